@@ -1,0 +1,55 @@
+# Nuthatch. `make` builds, `make demo` shows, `make test` tests; `make help` lists the rest.
+
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+DESTDIR ?=
+SWIFTFLAGS ?=
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.NOTPARALLEL:
+.DEFAULT_GOAL := all
+.PHONY: all machine test-machine demo test install wheel header lint format sanitize clean help
+
+all: machine ## build the library, the command and the test server into build/
+	@swift build -c release $(SWIFTFLAGS)
+	@Scripts/place
+
+machine:
+	@Scripts/bootstrap build
+
+test-machine:
+	@Scripts/bootstrap test
+	@Scripts/venv
+
+demo: all ## show what works, with something to look at
+	@Scripts/demo
+
+test: test-machine all ## run every test: Swift, C, Python, command line, house
+	@Scripts/test
+
+install: all wheel ## install into $(DESTDIR)$(PREFIX), by default /usr/local
+	@Scripts/install '$(abspath $(PREFIX))' '$(abspath $(LIBDIR))' '$(DESTDIR)'
+
+wheel: all ## make the Python wheel in dist/
+	@python3 Scripts/make-wheel
+
+header: machine ## print include/nuthatch.h and Python's prototypes anew from the sources
+	@Scripts/make-header
+
+lint: test-machine ## look for what the formatters, compilers and house rules object to
+	@Scripts/lint
+
+format: test-machine ## put Swift and Python files into the project's form
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests
+	@build/venv/bin/ruff check --quiet --fix Scripts bindings Tests
+	@build/venv/bin/ruff format --quiet Scripts bindings Tests
+
+sanitize: test-machine ## run the Swift tests under the thread and the address sanitizer
+	@Scripts/test --only swift --sanitize thread; thread=$$?; \
+	  Scripts/test --only swift --sanitize address && exit $$thread
+
+clean: ## remove everything that was built
+	rm -rf .build build dist
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 @ \2/p' Makefile | column -t -s @

@@ -1,0 +1,67 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Warnings stop the build where CI asks for it, never on the newer compiler of somebody who only uses the package.
+let isStrict = Context.environment["CI"] != nil
+let swiftSettings: [SwiftSetting] = isStrict ? [.treatAllWarnings(as: .error)] : []
+let cSettings: [CSetting] = isStrict ? [.treatAllWarnings(as: .error)] : []
+
+// The .so and the command carry the Swift runtime inside, so that they run where no Swift is installed. Unsafe flags
+// are kept to these two: a target that has some can't be a dependency of other packages.
+let runtimeInside: LinkerSetting = .unsafeFlags(["-static-stdlib"])
+let libraryShape: LinkerSetting = .unsafeFlags([
+  // The default linker leaves names of Swift in the table of dynamic symbols, as local ones.
+  "-use-ld=lld",
+  "-Xlinker", "-soname=libnuthatch.so.1",
+  "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/NuthatchABI/nuthatch.map",
+  "-Xlinker", "-z", "-Xlinker", "nodelete",
+  "-Xlinker", "-z", "-Xlinker", "relro",
+  "-Xlinker", "--gc-sections",
+  "-Xlinker", "--as-needed",
+])
+
+func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+let package = Package(
+  name: "nuthatch",
+  products: [
+    .library(name: "Nuthatch", targets: ["Nuthatch"]),
+    .library(name: "nuthatch-c", type: .dynamic, targets: ["NuthatchABI"]),
+    .executable(name: "nuthatch", targets: ["NuthatchCLI"]),
+  ],
+  targets: [
+    .target(name: "CSystem", cSettings: cSettings, linkerSettings: [.linkedLibrary("curl")]),
+    .target(name: "CNuthatch", cSettings: cSettings),
+    room("NuthatchHTTP", ["CSystem"]),
+    room("NuthatchTransport", ["CSystem", "NuthatchHTTP"]),
+    room("NuthatchCore", ["CSystem", "NuthatchHTTP", "NuthatchTransport"]),
+    room("Nuthatch", ["NuthatchCore"]),
+    .target(
+      name: "NuthatchABI", dependencies: ["CNuthatch", "CSystem", "NuthatchCore"], exclude: ["nuthatch.map"],
+      swiftSettings: swiftSettings, linkerSettings: [runtimeInside, libraryShape]),
+    .executableTarget(
+      name: "NuthatchCLI", dependencies: ["NuthatchCore"], swiftSettings: swiftSettings,
+      linkerSettings: [runtimeInside]),
+
+    // Tests. The server and its command serve every suite, in whatever language.
+    .target(name: "CTestSockets", path: "Tests/CTestSockets", cSettings: cSettings),
+    .target(
+      name: "TestServer", dependencies: ["CTestSockets"], path: "Tests/TestServer",
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "nuthatch-testserver", dependencies: ["TestServer"], path: "Tests/TestServerCommand",
+      swiftSettings: swiftSettings),
+    tests("TestServerTests", ["TestServer"]),
+    tests("NuthatchHTTPTests", ["NuthatchHTTP"]),
+    tests("NuthatchTransportTests", ["CSystem", "NuthatchTransport"]),
+    tests("NuthatchCoreTests", ["CSystem", "NuthatchCore", "TestServer"]),
+    tests("NuthatchTests", ["Nuthatch", "TestServer"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,12 @@
+// The types of the C ABI: part 1 of nuthatch.h, which is put together from here by `make header`. Swift sees them as
+// the module CNuthatch. Types only: no functions, and nothing that isn't plain C11 and C++17.
+#ifndef CNUTHATCH_H
+#define CNUTHATCH_H
+
+#include "nh_handles.h"
+#include "nh_overview.h"
+#include "nh_status.h"
+#include "nh_swift_names.h"
+#include "nh_types.h"
+
+#endif

@@ -1,0 +1,18 @@
+#ifndef NH_HANDLES_H
+#define NH_HANDLES_H
+
+/*
+ * Handles. Each is a number in the shape of a pointer, never an address: a released or foreign one is found out
+ * without touching memory, and every function answers it with NH_INVALID.
+ */
+
+/** A cache: a directory, and the way to the network behind it. From nh_open, to nh_close. */
+typedef struct nh_cache nh_cache;
+/** What to fetch, under construction. From nh_request_new, to nh_request_release. */
+typedef struct nh_request nh_request;
+/** A request under way. From nh_submit, to nh_ticket_release. */
+typedef struct nh_ticket nh_ticket;
+/** An answer with its bytes. From nh_get or an event, to nh_response_release. */
+typedef struct nh_response nh_response;
+
+#endif

@@ -1,0 +1,69 @@
+/* Made by `make header`; edit the sources that it names instead. From ErrorCode.swift. */
+#ifndef NH_STATUS_H
+#define NH_STATUS_H
+
+/** What a call came to. The words are those of nh_status_name: the name in small letters, without NH_. */
+typedef enum nh_status {
+    /** Success. */
+    NH_OK = 0,
+    /** No byte came for timeout, or the request's deadline passed. */
+    NH_TIMEOUT = 1,
+    /** The host name has no address, or its name server doesn't answer. */
+    NH_DNS = 2,
+    /** No connection could be made: nothing listens there, or the network has no way to it. */
+    NH_REFUSED = 3,
+    /** The connection broke before the answer was complete. */
+    NH_RESET = 4,
+    /** The TLS handshake or the check of the certificate failed. */
+    NH_TLS = 5,
+    /** The answer isn't a success, or the server broke the HTTP protocol. */
+    NH_HTTP = 6,
+    /** The answer or the picture has more bytes than max_bytes. */
+    NH_TOO_LARGE = 7,
+    /** The picture has more pixels than max_pixels, or needs more memory than all decodes may hold. */
+    NH_TOO_MANY_PIXELS = 8,
+    /** The bytes are no picture. */
+    NH_NOT_AN_IMAGE = 9,
+    /** A picture, but of a format that isn't decoded. */
+    NH_UNSUPPORTED_FORMAT = 10,
+    /** The picture is damaged. */
+    NH_CORRUPT = 11,
+    /** The answer or the picture ends too early. */
+    NH_TRUNCATED = 12,
+    /** The address guard refused the address. */
+    NH_DENIED = 13,
+    /** The URL can't be used; the message says at which byte. */
+    NH_BAD_URL = 14,
+    /** A method, or the name or value of a header, can't be sent. */
+    NH_BAD_HEADER = 15,
+    /** More than 10 redirects in a row. */
+    NH_TOO_MANY_REDIRECTS = 16,
+    /** The network isn't to be used, and the cache has no answer. */
+    NH_OFFLINE = 17,
+    /** The host failed too often in a row and is left alone for a while. */
+    NH_CIRCUIT_OPEN = 18,
+    /** The request was cancelled. */
+    NH_CANCELLED = 19,
+    /** The cache was closed. */
+    NH_CLOSED = 20,
+    /** The handle belongs to the process that this one was forked from. */
+    NH_FORKED = 21,
+    /** The request was put into the outbox, to be sent when the network is back. */
+    NH_FROZEN = 22,
+    /** A secret can't be stored with a frozen request; it needs a named provider. */
+    NH_SECRET_NEEDS_PROVIDER = 23,
+    /** An argument is not valid: null, out of range, or a handle that is closed or of another kind. */
+    NH_INVALID = 24,
+    /** Other options are in force for the same directory. */
+    NH_CONFLICT = 25,
+    /** The disk is full. */
+    NH_NO_SPACE = 26,
+    /** A file or directory can't be read or written. */
+    NH_IO = 27,
+    /** There is not enough memory. */
+    NH_OUT_OF_MEMORY = 28,
+    /** A defect of Nuthatch itself; please report it with the message. */
+    NH_INTERNAL = 29
+} nh_status;
+
+#endif

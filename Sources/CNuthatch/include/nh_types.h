@@ -1,0 +1,101 @@
+#ifndef NH_TYPES_H
+#define NH_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nh_handles.h"
+#include "nh_status.h"
+
+/** Where a ticket stands. */
+typedef enum nh_ticket_status {
+    NH_TICKET_QUEUED = 1,
+    NH_TICKET_RUNNING = 2,
+    NH_TICKET_DONE = 3,
+    NH_TICKET_CANCELLED = 4
+} nh_ticket_status;
+
+/** What an event tells. This version delivers NH_EVENT_FRESH, NH_EVENT_FAILED and NH_EVENT_CANCELLED; the other
+ *  numbers are fixed already. */
+typedef enum nh_event_kind {
+    NH_EVENT_NONE = 0,
+    NH_EVENT_PROGRESS = 1,
+    NH_EVENT_CACHED = 2,
+    NH_EVENT_UNCHANGED = 3,
+    NH_EVENT_FRESH = 4,
+    NH_EVENT_FAILED = 5,
+    NH_EVENT_CANCELLED = 6,
+    NH_EVENT_FROZEN = 7,
+    NH_EVENT_QUESTION = 8
+} nh_event_kind;
+
+/** Where an answer came from. This version knows NH_SOURCE_NETWORK only. */
+typedef enum nh_source {
+    NH_SOURCE_NONE = 0,
+    NH_SOURCE_MEMORY = 1,
+    NH_SOURCE_DISK = 2,
+    NH_SOURCE_REVALIDATED = 3,
+    NH_SOURCE_NETWORK = 4
+} nh_source;
+
+/** What holds for every request of a cache that doesn't say otherwise. Set struct_size, leave the rest 0 for the
+ *  defaults. A shorter struct of an older program is understood. */
+typedef struct nh_options {
+    uint32_t struct_size;
+    /** Must be 0. */
+    uint32_t reserved;
+    /** Longest silence in milliseconds: connecting, waiting, between two bytes. 0: 30000; negative: no limit. */
+    int64_t timeout_ms;
+    /** All of a request together, in milliseconds. 0 or negative: no limit. */
+    int64_t deadline_ms;
+    /** The largest body, in bytes. 0: 67108864 (64 MiB). */
+    int64_t max_bytes;
+    /** The User-Agent header. NULL: nuthatch/VERSION. */
+    const char *user_agent;
+} nh_options;
+
+/** What a response holds. Set struct_size before the call. Everything pointed to lives as long as the response. */
+typedef struct nh_response_info {
+    uint32_t struct_size;
+    /** The HTTP status, such as 200. */
+    int32_t status;
+    /** The body: body_size bytes, not terminated. Never NULL. */
+    const void *body;
+    size_t body_size;
+    /** The URL as it was passed. */
+    const char *url;
+    /** The URL that answered, after redirects, without user and password. */
+    const char *final_url;
+    /** The Content-Type header, or NULL. */
+    const char *content_type;
+    /** 1 when the bytes were in the cache before the request was submitted, else 0. */
+    int32_t is_in_cache;
+    nh_source source;
+    /** How many redirects were followed. */
+    int32_t redirects;
+    /** How many header lines there are, for nh_response_header_at. */
+    int32_t header_count;
+    /** Microseconds from the start of the last exchange to its first byte and to its end. */
+    int64_t first_byte_us;
+    int64_t total_us;
+} nh_response_info;
+
+/** What nh_wait delivers. It owns its response and its message until nh_event_clear. */
+typedef struct nh_event {
+    nh_event_kind kind;
+    /** 1 for the last event of its ticket, else 0. */
+    int32_t is_final;
+    /** 1 when the bytes were in the cache before the request was submitted, else 0. */
+    int32_t is_in_cache;
+    nh_source source;
+    /** NH_OK with an answer, else why there is none. */
+    nh_status code;
+    /** The HTTP status, or 0. */
+    int32_t http_status;
+    /** What happened, or NULL with an answer. */
+    char *message;
+    /** The answer, or NULL. Take it by copying it out and setting this to NULL before nh_event_clear. */
+    nh_response *response;
+} nh_event;
+
+#endif

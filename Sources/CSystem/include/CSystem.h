@@ -1,0 +1,14 @@
+/*
+ * CSystem: the C shims that Swift can't do without. Called from Swift only; nothing here is public.
+ *
+ * It holds what Swift cannot express (variadic calls, thread-local storage, fork handlers) and nothing that Swift can.
+ * It must not know of caches, requests or any other word of the rooms above. One header a subject.
+ */
+#ifndef NUTHATCH_CSYSTEM_H
+#define NUTHATCH_CSYSTEM_H
+
+#include "nhs_curl.h"
+#include "nhs_linux.h"
+#include "nhs_process.h"
+
+#endif

@@ -1,0 +1,45 @@
+/* libcurl sets and reads its options through variadic calls, which Swift can't make. One typed call each. */
+#ifndef NHS_CURL_H
+#define NHS_CURL_H
+
+#include <curl/curl.h>
+
+CURLcode nhs_easy_set_long(CURL *easy, CURLoption option, long value);
+CURLcode nhs_easy_set_offset(CURL *easy, CURLoption option, curl_off_t value);
+CURLcode nhs_easy_set_string(CURL *easy, CURLoption option, const char *value);
+CURLcode nhs_easy_set_list(CURL *easy, CURLoption option, struct curl_slist *value);
+CURLcode nhs_easy_set_pointer(CURL *easy, CURLoption option, const void *value);
+
+typedef size_t (*nhs_data_callback)(char *bytes, size_t size, size_t count, void *context);
+
+/* The header callback gets one whole line a call; the write callback any number of body bytes. */
+CURLcode nhs_easy_set_header_callback(CURL *easy, nhs_data_callback callback, void *context);
+CURLcode nhs_easy_set_write_callback(CURL *easy, nhs_data_callback callback, void *context);
+
+/* Called whenever bytes moved, and about once a second. */
+CURLcode nhs_easy_set_progress_callback(CURL *easy, curl_xferinfo_callback callback, void *context);
+
+/* The value, or 0 (NULL) where libcurl has none. */
+long nhs_easy_get_long(CURL *easy, CURLINFO info);
+curl_off_t nhs_easy_get_offset(CURL *easy, CURLINFO info);
+const char *nhs_easy_get_string(CURL *easy, CURLINFO info);
+void *nhs_easy_get_context(CURL *easy);
+
+typedef int (*nhs_socket_callback)(CURL *easy, curl_socket_t socket, int what, void *context, void *socket_context);
+typedef int (*nhs_timer_callback)(CURLM *multi, long timeout_ms, void *context);
+
+CURLMcode nhs_multi_set_callbacks(CURLM *multi, nhs_socket_callback on_socket, nhs_timer_callback on_timer,
+                                  void *context);
+CURLMcode nhs_multi_set_long(CURLM *multi, CURLMoption option, long value);
+
+/* A finished transfer of `multi`, with its result in *result, or NULL when there is none left. */
+CURL *nhs_multi_next_done(CURLM *multi, CURLcode *result);
+
+/*
+ * The ASCII (punycode) form of a host name with characters beyond ASCII, by libcurl's own IDNA library, so that what
+ * is judged and what is connected to can't differ. NULL when there is none; release with nhs_string_free.
+ */
+char *nhs_host_to_ascii(const char *host);
+void nhs_string_free(char *string);
+
+#endif

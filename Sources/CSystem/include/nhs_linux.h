@@ -1,0 +1,34 @@
+/* Linux calls and constants that Swift's Glibc module does not show, or shows as macros it can't read. */
+#ifndef NHS_LINUX_H
+#define NHS_LINUX_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+/*
+ * Waits while *word holds `expected`, at most until `deadline_ns` of CLOCK_MONOTONIC (INT64_MAX: for ever).
+ * Returns on a wake, on a time-out, on a changed word or for no reason: the caller looks again.
+ */
+void nhs_futex_wait(const uint32_t *word, uint32_t expected, int64_t deadline_ns);
+void nhs_futex_wake_all(const uint32_t *word);
+
+uint32_t nhs_load_acquire(const uint32_t *word);
+void nhs_add_release(uint32_t *word, uint32_t amount);
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+int64_t nhs_monotonic_ns(void);
+
+/* An epoll descriptor, and an eventfd that never blocks; both closed on exec. -1 and errno on failure. */
+int nhs_epoll_new(void);
+int nhs_eventfd_new(void);
+/* Watches `fd` for `events` (0: stops watching). The descriptor itself is what nhs_epoll_wait gives back. */
+int nhs_epoll_watch(int epoll, int fd, uint32_t events, int is_new);
+/* Up to `count` ready descriptors with their events; waits at most `timeout_ms` (-1: for ever). */
+int nhs_epoll_wait(int epoll, int *fds, uint32_t *events, int count, int timeout_ms);
+
+/* The one spelling of an IPv6 address (RFC 5952). 0, or -1 when `text` is none. */
+int nhs_canonical_ipv6(const char *text, char *printed, size_t capacity);
+
+#endif

@@ -1,0 +1,30 @@
+/* What belongs to a whole process or to one thread of it: fork, threads, the last error message. */
+#ifndef NHS_PROCESS_H
+#define NHS_PROCESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* How often this process has been forked off since the library was loaded: differs between parent and child. */
+uint64_t nhs_fork_epoch(void);
+
+/*
+ * The one lock for state of the whole process. It is taken across fork(), so that a child never inherits it held by
+ * a thread that it doesn't have. Held for a few instructions only, never while another lock is wanted.
+ */
+void nhs_process_lock(void);
+void nhs_process_unlock(void);
+
+/* Descriptors that a forked child must not share with its parent; closed there at once. 0, or -1 when there are too many. */
+int nhs_close_in_child(int fd);
+void nhs_keep_in_child(int fd);
+
+/* Starts a thread that has every signal blocked, so that the program's handlers run on the program's own threads. */
+int nhs_thread_start(uint64_t *thread, const char *name, void *(*body)(void *), void *context);
+int nhs_thread_join(uint64_t thread);
+
+/* This thread's last error message: a buffer of `nhs_message_capacity` bytes, terminated by NUL. */
+enum { nhs_message_capacity = 2048 };
+char *nhs_message_buffer(void);
+
+#endif

@@ -1,0 +1,77 @@
+#define _GNU_SOURCE
+#include "nhs_process.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t fork_epoch;
+
+enum { private_fd_capacity = 64 };
+static int private_fds[private_fd_capacity];
+static int private_fd_count;
+
+static void before_fork(void) { pthread_mutex_lock(&process_lock); }
+
+static void after_fork_in_parent(void) { pthread_mutex_unlock(&process_lock); }
+
+static void after_fork_in_child(void) {
+    __atomic_fetch_add(&fork_epoch, 1, __ATOMIC_SEQ_CST);
+    for (int i = 0; i < private_fd_count; i++) close(private_fds[i]);
+    private_fd_count = 0;
+    pthread_mutex_unlock(&process_lock);
+}
+
+/* At load time, so that there is no moment at which a fork goes unseen. */
+__attribute__((constructor)) static void watch_forks(void) {
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+uint64_t nhs_fork_epoch(void) { return __atomic_load_n(&fork_epoch, __ATOMIC_ACQUIRE); }
+
+void nhs_process_lock(void) { pthread_mutex_lock(&process_lock); }
+
+void nhs_process_unlock(void) { pthread_mutex_unlock(&process_lock); }
+
+int nhs_close_in_child(int fd) {
+    int result = -1;
+    pthread_mutex_lock(&process_lock);
+    if (private_fd_count < private_fd_capacity) {
+        private_fds[private_fd_count++] = fd;
+        result = 0;
+    }
+    pthread_mutex_unlock(&process_lock);
+    return result;
+}
+
+void nhs_keep_in_child(int fd) {
+    pthread_mutex_lock(&process_lock);
+    for (int i = 0; i < private_fd_count; i++) {
+        if (private_fds[i] == fd) {
+            private_fds[i] = private_fds[--private_fd_count];
+            break;
+        }
+    }
+    pthread_mutex_unlock(&process_lock);
+}
+
+int nhs_thread_start(uint64_t *thread, const char *name, void *(*body)(void *), void *context) {
+    sigset_t all, before;
+    pthread_t started;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failure = pthread_create(&started, NULL, body, context);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failure) return failure;
+    pthread_setname_np(started, name);
+    *thread = (uint64_t)started;
+    return 0;
+}
+
+int nhs_thread_join(uint64_t thread) { return pthread_join((pthread_t)thread, NULL); }
+
+char *nhs_message_buffer(void) {
+    static _Thread_local char buffer[nhs_message_capacity];
+    return buffer;
+}

@@ -1,0 +1,100 @@
+// nuthatch.h 6: Responses
+
+import CNuthatch
+import NuthatchCore
+
+/// Tells what a response holds. Set info->struct_size to sizeof *info before the call.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_response_get_info")
+public func nhResponseGetInfo(
+  _ response: nh_response_ref?, _ info: UnsafeMutablePointer<nh_response_info>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    guard let info else { throw .null("info") }
+    try writeSized(try find(response, .response, as: ResponseView.self).info, to: info, "info")
+  }
+}
+
+/// Gives the first value of a header, its name compared without regard to case; NULL when there is none. It lives as
+/// long as the response.
+///
+/// @return NH_OK, also when there is none; NH_INVALID.
+@_cdecl("nh_response_header")
+public func nhResponseHeader(
+  _ response: nh_response_ref?, _ name: UnsafePointer<CChar>?,
+  _ value: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(value, "value")
+    let view = try find(response, .response, as: ResponseView.self)
+    result.pointee = view.value(of: try string(name, "name"))
+  }
+}
+
+/// Gives the header line number `index`, from 0 in the order of arrival; repeated headers are lines of their own.
+///
+/// @return NH_OK; NH_INVALID, also when `index` is not below header_count.
+@_cdecl("nh_response_header_at")
+public func nhResponseHeaderAt(
+  _ response: nh_response_ref?, _ index: Int32, _ name: UnsafeMutablePointer<UnsafePointer<CChar>?>?,
+  _ value: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let (nameResult, valueResult) = (try place(name, "name"), try place(value, "value"))
+    let view = try find(response, .response, as: ResponseView.self)
+    guard let line = view.line(Int(index)) else {
+      throw NuthatchError(
+        .invalid, "header line \(index) of \(view.response.headers.count): \(view.response.url)")
+    }
+    (nameResult.pointee, valueResult.pointee) = line
+  }
+}
+
+/// Releases a response and its bytes.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_response_release")
+public func nhResponseRelease(_ response: nh_response_ref?) -> nh_status {
+  answering { () throws(NuthatchError) in try remove(response, .response) }
+}
+
+/// A response with its strings in the shape that C wants.
+final class ResponseView: Sendable {
+  let response: Response
+  private let strings: StringArena
+
+  init(_ response: Response) {
+    self.response = response
+    strings = StringArena(
+      [response.url, response.finalURL] + response.headers.flatMap { [$0.name, $0.value] })
+  }
+
+  var info: nh_response_info {
+    var info = nh_response_info()
+    info.status = Int32(clamping: response.status)
+    // The body's memory belongs to the response, so the address outlives the call.
+    response.withBody { body in
+      info.body = body.baseAddress ?? UnsafeRawPointer(strings[0])
+      info.body_size = body.count
+    }
+    info.url = strings[0]
+    info.final_url = strings[1]
+    info.content_type = value(of: "Content-Type")
+    info.is_in_cache = response.isInCache ? 1 : 0
+    info.source = nh_source(UInt32(response.source.rawValue))
+    info.redirects = Int32(clamping: response.redirects)
+    info.header_count = Int32(clamping: response.headers.count)
+    info.first_byte_us = response.timings.firstByte
+    info.total_us = response.timings.total
+    return info
+  }
+
+  func value(of name: String) -> UnsafePointer<CChar>? {
+    response.indexOfHeader(name).flatMap { line($0)?.value }
+  }
+
+  func line(_ index: Int) -> (name: UnsafePointer<CChar>?, value: UnsafePointer<CChar>?)? {
+    response.headers.indices.contains(index) ? (strings[2 + 2 * index], strings[3 + 2 * index]) : nil
+  }
+}

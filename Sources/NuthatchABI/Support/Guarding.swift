@@ -1,0 +1,92 @@
+import CNuthatch
+import CSystem
+import NuthatchCore
+
+/// Runs the body of a C function: what it throws becomes the returned status and the thread's error message.
+func answering(_ body: () throws(NuthatchError) -> Void) -> nh_status {
+  do {
+    try body()
+    return NH_OK
+  } catch {
+    return fail(error)
+  }
+}
+
+/// Notes `error` as the thread's last and gives its status.
+func fail(_ error: NuthatchError) -> nh_status {
+  setMessage(error.message)
+  return nh_status(UInt32(error.code.rawValue))
+}
+
+private func setMessage(_ message: String) {
+  guard let buffer = nhs_message_buffer() else { return }
+  var count = 0
+  let capacity = nhs_message_capacity - 1
+  for scalar in message.unicodeScalars {
+    let bytes = UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
+    guard count + bytes.count <= capacity else { break }
+    for byte in bytes {
+      buffer[count] = CChar(bitPattern: byte)
+      count += 1
+    }
+  }
+  buffer[count] = 0
+}
+
+extension NuthatchError {
+  static func null(_ name: String) -> NuthatchError { NuthatchError(.invalid, "\(name) is NULL") }
+}
+
+// MARK: - Arguments
+
+/// The object of a handle.
+func find<Object: AnyObject>(_ handle: OpaquePointer?, _ kind: HandleKind, as: Object.Type)
+  throws(NuthatchError) -> Object
+{
+  // The table answers for the kind, so the cast can't fail; a check costs little.
+  guard let object = HandleTable.shared.find(handle, kind) as? Object else {
+    throw handle == nil
+      ? .null("the \(kind) handle") : NuthatchError(.invalid, "the handle is not an open \(kind)")
+  }
+  return object
+}
+
+func remove(_ handle: OpaquePointer?, _ kind: HandleKind) throws(NuthatchError) {
+  guard HandleTable.shared.remove(handle, kind) else {
+    throw handle == nil
+      ? .null("the \(kind) handle") : NuthatchError(.invalid, "the handle is not an open \(kind)")
+  }
+}
+
+/// Makes a handle and puts it where the caller wants it.
+func give(_ object: AnyObject, _ kind: HandleKind, to place: UnsafeMutablePointer<OpaquePointer?>)
+  throws(NuthatchError)
+{
+  guard let handle = HandleTable.shared.add(object, kind) else {
+    throw NuthatchError(.outOfMemory, "too many handles are open")
+  }
+  place.pointee = handle
+}
+
+/// The place for a result, empty until there is one.
+func place<Value>(_ pointer: UnsafeMutablePointer<Value?>?, _ name: String) throws(NuthatchError)
+  -> UnsafeMutablePointer<Value?>
+{
+  guard let pointer else { throw .null(name) }
+  pointer.pointee = nil
+  return pointer
+}
+
+/// A string argument.
+func string(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) -> String {
+  guard let pointer else { throw .null(name) }
+  guard let text = String(validatingCString: pointer) else {
+    throw NuthatchError(.invalid, "\(name) is not UTF-8")
+  }
+  return text
+}
+
+/// A limit as C programs give it: 0 for the default, negative for none.
+func limit(_ milliseconds: Int64, default standard: Request.Limit) -> Request.Limit {
+  milliseconds == 0 ? standard : milliseconds < 0 ? .none : .milliseconds(milliseconds)
+}

@@ -1,0 +1,46 @@
+import Glibc
+import NuthatchCore
+
+// Structs of the ABI begin with their size, so that a program and a library of different versions understand each
+// other: what one side doesn't know is 0.
+
+/// The caller's options, with zeros for what an older caller doesn't have.
+func readSized<Struct: BitwiseCopyable>(_ pointer: UnsafePointer<Struct>, zero: Struct, _ name: String)
+  throws(NuthatchError) -> Struct
+{
+  let bytes = UnsafeRawPointer(pointer)
+  let size = Int(bytes.loadUnaligned(as: UInt32.self))
+  guard size >= MemoryLayout<UInt32>.size else {
+    throw NuthatchError(.invalid, "struct_size of \(name) is not set")
+  }
+  let known = MemoryLayout<Struct>.size
+  guard size <= 65_536 else {
+    throw NuthatchError(.invalid, "struct_size of \(name) is \(size), which no version has")
+  }
+  // A newer caller that leaves its new fields 0 wants nothing that we don't know.
+  for offset in min(known, size)..<size where bytes.load(fromByteOffset: offset, as: UInt8.self) != 0 {
+    throw NuthatchError(.invalid, "\(name) asks for something that this version of the library does not have")
+  }
+  var copy = zero
+  withUnsafeMutableBytes(of: &copy) { target in
+    target.copyMemory(from: UnsafeRawBufferPointer(start: bytes, count: min(known, size)))
+  }
+  return copy
+}
+
+/// Fills in as much of a result struct as the caller has room for, and leaves its `struct_size` as it was.
+func writeSized<Struct: BitwiseCopyable>(
+  _ value: Struct, to pointer: UnsafeMutablePointer<Struct>, _ name: String
+) throws(NuthatchError) {
+  let bytes = UnsafeMutableRawPointer(pointer)
+  let size = Int(bytes.loadUnaligned(as: UInt32.self))
+  guard size >= MemoryLayout<UInt32>.size, size <= 65_536 else {
+    throw NuthatchError(.invalid, "struct_size of \(name) is not set")
+  }
+  withUnsafeBytes(of: value) { source in
+    let start = MemoryLayout<UInt32>.size
+    let count = min(source.count, size) - start
+    if count > 0, let base = source.baseAddress { memcpy(bytes + start, base + start, count) }
+    if size > source.count { memset(bytes + source.count, 0, size - source.count) }
+  }
+}

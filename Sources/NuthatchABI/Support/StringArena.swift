@@ -1,0 +1,31 @@
+import Glibc
+
+/// C strings that live as long as the object that they belong to.
+final class StringArena: @unchecked Sendable {
+  // Written while it is made, only read afterwards, hence Sendable.
+  private let bytes: UnsafeMutablePointer<CChar>
+  private let starts: [Int]
+
+  init(_ strings: [String]) {
+    let total = strings.reduce(0) { $0 + $1.utf8.count + 1 }
+    bytes = .allocate(capacity: max(total, 1))
+    var starts: [Int] = []
+    var end = 0
+    for text in strings {
+      starts.append(end)
+      for byte in text.utf8 {
+        bytes[end] = CChar(bitPattern: byte)
+        end += 1
+      }
+      bytes[end] = 0
+      end += 1
+    }
+    self.starts = starts
+  }
+
+  subscript(index: Int) -> UnsafePointer<CChar>? {
+    starts.indices.contains(index) ? UnsafePointer(bytes + starts[index]) : nil
+  }
+
+  deinit { bytes.deallocate() }
+}

@@ -1,0 +1,109 @@
+// nuthatch.h 5: Submit and wait later
+
+import CNuthatch
+import Glibc
+import NuthatchCore
+
+/// Starts a request and returns at once.
+///
+/// @param ticket  Gets the handle; NULL on failure. Release it with nh_ticket_release.
+/// @return NH_OK; NH_BAD_URL or NH_BAD_HEADER, before any network is touched; NH_CLOSED; NH_FORKED; NH_INVALID.
+@_cdecl("nh_submit")
+public func nhSubmit(
+  _ cache: nh_cache_ref?, _ request: nh_request_ref?, _ ticket: UnsafeMutablePointer<nh_ticket_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(ticket, "ticket")
+    let opened = try find(cache, .cache, as: Cache.self)
+    let wanted = try find(request, .request, as: RequestDraft.self).current
+    try give(try opened.submit(wanted), .ticket, to: result)
+  }
+}
+
+/// Waits for a ticket's next event. Several threads may wait; each event goes to one of them.
+///
+/// @param timeout_ms  The longest wait in milliseconds; 0 looks without waiting; negative waits for ever.
+/// @param event       Gets the event; clear it with nh_event_clear. Zeroed when none came.
+/// @param event_size  sizeof *event.
+/// @return NH_OK with an event, also with one that tells of a failure: see its code. NH_TIMEOUT when none came in
+///         time; the request goes on. NH_FORKED. NH_INVALID, also when the final event was taken before.
+@_cdecl("nh_wait")
+public func nhWait(
+  _ ticket: nh_ticket_ref?, _ timeout_ms: Int64, _ event: UnsafeMutablePointer<nh_event>?, _ event_size: UInt
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    guard let event else { throw .null("event") }
+    guard event_size == UInt(MemoryLayout<nh_event>.size) else {
+      throw NuthatchError(.invalid, "event_size is \(event_size), not \(MemoryLayout<nh_event>.size)")
+    }
+    event.pointee = nh_event()
+    let waited = try find(ticket, .ticket, as: Ticket.self)
+    guard let next = try waited.next(within: timeout_ms < 0 ? nil : timeout_ms) else {
+      throw NuthatchError(.timeout, "no event within \(timeout_ms) ms: \(waited.url)")
+    }
+    event.pointee = try cEvent(next)
+  }
+}
+
+/// Gives back what an event owns, and zeroes it. Clearing a zeroed event does nothing.
+///
+/// @return NH_OK; NH_INVALID when `event` is NULL or its response is no open response.
+@_cdecl("nh_event_clear")
+public func nhEventClear(_ event: UnsafeMutablePointer<nh_event>?) -> nh_status {
+  answering { () throws(NuthatchError) in
+    guard let event else { throw .null("event") }
+    let old = event.pointee
+    event.pointee = nh_event()
+    free(old.message)
+    if let response = old.response { try remove(response, .response) }
+  }
+}
+
+/// Cancels a request. Its final event is NH_EVENT_CANCELLED, there at once, unless it had one before.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_cancel")
+public func nhCancel(_ ticket: nh_ticket_ref?) -> nh_status {
+  answering { () throws(NuthatchError) in try find(ticket, .ticket, as: Ticket.self).cancel() }
+}
+
+/// Tells where a request stands.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_ticket_state")
+public func nhTicketState(_ ticket: nh_ticket_ref?, _ state: UnsafeMutablePointer<nh_ticket_status>?)
+  -> nh_status
+{
+  answering { () throws(NuthatchError) in
+    guard let state else { throw .null("state") }
+    let found = try find(ticket, .ticket, as: Ticket.self)
+    state.pointee = nh_ticket_status(UInt32(found.state.rawValue))
+  }
+}
+
+/// Releases a ticket. Never cancels: the request goes on, and nobody hears of its end.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_ticket_release")
+public func nhTicketRelease(_ ticket: nh_ticket_ref?) -> nh_status {
+  answering { () throws(NuthatchError) in try remove(ticket, .ticket) }
+}
+
+private func cEvent(_ event: Event) throws(NuthatchError) -> nh_event {
+  var told = nh_event()
+  told.is_final = event.isFinal ? 1 : 0
+  switch event {
+  case .fresh(let response):
+    told.kind = NH_EVENT_FRESH
+    told.is_in_cache = response.isInCache ? 1 : 0
+    told.source = nh_source(UInt32(response.source.rawValue))
+    told.http_status = Int32(clamping: response.status)
+    try give(ResponseView(response), .response, to: &told.response)
+  case .failed, .cancelled:
+    guard case .failure(let error) = event.result else { break }
+    told.kind = error.code == .cancelled ? NH_EVENT_CANCELLED : NH_EVENT_FAILED
+    told.code = nh_status(UInt32(error.code.rawValue))
+    told.message = strdup(error.message)
+  }
+  return told
+}

@@ -1,0 +1,55 @@
+import NuthatchCore
+
+/// `nuthatch help`: what there is, and how it is used.
+enum HelpCommand: Command {
+  static let name = "help"
+  static let summary = "show this overview, or the help of one command"
+  static let usage = "[COMMAND]"
+  static let options: [Option] = []
+  static let details = ""
+
+  static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
+    switch arguments.operands.count {
+    case 0: Terminal.print(overview)
+    case 1: Terminal.print(page(for: try Program.command(arguments.operands[0])))
+    default: throw UsageError("help: one command at a time")
+    }
+    return .success
+  }
+
+  static var overview: String {
+    let list = Program.commands.map { ("\($0.name) \($0.usage)", $0.summary) }
+    return """
+      nuthatch \(Version.string): fetches URLs
+
+      Usage: nuthatch COMMAND [OPTION…] [ARGUMENT…]
+
+      \(table(list))
+        nuthatch --version      show the version
+
+      'nuthatch help COMMAND' shows its options with examples.
+
+      """
+  }
+
+  static func page(for command: any Command.Type) -> String {
+    let rows = (command.options + [.help]).map { option in
+      let letter = option.letter.map { "-\($0), " } ?? "    "
+      return ("\(letter)--\(option.name)\(option.value.map { " \($0)" } ?? "")", option.help)
+    }
+    return """
+      nuthatch \(command.name): \(command.summary)
+
+      Usage: nuthatch \(command.name) \(command.usage)
+
+      \(table(rows))\(command.details.isEmpty ? "" : "\n\n\(command.details)")
+
+      """
+  }
+
+  private static func table(_ rows: [(String, String)]) -> String {
+    let width = rows.map { $0.0.count }.max() ?? 0
+    return rows.map { "  \($0.0)\(String(repeating: " ", count: width - $0.0.count))  \($0.1)" }.joined(
+      separator: "\n")
+  }
+}

@@ -1,0 +1,72 @@
+import NuthatchCore
+
+/// What the command ends with. The numbers are for scripts, and fixed.
+enum ExitCode: Int32 {
+  case success = 0
+  /// A defect, or the cache can't be opened, or the disk is full.
+  case failure = 1
+  /// The command line can't be understood.
+  case usage = 2
+  /// What was asked for could not be fetched.
+  case notFetched = 4
+  case interrupted = 130
+  case closedPipe = 141
+  case terminated = 143
+}
+
+/// A command of the program.
+protocol Command {
+  static var name: String { get }
+  /// One line for the list of commands.
+  static var summary: String { get }
+  /// What stands after the name in the usage line.
+  static var usage: String { get }
+  static var options: [Option] { get }
+  /// Paragraphs and examples for `help`, below the options.
+  static var details: String { get }
+  static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode
+}
+
+/// The whole program: picks the command and runs it.
+enum Program {
+  static var commands: [any Command.Type] { [GetCommand.self, HelpCommand.self] }
+
+  static func run(_ arguments: [String]) -> ExitCode {
+    do {
+      guard let first = arguments.first else {
+        Terminal.complain(HelpCommand.overview)
+        return .usage
+      }
+      switch first {
+      case "--version", "-V":
+        Terminal.print("nuthatch \(Version.string)\n")
+        return .success
+      case "--help", "-h":
+        return try runCommand(HelpCommand.self, [])
+      default:
+        return try runCommand(try command(first), Array(arguments.dropFirst()))
+      }
+    } catch {
+      Terminal.complain("nuthatch: \(error.message)\n")
+      return .usage
+    }
+  }
+
+  static func command(_ name: String) throws(UsageError) -> any Command.Type {
+    if let found = commands.first(where: { $0.name == name }) { return found }
+    let near = Spelling.nearest(to: name, among: commands.map { $0.name })
+    throw UsageError(
+      "there is no command '\(name)'\(near.map { "; did you mean '\($0)'?" } ?? "") See 'nuthatch help'.")
+  }
+
+  private static func runCommand(_ command: any Command.Type, _ arguments: [String]) throws(UsageError)
+    -> ExitCode
+  {
+    let parsed = try ParsedArguments(arguments, options: command.options, command: command.name)
+    if parsed.has("help") {
+      Terminal.print(HelpCommand.page(for: command))
+      return .success
+    }
+    return try command.run(parsed)
+  }
+}

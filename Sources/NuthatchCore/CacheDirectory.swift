@@ -1,0 +1,50 @@
+import Glibc
+
+/// Where a cache is kept when nobody says where, and how its directory comes to be.
+enum CacheDirectory {
+  /// The directory to use, made when it is missing, for its owner only.
+  static func prepare(_ path: String?) throws(NuthatchError) -> String {
+    let path = if let path { path } else { try standard() }
+    guard !path.isEmpty else { throw NuthatchError(.invalid, "the path of the cache is empty") }
+    try makeWithParents(path)
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw failure("can't be read", path) }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw NuthatchError(.io, "the cache can't be opened: \(path) is not a directory")
+    }
+    guard access(path, R_OK | W_OK | X_OK) == 0 else { throw failure("can't be used", path) }
+    return path
+  }
+
+  static func standard() throws(NuthatchError) -> String {
+    if let path = environment("NUTHATCH_CACHE") { return path }
+    if let base = environment("XDG_CACHE_HOME"), base.hasPrefix("/") { return base + "/nuthatch" }
+    if let home = environment("HOME") { return home + "/.cache/nuthatch" }
+    throw NuthatchError(
+      .invalid, "no path for the cache: pass one, or set NUTHATCH_CACHE, XDG_CACHE_HOME or HOME")
+  }
+
+  private static func environment(_ name: String) -> String? {
+    guard let value = getenv(name), value.pointee != 0 else { return nil }
+    return String(cString: value)
+  }
+
+  private static func makeWithParents(_ path: String) throws(NuthatchError) {
+    var next = path.utf8.startIndex
+    while next < path.utf8.endIndex {
+      let slash =
+        path.utf8[path.utf8.index(after: next)...].firstIndex(of: UInt8(ascii: "/")) ?? path.utf8.endIndex
+      let folder = String(path[..<slash])
+      // Another process may make it at this moment, or it is there but not ours to write beside.
+      if mkdir(folder, 0o700) != 0, errno != EEXIST, access(folder, F_OK) != 0 {
+        throw failure("can't be made", folder)
+      }
+      next = slash
+    }
+  }
+
+  private static func failure(_ what: String, _ path: String) -> NuthatchError {
+    let code: ErrorCode = errno == ENOSPC || errno == EDQUOT ? .noSpace : .io
+    return NuthatchError(code, "the cache directory \(what): \(path): \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,47 @@
+import NuthatchTransport
+
+/// What every failing call throws and every `failed` event carries.
+public struct NuthatchError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The stable word and number.
+  public var code: ErrorCode
+  /// What happened, to which URL, and where it helps, what to do. Passwords in URLs are shown as `***`.
+  public var message: String
+
+  /// An error with its message.
+  public init(_ code: ErrorCode, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// The word, then the message.
+  public var description: String { "\(code.word): \(message)" }
+}
+
+extension NuthatchError {
+  init(_ fault: TransportFault, url: WebURL) {
+    let code: ErrorCode =
+      switch fault.kind {
+      case .timeout: .timeout
+      case .dns: .dns
+      case .refused: .refused
+      case .reset: .reset
+      case .tls: .tls
+      case .http: .http
+      case .truncated: .truncated
+      case .stopped: .cancelled
+      case .badURL: .badURL
+      case .outOfMemory: .outOfMemory
+      case .internal: .internal
+      }
+    self.init(code, "\(fault.message): \(url)")
+  }
+
+  init(_ fault: URLFault, url: String) {
+    self.init(
+      .badURL, "\(fault.reason), at byte \(fault.position) of \(WebURL.redacted(url).quotedForMessage)")
+  }
+
+  static let closed = NuthatchError(.closed, "the cache has been closed")
+  static let forked = NuthatchError(
+    .forked, "this handle belongs to the parent process; open the cache again in the forked child")
+}

@@ -1,0 +1,42 @@
+import Synchronization
+
+/// The tickets of a cache that have no final event yet, which is whom a close must tell.
+///
+/// An object of its own, so that an ending ticket needs no reference to its cache: dropped on the loop's thread, the
+/// last one would make that thread wait for itself.
+final class OpenTickets: Sendable {
+  private struct Book {
+    var isClosed = false
+    var lastNumber: UInt64 = 0
+    var tickets: [UInt64: Ticket] = [:]
+  }
+
+  private let book = Mutex(Book())
+
+  var isClosed: Bool { book.withLock { $0.isClosed } }
+
+  var count: Int { book.withLock { $0.tickets.count } }
+
+  /// Keeps `ticket` until its final event. False when the cache has been closed.
+  func add(_ ticket: Ticket) -> Bool {
+    let number: UInt64? = book.withLock { book in
+      guard !book.isClosed else { return nil }
+      book.lastNumber += 1
+      book.tickets[book.lastNumber] = ticket
+      return book.lastNumber
+    }
+    guard let number else { return false }
+    ticket.whenFinal { _ in self.book.withLock { book in book.tickets[number] = nil } }
+    return true
+  }
+
+  /// Takes no more tickets, and hands over those that are left. nil when it was closed before.
+  func close() -> [Ticket]? {
+    book.withLock { book in
+      guard !book.isClosed else { return nil }
+      book.isClosed = true
+      defer { book.tickets = [:] }
+      return Array(book.tickets.values)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+// The classes of ASCII characters that the grammars of URLs and header fields are written in.
+
+extension UInt8 {
+  var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+  var isLetter: Bool { lowercased >= UInt8(ascii: "a") && lowercased <= UInt8(ascii: "z") }
+  var isHexDigit: Bool { hexValue != nil }
+
+  /// The byte with an ASCII capital made small; all others unchanged.
+  package var lowercased: UInt8 {
+    self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self
+  }
+
+  var hexValue: UInt8? {
+    switch lowercased {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): lowercased - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+
+  var isSchemeCharacter: Bool { isLetter || isDigit || "+-.".utf8.contains(self) }
+
+  /// Letters, digits, hyphen and dot; the underscore because real host names have it.
+  var isHostCharacter: Bool { isLetter || isDigit || "-._".utf8.contains(self) }
+
+  /// RFC 9110's `tchar`: what methods and field names are made of.
+  var isTokenCharacter: Bool { isLetter || isDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
+
+  /// Printable ASCII but for the few that URLs exclude. `%` is kept: it begins an escape or is a stray one.
+  var mayStandInTarget: Bool { self > 0x20 && self < 0x7f && !"\"<>\\^`{|}".utf8.contains(self) }
+}

@@ -1,0 +1,105 @@
+/// Header fields in the order in which they came, repeated ones kept apart.
+package struct HeaderFields: Sendable, Equatable {
+  package struct Field: Sendable, Equatable {
+    /// As it was spelled; compared without regard to case.
+    package var name: String
+    /// Without the white space around it. Bytes beyond ASCII are kept when they are UTF-8.
+    package var value: String
+
+    package init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  package private(set) var fields: [Field] = []
+
+  package init() {}
+
+  /// Fields made by a caller, each of them checked.
+  package init(checking pairs: some Sequence<(name: String, value: String)>) throws(HeaderFault) {
+    for (name, value) in pairs { try append(checking: name, value) }
+  }
+
+  /// Adds a field that a caller made. A line break in it would be a header of its own; a length or framing that
+  /// contradicts the body would be a second request.
+  package mutating func append(checking name: String, _ value: String) throws(HeaderFault) {
+    guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenCharacter) else {
+      throw HeaderFault(
+        "the header name \(name.quotedForMessage) is not a token of letters, digits and !#$%&'*+-.^_`|~")
+    }
+    if let bad = value.utf8.first(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7f }) {
+      throw HeaderFault("the value of header \(name) holds the control character \(bad)")
+    }
+    guard !["content-length", "transfer-encoding"].contains(name.lowercased()) else {
+      throw HeaderFault("the header \(name) is computed from the body and can't be set")
+    }
+    append(name, value)
+  }
+
+  /// Adds a field as a server sent it.
+  package mutating func append(_ name: String, _ value: String) {
+    fields.append(Field(name: name, value: value.trimmingHeaderSpace()))
+  }
+
+  /// Continues the last value: an old-style folded line.
+  package mutating func fold(_ more: String) {
+    guard let last = fields.indices.last else { return }
+    fields[last].value += " " + more.trimmingHeaderSpace()
+  }
+
+  /// The first value of a field.
+  package subscript(name: String) -> String? {
+    fields.first { $0.name.equalsIgnoringCase(name) }?.value
+  }
+
+  /// Every value of a field, in order.
+  package func values(_ name: String) -> [String] {
+    fields.filter { $0.name.equalsIgnoringCase(name) }.map(\.value)
+  }
+
+  package func contains(_ name: String) -> Bool { self[name] != nil }
+
+  package mutating func remove(where isUnwanted: (Field) -> Bool) { fields.removeAll(where: isUnwanted) }
+}
+
+/// Why a header field or a method was refused.
+package struct HeaderFault: Error, Equatable {
+  package var reason: String
+
+  package init(_ reason: String) { self.reason = reason }
+}
+
+/// Methods are tokens, compared with regard to case.
+package func checkMethod(_ method: String) throws(HeaderFault) {
+  guard !method.isEmpty, method.utf8.allSatisfy(\.isTokenCharacter) else {
+    throw HeaderFault("the method \(method.quotedForMessage) is not a token")
+  }
+}
+
+extension HeaderFields.Field {
+  /// Whether the field must stay with its origin: credentials, and whatever is named like one.
+  package var isSecret: Bool {
+    let name = name.lowercased()
+    return ["auth", "token", "key", "secret", "session", "cookie"].contains { name.contains($0) }
+  }
+}
+
+extension String {
+  package func equalsIgnoringCase(_ other: String) -> Bool {
+    utf8.count == other.utf8.count && zip(utf8, other.utf8).allSatisfy { $0.lowercased == $1.lowercased }
+  }
+
+  fileprivate func trimmingHeaderSpace() -> String {
+    let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d || $0 == 0x0a }
+    let trimmed = utf8.drop(while: isSpace)
+    guard let last = trimmed.lastIndex(where: { !isSpace($0) }) else { return "" }
+    return String(decoding: trimmed[...last], as: UTF8.self)
+  }
+
+  /// For messages: quoted, control characters escaped, cut where it grows long.
+  package var quotedForMessage: String {
+    let shown = unicodeScalars.prefix(80).map { $0.escaped(asASCII: false) }.joined()
+    return "'\(shown)\(unicodeScalars.count > 80 ? "…" : "")'"
+  }
+}

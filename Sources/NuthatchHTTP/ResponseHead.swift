@@ -1,0 +1,101 @@
+/// The status line and the header fields of an answer.
+package struct ResponseHead: Sendable, Equatable {
+  package var status: Int
+  package var reason: String
+  package var fields = HeaderFields()
+
+  package init(status: Int, reason: String = "", fields: HeaderFields = HeaderFields()) {
+    self.status = status
+    self.reason = reason
+    self.fields = fields
+  }
+
+  /// The length that the server announced: nil when it announced none.
+  ///
+  /// Two lengths that differ are an attack on whoever reads the same connection (request smuggling), and an answer
+  /// whose end nobody knows: refused, though libcurl takes it.
+  package func contentLength() throws(HeaderFault) -> Int64? {
+    var announced: Int64?
+    for value in fields.values("Content-Length") {
+      for part in value.split(separator: ",", omittingEmptySubsequences: false) {
+        let digits = part.filter { $0 != " " && $0 != "\t" }
+        guard digits.utf8.allSatisfy(\.isDigit), let length = Int64(digits) else {
+          throw HeaderFault("Content-Length \(value.quotedForMessage) is not a length")
+        }
+        guard announced == nil || announced == length else {
+          throw HeaderFault("two different Content-Length values, \(announced ?? 0) and \(length)")
+        }
+        announced = length
+      }
+    }
+    return announced
+  }
+
+  /// Whether the answer sends the client elsewhere, by a `Location` that it must follow.
+  package var redirection: String? {
+    [301, 302, 303, 307, 308].contains(status) ? fields["Location"] : nil
+  }
+}
+
+/// Puts heads together from the lines of a connection, interim (1xx) answers among them.
+package struct ResponseHeadParser: Sendable {
+  package enum Step: Equatable, Sendable {
+    case more
+    /// A 1xx answer: the real one follows.
+    case interim(ResponseHead)
+    case head(ResponseHead)
+    /// A field after the body; not part of the head.
+    case trailer
+  }
+
+  /// The most that all header lines together may have.
+  package static let longest = 262_144
+
+  private var current: ResponseHead?
+  private var isComplete = false
+  private var bytes = 0
+
+  package init() {}
+
+  /// Takes one line with its line break.
+  package mutating func take(_ line: UnsafeRawBufferPointer) throws(HeaderFault) -> Step {
+    bytes += line.count
+    guard bytes <= Self.longest else { throw HeaderFault("more than \(Self.longest) bytes of header") }
+    if line.starts(with: "HTTP/".utf8) {
+      current = Self.statusLine(line)
+      isComplete = false
+      return .more
+    }
+    if isComplete { return .trailer }
+    guard var head = current else { throw HeaderFault("a header line before the status line") }
+    if line.allSatisfy({ $0 == 0x0d || $0 == 0x0a }) { return finish(head) }
+    if line.first == 0x20 || line.first == 0x09 {
+      head.fields.fold(Self.text(line[...]))
+    } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+      head.fields.append(Self.text(line[..<colon]), Self.text(line[(colon + 1)...]))
+    }
+    current = head
+    return .more
+  }
+
+  private mutating func finish(_ head: ResponseHead) -> Step {
+    isComplete = true
+    // 101 ends HTTP on the connection, so it is the answer and no interim one.
+    return (100..<200).contains(head.status) && head.status != 101 ? .interim(head) : .head(head)
+  }
+
+  /// UTF-8 where it is some; else each byte is a character (Latin-1), as header fields were meant once.
+  private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    var text = ""
+    for byte in bytes { text.unicodeScalars.append(Unicode.Scalar(byte)) }
+    return text
+  }
+
+  private static func statusLine(_ line: UnsafeRawBufferPointer) -> ResponseHead {
+    let text = String(decoding: line.prefix { $0 != 0x0d && $0 != 0x0a }, as: UTF8.self)
+    let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: true)
+    return ResponseHead(
+      status: parts.count > 1 ? Int(parts[1]) ?? 0 : 0, reason: parts.count > 2 ? String(parts[2]) : "")
+  }
+}

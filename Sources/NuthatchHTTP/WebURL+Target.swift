@@ -1,0 +1,68 @@
+extension WebURL {
+  /// Path and query with dot segments removed (RFC 3986, 5.2.4) and forbidden characters percent-encoded.
+  static func normalisedTarget(_ bytes: [UInt8]) -> String {
+    let query = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
+    let path = withoutDotSegments(bytes[..<query])
+    return String(decoding: PercentCoding.encode(path) + PercentCoding.encode(bytes[query...]), as: UTF8.self)
+  }
+
+  private static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> [UInt8] {
+    var kept: [ArraySlice<UInt8>] = []
+    let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    for (index, segment) in segments.enumerated() {
+      let isLast = index == segments.count - 1
+      switch dots(segment) {
+      case 1: if isLast { kept.append([]) }
+      case 2:
+        kept = kept.dropLast()
+        if isLast { kept.append([]) }
+      default: kept.append(segment)
+      }
+    }
+    return [UInt8(ascii: "/")] + kept.joined(separator: [UInt8(ascii: "/")])
+  }
+
+  /// How many dots the segment consists of, `%2e` counting as one; 0 when it is a name.
+  private static func dots(_ segment: ArraySlice<UInt8>) -> Int {
+    guard segment.count <= 6 else { return 0 }
+    let plain = PercentCoding.decode(segment)
+    return plain.count <= 2 && plain.allSatisfy { $0 == UInt8(ascii: ".") } ? plain.count : 0
+  }
+}
+
+/// Percent-encoding as URLs have it.
+package enum PercentCoding {
+  /// Encodes what may not stand in a path or query. An escape that is there already stays as it is.
+  static func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    var encoded: [UInt8] = []
+    for byte in bytes {
+      if byte.mayStandInTarget {
+        encoded.append(byte)
+      } else {
+        encoded += [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
+      }
+    }
+    return encoded
+  }
+
+  /// The bytes that the escapes stand for; what is no escape is kept.
+  package static func decode(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    let bytes = Array(bytes)
+    var decoded: [UInt8] = []
+    var index = 0
+    while index < bytes.count {
+      if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+        let high = bytes[index + 1].hexValue, let low = bytes[index + 2].hexValue
+      {
+        decoded.append(high << 4 | low)
+        index += 3
+      } else {
+        decoded.append(bytes[index])
+        index += 1
+      }
+    }
+    return decoded
+  }
+
+  private static let hexDigits = Array("0123456789ABCDEF".utf8)
+}

@@ -1,0 +1,69 @@
+/// An absolute `http` or `https` URL, normalised so that two spellings of one address compare alike.
+///
+/// Scheme and host are lower case, the host is ASCII (IDNA), the scheme's own port is left out, dot segments are
+/// removed, characters that may not stand in a URL are percent-encoded, the fragment is dropped. The order of the
+/// query and the spelling of percent-escapes are kept, because servers may tell them apart.
+package struct WebURL: Hashable, Sendable {
+  package enum Scheme: String, Sendable {
+    case http, https
+
+    package var defaultPort: UInt16 { self == .http ? 80 : 443 }
+  }
+
+  package var scheme: Scheme
+  /// What stood before the `@`, as it was spelled. Never part of `description`.
+  package var userinfo: String?
+  /// A name in ASCII, an IPv4 address, or an IPv6 address in brackets.
+  package var host: String
+  package var port: UInt16
+  /// Path and query, percent-encoded, beginning with `/`.
+  package var target: String
+
+  package var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
+
+  /// The URL without userinfo: what goes to the network and into keys.
+  package var address: String {
+    let authority = port == scheme.defaultPort ? host : "\(host):\(port)"
+    return "\(scheme.rawValue)://\(authority)\(target)"
+  }
+}
+
+/// Scheme, host and port: the boundary that credentials don't cross.
+package struct Origin: Hashable, Sendable {
+  package var scheme: WebURL.Scheme
+  package var host: String
+  package var port: UInt16
+}
+
+extension WebURL: CustomStringConvertible {
+  /// For people: a password is never shown.
+  package var description: String {
+    guard userinfo != nil else { return address }
+    return address.replacingPrefix("\(scheme.rawValue)://", with: "\(scheme.rawValue)://***@")
+  }
+}
+
+extension String {
+  fileprivate func replacingPrefix(_ prefix: String, with replacement: String) -> String {
+    hasPrefix(prefix) ? replacement + dropFirst(prefix.count) : self
+  }
+}
+
+extension WebURL {
+  /// User and password of the userinfo, percent-decoded.
+  package var credentials: (user: [UInt8], password: [UInt8])? {
+    guard let userinfo else { return nil }
+    let parts = userinfo.utf8.split(
+      separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+    return (PercentCoding.decode(parts[0]), parts.count > 1 ? PercentCoding.decode(parts[1]) : [])
+  }
+
+  /// `text` with any password in it hidden, for messages about URLs that could not be parsed.
+  package static func redacted(_ text: String) -> String {
+    let bytes = Array(text.utf8)
+    guard let scheme = bytes.firstRange(of: Array("://".utf8)) else { return text }
+    let end = bytes[scheme.upperBound...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+    guard let at = bytes[scheme.upperBound..<end].lastIndex(of: UInt8(ascii: "@")) else { return text }
+    return String(decoding: bytes[..<scheme.upperBound] + Array("***".utf8) + bytes[at...], as: UTF8.self)
+  }
+}

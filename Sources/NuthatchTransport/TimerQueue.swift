@@ -1,0 +1,52 @@
+/// What is due when: a binary heap of deadlines. Cancelled timers stay in the heap until their time and do nothing.
+struct TimerQueue {
+  typealias ID = UInt64
+
+  private var heap: [(due: Int64, id: ID)] = []
+  private var actions: [ID: () -> Void] = [:]
+  private var lastID: ID = 0
+
+  /// The time of the next timer, nil when there is none.
+  var nextDue: Int64? { heap.first?.due }
+
+  mutating func add(due: Int64, _ action: @escaping () -> Void) -> ID {
+    lastID += 1
+    actions[lastID] = action
+    heap.append((due, lastID))
+    siftUp()
+    return lastID
+  }
+
+  mutating func cancel(_ id: ID) { actions[id] = nil }
+
+  /// Takes out the next action that is due by `now`.
+  mutating func popDue(by now: Int64) -> (() -> Void)? {
+    while let first = heap.first, first.due <= now {
+      removeFirst()
+      if let action = actions.removeValue(forKey: first.id) { return action }
+    }
+    return nil
+  }
+
+  private mutating func siftUp() {
+    var child = heap.count - 1
+    while child > 0, heap[child].due < heap[(child - 1) / 2].due {
+      heap.swapAt(child, (child - 1) / 2)
+      child = (child - 1) / 2
+    }
+  }
+
+  private mutating func removeFirst() {
+    heap.swapAt(0, heap.count - 1)
+    heap.removeLast()
+    var parent = 0
+    while true {
+      let left = 2 * parent + 1
+      guard left < heap.count else { return }
+      let least = left + 1 < heap.count && heap[left + 1].due < heap[left].due ? left + 1 : left
+      guard heap[least].due < heap[parent].due else { return }
+      heap.swapAt(least, parent)
+      parent = least
+    }
+  }
+}

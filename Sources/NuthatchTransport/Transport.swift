@@ -1,0 +1,180 @@
+import CSystem
+import Synchronization
+
+/// Runs transfers on one libcurl multi handle. Any thread may start and cancel them.
+///
+/// Easy handles and connections are kept for the next transfer. The confined state is touched on the loop's thread
+/// only, which is what makes the class Sendable.
+package final class Transport: @unchecked Sendable {
+  package let loop: EventLoop
+  private let lastID = Atomic<UInt64>(0)
+
+  // Confined to the loop's thread.
+  private let multi: UnsafeMutableRawPointer
+  private var active: [UInt64: Transfer] = [:]
+  private var idleHandles: [UnsafeMutableRawPointer] = []
+  private var curlTimer: EventLoop.TimerID?
+
+  /// As many easy handles are kept for reuse: each holds some 20 KB.
+  private static let idleLimit = 64
+
+  /// Starts the loop's thread.
+  package init() throws(TransportFault) {
+    try Transport.initialiseOnce()
+    guard let multi = curl_multi_init() else { throw TransportFault(.outOfMemory, "no memory for libcurl") }
+    self.multi = multi
+    loop = try EventLoop()
+    loop.post { self.connectToLoop() }
+  }
+
+  /// Begins `request`; its answer goes to `sink`. The result names the transfer for `cancel`.
+  package func start(_ request: TransferRequest, sink: any TransferSink) -> UInt64 {
+    let id = lastID.add(1, ordering: .relaxed).newValue
+    loop.post { self.begin(id, request, sink) }
+    return id
+  }
+
+  /// Ends a transfer without another call to its sink. Unknown and finished ones are ignored.
+  package func cancel(_ id: UInt64) {
+    loop.post { self.end(id) }
+  }
+
+  /// Cancels what is under way, ends the thread, and waits for its end.
+  package func stop() {
+    loop.stop {
+      for id in Array(self.active.keys) { self.end(id) }
+      for handle in self.idleHandles { curl_easy_cleanup(handle) }
+      self.idleHandles = []
+      curl_multi_cleanup(self.multi)
+    }
+  }
+
+  private static func initialiseOnce() throws(TransportFault) {
+    struct Global {
+      // Swift runs this once; libcurl's own counter would need a matching clean-up.
+      static let result = curl_global_init(Int(CURL_GLOBAL_ALL))
+    }
+    guard Global.result == CURLE_OK else {
+      throw TransportFault(.internal, "libcurl can't be initialised (\(Global.result.rawValue))")
+    }
+  }
+}
+
+// MARK: - On the loop's thread
+
+extension Transport {
+  private func begin(_ id: UInt64, _ request: TransferRequest, _ sink: any TransferSink) {
+    guard let easy = idleHandles.popLast() ?? curl_easy_init() else {
+      return sink.finished(TransportFault(.outOfMemory, "no memory for a libcurl handle"), TransferTimings())
+    }
+    let transfer = Transfer(id: id, easy: easy, request: request, sink: sink, startedAt: loop.now)
+    active[id] = transfer
+    guard transfer.configure(), curl_multi_add_handle(multi, easy) == CURLM_OK else {
+      active[id] = nil
+      curl_easy_cleanup(easy)
+      return sink.finished(TransportFault(.internal, "libcurl refused the request"), TransferTimings())
+    }
+    watchForSilence(transfer)
+  }
+
+  private func end(_ id: UInt64) {
+    guard let transfer = active[id] else { return }
+    release(transfer)
+  }
+
+  private func release(_ transfer: Transfer) {
+    active[transfer.id] = nil
+    if let timer = transfer.silenceTimer { loop.cancelTimer(timer) }
+    curl_multi_remove_handle(multi, transfer.easy)
+    transfer.freeLists()
+    if idleHandles.count < Transport.idleLimit {
+      curl_easy_reset(transfer.easy)
+      idleHandles.append(transfer.easy)
+    } else {
+      curl_easy_cleanup(transfer.easy)
+    }
+  }
+
+  private func finish(_ transfer: Transfer, _ fault: TransportFault?) {
+    let timings = transfer.timings()
+    release(transfer)
+    transfer.sink.finished(fault, timings)
+  }
+
+  /// The timer moves only when it fires, so that a byte costs no more than a note of its time.
+  private func watchForSilence(_ transfer: Transfer) {
+    guard let silence = transfer.request.silence else { return }
+    let due = transfer.lastActivity &+ silence
+    transfer.silenceTimer = loop.at(due) { [unowned self] in
+      guard self.loop.now - transfer.lastActivity >= silence else { return self.watchForSilence(transfer) }
+      self.finish(transfer, transfer.silenceFault(after: silence))
+    }
+  }
+
+  private func reapFinished() {
+    var code = CURLE_OK
+    while let easy = nhs_multi_next_done(multi, &code) {
+      guard let context = nhs_easy_get_context(easy) else { continue }
+      let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+      finish(transfer, transfer.outcome(of: code))
+    }
+  }
+}
+
+// MARK: - libcurl's sockets and timer on the loop
+
+extension Transport {
+  private func connectToLoop() {
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    _ = nhs_multi_set_callbacks(multi, socketChanged, timerChanged, context)
+  }
+
+  fileprivate func watchSocket(_ socket: Int32, _ what: Int32) {
+    guard what != CURL_POLL_REMOVE else { return loop.unwatch(socket) }
+    var events: UInt32 = 0
+    if what & CURL_POLL_IN != 0 { events |= UInt32(EPOLLIN.rawValue) }
+    if what & CURL_POLL_OUT != 0 { events |= UInt32(EPOLLOUT.rawValue) }
+    loop.watch(socket, events) { [unowned self] ready in
+      var mask: Int32 = 0
+      if ready & UInt32(EPOLLIN.rawValue) != 0 { mask |= CURL_CSELECT_IN }
+      if ready & UInt32(EPOLLOUT.rawValue) != 0 { mask |= CURL_CSELECT_OUT }
+      if ready & UInt32(EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { mask |= CURL_CSELECT_ERR }
+      self.act(socket, mask)
+    }
+  }
+
+  fileprivate func setTimer(milliseconds: Int) {
+    if let timer = curlTimer { loop.cancelTimer(timer) }
+    curlTimer = nil
+    guard milliseconds >= 0 else { return }
+    // Never at once: libcurl must not be entered again from its own callback.
+    curlTimer = loop.at(loop.now + Int64(milliseconds) * 1_000_000) { [unowned self] in
+      self.curlTimer = nil
+      self.act(-1, 0)
+    }
+  }
+
+  /// -1 is libcurl's word for "a time-out".
+  private func act(_ socket: Int32, _ mask: Int32) {
+    var running: Int32 = 0
+    curl_multi_socket_action(multi, socket, mask, &running)
+    reapFinished()
+  }
+}
+
+private func socketChanged(
+  _: UnsafeMutableRawPointer?, socket: Int32, what: Int32, context: UnsafeMutableRawPointer?,
+  _: UnsafeMutableRawPointer?
+) -> Int32 {
+  guard let context else { return 0 }
+  Unmanaged<Transport>.fromOpaque(context).takeUnretainedValue().watchSocket(socket, what)
+  return 0
+}
+
+private func timerChanged(
+  _: UnsafeMutableRawPointer?, milliseconds: Int, context: UnsafeMutableRawPointer?
+) -> Int32 {
+  guard let context else { return 0 }
+  Unmanaged<Transport>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds: milliseconds)
+  return 0
+}

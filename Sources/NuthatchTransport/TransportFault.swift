@@ -1,0 +1,62 @@
+import CSystem
+import Glibc
+
+/// Why a transfer brought no whole answer.
+package struct TransportFault: Error, Equatable, Sendable {
+  package enum Kind: Sendable {
+    case timeout, dns, refused, reset, tls
+    /// The server broke the protocol.
+    case http
+    /// The connection ended before the announced end of the body.
+    case truncated
+    /// The sink asked for the end.
+    case stopped
+    case badURL, outOfMemory, `internal`
+  }
+
+  package var kind: Kind
+  /// What happened, in words, without the URL.
+  package var message: String
+
+  package init(_ kind: Kind, _ message: String) {
+    self.kind = kind
+    self.message = message
+  }
+}
+
+extension TransportFault {
+  /// What libcurl's result means. `detail` is its error buffer, `errno` that of the failed connection.
+  init(code: CURLcode, detail: String, errno: Int) {
+    let text = String(cString: curl_easy_strerror(code))
+    let message = detail.isEmpty ? text : detail
+    switch code {
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+      self.init(.dns, message)
+    case CURLE_COULDNT_CONNECT:
+      self.init(errno == Int(ETIMEDOUT) ? .timeout : .refused, message)
+    case CURLE_OPERATION_TIMEDOUT:
+      self.init(.timeout, message)
+    case CURLE_PARTIAL_FILE:
+      self.init(.truncated, message)
+    case CURLE_GOT_NOTHING, CURLE_SEND_ERROR:
+      self.init(.reset, message)
+    case CURLE_RECV_ERROR:
+      // The same code for a connection that broke and for a body whose framing is wrong; only the words differ.
+      self.init(detail.contains("chunk") || detail.contains("exadecimal") ? .http : .reset, message)
+    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+      CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED,
+      CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_CLIENTCERT:
+      self.init(.tls, message)
+    case CURLE_URL_MALFORMAT:
+      self.init(.badURL, message)
+    case CURLE_OUT_OF_MEMORY:
+      self.init(.outOfMemory, message)
+    case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_BAD_CONTENT_ENCODING,
+      CURLE_PROXY, CURLE_UNSUPPORTED_PROTOCOL:
+      // The URL's own scheme has been checked before: an unsupported protocol is the answer's (HTTP/0.9).
+      self.init(.http, message)
+    default:
+      self.init(.internal, "\(message) (libcurl \(code.rawValue))")
+    }
+  }
+}

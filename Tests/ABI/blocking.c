@@ -1,0 +1,135 @@
+/* nh_get and nh_perform: answers, what they hold, and errors. */
+#include "checks.h"
+
+static nh_cache *cache;
+static const char *base;
+
+static void answers(void) {
+    nh_response *response = NULL;
+    nh_response_info info = {.struct_size = sizeof info};
+    CHECK("get", nh_get(cache, url_of(base, "/bytes/1000"), &response) == NH_OK);
+    CHECK("info", nh_response_get_info(response, &info) == NH_OK);
+    CHECK("status", info.status == 200);
+    CHECK("body", info.body != NULL && info.body_size == 1000);
+    CHECK("url", strcmp(info.url, url_of(base, "/bytes/1000")) == 0);
+    CHECK("final url", strcmp(info.final_url, info.url) == 0);
+    CHECK("source", info.source == NH_SOURCE_NETWORK && info.is_in_cache == 0);
+    CHECK("struct_size is kept", info.struct_size == sizeof info);
+
+    const char *value = "?", *name = "?";
+    CHECK("header", nh_response_header(response, "content-LENGTH", &value) == NH_OK && strcmp(value, "1000") == 0);
+    CHECK("missing header", nh_response_header(response, "X-None", &value) == NH_OK && value == NULL);
+    CHECK("header line", info.header_count > 0 && nh_response_header_at(response, 0, &name, &value) == NH_OK);
+    CHECK("no such line", nh_response_header_at(response, info.header_count, &name, &value) == NH_INVALID);
+    CHECK("no line before the first", nh_response_header_at(response, -1, &name, &value) == NH_INVALID);
+    CHECK("release", nh_response_release(response) == NH_OK);
+    CHECK("release again", nh_response_release(response) == NH_INVALID);
+    CHECK("stale handle", nh_response_get_info(response, &info) == NH_INVALID);
+}
+
+static void empty_answer(void) {
+    nh_response *response = NULL;
+    nh_response_info info = {.struct_size = sizeof info};
+    CHECK("get 404", nh_get(cache, url_of(base, "/status/404"), &response) == NH_OK);
+    nh_response_get_info(response, &info);
+    CHECK("404 is an answer", info.status == 404);
+    CHECK("body is never NULL", info.body != NULL);
+    nh_response_release(response);
+}
+
+/* A program built with an older, shorter struct must not have its memory written over. */
+static void shorter_struct(void) {
+    nh_response *response = NULL;
+    nh_response_info info;
+    memset(&info, 0x5a, sizeof info);
+    info.struct_size = offsetof(nh_response_info, url);
+    CHECK("get for an old program", nh_get(cache, url_of(base, "/bytes/10"), &response) == NH_OK);
+    CHECK("old struct", nh_response_get_info(response, &info) == NH_OK && info.body_size == 10);
+    CHECK("memory behind it untouched", *(unsigned char *)&info.url == 0x5a);
+    info.struct_size = 0;
+    CHECK("struct_size not set", nh_response_get_info(response, &info) == NH_INVALID);
+    nh_response_release(response);
+}
+
+static void errors(void) {
+    nh_response *response = (nh_response *)1;
+    CHECK("bad url", nh_get(cache, "ftp://example.org/", &response) == NH_BAD_URL && response == NULL);
+    CHECK("message", strstr(nh_error_message(), "ftp://example.org/") != NULL);
+    CHECK("not UTF-8", nh_get(cache, "http://example.org/\xff\xfe", &response) == NH_INVALID);
+    CHECK("null url", nh_get(cache, NULL, &response) == NH_INVALID);
+    CHECK("null place", nh_get(cache, base, NULL) == NH_INVALID);
+    CHECK("truncated", nh_get(cache, url_of(base, "/truncated"), &response) == NH_TRUNCATED && response == NULL);
+    CHECK("redirects", nh_get(cache, url_of(base, "/redirect-loop"), &response) == NH_TOO_MANY_REDIRECTS);
+    CHECK("name", strcmp(nh_status_name(NH_TOO_MANY_REDIRECTS), "too_many_redirects") == 0);
+    CHECK("no name", strcmp(nh_status_name((nh_status)12345), "unknown") == 0);
+    CHECK("refused", nh_get(cache, "http://127.0.0.1:1/", &response) == NH_REFUSED);
+}
+
+static void requests(void) {
+    nh_request *request = NULL;
+    nh_response *response = NULL;
+    nh_response_info info = {.struct_size = sizeof info};
+    CHECK("request", nh_request_new(url_of(base, "/echo"), &request) == NH_OK);
+    CHECK("method", nh_request_set_method(request, "PUT") == NH_OK);
+    CHECK("header of a request", nh_request_add_header(request, "X-Seed", "hazel") == NH_OK);
+    CHECK("body of a request", nh_request_set_body(request, "nut", 3) == NH_OK);
+    CHECK("user", nh_request_set_user(request, "u", "p") == NH_OK);
+    CHECK("limits", nh_request_set_timeout(request, 5000) == NH_OK && nh_request_set_deadline(request, -1) == NH_OK &&
+                        nh_request_set_max_bytes(request, 100000) == NH_OK);
+    CHECK("perform", nh_perform(cache, request, &response) == NH_OK);
+    nh_response_get_info(response, &info);
+    char *echo = strndup(info.body, info.body_size);
+    CHECK("echo", strstr(echo, "PUT") && strstr(echo, "hazel") && strstr(echo, "nut") && strstr(echo, "Basic dTpw"));
+    free(echo);
+    nh_response_release(response);
+
+    nh_request_set_max_bytes(request, 5);
+    CHECK("too large", nh_perform(cache, request, &response) == NH_TOO_LARGE && response == NULL);
+    CHECK("negative", nh_request_set_max_bytes(request, -1) == NH_INVALID);
+    nh_request_add_header(request, "X", "a\r\nHost: evil");
+    CHECK("bad header", nh_perform(cache, request, &response) == NH_BAD_HEADER);
+    CHECK("null body with a size", nh_request_set_body(request, NULL, 3) == NH_INVALID);
+    CHECK("release request", nh_request_release(request) == NH_OK && nh_request_release(request) == NH_INVALID);
+}
+
+static void options(void) {
+    nh_cache *other = NULL;
+    nh_response *response = NULL;
+    nh_options options = {.struct_size = sizeof options, .timeout_ms = 100, .user_agent = "old/1"};
+    CHECK("open with options", nh_open(folder, &options, &other) == NH_OK);
+    CHECK("timeout", nh_get(other, url_of(base, "/delay/60000"), &response) == NH_TIMEOUT);
+    nh_close(other);
+    options.struct_size = 8;
+    CHECK("options of an old program", nh_open(folder, &options, &other) == NH_OK);
+    nh_close(other);
+    options.struct_size = 0;
+    CHECK("options without a size", nh_open(folder, &options, &other) == NH_INVALID && other == NULL);
+
+    struct {
+        nh_options known;
+        uint64_t from_the_future;
+    } newer = {.known = {.struct_size = sizeof newer}};
+    CHECK("options of a newer program", nh_open(folder, &newer.known, &other) == NH_OK);
+    nh_close(other);
+    newer.from_the_future = 1;
+    CHECK("that asks for what isn't there", nh_open(folder, &newer.known, &other) == NH_INVALID);
+    options = (nh_options){.struct_size = sizeof options, .user_agent = "a\r\nb"};
+    CHECK("user agent that can't be sent", nh_open(folder, &options, &other) == NH_BAD_HEADER);
+    CHECK("no directory", nh_open("/dev/null/x", NULL, &other) == NH_IO && other == NULL);
+}
+
+int main(int count, char **arguments) {
+    if (count < 2) return 2;
+    base = arguments[1];
+    cache = open_cache(NULL);
+    answers();
+    empty_answer();
+    shorter_struct();
+    errors();
+    requests();
+    options();
+    CHECK("close", nh_close(cache) == NH_OK);
+    CHECK("close again", nh_close(cache) == NH_INVALID);
+    CHECK("versions", nh_abi_version() == 1 && strlen(nh_version()) >= 5);
+    return failures != 0;
+}

@@ -1,0 +1,116 @@
+"""Calls one function of the ABI with every wrong handle and with every pointer NULL; prints what it answered.
+
+call_wrongly.py FUNCTION URL DIRECTORY
+"""
+
+import ctypes
+import json
+import random
+import sys
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Tuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bindings" / "python"))
+
+from nuthatch import _prototypes as abi
+from nuthatch._library import library
+
+# Functions in which a NULL argument means something (function: places that may be NULL).
+OPTIONAL = {"nh_open": {0, 1}, "nh_request_set_body": {1}, "nh_event_clear": set()}
+
+
+class World:
+    """One open handle of every kind, and one of every kind that was closed."""
+
+    def __init__(self, url: str, directory: str) -> None:
+        self.url = url.encode()
+        self.directory = directory.encode()
+        self.open = self.make()
+        self.closed = self.make()
+        for kind, handle in self.closed.items():
+            release = "nh_close" if kind == "nh_cache" else f"{kind}_release"
+            assert getattr(library, release)(handle) == abi.OK
+
+    def make(self) -> Dict[str, int]:
+        cache, request, ticket, response = (ctypes.c_void_p() for _ in range(4))
+        assert library.nh_open(self.directory, None, ctypes.byref(cache)) == abi.OK
+        assert library.nh_request_new(self.url, ctypes.byref(request)) == abi.OK
+        assert library.nh_submit(cache, request, ctypes.byref(ticket)) == abi.OK
+        assert library.nh_get(cache, self.url, ctypes.byref(response)) == abi.OK
+        handles = {"nh_cache": cache, "nh_request": request, "nh_ticket": ticket, "nh_response": response}
+        return {kind: handle.value or 0 for kind, handle in handles.items()}
+
+    def wrong(self, kind: str) -> Iterator[Tuple[str, int]]:
+        yield "NULL", 0
+        if kind in self.closed:
+            yield "closed", self.closed[kind]
+        for other, handle in self.open.items():
+            if other != kind:
+                yield f"an open {other}", handle
+        yield from [("1", 1), ("all ones", 2**64 - 1), ("a real address", ctypes.addressof(ctypes.c_int()))]
+        numbers = random.Random(4711)
+        for handle in list(self.open.values()):
+            yield "another generation", (handle + (1 << 29)) & (2**64 - 1)
+        for _ in range(200):
+            yield "made up", numbers.getrandbits(64)
+
+
+def fitting(kind: str, world: World, keep: List[Any]) -> Any:
+    """A good argument of a C type."""
+    bare = kind.replace("const ", "").replace("*", "").strip()
+    if kind.endswith("**"):
+        keep.append(ctypes.c_char_p() if "char" in kind else ctypes.c_void_p())
+        return ctypes.byref(keep[-1])
+    if bare in world.open:
+        return world.open[bare]
+    if kind == "const char *":
+        return world.url
+    if kind == "const void *":
+        return b"body"
+    if hasattr(abi, bare):
+        value = getattr(abi, bare)()
+        if hasattr(value, "struct_size"):
+            value.struct_size = ctypes.sizeof(value)
+        keep.append(value)
+        return ctypes.byref(value)
+    if kind.endswith("*"):
+        keep.append(ctypes.c_uint32())
+        return ctypes.byref(keep[-1])
+    if kind == "size_t":
+        return ctypes.sizeof(abi.nh_event)
+    return 0
+
+
+def calls(name: str, world: World) -> Iterator[Tuple[str, List[Any]]]:
+    """One argument wrong, the others good; a handle is looked at before anything that it is to be used with."""
+    kinds = abi.SIGNATURES[name][1]
+    keep: List[Any] = []
+    for place, kind in enumerate(kinds):
+        good = [fitting(other, world, keep) for other in kinds]
+        bare = kind.rstrip(" *")
+        if bare in world.open and not kind.endswith("**"):
+            for description, handle in world.wrong(bare):
+                yield f"argument {place} is {description}", [*good[:place], handle, *good[place + 1 :]]
+        elif kind.endswith("*") and place not in OPTIONAL.get(name, set()):
+            yield f"argument {place} is NULL", [*good[:place], None, *good[place + 1 :]]
+    if any(kind.endswith("*") for kind in kinds) and OPTIONAL.get(name) != {0, 1}:
+        yield "all are NULL", [None if kind.endswith("*") else 0 for kind in kinds]
+
+
+def main() -> None:
+    name, url, directory = sys.argv[1:]
+    world = World(url, directory)
+    result = abi.SIGNATURES[name][0]
+    answers = []
+    for description, arguments in calls(name, world):
+        status = getattr(library, name)(*arguments)
+        assert result == "nh_status", f"{name} takes pointers, so it must be able to refuse them"
+        assert library.nh_error_message(), description
+        answers.append({"call": description, "status": abi.WORDS.get(status, str(status))})
+    if not abi.SIGNATURES[name][1]:
+        getattr(library, name)()
+    print(json.dumps(answers))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+/* What a forked child may do with what it inherits, while the parent's threads are at work. */
+#include "checks.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+static const char *base;
+
+static int in_child(nh_cache *cache, nh_ticket *ticket, nh_response *response) {
+    nh_response *fresh = NULL;
+    nh_event event;
+    nh_response_info info = {.struct_size = sizeof info};
+    alarm(60);
+    CHECK("child: get", nh_get(cache, url_of(base, "/bytes/10"), &fresh) == NH_FORKED && fresh == NULL);
+    CHECK("child: wait", nh_wait(ticket, -1, &event, sizeof event) == NH_FORKED);
+    CHECK("child: cancel", nh_cancel(ticket) == NH_OK);
+    CHECK("child: response", nh_response_get_info(response, &info) == NH_OK && info.body_size == 1000);
+    CHECK("child: close", nh_close(cache) == NH_OK);
+    nh_cache *own = open_cache(NULL);
+    CHECK("child: own cache", nh_get(own, url_of(base, "/bytes/10"), &fresh) == NH_OK);
+    CHECK("child: close own", nh_close(own) == NH_OK);
+    CHECK("child: release", nh_response_release(response) == NH_OK && nh_ticket_release(ticket) == NH_OK);
+    return failures != 0;
+}
+
+int main(int count, char **arguments) {
+    if (count < 2) return 2;
+    base = arguments[1];
+    nh_cache *cache = open_cache(NULL);
+    nh_response *response = NULL, *again = NULL;
+    CHECK("get before", nh_get(cache, url_of(base, "/bytes/1000"), &response) == NH_OK);
+    nh_request *request = NULL;
+    nh_ticket *ticket = NULL;
+    nh_request_new(url_of(base, "/delay/60000"), &request);
+    nh_submit(cache, request, &ticket);
+
+    for (int round = 0; round < 20; round++) {
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) _exit(in_child(cache, ticket, response));
+        int status = 0;
+        CHECK("parent goes on", nh_get(cache, url_of(base, "/bytes/10"), &again) == NH_OK);
+        nh_response_release(again);
+        CHECK("child ended well", waitpid(child, &status, 0) == child && status == 0);
+    }
+
+    nh_event event;
+    nh_cancel(ticket);
+    CHECK("parent's ticket", nh_wait(ticket, 0, &event, sizeof event) == NH_OK && event.code == NH_CANCELLED);
+    nh_event_clear(&event);
+    nh_ticket_release(ticket);
+    nh_request_release(request);
+    CHECK("close", nh_close(cache) == NH_OK && nh_response_release(response) == NH_OK);
+    return failures != 0;
+}

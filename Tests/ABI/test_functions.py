@@ -1,0 +1,53 @@
+"""Every function of the ABI, one by one, with handles that it must not accept.
+
+The functions come from the generated prototypes, which are checked against header and library, so that none can be
+forgotten. Each call is made in a process of its own kind: a crash shows as a failure with the calls before it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Iterator, List
+
+import pytest
+from testserver import TestServer
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bindings" / "python"))
+
+from nuthatch import _prototypes  # noqa: E402
+
+WORKER = Path(__file__).with_name("call_wrongly.py")
+HANDLES = ["nh_cache", "nh_request", "nh_ticket", "nh_response"]
+
+
+def takes_handles(name: str) -> List[str]:
+    return [
+        kind for kind in _prototypes.SIGNATURES[name][1] if kind.rstrip(" *") in HANDLES and "**" not in kind
+    ]
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with TestServer() as server:
+        yield server.url("/bytes/10")
+
+
+def test_every_function_that_takes_a_handle_answers_with_a_status() -> None:
+    for name, (result, _) in _prototypes.SIGNATURES.items():
+        if takes_handles(name):
+            assert result == "nh_status", name
+
+
+@pytest.mark.parametrize("name", list(_prototypes.SIGNATURES))
+def test_wrong_arguments_are_refused(name: str, url: str, tmp_path: Path) -> None:
+    env = {**os.environ, "SWIFT_BACKTRACE": "enable=no"}
+    command = [sys.executable, str(WORKER), name, url, str(tmp_path / "cache")]
+    done = subprocess.run(command, env=env, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr).decode()
+    calls = json.loads(done.stdout)
+    assert calls or not any("*" in kind for kind in _prototypes.SIGNATURES[name][1])
+    wrong = [call for call in calls if call["status"] != "invalid"]
+    assert not wrong

@@ -1,0 +1,47 @@
+"""The command, and a server to fetch from."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Dict, Iterator, Sequence
+
+import pytest
+from testserver import TestServer
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from command import COMMAND, Outcome, Runner
+
+TestServer.__test__ = False  # type: ignore[attr-defined]  # its name begins like a test's
+
+
+@pytest.fixture
+def server() -> Iterator[TestServer]:
+    with TestServer() as server:
+        yield server
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Dict[str, str]:
+    return {**os.environ, "NUTHATCH_CACHE": str(tmp_path / "cache")}
+
+
+@pytest.fixture
+def nuthatch(tmp_path: Path, environment: Dict[str, str]) -> Runner:
+    """Runs the command in a folder of its own."""
+
+    def run(*arguments: str, given: bytes = b"", **env: str) -> "Outcome[bytes]":
+        command: Sequence[str] = [COMMAND, *arguments]
+        settings = {**environment, **env}
+        return subprocess.run(
+            command,
+            cwd=str(tmp_path),
+            env=settings,
+            input=given,
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run

@@ -1,0 +1,149 @@
+"""What the network does to a fetch: names that take for ever, certificates, proxies."""
+
+import os
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Dict, Iterator, List
+
+import pytest
+from command import COMMAND, Runner
+from testserver import TestServer, ok
+
+
+@pytest.fixture
+def slow_names(tmp_path: Path, environment: Dict[str, str]) -> Dict[str, str]:
+    """An environment in which names that end in .slow take a minute to look up."""
+    library = tmp_path / "slow_names.so"
+    source = Path(__file__).with_name("slow_names.c")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    return {**environment, "LD_PRELOAD": str(library)}
+
+
+def test_a_slow_name_does_not_outlast_the_time_limit(slow_names: Dict[str, str]) -> None:
+    began = time.monotonic()
+    command = [COMMAND, "get", "--timeout=0.3", "http://host.slow/"]
+    done = subprocess.run(command, env=slow_names, capture_output=True, timeout=55, check=False)
+    assert done.returncode == 4
+    assert b"looking up" in done.stderr and b"timeout: no byte for 0.3 s" in done.stderr
+    # The lookup itself takes a minute: whoever waited for it would be far beyond this.
+    assert time.monotonic() - began < 30
+
+
+def test_a_slow_name_does_not_hold_up_an_interrupt(slow_names: Dict[str, str]) -> None:
+    command = [COMMAND, "get", "http://host.slow/"]
+    with subprocess.Popen(command, env=slow_names, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"looking up\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+
+
+def test_proxies_are_taken_from_the_environment(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", ok("by proxy"))
+    done = nuthatch("get", "http://nuthatch.invalid/a", http_proxy=server.url(""))
+    assert (done.returncode, done.stdout) == (0, b"by proxy")
+    done = nuthatch("get", "http://nuthatch.invalid/a", http_proxy=server.url(""), no_proxy=".invalid")
+    assert (done.returncode, done.stderr[:19]) == (4, b"nuthatch: get: dns:")
+
+
+class SecureServer:
+    """Answers every TLS connection with one response, under a certificate for 127.0.0.1."""
+
+    def __init__(self, folder: Path) -> None:
+        certificate, key = folder / "certificate.pem", folder / "key.pem"
+        command = [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=nut",
+        ]
+        command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+        subprocess.run(command, check=True, capture_output=True)
+        self.certificate = certificate
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.load_cert_chain(str(certificate), str(key))
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        while True:
+            connection, _ = self._listener.accept()
+            if self._listener.fileno() < 0:
+                return
+            try:
+                with self._context.wrap_socket(connection, server_side=True) as secure:
+                    if not secure.recv(65536):
+                        return
+                    secure.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nsecure")
+            except OSError:
+                connection.close()
+                if self._stopping:
+                    return
+
+    _stopping = False
+
+    def stop(self) -> None:
+        self._stopping = True
+        socket.create_connection(("127.0.0.1", self.port)).close()
+        self._thread.join()
+        self._listener.close()
+
+
+@pytest.fixture
+def secure(tmp_path: Path) -> Iterator[SecureServer]:
+    server = SecureServer(tmp_path)
+    yield server
+    server.stop()
+
+
+def namespace() -> List[str]:
+    """A command prefix that gives a mount namespace of its own; empty where none can be had."""
+    for prefix in (["unshare", "-m"], ["unshare", "-rm"]):
+        if subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0:
+            return prefix
+    return []
+
+
+TRUSTED = "/etc/ssl/certs/ca-certificates.crt"
+
+
+@pytest.mark.skipif(
+    shutil.which("openssl") is None, reason="there is no openssl command to make certificates with"
+)
+def test_a_certificate_that_nobody_vouches_for_is_refused(secure: SecureServer, nuthatch: Runner) -> None:
+    done = nuthatch("get", f"https://127.0.0.1:{secure.port}/")
+    assert (done.returncode, done.stderr[:19]) == (4, b"nuthatch: get: tls:")
+
+
+@pytest.mark.skipif(
+    shutil.which("openssl") is None or not namespace() or not os.path.exists(TRUSTED),
+    reason="no certificates can be made, or no mount namespace in which one is trusted",
+)
+def test_a_trusted_certificate_counts_for_its_own_host_only(
+    secure: SecureServer, environment: Dict[str, str]
+) -> None:
+    def get(host: str) -> "subprocess.CompletedProcess[bytes]":
+        inside = f"mount --bind '{secure.certificate}' {TRUSTED} && exec '{COMMAND}' get https://{host}:{secure.port}/"
+        return subprocess.run(
+            [*namespace(), "sh", "-c", inside], env=environment, capture_output=True, timeout=60, check=False
+        )
+
+    good = get("127.0.0.1")
+    assert (good.returncode, good.stdout, good.stderr) == (0, b"secure", b"")
+    other = get("localhost")
+    assert (other.returncode, other.stdout) == (4, b"")
+    assert other.stderr.startswith(b"nuthatch: get: tls:")

@@ -1,0 +1,75 @@
+"""Help, versions, and command lines that can't be understood."""
+
+import re
+from pathlib import Path
+
+import pytest
+from command import ROOT, Runner
+
+
+def test_version(nuthatch: Runner) -> None:
+    version = re.search(r'string = "(.*)"', (ROOT / "Sources/NuthatchCore/Cache.swift").read_text())
+    assert version
+    assert nuthatch("--version").stdout.decode() == f"nuthatch {version.group(1)}\n"
+
+
+def test_help(nuthatch: Runner) -> None:
+    overview = nuthatch("help")
+    assert overview.returncode == 0 and b"get [OPTION" in overview.stdout
+    for arguments in (["help", "get"], ["get", "--help"], ["get", "-h"]):
+        page = nuthatch(*arguments)
+        assert page.returncode == 0
+        assert b"--max-bytes N" in page.stdout and b"Examples:" in page.stdout
+    assert nuthatch("--help").stdout == overview.stdout
+
+
+def test_without_a_command_it_says_what_there_is(nuthatch: Runner) -> None:
+    done = nuthatch()
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"Usage: nuthatch COMMAND" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "line, hint",
+    [
+        ("gte http://x/", "did you mean 'get'?"),
+        ("fetch", "there is no command 'fetch'"),
+        ("get", "exactly one URL"),
+        ("get http://a/ http://b/", "exactly one URL"),
+        ("get --ouput f http://x/", "did you mean --output?"),
+        ("get --nonsense http://x/", "there is no option --nonsense"),
+        ("get -Z http://x/", "there is no option -Z"),
+        ("get --m http://x/", "could be any of --method, --max-bytes"),
+        ("get http://x/ --timeout", "--timeout needs a value"),
+        ("get http://x/ -o", "-o needs a value"),
+        ("get http://x/ --help=yes", "takes no value"),
+        ("get http://x/ --timeout soon", "not a positive number of seconds"),
+        ("get http://x/ --timeout -1", "not a positive number of seconds"),
+        ("get http://x/ --max-bytes 5T", "not a number of bytes"),
+        ("get http://x/ --max-bytes 99999999999G", "not a number of bytes"),
+        ("get http://x/ --header plain", "not of the form"),
+        ("get http://x/ --data @nothing", "nothing can't be read"),
+        ("help nothing", "there is no command 'nothing'"),
+    ],
+)
+def test_wrong_usage(nuthatch: Runner, line: str, hint: str) -> None:
+    done = nuthatch(*line.split(" "))
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert hint in done.stderr.decode()
+    assert done.stderr.startswith(b"nuthatch: ")
+
+
+def test_names_may_be_cut_and_options_may_follow(nuthatch: Runner) -> None:
+    assert nuthatch("get", "http://127.0.0.1:1/", "--out", "f", "--dead=1").returncode == 4
+    assert b"exactly one URL is needed, not 2" in nuthatch("get", "--", "-o", "f").stderr
+
+
+def test_the_default_cache(nuthatch: Runner, tmp_path: Path) -> None:
+    for env, folder in [
+        ({"NUTHATCH_CACHE": "", "XDG_CACHE_HOME": str(tmp_path / "x")}, "x/nuthatch"),
+        ({"NUTHATCH_CACHE": "", "XDG_CACHE_HOME": "", "HOME": str(tmp_path / "h")}, "h/.cache/nuthatch"),
+        ({"NUTHATCH_CACHE": str(tmp_path / "n")}, "n"),
+    ]:
+        nuthatch("get", "http://127.0.0.1:1/", **env)
+        assert (tmp_path / folder).is_dir()

@@ -1,0 +1,62 @@
+"""What `make install` leaves, and a program built against it with pkg-config."""
+
+import os
+from pathlib import Path
+from typing import Dict
+
+import pytest
+from commands import sh
+
+
+def version(root: Path) -> str:
+    return sh(["sh", "Scripts/version"], dict(os.environ), root).strip()
+
+
+def test_every_file_is_in_its_place(prefix: Path, root: Path) -> None:
+    names = sorted(str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir())
+    wheel = [name for name in names if name.endswith(".whl")]
+    assert len(wheel) == 1 and wheel[0].startswith(
+        "share/nuthatch/nuthatch-%s-py3-none-linux_" % version(root)
+    )
+    assert [name for name in names if name not in wheel] == [
+        "bin/nuthatch",
+        "include/nuthatch.h",
+        "lib/libnuthatch.so",
+        "lib/libnuthatch.so.1",
+        "lib/pkgconfig/nuthatch.pc",
+        "share/nuthatch/LICENSE",
+    ]
+    assert os.readlink(prefix / "lib" / "libnuthatch.so") == "libnuthatch.so.1"
+
+
+def test_one_version_everywhere(prefix: Path, user: Dict[str, str], root: Path) -> None:
+    number = version(root)
+    assert number
+    assert sh(["pkg-config", "--modversion", "nuthatch"], user, prefix).strip() == number
+    assert number in sh(["nuthatch", "--version"], user, prefix).split()
+
+
+@pytest.mark.parametrize("compiler", ["cc -std=c11", "g++ -std=c++17 -x c++"])
+def test_a_program_builds_with_pkg_config_and_runs(
+    compiler: str, user: Dict[str, str], root: Path, server: str, tmp_path: Path
+) -> None:
+    source = root / "Tests" / "House" / "app.c"
+    command = "%s '%s' -o app -x none $(pkg-config --cflags --libs nuthatch)" % (compiler, source)
+    sh(["sh", "-c", command], user, tmp_path)
+    assert sh(["./app", "cache", server + "/bytes/70000"], user, tmp_path) == "200 70000\n"
+
+
+def test_the_examples_are_short_and_build(user: Dict[str, str], root: Path, tmp_path: Path) -> None:
+    examples = sorted((root / "bindings" / "c").glob("**/*.c"))
+    assert examples, "no example in bindings/c"
+    for example in examples:
+        assert len(example.read_text().splitlines()) <= 40, example.name
+        command = "cc -Wall -Wextra -Werror '%s' -o app $(pkg-config --cflags --libs nuthatch)" % example
+        sh(["sh", "-c", command], user, tmp_path)
+
+
+def test_a_packager_can_stage_it(clean_environment: Dict[str, str], root: Path, tmp_path: Path) -> None:
+    sh(["make", "install", "PREFIX=/usr", "DESTDIR=%s" % tmp_path], clean_environment, root)
+    described = (tmp_path / "usr" / "lib" / "pkgconfig" / "nuthatch.pc").read_text()
+    assert described.startswith("prefix=/usr\n")
+    assert str(tmp_path) not in described

@@ -1,0 +1,81 @@
+"""The README's examples, run as they stand: example.org is the test server, by way of the proxy settings."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Dict, Iterator
+
+import pytest
+from commands import sh
+from pictures import png
+from testserver import TestServer, body, ok, script
+
+
+@pytest.fixture(scope="module")
+def examples(root: Path) -> Dict[str, str]:
+    text = (root / "README.md").read_text()
+    return dict(re.findall(r"```(\w+)\n(.*?)```", text, re.DOTALL))
+
+
+@pytest.fixture
+def reader(user: Dict[str, str]) -> Iterator[Dict[str, str]]:
+    """A user's environment in which example.org answers."""
+    with TestServer() as server:
+        server.on("/nut.png", ok(png(32, 24), "image/png"))
+        server.on("/seeds.json", ok('{"seeds": [1, 2, 3]}', "application/json"))
+        server.echo("/echo")
+        server.on("/slow", script(steps=[server.gate("never").step, body("x")]))
+        yield {**user, "http_proxy": server.url("")}
+
+
+def test_it_has_the_three(examples: Dict[str, str]) -> None:
+    assert sorted(examples) == ["c", "python", "sh"]
+    for language, code in examples.items():
+        assert 4 <= len(code.splitlines()) <= 16, language
+
+
+def test_shell(examples: Dict[str, str], reader: Dict[str, str], tmp_path: Path) -> None:
+    printed = sh(["bash", "-c", examples["sh"]], reader, tmp_path)
+    assert '"seeds": [' in printed
+    assert printed.endswith("exit status 4, and no file\n")
+    assert (tmp_path / "nut.png").read_bytes() == png(32, 24)
+    assert "seeds" in (tmp_path / "answer.json").read_text()
+    assert not (tmp_path / "missing.png").exists()
+
+
+def test_python(
+    examples: Dict[str, str], reader: Dict[str, str], root: Path, prefix: Path, tmp_path: Path
+) -> None:
+    found = {
+        "PYTHONPATH": str(root / "bindings/python"),
+        "NUTHATCH_LIBRARY": str(prefix / "lib/libnuthatch.so.1"),
+    }
+    printed = sh([sys.executable, "-c", examples["python"]], {**reader, **found}, tmp_path)
+    assert printed == f"200 image/png {len(png(32, 24))} False\ntimeout http://example.org/slow\n"
+
+
+def test_c(examples: Dict[str, str], reader: Dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "app.c").write_text(examples["c"])
+    sh(
+        ["bash", "-c", "cc -Wall -Wextra -Werror app.c -o app $(pkg-config --cflags --libs nuthatch)"],
+        reader,
+        tmp_path,
+    )
+    assert sh(["./app"], reader, tmp_path) == f"200 image/png {len(png(32, 24))}\n"
+
+
+def test_links_lead_somewhere(root: Path) -> None:
+    for page in ["README.md", "CONTRIBUTING.md", "docs/DESIGN.md"]:
+        for target in re.findall(r"\]\(([^)#]+)\)", (root / page).read_text()):
+            assert target.startswith("http") or (root / page).parent.joinpath(target).exists(), (
+                f"{page}: {target}"
+            )
+
+
+def test_the_help_says_what_the_readme_says(user: Dict[str, str]) -> None:
+    page = subprocess.run(
+        ["nuthatch", "help", "get"], env=user, capture_output=True, text=True, check=True
+    ).stdout
+    for option in ["--output", "--header", "--data"]:
+        assert option in page

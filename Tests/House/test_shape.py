@@ -1,0 +1,121 @@
+"""The shape of libnuthatch.so.1 and of the command: what they export, what they need, what is not inside."""
+
+import os
+import re
+import time
+from pathlib import Path
+from typing import Callable, List, Set
+
+import elf
+import pytest
+
+ALLOWED = {
+    "ld-linux-x86-64.so.2",
+    "ld-linux-aarch64.so.1",
+    "libc.so.6",
+    "libcrypto.so.3",
+    "libcurl.so.4",
+    "libgcc_s.so.1",
+    "libjpeg.so.62",
+    "libm.so.6",
+    "libpng16.so.16",
+    "libstdc++.so.6",
+}
+
+
+@pytest.fixture(params=["libnuthatch.so.1", "nuthatch"])
+def built(request: pytest.FixtureRequest, build: Path) -> Path:
+    return build / str(request.param)
+
+
+@pytest.fixture(params=["libnuthatch-c.so", "nuthatch"])
+def unstripped(request: pytest.FixtureRequest, root: Path) -> Path:
+    return root / ".build" / "release" / str(request.param)
+
+
+def documented_libraries(root: Path) -> Set[str]:
+    """The first column of the table "Libraries needed at run time" in docs/DESIGN.md."""
+    page = root / "docs" / "DESIGN.md"
+    if not page.exists():
+        return set()
+    parts = re.split(r"^#+ .*Libraries needed at run time.*$", page.read_text(), flags=re.MULTILINE)
+    if len(parts) < 2:
+        return set()
+    table = re.split(r"^#", parts[1], maxsplit=1, flags=re.MULTILINE)[0]
+    return set(
+        re.findall(r"^\|[^|\n]*?`?((?:lib|ld-)[\w+.-]*\.so[\w.]*)`?[^|\n]*\|", table, flags=re.MULTILINE)
+    )
+
+
+def test_the_soname_is_that_of_the_first_abi(build: Path) -> None:
+    assert elf.soname(build / "libnuthatch.so.1") == "libnuthatch.so.1"
+    assert os.readlink(build / "libnuthatch.so") == "libnuthatch.so.1"
+
+
+def test_the_library_exports_what_the_header_declares(build: Path, header_functions: List[str]) -> None:
+    assert header_functions
+    assert elf.exported(build / "libnuthatch.so.1") == header_functions
+
+
+def test_only_names_of_ours_are_exported(build: Path) -> None:
+    assert [name for name in elf.exported(build / "libnuthatch.so.1") if not name.startswith("nh_")] == []
+
+
+def test_nothing_is_needed_but_what_is_documented(built: Path, root: Path) -> None:
+    needed = set(elf.dynamic(built, "NEEDED"))
+    assert needed - ALLOWED - documented_libraries(root) == set()
+    assert "libc.so.6" in needed
+
+
+def test_the_library_stays_loaded(build: Path) -> None:
+    assert "NODELETE" in elf.flags(build / "libnuthatch.so.1")
+
+
+def test_the_code_can_be_shared(built: Path) -> None:
+    assert "TEXTREL" not in elf.flags(built)
+    assert "TEXTREL" not in elf.output("readelf", "-dW", str(built))
+
+
+def test_the_stack_is_not_executable_and_relocations_are_read_only(built: Path) -> None:
+    segments = elf.loaded_segments(built)
+    assert re.search(r"GNU_STACK .* RW +0", segments)
+    assert "GNU_RELRO" in segments
+
+
+def test_no_folder_of_the_build_is_searched_for_libraries(built: Path) -> None:
+    folders = ":".join(elf.dynamic(built, "RPATH") + elf.dynamic(built, "RUNPATH")).split(":")
+    assert [folder for folder in folders if folder not in ("", "$ORIGIN")] == []
+
+
+def test_no_dispatch_and_no_foundation_inside(unstripped: Path) -> None:
+    names = elf.all_symbols(unstripped)
+    assert any("NuthatchCore" in name for name in names), "stripped: this test would find nothing"
+    banned = re.compile(
+        r"^_?_?dispatch_|^\$s\d+Foundation|^_?CF[A-Z]|^OBJC_CLASS_\$_.*Foundation|^OBJC_.*OS_dispatch"
+    )
+    assert [name for name in names if banned.search(name)] == []
+
+
+def test_the_size_is_that_of_a_build_without_foundation(
+    built: Path, figure: Callable[[str, str], None]
+) -> None:
+    size = built.stat().st_size
+    figure("size of %s" % built.name, "%.2f MB" % (size / 1e6))
+    assert size < 12_000_000
+
+
+def test_the_command_starts_within_20_ms(build: Path, figure: Callable[[str, str], None]) -> None:
+    program = str(build / "nuthatch")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    times = []
+    for _ in range(20):
+        begin = time.perf_counter()
+        pid = os.posix_spawn(
+            program, [program, "--version"], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, nowhere, 1)]
+        )
+        _, status = os.waitpid(pid, 0)
+        times.append((time.perf_counter() - begin) * 1000)
+        assert status == 0
+    os.close(nowhere)
+    figure("start of the command, best of 20", "%.1f ms (median %.1f)" % (min(times), sorted(times)[10]))
+    assert min(times) < 20

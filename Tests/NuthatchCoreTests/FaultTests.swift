@@ -1,0 +1,159 @@
+import NuthatchCore
+import TestServer
+import Testing
+
+@Suite("Faults") struct FaultTests {
+  @Test("of the server have their words")
+  func words() throws {
+    let bench = try Bench()
+    let server = bench.server
+    let head = "HTTP/1.1 200 OK\r\n"
+    server.on("/truncated", .truncated(announced: 100, sent: Array("short".utf8)))
+    server.on("/cut-chunk", .raw("\(head)Transfer-Encoding: chunked\r\n\r\n5\r\nab"))
+    server.on("/no-last-chunk", .raw("\(head)Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"))
+    server.on("/bad-chunk", .raw("\(head)Transfer-Encoding: chunked\r\n\r\nzz\r\n"))
+    server.on("/two-lengths", .raw("\(head)Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef"))
+    server.on("/bad-length", .raw("\(head)Content-Length: five\r\n\r\nabcde"))
+    server.on("/not-http", .raw("SSH-2.0-OpenSSH_9.2\r\n"))
+    server.on("/nothing", Script(steps: [.close], sendsHead: false))
+    server.on("/reset-before", Script(steps: [.reset], sendsHead: false))
+    server.on("/reset-within", Script(headers: ["Content-Length": "100"], steps: [.text("ab"), .reset]))
+    server.on("/half-head", .raw("HTTP/1.1 200 OK\r\nContent-Le"))
+    let expected: [(String, Set<ErrorCode>)] = [
+      ("/truncated", [.truncated]), ("/cut-chunk", [.truncated]), ("/no-last-chunk", [.truncated]),
+      ("/bad-chunk", [.http]), ("/two-lengths", [.http]), ("/bad-length", [.http]), ("/not-http", [.http]),
+      ("/nothing", [.reset]), ("/reset-before", [.reset]), ("/reset-within", [.reset]),
+      ("/half-head", [.reset, .http, .truncated]),
+    ]
+    for (path, codes) in expected {
+      let error = try bench.failure(path)
+      #expect(codes.contains(error.code), "\(path): \(error)")
+      #expect(error.message.contains(server.url(path)), "\(error)")
+    }
+  }
+
+  @Test("of the way to it have theirs")
+  func unreachable() throws {
+    let bench = try Bench()
+    let port = bench.server.port
+    bench.server.stop()
+    let refused = try #require(throws: NuthatchError.self) {
+      try bench.cache.get("http://127.0.0.1:\(port)/")
+    }
+    #expect(refused.code == .refused)
+    let dns = try #require(throws: NuthatchError.self) { try bench.cache.get("http://nothing.invalid/") }
+    #expect(dns.code == .dns)
+  }
+
+  @Test("of TLS too")
+  func tls() throws {
+    let bench = try Bench()
+    let error = try #require(throws: NuthatchError.self) {
+      try bench.cache.get("https://127.0.0.1:\(bench.server.port)/")
+    }
+    #expect(error.code == .tls, "\(error)")
+  }
+
+  @Test("do no harm to the requests after them")
+  func after() throws {
+    let bench = try Bench()
+    bench.server.on("/bad", .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef"))
+    bench.server.on("/good", .ok("x"))
+    for _ in 0..<5 {
+      #expect(try bench.failure("/bad").code == .http)
+      #expect(try bench.get("/good").text == "x")
+    }
+  }
+
+  @Test("of size stop the transfer, announced or not")
+  func tooLarge() throws {
+    let bench = try Bench { $0.maxBytes = 1000 }
+    bench.server.on("/fits", Script(steps: [.fill(count: 1000, byte: 1)]))
+    bench.server.on(
+      "/announced", Script(headers: ["Content-Length": "1001"], steps: [.head, .wait("never")]))
+    bench.server.on("/chunked", Script(steps: [.chunk([UInt8](repeating: 1, count: 1001)), .wait("never")]))
+    #expect(try bench.get("/fits").bodySize == 1000)
+    #expect(try bench.failure("/announced").code == .tooLarge)
+    #expect(try bench.failure("/chunked").code == .tooLarge)
+    #expect(try bench.failure("/fits") { $0.maxBytes = 999 }.code == .tooLarge)
+    #expect(bench.server.waitForDisconnect(2))
+    let head = try bench.get("/announced") { $0.method = "HEAD" }
+    #expect(head.header("Content-Length") == "1001")
+  }
+
+  @Test("of header size are refused")
+  func hugeHeaders() throws {
+    let bench = try Bench()
+    let line = String(repeating: "x", count: 50_000)
+    bench.server.on(
+      "/a",
+      Script(
+        headers: ["A": line, "B": line, "C": line, "D": line, "E": line, "F": line], steps: [.text("x")]))
+    #expect(try bench.failure("/a").code == .http)
+  }
+}
+
+@Suite("Time limits") struct TimeLimitTests {
+  private func short(_ request: inout Request) { request.timeout = .milliseconds(200) }
+
+  @Test("end silence at every phase, and say which")
+  func silence() throws {
+    let bench = try Bench()
+    bench.server.on("/before", Script.ok("x").after(.wait("never")))
+    bench.server.on("/in-head", Script(steps: [.headPart(10), .wait("never"), .text("x")]))
+    bench.server.on(
+      "/in-body", Script(headers: ["Content-Length": "9"], steps: [.text("x"), .wait("never")]))
+    for (path, phase) in [("/before", "waiting"), ("/in-head", "waiting"), ("/in-body", "middle")] {
+      let error = try bench.failure(path, short)
+      #expect(error.code == .timeout)
+      #expect(error.message.contains(phase), "\(error)")
+    }
+    #expect(bench.server.waitForDisconnect(3))
+  }
+
+  @Test("of silence let a slow but living server go on")
+  func drip() throws {
+    let bench = try Bench()
+    // 40 pieces of 50 ms: 2 s in all, ten times the silence that is allowed… and never 1 s without a byte.
+    bench.server.on(
+      "/a",
+      Script(
+        headers: ["Content-Length": "40"],
+        steps: [.drip([UInt8](repeating: 1, count: 40), piece: 1, milliseconds: 50)]))
+    #expect(try bench.get("/a") { $0.timeout = .milliseconds(1500) }.bodySize == 40)
+  }
+
+  @Test("of all of it end a drip, and a chain of redirects")
+  func deadline() throws {
+    let bench = try Bench()
+    bench.server.on(
+      "/drip",
+      Script(
+        headers: ["Content-Length": "1000"],
+        steps: [.drip([UInt8](repeating: 1, count: 1000), piece: 1, milliseconds: 20)]))
+    bench.server.on("/hop", Script.redirect(to: "/hop2").after(.pause(milliseconds: 50)))
+    bench.server.on("/hop2", Script.ok("x").after(.wait("never")))
+    for path in ["/drip", "/hop"] {
+      let error = try bench.failure(path) { $0.deadline = .milliseconds(300) }
+      #expect(error.code == .timeout)
+      #expect(error.message.contains("deadline"))
+    }
+    #expect(bench.server.waitForDisconnect(2))
+  }
+
+  @Test("may be left out")
+  func none() throws {
+    let bench = try Bench { $0.timeout = .milliseconds(1) }
+    bench.server.on("/a", Script.ok("x").after(.wait("gate")))
+    let ticket = try bench.cache.submit(
+      {
+        var request = Request(bench.server.url("/a"))
+        request.timeout = Request.Limit.none
+        return request
+      }())
+    #expect(bench.server.gate("gate").waitUntilReached(1))
+    #expect(try ticket.next(within: 30) == nil)
+    bench.server.gate("gate").open()
+    #expect(try ticket.result().text == "x")
+  }
+}

@@ -1,0 +1,111 @@
+import NuthatchCore
+import TestServer
+import Testing
+
+@Suite("Redirects") struct RedirectTests {
+  @Test("are followed, relative ones too", arguments: [301, 302, 303, 307, 308])
+  func followed(status: Int) throws {
+    let bench = try Bench()
+    bench.server.on("/a/b", .redirect(to: "../c?d#e", status: status))
+    bench.server.on("/c?d", .ok("there"))
+    let response = try bench.get("/a/b")
+    #expect(response.text == "there")
+    #expect(response.url == bench.server.url("/a/b"))
+    #expect(response.finalURL == bench.server.url("/c?d"))
+    #expect(response.redirects == 1)
+  }
+
+  @Test("ten are followed, eleven are too many")
+  func limit() throws {
+    let bench = try Bench()
+    #expect(try bench.get("/redirect/10").redirects == 10)
+    let error = try bench.failure("/redirect/11")
+    #expect(error.code == .tooManyRedirects)
+    #expect(try bench.failure("/redirect-loop").code == .tooManyRedirects)
+  }
+
+  @Test(
+    "keep or drop method and body as HTTP says",
+    arguments: [
+      (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (303, "PUT", "GET"),
+      (303, "HEAD", "HEAD"),
+      (307, "POST", "POST"), (308, "PUT", "PUT"), (301, "PUT", "PUT"), (302, "DELETE", "DELETE"),
+    ])
+  func methods(status: Int, method: String, then: String) throws {
+    let bench = try Bench()
+    bench.server.on("/a", .redirect(to: "/b", status: status))
+    bench.server.on("/b", .ok("x"))
+    _ = try bench.get("/a") {
+      $0.method = method
+      if method != "HEAD" { $0.body = Array("payload".utf8) }
+      $0.headers = [("Content-Type", "text/plain")]
+    }
+    let seen = try #require(bench.server.requests("/b").first)
+    #expect(seen.method == then)
+    #expect(seen.body == (then == method && method != "HEAD" ? Array("payload".utf8) : []))
+    if then == "GET" { #expect(seen.headers["Content-Type"] == nil) }
+  }
+
+  @Test("to another origin leave secrets behind")
+  func secrets() throws {
+    let bench = try Bench()
+    let other = try TestServer.start()
+    defer { other.stop() }
+    bench.server.on("/a", .redirect(to: other.url("/b")))
+    other.on("/b", .redirect(to: bench.server.url("/c")))
+    bench.server.on("/c", .ok("x"))
+    _ = try bench.get("/a") {
+      $0.user = ("user", "sesame")
+      $0.headers = [("Cookie", "c=1"), ("X-Api-Key", "k"), ("Authorization", "Bearer t"), ("X-Plain", "p")]
+    }
+    for seen in [other.requests("/b")[0], bench.server.requests("/c")[0]] {
+      for name in ["Authorization", "Cookie", "X-Api-Key"] { #expect(seen.headers[name] == nil, "\(name)") }
+      #expect(seen.headers["X-Plain"] == "p")
+    }
+  }
+
+  @Test("within the origin keep them")
+  func sameOrigin() throws {
+    let bench = try Bench()
+    bench.server.on("/a", .redirect(to: "/b"))
+    bench.server.on("/b", .ok("x"))
+    _ = try bench.get("/a") {
+      $0.user = ("user", "sesame")
+      $0.headers = [("Cookie", "c=1")]
+    }
+    let seen = bench.server.requests("/b")[0]
+    #expect(seen.headers["Authorization"]?.hasPrefix("Basic ") == true)
+    #expect(seen.headers["Cookie"] == "c=1")
+  }
+
+  @Test(
+    "to what isn't http are refused",
+    arguments: ["ftp://127.0.0.1/", "file:///etc/passwd", "javascript:1", "http://a b/"])
+  func refused(location: String) throws {
+    let bench = try Bench()
+    bench.server.on("/a", .redirect(to: location))
+    let error = try bench.failure("/a")
+    #expect(error.code == .badURL)
+    #expect(error.message.contains(bench.server.url("/a")))
+  }
+
+  @Test("without a Location are answers")
+  func noLocation() throws {
+    let bench = try Bench()
+    bench.server.on("/a", .status(302, body: "stay"))
+    #expect(try bench.get("/a").text == "stay")
+  }
+
+  @Test("with a large or broken body are followed all the same")
+  func bodies() throws {
+    let bench = try Bench()
+    bench.server.on(
+      "/large", Script(status: 302, headers: ["Location": "/b"], steps: [.fill(count: 1 << 20, byte: 1)]))
+    bench.server.on(
+      "/cut",
+      Script(status: 302, headers: ["Location": "/b", "Content-Length": "9"], steps: [.head, .close]))
+    bench.server.on("/b", .ok("there"))
+    #expect(try bench.get("/large") { $0.maxBytes = 100 }.text == "there")
+    #expect(try bench.get("/cut").text == "there")
+  }
+}

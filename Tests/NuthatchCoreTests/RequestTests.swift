@@ -1,0 +1,103 @@
+import NuthatchCore
+import TestServer
+import Testing
+
+@Suite("Requests") struct RequestTests {
+  @Test("say who asks and what they accept, unless told otherwise")
+  func standardHeaders() throws {
+    let bench = try Bench { $0.userAgent = "tester/1" }
+    bench.server.on("/a", .ok("x"))
+    _ = try bench.get("/a")
+    _ = try bench.get("/a") {
+      $0.headers = [("user-agent", "own/2"), ("Accept", "text/plain"), ("X-Empty", "")]
+    }
+    let seen = bench.server.requests("/a")
+    #expect(seen[0].headers["User-Agent"] == "tester/1")
+    #expect(seen[0].headers["Accept"] == "*/*")
+    #expect(seen[1].headers["User-Agent"] == "own/2")
+    #expect(seen[1].headers["Accept"] == "text/plain")
+    #expect(seen[1].headers["X-Empty"] == "")
+  }
+
+  @Test("carry any method and body", arguments: ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"])
+  func methods(method: String) throws {
+    let bench = try Bench()
+    bench.server.on("/a", .ok("x"))
+    _ = try bench.get("/a") {
+      $0.method = method
+      $0.body = Array("payload".utf8)
+    }
+    let seen = try #require(bench.server.requests("/a").first)
+    #expect(seen.method == method)
+    #expect(seen.body == Array("payload".utf8))
+    #expect(seen.headers["Content-Type"] == nil)
+    #expect(seen.headers["Expect"] == nil)
+  }
+
+  @Test("may have no body where others have one")
+  func emptyBodies() throws {
+    let bench = try Bench()
+    bench.server.on("/a", .ok("x"))
+    _ = try bench.get("/a") { $0.method = "POST" }
+    _ = try bench.get("/a") { $0.method = "DELETE" }
+    #expect(bench.server.requests("/a").map(\.method) == ["POST", "DELETE"])
+    #expect(bench.server.requests("/a")[0].headers["Content-Length"] == "0")
+  }
+
+  @Test("for a head get no body")
+  func head() throws {
+    let bench = try Bench()
+    bench.server.on("/a", .ok("five!"))
+    let response = try bench.get("/a") { $0.method = "HEAD" }
+    #expect(response.bodySize == 0)
+    #expect(response.header("Content-Length") == "5")
+  }
+
+  @Test("sign in by option or by URL")
+  func credentials() throws {
+    let bench = try Bench()
+    bench.server.on("/a", .ok("x"))
+    _ = try bench.get("/a") { $0.user = ("Aladdin", "open sesame") }
+    _ = try bench.cache.get(bench.server.url("/a", host: "Aladdin:open%20sesame@127.0.0.1"))
+    for seen in bench.server.requests("/a") {
+      #expect(seen.headers["Authorization"] == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+    }
+    #expect(bench.server.count("/a") == 2)
+  }
+
+  @Test("that can't be sent never reach a socket")
+  func refused() throws {
+    let bench = try Bench()
+    let wrong: [(ErrorCode, (inout Request) -> Void)] = [
+      (.badURL, { $0.url = "ftp://127.0.0.1/" }),
+      (.badURL, { $0.url += "\r\nX: 1" }),
+      (.badURL, { $0.url = "" }),
+      (.badHeader, { $0.method = "GET /evil HTTP/1.1\r\nX:" }),
+      (.badHeader, { $0.method = "" }),
+      (.badHeader, { $0.headers = [("X", "1\r\nY: 2")] }),
+      (.badHeader, { $0.headers = [("X\r\nY", "1")] }),
+      (.badHeader, { $0.headers = [("X", "a\0b")] }),
+      (.badHeader, { $0.headers = [("Content-Length", "1000")] }),
+      (.invalid, { $0.maxBytes = -1 }),
+    ]
+    for (code, change) in wrong {
+      let error = try bench.failure("/a", change)
+      #expect(error.code == code, "\(error)")
+      #expect(!error.message.contains("\r") && !error.message.contains("\n"))
+    }
+    #expect(bench.server.acceptedCount == 0)
+  }
+
+  @Test("are described without their passwords")
+  func redacted() throws {
+    let bench = try Bench()
+    let port = bench.server.port
+    bench.server.stop()
+    for url in [
+      "http://user:sesame@127.0.0.1:\(port)/", "http://user:sesame@exa mple/", "ftp://user:sesame@x/",
+    ] {
+      let error = try #require(throws: NuthatchError.self) { try bench.cache.get(url) }
+      #expect(!error.message.contains("sesame"), "\(error)")
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import CSystem
+import Glibc
+import NuthatchCore
+import Synchronization
+import TestServer
+import Testing
+
+@Suite("Tickets") struct TicketTests {
+  @Test("have exactly one final event")
+  func oneFinal() throws {
+    let bench = try Bench()
+    bench.server.on("/a", .ok("x"))
+    let ticket = try bench.cache.submit(Request(bench.server.url("/a")))
+    guard case .fresh(let response)? = try ticket.next() else { return #expect(Bool(false)) }
+    #expect(response.text == "x")
+    #expect(ticket.state == .done)
+    let error = try #require(throws: NuthatchError.self) { try ticket.next(within: 0) }
+    #expect(error.code == .invalid)
+    ticket.cancel()
+    #expect(ticket.state == .done)
+  }
+
+  @Test("that are cancelled end at once, and the transfer with them")
+  func cancel() throws {
+    let bench = try Bench()
+    bench.server.on("/a", Script.ok("x").after(.wait("never")))
+    let ticket = try bench.cache.submit(Request(bench.server.url("/a")))
+    #expect(bench.server.gate("never").waitUntilReached(1))
+    #expect(bench.cache.activity == 1)
+    ticket.cancel()
+    ticket.cancel()
+    #expect(ticket.state == .cancelled)
+    let error = try #require(throws: NuthatchError.self) { try ticket.result() }
+    #expect(error.code == .cancelled)
+    #expect(bench.server.waitForDisconnect())
+    #expect(bench.cache.activity == 0)
+  }
+
+  @Test("cancelled at any moment end once", arguments: 0..<50)
+  func cancelRace(round: Int) throws {
+    let bench = try Bench()
+    bench.server.on("/a", .ok("x"))
+    let ends = Atomic<Int>(0)
+    let tickets = try (0..<20).map { _ in try bench.cache.submit(Request(bench.server.url("/a"))) }
+    for ticket in tickets { ticket.whenFinal { _ in ends.add(1, ordering: .relaxed) } }
+    for _ in 0..<(round * 40) { _ = nhs_monotonic_ns() }
+    for ticket in tickets { ticket.cancel() }
+    for ticket in tickets { #expect(try ticket.next() != nil) }
+    #expect(ends.load(ordering: .relaxed) == 20)
+  }
+
+  @Test("whose wait ends early go on")
+  func earlyWait() throws {
+    let bench = try Bench()
+    bench.server.on("/a", Script.ok("x").after(.wait("gate")))
+    let ticket = try bench.cache.submit(Request(bench.server.url("/a")))
+    #expect(try ticket.next(within: 0) == nil)
+    #expect(try ticket.next(within: 10) == nil)
+    bench.server.gate("gate").open()
+    #expect(try ticket.result().text == "x")
+  }
+
+  @Test("that nobody holds are carried out all the same")
+  func abandoned() throws {
+    let bench = try Bench()
+    bench.server.on("/a", .ok("x"))
+    _ = try bench.cache.submit(Request(bench.server.url("/a")))
+    #expect(bench.server.waitForAnswers(1))
+  }
+}
+
+@Suite("Caches") struct CacheTests {
+  @Test("that are closed end what is under way, and take nothing more")
+  func close() throws {
+    let bench = try Bench()
+    bench.server.on("/a", Script.ok("x").after(.wait("never")))
+    let tickets = try (0..<3).map { _ in try bench.cache.submit(Request(bench.server.url("/a"))) }
+    #expect(bench.server.gate("never").waitUntilReached(3))
+    bench.cache.close()
+    bench.cache.close()
+    for ticket in tickets {
+      let error = try #require(throws: NuthatchError.self) { try ticket.result() }
+      #expect(error.code == .closed)
+    }
+    let error = try #require(throws: NuthatchError.self) { try bench.get("/a") }
+    #expect(error.code == .closed)
+    #expect(bench.server.waitForDisconnect(3))
+  }
+
+  @Test("leave their answers behind")
+  func answersStay() throws {
+    let bench = try Bench()
+    bench.server.on("/a", .ok("x"))
+    let response = try bench.get("/a")
+    bench.cache.close()
+    #expect(response.text == "x")
+  }
+
+  @Test("that are closed leave the others alone")
+  func others() throws {
+    let bench = try Bench()
+    bench.server.on("/a", .ok("x"))
+    let second = try Cache(path: bench.folder)
+    bench.cache.close()
+    #expect(try second.get(bench.server.url("/a")).text == "x")
+    second.close()
+    let third = try Cache(path: bench.folder)
+    #expect(try third.get(bench.server.url("/a")).text == "x")
+  }
+
+  @Test("make their directory, for the owner only")
+  func directory() throws {
+    let base = try Bench.makeFolder()
+    let path = "\(base)/a/b"
+    let cache = try Cache(path: path)
+    var status = stat()
+    #expect(stat(path, &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o700)
+    cache.close()
+    for folder in [path, "\(base)/a", base] { rmdir(folder) }
+  }
+
+  @Test("can't be opened where there is no directory to be had")
+  func noDirectory() throws {
+    for path in ["/dev/null", "/dev/null/x", "/proc/nothing/x"] {
+      let error = try #require(throws: NuthatchError.self) { try Cache(path: path) }
+      #expect(error.code == .io)
+      #expect(error.message.contains(path.hasPrefix("/proc") ? "/proc/nothing" : "/dev/null"), "\(error)")
+    }
+    #expect(throws: NuthatchError.self) { try Cache(path: "") }
+  }
+}

@@ -1,0 +1,120 @@
+import Testing
+
+@testable import NuthatchHTTP
+
+@Suite("Header fields") struct HeaderTests {
+  @Test(
+    "that would change the message are refused",
+    arguments: [
+      ("X", "a\r\nHost: evil"), ("X", "a\nb"), ("X", "a\rb"), ("X", "a\0b"), ("X", "\u{1b}[2J"),
+      ("X\r\n", "a"),
+      ("", "a"), ("X Y", "a"), ("X:", "a"), ("Ü", "a"), ("Content-Length", "5"),
+      ("transfer-encoding", "chunked"),
+    ])
+  func refused(name: String, value: String) {
+    #expect(throws: HeaderFault.self) { try HeaderFields(checking: [(name: name, value: value)]) }
+  }
+
+  @Test("keep their order and repetitions, and are found in any spelling")
+  func lookup() throws {
+    let fields = try HeaderFields(checking: [
+      (name: "A", value: " 1 "), (name: "b", value: ""), (name: "a", value: "2\tü"),
+    ])
+    #expect(fields.fields.map(\.name) == ["A", "b", "a"])
+    #expect(fields["a"] == "1")
+    #expect(fields.values("A") == ["1", "2\tü"])
+    #expect(fields["B"] == "")
+    #expect(!fields.contains("c"))
+  }
+
+  @Test("named like a secret are secret")
+  func secrets() {
+    for name in ["Authorization", "Cookie", "X-Api-Key", "x-auth-token", "X-Session", "Client-Secret"] {
+      #expect(HeaderFields.Field(name: name, value: "").isSecret, "\(name)")
+    }
+    #expect(!HeaderFields.Field(name: "Accept", value: "").isSecret)
+  }
+
+  @Test("of a method: only tokens")
+  func methods() {
+    #expect(throws: Never.self) { try checkMethod("PROPFIND") }
+    for method in ["", "GET /", "GET\r\n", "É"] {
+      #expect(throws: HeaderFault.self) { try checkMethod(method) }
+    }
+  }
+}
+
+@Suite("Heads") struct ResponseHeadTests {
+  private func parse(_ lines: [String]) throws -> [ResponseHeadParser.Step] {
+    var parser = ResponseHeadParser()
+    return try lines.map { line in
+      try Array((line + "\r\n").utf8).withUnsafeBytes { bytes in try parser.take(bytes) }
+    }
+  }
+
+  @Test("are put together from lines")
+  func simple() throws {
+    let steps = try parse(["HTTP/1.1 200 All right", "A: 1", "Folded: x", "  y", "a:2", "", "Trailer: t"])
+    guard case .head(let head) = steps[5] else { return #expect(Bool(false), "\(steps)") }
+    #expect(head.status == 200)
+    #expect(head.reason == "All right")
+    #expect(head.fields.values("a") == ["1", "2"])
+    #expect(head.fields["folded"] == "x y")
+    #expect(steps[6] == .trailer)
+  }
+
+  @Test("come after interim ones")
+  func interim() throws {
+    let steps = try parse(["HTTP/1.1 103 Early Hints", "Link: x", "", "HTTP/2 204", ""])
+    #expect(
+      steps[2] == .interim(ResponseHead(status: 103, reason: "Early Hints", fields: fields(("Link", "x")))))
+    #expect(steps[4] == .head(ResponseHead(status: 204)))
+  }
+
+  @Test("without an end are bounded")
+  func bounded() throws {
+    var parser = ResponseHeadParser()
+    let line = Array(("A: " + String(repeating: "x", count: 1000) + "\r\n").utf8)
+    _ = try Array("HTTP/1.1 200 OK\r\n".utf8).withUnsafeBytes { try parser.take($0) }
+    #expect(throws: HeaderFault.self) {
+      for _ in 0..<1000 { _ = try line.withUnsafeBytes { try parser.take($0) } }
+    }
+  }
+
+  @Test("keep bytes that aren't UTF-8 as Latin-1")
+  func latin1() throws {
+    var parser = ResponseHeadParser()
+    for line in [Array("HTTP/1.1 200\r\n".utf8), Array("A: caf".utf8) + [0xe9, 13, 10]] {
+      _ = try line.withUnsafeBytes { try parser.take($0) }
+    }
+    guard case .head(let head) = try [UInt8]([13, 10]).withUnsafeBytes({ try parser.take($0) }) else {
+      return #expect(Bool(false))
+    }
+    #expect(head.fields["A"] == "café")
+  }
+
+  @Test("announce one length or none")
+  func length() throws {
+    for values in [["5"], ["5", "5"], ["5, 5"]] { #expect(try head(values).contentLength() == 5) }
+    #expect(try head([]).contentLength() == nil)
+  }
+
+  @Test(
+    "with a wrong length are refused",
+    arguments: [["5", "6"], ["5, 6"], ["-1"], ["x"], [""], ["9999999999999999999"]])
+  func wrongLength(values: [String]) {
+    #expect(throws: HeaderFault.self) { try head(values).contentLength() }
+  }
+
+  private func head(_ lengths: [String]) -> ResponseHead {
+    var fields = HeaderFields()
+    for length in lengths { fields.append("Content-Length", length) }
+    return ResponseHead(status: 200, fields: fields)
+  }
+
+  private func fields(_ pairs: (String, String)...) -> HeaderFields {
+    var fields = HeaderFields()
+    for (name, value) in pairs { fields.append(name, value) }
+    return fields
+  }
+}

@@ -1,0 +1,117 @@
+import Testing
+
+@testable import NuthatchHTTP
+
+@Suite("URLs") struct WebURLTests {
+  @Test(
+    "are normalised",
+    arguments: [
+      ("http://example.org", "http://example.org/"),
+      ("HTTP://EXAMPLE.org:80/A", "http://example.org/A"),
+      ("https://example.org:443/?q=1#part", "https://example.org/?q=1"),
+      ("https://example.org:444/", "https://example.org:444/"),
+      ("http://example.org:/x", "http://example.org/x"),
+      ("http://example.org/a b", "http://example.org/a%20b"),
+      ("http://example.org/ü?ü", "http://example.org/%C3%BC?%C3%BC"),
+      ("http://example.org/%7e%7E%zz%", "http://example.org/%7e%7E%zz%"),
+      ("http://example.org/a/./b/../c", "http://example.org/a/c"),
+      ("http://example.org/../../x", "http://example.org/x"),
+      ("http://example.org/a/%2e%2E/b/.", "http://example.org/b/"),
+      ("http://example.org/a/..", "http://example.org/"),
+      ("http://example.org//a//b", "http://example.org//a//b"),
+      ("http://example.org?b=2&a=1&b=3", "http://example.org/?b=2&a=1&b=3"),
+      ("http://example.org/?q=../x", "http://example.org/?q=../x"),
+      ("http://example.org/a,b;c=(d)'e'*", "http://example.org/a,b;c=(d)'e'*"),
+      ("http://example.org/\"<>\\^`{|}", "http://example.org/%22%3C%3E%5C%5E%60%7B%7C%7D"),
+      ("http://EXAMPLE.org./", "http://example.org./"),
+      ("http://under_score.example/", "http://under_score.example/"),
+      ("http://[::1]:8080/", "http://[::1]:8080/"),
+      ("http://[2001:DB8:0:0::1]/", "http://[2001:db8::1]/"),
+      ("http://münchen.example/", "http://xn--mnchen-3ya.example/"),
+      ("http://user:pa:ss@example.org/", "http://example.org/"),
+      ("http://a@b@example.org/", "http://example.org/"),
+    ])
+  func normalised(text: String, address: String) throws {
+    #expect(try WebURL(text).address == address)
+  }
+
+  @Test(
+    "are refused with the place",
+    arguments: [
+      ("", 0), ("example.org/a", 0), ("ftp://example.org/", 0), ("file:///etc/passwd", 0), (" http://x/", 0),
+      ("http:/example.org", 4), ("http://", 7), ("http:///a", 7), ("http://?q", 7), ("http://user@/", 12),
+      ("http://exa mple.org/", 10), ("http://example.org:0/", 19), ("http://example.org:65536/", 19),
+      ("http://example.org:8o/", 19), ("http://[::1", 7), ("http://[::g]/", 10),
+      ("http://[fe80::1%eth0]/", 15),
+      ("http://[]/", 7), ("http://[::1]x/", 12), ("http://ex%61mple.org/", 9),
+      ("http://example.org\\@evil/", 18),
+      ("http://example.org/\r\nHost: evil", 19), ("http://example.org/\0", 19),
+      ("http://example.org/#\n", 20),
+      ("http://example.org/\u{7f}", 19), ("http://exa\tmple.org/", 10),
+    ])
+  func refused(text: String, position: Int) {
+    let fault = #expect(throws: URLFault.self) { try WebURL(text) }
+    #expect(fault?.position == position, "\(fault?.reason ?? "") in \(text.debugDescription)")
+  }
+
+  @Test("longer than 64 KiB are refused")
+  func tooLong() {
+    #expect(throws: URLFault.self) {
+      try WebURL("http://example.org/" + String(repeating: "a", count: 65_536))
+    }
+    #expect(throws: URLFault.self) { try WebURL("http://" + String(repeating: "a", count: 300)) }
+  }
+
+  @Test("need not be UTF-8")
+  func rawBytes() throws {
+    #expect(try WebURL(bytes: Array("http://example.org/".utf8) + [0xfc]).target == "/%FC")
+  }
+
+  // The reference resolution examples of RFC 3986, 5.4, as far as they stay with http.
+  @Test(
+    "resolve references",
+    arguments: [
+      ("g", "/b/c/g"), ("./g", "/b/c/g"), ("g/", "/b/c/g/"), ("/g", "/g"), ("?y", "/b/c/d;p?y"),
+      ("g?y", "/b/c/g?y"),
+      ("#s", "/b/c/d;p?q"), ("g#s", "/b/c/g"), ("", "/b/c/d;p?q"), (";x", "/b/c/;x"), (".", "/b/c/"),
+      ("./", "/b/c/"),
+      ("..", "/b/"), ("../", "/b/"), ("../g", "/b/g"), ("../..", "/"), ("../../g", "/g"),
+      ("../../../g", "/g"),
+      ("/./g", "/g"), ("/../g", "/g"), ("g.", "/b/c/g."), (".g", "/b/c/.g"), ("./../g", "/b/g"),
+      ("g;x=1/../y", "/b/c/y"),
+      ("g?y/../x", "/b/c/g?y/../x"), ("/p:q", "/p:q"),
+    ])
+  func resolved(reference: String, target: String) throws {
+    let base = try WebURL("http://u:p@a/b/c/d;p?q")
+    let url = try base.resolving(Array(reference.utf8))
+    #expect(url.target == target)
+    #expect(url.host == "a")
+    #expect(url.userinfo == nil)
+  }
+
+  @Test("resolve to other hosts and schemes")
+  func resolvedElsewhere() throws {
+    let base = try WebURL("https://a/b")
+    #expect(try base.resolving(Array("//c/d".utf8)).address == "https://c/d")
+    #expect(try base.resolving(Array("http://c:8/".utf8)).address == "http://c:8/")
+    #expect(throws: URLFault.self) { try base.resolving(Array("ftp://c/".utf8)) }
+    #expect(throws: URLFault.self) { try base.resolving(Array("javascript:x".utf8)) }
+    #expect(throws: URLFault.self) { try base.resolving(Array("/a\r\nb".utf8)) }
+  }
+
+  @Test("never show a password")
+  func redaction() throws {
+    let url = try WebURL("http://user:sesame@example.org/a")
+    #expect("\(url)" == "http://***@example.org/a")
+    #expect(url.credentials.map { String(decoding: $0.password, as: UTF8.self) } == "sesame")
+    #expect(WebURL.redacted("http://user:ses@me@exa mple/") == "http://***@exa mple/")
+    #expect(WebURL.redacted("http://example.org/@") == "http://example.org/@")
+  }
+
+  @Test("know their origin")
+  func origins() throws {
+    #expect(try WebURL("http://A:80/x").origin == WebURL("http://a/y").origin)
+    #expect(try WebURL("http://a/").origin != WebURL("https://a/").origin)
+    #expect(try WebURL("http://a/").origin != WebURL("http://a:81/").origin)
+  }
+}

@@ -1,0 +1,58 @@
+import CSystem
+import Synchronization
+import Testing
+
+@testable import NuthatchTransport
+
+@Suite("The loop") struct EventLoopTests {
+  @Test("runs every job before it stops, and none after")
+  func jobs() throws {
+    let loop = try EventLoop()
+    let done = Atomic<Int>(0)
+    for _ in 0..<1000 { loop.post { done.add(1, ordering: .relaxed) } }
+    loop.stop { done.add(1, ordering: .relaxed) }
+    #expect(done.load(ordering: .relaxed) == 1001)
+    #expect(!loop.post { done.add(1, ordering: .relaxed) })
+    loop.stop {}
+    #expect(done.load(ordering: .relaxed) == 1001)
+  }
+
+  @Test("fires a timer not before its time")
+  func timer() throws {
+    let loop = try EventLoop()
+    let early = Atomic<Int>(0)
+    let fired = DispatchlessSignal()
+    loop.post { [unowned loop] in
+      let due = loop.now + 20_000_000
+      _ = loop.at(due) {
+        if loop.now < due { early.add(1, ordering: .relaxed) }
+        fired.raise()
+      }
+    }
+    #expect(fired.wait())
+    #expect(early.load(ordering: .relaxed) == 0)
+    loop.stop {}
+  }
+
+  @Test("can be made and stopped many times without leaving descriptors behind")
+  func repeated() throws {
+    for _ in 0..<200 { try EventLoop().stop {} }
+  }
+}
+
+/// Lets a test wait for something to happen on another thread.
+final class DispatchlessSignal: Sendable {
+  private let raised = Atomic<Bool>(false)
+
+  func raise() { raised.store(true, ordering: .releasing) }
+
+  func wait(seconds: Int64 = 30) -> Bool {
+    let end = nhs_monotonic_ns() + seconds * 1_000_000_000
+    while !raised.load(ordering: .acquiring) {
+      if nhs_monotonic_ns() > end { return false }
+      var word: UInt32 = 0
+      nhs_futex_wait(&word, 0, nhs_monotonic_ns() + 1_000_000)
+    }
+    return true
+  }
+}

@@ -1,0 +1,51 @@
+"""Nuthatch fetches URLs once, keeps them ready, and hands them back.
+
+    import nuthatch
+
+    with nuthatch.Cache("assets.cache") as cache:
+        response = cache.get("https://example.org/a.jpg")
+        response.status, len(response.body), response.final_url
+
+This version fetches and does not store anything yet: every answer comes from the network.
+
+Errors are :class:`nuthatch.Error` and its subclasses, with a stable word in ``.code`` and the URL in ``.url``.
+"""
+
+from ._cache import Cache
+from ._errors import (
+    BadHeader,
+    BadURL,
+    Cancelled,
+    Closed,
+    Error,
+    Forked,
+    HTTPStatusError,
+    Invalid,
+    TimeoutError,
+    TooLarge,
+    TooManyRedirects,
+    TransportError,
+)
+from ._library import version as _version
+from ._response import Headers, Response
+
+__version__ = _version()
+
+__all__ = [
+    "BadHeader",
+    "BadURL",
+    "Cache",
+    "Cancelled",
+    "Closed",
+    "Error",
+    "Forked",
+    "HTTPStatusError",
+    "Headers",
+    "Invalid",
+    "Response",
+    "TimeoutError",
+    "TooLarge",
+    "TooManyRedirects",
+    "TransportError",
+    "__version__",
+]

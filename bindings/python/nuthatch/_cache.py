@@ -1,0 +1,221 @@
+"""Caches: where requests begin."""
+
+import ctypes
+import os
+import sys
+from types import TracebackType
+from typing import Any, Iterable, Mapping, Optional, Tuple, Type, Union
+
+from . import _prototypes
+from ._errors import Closed, Error, error_for
+from ._library import check, encode, library
+from ._response import Response
+
+HeaderArgument = Union[Mapping[str, str], Iterable[Tuple[str, str]], None]
+
+#: A blocking call looks this often (in milliseconds) whether Ctrl-C was pressed.
+_PATIENCE = 100
+
+
+class Cache:
+    """A cache directory, and the way to the network behind it. A context manager; any thread may use it.
+
+    :param path: the directory, made when it is missing; ``None`` for ``$NUTHATCH_CACHE``, else
+        ``$XDG_CACHE_HOME/nuthatch``, else ``~/.cache/nuthatch``.
+    :param timeout: the longest silence in seconds (connecting, waiting, between two bytes); ``None`` for no limit.
+    :param deadline: the longest time for all of a request in seconds; ``None`` for no limit.
+    :param max_bytes: the largest body.
+    :param user_agent: what the ``User-Agent`` header says.
+
+    >>> with nuthatch.Cache(directory) as cache:
+    ...     cache.get(url).status
+    200
+    """
+
+    def __init__(
+        self,
+        path: Union[str, "os.PathLike[str]", None] = None,
+        *,
+        timeout: Optional[float] = 30,
+        deadline: Optional[float] = None,
+        max_bytes: int = 64 << 20,
+        user_agent: Optional[str] = None,
+    ) -> None:
+        self._handle: Optional[int] = None
+        self._path = None if path is None else os.fsencode(path)
+        self._options = _prototypes.nh_options()
+        self._options.struct_size = ctypes.sizeof(self._options)
+        self._options.timeout_ms = _milliseconds(timeout, "timeout")
+        self._options.deadline_ms = _milliseconds(deadline, "deadline")
+        if max_bytes <= 0:
+            raise error_for(_prototypes.INVALID, f"max_bytes must be positive, not {max_bytes}", None)
+        self._options.max_bytes = max_bytes
+        if user_agent is not None:
+            self._options.user_agent = encode(user_agent, "user_agent")
+        self._open()
+
+    def get(
+        self,
+        url: str,
+        *,
+        headers: HeaderArgument = None,
+        user: Optional[Tuple[str, str]] = None,
+        timeout: Optional[float] = -1,
+        deadline: Optional[float] = -1,
+        max_bytes: int = 0,
+    ) -> Response:
+        """Fetches a URL and waits for the answer, of whatever status; at most 10 redirects are followed.
+
+        Other threads run meanwhile, and Ctrl-C ends the wait and the request.
+
+        :param headers: a mapping or a list of pairs; ``User-Agent`` and ``Accept`` replace what would be sent.
+        :param user: name and password, sent as Basic credentials to the URL's own origin only.
+        :param timeout: as for the cache, for this request.
+        :raises TimeoutError, TransportError, TooLarge, BadURL, ...: when there is no answer.
+        """
+        return self.request(
+            "GET", url, headers=headers, user=user, timeout=timeout, deadline=deadline, max_bytes=max_bytes
+        )
+
+    def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: HeaderArgument = None,
+        body: Union[bytes, bytearray, memoryview, None] = None,
+        json: Any = None,
+        user: Optional[Tuple[str, str]] = None,
+        timeout: Optional[float] = -1,
+        deadline: Optional[float] = -1,
+        max_bytes: int = 0,
+    ) -> Response:
+        """Sends a request of any method and waits for the answer.
+
+        :param body: bytes to send; say what they are with a ``Content-Type`` header.
+        :param json: sent as JSON, with its ``Content-Type``.
+        """
+        pairs = list(headers.items() if isinstance(headers, Mapping) else headers or [])
+        if json is not None:
+            if body is not None:
+                raise error_for(_prototypes.INVALID, "body and json exclude each other", url)
+            body = _as_json(json)
+            if not any(name.lower() == "content-type" for name, _ in pairs):
+                pairs.append(("Content-Type", "application/json"))
+        draft = ctypes.c_void_p()
+        check(library.nh_request_new(encode(url, "url"), ctypes.byref(draft)), url)
+        try:
+            check(library.nh_request_set_method(draft, encode(method, "method")), url)
+            for name, value in pairs:
+                check(
+                    library.nh_request_add_header(draft, encode(name, "header"), encode(value, "header")), url
+                )
+            if body is not None:
+                data = bytes(body)
+                check(library.nh_request_set_body(draft, data, len(data)), url)
+            if user is not None:
+                check(
+                    library.nh_request_set_user(draft, encode(user[0], "user"), encode(user[1], "password")),
+                    url,
+                )
+            if timeout != -1:
+                check(library.nh_request_set_timeout(draft, _milliseconds(timeout, "timeout")), url)
+            if deadline != -1:
+                check(library.nh_request_set_deadline(draft, _milliseconds(deadline, "deadline")), url)
+            check(library.nh_request_set_max_bytes(draft, max_bytes), url)
+            return self._perform(draft, url)
+        finally:
+            library.nh_request_release(draft)
+
+    def close(self) -> None:
+        """Closes the cache. Requests of other threads that are under way raise :class:`Closed`. May be repeated."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            library.nh_close(handle)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the cache has been closed."""
+        return self._handle is None
+
+    def __enter__(self) -> "Cache":
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        # At the interpreter's end the library's module may be gone already; the process frees everything then.
+        if getattr(self, "_handle", None) is not None and not sys.is_finalizing():
+            self.close()
+
+    def __repr__(self) -> str:
+        path = None if self._path is None else os.fsdecode(self._path)
+        return f"<Cache {path!r}{' closed' if self.closed else ''}>"
+
+    def _open(self) -> None:
+        handle = ctypes.c_void_p()
+        check(library.nh_open(self._path, ctypes.byref(self._options), ctypes.byref(handle)))
+        self._handle = handle.value
+
+    def _submit(self, draft: ctypes.c_void_p, url: str) -> ctypes.c_void_p:
+        ticket = ctypes.c_void_p()
+        handle = self._handle
+        if handle is None:
+            raise Closed("the cache has been closed", "closed", url)
+        status = library.nh_submit(handle, draft, ctypes.byref(ticket))
+        if status == _prototypes.FORKED:
+            # A cache that was opened before os.fork() opens itself again in the child.
+            library.nh_close(handle)
+            self._open()
+            status = library.nh_submit(self._handle, draft, ctypes.byref(ticket))
+        check(status, url)
+        return ticket
+
+    def _perform(self, draft: ctypes.c_void_p, url: str) -> Response:
+        ticket = self._submit(draft, url)
+        event = _prototypes.nh_event()
+        try:
+            # In slices, because a signal's Python handler runs only between two calls.
+            while True:
+                status = library.nh_wait(ticket, _PATIENCE, ctypes.byref(event), ctypes.sizeof(event))
+                if status == _prototypes.OK and event.is_final:
+                    return _outcome(event, url)
+                if status not in (_prototypes.OK, _prototypes.TIMEOUT):
+                    check(status, url)
+                library.nh_event_clear(ctypes.byref(event))
+        except BaseException:
+            library.nh_cancel(ticket)
+            raise
+        finally:
+            library.nh_event_clear(ctypes.byref(event))
+            library.nh_ticket_release(ticket)
+
+
+def _as_json(value: Any) -> bytes:
+    import json
+
+    return json.dumps(value).encode()
+
+
+def _outcome(event: _prototypes.nh_event, url: str) -> Response:
+    if event.code != _prototypes.OK:
+        message = ctypes.string_at(event.message).decode("utf-8", "replace") if event.message else ""
+        error: Error = error_for(event.code, message, url)
+        raise error
+    handle, event.response = event.response, None
+    return Response(handle, url)
+
+
+def _milliseconds(seconds: Optional[float], what: str) -> int:
+    """As the C side has it: negative for no limit. 0 would mean the default there, so the least is 1."""
+    if seconds is None:
+        return -1
+    if not seconds > 0:
+        raise error_for(_prototypes.INVALID, f"{what} must be a positive number of seconds or None", None)
+    return max(1, min(int(seconds * 1000), 2**62))

@@ -1,0 +1,87 @@
+"""What can go wrong: one class for all, subclasses for what people catch."""
+
+import builtins
+from typing import Any, Dict, Optional, Tuple, Type
+
+from . import _prototypes
+
+
+class Error(Exception):
+    """A failed call. ``code`` is a stable word such as ``"too_large"``, ``url`` the URL as it was passed."""
+
+    def __init__(self, message: str, code: str = "internal", url: Optional[str] = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.url = url
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return (type(self), (*self.args, self.code, self.url))
+
+
+class TimeoutError(Error, builtins.TimeoutError):
+    """No byte came for ``timeout``, or the ``deadline`` passed. Also the built-in ``TimeoutError``."""
+
+
+class TransportError(Error, ConnectionError):
+    """The server could not be reached, or the connection to it failed: ``dns``, ``refused``, ``reset``, ``tls``."""
+
+
+class HTTPStatusError(Error):
+    """The answer is not a success, or not HTTP. ``response`` is the answer, where there is one."""
+
+    response: Any = None
+
+
+class TooLarge(Error):
+    """The body is larger than ``max_bytes``."""
+
+
+class TooManyRedirects(Error):
+    """More than 10 redirects in a row."""
+
+
+class BadURL(Error, ValueError):
+    """The URL can't be used; the message says at which byte."""
+
+
+class BadHeader(Error, ValueError):
+    """The method, or the name or value of a header, can't be sent."""
+
+
+class Invalid(Error, ValueError):
+    """An argument is not valid."""
+
+
+class Cancelled(Error):
+    """The request was cancelled."""
+
+
+class Closed(Error):
+    """The cache has been closed."""
+
+
+class Forked(Error):
+    """The object belongs to the process that this one was forked from."""
+
+
+_CLASSES: Dict[int, Type[Error]] = {
+    _prototypes.TIMEOUT: TimeoutError,
+    _prototypes.DNS: TransportError,
+    _prototypes.REFUSED: TransportError,
+    _prototypes.RESET: TransportError,
+    _prototypes.TLS: TransportError,
+    _prototypes.HTTP: HTTPStatusError,
+    _prototypes.TOO_LARGE: TooLarge,
+    _prototypes.TOO_MANY_REDIRECTS: TooManyRedirects,
+    _prototypes.BAD_URL: BadURL,
+    _prototypes.BAD_HEADER: BadHeader,
+    _prototypes.INVALID: Invalid,
+    _prototypes.CANCELLED: Cancelled,
+    _prototypes.CLOSED: Closed,
+    _prototypes.FORKED: Forked,
+}
+
+
+def error_for(status: int, message: str, url: Optional[str]) -> Error:
+    """The exception that a status means."""
+    return _CLASSES.get(status, Error)(message, _prototypes.WORDS.get(status, "internal"), url)

@@ -1,0 +1,72 @@
+"""Finds and loads libnuthatch."""
+
+import ctypes
+import os
+import sys
+from typing import Iterator, Optional
+
+from . import _prototypes
+from ._errors import error_for
+
+NAME = "libnuthatch.so.1"
+
+
+def _candidates() -> Iterator[str]:
+    chosen = os.environ.get("NUTHATCH_LIBRARY")
+    if chosen:
+        # Whoever names a library wants that one or an error, not another one instead.
+        yield chosen
+        return
+    # Without pathlib, which would take half as long to load as the library.
+    here = os.path.dirname(os.path.realpath(__file__))
+    checkout = os.path.join(here, os.pardir, os.pardir, os.pardir)
+    for folder in (here, os.path.join(checkout, "build")):
+        path = os.path.normpath(os.path.join(folder, NAME))
+        if os.path.isfile(path):
+            yield path
+    yield NAME
+
+
+def _load() -> ctypes.CDLL:
+    failures = []
+    for path in _candidates():
+        try:
+            library = ctypes.CDLL(path)
+        except OSError as error:
+            failures.append(str(error))
+            continue
+        try:
+            _prototypes.declare(library)
+        except AttributeError as error:
+            raise ImportError(
+                f"{path} is another version of libnuthatch than this package: {error}"
+            ) from None
+        return library
+    raise ImportError(
+        f"{NAME} can't be loaded ({'; '.join(failures)}). Set NUTHATCH_LIBRARY to its path, install the wheel, "
+        "or run `make` in the checkout."
+    )
+
+
+library = _load()
+
+
+def version() -> str:
+    """The version of the library that is loaded."""
+    return str(library.nh_version().decode())
+
+
+def check(status: int, url: Optional[str] = None) -> None:
+    """Raises what a status other than OK means. To be called on the thread that made the call."""
+    if status != _prototypes.OK:
+        raise error_for(status, library.nh_error_message().decode("utf-8", "replace"), url)
+
+
+def encode(text: str, what: str) -> bytes:
+    """UTF-8 for the C side. A NUL would end the string early there, and say something else than was meant."""
+    if not isinstance(text, str):
+        raise TypeError(f"{what} must be a str, not {type(text).__name__}")
+    if "\0" in text:
+        code = _prototypes.BAD_URL if what == "url" else _prototypes.BAD_HEADER
+        raise error_for(code, f"a NUL character, at character {text.index(chr(0))} of the {what}", None)
+    return text.encode("utf-8", "surrogatepass" if sys.platform == "win32" else "strict")

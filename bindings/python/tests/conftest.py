@@ -1,0 +1,22 @@
+"""A server to fetch from and a cache to fetch with."""
+
+from pathlib import Path
+from typing import Iterator
+
+import nuthatch
+import pytest
+from testserver import TestServer
+
+TestServer.__test__ = False  # type: ignore[attr-defined]  # its name begins like a test's
+
+
+@pytest.fixture
+def server() -> Iterator[TestServer]:
+    with TestServer() as server:
+        yield server
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[nuthatch.Cache]:
+    with nuthatch.Cache(tmp_path / "cache") as cache:
+        yield cache

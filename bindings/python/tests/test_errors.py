@@ -1,0 +1,202 @@
+"""What fails, how it is told, and what is left behind."""
+
+import builtins
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Dict
+
+import nuthatch
+import pytest
+from nuthatch import _prototypes
+from testserver import TestServer, body, ok, redirect, script, truncated
+
+
+def test_words_are_the_librarys() -> None:
+    from nuthatch._library import library
+
+    for number, word in _prototypes.WORDS.items():
+        assert library.nh_status_name(number).decode() == word
+    assert library.nh_status_name(max(_prototypes.WORDS) + 1) == b"unknown"
+
+
+@pytest.mark.parametrize(
+    "url, kind, code",
+    [
+        ("ftp://example.org/", nuthatch.BadURL, "bad_url"),
+        ("", nuthatch.BadURL, "bad_url"),
+        ("http://a b/", nuthatch.BadURL, "bad_url"),
+        ("http://x/\0", nuthatch.BadURL, "bad_url"),
+        ("http://x/\r\nA: b", nuthatch.BadURL, "bad_url"),
+        ("http://127.0.0.1:1/", nuthatch.TransportError, "refused"),
+        ("http://nothing.invalid/", nuthatch.TransportError, "dns"),
+    ],
+)
+def test_urls_that_fail(cache: nuthatch.Cache, url: str, kind: Any, code: str) -> None:
+    with pytest.raises(kind) as caught:
+        cache.get(url)
+    assert caught.value.code == code
+    assert isinstance(caught.value, nuthatch.Error)
+
+
+def test_errors_are_what_people_catch(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/slow", script(steps=[server.gate("never").step, body("x")]))
+    with pytest.raises(builtins.TimeoutError) as caught:
+        cache.get(server.url("/slow"), timeout=0.1)
+    assert isinstance(caught.value, nuthatch.TimeoutError)
+    assert caught.value.url == server.url("/slow")
+    with pytest.raises(nuthatch.TimeoutError, match="deadline"):
+        cache.get(server.url("/slow"), deadline=0.1)
+    with pytest.raises(ConnectionError):
+        cache.get("http://127.0.0.1:1/")
+    with pytest.raises(ValueError):
+        cache.get("no url")
+
+
+def test_server_faults(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/cut", truncated(100, "short"))
+    server.on("/loop", redirect("/loop"))
+    server.on("/large", ok("x" * 1001))
+    faults: Dict[str, Any] = {
+        "/cut": nuthatch.Error,
+        "/loop": nuthatch.TooManyRedirects,
+        "/large": nuthatch.TooLarge,
+    }
+    for path, kind in faults.items():
+        with pytest.raises(kind) as caught:
+            cache.get(server.url(path), max_bytes=1000)
+        assert server.url(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "headers", [{"X": "a\r\nb"}, {"X\n": "a"}, {"": "a"}, {"X": "a\0b"}, {"Content-Length": "9"}]
+)
+def test_headers_that_cant_be_sent(
+    server: TestServer, cache: nuthatch.Cache, headers: Dict[str, str]
+) -> None:
+    with pytest.raises(nuthatch.BadHeader):
+        cache.get(server.url("/a"), headers=headers)
+    assert server.count() == 0
+
+
+def test_wrong_arguments(cache: nuthatch.Cache, tmp_path: Path) -> None:
+    with pytest.raises(TypeError):
+        cache.get(b"http://x/")  # type: ignore[arg-type]
+    with pytest.raises(nuthatch.Invalid):
+        cache.get("http://x/", timeout=0)
+    with pytest.raises(nuthatch.Invalid):
+        cache.request("POST", "http://x/", body=b"", json={})
+    with pytest.raises(nuthatch.Invalid):
+        nuthatch.Cache(tmp_path / "c", max_bytes=0)
+    with pytest.raises(nuthatch.Error) as caught:
+        nuthatch.Cache("/dev/null/x")
+    assert caught.value.code == "io"
+
+
+def test_a_closed_cache_says_so(server: TestServer, cache: nuthatch.Cache) -> None:
+    cache.close()
+    cache.close()
+    assert cache.closed and "closed" in repr(cache)
+    with pytest.raises(nuthatch.Closed) as caught:
+        cache.get(server.url("/a"))
+    assert caught.value.code == "closed"
+
+
+def test_close_ends_other_threads_waits(server: TestServer, cache: nuthatch.Cache) -> None:
+    gate = server.gate("never")
+    server.on("/a", script(steps=[gate.step, body("x")]))
+    caught = []
+
+    def work() -> None:
+        try:
+            cache.get(server.url("/a"))
+        except nuthatch.Closed as error:
+            caught.append(error.code)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert gate.wait_until_reached()
+    cache.close()
+    thread.join(30)
+    assert caught == ["closed"]
+
+
+def test_errors_pickle() -> None:
+    error = pickle.loads(pickle.dumps(nuthatch.TooLarge("too large", "too_large", "http://x/")))
+    assert (type(error), str(error), error.code, error.url) == (
+        nuthatch.TooLarge,
+        "too large",
+        "too_large",
+        "http://x/",
+    )
+
+
+def test_ctrl_c_ends_the_call_and_the_request(server: TestServer, cache: nuthatch.Cache) -> None:
+    gate = server.gate("never")
+    server.on("/a", script(steps=[gate.step, body("x")]))
+
+    def interrupt() -> None:
+        gate.wait_until_reached()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        cache.get(server.url("/a"), timeout=None)
+    assert server.wait_for_disconnect()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_cache_works_in_a_forked_child(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", ok("x"))
+    assert cache.get(server.url("/a")).body == b"x"
+    for _ in range(10):
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                status = 0 if cache.get(server.url("/a")).body == b"x" else 2
+            finally:
+                os._exit(status)
+        assert cache.get(server.url("/a")).body == b"x"
+        assert os.waitpid(child, 0)[1] == 0
+
+
+def test_the_interpreter_ends_with_a_cache_open(server: TestServer, tmp_path: Path) -> None:
+    program = (
+        "import nuthatch, threading, sys\n"
+        "cache = nuthatch.Cache(sys.argv[1])\n"
+        "threading.Thread(target=lambda: cache.get(sys.argv[2]), daemon=True).start()\n"
+        "input()\n"
+    )
+    gate = server.gate("never")
+    server.on("/a", script(steps=[gate.step, body("x")]))
+    command = [sys.executable, "-c", program, str(tmp_path / "c"), server.url("/a")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert gate.wait_until_reached()
+        _, errors = process.communicate(b"\n", timeout=60)
+    assert (process.returncode, errors) == (0, b"")
+
+
+def test_nothing_is_left_open(server: TestServer, tmp_path: Path) -> None:
+    server.on("/a", ok("x"))
+
+    def descriptors() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    def threads() -> int:
+        return len(os.listdir("/proc/self/task"))
+
+    before = descriptors(), threads()
+    for _ in range(50):
+        with nuthatch.Cache(tmp_path / "c") as cache:
+            cache.get(server.url("/a"))
+    # A joined thread leaves /proc a moment after it was joined.
+    end = time.monotonic() + 30
+    while (descriptors(), threads()) != before and time.monotonic() < end:
+        time.sleep(0.01)
+    assert (descriptors(), threads()) == before

@@ -1,0 +1,129 @@
+"""Answers, requests and what they hold."""
+
+import json
+import threading
+from pathlib import Path
+
+import nuthatch
+import pytest
+from testserver import TestServer, answer, body, ok, redirect, script
+
+
+def test_an_answer_holds_everything(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", ok("grüße", "text/plain; charset=utf-8"))
+    response = cache.get(server.url("/a"))
+    assert (response.status, response.ok, response.body) == (200, True, "grüße".encode())
+    assert response.text == "grüße"
+    assert response.url == response.final_url == server.url("/a")
+    assert response.headers["content-TYPE"] == "text/plain; charset=utf-8"
+    assert (response.is_in_cache, response.source, response.redirects) == (False, "network", 0)
+    assert response.seconds > 0
+    assert repr(response) == f"<Response 200 {server.url('/a')} 7 bytes>"
+
+
+def test_repeated_headers_stay_apart(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", script(headers=[("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")], steps=[body("x")]))
+    headers = cache.get(server.url("/a")).headers
+    assert headers["set-cookie"] == "a=1"
+    assert headers.get_all("set-cookie") == ["a=1", "b=2"]
+    assert [value for name, value in headers.items() if name == "Set-Cookie"] == ["a=1", "b=2"]
+    assert "SET-COOKIE" in headers and "x" not in headers and headers.get("x") is None
+    assert len(headers) == len(list(headers))
+
+
+def test_any_status_is_an_answer(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", answer(404, "gone"))
+    response = cache.get(server.url("/a"))
+    assert (response.status, response.ok, response.text) == (404, False, "gone")
+    with pytest.raises(nuthatch.HTTPStatusError) as caught:
+        response.raise_for_status()
+    assert (caught.value.code, caught.value.url, caught.value.response) == (
+        "http",
+        server.url("/a"),
+        response,
+    )
+
+
+def test_json(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", ok('{"a": [1, "ü"]}', "application/json"))
+    assert cache.get(server.url("/a")).json() == {"a": [1, "ü"]}
+    server.on("/b", ok("no json", "application/json"))
+    with pytest.raises(ValueError):
+        cache.get(server.url("/b")).json()
+
+
+@pytest.mark.parametrize("charset, text", [("iso-8859-1", "é"), ("utf-16", "日本"), ("no-such-charset", "x")])
+def test_text_by_charset(server: TestServer, cache: nuthatch.Cache, charset: str, text: str) -> None:
+    encoded = text.encode("ascii" if charset.startswith("no") else charset)
+    server.on("/a", ok(encoded, f"text/plain; charset={charset}"))
+    assert cache.get(server.url("/a")).text == text
+
+
+def test_redirects_are_followed(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", redirect("/b?c"))
+    server.on("/b", ok("there"))
+    response = cache.get(server.url("/a"))
+    assert (response.text, response.redirects) == ("there", 1)
+    assert (response.url, response.final_url) == (server.url("/a"), server.url("/b?c"))
+
+
+def test_headers_as_mapping_or_pairs(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", ok("x"))
+    cache.get(server.url("/a"), headers={"X-One": "1"})
+    cache.get(server.url("/a"), headers=[("X-Two", "1"), ("X-Two", "2")])
+    first, second = server.requests("/a")
+    assert first.header("X-One") == "1"
+    assert second.values("X-Two") == ["1", "2"]
+    assert (first.header("User-Agent") or "").startswith("nuthatch/")
+
+
+def test_requests_of_any_method(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", ok("x"))
+    cache.request("POST", server.url("/a"), json={"a": 1})
+    cache.request("PUT", server.url("/a"), body=bytearray(b"\0\1"), headers={"Content-Type": "x/y"})
+    cache.request("DELETE", server.url("/a"), user=("u", "p"))
+    post, put, delete = server.requests("/a")
+    assert (post.method, json.loads(post.body), post.header("Content-Type")) == (
+        "POST",
+        {"a": 1},
+        "application/json",
+    )
+    assert (put.method, put.body, put.header("Content-Type")) == ("PUT", b"\0\1", "x/y")
+    assert (delete.method, delete.header("Authorization")) == ("DELETE", "Basic dTpw")
+
+
+def test_the_answer_outlives_the_cache(server: TestServer, tmp_path: Path) -> None:
+    server.on("/a", ok("x"))
+    with nuthatch.Cache(tmp_path / "c") as cache:
+        response = cache.get(server.url("/a"))
+    assert response.body == b"x"
+
+
+def test_many_threads(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", ok("x" * 1000))
+    bodies = []
+
+    def work() -> None:
+        for _ in range(25):
+            bodies.append(cache.get(server.url("/a")).body)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert bodies == [b"x" * 1000] * 200
+    assert server.count("/a") == 200
+
+
+def test_other_threads_run_meanwhile(server: TestServer, cache: nuthatch.Cache) -> None:
+    gate = server.gate("g")
+    server.on("/a", script(steps=[gate.step, body("x")]))
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(cache.get(server.url("/a")).body))
+    thread.start()
+    # This thread could do nothing at all if the call held the interpreter's lock.
+    assert gate.wait_until_reached()
+    gate.open()
+    thread.join(30)
+    assert answers == [b"x"]

@@ -1,0 +1,46 @@
+"""How the package finds its library, and that its examples are true."""
+
+import doctest
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nuthatch
+import pytest
+from nuthatch import _cache, _response
+from testserver import TestServer, ok
+
+PACKAGE = Path(nuthatch.__file__).parent.parent
+
+
+def import_with(**env: str) -> "subprocess.CompletedProcess[str]":
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("NUTHATCH", "LD_"))}
+    command = [sys.executable, "-c", "import nuthatch; print(nuthatch.__version__)"]
+    return subprocess.run(
+        command, env={**clean, "PYTHONPATH": str(PACKAGE), **env}, capture_output=True, text=True, check=False
+    )
+
+
+def test_found_beside_the_checkout() -> None:
+    assert import_with().stdout.strip() == nuthatch.__version__
+
+
+def test_a_chosen_library_is_taken_or_nothing() -> None:
+    done = import_with(NUTHATCH_LIBRARY="/nothing/libnuthatch.so.1")
+    assert done.returncode != 0
+    assert "ImportError: libnuthatch.so.1 can't be loaded" in done.stderr and "/nothing/" in done.stderr
+
+
+def test_another_library_is_told_apart() -> None:
+    done = import_with(NUTHATCH_LIBRARY="libm.so.6")
+    assert "ImportError" in done.stderr and "another version" in done.stderr
+
+
+@pytest.mark.parametrize("module", [_cache, _response])
+def test_examples_in_docstrings(module: object, server: TestServer, tmp_path: Path) -> None:
+    server.on("/a", ok("hello", "text/plain"))
+    with nuthatch.Cache(tmp_path / "c") as cache:
+        names = {"nuthatch": nuthatch, "cache": cache, "url": server.url("/a"), "directory": tmp_path / "d"}
+        failed, tried = doctest.testmod(module, extraglobs=names)  # type: ignore[arg-type]
+    assert tried > 0 and failed == 0
