@@ -1,7 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Notes SIGINT and SIGTERM, so that the program can end in its own way. A second one ends it at once.
+/// Notes SIGINT and SIGTERM, so that the program can end in its own way. A second one ends it at once. One that was
+/// ignored when the program began, as in the background of a script, stays ignored.
 enum Interruption {
   private static let received = Atomic<Int32>(0)
 
@@ -9,6 +10,10 @@ enum Interruption {
     // The handler must not be the one that makes the atomic.
     _ = signal
     for number in [SIGINT, SIGTERM] {
+      var inherited = sigaction()
+      sigaction(number, nil, &inherited)
+      // 1 is SIG_IGN, which is no function that Swift could compare.
+      if unsafeBitCast(inherited.__sigaction_handler.sa_handler, to: Int.self) == 1 { continue }
       Glibc.signal(number) { number in
         if Interruption.received.exchange(number, ordering: .relaxed) != 0 { _exit(128 + number) }
       }

@@ -1,5 +1,6 @@
 """The command as the tests run it."""
 
+import signal
 import subprocess
 from pathlib import Path
 from typing import Callable
@@ -9,3 +10,9 @@ COMMAND = str(ROOT / "build" / "nuthatch")
 
 Outcome = subprocess.CompletedProcess
 Runner = Callable[..., "Outcome[bytes]"]
+
+
+def heed_signals() -> None:
+    """For a child that is to be interrupted: a script in the background starts its children with SIGINT ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Dict
 
 import pytest
-from command import COMMAND, Runner
+from command import COMMAND, Runner, heed_signals
 from testserver import TestServer, answer, body, ok, redirect, script, truncated
 
 
@@ -111,11 +111,27 @@ def test_interrupted(
     gate = server.gate("never")
     server.on("/a", script(steps=[body("x"), gate.step, body("y")]))
     command = [COMMAND, "get", server.url("/a"), "-o", str(tmp_path / "file")]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, env=environment, stderr=subprocess.PIPE, preexec_fn=heed_signals
+    ) as process:
         assert gate.wait_until_reached()
         process.send_signal(number)
         assert process.wait(60) == code
     assert names(tmp_path) == []
+
+
+def test_an_ignored_interrupt_stays_ignored(
+    server: TestServer, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    gate = server.gate("g")
+    server.on("/a", script(steps=[gate.step, body("x")]))
+    command = ["sh", "-c", f"trap '' INT; exec '{COMMAND}' get '{server.url('/a')}'"]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
+        assert gate.wait_until_reached()
+        process.send_signal(signal.SIGINT)
+        gate.open()
+        assert process.communicate(timeout=60)[0] == b"x"
+    assert process.returncode == 0
 
 
 def test_a_closed_pipe_is_quiet(server: TestServer, environment: Dict[str, str]) -> None:

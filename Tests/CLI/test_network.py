@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Dict, Iterator, List
 
 import pytest
-from command import COMMAND, Runner
+from command import COMMAND, Runner, heed_signals
 from testserver import TestServer, ok
 
 
@@ -37,7 +37,9 @@ def test_a_slow_name_does_not_outlast_the_time_limit(slow_names: Dict[str, str])
 
 def test_a_slow_name_does_not_hold_up_an_interrupt(slow_names: Dict[str, str]) -> None:
     command = [COMMAND, "get", "http://host.slow/"]
-    with subprocess.Popen(command, env=slow_names, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, env=slow_names, stderr=subprocess.PIPE, preexec_fn=heed_signals
+    ) as process:
         assert process.stderr is not None
         assert process.stderr.readline() == b"looking up\n"
         process.send_signal(signal.SIGINT)

@@ -144,9 +144,14 @@ def test_ctrl_c_ends_the_call_and_the_request(server: TestServer, cache: nuthatc
         gate.wait_until_reached()
         os.kill(os.getpid(), signal.SIGINT)
 
-    threading.Thread(target=interrupt).start()
-    with pytest.raises(KeyboardInterrupt):
-        cache.get(server.url("/a"), timeout=None)
+    # Started in the background of a script, Python finds the signal ignored and leaves it so.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Thread(target=interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            cache.get(server.url("/a"), timeout=None)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert server.wait_for_disconnect()
 
 
