@@ -34,13 +34,17 @@ let package = Package(
     .library(name: "Nuthatch", targets: ["Nuthatch"]),
     .library(name: "nuthatch-c", type: .dynamic, targets: ["NuthatchABI"]),
     .executable(name: "nuthatch", targets: ["NuthatchCLI"]),
+    .library(name: "NuthatchImaging", targets: ["NuthatchImaging"]),
   ],
   targets: [
-    .target(name: "CSystem", cSettings: cSettings, linkerSettings: [.linkedLibrary("curl")]),
+    .target(
+      name: "CSystem", cSettings: cSettings,
+      linkerSettings: ["curl", "isal", "jpeg", "lcms2", "png16"].map { .linkedLibrary($0) }),
     .target(name: "CNuthatch", cSettings: cSettings),
     room("NuthatchHTTP", ["CSystem"]),
     room("NuthatchTransport", ["CSystem", "NuthatchHTTP"]),
-    room("NuthatchCore", ["CSystem", "NuthatchHTTP", "NuthatchTransport"]),
+    room("NuthatchImaging", ["CSystem"]),
+    room("NuthatchCore", ["CSystem", "NuthatchHTTP", "NuthatchTransport", "NuthatchImaging"]),
     room("Nuthatch", ["NuthatchCore"]),
     .target(
       name: "NuthatchABI", dependencies: ["CNuthatch", "CSystem", "NuthatchCore"], exclude: ["nuthatch.map"],
@@ -60,6 +64,10 @@ let package = Package(
     tests("TestServerTests", ["TestServer"]),
     tests("NuthatchHTTPTests", ["NuthatchHTTP"]),
     tests("NuthatchTransportTests", ["CSystem", "NuthatchTransport"]),
+    .target(
+      name: "ImagingFixtures", path: "Tests/ImagingFixtures", cSettings: cSettings,
+      linkerSettings: ["jpeg", "lcms2", "png16", "z"].map { .linkedLibrary($0) }),
+    tests("NuthatchImagingTests", ["NuthatchImaging", "ImagingFixtures"]),
     tests("NuthatchCoreTests", ["CSystem", "NuthatchCore", "TestServer"]),
     tests("NuthatchTests", ["Nuthatch", "TestServer"]),
   ],

@@ -8,7 +8,15 @@
 #define NUTHATCH_CSYSTEM_H
 
 #include "nhs_curl.h"
+#include "nhs_encode.h"
+#include "nhs_fault.h"
+#include "nhs_icc.h"
+#include "nhs_inflate.h"
+#include "nhs_jpeg_decode.h"
 #include "nhs_linux.h"
+#include "nhs_png_decode.h"
 #include "nhs_process.h"
+#include "nhs_reduce.h"
+#include "nhs_resample.h"
 
 #endif

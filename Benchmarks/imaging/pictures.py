@@ -1,0 +1,41 @@
+"""Makes the benchmark's files from photographs: JPEGs (baseline and progressive) and PNGs of four sizes."""
+
+import sys
+from pathlib import Path
+
+from PIL import Image
+
+SIZES = {"12mp": (4000, 3000), "2mp": (1920, 1080), "800x600": (800, 600), "640x480": (640, 480)}
+SOURCE = "abstract/Elephants_5640x3172.jpg"
+
+
+def covering(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
+    """The middle of a picture, cut to a size's proportions and resampled."""
+    scale = min(picture.width / size[0], picture.height / size[1])
+    width, height = size[0] * scale, size[1] * scale
+    left, top = max(0, (picture.width - width) / 2), max(0, (picture.height - height) / 2)
+    box = (left, top, min(picture.width, left + width), min(picture.height, top + height))
+    return picture.resize(size, Image.Resampling.LANCZOS, box)
+
+
+def main(photographs: Path, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    source = None
+    for name, size in SIZES.items():
+        kinds = {
+            f"{name}.jpg": {"quality": 90},
+            f"{name}-progressive.jpg": {"quality": 90, "progressive": True},
+            f"{name}.png": {},
+        }
+        if all((out / file).exists() for file in kinds):
+            continue
+        source = source or Image.open(photographs / SOURCE).convert("RGB")
+        picture = covering(source, size)
+        for file, options in kinds.items():
+            partial = out / f"partial-{file}"
+            picture.save(partial, **options)
+            partial.rename(out / file)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

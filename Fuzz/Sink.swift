@@ -1,0 +1,67 @@
+import Glibc
+
+/// What all harnesses share. They are compiled together with the room's own sources, one executable a harness.
+
+/// Limits small enough that a run gets through many inputs.
+func fuzzOptions(_ variant: UInt8) -> DecodeOptions {
+  var options = DecodeOptions()
+  options.limits.pixels = 1 << 20
+  options.limits.memory = 64 << 20
+  options.limits.scans = 40
+  options.limits.scanBlocks = 200_000
+  options.allowDamaged = variant & 1 == 1
+  options.earlyStop = variant & 2 == 0
+  return options
+}
+
+/// Reads every pixel, so that the sanitizers see what was never written or lies outside.
+func digest(_ result: DecodeResult) -> UInt64 {
+  var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+  for picture in result.pictures {
+    picture.withUnsafeBytes { bytes in
+      for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    }
+  }
+  return hash
+}
+
+/// Pixels or verdict.
+enum Outcome: Equatable {
+  case pixels(UInt64)
+  case fault(String)
+
+  init(_ body: () throws(ImageFault) -> DecodeResult) {
+    do throws(ImageFault) {
+      self = .pixels(digest(try body()))
+    } catch {
+      demand(error.kind != .internal && !error.message.isEmpty, "\(error)")
+      self = .fault(error.word)
+    }
+  }
+}
+
+/// Splits an input into its first byte, which chooses among variants, and the rest.
+func split(_ start: UnsafePointer<UInt8>, _ count: Int) -> (variant: UInt8, rest: UnsafeRawBufferPointer) {
+  (start[0], UnsafeRawBufferPointer(start: start + 1, count: count - 1))
+}
+
+/// Feeds pieces until the decoder has enough.
+func feed(
+  _ decoder: IncrementalThumbnailer, _ bytes: UnsafeRawBufferPointer, _ size: Int
+) throws(ImageFault) -> DecodeResult {
+  var at = 0
+  while at < bytes.count {
+    let end = min(bytes.count, at + size)
+    if try decoder.feed(UnsafeRawBufferPointer(rebasing: bytes[at..<end])) == .enough { break }
+    at = end
+  }
+  return try decoder.finish()
+}
+
+/// `precondition` that says what was wrong, also when optimised.
+func demand(_ condition: Bool, _ message: @autoclosure () -> String) {
+  if condition { return }
+  let text = "demand failed: \(message())\n"
+  text.withCString { _ = write(2, $0, strlen($0)) }
+  abort()
+}

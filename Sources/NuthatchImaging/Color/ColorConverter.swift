@@ -1,0 +1,67 @@
+import CSystem
+
+/// Pixels of an ICC profile's colour space turned into sRGB.
+///
+/// RGB and grey thumbnails are converted when they are small: such profiles' curves are close to sRGB's, so that
+/// resampling before or after differs by less than a level, and a 12-megapixel picture needs 50,000 conversions
+/// instead of twelve million. CMYK has no such luck (ink isn't light): its rows are converted as they are decoded.
+final class ColorConverter {
+  enum Pixels: Int32 {
+    case gray, rgb, cmyk, invertedCMYK
+
+    fileprivate var code: Int32 {
+      switch self {
+      case .gray: Int32(NHS_ICC_GRAY)
+      case .rgb: Int32(NHS_ICC_RGB)
+      case .cmyk: Int32(NHS_ICC_CMYK)
+      case .invertedCMYK: Int32(NHS_ICC_CMYK_INVERTED)
+      }
+    }
+  }
+
+  private let icc: OpaquePointer
+
+  private init(_ icc: OpaquePointer) {
+    self.icc = icc
+  }
+
+  deinit { nhs_icc_free(icc) }
+
+  /// What a profile asks for.
+  private enum Verdict {
+    case convert(ColorConverter)
+    case nothingToDo
+    /// Damaged, or for another kind of picture: the pixels are taken as sRGB.
+    case unusable
+    case outOfMemory
+  }
+
+  private static func open(_ profile: UnsafeRawBufferPointer, for pixels: Pixels) -> Verdict {
+    var status: Int32 = 0
+    let icc = nhs_icc_open(profile.baseAddress, profile.count, pixels.code, &status)
+    if let icc { return .convert(ColorConverter(icc)) }
+    switch Int(status) {
+    case Int(NHS_ICC_IS_SRGB): return .nothingToDo
+    case Int(NHS_ICC_NO_MEMORY): return .outOfMemory
+    default: return .unusable
+    }
+  }
+
+  /// The converter that a profile asks for; nil, possibly with a warning, where its pixels stay as they are.
+  static func make(
+    _ profile: UnsafeRawBufferPointer, for pixels: Pixels, warnings: inout [String]
+  ) -> ColorConverter? {
+    switch open(profile, for: pixels) {
+    case .convert(let converter): return converter
+    case .nothingToDo: return nil
+    case .unusable: warnings.append("an unusable ICC profile was ignored")
+    case .outOfMemory: warnings.append("no memory for the ICC profile")
+    }
+    return nil
+  }
+
+  /// Converts in place, to RGBA.
+  func convert(_ pixels: UnsafeMutablePointer<UInt8>, count: Int) {
+    nhs_icc_convert(icc, pixels, count)
+  }
+}

@@ -1,0 +1,45 @@
+import CSystem
+import Glibc
+
+/// The bytes of an encoded picture, immutable, freed with this object.
+public final class EncodedBytes: @unchecked Sendable {
+  /// How many there are.
+  public let count: Int
+  /// The first byte's address, valid as long as this object is held.
+  public let baseAddress: UnsafeRawPointer
+  private let memory: UnsafeMutablePointer<UInt8>
+
+  /// Takes over what an encoder made, or throws why it made nothing.
+  init(limit: Int, _ encode: (inout nhs_encoded) -> Void) throws(ImageFault) {
+    var out = nhs_encoded()
+    out.limit = max(0, limit)
+    encode(&out)
+    guard out.status == NHS_ENCODE_OK, let bytes = out.bytes else {
+      free(out.bytes)
+      throw Self.fault(of: out)
+    }
+    // What was reserved beyond the end goes back; a failure to shrink leaves it as it is.
+    let memory = realloc(bytes, out.size)?.assumingMemoryBound(to: UInt8.self) ?? bytes
+    self.memory = memory
+    baseAddress = UnsafeRawPointer(memory)
+    count = out.size
+  }
+
+  deinit { free(memory) }
+
+  /// The bytes, for as long as the closure runs.
+  public func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try body(UnsafeRawBufferPointer(start: baseAddress, count: count))
+  }
+
+  private static func fault(of out: nhs_encoded) -> ImageFault {
+    let message = Swift.withUnsafeBytes(of: out.message) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    switch Int(out.status) {
+    case NHS_ENCODE_NO_MEMORY: return ImageFault(.outOfMemory, message)
+    case NHS_ENCODE_OVER_LIMIT: return ImageFault(.tooLarge, message)
+    default: return ImageFault(.invalid, message.isEmpty ? "nothing was encoded" : message)
+    }
+  }
+}

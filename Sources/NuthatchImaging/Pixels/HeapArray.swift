@@ -1,0 +1,38 @@
+import Glibc
+
+/// Memory whose size an input chooses: from a checked `malloc`, since a Swift array that can't be had traps.
+///
+/// Not initialised, except by `init(zeroed:)`.
+struct HeapArray<Element: BitwiseCopyable>: ~Copyable {
+  let base: UnsafeMutablePointer<Element>
+  let count: Int
+
+  /// Room for that many elements, on a cache line's boundary.
+  init(_ count: Int) throws(ImageFault) {
+    let (bytes, overflow) = max(1, count).multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
+    guard count >= 0, !overflow, let memory = aligned_alloc(64, bytes.roundedUp(to: 64)) else {
+      throw ImageFault(
+        .outOfMemory, "no memory for \(count) elements of \(MemoryLayout<Element>.stride) bytes")
+    }
+    self.base = memory.bindMemory(to: Element.self, capacity: max(1, count))
+    self.count = count
+  }
+
+  /// The same, filled with zeros.
+  init(zeroed count: Int) throws(ImageFault) {
+    try self.init(count)
+    memset(base, 0, count * MemoryLayout<Element>.stride)
+  }
+
+  deinit { free(base) }
+
+  var bytes: Int { count * MemoryLayout<Element>.stride }
+}
+
+extension Int {
+  /// The next multiple of a power of two; saturates instead of overflowing.
+  func roundedUp(to multiple: Int) -> Int {
+    let (sum, overflow) = addingReportingOverflow(multiple - 1)
+    return overflow ? Int.max & ~(multiple - 1) : sum & ~(multiple - 1)
+  }
+}

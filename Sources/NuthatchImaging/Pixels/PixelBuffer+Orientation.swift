@@ -1,0 +1,38 @@
+extension PixelBuffer {
+  /// The upright picture of one whose rows and columns are stored as `orientation` says; itself if it is upright.
+  public func oriented(_ orientation: Orientation) throws(ImageFault) -> PixelBuffer {
+    if orientation == .upright { return self }
+    let upright = try PixelBuffer(uninitialized: orientation.applied(to: size), opaque: isOpaque)
+    // Where the stored pixel (0, 0) goes, and how far one column and one row lead from there.
+    let (w, h) = (upright.width, upright.height)
+    let (start, column, row): (Int, Int, Int) =
+      switch orientation {
+      case .upright: (0, 1, w)
+      case .mirrored: (w - 1, -1, w)
+      case .rotated180: (w * h - 1, -1, -w)
+      case .flipped: (w * (h - 1), 1, -w)
+      case .transposed: (0, w, 1)
+      case .rotated90: (w - 1, w, -1)
+      case .transversed: (w * h - 1, -w, -1)
+      case .rotated270: (w * (h - 1), -w, 1)
+      }
+    pixels.withMemoryRebound(to: UInt32.self, capacity: width * height) { source in
+      upright.pixels.withMemoryRebound(to: UInt32.self, capacity: width * height) { target in
+        // In tiles, so that where columns become rows each cache line is met once.
+        let tile = orientation.swapsSides ? 16 : width
+        for top in Swift.stride(from: 0, to: height, by: orientation.swapsSides ? 16 : 1) {
+          for left in Swift.stride(from: 0, to: width, by: tile) {
+            for y in top..<min(top + (orientation.swapsSides ? 16 : 1), height) {
+              var to = start + y * row + left * column
+              for x in left..<min(left + tile, width) {
+                target[to] = source[y * width + x]
+                to += column
+              }
+            }
+          }
+        }
+      }
+    }
+    return upright
+  }
+}

@@ -1,0 +1,24 @@
+/// A format's header as a sequence of small reads, so that it can be fed any number of bytes at a time.
+protocol HeaderParser {
+  /// Takes exactly the bytes that the last step asked for; `end` is the place behind them in the input.
+  mutating func consume(_ bytes: UnsafeRawBufferPointer, end: Int) -> HeaderStep
+}
+
+enum HeaderStep {
+  /// Pass over `skip` bytes, which are not kept, then collect `count` (at most 64 KiB).
+  case read(skip: Int, count: Int)
+  case found(ImageInfo)
+  case fault(ImageFault)
+}
+
+extension UnsafeRawBufferPointer {
+  /// A big-endian 16-bit number; the caller has checked the bounds.
+  func bigEndian16(at offset: Int) -> Int {
+    Int(self[offset]) << 8 | Int(self[offset + 1])
+  }
+
+  /// A big-endian 32-bit number; the caller has checked the bounds.
+  func bigEndian32(at offset: Int) -> Int {
+    bigEndian16(at: offset) << 16 | bigEndian16(at: offset + 2)
+  }
+}

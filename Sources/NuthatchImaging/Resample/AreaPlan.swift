@@ -1,0 +1,53 @@
+import CSystem
+
+/// The prefilter of large ratios along one axis: plain averages over cells of equal length, which may begin and
+/// end inside a source pixel. Lanczos over all of a 40-pixel window would cost far more and show no difference.
+struct AreaPlan {
+  /// The first source pixel that is read; cells count from it.
+  let origin: Int
+  /// Source pixels that are read.
+  let count: Int
+  /// Each cell's pixels.
+  let cells: [nhs_cell]
+  /// Source pixels a cell.
+  let cellLength: Double
+
+  /// Averages are taken so that this many are left for each target pixel.
+  static let gap = 4
+  /// From this ratio on it's worth it.
+  static let threshold = 8.0
+
+  /// Cells for `length` source pixels from `start` on, of `limit` in all; nil where the ratio to `target` is small.
+  init?(start: Double, length: Double, limit: Int, target: Int) {
+    guard length / Double(target) >= Self.threshold else { return nil }
+    let low = AxisPlan.snapped(start)
+    let high = AxisPlan.snapped(start + length)
+    let number = target * Self.gap
+    origin = max(0, min(limit - 1, Int(low.rounded(.down))))
+    count = max(1, min(limit, Int(high.rounded(.up))) - origin)
+    cellLength = (high - low) / Double(number)
+    var cells: [nhs_cell] = []
+    cells.reserveCapacity(number)
+    var begin = low - Double(origin)
+    for i in 0..<number {
+      let end = low - Double(origin) + (high - low) * Double(i + 1) / Double(number)
+      let first = min(count - 1, Int(begin))
+      let last = max(first, min(count - 1, Int(end.rounded(.up)) - 1))
+      cells.append(
+        nhs_cell(
+          first: Int32(first), last: Int32(last),
+          first_weight: Float(min(end, Double(first + 1)) - begin),
+          last_weight: Float(end - Double(last))))
+      begin = end
+    }
+    self.cells = cells
+  }
+
+  /// Every source pixel is a cell: for the axis that needs no prefilter beside one that does.
+  init(wholePixelsFrom start: Double, length: Double, limit: Int) {
+    origin = max(0, min(limit - 1, Int(AxisPlan.snapped(start).rounded(.down))))
+    count = max(1, min(limit, Int(AxisPlan.snapped(start + length).rounded(.up))) - origin)
+    cellLength = 1
+    cells = (0..<count).map { nhs_cell(first: Int32($0), last: Int32($0), first_weight: 1, last_weight: 1) }
+  }
+}

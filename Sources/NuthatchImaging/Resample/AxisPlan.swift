@@ -1,0 +1,146 @@
+import CSystem
+
+/// Which source pixels make each target pixel along one axis, and how much each counts.
+///
+/// All windows have the same number of taps; where fewer are needed, the rest weigh nothing. Weights are Q14 and
+/// add up to exactly one in every window, so that a constant picture stays constant and edges aren't darkened.
+/// Windows are cut off at the part of the picture that is shown.
+struct AxisPlan {
+  /// The first source pixel that is read; windows count from it.
+  let origin: Int
+  /// Source pixels that are read.
+  let count: Int
+  /// Pixels a window.
+  let taps: Int
+  /// Each target pixel's first source pixel, and where its weights begin.
+  private(set) var windows: [nhs_window] = []
+  /// One run of `taps` weights for each distinct phase.
+  private(set) var weights: [Int16] = []
+  /// Whether every target pixel is one source pixel.
+  let isIdentity: Bool
+
+  /// The weight of one.
+  static let one = 1 << 14
+
+  /// A plan for `length` source pixels from `start` on, of `limit` in all, to `target` pixels.
+  init(start: Double, length: Double, limit: Int, target: Int) {
+    let low = Self.snapped(start)
+    let high = Self.snapped(start + length)
+    origin = max(0, min(limit - 1, Int(low.rounded(.down))))
+    count = max(1, min(limit, Int(high.rounded(.up))) - origin)
+    let scale = (high - low) / Double(target)
+    let offset = low - Double(origin)
+    isIdentity = offset == 0 && count == target && scale == 1
+    if isIdentity {
+      taps = 1
+      weights = [Int16(Self.one)]
+      windows.reserveCapacity(target)
+      for i in 0..<target { windows.append(nhs_window(start: Int32(i), weights: 0)) }
+      return
+    }
+    let filter: ResampleFilter = scale > 1 ? .lanczos3 : .catmullRom
+    let stretch = max(1, scale)
+    let support = filter.support * stretch
+    taps = min(count, Int((2 * support).rounded(.up)))
+
+    // The pattern of weights repeats where whole pixels map to whole pixels: 640 to 128 has 5 : 1, one pattern.
+    let whole = offset == 0 && scale * Double(target) == Double(count)
+    let common = whole ? Self.greatestCommonDivisor(count, target) : 1
+    let period = target / common
+    let step = count / common
+    var patterns = [nhs_window](
+      repeating: nhs_window(start: 0, weights: -1), count: period < target ? period : 0)
+    var patternIndex = [Int](repeating: 0, count: patterns.count)
+
+    windows.reserveCapacity(target)
+    var exact = [Double](repeating: 0, count: taps)
+    for i in 0..<target {
+      let slot = patterns.isEmpty ? 0 : i % period
+      if !patterns.isEmpty && patterns[slot].weights >= 0 {
+        let left = Int(patterns[slot].start) + (i - patternIndex[slot]) / period * step
+        if left + taps <= count {
+          windows.append(nhs_window(start: Int32(left), weights: patterns[slot].weights))
+          continue
+        }
+      }
+      let center = offset + (Double(i) + 0.5) * scale
+      let left = Int((center - support + 0.5).rounded(.down))
+      let right = Int((center + support + 0.5).rounded(.down))
+      let first = max(0, min(left, count - taps))
+      let used = max(0, left)..<max(max(0, left) + 1, min(count, right))
+      let window = nhs_window(start: Int32(first), weights: Int32(weights.count))
+      for t in 0..<taps {
+        let pixel = first + t
+        exact[t] = used.contains(pixel) ? filter.value(at: (Double(pixel) + 0.5 - center) / stretch) : 0
+      }
+      appendQuantized(exact)
+      windows.append(window)
+      if !patterns.isEmpty && left >= 0 && left + taps <= count {
+        patterns[slot] = window
+        patternIndex[slot] = i
+      }
+    }
+  }
+
+  /// Rounds weights to Q14; what rounding leaves goes to the largest, where it matters least.
+  private mutating func appendQuantized(_ exact: [Double]) {
+    var sum = 0.0
+    for weight in exact { sum += weight }
+    let factor = Double(Self.one) / sum
+    var rest = Self.one
+    var largest = weights.count
+    for weight in exact {
+      let rounded = Int((weight * factor).rounded())
+      rest -= rounded
+      weights.append(Int16(clamping: rounded))
+      if weights[weights.count - 1] > weights[largest] { largest = weights.count - 1 }
+    }
+    weights[largest] = Int16(clamping: Int(weights[largest]) + rest)
+  }
+
+  /// Edges that arithmetic moved off a whole pixel by next to nothing are put back.
+  static func snapped(_ edge: Double) -> Double {
+    let whole = edge.rounded()
+    return abs(edge - whole) < 1e-6 ? whole : edge
+  }
+
+  private static func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int {
+    var (a, b) = (a, b)
+    while b != 0 { (a, b) = (b, a % b) }
+    return a
+  }
+}
+
+extension AxisPlan {
+  /// Taps as the horizontal kernels take them.
+  var tapsInFours: Int { taps.roundedUp(to: 4) }
+
+  /// The pixels that the windows of two neighbours span, at most.
+  var pairTaps: Int {
+    var widest = 0
+    var last = windows.first?.start ?? 0
+    for window in windows {
+      widest = max(widest, Int(window.start - last))
+      last = window.start
+    }
+    return taps + widest
+  }
+
+  /// Windows and weights in the layout of the horizontal kernels (resample.h says why).
+  func horizontalTable() -> (windows: [nhs_window], table: [Int16]) {
+    let padded = tapsInFours
+    let patterns = weights.count / taps
+    var table = [Int16](repeating: 0, count: patterns * padded * 4)
+    for pattern in 0..<patterns {
+      for t in 0..<taps {
+        let at = pattern * padded * 4 + (t >> 2) * 16 + ((t >> 1) & 1) * 8 + (t & 1)
+        let weight = weights[pattern * taps + t]
+        for copy in 0..<4 { table[at + copy * 2] = weight }
+      }
+    }
+    let moved = windows.map { window in
+      nhs_window(start: window.start, weights: window.weights / Int32(taps) * Int32(padded * 4))
+    }
+    return (moved, table)
+  }
+}

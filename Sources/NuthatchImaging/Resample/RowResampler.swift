@@ -1,0 +1,226 @@
+import CSystem
+import Glibc
+
+/// Makes a picture smaller (or larger) while its rows arrive.
+///
+/// Two passes, the vertical one first: it needs a few source rows at a time, and finished rows go through the
+/// horizontal pass at once, in pairs, since neighbours share most of what they read. Fixed point throughout, premultiplied inside, divided exactly at the end. At 1:1 the
+/// pixels come out as they went in, along each axis of its own. Large ratios are averaged over cells first.
+///
+/// Memory is a few rows and the result. One thread at a time.
+final class RowResampler {
+  /// The source rows that matter, counted from the picture's first. Rows outside may be passed over with `skip`.
+  let rowsNeeded: Range<Int>
+  /// What is held at most, in bytes, the result included.
+  let memory: Int
+
+  private let source: ImageSize
+  private let opaque: Bool
+  private let kernels: nhs_resample_kernels
+  private let columns: AxisPlan
+  private let rows: AxisPlan
+  private let windows: [nhs_window]
+  private let table: [Int16]
+  private let copies: Bool
+  private let area: AreaStage?
+
+  private let ring: HeapArray<Int16>
+  private let ringCount: Int
+  // Each row of the ring twice, so that any run of them is contiguous.
+  private let ringRows: HeapArray<UnsafePointer<Int16>?>
+  private let rowValues: Int
+  // Two rows between the passes.
+  private let middle: HeapArray<Int16>
+  private let pairWeights: HeapArray<nhs_weights>
+
+  private let result: PixelBuffer
+  private var nextSource = 0
+  private var nextWide = 0
+  private var nextResult = 0
+
+  /// Resamples the part `crop` of a picture of size `source`, whose edges may lie between pixels, to `target`.
+  /// With `opaque` the fourth byte of the source's pixels means nothing.
+  convenience init(source: ImageSize, crop: ImageRect, target: ImageSize, opaque: Bool) throws(ImageFault) {
+    try self.init(source: source, crop: crop, target: target, opaque: opaque, level: Int(NHS_KERNELS_BEST))
+  }
+
+  init(source: ImageSize, crop: ImageRect, target: ImageSize, opaque: Bool, level: Int) throws(ImageFault) {
+    try Self.check(source: source, crop: crop, target: target)
+    guard let kernels = nhs_resample_kernels_at(Int32(level)) else {
+      throw ImageFault(.invalid, "this machine has no kernels of level \(level)")
+    }
+    self.source = source
+    self.opaque = opaque
+    self.kernels = kernels.pointee
+    // First, so that an absurd size costs no planning.
+    result = try PixelBuffer(uninitialized: target, opaque: opaque)
+
+    let areaColumns = AreaPlan(start: crop.x, length: crop.width, limit: source.width, target: target.width)
+    let areaRows = AreaPlan(start: crop.y, length: crop.height, limit: source.height, target: target.height)
+    if areaColumns != nil || areaRows != nil {
+      area = try AreaStage(
+        columns: areaColumns ?? AreaPlan(wholePixelsFrom: crop.x, length: crop.width, limit: source.width),
+        rows: areaRows ?? AreaPlan(wholePixelsFrom: crop.y, length: crop.height, limit: source.height),
+        opaque: opaque)
+    } else {
+      area = nil
+    }
+    columns = Self.plan(crop.x, crop.width, source.width, target.width, after: areaColumns)
+    rows = Self.plan(crop.y, crop.height, source.height, target.height, after: areaRows)
+    (windows, table) = columns.horizontalTable()
+    copies = columns.isIdentity && rows.isIdentity
+
+    // Windows are padded to groups of four, so they may reach beyond the last pixel: zeros lie there.
+    let pixels = max(columns.count, columns.tapsInFours) + 4
+    rowValues = copies ? 0 : pixels.roundedUp(to: Int(NHS_ROW_BLOCK)) * 4
+    ringCount = rows.pairTaps
+    ring = try HeapArray(zeroed: Self.product(rowValues, copies ? 0 : ringCount))
+    ringRows = try HeapArray(copies ? 0 : 2 * ringCount)
+    for i in 0..<ringRows.count {
+      ringRows.base[i] = UnsafePointer(ring.base + (i % ringCount) * rowValues)
+    }
+    middle = try HeapArray(zeroed: 2 * rowValues)
+    pairWeights = try HeapArray(zeroed: ringCount)
+    if let stage = area {
+      rowsNeeded = stage.rows.origin..<stage.rows.origin + stage.rows.count
+    } else {
+      rowsNeeded = rows.origin..<rows.origin + rows.count
+    }
+    memory =
+      ring.bytes + middle.bytes + result.byteCount + (area?.bytes ?? 0) + table.count * 2 + windows.count * 16
+  }
+
+  /// Takes the next rows of the source, top to bottom: straight RGBA, or RGBX when opaque.
+  func push(rows pushed: UnsafePointer<UInt8>, count: Int, stride: Int) throws(ImageFault) {
+    guard count >= 0, count <= source.height - nextSource else {
+      throw ImageFault(.invalid, "\(count) rows pushed after row \(nextSource) of \(source.height)")
+    }
+    for i in 0..<count {
+      if rowsNeeded.contains(nextSource) { take(pushed + i * stride, nextSource - rowsNeeded.lowerBound) }
+      nextSource += 1
+    }
+  }
+
+  /// Passes over rows that aren't in `rowsNeeded`; those that are count as transparent, or black when opaque.
+  func skip(rows count: Int) throws(ImageFault) {
+    guard count >= 0, count <= source.height - nextSource else {
+      throw ImageFault(.invalid, "\(count) rows skipped after row \(nextSource) of \(source.height)")
+    }
+    let missing = (nextSource..<nextSource + count).clamped(to: rowsNeeded)
+    if missing.isEmpty {
+      nextSource += count
+      return
+    }
+    let blank = try HeapArray<UInt8>(zeroed: source.width * 4)
+    for _ in 0..<count { try push(rows: blank.base, count: 1, stride: 0) }
+  }
+
+  /// The finished picture. Rows that were never pushed count as in `skip`.
+  func finish() throws(ImageFault) -> PixelBuffer {
+    if nextSource < rowsNeeded.upperBound { try skip(rows: rowsNeeded.upperBound - nextSource) }
+    guard nextResult == result.height else {
+      throw ImageFault(.internal, "\(nextResult) of \(result.height) rows were made")
+    }
+    return result
+  }
+
+  private func take(_ row: UnsafePointer<UInt8>, _ index: Int) {
+    if copies {
+      copy(row)
+    } else if area == nil {
+      let wide = ring.base + (nextWide % ringCount) * rowValues
+      let pixels = row + columns.origin * 4
+      if opaque {
+        kernels.widen_opaque(wide, pixels, columns.count)
+      } else {
+        kernels.widen_alpha(wide, pixels, columns.count)
+      }
+      advance()
+    } else {
+      area?.add(row, row: index, opaque: opaque, kernels: kernels) { finish in
+        finish(ring.base + (nextWide % ringCount) * rowValues)
+        advance()
+      }
+    }
+  }
+
+  /// A wide row is complete: makes every pair of result rows that needed no more.
+  private func advance() {
+    nextWide += 1
+    while nextResult < result.height {
+      // The last row may be without a partner; it is then its own.
+      let partner = min(nextResult + 1, result.height - 1)
+      let upper = rows.windows[nextResult]
+      let lower = rows.windows[partner]
+      guard Int(lower.start) + rows.taps <= nextWide else { return }
+      let taps = weigh(upper, lower)
+      let upperMiddle = middle.base
+      let lowerMiddle = middle.base + rowValues
+      kernels.vertical(
+        upperMiddle, lowerMiddle, ringRows.base + Int(upper.start) % ringCount, pairWeights.base, taps,
+        rowValues)
+      var pair = nhs_row_pair(
+        upper_middle: upperMiddle, lower_middle: lowerMiddle,
+        upper: result.pixels + nextResult * result.stride, lower: result.pixels + partner * result.stride)
+      windows.withUnsafeBufferPointer { windows in
+        table.withUnsafeBufferPointer { table in
+          let horizontal = opaque ? kernels.horizontal_opaque : kernels.horizontal_alpha
+          horizontal?(&pair, windows.baseAddress, table.baseAddress, columns.tapsInFours, windows.count)
+        }
+      }
+      nextResult = partner + 1
+    }
+  }
+
+  /// Lays two windows' weights side by side; the number of rows that they span.
+  private func weigh(_ upper: nhs_window, _ lower: nhs_window) -> Int {
+    let shift = Int(lower.start - upper.start)
+    let span = shift + rows.taps
+    rows.weights.withUnsafeBufferPointer { weights in
+      for t in 0..<span {
+        let above = t < rows.taps ? weights[Int(upper.weights) + t] : 0
+        let below = t >= shift ? weights[Int(lower.weights) + t - shift] : 0
+        pairWeights.base[t] = nhs_weights(upper: (above, above), lower: (below, below))
+      }
+    }
+    return span
+  }
+
+  private func copy(_ row: UnsafePointer<UInt8>) {
+    guard nextResult < result.height else { return }
+    let out = result.pixels + nextResult * result.stride
+    memcpy(out, row + columns.origin * 4, result.stride)
+    if opaque {
+      for i in Swift.stride(from: 3, to: result.stride, by: 4) { out[i] = 255 }
+    }
+    nextResult += 1
+  }
+
+  private static func plan(
+    _ start: Double, _ length: Double, _ limit: Int, _ target: Int, after area: AreaPlan?
+  ) -> AxisPlan {
+    guard let area else { return AxisPlan(start: start, length: length, limit: limit, target: target) }
+    let cells = area.cells.count
+    return AxisPlan(start: 0, length: Double(cells), limit: cells, target: target)
+  }
+
+  private static func check(source: ImageSize, crop: ImageRect, target: ImageSize) throws(ImageFault) {
+    let sides = 1...Int(Int32.max / 64)
+    guard sides.contains(source.width), sides.contains(source.height) else {
+      throw ImageFault(.invalid, "a source of \(source)")
+    }
+    guard sides.contains(target.width), sides.contains(target.height) else {
+      throw ImageFault(.invalid, "a target of \(target)")
+    }
+    // Written so that a NaN fails.
+    guard crop.x >= 0, crop.y >= 0, crop.width > 0, crop.height > 0,
+      crop.x + crop.width <= Double(source.width) + 1e-6, crop.y + crop.height <= Double(source.height) + 1e-6
+    else { throw ImageFault(.invalid, "the part \(crop) of a picture of \(source)") }
+  }
+
+  private static func product(_ a: Int, _ b: Int) throws(ImageFault) -> Int {
+    let (product, overflow) = a.multipliedReportingOverflow(by: b)
+    guard !overflow else { throw ImageFault(.outOfMemory, "rows of \(a) values, \(b) of them") }
+    return product
+  }
+}

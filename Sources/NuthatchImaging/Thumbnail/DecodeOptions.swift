@@ -1,0 +1,67 @@
+/// What a picture may cost. Every limit is judged before memory is taken or time is spent.
+public struct ImageLimits: Equatable, Sendable {
+  /// Columns times rows; beyond it `too_many_pixels`. Default: 100 million.
+  public var pixels = 100_000_000
+  /// The input; beyond it `too_large`. Default: 64 MiB.
+  public var bytes = 64 << 20
+  /// What one decode may hold, results included; beyond it `too_many_pixels`. Default: 256 MiB.
+  public var memory = 256 << 20
+  /// Scans of a JPEG; beyond it `too_large`. Default: 500.
+  public var scans = 500
+  /// 8x8 blocks summed over a JPEG's scans, which bounds the time of one that has many: beyond it `too_large`.
+  /// Default: 64 million, more than ten scans of 100 megapixels.
+  public var scanBlocks = 64_000_000
+
+  /// The defaults.
+  public init() {}
+}
+
+/// How to decode.
+public struct DecodeOptions: Equatable, Sendable {
+  /// What the picture may cost.
+  public var limits = ImageLimits()
+  /// Deliver what decoded of a truncated or damaged picture, flagged in the report, instead of failing.
+  /// Default: no.
+  public var allowDamaged = false
+  /// Leave out the scans of a progressive JPEG that the thumbnails don't need. Default: yes.
+  public var earlyStop = true
+
+  /// Convert the colours of an embedded ICC profile to sRGB. Default: yes; otherwise they are taken as they stand.
+  public var convertColors = true
+
+  /// The defaults.
+  public init() {}
+}
+
+/// What a decode did.
+public struct DecodeReport: Equatable, Sendable {
+  /// Input bytes that had to be read; more of the input may have been there.
+  public var bytesUsed = 0
+  /// Scans of a JPEG that were read.
+  public var scansUsed = 0
+  /// The picture was decoded at one to that many: 1, 2, 4 or 8.
+  public var denominator = 1
+  /// Scans were left out that the thumbnails don't need.
+  public var stoppedEarly = false
+  /// Pixels are missing or wrong; only with `allowDamaged`.
+  public var isPartial = false
+  /// The fault that `allowDamaged` passed over.
+  public var fault: ImageFault?
+  /// Warnings of the codec, of which `DecodeResult.warnings` keeps the first few.
+  public var warningCount = 0
+}
+
+/// Finished pictures and what is known about their source.
+public struct DecodeResult: Sendable {
+  /// The source.
+  public var info: ImageInfo
+  /// One picture a box, in the boxes' order: upright, sRGB.
+  public var pictures: [PixelBuffer]
+  /// What the codecs complained about without giving up.
+  public var warnings: [String]
+  /// What the decode did.
+  public var report: DecodeReport
+
+  /// The upright source's size.
+  public var originalSize: ImageSize { info.orientedSize }
+}

@@ -1,0 +1,152 @@
+import Glibc
+
+/// Makes thumbnails while the bytes arrive, and says when it has had enough of them.
+///
+/// A JPEG is decoded as it comes, and a progressive one needs only its first scans for a small thumbnail. A PNG is
+/// kept and decoded at the end. The result is the same as from all bytes at once, whatever the pieces.
+///
+/// One thread at a time. After a fault the object is of no more use.
+public final class IncrementalThumbnailer {
+  /// What to do next.
+  public enum Status: Sendable {
+    /// Feed the next bytes, or say that there are none with `finish`.
+    case needMore
+    /// More bytes would change nothing: the transfer may stop, and `finish` gives the result.
+    case enough
+  }
+
+  private enum Stage {
+    case probing(ImageProbe)
+    case jpeg(JPEGRowDecoder, Job)
+    case png(Job)
+    case over
+  }
+
+  private let boxes: [ThumbnailBox]
+  private let options: DecodeOptions
+  private var stage: Stage
+  private var kept = ByteStore()
+  private var total = 0
+  private var isDone = false
+
+  /// What is known of the picture, as soon as it is.
+  public private(set) var info: ImageInfo?
+
+  /// For thumbnails in those boxes; none of them stands for the whole picture.
+  public init(boxes: [ThumbnailBox], options: DecodeOptions = DecodeOptions()) {
+    self.boxes = boxes
+    self.options = options
+    stage = .probing(ImageProbe(collectsProfile: true))
+  }
+
+  /// Takes the next bytes.
+  @discardableResult
+  public func feed(_ bytes: UnsafeRawBufferPointer) throws(ImageFault) -> Status {
+    if isDone || bytes.isEmpty { return isDone ? .enough : .needMore }
+    total += bytes.count
+    guard total <= options.limits.bytes else {
+      stage = .over
+      throw ImageFault(.tooLarge, "more than \(options.limits.bytes) bytes")
+    }
+    do throws(ImageFault) {
+      switch stage {
+      case .probing(var probe):
+        stage = .over
+        try kept.append(bytes)
+        let answer = probe.feed(bytes)
+        if answer == .needMore {
+          try refuseEarly(probe)
+          stage = .probing(probe)
+        } else {
+          try begin(Thumbnailer.info(from: answer), profile: probe.profile)
+        }
+      case .jpeg(let decoder, _):
+        try decoder.feed(bytes)
+        isDone = try decoder.advance() == .done
+      case .png:
+        try kept.append(bytes)
+      case .over:
+        throw ImageFault(.invalid, "fed after a fault")
+      }
+    } catch {
+      stage = .over
+      throw error
+    }
+    return isDone ? .enough : .needMore
+  }
+
+  /// The thumbnails, when there are no more bytes or no more are needed.
+  public func finish() throws(ImageFault) -> DecodeResult {
+    let last = stage
+    stage = .over
+    switch last {
+    case .probing(var probe):
+      _ = try Thumbnailer.info(from: probe.finish())
+      throw ImageFault(.internal, "a picture that was never begun")
+    case .jpeg(let decoder, let job):
+      if !isDone {
+        decoder.end()
+        guard try decoder.advance() == .done else {
+          throw ImageFault(.internal, "the JPEG decoder waits for bytes that won't come")
+        }
+      }
+      return try job.finish(decoder)
+    case .png(let job):
+      return try job.decodePNG(kept.bytes)
+    case .over:
+      throw ImageFault(.invalid, "finished twice, or after a fault")
+    }
+  }
+
+  /// A picture that is too large is refused as soon as its size is known.
+  private func refuseEarly(_ probe: ImageProbe) throws(ImageFault) {
+    guard let size = probe.size, size.area > options.limits.pixels else { return }
+    throw ImageFault(.tooManyPixels, "a picture of \(size): the limit is \(options.limits.pixels) pixels")
+  }
+
+  private func begin(_ info: ImageInfo, profile: [UInt8]?) throws(ImageFault) {
+    self.info = info
+    let job =
+      boxes.isEmpty
+      ? Job(wholeOf: info, profile: profile, options: options)
+      : try Job(info: info, boxes: boxes, profile: profile, options: options)
+    try job.judge()
+    guard info.format == .jpeg else {
+      stage = .png(job)
+      return
+    }
+    let decoder = try job.jpegDecoder()
+    try decoder.feed(kept.bytes)
+    kept = ByteStore()
+    stage = .jpeg(decoder, job)
+    isDone = try decoder.advance() == .done
+  }
+}
+
+/// Bytes that arrive in pieces, in memory from a checked `malloc`.
+struct ByteStore: ~Copyable {
+  private var base: UnsafeMutableRawPointer?
+  private var capacity = 0
+  private var count = 0
+
+  deinit { free(base) }
+
+  /// Valid until the next `append`.
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+
+  mutating func append(_ piece: UnsafeRawBufferPointer) throws(ImageFault) {
+    guard let source = piece.baseAddress, !piece.isEmpty else { return }
+    let (needed, overflow) = count.addingReportingOverflow(piece.count)
+    guard !overflow, needed <= Int.max / 2 else { throw ImageFault(.tooLarge, "too many bytes") }
+    if needed > capacity {
+      let size = max(4096, needed + needed / 2)
+      guard let grown = realloc(base, size) else {
+        throw ImageFault(.outOfMemory, "no memory for \(needed) bytes of input")
+      }
+      base = grown
+      capacity = size
+    }
+    base?.advanced(by: count).copyMemory(from: source, byteCount: piece.count)
+    count = needed
+  }
+}

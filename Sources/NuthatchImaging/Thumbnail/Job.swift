@@ -1,0 +1,93 @@
+/// One picture's decode: what is wanted of it, what it may cost, and the last steps that all formats share.
+struct Job {
+  let info: ImageInfo
+  let plans: [StoredPlan]
+  /// A JPEG's ICC profile; a PNG's decoder finds its own.
+  let profile: [UInt8]?
+  let options: DecodeOptions
+
+  init(info: ImageInfo, boxes: [ThumbnailBox], profile: [UInt8]?, options: DecodeOptions) throws(ImageFault) {
+    guard !boxes.isEmpty, boxes.count <= 64 else {
+      throw ImageFault(.invalid, "\(boxes.count) boxes: 1 to 64 make sense")
+    }
+    var plans: [StoredPlan] = []
+    for box in boxes { plans.append(try StoredPlan(box, of: info)) }
+    self.info = info
+    self.plans = plans
+    self.profile = options.convertColors ? profile : nil
+    self.options = options
+  }
+
+  init(wholeOf info: ImageInfo, profile: [UInt8]?, options: DecodeOptions) {
+    self.info = info
+    plans = [StoredPlan(whole: info)]
+    self.profile = options.convertColors ? profile : nil
+    self.options = options
+  }
+
+  /// Refuses what exceeds the limits.
+  func judge() throws(ImageFault) {
+    let limits = options.limits
+    guard info.size.area <= limits.pixels else {
+      throw ImageFault(.tooManyPixels, "a picture of \(info.size): the limit is \(limits.pixels) pixels")
+    }
+    let need = memoryNeed
+    guard need <= limits.memory else {
+      throw ImageFault(
+        .tooManyPixels, "decoding \(info.size) needs \(need) bytes: the limit is \(limits.memory)")
+    }
+  }
+
+  func jpegDecoder() throws(ImageFault) -> JPEGRowDecoder {
+    try JPEGRowDecoder(plans: plans, profile: profile, options: options)
+  }
+
+  /// Colours and orientation of thumbnails whose rows are all there.
+  func finish(_ decoder: JPEGRowDecoder) throws(ImageFault) -> DecodeResult {
+    var warnings = decoder.warnings
+    var report = decoder.report
+    let stored = try decoder.finish()
+    if info.color != .cmyk && info.color != .ycck {
+      let before = warnings.count
+      let converter = profile?.withUnsafeBytes { bytes in
+        ColorConverter.make(bytes, for: info.color == .gray ? .gray : .rgb, warnings: &warnings)
+      }
+      report.warningCount += warnings.count - before
+      convert(stored, by: converter ?? nil)
+    }
+    return DecodeResult(info: info, pictures: try upright(stored), warnings: warnings, report: report)
+  }
+
+  func decodePNG(_ bytes: UnsafeRawBufferPointer) throws(ImageFault) -> DecodeResult {
+    var decoder = try PNGRowDecoder(bytes, options: options, forceLibpng: false)
+    var stored: [PixelBuffer]
+    do throws(ImageFault) {
+      // Without leave to be damaged, so that a partial picture is libpng's too.
+      var strict = options
+      strict.allowDamaged = false
+      stored = try decoder.decode(plans, options: strict)
+    } catch {
+      guard error.leavesPixels else { throw error }
+      // Whatever ISA-L stumbled over, the verdict and the rows that came before it are libpng's.
+      decoder = try PNGRowDecoder(bytes, options: options, forceLibpng: true)
+      stored = try decoder.decode(plans, options: options)
+    }
+    var warnings = decoder.warnings
+    var report = decoder.report
+    let before = warnings.count
+    if options.convertColors { convert(stored, by: decoder.colorConverter(warnings: &warnings)) }
+    report.warningCount += warnings.count - before
+    return DecodeResult(info: info, pictures: try upright(stored), warnings: warnings, report: report)
+  }
+
+  private func convert(_ pictures: [PixelBuffer], by converter: ColorConverter?) {
+    guard let converter else { return }
+    for picture in pictures { converter.convert(picture.pixels, count: picture.width * picture.height) }
+  }
+
+  private func upright(_ stored: [PixelBuffer]) throws(ImageFault) -> [PixelBuffer] {
+    var pictures: [PixelBuffer] = []
+    for picture in stored { pictures.append(try picture.oriented(info.orientation)) }
+    return pictures
+  }
+}

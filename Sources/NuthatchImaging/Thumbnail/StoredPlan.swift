@@ -1,0 +1,68 @@
+/// A thumbnail's plan in the coordinates of the rows as they are stored: the small result is turned upright, not
+/// the large source.
+struct StoredPlan: Equatable {
+  let crop: ImageRect
+  let target: ImageSize
+  /// The largest of 1, 2, 4, 8 that the picture may be reduced by while decoding.
+  let denominator: Int
+
+  init(_ box: ThumbnailBox, of info: ImageInfo) throws(ImageFault) {
+    let plan = try box.plan(for: info.orientedSize)
+    self.init(plan, quality: box.quality, of: info)
+  }
+
+  init(_ plan: ThumbnailBox.Plan, quality: ThumbnailBox.Quality, of info: ImageInfo) {
+    let crop = Self.stored(plan.crop, info)
+    let target = info.orientation.applied(to: plan.target)
+    // About twice the target leaves the last pass enough to be sharp; once is what speed costs. A little less
+    // than twice lets 4000 pixels become 256, and 1920 become 256, from half as many rows: measured on a dozen
+    // photographs, the worst stay above 42 dB of an exact reference.
+    let margin = quality == .best ? 1.85 : 1
+    let fits = [8, 4, 2].first { denominator in
+      crop.width >= Double(target.width * denominator) * margin
+        && crop.height >= Double(target.height * denominator) * margin
+    }
+    self.crop = crop
+    self.target = target
+    self.denominator = fits ?? 1
+  }
+
+  /// The picture as a whole, at full size.
+  init(whole info: ImageInfo) {
+    self.init(crop: ImageRect(info.size), target: info.size, denominator: 1)
+  }
+
+  private init(crop: ImageRect, target: ImageSize, denominator: Int) {
+    self.crop = crop
+    self.target = target
+    self.denominator = denominator
+  }
+
+  /// The same from rows of full size.
+  var withoutReduction: StoredPlan { StoredPlan(crop: crop, target: target, denominator: 1) }
+
+  /// The part to show of rows that were reduced. They reach beyond the picture where its sides aren't multiples.
+  func crop(reducedBy denominator: Int) -> ImageRect {
+    let scale = Double(denominator)
+    return ImageRect(
+      x: crop.x / scale, y: crop.y / scale, width: crop.width / scale, height: crop.height / scale)
+  }
+
+  private static func stored(_ rect: ImageRect, _ info: ImageInfo) -> ImageRect {
+    let width = Double(info.size.width)
+    let height = Double(info.size.height)
+    var out = rect
+    if info.orientation.swapsSides {
+      out = ImageRect(x: rect.y, y: rect.x, width: rect.height, height: rect.width)
+    }
+    switch info.orientation {
+    case .upright, .transposed: break
+    case .mirrored, .rotated270: out.x = width - out.x - out.width
+    case .flipped, .rotated90: out.y = height - out.y - out.height
+    case .rotated180, .transversed:
+      out.x = width - out.x - out.width
+      out.y = height - out.y - out.height
+    }
+    return out
+  }
+}

@@ -1,0 +1,118 @@
+/// What a thumbnail must fit, and how.
+public struct ThumbnailBox: Equatable, Hashable, Sendable {
+  /// How the picture is made to fit.
+  public enum Mode: Sendable {
+    /// Inside the box, proportions kept. The default.
+    case fit
+    /// Covers the box; what sticks out is cut off equally on both sides.
+    case fill
+    /// Exactly the box's sides, proportions given up.
+    case exact
+  }
+
+  /// How much is decoded before the last pass.
+  public enum Quality: Sendable {
+    /// Decoded to at least twice the target, then one high-quality pass. The default.
+    case best
+    /// Decoded to at least the target.
+    case fast
+  }
+
+  /// The box's columns.
+  public var width: Int
+  /// The box's rows.
+  public var height: Int
+  /// Default: `.fit`.
+  public var mode: Mode
+  /// Whether a smaller picture is made larger. Default: no.
+  public var enlarge: Bool
+  /// Default: `.best`.
+  public var quality: Quality
+
+  /// The longest side that is accepted; larger boxes are `invalid`.
+  public static let maxSide = 65_535
+
+  /// A box of any proportions; sides are judged by `plan(for:)`.
+  public init(width: Int, height: Int, mode: Mode = .fit, enlarge: Bool = false, quality: Quality = .best) {
+    self.width = width
+    self.height = height
+    self.mode = mode
+    self.enlarge = enlarge
+    self.quality = quality
+  }
+
+  /// A square box.
+  public init(_ side: Int, mode: Mode = .fit, enlarge: Bool = false, quality: Quality = .best) {
+    self.init(width: side, height: side, mode: mode, enlarge: enlarge, quality: quality)
+  }
+
+  /// The part of the picture that is shown, and the size that it is shown at.
+  public struct Plan: Equatable, Sendable {
+    /// In coordinates of the picture that was given.
+    public var crop: ImageRect
+    /// No side is ever 0.
+    public var target: ImageSize
+  }
+
+  /// The thumbnail of an upright picture of that size. Without `enlarge` no side of the target exceeds the
+  /// part of the picture that it shows.
+  public func plan(for size: ImageSize) throws(ImageFault) -> Plan {
+    guard width > 0, height > 0, width <= Self.maxSide, height <= Self.maxSide else {
+      throw ImageFault(.invalid, "a box of \(width)x\(height): its sides must be 1 to \(Self.maxSide)")
+    }
+    guard size.width > 0, size.height > 0, size.width <= Int32.max, size.height <= Int32.max else {
+      throw ImageFault(.corrupt, "a picture of \(size)")
+    }
+    switch mode {
+    case .fit:
+      return Plan(crop: ImageRect(size), target: fitted(size))
+    case .fill:
+      return filled(size)
+    case .exact:
+      let target =
+        enlarge
+        ? ImageSize(width: width, height: height)
+        : ImageSize(width: min(width, size.width), height: min(height, size.height))
+      return Plan(crop: ImageRect(size), target: target)
+    }
+  }
+
+  private func fitted(_ size: ImageSize) -> ImageSize {
+    if !enlarge && size.width <= width && size.height <= height { return size }
+    // Compared as products, since quotients would round: at most 2^31 * 2^16.
+    if size.width * height >= size.height * width {
+      return ImageSize(width: width, height: max(1, rounded(size.height * width, size.width)))
+    }
+    return ImageSize(width: max(1, rounded(size.width * height, size.height)), height: height)
+  }
+
+  /// The box itself, or where that would enlarge, the largest rectangle of its proportions in the picture, so
+  /// that what is shown doesn't depend on `enlarge`.
+  private func filled(_ size: ImageSize) -> Plan {
+    let w = Double(size.width)
+    let h = Double(size.height)
+    let scale = max(Double(width) / w, Double(height) / h)
+    let shownWidth = min(w, Double(width) / scale)
+    let shownHeight = min(h, Double(height) / scale)
+    var crop = ImageRect(x: 0, y: 0, width: shownWidth, height: shownHeight)
+    var target = ImageSize(width: width, height: height)
+    if scale > 1 && !enlarge {
+      target.width = min(size.width, max(1, Int(crop.width.rounded())))
+      target.height = min(size.height, max(1, Int(crop.height.rounded())))
+      crop.width = Double(target.width)
+      crop.height = Double(target.height)
+    }
+    crop.x = (w - crop.width) / 2
+    crop.y = (h - crop.height) / 2
+    if scale > 1 && !enlarge {
+      // At 1:1 whole pixels are copied instead of being shifted by a half.
+      crop.x.round(.down)
+      crop.y.round(.down)
+    }
+    return Plan(crop: crop, target: target)
+  }
+
+  private func rounded(_ numerator: Int, _ denominator: Int) -> Int {
+    (numerator + denominator / 2) / denominator
+  }
+}

@@ -1,0 +1,91 @@
+import ImagingFixtures
+import Testing
+
+@testable import NuthatchImaging
+
+@Suite struct IncrementalTests {
+  private static let box = [ThumbnailBox(24)]
+
+  private static let pictures: [(String, [UInt8])] = [
+    ("baseline", Fixture.jpeg(90, 70)),
+    ("progressive", Fixture.jpeg(90, 70) { $0.is_progressive = 1 }),
+    ("separate scans", Fixture.jpeg(90, 70) { $0.separate_scans = 1 }),
+    ("arithmetic", Fixture.jpeg(90, 70) { $0.is_arithmetic = 1 }),
+    ("restarts", Fixture.jpeg(90, 70) { $0.restart_rows = 1 }),
+    ("ink", Fixture.jpeg(90, 70, color: Int(NHT_YCCK))),
+    ("png", Fixture.png(90, 70)),
+    ("interlaced png", Fixture.png(90, 70) { $0.is_interlaced = 1 }),
+  ]
+
+  @Test(arguments: pictures.indices) func piecesOfAnySizeGiveTheSamePixels(_ index: Int) {
+    let (name, bytes) = Self.pictures[index]
+    for boxes in [Self.box, []] {
+      let whole = boxes.isEmpty ? Decode.whole(bytes) : Decode.thumbnails(bytes, boxes)
+      #expect(whole.picture != nil)
+      for size in [1, 3, 100, 1024] {
+        #expect(Decode.pieces(bytes, size, boxes).summary == whole.summary, "\(name), pieces of \(size)")
+      }
+    }
+  }
+
+  @Test(arguments: pictures.indices) func everyPrefixByteByByteEqualsAtOnce(_ index: Int) {
+    let (name, bytes) = Self.pictures[index]
+    for allowDamaged in [false, true] {
+      var options = DecodeOptions()
+      options.allowDamaged = allowDamaged
+      for count in stride(from: 0, through: bytes.count, by: allowDamaged ? 67 : 41) {
+        let prefix = Array(bytes[..<count])
+        let whole = Decode.thumbnails(prefix, Self.box, options)
+        #expect(
+          Decode.pieces(prefix, 1, Self.box, options).summary == whole.summary, "\(name), \(count) bytes")
+      }
+    }
+  }
+
+  @Test func aProgressivePictureHasEnoughEarly() throws {
+    let noise = Fixture.noise(640 * 480 * 3, seed: 3)
+    let smooth = Fixture.rgb(640, 480)
+    let samples = zip(noise, smooth).map { UInt8((Int($0) / 8 + Int($1)) * 7 / 8) }
+    let jpeg = Fixture.jpeg(640, 480, quality: 90, samples: samples) { $0.is_progressive = 1 }
+    let decoder = IncrementalThumbnailer(boxes: [ThumbnailBox(40)])
+    var used = 0
+    try jpeg.withUnsafeBytes { bytes in
+      for at in stride(from: 0, to: bytes.count, by: 512) {
+        used = min(bytes.count, at + 512)
+        let piece = UnsafeRawBufferPointer(rebasing: bytes[at..<used])
+        if try decoder.feed(piece) == .enough { break }
+      }
+    }
+    let result = try decoder.finish()
+    #expect(result.report.stoppedEarly && result.report.denominator == 8)
+    #expect(used < jpeg.count / 4)
+    #expect(result.report.bytesUsed <= used && result.report.bytesUsed > used - 1024)
+
+    var patient = DecodeOptions()
+    patient.earlyStop = false
+    let all = try Decode.thumbnails(jpeg, [ThumbnailBox(40)], patient).get()
+    #expect(!all.report.stoppedEarly && all.report.scansUsed == 10 && all.report.bytesUsed >= jpeg.count - 2)
+    #expect(result.pictures[0].largestDifference(from: all.pictures[0]) <= 6)
+    let atOnce = try Decode.thumbnails(jpeg, [ThumbnailBox(40)]).get()
+    #expect(atOnce.report == result.report)
+    #expect(atOnce.pictures[0].largestDifference(from: result.pictures[0]) == 0)
+  }
+
+  @Test func noStopWhereEveryScanMatters() throws {
+    let jpeg = Fixture.jpeg(64, 64) { $0.is_progressive = 1 }
+    let whole = try Decode.whole(jpeg).get()
+    #expect(!whole.report.stoppedEarly && whole.report.scansUsed == 10)
+  }
+
+  @Test func faultsAndMisuseAreTyped() {
+    let decoder = IncrementalThumbnailer(boxes: Self.box)
+    let html = Array("<html>nothing here</html>".utf8)
+    #expect(throws: ImageFault.self) { try html.withUnsafeBytes { _ = try decoder.feed($0) } }
+    #expect(throws: ImageFault.self) { try html.withUnsafeBytes { _ = try decoder.feed($0) } }
+    #expect(throws: ImageFault.self) { _ = try decoder.finish() }
+    #expect(Decode.pieces([], 1, Self.box).fault?.kind == .notAnImage)
+    var options = DecodeOptions()
+    options.limits.bytes = 100
+    #expect(Decode.pieces(Fixture.png(50, 50), 10, Self.box, options).fault?.kind == .tooLarge)
+  }
+}

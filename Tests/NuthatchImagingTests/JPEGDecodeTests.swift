@@ -1,0 +1,189 @@
+import ImagingFixtures
+import Testing
+
+@testable import NuthatchImaging
+
+@Suite struct JPEGDecodeTests {
+  /// Mean difference from the smooth picture.
+  private func distance(_ picture: PixelBuffer, _ expected: [UInt8], channels: Int = 3) -> Double {
+    let bytes = picture.bytes
+    var sum = 0
+    for i in 0..<picture.width * picture.height {
+      for c in 0..<3 {
+        sum += abs(Int(bytes[4 * i + c]) - Int(expected[channels * i + min(c, channels - 1)]))
+      }
+    }
+    return Double(sum) / Double(picture.width * picture.height * 3)
+  }
+
+  @Test(arguments: [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1), (4, 2)] as [(Int32, Int32)])
+  func everySamplingDecodes(_ horizontal: Int32, _ vertical: Int32) throws {
+    for color in [Int(NHT_YCC), Int(NHT_GRAY)] {
+      let jpeg = Fixture.jpeg(61, 43, color: color, sampling: (horizontal, vertical))
+      let result = try Decode.whole(jpeg).get()
+      let picture = try #require(result.pictures.first)
+      #expect(picture.isOpaque && picture.size == ImageSize(width: 61, height: 43))
+      let expected = color == Int(NHT_GRAY) ? Fixture.gray(61, 43) : Fixture.rgb(61, 43)
+      // Colour at a quarter of the width loses what is steep in the picture.
+      #expect(distance(picture, expected, channels: color == Int(NHT_GRAY) ? 1 : 3) < 5)
+      #expect(result.warnings.isEmpty)
+    }
+  }
+
+  @Test func everyCodingGivesTheSamePicture() throws {
+    let plain = try #require(Decode.whole(Fixture.jpeg(61, 43)).picture)
+    let changes: [(inout nht_jpeg_options) -> Void] = [
+      { $0.is_progressive = 1 }, { $0.is_arithmetic = 1 }, { $0.restart_rows = 1 }, { $0.separate_scans = 1 },
+      {
+        $0.is_arithmetic = 1
+        $0.is_progressive = 1
+      },
+    ]
+    for change in changes {
+      let other = try #require(Decode.whole(Fixture.jpeg(61, 43, change)).picture)
+      #expect(other.largestDifference(from: plain) == 0)
+    }
+    let rgb = try #require(Decode.whole(Fixture.jpeg(61, 43, color: Int(NHT_RGB), sampling: (1, 1))).picture)
+    #expect(distance(rgb, Fixture.rgb(61, 43)) < 3)
+  }
+
+  @Test(arguments: [Int(NHT_CMYK), Int(NHT_YCCK)]) func inkIsReadBothWays(_ color: Int) throws {
+    let ink = Fixture.cmyk(40, 30)
+    for adobe: Int32 in [0, 1] where adobe == 1 || color == Int(NHT_CMYK) {
+      let jpeg = Fixture.jpeg(40, 30, color: color, sampling: (1, 1)) { $0.write_adobe = adobe }
+      let picture = try #require(Decode.whole(jpeg).picture)
+      // With Adobe's marker 255 is no ink, without it 255 is full ink.
+      let light = adobe == 1 ? ink : ink.map { 255 - $0 }
+      let expected = (0..<40 * 30).flatMap { i in
+        (0..<3).map { c in UInt8(Int(light[4 * i + c]) * Int(light[4 * i + 3]) / 255) }
+      }
+      #expect(distance(picture, expected) < 3)
+    }
+  }
+
+  @Test(arguments: Orientation.allCases) func orientationIsAppliedOnce(_ orientation: Orientation) throws {
+    let upright = try #require(Decode.whole(Fixture.jpeg(48, 32)).picture)
+    let jpeg = Fixture.inserting(Fixture.exif(orientation.rawValue), into: Fixture.jpeg(48, 32))
+    let result = try Decode.whole(jpeg).get()
+    let picture = try #require(result.pictures.first)
+    #expect(picture.size == result.originalSize)
+    for (x, y) in [(0, 0), (47, 0), (0, 31), (47, 31), (10, 3)] {
+      // Where EXIF says that the stored pixel has to be shown.
+      let (w, h) = (48, 32)
+      let (shownX, shownY): (Int, Int) =
+        switch orientation {
+        case .upright: (x, y)
+        case .mirrored: (w - 1 - x, y)
+        case .rotated180: (w - 1 - x, h - 1 - y)
+        case .flipped: (x, h - 1 - y)
+        case .transposed: (y, x)
+        case .rotated90: (h - 1 - y, x)
+        case .transversed: (h - 1 - y, w - 1 - x)
+        case .rotated270: (y, w - 1 - x)
+        }
+      let shown = (shownY * picture.width + shownX) * 4
+      let stored = (y * 48 + x) * 4
+      #expect(picture.bytes[shown..<shown + 4] == upright.bytes[stored..<stored + 4])
+    }
+    let box = ThumbnailBox(width: 24, height: 24)
+    let thumb = try #require(Decode.thumbnails(jpeg, [box]).picture)
+    #expect(
+      thumb.size
+        == (orientation.swapsSides ? ImageSize(width: 16, height: 24) : ImageSize(width: 24, height: 16)))
+    // A cut shows the same part of the upright picture, whichever way it is stored.
+    let fill = ThumbnailBox(width: 16, height: 16, mode: .fill)
+    let cut = try #require(Decode.thumbnails(jpeg, [fill]).picture)
+    let reference = try #require(Decode.thumbnails(Fixture.jpeg(48, 32), [fill]).picture)
+    #expect(cut.largestDifference(from: try reference.oriented(orientation)) <= 1)
+  }
+
+  @Test func truncationIsAnErrorWithItsPlace() throws {
+    let jpeg = Fixture.jpeg(64, 64, quality: 90)
+    for count in stride(from: 4, to: jpeg.count - 2, by: 13) {
+      let fault = try #require(Decode.whole(Array(jpeg[..<count])).fault, "\(count) of \(jpeg.count) bytes")
+      #expect(fault.kind == .truncated)
+      #expect((fault.offset ?? -1) <= count)
+    }
+    // Only the end marker is missing: every pixel is there.
+    #expect(Decode.whole(Array(jpeg.dropLast(2))).picture != nil)
+  }
+
+  @Test func progressiveTruncationIsAnError() throws {
+    let jpeg = Fixture.jpeg(64, 64, quality: 90) { $0.is_progressive = 1 }
+    for count in stride(from: 4, to: jpeg.count - 60, by: 13) {
+      #expect(Decode.whole(Array(jpeg[..<count])).fault?.kind == .truncated)
+    }
+  }
+
+  @Test func thePartThatDecodedComesOnRequest() throws {
+    var options = DecodeOptions()
+    options.allowDamaged = true
+    let jpeg = Fixture.jpeg(64, 64, quality: 90)
+    let whole = try #require(Decode.whole(jpeg).picture)
+    let result = try Decode.whole(Array(jpeg[..<(jpeg.count * 3 / 4)]), options).get()
+    #expect(result.report.isPartial && result.report.fault?.kind == .truncated)
+    let picture = try #require(result.pictures.first)
+    #expect(picture.bytes[..<(64 * 4 * 8)] == whole.bytes[..<(64 * 4 * 8)])
+    #expect(picture.bytes != whole.bytes)
+  }
+
+  @Test func damageInTheMiddleIsCorrupt() throws {
+    var jpeg = Fixture.jpeg(128, 128, quality: 90)
+    let middle = jpeg.count / 2
+    for i in middle..<middle + 40 { jpeg[i] = i % 2 == 0 ? 0xFF : 0xD9 }
+    #expect(Decode.whole(jpeg).fault?.kind == .corrupt)
+    var options = DecodeOptions()
+    options.allowDamaged = true
+    #expect(try Decode.whole(jpeg, options).get().report.isPartial)
+  }
+
+  @Test func strayBytesAreAWarning() throws {
+    let jpeg = Fixture.inserting([0, 1, 2, 3, 4], into: Fixture.jpeg(16, 16))
+    // libjpeg and the sniffer want a marker at once; stray bytes come later.
+    #expect(Decode.whole(jpeg).fault?.kind == .notAnImage)
+    let later = Array(Fixture.jpeg(16, 16))
+    let stray = Array(later[..<20]) + [0, 1, 2, 3] + Array(later[20...])
+    let result = try Decode.whole(stray).get()
+    #expect(result.report.warningCount == 1 && result.warnings.count == 1 && !result.report.isPartial)
+  }
+
+  @Test func fastAndBestChooseTheirScale() throws {
+    let jpeg = Fixture.jpeg(640, 480)
+    let best = try Decode.thumbnails(jpeg, [ThumbnailBox(128)]).get()
+    let fast = try Decode.thumbnails(jpeg, [ThumbnailBox(128, quality: .fast)]).get()
+    #expect(best.report.denominator == 2 && fast.report.denominator == 4)
+    let whole = try Decode.thumbnails(jpeg, [ThumbnailBox(640)]).get()
+    #expect(whole.report.denominator == 1)
+    #expect(whole.pictures[0].largestDifference(from: try #require(Decode.whole(jpeg).picture)) == 0)
+  }
+
+  @Test func scaledPicturesLieWhereTheyShould() throws {
+    // A picture whose sides are no multiples, reduced: no shift against reducing it after a full decode.
+    let jpeg = Fixture.jpeg(1001, 667)
+    let whole = try #require(Decode.whole(jpeg).picture)
+    for side in [60, 100, 250] {
+      let thumb = try #require(Decode.thumbnails(jpeg, [ThumbnailBox(side)]).picture)
+      let reference = try whole.resampled(to: thumb.size)
+      #expect(thumb.largestDifference(from: reference) <= 3)
+    }
+  }
+
+  @Test func mutatedJPEGsNeverTrapAndPiecesAgree() {
+    var random = Random(seed: 5)
+    for round in 0..<300 {
+      var jpeg = Fixture.jpeg(40, 40, sampling: round % 3 == 0 ? (1, 1) : (2, 2)) {
+        $0.is_progressive = round % 2 == 0 ? 1 : 0
+        $0.is_arithmetic = round % 5 == 0 ? 1 : 0
+        $0.restart_rows = round % 7 == 0 ? 1 : 0
+      }
+      for _ in 0..<1 + random.below(6) { jpeg[random.below(jpeg.count)] = UInt8(random.below(256)) }
+      var options = DecodeOptions()
+      options.allowDamaged = round % 4 == 0
+      let whole = Decode.thumbnails(jpeg, [ThumbnailBox(20)], options)
+      let pieces = Decode.pieces(jpeg, 1 + random.below(50), [ThumbnailBox(20)], options)
+      #expect(
+        whole.summary == pieces.summary,
+        "round \(round) \(String(describing: pieces.fault)) \(String(describing: whole.fault))")
+    }
+  }
+}

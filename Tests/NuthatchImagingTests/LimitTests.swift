@@ -1,0 +1,125 @@
+import Glibc
+import ImagingFixtures
+import Testing
+
+@testable import NuthatchImaging
+
+/// Bombs are refused before they cost anything.
+@Suite struct LimitTests {
+  private func milliseconds(_ body: () -> Void) -> Double {
+    var start = timespec()
+    var end = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start)
+    body()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end)
+    return Double(end.tv_sec - start.tv_sec) * 1e3 + Double(end.tv_nsec - start.tv_nsec) / 1e6
+  }
+
+  private func header(_ width: UInt32, _ height: UInt32) -> [UInt8] {
+    let body = Fixture.bigEndian(width) + Fixture.bigEndian(height) + [8, 2, 0, 0, 0]
+    return Array(Fixture.png(1, 1)[..<8]) + Fixture.chunk("IHDR", body)
+  }
+
+  @Test func aHugePNGIsRefusedAtOnce() {
+    let zeros = Fixture.zlib([UInt8](repeating: 0, count: 1 << 20))
+    let bomb = header(50_000, 50_000) + Fixture.chunk("IDAT", zeros) + Fixture.chunk("IEND", [])
+    var outcome: Decode.Outcome?
+    let time = milliseconds { outcome = Decode.thumbnails(bomb, [ThumbnailBox(256)]) }
+    #expect(outcome?.fault?.kind == .tooManyPixels)
+    #expect(time < 10)
+    #expect(Decode.pieces(bomb, 33, [ThumbnailBox(256)]).fault?.kind == .tooManyPixels)
+  }
+
+  @Test func absurdSidesAreRefused() {
+    for (width, height) in [(0x7FFF_FFFF, 1), (1, 0x7FFF_FFFF), (0x7FFF_FFFF, 0x7FFF_FFFF), (100_000_000, 1)]
+    {
+      let bomb = header(UInt32(width), UInt32(height)) + Fixture.chunk("IDAT", [0x78, 0x9C])
+      let fault = Decode.thumbnails(bomb, [ThumbnailBox(256)]).fault
+      #expect(fault?.kind == .tooManyPixels, "\(width)x\(height): \(String(describing: fault))")
+    }
+    let zero = header(0, 5) + Fixture.chunk("IDAT", [0x78, 0x9C])
+    #expect(Decode.thumbnails(zero, [ThumbnailBox(256)]).fault?.kind == .corrupt)
+  }
+
+  @Test func aTextBombIsPassedOver() throws {
+    let text = Array("Comment\0\0".utf8) + Fixture.zlib([UInt8](repeating: 0x20, count: 50 << 20))
+    let png = Fixture.png(16, 16)
+    let bomb = Array(png[..<33]) + Fixture.chunk("zTXt", text) + Array(png[33...])
+    var outcome: Decode.Outcome?
+    let time = milliseconds { outcome = Decode.whole(bomb) }
+    #expect(outcome?.picture?.bytes == Decode.whole(png).picture?.bytes)
+    #expect(time < 10)
+  }
+
+  @Test func aProfileBombIsIgnored() throws {
+    let profile = Array("x\0\0".utf8) + Fixture.zlib([UInt8](repeating: 0, count: 50 << 20))
+    let png = Fixture.png(16, 16)
+    let bomb = Array(png[..<33]) + Fixture.chunk("iCCP", profile) + Array(png[33...])
+    let result = try Decode.whole(bomb).get()
+    #expect(result.report.warningCount > 0)
+  }
+
+  @Test func aHugeProgressiveJPEGIsRefusedAtOnce() {
+    var jpeg = Fixture.jpeg(16, 16, sampling: (1, 1)) { $0.is_progressive = 1 }
+    let frame = jpeg.indices.first { jpeg[$0] == 0xFF && jpeg[$0 + 1] == 0xC2 } ?? 0
+    jpeg.replaceSubrange(frame + 5..<frame + 9, with: [0xFF, 0xFF, 0xFF, 0xFF])
+    var outcome: Decode.Outcome?
+    let time = milliseconds { outcome = Decode.thumbnails(jpeg, [ThumbnailBox(256)]) }
+    #expect(outcome?.fault?.kind == .tooManyPixels)
+    #expect(time < 10)
+  }
+
+  /// A progressive JPEG whose last scan is there that many times more.
+  private func scanBomb(_ jpeg: [UInt8], _ count: Int) -> [UInt8] {
+    let last = jpeg.indices.last { $0 + 1 < jpeg.count && jpeg[$0] == 0xFF && jpeg[$0 + 1] == 0xDA } ?? 0
+    let scan = Array(jpeg[last..<jpeg.count - 2])
+    var bomb = Array(jpeg.dropLast(2))
+    for _ in 0..<count { bomb += scan }
+    return bomb + [0xFF, 0xD9]
+  }
+
+  @Test func scansHaveALimit() {
+    // The refinement bits stay missing in the first component, so that no scan is enough.
+    let jpeg = Fixture.jpeg(16, 16, color: Int(NHT_GRAY), sampling: (1, 1)) { $0.is_progressive = 1 }
+    let first = jpeg.indices.first { jpeg[$0] == 0xFF && jpeg[$0 + 1] == 0xDA } ?? 0
+    let next = jpeg.indices.first { $0 > first + 4 && jpeg[$0] == 0xFF && jpeg[$0 + 1] == 0xC4 } ?? 0
+    let short = Array(jpeg[..<next]) + [0xFF, 0xD9]
+    var options = DecodeOptions()
+    options.limits.scans = 400
+    #expect(Decode.whole(scanBomb(short, 390), options).picture != nil)
+    #expect(Decode.whole(scanBomb(short, 410), options).fault?.kind == .tooLarge)
+    options.limits.scanBlocks = 100
+    #expect(Decode.whole(scanBomb(short, 100), options).fault?.kind == .tooLarge)
+  }
+
+  @Test func memoryHasALimit() {
+    var options = DecodeOptions()
+    options.limits.memory = 1 << 20
+    #expect(Decode.whole(Fixture.png(600, 600), options).fault?.kind == .tooManyPixels)
+    let progressive = Fixture.jpeg(900, 700) { $0.is_progressive = 1 }
+    #expect(Decode.thumbnails(progressive, [ThumbnailBox(16)], options).fault?.kind == .tooManyPixels)
+    #expect(Decode.thumbnails(Fixture.jpeg(900, 700), [ThumbnailBox(16)], options).picture != nil)
+  }
+
+  @Test func bytesHaveALimit() {
+    var options = DecodeOptions()
+    options.limits.bytes = 100
+    #expect(Decode.whole(Fixture.png(60, 60), options).fault?.kind == .tooLarge)
+  }
+
+  @Test func needsAreKnownBeforehand() throws {
+    func need(_ bytes: [UInt8], _ boxes: [ThumbnailBox]) throws -> Int {
+      guard case .found(let info) = Decode.probe(bytes) else { return 0 }
+      return try Thumbnailer.memoryNeed(info, boxes: boxes)
+    }
+    let baseline = try need(Fixture.jpeg(800, 600), [ThumbnailBox(64)])
+    let progressive = try need(Fixture.jpeg(800, 600) { $0.is_progressive = 1 }, [ThumbnailBox(64)])
+    #expect(progressive > baseline + 800 * 600 * 3 / 2 * 2)
+    #expect(try need(Fixture.png(800, 600), []) > 800 * 600 * 4)
+    var info = ImageInfo(
+      format: .png, size: ImageSize(width: 1 << 31 - 1, height: 1 << 31 - 1), color: .rgba, depth: 16)
+    info.isProgressive = true
+    info.wholePictureBytes = Int.max
+    #expect(try Thumbnailer.memoryNeed(info, boxes: []) == Int.max)
+  }
+}

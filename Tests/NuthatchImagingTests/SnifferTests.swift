@@ -1,0 +1,63 @@
+import Testing
+
+@testable import NuthatchImaging
+
+@Suite struct SnifferTests {
+  static let heads: [(ImageFormat, [UInt8])] = [
+    (.jpeg, [0xFF, 0xD8, 0xFF, 0xE0]),
+    (.png, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]),
+    (.gif, Array("GIF89a".utf8)),
+    (.gif, Array("GIF87a".utf8)),
+    (.webp, Array("RIFF".utf8) + [1, 2, 3, 4] + Array("WEBPVP8 ".utf8)),
+    (.tiff, [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0]),
+    (.tiff, [0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8]),
+    (.avif, [0, 0, 0, 24] + Array("ftypavif".utf8) + [0, 0, 0, 0] + Array("mif1miaf".utf8)),
+    (.avif, [0, 0, 0, 28] + Array("ftypmif1".utf8) + [0, 0, 0, 0] + Array("mif1avifmiaf".utf8)),
+    (.heic, [0, 0, 0, 24] + Array("ftypheic".utf8) + [0, 0, 0, 0] + Array("mif1heic".utf8)),
+    (.jxl, [0xFF, 0x0A, 0, 0]),
+    (.jxl, [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]),
+    (.bmp, [0x42, 0x4D] + [UInt8](repeating: 1, count: 12) + [40, 0, 0, 0]),
+    (.ico, [0, 0, 1, 0, 1, 0, 16, 16]),
+    (.svg, Array("<svg xmlns='http://www.w3.org/2000/svg'>".utf8)),
+    (.svg, Array("\u{FEFF}<?xml version='1.0'?>\n<!-- <html> -->\n<svg>".utf8)),
+    (.svg, Array("<!DOCTYPE svg PUBLIC \"x\"><svg>".utf8)),
+    (.svg, Array("  <svg:svg xmlns:svg='x'>".utf8)),
+  ]
+
+  @Test(arguments: heads.indices) func everyFormatIsKnownByItsContent(_ index: Int) {
+    let (format, head) = Self.heads[index]
+    #expect(head.withUnsafeBytes { FormatSniffer.sniff($0) } == .format(format))
+    for count in 0..<head.count {
+      let verdict = head.prefix(count).withUnsafeBytes { FormatSniffer.sniff($0) }
+      #expect(verdict == .needMore || verdict == .format(format), "after \(count) bytes of \(format)")
+    }
+  }
+
+  @Test(arguments: [
+    "", "<html><body><svg></svg></body></html>", "<!DOCTYPE html><svg>", "hello", "BM is a text that goes on",
+    "<!-- a comment without an end", "<svgfoo>", "{\"a\": 1}", "GIF90a", "RIFFxxxxWAVEfmt ",
+    "<?xml version='1.0'?>",
+  ]) func otherTextsAreNoPictures(_ text: String) {
+    let bytes = Array(text.utf8)
+    #expect(bytes.withUnsafeBytes { FormatSniffer.sniff($0, isComplete: true) } == .unknown)
+    #expect(Decode.probe(bytes) == .notAnImage)
+    #expect(Decode.probe(bytes, pieces: 1) == .notAnImage)
+  }
+
+  @Test func aFilmIsNoPicture() {
+    let film: [UInt8] = [0, 0, 0, 20] + Array("ftypisom".utf8) + [0, 0, 2, 0] + Array("mp41".utf8)
+    #expect(film.withUnsafeBytes { FormatSniffer.sniff($0) } == .unknown)
+  }
+
+  @Test func aVerdictComesWithinTheLimit() {
+    let comment = Array("<!--".utf8) + [UInt8](repeating: 0x20, count: FormatSniffer.maxBytes)
+    #expect(comment.withUnsafeBytes { FormatSniffer.sniff($0) } == .unknown)
+  }
+
+  @Test func unsupportedFormatsAreNamed() {
+    let (_, head) = Self.heads[4]
+    #expect(Decode.probe(head) == .unsupported(.webp))
+    #expect(Decode.whole(head).fault?.kind == .unsupportedFormat("webp"))
+    #expect(Decode.whole(head).fault?.word == "unsupported_format")
+  }
+}
