@@ -74,6 +74,8 @@ typedef struct nh_request nh_request;
 typedef struct nh_ticket nh_ticket;
 /** An answer with its bytes. From nh_get or an event, to nh_response_release. */
 typedef struct nh_response nh_response;
+/** A decoded picture. From nh_thumbnail or nh_response_image, to nh_image_release. */
+typedef struct nh_image nh_image;
 
 /** What a call came to. The words are those of nh_status_name: the name in small letters, without NH_. */
 typedef enum nh_status {
@@ -211,6 +213,66 @@ typedef struct nh_response_info {
     int64_t first_byte_us;
     int64_t total_us;
 } nh_response_info;
+
+/** How a picture is made to fit its box. */
+typedef enum nh_mode {
+    /** Inside the box, proportions kept. */
+    NH_MODE_FIT = 0,
+    /** Covers the box; what sticks out is cut off equally on both sides. */
+    NH_MODE_FILL = 1,
+    /** Exactly the box's sides, proportions given up. */
+    NH_MODE_EXACT = 2
+} nh_mode;
+
+/** How much of a picture is decoded before it is scaled down. */
+typedef enum nh_quality {
+    /** About twice the size that is wanted. */
+    NH_QUALITY_BEST = 0,
+    /** At least the size that is wanted. */
+    NH_QUALITY_FAST = 1
+} nh_quality;
+
+/** Formats that images are written in. */
+typedef enum nh_format { NH_FORMAT_PNG = 1, NH_FORMAT_JPEG = 2 } nh_format;
+
+/** How an image is made from a body. Set struct_size and width, leave the rest 0 for the defaults. */
+typedef struct nh_image_options {
+    uint32_t struct_size;
+    /** The box's sides, 1 to 65535. A height of 0 means a square. */
+    int32_t width;
+    int32_t height;
+    nh_mode mode;
+    nh_quality quality;
+    /** 1 to make a smaller picture larger. 0: never. */
+    int32_t enlarge;
+    /** 1 to take what decodes of a damaged or truncated picture, marked is_partial. 0: that is an error. */
+    int32_t allow_truncated;
+    /** Must be 0. */
+    uint32_t reserved;
+    /** The most pixels that the source may have. 0: 100 million. */
+    int64_t max_pixels;
+} nh_image_options;
+
+/** What an image holds. Set struct_size before the call. Everything pointed to lives as long as the image. */
+typedef struct nh_image_info {
+    uint32_t struct_size;
+    int32_t width;
+    int32_t height;
+    /** 1 when the source was in the cache before the request was submitted, else 0. */
+    int32_t is_in_cache;
+    /** Rows of RGBA, 8 bits each: sRGB, straight alpha, upright. Never write to them. */
+    const void *pixels;
+    /** Bytes from one row to the next; 4 * width. */
+    size_t stride;
+    /** The upright source's sides. */
+    int32_t original_width;
+    int32_t original_height;
+    nh_source source;
+    /** 1 when pixels are missing or wrong because the source is damaged, else 0. */
+    int32_t is_partial;
+    /** The URL as it was passed. */
+    const char *url;
+} nh_image_info;
 
 /** What nh_wait delivers. It owns its response and its message until nh_event_clear. */
 typedef struct nh_event {
@@ -441,6 +503,52 @@ nh_status nh_response_header_at(nh_response *response, int32_t index, const char
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_response_release(nh_response *response);
+
+/* ---- Images ------------------------------------------------------------------------------------------------------ */
+
+/**
+ * Fetches a picture and makes a thumbnail that fits a square box of `size` pixels a side: upright, never enlarged.
+ * JPEG and PNG are decoded, on the calling thread.
+ *
+ * @param image  Gets the handle; NULL on failure. Release it with nh_image_release.
+ * @return As nh_get; NH_HTTP when the answer isn't a success; as nh_response_image.
+ */
+nh_status nh_thumbnail(nh_cache *cache, const char *url, int32_t size, nh_image **image);
+
+/**
+ * Decodes the body of a response, on the calling thread, whatever its status and Content-Type say.
+ *
+ * @param options  What the image must fit, and how. Never NULL.
+ * @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
+ * @return NH_OK; NH_NOT_AN_IMAGE; NH_UNSUPPORTED_FORMAT (the message names the format); NH_CORRUPT and NH_TRUNCATED
+ *         (with the place); NH_TOO_LARGE; NH_TOO_MANY_PIXELS; NH_OUT_OF_MEMORY; NH_INVALID, also for a box whose sides
+ *         aren't 1 to 65535.
+ */
+nh_status nh_response_image(nh_response *response, const nh_image_options *options, nh_image **image);
+
+/**
+ * Tells what an image holds. Set info->struct_size to sizeof *info before the call.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_image_get_info(nh_image *image, nh_image_info *info);
+
+/**
+ * Gives an image as a file. The bytes live as long as the image; asking again for the same costs nothing.
+ *
+ * @param quality  For JPEG 1 to 100, 0 for 92. For PNG 0, or 100 for the smallest file, which takes much longer.
+ * @param bytes    Gets the first byte.
+ * @param size     Gets their number.
+ * @return NH_OK; NH_INVALID; NH_OUT_OF_MEMORY.
+ */
+nh_status nh_image_encode(nh_image *image, nh_format format, int32_t quality, const void **bytes, size_t *size);
+
+/**
+ * Releases an image, its pixels, and what was encoded from it.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_image_release(nh_image *image);
 
 #ifdef __cplusplus
 }

@@ -7,14 +7,14 @@ struct Option {
   var value: String?
   var help: String
 
-  init(_ name: String, _ letter: Character? = nil, value: String? = nil, _ help: String) {
+  init(_ name: String, letter: Character? = nil, value: String? = nil, _ help: String) {
     self.name = name
     self.letter = letter
     self.value = value
     self.help = help
   }
 
-  static let help = Option("help", "h", "show this help")
+  static let help = Option("help", letter: "h", "show this help")
 }
 
 /// A command line that can't be understood.

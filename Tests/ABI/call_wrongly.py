@@ -37,7 +37,11 @@ class World:
         assert library.nh_request_new(self.url, ctypes.byref(request)) == abi.OK
         assert library.nh_submit(cache, request, ctypes.byref(ticket)) == abi.OK
         assert library.nh_get(cache, self.url, ctypes.byref(response)) == abi.OK
-        handles = {"nh_cache": cache, "nh_request": request, "nh_ticket": ticket, "nh_response": response}
+        image, options = ctypes.c_void_p(), abi.nh_image_options()
+        options.struct_size, options.width = ctypes.sizeof(options), 8
+        assert library.nh_response_image(response, ctypes.byref(options), ctypes.byref(image)) == abi.OK
+        handles = {"nh_cache": cache, "nh_request": request, "nh_ticket": ticket}
+        handles.update({"nh_response": response, "nh_image": image})
         return {kind: handle.value or 0 for kind, handle in handles.items()}
 
     def wrong(self, kind: str) -> Iterator[Tuple[str, int]]:
@@ -74,7 +78,7 @@ def fitting(kind: str, world: World, keep: List[Any]) -> Any:
         keep.append(value)
         return ctypes.byref(value)
     if kind.endswith("*"):
-        keep.append(ctypes.c_uint32())
+        keep.append(ctypes.c_size_t() if bare == "size_t" else ctypes.c_uint32())
         return ctypes.byref(keep[-1])
     if kind == "size_t":
         return ctypes.sizeof(abi.nh_event)

@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "bindings" / "python"))
 from nuthatch import _prototypes  # noqa: E402
 
 WORKER = Path(__file__).with_name("call_wrongly.py")
-HANDLES = ["nh_cache", "nh_request", "nh_ticket", "nh_response"]
+HANDLES = ["nh_cache", "nh_request", "nh_ticket", "nh_response", "nh_image"]
 
 
 def takes_handles(name: str) -> List[str]:
@@ -32,7 +32,7 @@ def takes_handles(name: str) -> List[str]:
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     with TestServer() as server:
-        yield server.url("/bytes/10")
+        yield server.url("/png/16/16")
 
 
 def test_every_function_that_takes_a_handle_answers_with_a_status() -> None:

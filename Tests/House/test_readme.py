@@ -52,7 +52,9 @@ def test_python(
         "NUTHATCH_LIBRARY": str(prefix / "lib/libnuthatch.so.1"),
     }
     printed = sh([sys.executable, "-c", examples["python"]], {**reader, **found}, tmp_path)
-    assert printed == f"200 image/png {len(png(32, 24))} False\ntimeout http://example.org/slow\n"
+    answer = f"200 image/png {len(png(32, 24))} False\n"
+    assert printed == answer + "16 12 (32, 24) (12, 16, 4)\ntimeout http://example.org/slow\n"
+    assert (tmp_path / "thumbnail.jpg").read_bytes().startswith(b"\xff\xd8")
 
 
 def test_c(examples: Dict[str, str], reader: Dict[str, str], tmp_path: Path) -> None:
@@ -62,7 +64,7 @@ def test_c(examples: Dict[str, str], reader: Dict[str, str], tmp_path: Path) -> 
         reader,
         tmp_path,
     )
-    assert sh(["./app"], reader, tmp_path) == f"200 image/png {len(png(32, 24))}\n"
+    assert sh(["./app"], reader, tmp_path) == "16x12 of 32x24\n"
 
 
 def test_links_lead_somewhere(root: Path) -> None:

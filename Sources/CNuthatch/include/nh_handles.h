@@ -14,5 +14,7 @@ typedef struct nh_request nh_request;
 typedef struct nh_ticket nh_ticket;
 /** An answer with its bytes. From nh_get or an event, to nh_response_release. */
 typedef struct nh_response nh_response;
+/** A decoded picture. From nh_thumbnail or nh_response_image, to nh_image_release. */
+typedef struct nh_image nh_image;
 
 #endif

@@ -7,6 +7,7 @@ enum HandleKind: UInt64, CaseIterable {
   case request = 2
   case ticket = 3
   case response = 4
+  case image = 5
 }
 
 /// The objects that C programs hold, found by number.

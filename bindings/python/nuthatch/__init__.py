@@ -5,6 +5,8 @@
     with nuthatch.Cache("assets.cache") as cache:
         response = cache.get("https://example.org/a.jpg")
         response.status, len(response.body), response.final_url
+        image = cache.thumbnail("https://example.org/a.jpg", 256)
+        image.width, image.height, image.pixels
 
 This version fetches and does not store anything yet: every answer comes from the network.
 
@@ -17,15 +19,19 @@ from ._errors import (
     BadURL,
     Cancelled,
     Closed,
+    Corrupt,
     Error,
     Forked,
     HTTPStatusError,
     Invalid,
+    NotAnImage,
     TimeoutError,
     TooLarge,
     TooManyRedirects,
     TransportError,
+    UnsupportedFormat,
 )
+from ._image import Image
 from ._library import version as _version
 from ._response import Headers, Response
 
@@ -37,15 +43,19 @@ __all__ = [
     "Cache",
     "Cancelled",
     "Closed",
+    "Corrupt",
     "Error",
     "Forked",
     "HTTPStatusError",
     "Headers",
+    "Image",
     "Invalid",
+    "NotAnImage",
     "Response",
     "TimeoutError",
     "TooLarge",
     "TooManyRedirects",
     "TransportError",
+    "UnsupportedFormat",
     "__version__",
 ]

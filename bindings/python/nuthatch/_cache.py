@@ -4,14 +4,18 @@ import ctypes
 import os
 import sys
 from types import TracebackType
-from typing import Any, Iterable, Mapping, Optional, Tuple, Type, Union
+from typing import Any, Iterable, List, Mapping, Optional, Tuple, Type, Union
 
 from . import _prototypes
 from ._errors import Closed, Error, error_for
+from ._image import Image, Size, options
 from ._library import check, encode, library
 from ._response import Response
 
 HeaderArgument = Union[Mapping[str, str], Iterable[Tuple[str, str]], None]
+
+#: What pictures are asked for with: what is decoded first.
+PICTURE_ACCEPT = "image/jpeg,image/png;q=0.9,*/*;q=0.1"
 
 #: A blocking call looks this often (in milliseconds) whether Ctrl-C was pressed.
 _PATIENCE = 100
@@ -77,6 +81,42 @@ class Cache:
             "GET", url, headers=headers, user=user, timeout=timeout, deadline=deadline, max_bytes=max_bytes
         )
 
+    def thumbnail(
+        self,
+        url: str,
+        size: Size,
+        *,
+        mode: str = "fit",
+        enlarge: bool = False,
+        quality: str = "best",
+        allow_truncated: bool = False,
+        max_pixels: int = 0,
+        headers: HeaderArgument = None,
+        user: Optional[Tuple[str, str]] = None,
+        timeout: Optional[float] = -1,
+        deadline: Optional[float] = -1,
+        max_bytes: int = 0,
+    ) -> Image:
+        """Fetches a picture, a JPEG or PNG, and decodes it to fit a box; see :meth:`Response.image` for the options.
+
+        :raises HTTPStatusError: when the answer isn't a success.
+        """
+        # A box that makes no sense costs no fetch.
+        options(size, mode, enlarge, quality, allow_truncated, max_pixels, url)
+        pairs = _pairs(headers)
+        if not any(name.lower() == "accept" for name, _ in pairs):
+            pairs.append(("Accept", PICTURE_ACCEPT))
+        limits = {"timeout": timeout, "deadline": deadline, "max_bytes": max_bytes}
+        response = self.request("GET", url, headers=pairs, user=user, **limits)  # type: ignore[arg-type]
+        return response.raise_for_status().image(
+            size,
+            mode=mode,
+            enlarge=enlarge,
+            quality=quality,
+            allow_truncated=allow_truncated,
+            max_pixels=max_pixels,
+        )
+
     def request(
         self,
         method: str,
@@ -95,7 +135,7 @@ class Cache:
         :param body: bytes to send; say what they are with a ``Content-Type`` header.
         :param json: sent as JSON, with its ``Content-Type``.
         """
-        pairs = list(headers.items() if isinstance(headers, Mapping) else headers or [])
+        pairs = _pairs(headers)
         if json is not None:
             if body is not None:
                 raise error_for(_prototypes.INVALID, "body and json exclude each other", url)
@@ -195,6 +235,10 @@ class Cache:
         finally:
             library.nh_event_clear(ctypes.byref(event))
             library.nh_ticket_release(ticket)
+
+
+def _pairs(headers: HeaderArgument) -> List[Tuple[str, str]]:
+    return list(headers.items() if isinstance(headers, Mapping) else headers or [])
 
 
 def _as_json(value: Any) -> bytes:

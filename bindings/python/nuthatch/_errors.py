@@ -33,7 +33,19 @@ class HTTPStatusError(Error):
 
 
 class TooLarge(Error):
-    """The body is larger than ``max_bytes``."""
+    """The body is larger than ``max_bytes``, or the picture than ``max_pixels``: ``too_large``, ``too_many_pixels``."""
+
+
+class NotAnImage(Error):
+    """The bytes are no picture."""
+
+
+class UnsupportedFormat(NotAnImage):
+    """A picture, but of a format that isn't decoded; the message names it."""
+
+
+class Corrupt(Error):
+    """The picture is damaged: ``corrupt`` or ``truncated``. An answer that was cut off is ``truncated`` too."""
 
 
 class TooManyRedirects(Error):
@@ -72,6 +84,11 @@ _CLASSES: Dict[int, Type[Error]] = {
     _prototypes.TLS: TransportError,
     _prototypes.HTTP: HTTPStatusError,
     _prototypes.TOO_LARGE: TooLarge,
+    _prototypes.TOO_MANY_PIXELS: TooLarge,
+    _prototypes.NOT_AN_IMAGE: NotAnImage,
+    _prototypes.UNSUPPORTED_FORMAT: UnsupportedFormat,
+    _prototypes.CORRUPT: Corrupt,
+    _prototypes.TRUNCATED: Corrupt,
     _prototypes.TOO_MANY_REDIRECTS: TooManyRedirects,
     _prototypes.BAD_URL: BadURL,
     _prototypes.BAD_HEADER: BadHeader,

@@ -92,6 +92,19 @@ SOURCE_DISK = 2
 SOURCE_REVALIDATED = 3
 SOURCE_NETWORK = 4
 
+# nh_mode
+MODE_FIT = 0
+MODE_FILL = 1
+MODE_EXACT = 2
+
+# nh_quality
+QUALITY_BEST = 0
+QUALITY_FAST = 1
+
+# nh_format
+FORMAT_PNG = 1
+FORMAT_JPEG = 2
+
 
 class nh_options(ctypes.Structure):
     _fields_ = [
@@ -119,6 +132,36 @@ class nh_response_info(ctypes.Structure):
         ("header_count", ctypes.c_int32),
         ("first_byte_us", ctypes.c_int64),
         ("total_us", ctypes.c_int64),
+    ]
+
+
+class nh_image_options(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("width", ctypes.c_int32),
+        ("height", ctypes.c_int32),
+        ("mode", ctypes.c_uint32),
+        ("quality", ctypes.c_uint32),
+        ("enlarge", ctypes.c_int32),
+        ("allow_truncated", ctypes.c_int32),
+        ("reserved", ctypes.c_uint32),
+        ("max_pixels", ctypes.c_int64),
+    ]
+
+
+class nh_image_info(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("width", ctypes.c_int32),
+        ("height", ctypes.c_int32),
+        ("is_in_cache", ctypes.c_int32),
+        ("pixels", ctypes.c_void_p),
+        ("stride", ctypes.c_size_t),
+        ("original_width", ctypes.c_int32),
+        ("original_height", ctypes.c_int32),
+        ("source", ctypes.c_uint32),
+        ("is_partial", ctypes.c_int32),
+        ("url", ctypes.c_char_p),
     ]
 
 
@@ -322,6 +365,46 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_void_p,
         ],
     ),
+    "nh_thumbnail": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_int32,
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_response_image": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(nh_image_options),
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_image_get_info": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(nh_image_info),
+        ],
+    ),
+    "nh_image_encode": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+            ctypes.c_int32,
+            ctypes.POINTER(ctypes.c_void_p),
+            ctypes.POINTER(ctypes.c_size_t),
+        ],
+    ),
+    "nh_image_release": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
 }
 
 # name: the C types of result and arguments, for those who check the functions one by one.
@@ -509,6 +592,46 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         "nh_status",
         [
             "nh_response *",
+        ],
+    ),
+    "nh_thumbnail": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "const char *",
+            "int32_t",
+            "nh_image **",
+        ],
+    ),
+    "nh_response_image": (
+        "nh_status",
+        [
+            "nh_response *",
+            "const nh_image_options *",
+            "nh_image **",
+        ],
+    ),
+    "nh_image_get_info": (
+        "nh_status",
+        [
+            "nh_image *",
+            "nh_image_info *",
+        ],
+    ),
+    "nh_image_encode": (
+        "nh_status",
+        [
+            "nh_image *",
+            "nh_format",
+            "int32_t",
+            "const void **",
+            "size_t *",
+        ],
+    ),
+    "nh_image_release": (
+        "nh_status",
+        [
+            "nh_image *",
         ],
     ),
 }

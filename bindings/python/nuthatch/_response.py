@@ -6,14 +6,8 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from . import _prototypes
 from ._errors import HTTPStatusError
+from ._image import SOURCES, Image, Size, options
 from ._library import check, library
-
-_SOURCES = {
-    _prototypes.SOURCE_MEMORY: "memory",
-    _prototypes.SOURCE_DISK: "disk",
-    _prototypes.SOURCE_REVALIDATED: "revalidated",
-    _prototypes.SOURCE_NETWORK: "network",
-}
 
 
 class Headers(Mapping[str, str]):
@@ -63,6 +57,7 @@ class Response:
     __slots__ = (
         "_body",
         "_handle",
+        "_place",
         "final_url",
         "headers",
         "is_in_cache",
@@ -99,16 +94,18 @@ class Response:
         self.url = url
         self.final_url = info.final_url.decode()
         self.is_in_cache = bool(info.is_in_cache)
-        self.source = _SOURCES.get(info.source, "network")
+        self.source = SOURCES.get(info.source, "network")
         self.redirects = info.redirects
         self.seconds = info.total_us / 1e6
-        self._body = ctypes.string_at(info.body, info.body_size)
+        self._body: Optional[bytes] = None
+        self._place = (info.body, info.body_size)
         self.headers = Headers([_header(handle, index) for index in range(info.header_count)])
-        self._release()
 
     @property
     def body(self) -> bytes:
         """The bytes of the body."""
+        if self._body is None:
+            self._body = ctypes.string_at(*self._place)
         return self._body
 
     @property
@@ -141,6 +138,32 @@ class Response:
             raise error
         return self
 
+    def image(
+        self,
+        size: Size,
+        *,
+        mode: str = "fit",
+        enlarge: bool = False,
+        quality: str = "best",
+        allow_truncated: bool = False,
+        max_pixels: int = 0,
+    ) -> Image:
+        """Decodes the body, a JPEG or PNG, to fit a box.
+
+        :param size: the side of a square box, or width and height.
+        :param mode: "fit" inside the box; "fill" it and cut off what sticks out; "exact", proportions given up.
+        :param enlarge: make a smaller picture larger.
+        :param quality: "best", or "fast".
+        :param allow_truncated: take what decodes of a damaged picture; see ``is_partial``.
+        :param max_pixels: the most that the source may have; 100 million by default.
+        :raises NotAnImage, UnsupportedFormat, Corrupt, ...: when there is no picture to be had.
+        """
+        wanted = options(size, mode, enlarge, quality, allow_truncated, max_pixels, self.url)
+        made = ctypes.c_void_p()
+        done = library.nh_response_image(self._handle, ctypes.byref(wanted), ctypes.byref(made))
+        check(done, self.url)
+        return Image(made.value or 0, self.url)
+
     def _release(self) -> None:
         handle, self._handle = self._handle, None
         if handle is not None:
@@ -151,7 +174,7 @@ class Response:
             self._release()
 
     def __repr__(self) -> str:
-        return f"<Response {self.status} {self.final_url} {len(self.body)} bytes>"
+        return f"<Response {self.status} {self.final_url} {self._place[1]} bytes>"
 
 
 def _header(handle: int, index: int) -> Tuple[str, str]:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import nuthatch
 import pytest
-from nuthatch import _cache, _response
+from nuthatch import _cache, _image, _response
+from pictures import png
 from testserver import TestServer, ok
 
 PACKAGE = Path(nuthatch.__file__).parent.parent
@@ -37,10 +38,12 @@ def test_another_library_is_told_apart() -> None:
     assert "ImportError" in done.stderr and "another version" in done.stderr
 
 
-@pytest.mark.parametrize("module", [_cache, _response])
+@pytest.mark.parametrize("module", [_cache, _image, _response])
 def test_examples_in_docstrings(module: object, server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("hello", "text/plain"))
+    server.on("/p", ok(png(640, 480), "image/png"))
     with nuthatch.Cache(tmp_path / "c") as cache:
         names = {"nuthatch": nuthatch, "cache": cache, "url": server.url("/a"), "directory": tmp_path / "d"}
+        names["picture_url"] = server.url("/p")
         failed, tried = doctest.testmod(module, extraglobs=names)  # type: ignore[arg-type]
     assert tried > 0 and failed == 0

@@ -1,0 +1,165 @@
+// nuthatch.h 7: Images
+
+import CNuthatch
+import NuthatchCore
+import Synchronization
+
+/// Fetches a picture and makes a thumbnail that fits a square box of `size` pixels a side: upright, never enlarged.
+/// JPEG and PNG are decoded, on the calling thread.
+///
+/// @param image  Gets the handle; NULL on failure. Release it with nh_image_release.
+/// @return As nh_get; NH_HTTP when the answer isn't a success; as nh_response_image.
+@_cdecl("nh_thumbnail")
+public func nhThumbnail(
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ size: Int32,
+  _ image: UnsafeMutablePointer<nh_image_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(image, "image")
+    let opened = try find(cache, .cache, as: Cache.self)
+    let made = try opened.thumbnail(try string(url, "url"), size: Int(size))
+    try give(ImageView(made), .image, to: result)
+  }
+}
+
+/// Decodes the body of a response, on the calling thread, whatever its status and Content-Type say.
+///
+/// @param options  What the image must fit, and how. Never NULL.
+/// @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
+/// @return NH_OK; NH_NOT_AN_IMAGE; NH_UNSUPPORTED_FORMAT (the message names the format); NH_CORRUPT and NH_TRUNCATED
+///         (with the place); NH_TOO_LARGE; NH_TOO_MANY_PIXELS; NH_OUT_OF_MEMORY; NH_INVALID, also for a box whose sides
+///         aren't 1 to 65535.
+@_cdecl("nh_response_image")
+public func nhResponseImage(
+  _ response: nh_response_ref?, _ options: UnsafePointer<nh_image_options>?,
+  _ image: UnsafeMutablePointer<nh_image_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(image, "image")
+    guard let options else { throw .null("options") }
+    let view = try find(response, .response, as: ResponseView.self)
+    try give(ImageView(try view.response.image(try imageOptions(options))), .image, to: result)
+  }
+}
+
+/// Tells what an image holds. Set info->struct_size to sizeof *info before the call.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_image_get_info")
+public func nhImageGetInfo(_ image: nh_image_ref?, _ info: UnsafeMutablePointer<nh_image_info>?) -> nh_status
+{
+  answering { () throws(NuthatchError) in
+    guard let info else { throw .null("info") }
+    try writeSized(try find(image, .image, as: ImageView.self).info, to: info, "info")
+  }
+}
+
+/// Gives an image as a file. The bytes live as long as the image; asking again for the same costs nothing.
+///
+/// @param quality  For JPEG 1 to 100, 0 for 92. For PNG 0, or 100 for the smallest file, which takes much longer.
+/// @param bytes    Gets the first byte.
+/// @param size     Gets their number.
+/// @return NH_OK; NH_INVALID; NH_OUT_OF_MEMORY.
+@_cdecl("nh_image_encode")
+public func nhImageEncode(
+  _ image: nh_image_ref?, _ format: nh_format, _ quality: Int32,
+  _ bytes: UnsafeMutablePointer<UnsafeRawPointer?>?,
+  _ size: UnsafeMutablePointer<UInt>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(bytes, "bytes")
+    guard let size else { throw .null("size") }
+    size.pointee = 0
+    let view = try find(image, .image, as: ImageView.self)
+    let encoded = try view.encoded(try encodedFormat(format, quality))
+    // The image keeps what it encoded, so the address outlives the call.
+    encoded.withBytes { content in
+      result.pointee = content.baseAddress
+      size.pointee = UInt(content.count)
+    }
+  }
+}
+
+/// Releases an image, its pixels, and what was encoded from it.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_image_release")
+public func nhImageRelease(_ image: nh_image_ref?) -> nh_status {
+  answering { () throws(NuthatchError) in try remove(image, .image) }
+}
+
+private func imageOptions(_ pointer: UnsafePointer<nh_image_options>) throws(NuthatchError) -> ImageOptions {
+  let given = try readSized(pointer, zero: nh_image_options(), "options")
+  guard given.reserved == 0 else { throw NuthatchError(.invalid, "options.reserved is not 0") }
+  let mode: ThumbnailBox.Mode =
+    switch given.mode {
+    case NH_MODE_FIT: .fit
+    case NH_MODE_FILL: .fill
+    case NH_MODE_EXACT: .exact
+    default: throw NuthatchError(.invalid, "options.mode is no mode")
+    }
+  let quality: ThumbnailBox.Quality =
+    switch given.quality {
+    case NH_QUALITY_BEST: .best
+    case NH_QUALITY_FAST: .fast
+    default: throw NuthatchError(.invalid, "options.quality is no quality")
+    }
+  var options = ImageOptions(
+    ThumbnailBox(
+      width: Int(given.width), height: Int(given.height == 0 ? given.width : given.height), mode: mode,
+      enlarge: given.enlarge != 0, quality: quality))
+  options.allowTruncated = given.allow_truncated != 0
+  guard given.max_pixels >= 0 else { throw NuthatchError(.invalid, "options.max_pixels is negative") }
+  if given.max_pixels > 0 { options.maxPixels = Int(given.max_pixels) }
+  return options
+}
+
+private func encodedFormat(_ format: nh_format, _ quality: Int32) throws(NuthatchError) -> EncodedFormat {
+  switch format {
+  case NH_FORMAT_PNG:
+    guard quality == 0 || quality == 100 else {
+      throw NuthatchError(.invalid, "quality of a PNG is 0 or 100")
+    }
+    return .png(small: quality == 100)
+  case NH_FORMAT_JPEG:
+    return .jpeg(quality: quality == 0 ? 92 : Int(quality))
+  default:
+    throw NuthatchError(.invalid, "format is no format")
+  }
+}
+
+/// An image with its strings in the shape that C wants, and what was encoded from it.
+final class ImageView: Sendable {
+  private let image: Image
+  private let strings: StringArena
+  private let made = Mutex<[(format: EncodedFormat, bytes: EncodedImage)]>([])
+
+  init(_ image: Image) {
+    self.image = image
+    strings = StringArena([image.url])
+  }
+
+  var info: nh_image_info {
+    var info = nh_image_info()
+    info.width = Int32(clamping: image.width)
+    info.height = Int32(clamping: image.height)
+    info.stride = image.stride
+    // The pixels belong to the image, so the address outlives the call.
+    image.withPixels { info.pixels = $0.baseAddress }
+    info.original_width = Int32(clamping: image.originalWidth)
+    info.original_height = Int32(clamping: image.originalHeight)
+    info.is_in_cache = image.isInCache ? 1 : 0
+    info.source = nh_source(UInt32(image.source.rawValue))
+    info.is_partial = image.isPartial ? 1 : 0
+    info.url = strings[0]
+    return info
+  }
+
+  func encoded(_ format: EncodedFormat) throws(NuthatchError) -> EncodedImage {
+    if let known = made.withLock({ list in list.first { $0.format == format }?.bytes }) { return known }
+    let bytes = try image.encoded(as: format)
+    // Two threads may make the same; both results stay, as both may be in use.
+    made.withLock { $0.append((format, bytes)) }
+    return bytes
+  }
+}

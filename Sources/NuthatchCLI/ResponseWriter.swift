@@ -1,0 +1,74 @@
+import NuthatchCore
+
+/// Puts an answer where the command line wants it: the body as it came, or a picture made from it.
+struct ResponseWriter {
+  enum Outcome {
+    case written
+    case notAPicture(NuthatchError)
+    case notWritten(NuthatchError)
+    case closedPipe
+  }
+
+  private let files: [(name: String, format: EncodedFormat)]
+  private let image: ImageOptions?
+
+  init(_ arguments: ParsedArguments) throws(UsageError) {
+    image = try arguments.imageOptions()
+    var files: [(name: String, format: EncodedFormat)] = []
+    for name in arguments.has("output") ? arguments.values("output") : ["-"] {
+      files.append((name, image == nil ? .png() : try ResponseWriter.format(of: name)))
+    }
+    self.files = files
+  }
+
+  func write(_ response: Response) -> Outcome {
+    guard let image else {
+      return response.withBody { body in
+        each { (_, write) in write(body) }
+      }
+    }
+    do throws(NuthatchError) {
+      let picture = try response.image(image)
+      // Encoded before anything is written, so that there is all of it or nothing.
+      var encoded: [EncodedImage] = []
+      for file in files { encoded.append(try picture.encoded(as: file.format)) }
+      return each { (index, write) in encoded[index].withBytes { write($0) } }
+    } catch {
+      return .notAPicture(error)
+    }
+  }
+
+  /// What a server says of a failure is for standard output only.
+  func writeErrorPage(_ response: Response) -> Outcome {
+    guard image == nil, files.contains(where: { $0.name == "-" }) else { return .written }
+    return response.withBody { Terminal.write($0) ? .written : .closedPipe }
+  }
+
+  /// Goes through the files until one can't be written.
+  private func each(
+    _ body: (Int, (UnsafeRawBufferPointer) -> Outcome) -> Outcome
+  ) -> Outcome {
+    for (index, file) in files.enumerated() {
+      let outcome = body(index) { ResponseWriter.write($0, to: file.name) }
+      guard case .written = outcome else { return outcome }
+    }
+    return .written
+  }
+
+  private static func write(_ bytes: UnsafeRawBufferPointer, to file: String) -> Outcome {
+    if file == "-" { return Terminal.write(bytes) ? .written : .closedPipe }
+    do throws(NuthatchError) {
+      try OutputFile.write(bytes, to: file)
+      return .written
+    } catch {
+      return .notWritten(error)
+    }
+  }
+
+  private static func format(of name: String) throws(UsageError) -> EncodedFormat {
+    let name = name.lowercased()
+    if name == "-" || name.hasSuffix(".png") { return .png() }
+    if name.hasSuffix(".jpg") || name.hasSuffix(".jpeg") { return .jpeg() }
+    throw UsageError("get: with --size, '\(name)' must end in .png, .jpg or .jpeg")
+  }
+}

@@ -1,0 +1,42 @@
+import NuthatchImaging
+
+/// Formats that images are written in.
+public enum EncodedFormat: Sendable, Equatable {
+  /// Every pixel as it is. `small` takes much longer, for files that are kept or sent.
+  case png(small: Bool = false)
+  /// Quality 1…100; what shows through is laid on white.
+  case jpeg(quality: Int = 92)
+}
+
+/// The bytes of an encoded image, valid as long as this object.
+public final class EncodedImage: Sendable {
+  private let bytes: EncodedBytes
+
+  fileprivate init(_ bytes: EncodedBytes) { self.bytes = bytes }
+
+  /// How many there are.
+  public var count: Int { bytes.count }
+
+  /// Calls `use` with the bytes, which are valid as long as this object.
+  public func withBytes<Result, Failure: Error>(
+    _ use: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try bytes.withUnsafeBytes(use)
+  }
+}
+
+extension Image {
+  /// The image as a file.
+  ///
+  /// - Throws: `invalid` for a quality outside 1…100 or sides that the format can't have; `out_of_memory`.
+  public func encoded(as format: EncodedFormat) throws(NuthatchError) -> EncodedImage {
+    do throws(ImageFault) {
+      switch format {
+      case .png(let small): return EncodedImage(try pixels.encodedPNG(small ? .small : .fast))
+      case .jpeg(let quality): return EncodedImage(try pixels.encodedJPEG(quality: quality, onWhite: true))
+      }
+    } catch {
+      throw NuthatchError(error, url: url)
+    }
+  }
+}

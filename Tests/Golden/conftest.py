@@ -1,0 +1,45 @@
+"""Pictures decoded by the library, through the package, from bytes."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any, Callable, Iterator
+
+import numpy as np
+import nuthatch
+import pytest
+from testserver import TestServer
+
+sys.path.insert(0, str(Path(__file__).parent))
+TestServer.__test__ = False  # type: ignore[attr-defined]  # its name begins like a test's
+
+Decode = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def image_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Decode]:
+    """Decodes bytes; at their full size unless told otherwise."""
+    folder = tmp_path_factory.mktemp("pictures")
+    with TestServer() as server, nuthatch.Cache(folder / "cache") as cache:
+        server.serve(folder, at="/p/")
+
+        def decode(data: bytes, size: Any = 65535, **options: Any) -> nuthatch.Image:
+            (folder / "picture").write_bytes(data)
+            return cache.get(server.url("/p/picture")).image(size, **options)
+
+        yield decode
+
+
+@pytest.fixture(scope="session")
+def pixels_of(image_of: Decode) -> Decode:
+    """The same as an array of RGBA."""
+    return lambda data, size=65535, **options: np.array(image_of(data, size, **options))
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder of odd pictures from elsewhere."""
+    folder = os.environ.get("NUTHATCH_CORPUS")
+    if not folder:
+        pytest.skip("NUTHATCH_CORPUS names no folder of odd pictures")
+    return Path(folder)

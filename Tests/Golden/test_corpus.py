@@ -1,0 +1,109 @@
+"""Odd pictures from elsewhere, at full size, against references."""
+
+import io
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy as np
+import nuthatch
+from compare import distance
+from PIL import Image, ImageCms
+from reference_png import decode as decode_png
+
+Decode = Callable[..., Any]
+
+
+def files(corpus: Path, folder: str, pattern: str = "*") -> list:
+    found = sorted((corpus / folder).glob(pattern))
+    assert found, f"nothing in {folder}"
+    return found
+
+
+def test_pngsuite(pixels_of: Decode, corpus: Path) -> None:
+    far = {}
+    for path in files(corpus, "pngsuite", "*.png"):
+        if not path.name.startswith("x"):
+            data = path.read_bytes()
+            apart = distance(pixels_of(data), decode_png(data))
+            if apart > 2:
+                far[path.name] = apart
+    assert far == {}
+
+
+def test_pngsuite_damaged(image_of: Decode, corpus: Path) -> None:
+    taken = []
+    for path in files(corpus, "pngsuite", "x*.png"):
+        try:
+            image_of(path.read_bytes())
+            taken.append(path.name)
+        except nuthatch.Error as error:
+            assert error.code in ("corrupt", "truncated", "not_an_image", "unsupported_format"), (
+                path.name,
+                error,
+            )
+    assert taken == []
+
+
+def test_exif_pictures_are_upright_and_alike(image_of: Decode, corpus: Path) -> None:
+    for kind in ("Landscape", "Portrait"):
+        images = [
+            image_of(path.read_bytes(), 300) for path in files(corpus, "exif-orientation", f"{kind}_*.jpg")
+        ]
+        assert len(images) == 9
+        assert len({image.size for image in images}) == 1
+        first = np.array(images[0]).astype(float)
+        assert (first.shape[1] > first.shape[0]) == (kind == "Landscape")
+        for image in images[1:]:
+            # Each was compressed on its own, and has the number of its orientation written on it.
+            assert np.abs(np.array(image) - first).mean() < 6
+
+
+def without_profile(jpeg: bytes) -> bytes:
+    """The same JPEG without its ICC profile: the references were made without looking at it."""
+    kept, place = bytearray(jpeg[:2]), 2
+    while jpeg[place + 1] != 0xDA:
+        end = place + 2 + int.from_bytes(jpeg[place + 2 : place + 4], "big")
+        if jpeg[place + 1] != 0xE2 or not jpeg[place + 4 :].startswith(b"ICC_PROFILE"):
+            kept += jpeg[place:end]
+        place = end
+    return bytes(kept + jpeg[place:])
+
+
+def test_jpegs_with_references(pixels_of: Decode, corpus: Path) -> None:
+    far, refused = {}, {}
+    for path in files(corpus, "jpeg-decoder-reftest", "*.jpg"):
+        reference = path.with_suffix(".png")
+        if not reference.exists():
+            continue
+        try:
+            data = path.read_bytes()
+            ours = pixels_of(without_profile(data) if b"ICC_PROFILE" in data else data)
+        except nuthatch.UnsupportedFormat as error:
+            refused[path.name] = str(error)
+            continue
+        apart = distance(ours, decode_png(reference.read_bytes()))
+        if apart > 3:
+            far[path.name] = apart
+    assert far == {}
+    assert all("lossless" in name or "12" in reason for name, reason in refused.items()), refused
+
+
+def test_cmyk_by_its_profile(pixels_of: Decode, corpus: Path) -> None:
+    data = (corpus / "jpeg-decoder-reftest" / "ycck.jpg").read_bytes()
+    inks = Image.open(io.BytesIO(data))
+    # Pillow hands Adobe's inverted inks out the right way round.
+    source = ImageCms.ImageCmsProfile(io.BytesIO(inks.info["icc_profile"]))
+    wanted = ImageCms.profileToProfile(inks, source, ImageCms.createProfile("sRGB"), outputMode="RGB")
+    assert distance(pixels_of(data), np.array(wanted.convert("RGBA"))) <= 3
+
+
+def test_nothing_crashes_hangs_or_lies(image_of: Decode, corpus: Path) -> None:
+    words = {"not_an_image", "unsupported_format", "corrupt", "truncated", "too_large", "too_many_pixels"}
+    for path in sorted(corpus.rglob("*")):
+        if path.is_file():
+            try:
+                image = image_of(path.read_bytes(), 128)
+                assert 1 <= image.width <= 128 and 1 <= image.height <= 128
+                assert len(bytes(image.pixels)) == image.width * image.height * 4
+            except nuthatch.Error as error:
+                assert error.code in words, (path.name, error)

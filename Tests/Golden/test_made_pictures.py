@@ -1,0 +1,111 @@
+"""Pictures of every kind, written by Pillow and compared with what Pillow reads."""
+
+import io
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+from compare import distance
+from PIL import Image, ImageCms
+from reference_png import decode as decode_png
+
+Decode = Callable[..., Any]
+
+
+def photograph(width: int = 151, height: int = 97) -> Image.Image:
+    """Something with smooth and sharp parts, of all colours, without symmetry."""
+    y, x = np.mgrid[0:height, 0:width]
+    red = 127 + 120 * np.sin(x / 9 + y / 31)
+    green = (x * 255 / width + 40 * ((x // 16 + y // 16) % 2)).clip(0, 255)
+    blue = 255 * np.exp(-((x - width / 3) ** 2 + (y - height / 2) ** 2) / 900)
+    return Image.fromarray(np.dstack([red, green, blue]).astype(np.uint8))
+
+
+def written(image: Image.Image, kind: str, **options: Any) -> bytes:
+    data = io.BytesIO()
+    image.save(data, kind, **options)
+    return data.getvalue()
+
+
+def as_pillow_reads(data: bytes) -> np.ndarray:
+    return np.array(Image.open(io.BytesIO(data)).convert("RGBA"))
+
+
+@pytest.mark.parametrize("sampling", [0, 1, 2])
+@pytest.mark.parametrize("progressive", [False, True])
+@pytest.mark.parametrize("size", [(151, 97), (1, 1), (8, 8), (17, 1), (1, 33), (64, 48)])
+def test_jpeg(pixels_of: Decode, sampling: int, progressive: bool, size: Any) -> None:
+    data = written(photograph(*size), "JPEG", subsampling=sampling, progressive=progressive, quality=90)
+    assert distance(pixels_of(data), as_pillow_reads(data)) <= 1
+
+
+@pytest.mark.parametrize("options", [{"quality": 20}, {"optimize": True}, {"restart_marker_rows": 1}])
+def test_jpeg_options(pixels_of: Decode, options: Any) -> None:
+    data = written(photograph(), "JPEG", **options)
+    assert distance(pixels_of(data), as_pillow_reads(data)) <= 1
+
+
+def test_jpeg_grey(pixels_of: Decode) -> None:
+    data = written(photograph().convert("L"), "JPEG")
+    assert distance(pixels_of(data), as_pillow_reads(data)) <= 1
+
+
+def test_jpeg_cmyk(pixels_of: Decode) -> None:
+    data = written(photograph().convert("CMYK"), "JPEG", quality=95)
+    assert distance(pixels_of(data), as_pillow_reads(data)) <= 2
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+def test_orientation(image_of: Decode, orientation: int, kind: str) -> None:
+    from PIL import ImageOps
+
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    data = written(photograph(), kind, exif=exif)
+    upright = ImageOps.exif_transpose(Image.open(io.BytesIO(data))).convert("RGBA")
+    image = image_of(data)
+    assert image.size == image.original_size == upright.size
+    assert distance(np.array(image), np.array(upright)) <= 1
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
+def test_png(pixels_of: Decode, mode: str) -> None:
+    source = photograph()
+    if mode == "I;16":
+        ramp = np.arange(97 * 151, dtype=np.uint16).reshape(97, 151) * 4
+        data = written(Image.fromarray(ramp), "PNG")
+    elif mode in ("LA", "RGBA"):
+        source.putalpha(source.convert("L"))
+        data = written(source.convert(mode), "PNG")
+    else:
+        data = written(source.convert(mode), "PNG")
+    assert distance(pixels_of(data), decode_png(data)) <= 1
+
+
+def profile(name: str) -> bytes:
+    return ImageCms.ImageCmsProfile(ImageCms.createProfile(name)).tobytes()
+
+
+def test_an_srgb_profile_changes_nothing(pixels_of: Decode) -> None:
+    plain = written(photograph(), "PNG")
+    tagged = written(photograph(), "PNG", icc_profile=profile("sRGB"))
+    assert distance(pixels_of(plain), pixels_of(tagged)) <= 1
+
+
+def test_a_broken_profile_changes_nothing(pixels_of: Decode) -> None:
+    plain = written(photograph(), "JPEG")
+    tagged = written(photograph(), "JPEG", icc_profile=b"not a profile" * 20)
+    assert distance(pixels_of(plain), pixels_of(tagged)) == 0
+
+
+def test_downscaled_like_pillow(pixels_of: Decode) -> None:
+    """Not the same filter, so not the same pixels; but nobody could tell the two apart."""
+    from compare import psnr
+
+    source = photograph(1200, 900)
+    data = written(source, "PNG")
+    for side in (400, 128, 37):
+        ours = pixels_of(data, side)
+        theirs = source.resize((ours.shape[1], ours.shape[0]), Image.Resampling.LANCZOS, reducing_gap=None)
+        assert psnr(ours[:, :, :3], np.array(theirs)) > 34, side

@@ -1,0 +1,124 @@
+"""Thumbnails, and the memory that they are in."""
+
+import gc
+import io
+import sys
+from pathlib import Path
+
+import numpy
+import nuthatch
+import pytest
+from pictures import png
+from PIL import Image as PILImage
+from testserver import TestServer, answer, ok
+
+
+@pytest.fixture
+def url(server: TestServer) -> str:
+    server.on("/a.png", ok(png(640, 480), "image/png"))
+    return server.url("/a.png")
+
+
+def test_a_thumbnail_says_what_it_is(server: TestServer, cache: nuthatch.Cache, url: str) -> None:
+    image = cache.thumbnail(url, 64)
+    assert (image.width, image.height, image.size, image.original_size) == (64, 48, (64, 48), (640, 480))
+    assert (image.url, image.is_in_cache, image.source, image.is_partial) == (url, False, "network", False)
+    assert repr(image) == f"<Image 64x48 {url}>"
+    assert (server.requests("/a.png")[0].header("Accept") or "").startswith("image/jpeg")
+
+
+def test_pixels_are_lent_not_copied(cache: nuthatch.Cache, url: str) -> None:
+    image = cache.thumbnail(url, 64)
+    view = image.pixels
+    assert (view.shape, view.format, view.readonly, view.c_contiguous) == ((48, 64, 4), "B", True, True)
+    with pytest.raises(TypeError):
+        view[0, 0, 0] = 1
+    array = numpy.asarray(image)
+    assert array.shape == (48, 64, 4) and not array.flags.writeable
+    assert array.__array_interface__["data"][0] == numpy.asarray(image.pixels).__array_interface__["data"][0]
+    assert array.tobytes() == bytes(view)
+    if sys.version_info >= (3, 12):
+        assert bytes(memoryview(image)) == bytes(view)
+
+
+def test_pixels_outlive_image_and_cache(tmp_path: Path, url: str) -> None:
+    with nuthatch.Cache(tmp_path / "c") as cache:
+        image = cache.thumbnail(url, 64)
+    view, array = image.pixels, numpy.asarray(image)
+    before = bytes(view)
+    del image
+    gc.collect()
+    junk = [bytearray(64 * 48 * 4) for _ in range(200)]
+    assert bytes(view) == before == array.tobytes() and junk
+
+
+def test_modes_and_sizes(cache: nuthatch.Cache, url: str) -> None:
+    assert cache.thumbnail(url, (100, 30)).size == (40, 30)
+    assert cache.thumbnail(url, (100, 30), mode="fill").size == (100, 30)
+    assert cache.thumbnail(url, (100, 30), mode="exact").size == (100, 30)
+    assert cache.thumbnail(url, 1000).size == (640, 480)
+    assert cache.thumbnail(url, 1000, enlarge=True, quality="fast").size == (1000, 750)
+    response = cache.get(url)
+    assert [response.image(size).width for size in (8, 16, 32)] == [8, 16, 32]
+
+
+def test_written_and_read_again(cache: nuthatch.Cache, url: str, tmp_path: Path) -> None:
+    image = cache.thumbnail(url, 64)
+    image.save(tmp_path / "a.png")
+    image.save(str(tmp_path / "b.JPG"), quality=95)
+    again = PILImage.open(tmp_path / "a.png").convert("RGBA")
+    assert again.tobytes() == bytes(image.pixels) == image.to_pil().tobytes()
+    assert PILImage.open(tmp_path / "b.JPG").size == (64, 48)
+    assert PILImage.open(io.BytesIO(image._repr_png_())).size == (64, 48)
+    assert len(image.encode("png", small=True)) <= len(image.encode("png"))
+    with pytest.raises(nuthatch.Invalid):
+        image.save(tmp_path / "a.gif")
+    with pytest.raises(nuthatch.Invalid):
+        image.encode("webp")
+    with pytest.raises(nuthatch.Invalid):
+        image.encode("jpeg", quality=101)
+
+
+def test_what_is_no_picture(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/text", ok("hello", "image/png"))
+    server.on("/webp", ok(b"RIFF\x1a\0\0\0WEBPVP8L" + bytes(40)))
+    server.on("/404", answer(404, png(8, 8)))
+    server.on("/cut", ok(png(64, 64)[:-200]))
+    with pytest.raises(nuthatch.NotAnImage) as caught:
+        cache.thumbnail(server.url("/text"), 64)
+    assert (caught.value.code, caught.value.url) == ("not_an_image", server.url("/text"))
+    with pytest.raises(nuthatch.UnsupportedFormat, match="webp"):
+        cache.thumbnail(server.url("/webp"), 64)
+    with pytest.raises(nuthatch.HTTPStatusError) as status:
+        cache.thumbnail(server.url("/404"), 64)
+    assert status.value.response.status == 404
+    with pytest.raises(nuthatch.Corrupt):
+        cache.thumbnail(server.url("/cut"), 64)
+    assert cache.thumbnail(server.url("/cut"), 64, allow_truncated=True).is_partial
+
+
+def test_limits_and_nonsense(server: TestServer, cache: nuthatch.Cache, url: str) -> None:
+    with pytest.raises(nuthatch.TooLarge) as caught:
+        cache.thumbnail(url, 64, max_pixels=1000)
+    assert caught.value.code == "too_many_pixels"
+    before = server.count()
+    for size in (0, -1, 65536, 2**40, (1, 0)):
+        with pytest.raises(nuthatch.Invalid):
+            cache.thumbnail(url, size)  # type: ignore[arg-type]
+    with pytest.raises(nuthatch.Invalid):
+        cache.thumbnail(url, 64, mode="stretch")
+    assert server.count() == before
+
+
+def test_memory_goes_back(cache: nuthatch.Cache, url: str) -> None:
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+    response = cache.get(url)
+    for _ in range(50):
+        response.image(640)
+    before = resident()
+    for _ in range(300):
+        response.image(640)
+    # 300 leaked pictures would be 370 MB.
+    assert resident() - before < 64 << 20
