@@ -2,7 +2,6 @@
 
 import CNuthatch
 import NuthatchCore
-import Synchronization
 
 /// Begins the description of a request: a GET of `url`, until the functions below say otherwise. What they are given
 /// is copied. A request may be used any number of times, from any thread; URL and headers are checked when it is used.
@@ -103,9 +102,9 @@ public func nhRequestRelease(_ request: nh_request_ref?) -> nh_status {
 
 /// A request under construction, which several threads may touch.
 final class RequestDraft: Sendable {
-  private let request: Mutex<Request>
+  private let request: Locked<Request>
 
-  init(_ request: Request) { self.request = Mutex(request) }
+  init(_ request: Request) { self.request = Locked(request) }
 
   var current: Request { request.withLock { $0 } }
 

@@ -5,3 +5,8 @@
 // command are thin layers over this room, which must not know of C types, of `async`, or of command lines.
 //
 // Start at `Cache.submit`, follow a request through `Fetch`.
+
+import NuthatchTransport
+
+/// The lock of the rooms below, for those above.
+package typealias Locked = NuthatchTransport.Locked

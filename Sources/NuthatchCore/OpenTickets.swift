@@ -1,4 +1,4 @@
-import Synchronization
+import NuthatchTransport
 
 /// The tickets of a cache that have no final event yet, which is whom a close must tell.
 ///
@@ -11,7 +11,7 @@ final class OpenTickets: Sendable {
     var tickets: [UInt64: Ticket] = [:]
   }
 
-  private let book = Mutex(Book())
+  private let book = Locked(Book())
 
   var isClosed: Bool { book.withLock { $0.isClosed } }
 

@@ -1,5 +1,5 @@
 import CSystem
-import Synchronization
+import NuthatchTransport
 
 /// A request under way.
 ///
@@ -23,7 +23,7 @@ public final class Ticket: Sendable {
 
   /// The URL as it was passed.
   public let url: String
-  private let progress = Mutex(Progress())
+  private let progress = Locked(Progress())
   private let bell = Bell()
   private let epoch = nhs_fork_epoch()
 
@@ -45,12 +45,15 @@ public final class Ticket: Sendable {
         defer { if progress.final != nil { progress.isTaken = true } }
         return (progress.final, progress.isTaken)
       }
-      if wasTaken { throw NuthatchError(.invalid, "the ticket's final event was taken before: \(url)") }
+      if wasTaken { throw NuthatchError(.invalid, "the ticket's final event was taken before: \(shownURL)") }
       if let event { return event }
       if nhs_monotonic_ns() >= deadline { return nil }
       bell.wait(after: ring, until: deadline)
     }
   }
+
+  /// The URL for messages, its password hidden.
+  package var shownURL: String { WebURL.redacted(url) }
 
   /// Waits for the answer.
   public func result() throws(NuthatchError) -> Response {

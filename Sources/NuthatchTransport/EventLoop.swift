@@ -1,6 +1,5 @@
 import CSystem
 import Glibc
-import Synchronization
 
 /// One thread that waits for descriptors, timers and posted jobs, and runs what they ask for, one at a time.
 ///
@@ -15,7 +14,7 @@ package final class EventLoop: @unchecked Sendable {
     var isStopping = false
   }
 
-  private let inbox = Mutex(Inbox())
+  private let inbox = Locked(Inbox())
   private let epoll: Int32
   private let bell: Int32
   private var thread: UInt64 = 0

@@ -1,6 +1,7 @@
 /* What a forked child may do with what it inherits, while the parent's threads are at work. */
 #include "checks.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -23,6 +24,32 @@ static int in_child(nh_cache *cache, nh_ticket *ticket, nh_response *response) {
     return failures != 0;
 }
 
+static nh_cache *shared;
+
+static void *submit_many(void *context) {
+    nh_request *request = NULL;
+    if (nh_request_new(url_of(base, "/bytes/10"), &request) != NH_OK) abort();
+    for (int i = 0; i < 20000; i++) {
+        nh_ticket *ticket = NULL;
+        if (nh_submit(shared, request, &ticket) != NH_OK) abort();
+        nh_cancel(ticket);
+        nh_ticket_release(ticket);
+    }
+    nh_request_release(request);
+    return context;
+}
+
+/* The child's first thread, the one that forked, wants the same locks as others that the child started. */
+static int busy_child(void) {
+    pthread_t threads[4];
+    alarm(120);
+    shared = open_cache(NULL);
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, submit_many, NULL);
+    submit_many(NULL);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    return nh_close(shared) != NH_OK;
+}
+
 int main(int count, char **arguments) {
     if (count < 2) return 2;
     base = arguments[1];
@@ -42,6 +69,14 @@ int main(int count, char **arguments) {
         CHECK("parent goes on", nh_get(cache, url_of(base, "/bytes/10"), &again) == NH_OK);
         nh_response_release(again);
         CHECK("child ended well", waitpid(child, &status, 0) == child && status == 0);
+    }
+
+    for (int round = 0; round < 3; round++) {
+        int status = 0;
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) _exit(busy_child());
+        CHECK("threads of a child", waitpid(child, &status, 0) == child && status == 0);
     }
 
     nh_event event;
