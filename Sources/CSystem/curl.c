@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 CURLcode nhs_easy_set_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
@@ -38,6 +39,17 @@ CURLcode nhs_easy_set_write_callback(CURL *easy, nhs_data_callback callback, voi
 CURLcode nhs_easy_set_progress_callback(CURL *easy, curl_xferinfo_callback callback, void *context) {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callback);
     return code ? code : curl_easy_setopt(easy, CURLOPT_XFERINFODATA, context);
+}
+
+/* libcurl's own sockets would be inherited by whatever the program executes. */
+static curl_socket_t open_private_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+    (void)context;
+    (void)purpose;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+CURLcode nhs_easy_set_private_sockets(CURL *easy) {
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_private_socket);
 }
 
 long nhs_easy_get_long(CURL *easy, CURLINFO info) {

@@ -1,4 +1,5 @@
 import CSystem
+import Glibc
 import NuthatchTransport
 
 /// What all open caches of a process share: the transport and its thread. Made for the first cache, ended with the last.
@@ -25,6 +26,7 @@ final class Runtime: @unchecked Sendable {
   static func acquire() throws(NuthatchError) -> Runtime {
     if let running = claim() { return running }
     let made = try Runtime()
+    _ = endsAtExit
     let winner = claim(orInstall: made)
     if winner !== made { made.transport.stop() }
     return winner
@@ -38,6 +40,15 @@ final class Runtime: @unchecked Sendable {
     if isLast, Runtime.current === self { Runtime.current = nil }
     nhs_process_unlock()
     if isLast { transport.stop() }
+  }
+
+  /// exit() takes OpenSSL down while other threads run on: the loop must not be in the middle of it then. Registered
+  /// after libcurl has initialised OpenSSL, this runs before OpenSSL's own clean-up.
+  private static let endsAtExit = atexit {
+    nhs_process_lock()
+    let running = current
+    nhs_process_unlock()
+    if let running, running.epoch == nhs_fork_epoch() { running.transport.abandon() }
   }
 
   private static func claim() -> Runtime? {

@@ -73,6 +73,7 @@ final class Transfer {
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))  // silence has its own watch; libcurl's would end at 300 s
     if nhs_easy_set_header_callback(easy, headerArrived, context) != CURLE_OK { refused = true }
     if nhs_easy_set_write_callback(easy, bodyArrived, context) != CURLE_OK { refused = true }
+    if nhs_easy_set_private_sockets(easy) != CURLE_OK { refused = true }
     configureMethod(set, set, set)
     configureCredentials(set, set)
     refused = refused || !configureHeaders()
@@ -104,12 +105,16 @@ final class Transfer {
   }
 
   private func configureCredentials(
-    _ setLong: (CURLoption, Int) -> Void, _ setString: (CURLoption, String) -> Void
+    _ setLong: (CURLoption, Int) -> Void, _ setPointer: (CURLoption, UnsafeRawPointer) -> Void
   ) {
     guard let credentials = request.credentials else { return }
     setLong(CURLOPT_HTTPAUTH, 1)  // CURLAUTH_BASIC, a macro that Swift does not see
-    setString(CURLOPT_USERNAME, String(decoding: credentials.user, as: UTF8.self))
-    setString(CURLOPT_PASSWORD, String(decoding: credentials.password, as: UTF8.self))
+    // As bytes: what came out of a URL's escapes need not be UTF-8. libcurl copies them.
+    for (option, bytes) in [
+      (CURLOPT_USERNAME, credentials.user), (CURLOPT_PASSWORD, credentials.password),
+    ] {
+      (bytes + [0]).withUnsafeBytes { if let base = $0.baseAddress { setPointer(option, base) } }
+    }
   }
 
   private func configureHeaders() -> Bool {
@@ -179,6 +184,10 @@ final class Transfer {
     if let verdict { return verdict }
     guard code != CURLE_OK else {
       return hasHead ? nil : TransportFault(.http, "the answer is not HTTP/1 or HTTP/2")
+    }
+    if code == CURLE_OUT_OF_MEMORY, !hasHead, timings().firstByte > 0 {
+      // libcurl's words for a line that outgrows its buffer, too; which of the two it is, it doesn't tell.
+      return TransportFault(.http, "a header line of more than 100 KB, or no memory for it")
     }
     let errno = nhs_easy_get_long(easy, CURLINFO_OS_ERRNO)
     return TransportFault(code: code, detail: String(cString: errorBuffer), errno: errno)

@@ -49,6 +49,9 @@ package final class Transport: @unchecked Sendable {
     }
   }
 
+  /// Ends the thread and lets everything else lie, for the end of the process.
+  package func abandon() { loop.stop {} }
+
   private static func initialiseOnce() throws(TransportFault) {
     struct Global {
       // Swift runs this once; libcurl's own counter would need a matching clean-up.

@@ -40,7 +40,8 @@
  *            another thread reads bytes out of it is your race, as with free().
  * Fork.      After fork() the child's inherited caches and tickets answer NH_FORKED; responses stay readable; opening a
  *            cache anew works. Close or release inherited handles in the child as you like: the parent isn't touched.
- * Exec.      No descriptor of the library survives exec().
+ * Exec.      No connection of the library survives exec(). (A pair of sockets that libcurl talks to itself with does.)
+ * Exit.      exit() with requests under way is fine: the library's thread ends first. Nobody hears of their end.
  * Sizes.     Structs begin with struct_size; set it with sizeof. That is how programs and libraries of different
  *            versions understand each other. Zero what you don't set.
  * Text.      All strings are UTF-8, terminated by NUL. URLs come back byte for byte as they were passed.

@@ -19,6 +19,9 @@ CURLcode nhs_easy_set_write_callback(CURL *easy, nhs_data_callback callback, voi
 /* Called whenever bytes moved, and about once a second. */
 CURLcode nhs_easy_set_progress_callback(CURL *easy, curl_xferinfo_callback callback, void *context);
 
+/* Connections are closed on exec. */
+CURLcode nhs_easy_set_private_sockets(CURL *easy);
+
 /* The value, or 0 (NULL) where libcurl has none. */
 long nhs_easy_get_long(CURL *easy, CURLINFO info);
 curl_off_t nhs_easy_get_offset(CURL *easy, CURLINFO info);
