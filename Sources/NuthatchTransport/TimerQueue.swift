@@ -1,4 +1,5 @@
-/// What is due when: a binary heap of deadlines. Cancelled timers stay in the heap until their time and do nothing.
+/// What is due when: a binary heap of deadlines. Cancelled timers stay in the heap, and do nothing, until
+/// their time comes or they are the greater part of it.
 struct TimerQueue {
   typealias ID = UInt64
 
@@ -17,7 +18,16 @@ struct TimerQueue {
     return lastID
   }
 
-  mutating func cancel(_ id: ID) { actions[id] = nil }
+  mutating func cancel(_ id: ID) {
+    actions[id] = nil
+    // A deadline far away is the usual case, and the usual request ends long before it.
+    guard heap.count > 64, heap.count > 2 * actions.count else { return }
+    // Sorted is a heap, too.
+    heap = heap.filter { actions[$0.id] != nil }.sorted { $0.due < $1.due }
+  }
+
+  /// How many entries are kept, those of cancelled timers among them.
+  var entryCount: Int { heap.count }
 
   /// Takes out the next action that is due by `now`.
   mutating func popDue(by now: Int64) -> (() -> Void)? {

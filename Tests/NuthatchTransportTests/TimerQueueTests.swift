@@ -27,4 +27,15 @@ import Testing
     #expect(fired == 10)
     #expect(timers.nextDue == nil)
   }
+
+  @Test("that were cancelled long before their time take no memory")
+  func compacted() {
+    var timers = TimerQueue()
+    var fired: [Int64] = []
+    for time: Int64 in [900_000, 5, 700_000] { _ = timers.add(due: time) { fired.append(time) } }
+    for time: Int64 in 0..<100_000 { timers.cancel(timers.add(due: 1_000_000 - time) { fired.append(-1) }) }
+    #expect(timers.entryCount < 200)
+    while let action = timers.popDue(by: 2_000_000) { action() }
+    #expect(fired == [5, 700_000, 900_000])
+  }
 }
