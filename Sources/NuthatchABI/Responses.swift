@@ -45,7 +45,7 @@ public func nhResponseHeaderAt(
     let view = try find(response, .response, as: ResponseView.self)
     guard let line = view.line(Int(index)) else {
       throw NuthatchError(
-        .invalid, "header line \(index) of \(view.response.headers.count): \(view.response.url)")
+        .invalid, "header line \(index) of \(view.response.headers.count): \(view.response.finalURL)")
     }
     (nameResult.pointee, valueResult.pointee) = line
   }

@@ -39,7 +39,7 @@ public func nhWait(
     event.pointee = nh_event()
     let waited = try find(ticket, .ticket, as: Ticket.self)
     guard let next = try waited.next(within: timeout_ms < 0 ? nil : timeout_ms) else {
-      throw NuthatchError(.timeout, "no event within \(timeout_ms) ms: \(waited.url)")
+      throw NuthatchError(.timeout, "no event within \(timeout_ms) ms: \(waited.shownURL)")
     }
     event.pointee = try cEvent(next)
   }

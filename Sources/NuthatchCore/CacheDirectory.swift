@@ -36,8 +36,12 @@ enum CacheDirectory {
         path.utf8[path.utf8.index(after: next)...].firstIndex(of: UInt8(ascii: "/")) ?? path.utf8.endIndex
       let folder = String(path[..<slash])
       // Another process may make it at this moment, or it is there but not ours to write beside.
-      if mkdir(folder, 0o700) != 0, errno != EEXIST, access(folder, F_OK) != 0 {
-        throw failure("can't be made", folder)
+      if mkdir(folder, 0o700) != 0, errno != EEXIST {
+        let reason = errno
+        if access(folder, F_OK) != 0 {
+          errno = reason
+          throw failure("can't be made", folder)
+        }
       }
       next = slash
     }

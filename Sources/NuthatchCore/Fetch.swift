@@ -1,6 +1,5 @@
 import CSystem
 import NuthatchTransport
-import Synchronization
 
 /// One request's way through the network: hop after hop, until there is an answer or a reason for none.
 ///
@@ -107,7 +106,11 @@ extension Fetch: TransferSink {
         return refuse(.tooManyRedirects, "more than \(FetchPlan.longestChain) redirects, the last from")
       }
       do {
-        next = try hop.url.resolving(Array(location.utf8))
+        let target = try hop.url.resolving(Array(location.utf8))
+        if let (user, password) = target.credentials, (user + password).contains(0) {
+          return refuse(.badURL, "a redirect with a NUL in user or password, from")
+        }
+        next = target
         return .goOn
       } catch {
         let place =
@@ -117,8 +120,9 @@ extension Fetch: TransferSink {
     }
     // Whoever announces too much is stopped before the first byte.
     let announced = (try? head.contentLength()) ?? 0  // the transport has refused a malformed one already
-    if hop.method != "HEAD", announced > plan.maxBytes { return refuse(.tooLarge, tooLarge(announced)) }
-    if hop.method != "HEAD" { body.reserve(announced: announced) }
+    guard head.mayHaveBody(method: hop.method) else { return .goOn }
+    if announced > plan.maxBytes { return refuse(.tooLarge, tooLarge(announced)) }
+    body.reserve(announced: announced)
     return .goOn
   }
 

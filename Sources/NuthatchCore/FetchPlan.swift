@@ -16,6 +16,9 @@ struct FetchPlan: Sendable {
     first.silence = (request.timeout ?? options.timeout).nanoseconds
     first.credentials =
       request.user.map { (Array($0.name.utf8), Array($0.password.utf8)) } ?? first.url.credentials
+    if let (user, password) = first.credentials, (user + password).contains(0) {
+      throw NuthatchError(.badURL, "a NUL in user or password: \(first.url)")
+    }
     deadline = (request.deadline ?? options.deadline).nanoseconds
     maxBytes = request.maxBytes ?? options.maxBytes
     guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative: \(first.url)") }

@@ -39,7 +39,7 @@ package struct HeaderFields: Sendable, Equatable {
 
   /// Adds a field as a server sent it.
   package mutating func append(_ name: String, _ value: String) {
-    fields.append(Field(name: name, value: value.trimmingHeaderSpace()))
+    fields.append(Field(name: name, value: value.trimmingHeaderSpace().withoutCarriageReturns()))
   }
 
   /// Continues the last value: an old-style folded line.
@@ -95,6 +95,20 @@ extension String {
     let trimmed = utf8.drop(while: isSpace)
     guard let last = trimmed.lastIndex(where: { !isSpace($0) }) else { return "" }
     return String(decoding: trimmed[...last], as: UTF8.self)
+  }
+
+  /// A lone CR inside a value is a line break to some readers; a space takes its place (RFC 9110, 5.5).
+  fileprivate func withoutCarriageReturns() -> String {
+    guard utf8.contains(0x0d) else { return self }
+    return String(decoding: utf8.map { $0 == 0x0d ? 0x20 : $0 }, as: UTF8.self)
+  }
+
+  /// Control characters escaped, for terminals: they would obey whoever wrote them.
+  package var printable: String {
+    guard unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return self }
+    return unicodeScalars.map {
+      $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0)
+    }.joined()
   }
 
   /// For messages: quoted, control characters escaped, cut where it grows long.

@@ -1,6 +1,7 @@
 /// The status line and the header fields of an answer.
 package struct ResponseHead: Sendable, Equatable {
   package var status: Int
+  /// The words after the status, control characters escaped.
   package var reason: String
   package var fields = HeaderFields()
 
@@ -31,9 +32,15 @@ package struct ResponseHead: Sendable, Equatable {
     return announced
   }
 
-  /// Whether the answer sends the client elsewhere, by a `Location` that it must follow.
+  /// Whether the answer sends the client elsewhere, by a `Location` that it must follow. An empty one leads nowhere.
   package var redirection: String? {
-    [301, 302, 303, 307, 308].contains(status) ? fields["Location"] : nil
+    guard [301, 302, 303, 307, 308].contains(status), let location = fields["Location"] else { return nil }
+    return location.isEmpty ? nil : location
+  }
+
+  /// Whether a body may follow, whatever length was announced (RFC 9110, 6.4.1).
+  package func mayHaveBody(method: String) -> Bool {
+    method != "HEAD" && status >= 200 && status != 204 && status != 304 || status == 101
   }
 }
 
@@ -61,7 +68,10 @@ package struct ResponseHeadParser: Sendable {
   package mutating func take(_ line: UnsafeRawBufferPointer) throws(HeaderFault) -> Step {
     bytes += line.count
     guard bytes <= Self.longest else { throw HeaderFault("more than \(Self.longest) bytes of header") }
-    if line.starts(with: "HTTP/".utf8) {
+    // Only the first line of a head is a status line; in the middle of one, or after the last, it is whatever the
+    // server wants to be taken for one.
+    let isFirst = isComplete ? current.map(Self.isInterim) ?? true : current == nil
+    if isFirst, line.starts(with: "HTTP/".utf8) {
       current = Self.statusLine(line)
       isComplete = false
       return .more
@@ -80,8 +90,12 @@ package struct ResponseHeadParser: Sendable {
 
   private mutating func finish(_ head: ResponseHead) -> Step {
     isComplete = true
-    // 101 ends HTTP on the connection, so it is the answer and no interim one.
-    return (100..<200).contains(head.status) && head.status != 101 ? .interim(head) : .head(head)
+    return Self.isInterim(head) ? .interim(head) : .head(head)
+  }
+
+  /// 101 ends HTTP on the connection, so it is the answer and no interim one.
+  private static func isInterim(_ head: ResponseHead) -> Bool {
+    (100..<200).contains(head.status) && head.status != 101
   }
 
   /// UTF-8 where it is some; else each byte is a character (Latin-1), as header fields were meant once.
@@ -96,6 +110,7 @@ package struct ResponseHeadParser: Sendable {
     let text = String(decoding: line.prefix { $0 != 0x0d && $0 != 0x0a }, as: UTF8.self)
     let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: true)
     return ResponseHead(
-      status: parts.count > 1 ? Int(parts[1]) ?? 0 : 0, reason: parts.count > 2 ? String(parts[2]) : "")
+      status: parts.count > 1 ? Int(parts[1]) ?? 0 : 0,
+      reason: parts.count > 2 ? String(parts[2]).printable : "")
   }
 }

@@ -58,12 +58,20 @@ extension WebURL {
     return (PercentCoding.decode(parts[0]), parts.count > 1 ? PercentCoding.decode(parts[1]) : [])
   }
 
-  /// `text` with any password in it hidden, for messages about URLs that could not be parsed.
+  /// `text` with any password in it hidden, for messages about URLs that could not be parsed: rather too much hidden
+  /// than a password shown that has a slash in it, or stands in front of a forgotten scheme.
   package static func redacted(_ text: String) -> String {
     let bytes = Array(text.utf8)
-    guard let scheme = bytes.firstRange(of: Array("://".utf8)) else { return text }
-    let end = bytes[scheme.upperBound...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
-    guard let at = bytes[scheme.upperBound..<end].lastIndex(of: UInt8(ascii: "@")) else { return text }
-    return String(decoding: bytes[..<scheme.upperBound] + Array("***".utf8) + bytes[at...], as: UTF8.self)
+    let start = bytes.firstRange(of: Array("://".utf8))?.upperBound
+    let rest = bytes[(start ?? 0)...]
+    let end = rest.firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+    let isOddPort = rest[..<end].firstIndex(of: UInt8(ascii: ":")).map { colon in
+      !rest[(colon + 1)..<end].allSatisfy(\.isDigit)
+    }
+    let isSearchedWhole = start == nil || isOddPort == true
+    guard let at = rest[..<(isSearchedWhole ? bytes.endIndex : end)].lastIndex(of: UInt8(ascii: "@")) else {
+      return text
+    }
+    return String(decoding: bytes[..<(start ?? 0)] + Array("***".utf8) + bytes[at...], as: UTF8.self)
   }
 }

@@ -52,8 +52,9 @@ extension TransportFault {
     case CURLE_OUT_OF_MEMORY:
       self.init(.outOfMemory, message)
     case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_BAD_CONTENT_ENCODING,
-      CURLE_PROXY, CURLE_UNSUPPORTED_PROTOCOL:
-      // The URL's own scheme has been checked before: an unsupported protocol is the answer's (HTTP/0.9).
+      CURLE_PROXY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_FUNCTION_ARGUMENT:
+      // The URL's own scheme has been checked before: an unsupported protocol is the answer's (HTTP/0.9). A bad
+      // argument, too: a header line without a colon, handed on inside libcurl.
       self.init(.http, message)
     default:
       self.init(.internal, "\(message) (libcurl \(code.rawValue))")

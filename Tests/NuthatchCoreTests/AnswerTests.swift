@@ -30,6 +30,13 @@ import Testing
     #expect(response.bodySize == 0)
   }
 
+  @Test("without a body may announce any length", arguments: [204, 304])
+  func lengthWithoutBody(status: Int) throws {
+    let bench = try Bench()
+    bench.server.on("/a", .raw("HTTP/1.1 \(status) X\r\nContent-Length: 999999999999\r\n\r\n"))
+    #expect(try bench.get("/a").status == status)
+  }
+
   @Test("may be chunked, empty, or end with the connection")
   func framings() throws {
     let bench = try Bench()

@@ -18,11 +18,15 @@ import Testing
     server.on("/nothing", Script(steps: [.close], sendsHead: false))
     server.on("/reset-before", Script(steps: [.reset], sendsHead: false))
     server.on("/reset-within", Script(headers: ["Content-Length": "100"], steps: [.text("ab"), .reset]))
+    server.on("/endless-line", .raw("\(head)X: \(String(repeating: "x", count: 300_000))\r\n\r\n"))
+    server.on(
+      "/odd-trailer", .raw("\(head)Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nno colon\r\n\r\n"))
     server.on("/half-head", .raw("HTTP/1.1 200 OK\r\nContent-Le"))
     let expected: [(String, Set<ErrorCode>)] = [
       ("/truncated", [.truncated]), ("/cut-chunk", [.truncated]), ("/no-last-chunk", [.truncated]),
       ("/bad-chunk", [.http]), ("/two-lengths", [.http]), ("/bad-length", [.http]), ("/not-http", [.http]),
       ("/nothing", [.reset]), ("/reset-before", [.reset]), ("/reset-within", [.reset]),
+      ("/endless-line", [.http]), ("/odd-trailer", [.http]),
       ("/half-head", [.reset, .http, .truncated]),
     ]
     for (path, codes) in expected {

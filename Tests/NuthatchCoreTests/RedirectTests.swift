@@ -89,11 +89,13 @@ import Testing
     #expect(error.message.contains(bench.server.url("/a")))
   }
 
-  @Test("without a Location are answers")
+  @Test("without a Location, or with an empty one, are answers")
   func noLocation() throws {
     let bench = try Bench()
     bench.server.on("/a", .status(302, body: "stay"))
+    bench.server.on("/b", .status(302, body: "stay").with("Location", ""))
     #expect(try bench.get("/a").text == "stay")
+    #expect(try bench.get("/b").text == "stay")
   }
 
   @Test("with a large or broken body are followed all the same")

@@ -78,6 +78,8 @@ import Testing
       (.badHeader, { $0.headers = [("X\r\nY", "1")] }),
       (.badHeader, { $0.headers = [("X", "a\0b")] }),
       (.badHeader, { $0.headers = [("Content-Length", "1000")] }),
+      (.badURL, { $0.url = $0.url.replacing("//", with: "//user:a%00b@") }),
+      (.badURL, { $0.user = ("a", "b\0c") }),
       (.invalid, { $0.maxBytes = -1 }),
     ]
     for (code, change) in wrong {
@@ -86,6 +88,14 @@ import Testing
       #expect(!error.message.contains("\r") && !error.message.contains("\n"))
     }
     #expect(bench.server.acceptedCount == 0)
+  }
+
+  @Test("sign in with the bytes that a URL's escapes stand for")
+  func credentialBytes() throws {
+    let bench = try Bench()
+    bench.server.on("/a", .ok("x"))
+    _ = try bench.get("/a") { $0.url = $0.url.replacing("//", with: "//u%FF:%E9@") }
+    #expect(bench.server.requests("/a").first?.headers["Authorization"] == "Basic df866Q==")
   }
 
   @Test("are described without their passwords")

@@ -71,6 +71,33 @@ import Testing
     #expect(steps[4] == .head(ResponseHead(status: 204)))
   }
 
+  @Test("have one status line, whatever later lines look like")
+  func oneStatusLine() throws {
+    let steps = try parse([
+      "HTTP/1.1 200 OK", "A: 1", "HTTP/1.1 500 : x", "B: 2", "", "HTTP/1.1 302 : x", "Location: /", "",
+    ])
+    guard case .head(let head) = steps[4] else { return #expect(Bool(false)) }
+    #expect(head.status == 200 && head.fields["A"] == "1" && head.fields["B"] == "2")
+    #expect(steps[5...] == [.trailer, .trailer, .trailer])
+  }
+
+  @Test("hold no control character that a terminal or a next server would obey")
+  func harmless() throws {
+    let steps = try parse(["HTTP/1.1 404 \u{1b}[31mred", "A: b\rC: d", ""])
+    guard case .head(let head) = steps[2] else { return #expect(Bool(false)) }
+    #expect(head.reason == "\\u{1B}[31mred")
+    #expect(head.fields["A"] == "b C: d")
+  }
+
+  @Test("tell whether a body may follow")
+  func bodies() {
+    for status in [200, 206, 301, 404, 500, 101] {
+      #expect(ResponseHead(status: status).mayHaveBody(method: "GET"))
+    }
+    for status in [100, 103, 204, 304] { #expect(!ResponseHead(status: status).mayHaveBody(method: "GET")) }
+    #expect(!ResponseHead(status: 200).mayHaveBody(method: "HEAD"))
+  }
+
   @Test("without an end are bounded")
   func bounded() throws {
     var parser = ResponseHeadParser()

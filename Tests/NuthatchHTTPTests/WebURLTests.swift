@@ -106,6 +106,10 @@ import Testing
     #expect(url.credentials.map { String(decoding: $0.password, as: UTF8.self) } == "sesame")
     #expect(WebURL.redacted("http://user:ses@me@exa mple/") == "http://***@exa mple/")
     #expect(WebURL.redacted("http://example.org/@") == "http://example.org/@")
+    #expect(WebURL.redacted("http://example.org:80/@") == "http://example.org:80/@")
+    #expect(WebURL.redacted("http://user:ses/ame@example.org/") == "http://***@example.org/")
+    #expect(WebURL.redacted("user:sesame@example.org/") == "***@example.org/")
+    #expect(WebURL.redacted("no url") == "no url")
   }
 
   @Test("know their origin")
