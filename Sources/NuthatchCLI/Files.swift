@@ -7,12 +7,15 @@ enum OutputFile {
     var status = stat()
     // Only a plain file is replaced; a device or a pipe is written into.
     if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-      return try write(bytes, to: open(path, O_WRONLY | O_CLOEXEC), path, named: path)
+      return try write(bytes, to: open(path, O_WRONLY | O_CLOEXEC), path)
     }
-    let target = resolved(path)
-    let draft = "\(target).\(getpid()).part"
+    let isReplaced = stat(path, &status) == 0
+    let target = try resolved(path)
+    let (draft, descriptor) = try newDraft(beside: target, path)
     do throws(NuthatchError) {
-      try write(bytes, to: open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666), path, named: draft)
+      // A new file goes by the umask; one that was there stays as private as it was.
+      if isReplaced { fchmod(descriptor, status.st_mode & 0o777) }
+      try write(bytes, to: descriptor, path)
       guard rename(draft, target) == 0 else { throw failure(path) }
     } catch {
       unlink(draft)
@@ -20,8 +23,22 @@ enum OutputFile {
     }
   }
 
+  /// A new file in the folder of `target`, which nobody else has: another run may have left its own behind, even
+  /// under this process's number.
+  private static func newDraft(beside target: String, _ path: String) throws(NuthatchError) -> (String, Int32)
+  {
+    let folder = target.lastIndex(of: "/").map { String(target[...$0]) } ?? ""
+    for attempt in 0..<1000 {
+      let draft = "\(folder).nuthatch-\(getpid())-\(attempt).part"
+      let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+      if descriptor >= 0 { return (draft, descriptor) }
+      if errno != EEXIST { break }
+    }
+    throw failure(path)
+  }
+
   private static func write(
-    _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ path: String, named file: String
+    _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ path: String
   ) throws(NuthatchError) {
     guard descriptor >= 0 else { throw failure(path) }
     let isWritten = writeAll(bytes, to: descriptor)
@@ -32,11 +49,19 @@ enum OutputFile {
     guard isWritten, isClosed else { throw failure(path) }
   }
 
-  /// The file that a symbolic link means: it, not the link, is replaced.
-  private static func resolved(_ path: String) -> String {
-    guard let real = realpath(path, nil) else { return path }
-    defer { free(real) }
-    return String(cString: real)
+  /// The file that a symbolic link means: it, not the link, is replaced, or made where there is none yet.
+  private static func resolved(_ path: String) throws(NuthatchError) -> String {
+    var target = path
+    for _ in 0..<40 {
+      var text = [CChar](repeating: 0, count: Int(PATH_MAX))
+      let count = readlink(target, &text, text.count)
+      if count < 0 { return target }
+      let next = String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let folder = target.lastIndex(of: "/").map { String(target[...$0]) } ?? ""
+      target = next.hasPrefix("/") ? next : folder + next
+    }
+    errno = ELOOP
+    throw failure(path)
   }
 
   private static func failure(_ path: String) -> NuthatchError {

@@ -125,13 +125,13 @@ enum GetCommand: Command {
     case .success(let response):
       let isError = response.status >= 400
       if isError {
-        Terminal.complain("nuthatch: get: HTTP \(response.status) \(response.reason): \(response.url)\n")
+        Terminal.complain("nuthatch: get: HTTP \(response.status) \(response.reason): \(response.finalURL)\n")
       }
       switch isError ? writer.writeErrorPage(response) : writer.write(response) {
       case .written: return isError ? .notFetched : .success
       case .notAPicture(let error): return report(error, .notFetched)
-      case .notWritten(let error): return report(error, .failure)
-      case .closedPipe: return .closedPipe
+      case .notWritten(let error): return Interruption.exitCode ?? report(error, .failure)
+      case .ended(let code): return code
       }
     }
   }

@@ -14,9 +14,12 @@ enum Interruption {
       sigaction(number, nil, &inherited)
       // 1 is SIG_IGN, which is no function that Swift could compare.
       if unsafeBitCast(inherited.__sigaction_handler.sa_handler, to: Int.self) == 1 { continue }
-      Glibc.signal(number) { number in
+      // Without SA_RESTART, so that a write into a full pipe ends, too. The library's threads block all signals.
+      var action = sigaction()
+      action.__sigaction_handler.sa_handler = { number in
         if Interruption.received.exchange(number, ordering: .relaxed) != 0 { _exit(128 + number) }
       }
+      sigaction(number, &action, nil)
     }
   }
 

@@ -31,6 +31,20 @@ protocol Command {
 enum Program {
   static var commands: [any Command.Type] { [GetCommand.self, HelpCommand.self] }
 
+  /// Runs with the arguments of `main`. One that isn't UTF-8 would come out as another than was given.
+  static func run(_ count: Int32, _ values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> ExitCode {
+    var arguments: [String] = []
+    for index in 1..<max(Int(count), 1) {
+      guard let value = values[index] else { break }
+      guard let argument = String(validatingCString: value) else {
+        Terminal.complain("nuthatch: argument \(index) is not UTF-8: '\(String(cString: value))'\n")
+        return .usage
+      }
+      arguments.append(argument)
+    }
+    return run(arguments)
+  }
+
   static func run(_ arguments: [String]) -> ExitCode {
     do {
       guard let first = arguments.first else {

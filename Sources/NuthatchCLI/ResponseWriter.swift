@@ -6,7 +6,8 @@ struct ResponseWriter {
     case written
     case notAPicture(NuthatchError)
     case notWritten(NuthatchError)
-    case closedPipe
+    /// Standard output took no more; whoever has to know was told.
+    case ended(ExitCode)
   }
 
   private let files: [(name: String, format: EncodedFormat)]
@@ -41,7 +42,7 @@ struct ResponseWriter {
   /// What a server says of a failure is for standard output only.
   func writeErrorPage(_ response: Response) -> Outcome {
     guard image == nil, files.contains(where: { $0.name == "-" }) else { return .written }
-    return response.withBody { Terminal.write($0) ? .written : .closedPipe }
+    return response.withBody { ResponseWriter.write($0, to: "-") }
   }
 
   /// Goes through the files until one can't be written.
@@ -56,7 +57,7 @@ struct ResponseWriter {
   }
 
   private static func write(_ bytes: UnsafeRawBufferPointer, to file: String) -> Outcome {
-    if file == "-" { return Terminal.write(bytes) ? .written : .closedPipe }
+    if file == "-" { return Terminal.write(bytes).map { .ended($0) } ?? .written }
     do throws(NuthatchError) {
       try OutputFile.write(bytes, to: file)
       return .written

@@ -3,19 +3,13 @@
 import os
 import signal
 import stat
-import struct
 import subprocess
 from pathlib import Path
 from typing import Dict
 
 import pytest
-from command import COMMAND, Runner, heed_signals
-from pictures import png
+from command import COMMAND, Runner, heed_signals, names
 from testserver import TestServer, answer, body, ok, redirect, script, truncated
-
-
-def names(folder: Path) -> list:
-    return sorted(path.name for path in folder.iterdir() if path.name != "cache")
 
 
 def test_to_standard_output(server: TestServer, nuthatch: Runner) -> None:
@@ -148,6 +142,9 @@ def test_a_closed_pipe_is_quiet(server: TestServer, environment: Dict[str, str])
 def test_no_cache_to_be_had(nuthatch: Runner) -> None:
     done = nuthatch("get", "http://127.0.0.1:1/", "--cache", "/dev/null/x")
     assert (done.returncode, done.stderr[:18]) == (1, b"nuthatch: get: io:")
+    # Why it can't be made, not that it isn't there.
+    done = nuthatch("get", "http://127.0.0.1:1/", "--cache", "/sys/nothing/x")
+    assert done.returncode == 1 and b"No such file" not in done.stderr
 
 
 def test_passwords_are_not_shown(nuthatch: Runner) -> None:
@@ -156,30 +153,107 @@ def test_passwords_are_not_shown(nuthatch: Runner) -> None:
     assert b"sesame" not in done.stderr and b"***@127.0.0.1" in done.stderr
 
 
-def test_pictures_of_a_size(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
-    server.on("/a", ok(png(640, 480), "image/png"))
-    url = server.url("/a")
-    done = nuthatch("get", url, "--size", "64", "-o", "a.png", "-o", "a.jpg", "-o-")
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout == (tmp_path / "a.png").read_bytes()
-    assert struct.unpack(">II", done.stdout[16:24]) == (64, 48)
-    assert (tmp_path / "a.jpg").read_bytes().startswith(b"\xff\xd8\xff")
-    for arguments, size in [
-        (["--size=100x30"], (40, 30)),
-        (["-s100x30", "--mode=fill"], (100, 30)),
-        (["-s", "1000", "--quality", "fast"], (640, 480)),
-        (["-s", "1000", "--enlarge"], (1000, 750)),
-    ]:
-        assert struct.unpack(">II", nuthatch("get", url, *arguments).stdout[16:24]) == size
+def test_a_full_disk_is_no_closed_pipe(server: TestServer, environment: Dict[str, str]) -> None:
+    server.on("/a", ok("x" * 100_000))
+    for arguments in (["get", server.url("/a")], ["--version"]):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([COMMAND, *arguments], env=environment, stdout=full, stderr=subprocess.PIPE)
+        assert done.returncode == 1
+        assert b"standard output can't be written: No space left" in done.stderr
 
 
-def test_no_picture_no_file(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
-    server.on("/text", ok("hello"))
-    server.on("/404", answer(404, png(8, 8)))
-    server.on("/cut", ok(png(64, 64)[:-200]))
-    for path, word in [("/text", b"not_an_image"), ("/404", b"HTTP 404 Not Found"), ("/cut", b"truncated")]:
-        done = nuthatch("get", server.url(path), "--size", "64", "-o", "a.png", "-o", "-")
-        assert (done.returncode, done.stdout) == (4, b"")
-        assert done.stderr.split(b": ")[2] == word
-    assert names(tmp_path) == []
-    assert nuthatch("get", server.url("/cut"), "--size=64", "--allow-truncated").stdout.startswith(b"\x89PNG")
+@pytest.mark.parametrize(
+    "closed, arguments, code",
+    [
+        (">&-", "PLAIN", 1),
+        ("2>&-", "MISSING -o file", 4),
+        ("<&-", "PLAIN -d @-", 2),
+        (">&- 2>&- <&-", "PLAIN", 1),
+    ],
+)
+def test_closed_standard_descriptors(
+    closed: str, arguments: str, code: int, server: TestServer, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    """Their numbers must not become those of connections and files, into which messages would then be written."""
+    server.on("/a", ok("x"))
+    line = arguments.replace("PLAIN", server.url("/a")).replace("MISSING", server.url("/404"))
+    command = ["sh", "-c", f"'{COMMAND}' get {line} {closed}"]
+    assert subprocess.run(command, env=environment, cwd=str(tmp_path), timeout=60).returncode == code
+
+
+def test_a_pipe_that_does_not_wait(server: TestServer, environment: Dict[str, str]) -> None:
+    server.on("/a", ok("x" * 1_000_000))
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with open(reading, "rb") as file:
+        with subprocess.Popen([COMMAND, "get", server.url("/a")], env=environment, stdout=writing) as process:
+            os.close(writing)
+            assert len(file.read()) == 1_000_000
+        assert process.returncode == 0
+
+
+def test_interrupted_while_nobody_reads(server: TestServer, environment: Dict[str, str]) -> None:
+    server.on("/a", ok("x" * 1_000_000))
+    command = [COMMAND, "get", server.url("/a")]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_signals
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        # One byte is out, so that the rest is being written, and the pipe has no room for it.
+        assert process.stdout.read1(1) == b"x"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 143
+        assert process.stderr.read() == b""
+
+
+def test_a_draft_that_another_run_left(
+    server: TestServer, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    """In a container every run may have the same process number."""
+    server.on("/a", ok("new"))
+    line = f"for n in 0 1; do : >.nuthatch-$$-$n.part; done; exec '{COMMAND}' get {server.url('/a')} -o file"
+    assert subprocess.run(["sh", "-c", line], env=environment, cwd=str(tmp_path)).returncode == 0
+    assert (tmp_path / "file").read_text() == "new"
+    left = [name for name in names(tmp_path) if name.endswith(".part")]
+    assert len(left) == 2, "another run's files are its own"
+
+
+def test_links_and_long_names(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    server.on("/a", ok("new"))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "to-nothing").symlink_to("folder/made")
+    assert nuthatch("get", server.url("/a"), "-o", "to-nothing").returncode == 0
+    assert (tmp_path / "to-nothing").is_symlink() and (tmp_path / "folder" / "made").read_text() == "new"
+    (tmp_path / "loop").symlink_to("loop")
+    assert nuthatch("get", server.url("/a"), "-o", "loop").returncode == 1
+    assert (tmp_path / "loop").is_symlink()
+    assert nuthatch("get", server.url("/a"), "-o", "n" * 255).returncode == 0
+    (tmp_path / "private").write_text("old")
+    (tmp_path / "private").chmod(0o600)
+    assert nuthatch("get", server.url("/a"), "-o", "private").returncode == 0
+    assert stat.S_IMODE((tmp_path / "private").stat().st_mode) == 0o600
+    assert nuthatch("get", server.url("/a"), "-o", "folder").returncode == 1
+
+
+def test_no_password_in_any_message(server: TestServer, nuthatch: Runner) -> None:
+    with_password = server.url("/404").replace("//", "//user:sesame@")
+    for url in (
+        with_password,
+        "http://user:a/sesame@host/",
+        "user:sesame@host/",
+        "http://user:sesame@ho st/",
+    ):
+        done = nuthatch("get", url, "-o", "file")
+        assert done.returncode == 4 and b"sesame" not in done.stderr
+
+
+def test_a_server_can_not_write_to_the_terminal(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", script(status=404, reason="\x1b[31mred", steps=[body("x")]))
+    done = nuthatch("get", server.url("/a"), "-o", "file")
+    assert done.returncode == 4 and b"\x1b" not in done.stderr and b"red" in done.stderr
+
+
+def test_arguments_that_are_not_utf8(environment: Dict[str, str]) -> None:
+    command = [COMMAND.encode(), b"get", b"http://x/", b"-o", b"\xff"]
+    done = subprocess.run(command, env=environment, capture_output=True)
+    assert (done.returncode, done.stderr[:31]) == (2, b"nuthatch: argument 4 is not UTF")

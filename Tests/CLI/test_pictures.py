@@ -1,0 +1,37 @@
+"""`nuthatch get --size`: pictures instead of what came."""
+
+import struct
+from pathlib import Path
+
+from command import Runner, names
+from pictures import png
+from testserver import TestServer, answer, ok
+
+
+def test_pictures_of_a_size(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    server.on("/a", ok(png(640, 480), "image/png"))
+    url = server.url("/a")
+    done = nuthatch("get", url, "--size", "64", "-o", "a.png", "-o", "a.jpg", "-o-")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == (tmp_path / "a.png").read_bytes()
+    assert struct.unpack(">II", done.stdout[16:24]) == (64, 48)
+    assert (tmp_path / "a.jpg").read_bytes().startswith(b"\xff\xd8\xff")
+    for arguments, size in [
+        (["--size=100x30"], (40, 30)),
+        (["-s100x30", "--mode=fill"], (100, 30)),
+        (["-s", "1000", "--quality", "fast"], (640, 480)),
+        (["-s", "1000", "--enlarge"], (1000, 750)),
+    ]:
+        assert struct.unpack(">II", nuthatch("get", url, *arguments).stdout[16:24]) == size
+
+
+def test_no_picture_no_file(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    server.on("/text", ok("hello"))
+    server.on("/404", answer(404, png(8, 8)))
+    server.on("/cut", ok(png(64, 64)[:-200]))
+    for path, word in [("/text", b"not_an_image"), ("/404", b"HTTP 404 Not Found"), ("/cut", b"truncated")]:
+        done = nuthatch("get", server.url(path), "--size", "64", "-o", "a.png", "-o", "-")
+        assert (done.returncode, done.stdout) == (4, b"")
+        assert done.stderr.split(b": ")[2] == word
+    assert names(tmp_path) == []
+    assert nuthatch("get", server.url("/cut"), "--size=64", "--allow-truncated").stdout.startswith(b"\x89PNG")
