@@ -3,8 +3,9 @@
 import ctypes
 import os
 import sys
+import threading
 from types import TracebackType
-from typing import Any, Iterable, List, Mapping, Optional, Tuple, Type, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Type, Union
 
 from . import _prototypes
 from ._errors import Closed, Error, error_for
@@ -19,6 +20,20 @@ PICTURE_ACCEPT = "image/jpeg,image/png;q=0.9,*/*;q=0.1"
 
 #: A blocking call looks this often (in milliseconds) whether Ctrl-C was pressed.
 _PATIENCE = 100
+
+#: The largest number that the C side takes.
+_LARGEST = 2**63 - 1
+
+#: Held while a cache opens itself again in a forked child, where several threads may find out that it must.
+_reopening = threading.Lock()
+
+
+def _renew_lock() -> None:
+    global _reopening
+    _reopening = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
 
 
 class Cache:
@@ -46,14 +61,23 @@ class Cache:
         user_agent: Optional[str] = None,
     ) -> None:
         self._handle: Optional[int] = None
+        self._arguments = {
+            "path": path,
+            "timeout": timeout,
+            "deadline": deadline,
+            "max_bytes": max_bytes,
+            "user_agent": user_agent,
+        }
         self._path = None if path is None else os.fsencode(path)
+        if self._path is not None and b"\0" in self._path:
+            raise error_for(_prototypes.INVALID, f"a NUL character in the path {path!r}", None)
         self._options = _prototypes.nh_options()
         self._options.struct_size = ctypes.sizeof(self._options)
         self._options.timeout_ms = _milliseconds(timeout, "timeout")
         self._options.deadline_ms = _milliseconds(deadline, "deadline")
         if max_bytes <= 0:
             raise error_for(_prototypes.INVALID, f"max_bytes must be positive, not {max_bytes}", None)
-        self._options.max_bytes = max_bytes
+        self._options.max_bytes = min(max_bytes, _LARGEST)
         if user_agent is not None:
             self._options.user_agent = encode(user_agent, "user_agent")
         self._open()
@@ -151,7 +175,8 @@ class Cache:
                     library.nh_request_add_header(draft, encode(name, "header"), encode(value, "header")), url
                 )
             if body is not None:
-                data = bytes(body)
+                # Not bytes(body) alone: of a number it makes as many zeros.
+                data = bytes(memoryview(body))
                 check(library.nh_request_set_body(draft, data, len(data)), url)
             if user is not None:
                 check(
@@ -162,7 +187,7 @@ class Cache:
                 check(library.nh_request_set_timeout(draft, _milliseconds(timeout, "timeout")), url)
             if deadline != -1:
                 check(library.nh_request_set_deadline(draft, _milliseconds(deadline, "deadline")), url)
-            check(library.nh_request_set_max_bytes(draft, max_bytes), url)
+            check(library.nh_request_set_max_bytes(draft, min(max_bytes, _LARGEST)), url)
             return self._perform(draft, url)
         finally:
             library.nh_request_release(draft)
@@ -194,6 +219,10 @@ class Cache:
         if getattr(self, "_handle", None) is not None and not sys.is_finalizing():
             self.close()
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        # As path and options: whoever gets it opens the same directory.
+        return (_opened, (type(self), self._arguments))
+
     def __repr__(self) -> str:
         path = None if self._path is None else os.fsdecode(self._path)
         return f"<Cache {path!r}{' closed' if self.closed else ''}>"
@@ -209,13 +238,29 @@ class Cache:
         if handle is None:
             raise Closed("the cache has been closed", "closed", url)
         status = library.nh_submit(handle, draft, ctypes.byref(ticket))
-        if status == _prototypes.FORKED:
-            # A cache that was opened before os.fork() opens itself again in the child.
-            library.nh_close(handle)
-            self._open()
-            status = library.nh_submit(self._handle, draft, ctypes.byref(ticket))
+        if status in (_prototypes.FORKED, _prototypes.INVALID):
+            # Read on this thread, before another call of the library on it.
+            message = library.nh_error_message().decode("utf-8", "replace")
+            handle = self._successor(handle, status)
+            if handle is None:
+                raise Closed("the cache has been closed", "closed", url)
+            if handle == 0:
+                raise error_for(status, message, url)
+            status = library.nh_submit(handle, draft, ctypes.byref(ticket))
         check(status, url)
         return ticket
+
+    def _successor(self, handle: int, status: int) -> Optional[int]:
+        """The handle to go on with when ``handle`` was refused: ``None`` when the cache has been closed meanwhile, 0
+        when there is no other. A cache that was opened before ``os.fork()`` opens itself again in the child."""
+        with _reopening:
+            if self._handle is None or self._handle != handle:
+                return self._handle
+            if status != _prototypes.FORKED:
+                return 0
+            self._open()
+            library.nh_close(handle)
+            return self._handle
 
     def _perform(self, draft: ctypes.c_void_p, url: str) -> Response:
         ticket = self._submit(draft, url)
@@ -241,6 +286,10 @@ def _pairs(headers: HeaderArgument) -> List[Tuple[str, str]]:
     return list(headers.items() if isinstance(headers, Mapping) else headers or [])
 
 
+def _opened(kind: Type[Cache], arguments: Dict[str, Any]) -> Cache:
+    return kind(**arguments)
+
+
 def _as_json(value: Any) -> bytes:
     import json
 
@@ -262,4 +311,4 @@ def _milliseconds(seconds: Optional[float], what: str) -> int:
         return -1
     if not seconds > 0:
         raise error_for(_prototypes.INVALID, f"{what} must be a positive number of seconds or None", None)
-    return max(1, min(int(seconds * 1000), 2**62))
+    return max(1, int(min(seconds, 2**52) * 1000))

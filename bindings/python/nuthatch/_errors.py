@@ -15,7 +15,7 @@ class Error(Exception):
         self.url = url
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return (type(self), (*self.args, self.code, self.url))
+        return (type(self), self.args, self.__dict__)
 
 
 class TimeoutError(Error, builtins.TimeoutError):

@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import sys
 from typing import Iterator, Optional
 
 from . import _prototypes
@@ -69,4 +68,8 @@ def encode(text: str, what: str) -> bytes:
     if "\0" in text:
         code = _prototypes.BAD_URL if what == "url" else _prototypes.BAD_HEADER
         raise error_for(code, f"a NUL character, at character {text.index(chr(0))} of the {what}", None)
-    return text.encode("utf-8", "surrogatepass" if sys.platform == "win32" else "strict")
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        code = _prototypes.BAD_URL if what == "url" else _prototypes.BAD_HEADER
+        raise error_for(code, f"half a character, at character {error.start} of the {what}", None) from None

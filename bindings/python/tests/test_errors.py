@@ -14,7 +14,7 @@ from typing import Any, Dict
 import nuthatch
 import pytest
 from nuthatch import _prototypes
-from testserver import TestServer, body, ok, redirect, script, truncated
+from testserver import TestServer, answer, body, ok, redirect, script, truncated
 
 
 def test_words_are_the_librarys() -> None:
@@ -205,3 +205,97 @@ def test_nothing_is_left_open(server: TestServer, tmp_path: Path) -> None:
     while (descriptors(), threads()) != before and time.monotonic() < end:
         time.sleep(0.01)
     assert (descriptors(), threads()) == before
+
+
+@pytest.mark.parametrize("seconds", [float("inf"), 1e308, 10**400])
+def test_endless_limits(server: TestServer, cache: nuthatch.Cache, seconds: float) -> None:
+    server.on("/a", ok("x"))
+    assert cache.get(server.url("/a"), timeout=seconds, deadline=seconds).body == b"x"
+
+
+def test_numbers_beyond_64_bits_are_not_cut(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    server.on("/a", ok("x" * 100))
+    assert len(cache.get(server.url("/a"), max_bytes=2**64 + 5).body) == 100
+    with nuthatch.Cache(tmp_path / "c", max_bytes=2**64 + 5) as other:
+        assert len(other.get(server.url("/a")).body) == 100
+
+
+def test_text_that_c_would_cut_or_not_take(cache: nuthatch.Cache) -> None:
+    with pytest.raises(nuthatch.Invalid, match="NUL"):
+        nuthatch.Cache("a\0b")
+    with pytest.raises(nuthatch.BadURL, match="at character 9"):
+        cache.get("http://x/\ud800")
+    with pytest.raises(nuthatch.BadHeader):
+        cache.get("http://x/", headers={"X": "\udcff"})
+    with pytest.raises(nuthatch.BadURL, match="NUL"):
+        cache.get("http://a%00b:c@x/")
+
+
+@pytest.mark.parametrize("wrong", [5, "text", [1, 2]])
+def test_a_body_is_bytes(cache: nuthatch.Cache, wrong: Any) -> None:
+    with pytest.raises(TypeError):
+        cache.request("POST", "http://x/", body=wrong)
+
+
+def test_a_cache_that_is_closed_under_a_call_says_closed(server: TestServer, tmp_path: Path) -> None:
+    server.on("/a", ok("x"))
+    errors = []
+
+    def work(cache: nuthatch.Cache) -> None:
+        try:
+            while True:
+                cache.get(server.url("/a"))
+        except nuthatch.Error as error:
+            errors.append(type(error))
+
+    for _ in range(50):
+        cache = nuthatch.Cache(tmp_path / "c")
+        threads = [threading.Thread(target=work, args=[cache]) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        cache.get(server.url("/a"))
+        cache.close()
+        for thread in threads:
+            thread.join(60)
+    assert errors == [nuthatch.Closed] * 100
+
+
+def test_threads_of_a_child_reopen_once(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", ok("x"))
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            bodies = []
+            threads = [
+                threading.Thread(target=lambda: bodies.append(cache.get(server.url("/a")).body))
+                for _ in range(8)
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            loops = [
+                name
+                for name in os.listdir("/proc/self/task")
+                if "nuthatch" in Path(f"/proc/self/task/{name}/comm").read_text()
+            ]
+            status = 0 if bodies == [b"x"] * 8 and len(loops) == 1 else 2
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_what_pickles(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    server.on("/a", answer(404, "gone"))
+    with pytest.raises(nuthatch.HTTPStatusError) as caught:
+        cache.get(server.url("/a")).raise_for_status()
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.code, again.url, again.response.body) == ("http", server.url("/a"), b"gone")
+    original = nuthatch.Cache(tmp_path / "c", timeout=5, user_agent="own/1")
+    with original, pickle.loads(pickle.dumps(original)) as copy:
+        copy.get(server.url("/a"))
+        assert repr(copy) == repr(original)
+    assert server.requests("/a")[-1].header("User-Agent") == "own/1"
