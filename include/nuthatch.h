@@ -413,7 +413,8 @@ nh_status nh_request_release(nh_request *request);
  *
  * @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
  * @return NH_OK, or why there is no answer: NH_BAD_URL, NH_TIMEOUT, NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_HTTP,
- *         NH_TRUNCATED, NH_TOO_LARGE, NH_TOO_MANY_REDIRECTS, NH_CLOSED, NH_FORKED, NH_INVALID, NH_OUT_OF_MEMORY.
+ *         NH_TRUNCATED, NH_TOO_LARGE, NH_TOO_MANY_REDIRECTS, NH_CLOSED, NH_FORKED, NH_INVALID, NH_OUT_OF_MEMORY, NH_IO
+ *         where no descriptor is left.
  */
 nh_status nh_get(nh_cache *cache, const char *url, nh_response **response);
 
@@ -428,7 +429,8 @@ nh_status nh_perform(nh_cache *cache, nh_request *request, nh_response **respons
 /* ---- Submit and wait later --------------------------------------------------------------------------------------- */
 
 /**
- * Starts a request and returns at once.
+ * Starts a request and returns at once. Of any number that are submitted, at most 256 (fewer where few descriptors
+ * may be open) have a connection at a time; the others wait their turn, and only their deadline runs meanwhile.
  *
  * @param ticket  Gets the handle; NULL on failure. Release it with nh_ticket_release.
  * @return NH_OK; NH_BAD_URL or NH_BAD_HEADER, before any network is touched; NH_CLOSED; NH_FORKED; NH_INVALID.

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "nhs_curl.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,13 +44,15 @@ CURLcode nhs_easy_set_progress_callback(CURL *easy, curl_xferinfo_callback callb
 
 /* libcurl's own sockets would be inherited by whatever the program executes. */
 static curl_socket_t open_private_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
-    (void)context;
     (void)purpose;
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    int descriptor = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (descriptor < 0) *(int *)context = errno;
+    return descriptor;
 }
 
-CURLcode nhs_easy_set_private_sockets(CURL *easy) {
-    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_private_socket);
+CURLcode nhs_easy_set_private_sockets(CURL *easy, int *failure) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_private_socket);
+    return code ? code : curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, failure);
 }
 
 long nhs_easy_get_long(CURL *easy, CURLINFO info) {

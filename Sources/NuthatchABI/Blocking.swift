@@ -8,7 +8,8 @@ import NuthatchCore
 ///
 /// @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
 /// @return NH_OK, or why there is no answer: NH_BAD_URL, NH_TIMEOUT, NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_HTTP,
-///         NH_TRUNCATED, NH_TOO_LARGE, NH_TOO_MANY_REDIRECTS, NH_CLOSED, NH_FORKED, NH_INVALID, NH_OUT_OF_MEMORY.
+///         NH_TRUNCATED, NH_TOO_LARGE, NH_TOO_MANY_REDIRECTS, NH_CLOSED, NH_FORKED, NH_INVALID, NH_OUT_OF_MEMORY, NH_IO
+///         where no descriptor is left.
 @_cdecl("nh_get")
 public func nhGet(
   _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ response: UnsafeMutablePointer<nh_response_ref?>?

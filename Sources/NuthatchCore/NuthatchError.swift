@@ -17,10 +17,10 @@ public struct NuthatchError: Error, Sendable, Equatable, CustomStringConvertible
   public var description: String { "\(code.word): \(message)" }
 }
 
-extension NuthatchError {
-  init(_ fault: TransportFault, url: WebURL) {
-    let code: ErrorCode =
-      switch fault.kind {
+extension ErrorCode {
+  init(_ kind: TransportFault.Kind) {
+    self =
+      switch kind {
       case .timeout: .timeout
       case .dns: .dns
       case .refused: .refused
@@ -32,8 +32,14 @@ extension NuthatchError {
       case .badURL: .badURL
       case .outOfMemory: .outOfMemory
       case .internal: .internal
+      case .io: .io
       }
-    self.init(code, "\(fault.message): \(url)")
+  }
+}
+
+extension NuthatchError {
+  init(_ fault: TransportFault, url: WebURL) {
+    self.init(ErrorCode(fault.kind), "\(fault.message): \(url)")
   }
 
   init(_ fault: URLFault, url: String) {

@@ -17,7 +17,7 @@ final class Runtime: @unchecked Sendable {
     do {
       transport = try Transport()
     } catch {
-      throw NuthatchError(error.kind == .outOfMemory ? .outOfMemory : .internal, error.message)
+      throw NuthatchError(ErrorCode(error.kind), error.message)
     }
     epoch = nhs_fork_epoch()
   }

@@ -28,9 +28,9 @@ package final class EventLoop: @unchecked Sendable {
     epoll = nhs_epoll_new()
     bell = nhs_eventfd_new()
     guard epoll >= 0, bell >= 0, nhs_epoll_watch(epoll, bell, UInt32(EPOLLIN.rawValue), 1) == 0 else {
-      let reason = String(cString: strerror(errno))
+      let reason = errno
       for descriptor in [epoll, bell] where descriptor >= 0 { close(descriptor) }
-      throw TransportFault(.internal, "the event loop can't be set up: \(reason)")
+      throw TransportFault(shortage: reason, "the event loop can't be set up")
     }
     // Sharing an epoll with its parent, a forked child would see, and steal, the parent's events.
     _ = nhs_close_in_child(epoll)
@@ -40,8 +40,7 @@ package final class EventLoop: @unchecked Sendable {
     guard failure == 0 else {
       context.release()
       closeDescriptors()
-      throw TransportFault(
-        .internal, "the loop's thread can't be started: \(String(cString: strerror(failure)))")
+      throw TransportFault(shortage: failure, "the loop's thread can't be started")
     }
   }
 

@@ -14,6 +14,8 @@ final class Transfer {
   private var hasConnected = false
   private var headerList: UnsafeMutablePointer<curl_slist>?
   private var errorBuffer: UnsafeMutablePointer<CChar>
+  /// The errno of a socket that the system did not give; 0 when it gave all.
+  private let socketFailure: UnsafeMutablePointer<Int32>
   private var bodyCopy: UnsafeMutablePointer<UInt8>?
   private var uploaded: Int64 = 0
   /// Why we ended the transfer in a callback; libcurl itself only knows that we did.
@@ -30,11 +32,14 @@ final class Transfer {
     lastActivity = startedAt
     errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    socketFailure = .allocate(capacity: 1)
+    socketFailure.initialize(to: 0)
   }
 
   deinit {
     freeLists()
     errorBuffer.deallocate()
+    socketFailure.deallocate()
   }
 
   /// What libcurl only borrowed; called once the handle is out of the multi.
@@ -73,7 +78,7 @@ final class Transfer {
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))  // silence has its own watch; libcurl's would end at 300 s
     if nhs_easy_set_header_callback(easy, headerArrived, context) != CURLE_OK { refused = true }
     if nhs_easy_set_write_callback(easy, bodyArrived, context) != CURLE_OK { refused = true }
-    if nhs_easy_set_private_sockets(easy) != CURLE_OK { refused = true }
+    if nhs_easy_set_private_sockets(easy, socketFailure) != CURLE_OK { refused = true }
     configureMethod(set, set, set)
     configureCredentials(set, set)
     refused = refused || !configureHeaders()
@@ -188,6 +193,9 @@ final class Transfer {
     if code == CURLE_OUT_OF_MEMORY, !hasHead, timings().firstByte > 0 {
       // libcurl's words for a line that outgrows its buffer, too; which of the two it is, it doesn't tell.
       return TransportFault(.http, "a header line of more than 100 KB, or no memory for it")
+    }
+    if code == CURLE_COULDNT_CONNECT, TransportFault.isShortage(socketFailure.pointee) {
+      return TransportFault(shortage: socketFailure.pointee, "no socket could be had")
     }
     let errno = nhs_easy_get_long(easy, CURLINFO_OS_ERRNO)
     return TransportFault(code: code, detail: String(cString: errorBuffer), errno: errno)

@@ -1,4 +1,5 @@
 import CSystem
+import Glibc
 import Synchronization
 
 /// Runs transfers on one libcurl multi handle. Any thread may start and cancel them.
@@ -12,11 +13,22 @@ package final class Transport: @unchecked Sendable {
   // Confined to the loop's thread.
   private let multi: UnsafeMutableRawPointer
   private var active: [UInt64: Transfer] = [:]
+  /// Those that wait for others to end, and their order; ids of cancelled ones stay in it for a while.
+  private var waiting: [UInt64: (request: TransferRequest, sink: any TransferSink)] = [:]
+  private var order: [UInt64] = []
+  private var nextInOrder = 0
   private var idleHandles: [UnsafeMutableRawPointer] = []
   private var curlTimer: EventLoop.TimerID?
 
   /// As many easy handles are kept for reuse: each holds some 20 KB.
   private static let idleLimit = 64
+
+  /// As many transfers run at once: each may need a descriptor, of which the program wants some, too.
+  private let activeLimit: Int = {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
+    return min(256, max(1, (Int(clamping: limit.rlim_cur) - 16) / 2))
+  }()
 
   /// Starts the loop's thread.
   package init() throws(TransportFault) {
@@ -42,6 +54,7 @@ package final class Transport: @unchecked Sendable {
   /// Cancels what is under way, ends the thread, and waits for its end.
   package func stop() {
     loop.stop {
+      self.waiting = [:]
       for id in Array(self.active.keys) { self.end(id) }
       for handle in self.idleHandles { curl_easy_cleanup(handle) }
       self.idleHandles = []
@@ -67,6 +80,31 @@ package final class Transport: @unchecked Sendable {
 
 extension Transport {
   private func begin(_ id: UInt64, _ request: TransferRequest, _ sink: any TransferSink) {
+    guard active.count < activeLimit else {
+      waiting[id] = (request, sink)
+      order.append(id)
+      return
+    }
+    launch(id, request, sink)
+  }
+
+  private func launchNext() {
+    while active.count < activeLimit, nextInOrder < order.count {
+      let id = order[nextInOrder]
+      nextInOrder += 1
+      if let (request, sink) = waiting.removeValue(forKey: id) { launch(id, request, sink) }
+    }
+    forgetOrder()
+  }
+
+  /// Drops ids that have had their turn or were cancelled, once they are the greater part.
+  private func forgetOrder() {
+    guard order.count > 1000, order.count > 2 * waiting.count else { return }
+    order = order[nextInOrder...].filter { waiting[$0] != nil }
+    nextInOrder = 0
+  }
+
+  private func launch(_ id: UInt64, _ request: TransferRequest, _ sink: any TransferSink) {
     guard let easy = idleHandles.popLast() ?? curl_easy_init() else {
       return sink.finished(TransportFault(.outOfMemory, "no memory for a libcurl handle"), TransferTimings())
     }
@@ -81,8 +119,10 @@ extension Transport {
   }
 
   private func end(_ id: UInt64) {
+    if waiting.removeValue(forKey: id) != nil { return forgetOrder() }
     guard let transfer = active[id] else { return }
     release(transfer)
+    launchNext()
   }
 
   private func release(_ transfer: Transfer) {
@@ -102,6 +142,7 @@ extension Transport {
     let timings = transfer.timings()
     release(transfer)
     transfer.sink.finished(fault, timings)
+    launchNext()
   }
 
   /// The timer moves only when it fires, so that a byte costs no more than a note of its time.

@@ -12,6 +12,8 @@ package struct TransportFault: Error, Equatable, Sendable {
     /// The sink asked for the end.
     case stopped
     case badURL, outOfMemory, `internal`
+    /// The process has as many files open as it may.
+    case io
   }
 
   package var kind: Kind
@@ -25,6 +27,19 @@ package struct TransportFault: Error, Equatable, Sendable {
 }
 
 extension TransportFault {
+  /// Whether it is this machine that has no more to give, not the peer that refuses.
+  static func isShortage(_ errno: Int32) -> Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(errno) }
+
+  init(shortage errno: Int32, _ what: String) {
+    let kind: Kind =
+      switch errno {
+      case EMFILE, ENFILE: .io
+      case ENOMEM, ENOBUFS, EAGAIN: .outOfMemory
+      default: .internal
+      }
+    self.init(kind, "\(what): \(String(cString: strerror(errno)))")
+  }
+
   /// What libcurl's result means. `detail` is its error buffer, `errno` that of the failed connection.
   init(code: CURLcode, detail: String, errno: Int) {
     let text = String(cString: curl_easy_strerror(code))

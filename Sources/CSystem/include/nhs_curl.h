@@ -19,8 +19,8 @@ CURLcode nhs_easy_set_write_callback(CURL *easy, nhs_data_callback callback, voi
 /* Called whenever bytes moved, and about once a second. */
 CURLcode nhs_easy_set_progress_callback(CURL *easy, curl_xferinfo_callback callback, void *context);
 
-/* Connections are closed on exec. */
-CURLcode nhs_easy_set_private_sockets(CURL *easy);
+/* Connections are closed on exec. *failure gets the errno of a socket that could not be had. */
+CURLcode nhs_easy_set_private_sockets(CURL *easy, int *failure);
 
 /* The value, or 0 (NULL) where libcurl has none. */
 long nhs_easy_get_long(CURL *easy, CURLINFO info);
