@@ -58,7 +58,8 @@ int main(int count, char **arguments) {
     CHECK("get before", nh_get(cache, url_of(base, "/bytes/1000"), &response) == NH_OK);
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
-    nh_request_new(url_of(base, "/delay/60000"), &request);
+    nh_request_new(url_of(base, "/delay/600000"), &request);
+    nh_request_set_timeout(request, -1);
     nh_submit(cache, request, &ticket);
 
     for (int round = 0; round < 20; round++) {
