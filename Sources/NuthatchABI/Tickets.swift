@@ -34,10 +34,13 @@ public func nhWait(
 ) -> nh_status {
   answering { () throws(NuthatchError) in
     guard let event else { throw .null("event") }
-    guard event_size == UInt(MemoryLayout<nh_event>.size) else {
-      throw NuthatchError(.invalid, "event_size is \(event_size), not \(MemoryLayout<nh_event>.size)")
+    let known = MemoryLayout<nh_event>.size
+    guard let size = Int(exactly: event_size), size >= known, size <= 65_536 else {
+      throw NuthatchError(.invalid, "event_size is \(event_size), not \(known)")
     }
     event.pointee = nh_event()
+    // A newer program has room for more than there is to tell.
+    memset(UnsafeMutableRawPointer(event) + known, 0, size - known)
     let waited = try find(ticket, .ticket, as: Ticket.self)
     guard let next = try waited.next(within: timeout_ms < 0 ? nil : timeout_ms) else {
       throw NuthatchError(.timeout, "no event within \(timeout_ms) ms: \(waited.shownURL)")

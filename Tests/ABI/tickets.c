@@ -97,6 +97,25 @@ static void *hammer(void *seed) {
     return NULL;
 }
 
+/* A program that was built with a later header, against this library. */
+static void longer_event(void) {
+    struct {
+        nh_event known;
+        uint64_t from_the_future, behind;
+    } newer;
+    nh_request *request = NULL;
+    nh_ticket *ticket = NULL;
+    memset(&newer, 0x5a, sizeof newer);
+    nh_request_new(url_of(base, "/bytes/10"), &request);
+    nh_submit(cache, request, &ticket);
+    CHECK("longer event", nh_wait(ticket, -1, &newer.known, sizeof newer - sizeof newer.behind) == NH_OK);
+    CHECK("what isn't known is 0", newer.known.kind == NH_EVENT_FRESH && newer.from_the_future == 0);
+    CHECK("memory behind it untouched", *(unsigned char *)&newer.behind == 0x5a);
+    CHECK("clear a longer event", nh_event_clear(&newer.known) == NH_OK);
+    nh_ticket_release(ticket);
+    nh_request_release(request);
+}
+
 static void races(void) {
     pthread_t threads[4];
     for (int i = 0; i < shared_count; i++) nh_request_new("http://127.0.0.1/", &shared[i]);
@@ -115,6 +134,7 @@ int main(int count, char **arguments) {
     cancelled();
     failed();
     closing();
+    longer_event();
     races();
     return failures != 0;
 }

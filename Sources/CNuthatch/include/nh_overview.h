@@ -42,8 +42,8 @@
  *            cache anew works. Close or release inherited handles in the child as you like: the parent isn't touched.
  * Exec.      No connection of the library survives exec(). (A pair of sockets that libcurl talks to itself with does.)
  * Exit.      exit() with requests under way is fine: the library's thread ends first. Nobody hears of their end.
- * Sizes.     Structs begin with struct_size; set it with sizeof. That is how programs and libraries of different
- *            versions understand each other. Zero what you don't set.
+ * Sizes.     Structs begin with struct_size, or are passed with their size (nh_event); set it with sizeof. That is how
+ *            programs and libraries of different versions understand each other. Zero what you don't set.
  * Text.      All strings are UTF-8, terminated by NUL. URLs come back byte for byte as they were passed.
  * Unload.    The library stays loaded once it was: dlclose() does nothing.
  */
