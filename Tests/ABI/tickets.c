@@ -133,8 +133,8 @@ int main(int count, char **arguments) {
     answer();
     cancelled();
     failed();
-    closing();
     longer_event();
+    closing();
     races();
     return failures != 0;
 }
