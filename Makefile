@@ -8,7 +8,7 @@ SWIFTFLAGS ?=
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
-.PHONY: all machine test-machine demo test install wheel header lint format sanitize clean help
+.PHONY: all machine test-machine demo test install wheel header lint format sanitize fuzz bench bench-imaging bench-quality clean help
 
 all: machine ## build the library, the command and the test server into build/
 	@swift build -c release $(SWIFTFLAGS)
@@ -47,6 +47,17 @@ format: test-machine ## put Swift and Python files into the project's form
 sanitize: test-machine ## run the Swift tests under the thread and the address sanitizer
 	@Scripts/test --only swift --sanitize thread; thread=$$?; \
 	  Scripts/test --only swift --sanitize address && exit $$thread
+
+fuzz: machine ## look for crashes for SECONDS (60) each in what decodes pictures
+	@Tests/Fuzz/run.sh $(or $(SECONDS),60)
+
+bench-imaging: machine ## thumbnails beside the codecs alone, Pillow, libvips and OpenCV, in one run
+	@Benchmarks/imaging/run.sh
+
+bench-quality: machine ## thumbnails of photographs against an exact reference, in decibels
+	@Benchmarks/imaging/quality.sh
+
+bench: bench-imaging bench-quality ## every benchmark
 
 clean: ## remove everything that was built
 	rm -rf .build build dist

@@ -2,8 +2,8 @@
 
     quality.py WORK
 
-Peak signal to noise over red, green and blue, in decibels, of every photograph at three sizes; `best` and `fast`,
-of the file as it is, and of a progressive copy whose last scans are left out where that is allowed.
+Peak signal to noise over red, green and blue, in decibels, of every photograph at three sizes; `best` and
+`fast`, of the file as it is, and of a progressive copy whose last scans are left out where that is allowed.
 """
 
 import statistics

@@ -7,6 +7,7 @@ os.environ["VIPS_CONCURRENCY"] = "1"
 
 import cv2  # noqa: E402
 import numpy  # noqa: E402
+import PIL  # noqa: E402
 import pyvips  # noqa: E402
 from PIL import Image  # noqa: E402
 
@@ -56,3 +57,8 @@ def opencv(data: bytes, size: int) -> object:
 
 
 RIVALS = {"pillow": pillow, "pillow-lanczos": pillow_lanczos, "vips": vips, "opencv": opencv}
+
+
+def versions() -> str:
+    libvips = ".".join(str(pyvips.version(part)) for part in range(3))
+    return f"Pillow {PIL.__version__}, libvips {libvips}, OpenCV {cv2.__version__}"

@@ -71,6 +71,34 @@ import Testing
     #expect(atOnce.pictures[0].largestDifference(from: result.pictures[0]) == 0)
   }
 
+  @Test func fillBytesAmongPixelsDecodeTheSameInPieces() {
+    // libjpeg-turbo's two ways of decoding treat them differently.
+    let jpeg = Fixture.jpeg(100, 75, color: Int(NHT_GRAY), sampling: (1, 1))
+    var options = DecodeOptions()
+    options.allowDamaged = true
+    let start = jpeg.indices.first { jpeg[$0] == 0xFF && jpeg[$0 + 1] == 0xDA } ?? 0
+    for place in stride(from: start + 12, to: jpeg.count - 10, by: 31) {
+      var filled = jpeg
+      filled.replaceSubrange(place..<place, with: [0xFF, 0xFF, 0xFF, 0])
+      let whole = Decode.thumbnails(filled, Self.box, options)
+      for size in [1, 2, 700] {
+        #expect(Decode.pieces(filled, size, Self.box, options).summary == whole.summary, "\(place), \(size)")
+      }
+    }
+  }
+
+  @Test func tooManyPixelsComeBeforeOtherFaults() {
+    var jpeg = Fixture.jpeg(16, 16)
+    let frame = jpeg.indices.first { jpeg[$0] == 0xFF && jpeg[$0 + 1] == 0xC0 } ?? 0
+    jpeg.replaceSubrange(frame + 5..<frame + 9, with: [0xFF, 0xFF, 0xFF, 0xFF])
+    let twice = Array(jpeg[..<(frame + 19)]) + Array(jpeg[frame...])
+    for outcome in [Decode.thumbnails(twice, Self.box)]
+      + [1, 9, 5000].map({ Decode.pieces(twice, $0, Self.box) })
+    {
+      #expect(outcome.fault?.kind == .tooManyPixels)
+    }
+  }
+
   @Test func noStopWhereEveryScanMatters() throws {
     let jpeg = Fixture.jpeg(64, 64) { $0.is_progressive = 1 }
     let whole = try Decode.whole(jpeg).get()
@@ -80,9 +108,13 @@ import Testing
   @Test func faultsAndMisuseAreTyped() {
     let decoder = IncrementalThumbnailer(boxes: Self.box)
     let html = Array("<html>nothing here</html>".utf8)
-    #expect(throws: ImageFault.self) { try html.withUnsafeBytes { _ = try decoder.feed($0) } }
-    #expect(throws: ImageFault.self) { try html.withUnsafeBytes { _ = try decoder.feed($0) } }
-    #expect(throws: ImageFault.self) { _ = try decoder.finish() }
+    for _ in 0..<2 {
+      let outcome = html.withUnsafeBytes { bytes in
+        Decode.capture { () throws(ImageFault) in try decoder.feed(bytes) }
+      }
+      #expect(outcome == .failure(ImageFault(.notAnImage, "the bytes are no picture", at: 0)))
+    }
+    #expect(throws: ImageFault(.notAnImage, "the bytes are no picture", at: 0)) { _ = try decoder.finish() }
     #expect(Decode.pieces([], 1, Self.box).fault?.kind == .notAnImage)
     var options = DecodeOptions()
     options.limits.bytes = 100

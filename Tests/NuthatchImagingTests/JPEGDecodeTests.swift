@@ -157,14 +157,16 @@ import Testing
     #expect(whole.pictures[0].largestDifference(from: try #require(Decode.whole(jpeg).picture)) == 0)
   }
 
-  @Test func scaledPicturesLieWhereTheyShould() throws {
+  @Test(arguments: [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1)] as [(Int32, Int32)])
+  func scaledPicturesLieWhereTheyShould(_ horizontal: Int32, _ vertical: Int32) throws {
     // A picture whose sides are no multiples, reduced: no shift against reducing it after a full decode.
-    let jpeg = Fixture.jpeg(1001, 667)
+    let jpeg = Fixture.jpeg(1001, 667, sampling: (horizontal, vertical))
     let whole = try #require(Decode.whole(jpeg).picture)
     for side in [60, 100, 250] {
       let thumb = try #require(Decode.thumbnails(jpeg, [ThumbnailBox(side)]).picture)
       let reference = try whole.resampled(to: thumb.size)
-      #expect(thumb.largestDifference(from: reference) <= 3)
+      // A quarter of the colour, spread smoothly or not, shows at steep places.
+      #expect(thumb.largestDifference(from: reference) <= (horizontal == 4 ? 6 : 3))
     }
   }
 

@@ -31,8 +31,9 @@ import Testing
   }
 
   @Test func absurdSidesAreRefused() {
-    for (width, height) in [(0x7FFF_FFFF, 1), (1, 0x7FFF_FFFF), (0x7FFF_FFFF, 0x7FFF_FFFF), (100_000_000, 1)]
-    {
+    for (width, height) in [
+      (0x7FFF_FFFF, 1), (1, 0x7FFF_FFFF), (0x7FFF_FFFF, 0x7FFF_FFFF), (100_000_000, 1), (1, 1_000_001),
+    ] {
       let bomb = header(UInt32(width), UInt32(height)) + Fixture.chunk("IDAT", [0x78, 0x9C])
       let fault = Decode.thumbnails(bomb, [ThumbnailBox(256)]).fault
       #expect(fault?.kind == .tooManyPixels, "\(width)x\(height): \(String(describing: fault))")

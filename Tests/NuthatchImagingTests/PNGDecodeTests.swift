@@ -138,7 +138,7 @@ import Testing
 
   @Test(arguments: kinds) func bothGiveTheSamePixels(_ type: Int32) throws {
     for filters: Int32 in [0, 0x08, 0x10, 0x20, 0x40, 0x80, 0xF8] {
-      for (width, height) in [(1, 1), (5, 3), (64, 40), (301, 77)] {
+      for (width, height) in [(1, 1), (1, 9), (2, 20), (3, 8), (5, 3), (64, 40), (301, 77)] {
         for level: Int32 in [0, 1, 9] {
           let png = Fixture.png(width, height, type: type) {
             $0.filters = filters

@@ -49,6 +49,30 @@ import Testing
     }
   }
 
+  @Test func anyCropOfAnySize() throws {
+    var random = SplitMix(21)
+    for round in 0..<300 {
+      let source = ImageSize(
+        width: .random(in: 1...70, using: &random), height: .random(in: 1...70, using: &random))
+      let target = ImageSize(
+        width: .random(in: 1...40, using: &random), height: .random(in: 1...40, using: &random))
+      let (w, h) = (Double(source.width), Double(source.height))
+      var crop = ImageRect(source)
+      crop.x = .random(in: 0..<w, using: &random)
+      crop.y = .random(in: 0..<h, using: &random)
+      // Down to next to nothing at the very edge.
+      let least = round % 3 == 0 ? 1e-9 : 0.5
+      crop.width = max(min(least, w - crop.x), .random(in: 0...w - crop.x, using: &random))
+      crop.height = max(min(least, h - crop.y), .random(in: 0...h - crop.y, using: &random))
+      guard crop.width > 0, crop.height > 0 else { continue }
+      let pixels = noise(source, seed: UInt64(round), transparent: false)
+      let exact = ResampleReference.resample(pixels, source, to: target, crop: crop, opaque: true)
+      let got = try resample(source, target, crop: crop, opaque: true, rows: pixels)
+      let worst = zip(got, exact).map { abs(Double($0) - $1) }.max() ?? 0
+      #expect(worst < 0.75, "\(source) to \(target), \(crop)")
+    }
+  }
+
   @Test func weightsAddUpToOne() {
     for source in [1, 2, 3, 7, 100, 641, 1000] {
       for target in [1, 2, 3, 50, 128, 999] {

@@ -38,4 +38,29 @@ import Testing
       #expect(throws: ImageFault.self) { try box.plan(for: ImageSize(width: 1, height: 1)) }
     }
   }
+
+  @Test func everyPlanLiesInsideAndCanBeMade() throws {
+    var random = Random(seed: 21)
+    let sides = [1, 2, 3, 7, 33, 200, 900]
+    for _ in 0..<400 {
+      let size = ImageSize(width: sides[random.below(7)], height: sides[random.below(7)])
+      let modes: [ThumbnailBox.Mode] = [.fit, .fill, .exact]
+      let box = ThumbnailBox(
+        width: sides[random.below(6)], height: sides[random.below(6)], mode: modes[random.below(3)],
+        enlarge: random.below(2) == 0, quality: random.below(2) == 0 ? .best : .fast)
+      let plan = try box.plan(for: size)
+      #expect(plan.target.width > 0 && plan.target.height > 0)
+      #expect(plan.target.width <= box.width || !(box.mode == .fit) || size.width <= box.width)
+      #expect(plan.crop.x >= 0 && plan.crop.x + plan.crop.width <= Double(size.width) + 1e-9)
+      #expect(plan.crop.y >= 0 && plan.crop.y + plan.crop.height <= Double(size.height) + 1e-9)
+      if !box.enlarge {
+        #expect(plan.target.width <= size.width && plan.target.height <= size.height, "\(size) \(box)")
+      }
+      let orientation = Orientation(rawValue: UInt8(1 + random.below(8))) ?? .upright
+      let stored = Fixture.jpeg(orientation.applied(to: size).width, orientation.applied(to: size).height)
+      let jpeg = Fixture.inserting(Fixture.exif(orientation.rawValue), into: stored)
+      let picture = try #require(Decode.thumbnails(jpeg, [box]).picture, "\(size) \(box)")
+      #expect(picture.size == plan.target)
+    }
+  }
 }

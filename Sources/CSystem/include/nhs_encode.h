@@ -31,8 +31,8 @@ int nhs_all_opaque(nhs_pixels pixels);
 // Whether red, green and blue are equal everywhere.
 int nhs_all_gray(nhs_pixels pixels);
 
-// Baseline JPEG with the standard tables. half_chroma is 4:2:0, otherwise 4:4:4. Alpha is ignored, or with on_white
-// laid over white.
+// Baseline JPEG with the standard tables. half_chroma is 4:2:0, otherwise 4:4:4. Alpha is ignored, or with
+// on_white laid over white.
 int nhs_encode_jpeg(nhs_encoded *out, nhs_pixels pixels, int quality, int half_chroma, int on_white);
 
 // PNG in a hurry: RGB or RGBA, one filter a row by a quick estimate, ISA-L's deflate.

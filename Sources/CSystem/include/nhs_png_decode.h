@@ -1,7 +1,7 @@
 // PNG decoding, guarded: no function here longjmps, prints or exits.
 //
-// libpng reads every header and all uncommon kinds of pixels. The common ones (8 bits, not interlaced, no gamma)
-// are inflated by ISA-L, twice as fast, with the same pixels and the same verdicts.
+// libpng reads every header and all uncommon kinds of pixels. The common ones (8 bits, not interlaced, no
+// gamma) are inflated by ISA-L, twice as fast, with the same pixels and the same verdicts.
 //
 // One object a picture, used by one thread at a time: open -> rows… -> finish -> free
 #ifndef NHS_PNG_DECODE_H

@@ -1,4 +1,4 @@
-// Averages over squares of pixels: what libjpeg's scaled inverse transforms do, applied to rows already decoded.
+// Averages over squares of pixels: what libjpeg's scaled inverse transforms do, for rows already decoded.
 #ifndef NHS_REDUCE_H
 #define NHS_REDUCE_H
 

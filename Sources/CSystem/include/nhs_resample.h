@@ -4,17 +4,19 @@
 //
 //   source rows   8 bit      straight RGBA, or RGBX whose fourth byte means nothing
 //   wide rows     int16, Q7  255 is 32640; colours already multiplied by alpha when there is alpha
-//   middle rows   int16, Q6  255 is 16320: the upper half of the range is room for overshoot between the passes
+//   middle rows   int16, Q6  255 is 16320: the upper half of the range is room for overshoot
 //   result        8 bit      straight RGBA, or RGBX with 255 written as X
 //
-// Weights are Q14: the ones of a window add up to exactly 16384, so that a weight of one passes a value unchanged.
+// Weights are Q14: the ones of a window add up to exactly 16384, so that a weight of one passes a value
+// unchanged.
 #ifndef NUTHATCH_RESAMPLE_H
 #define NUTHATCH_RESAMPLE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Wide and middle rows are allocated in whole blocks of this many pixels; kernels may read and write to the block's end.
+// Wide and middle rows are allocated in whole blocks of this many pixels; kernels may read and write to the
+// block's end.
 #define NHS_ROW_BLOCK 8
 
 // One result pixel's window on a middle row.
@@ -52,16 +54,16 @@ typedef struct nhs_resample_kernels {
     void (*vertical)(int16_t *upper, int16_t *lower, const int16_t *const *rows, const nhs_weights *weights,
                      size_t taps, size_t values);
 
-    // Two middle rows to two result rows. taps is a multiple of 4. The table holds each window's weights in groups of
-    // four, each group as w0 w1 w0 w1 w0 w1 w0 w1  w2 w3 w2 w3 w2 w3 w2 w3 (what pmaddwd wants beside interleaved
-    // channels). A window's pixels start ... start + taps - 1 must all be readable.
+    // Two middle rows to two result rows. taps is a multiple of 4. The table holds each window's weights in
+    // groups of four, each group as w0 w1 w0 w1 w0 w1 w0 w1  w2 w3 w2 w3 w2 w3 w2 w3 (what pmaddwd wants
+    // beside interleaved channels). A window's pixels start ... start + taps - 1 must all be readable.
     void (*horizontal_opaque)(const nhs_row_pair *rows, const nhs_window *windows, const int16_t *table,
                               size_t taps, size_t pixels);
     void (*horizontal_alpha)(const nhs_row_pair *rows, const nhs_window *windows, const int16_t *table,
                              size_t taps, size_t pixels);
 
-    // The area stage, for large ratios: sums[i] = (fresh ? 0 : sums[i]) + weight * row[i]. With alpha, colours are
-    // multiplied by alpha and alpha by 255, both exact integers.
+    // The area stage, for large ratios: sums[i] = (fresh ? 0 : sums[i]) + weight * row[i]. With alpha,
+    // colours are multiplied by alpha and alpha by 255, both exact integers.
     void (*area_add_opaque)(float *sums, const uint8_t *rgbx, size_t pixels, float weight, int fresh);
     void (*area_add_alpha)(float *sums, const uint8_t *rgba, size_t pixels, float weight, int fresh);
 

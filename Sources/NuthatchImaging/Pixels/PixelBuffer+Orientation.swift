@@ -1,5 +1,5 @@
 extension PixelBuffer {
-  /// The upright picture of one whose rows and columns are stored as `orientation` says; itself if it is upright.
+  /// The upright picture of one that is stored as `orientation` says; itself if it is upright.
   public func oriented(_ orientation: Orientation) throws(ImageFault) -> PixelBuffer {
     if orientation == .upright { return self }
     let upright = try PixelBuffer(uninitialized: orientation.applied(to: size), opaque: isOpaque)

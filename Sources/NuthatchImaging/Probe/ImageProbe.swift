@@ -45,14 +45,7 @@ public struct ImageProbe: Sendable {
   }
 
   /// The stored size as soon as it is known, which may be long before `found`: for refusing early.
-  public var size: ImageSize? {
-    if case .found(let info) = answer { return info.size }
-    switch stage {
-    case .jpeg(let parser): return parser.size
-    case .png(let parser): return parser.size
-    case .sniffing, .over: return nil
-    }
-  }
+  public private(set) var size: ImageSize?
 
   /// Takes the next bytes of the input.
   @discardableResult
@@ -153,10 +146,12 @@ public struct ImageProbe: Sendable {
       stage = .over
       let step = parser.consume(bytes, end: position)
       if case .found = step { profile = parser.profile }
+      size = parser.size
       stage = .jpeg(parser)
       take(step)
     case .png(var parser):
       let step = parser.consume(bytes, end: position)
+      size = parser.size
       stage = .png(parser)
       take(step)
     case .sniffing, .over:

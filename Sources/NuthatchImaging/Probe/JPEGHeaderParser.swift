@@ -43,7 +43,6 @@ struct JPEGHeaderParser: HeaderParser {
   var profile: [UInt8]? {
     guard profileCount > 0, profileParts.count == Int(profileCount) else { return nil }
     var whole: [UInt8] = []
-    whole.reserveCapacity(profileBytes)
     for index in 1...profileCount {
       guard let part = profileParts[index] else { return nil }
       whole += part

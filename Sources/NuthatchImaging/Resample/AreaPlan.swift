@@ -1,7 +1,7 @@
 import CSystem
 
-/// The prefilter of large ratios along one axis: plain averages over cells of equal length, which may begin and
-/// end inside a source pixel. Lanczos over all of a 40-pixel window would cost far more and show no difference.
+/// The prefilter of large ratios along one axis: plain averages over cells of equal length, which may begin
+/// and end inside a source pixel. Lanczos over a window of 60 pixels would cost far more and look the same.
 struct AreaPlan {
   /// The first source pixel that is read; cells count from it.
   let origin: Int
@@ -14,10 +14,11 @@ struct AreaPlan {
 
   /// Averages are taken so that this many are left for each target pixel.
   static let gap = 4
-  /// From this ratio on it's worth it.
+  /// From this ratio on it's worth it. It must stay below 10: each vertical tap is rounded to 1/64 level,
+  /// which with 64 taps could add up to half a level, so that a constant picture wouldn't stay one.
   static let threshold = 8.0
 
-  /// Cells for `length` source pixels from `start` on, of `limit` in all; nil where the ratio to `target` is small.
+  /// Cells for `length` source pixels from `start` on, of `limit` in all; nil where the ratio is small.
   init?(start: Double, length: Double, limit: Int, target: Int) {
     guard length / Double(target) >= Self.threshold else { return nil }
     let low = AxisPlan.snapped(start)

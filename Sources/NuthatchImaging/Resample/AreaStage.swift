@@ -19,8 +19,8 @@ final class AreaStage {
   /// Memory in bytes.
   var bytes: Int { sums.bytes }
 
-  /// Adds one row, counted from the plan's origin. `emit` fills a wide row whenever a row of cells is complete
-  /// and hands it on.
+  /// Adds one row, counted from the plan's origin. `emit` is called whenever a row of cells is complete, with
+  /// what fills a wide row from it.
   func add(
     _ source: UnsafePointer<UInt8>, row: Int, opaque: Bool, kernels: nhs_resample_kernels,
     emit: (_ finish: (UnsafeMutablePointer<Int16>) -> Void) -> Void

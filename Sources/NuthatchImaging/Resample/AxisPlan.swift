@@ -2,9 +2,9 @@ import CSystem
 
 /// Which source pixels make each target pixel along one axis, and how much each counts.
 ///
-/// All windows have the same number of taps; where fewer are needed, the rest weigh nothing. Weights are Q14 and
-/// add up to exactly one in every window, so that a constant picture stays constant and edges aren't darkened.
-/// Windows are cut off at the part of the picture that is shown.
+/// All windows have the same number of taps; where fewer are needed, the rest weigh nothing. Weights are Q14
+/// and add up to exactly one in every window, so that a constant picture stays constant and edges aren't
+/// darkened. Windows are cut off at the part of the picture that is shown.
 struct AxisPlan {
   /// The first source pixel that is read; windows count from it.
   let origin: Int
@@ -43,7 +43,7 @@ struct AxisPlan {
     let support = filter.support * stretch
     taps = min(count, Int((2 * support).rounded(.up)))
 
-    // The pattern of weights repeats where whole pixels map to whole pixels: 640 to 128 has 5 : 1, one pattern.
+    // The weights repeat where whole pixels map to whole pixels: 640 to 128 is 5 to 1, one pattern.
     let whole = offset == 0 && scale * Double(target) == Double(count)
     let common = whole ? Self.greatestCommonDivisor(count, target) : 1
     let period = target / common
@@ -64,8 +64,8 @@ struct AxisPlan {
         }
       }
       let center = offset + (Double(i) + 0.5) * scale
-      let left = Int((center - support + 0.5).rounded(.down))
-      let right = Int((center + support + 0.5).rounded(.down))
+      let left = Self.floor(center - support + 0.5)
+      let right = Self.floor(center + support + 0.5)
       let first = max(0, min(left, count - taps))
       let used = max(0, left)..<max(max(0, left) + 1, min(count, right))
       let window = nhs_window(start: Int32(first), weights: Int32(weights.count))
@@ -90,12 +90,19 @@ struct AxisPlan {
     var rest = Self.one
     var largest = weights.count
     for weight in exact {
-      let rounded = Int((weight * factor).rounded())
+      let scaled = weight * factor
+      // By hand, since `rounded` calls the C library.
+      let rounded = Int(scaled < 0 ? scaled - 0.5 : scaled + 0.5)
       rest -= rounded
       weights.append(Int16(clamping: rounded))
       if weights[weights.count - 1] > weights[largest] { largest = weights.count - 1 }
     }
     weights[largest] = Int16(clamping: Int(weights[largest]) + rest)
+  }
+
+  private static func floor(_ value: Double) -> Int {
+    let whole = Int(value)
+    return Double(whole) > value ? whole - 1 : whole
   }
 
   /// Edges that arithmetic moved off a whole pixel by next to nothing are put back.

@@ -4,12 +4,13 @@ import Glibc
 /// Makes a picture smaller (or larger) while its rows arrive.
 ///
 /// Two passes, the vertical one first: it needs a few source rows at a time, and finished rows go through the
-/// horizontal pass at once, in pairs, since neighbours share most of what they read. Fixed point throughout, premultiplied inside, divided exactly at the end. At 1:1 the
-/// pixels come out as they went in, along each axis of its own. Large ratios are averaged over cells first.
+/// horizontal pass at once, in pairs, since neighbours share most of what they read. Fixed point throughout,
+/// premultiplied inside, divided exactly at the end. At 1:1 the pixels come out as they went in, along each
+/// axis of its own. Large ratios are averaged over cells first.
 ///
 /// Memory is a few rows and the result. One thread at a time.
 final class RowResampler {
-  /// The source rows that matter, counted from the picture's first. Rows outside may be passed over with `skip`.
+  /// The source rows that matter, counted from the picture's first. Others may be passed over with `skip`.
   let rowsNeeded: Range<Int>
   /// What is held at most, in bytes, the result included.
   let memory: Int
@@ -38,7 +39,7 @@ final class RowResampler {
   private var nextWide = 0
   private var nextResult = 0
 
-  /// Resamples the part `crop` of a picture of size `source`, whose edges may lie between pixels, to `target`.
+  /// Resamples a part of a picture of size `source`, whose edges may lie between pixels, to `target`.
   /// With `opaque` the fourth byte of the source's pixels means nothing.
   convenience init(source: ImageSize, crop: ImageRect, target: ImageSize, opaque: Bool) throws(ImageFault) {
     try self.init(source: source, crop: crop, target: target, opaque: opaque, level: Int(NHS_KERNELS_BEST))
@@ -74,12 +75,16 @@ final class RowResampler {
     let pixels = max(columns.count, columns.tapsInFours) + 4
     rowValues = copies ? 0 : pixels.roundedUp(to: Int(NHS_ROW_BLOCK)) * 4
     ringCount = rows.pairTaps
-    ring = try HeapArray(zeroed: Self.product(rowValues, copies ? 0 : ringCount))
+    ring = try HeapArray(Self.product(rowValues, copies ? 0 : ringCount))
     ringRows = try HeapArray(copies ? 0 : 2 * ringCount)
     for i in 0..<ringRows.count {
       ringRows.base[i] = UnsafePointer(ring.base + (i % ringCount) * rowValues)
     }
-    middle = try HeapArray(zeroed: 2 * rowValues)
+    for row in 0..<(copies ? 0 : ringCount) {
+      let spare = ring.base + row * rowValues + columns.count * 4
+      spare.update(repeating: 0, count: rowValues - columns.count * 4)
+    }
+    middle = try HeapArray(2 * rowValues)
     pairWeights = try HeapArray(zeroed: ringCount)
     if let stage = area {
       rowsNeeded = stage.rows.origin..<stage.rows.origin + stage.rows.count

@@ -2,6 +2,9 @@
 public struct ImageLimits: Equatable, Sendable {
   /// Columns times rows; beyond it `too_many_pixels`. Default: 100 million.
   public var pixels = 100_000_000
+  /// The longer side; beyond it `too_many_pixels`, since rows cost time however short they are. Default: a
+  /// million, as libpng's.
+  public var side = 1_000_000
   /// The input; beyond it `too_large`. Default: 64 MiB.
   public var bytes = 64 << 20
   /// What one decode may hold, results included; beyond it `too_many_pixels`. Default: 256 MiB.

@@ -5,7 +5,7 @@ import Glibc
 /// A JPEG is decoded as it comes, and a progressive one needs only its first scans for a small thumbnail. A PNG is
 /// kept and decoded at the end. The result is the same as from all bytes at once, whatever the pieces.
 ///
-/// One thread at a time. After a fault the object is of no more use.
+/// One thread at a time. After a fault every call gives that fault again.
 public final class IncrementalThumbnailer {
   /// What to do next.
   public enum Status: Sendable {
@@ -28,6 +28,7 @@ public final class IncrementalThumbnailer {
   private var kept = ByteStore()
   private var total = 0
   private var isDone = false
+  private var failure: ImageFault?
 
   /// What is known of the picture, as soon as it is.
   public private(set) var info: ImageInfo?
@@ -42,20 +43,20 @@ public final class IncrementalThumbnailer {
   /// Takes the next bytes.
   @discardableResult
   public func feed(_ bytes: UnsafeRawBufferPointer) throws(ImageFault) -> Status {
+    if let failure { throw failure }
     if isDone || bytes.isEmpty { return isDone ? .enough : .needMore }
     total += bytes.count
-    guard total <= options.limits.bytes else {
-      stage = .over
-      throw ImageFault(.tooLarge, "more than \(options.limits.bytes) bytes")
-    }
     do throws(ImageFault) {
+      guard total <= options.limits.bytes else {
+        throw ImageFault(.tooLarge, "more than \(options.limits.bytes) bytes")
+      }
       switch stage {
       case .probing(var probe):
         stage = .over
         try kept.append(bytes)
         let answer = probe.feed(bytes)
+        try Thumbnailer.refuseEarly(probe, options)
         if answer == .needMore {
-          try refuseEarly(probe)
           stage = .probing(probe)
         } else {
           try begin(Thumbnailer.info(from: answer), profile: probe.profile)
@@ -66,10 +67,11 @@ public final class IncrementalThumbnailer {
       case .png:
         try kept.append(bytes)
       case .over:
-        throw ImageFault(.invalid, "fed after a fault")
+        throw ImageFault(.invalid, "fed after it was finished")
       }
     } catch {
       stage = .over
+      failure = error
       throw error
     }
     return isDone ? .enough : .needMore
@@ -77,6 +79,7 @@ public final class IncrementalThumbnailer {
 
   /// The thumbnails, when there are no more bytes or no more are needed.
   public func finish() throws(ImageFault) -> DecodeResult {
+    if let failure { throw failure }
     let last = stage
     stage = .over
     switch last {
@@ -94,14 +97,8 @@ public final class IncrementalThumbnailer {
     case .png(let job):
       return try job.decodePNG(kept.bytes)
     case .over:
-      throw ImageFault(.invalid, "finished twice, or after a fault")
+      throw ImageFault(.invalid, "finished twice")
     }
-  }
-
-  /// A picture that is too large is refused as soon as its size is known.
-  private func refuseEarly(_ probe: ImageProbe) throws(ImageFault) {
-    guard let size = probe.size, size.area > options.limits.pixels else { return }
-    throw ImageFault(.tooManyPixels, "a picture of \(size): the limit is \(options.limits.pixels) pixels")
   }
 
   private func begin(_ info: ImageInfo, profile: [UInt8]?) throws(ImageFault) {

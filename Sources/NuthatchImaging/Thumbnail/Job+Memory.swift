@@ -13,13 +13,15 @@ extension Job {
       let factor = max(1, info.format == .jpeg ? plan.denominator : 1)
       let rowWidth = (info.size.width + factor - 1) / factor
       let ratio = plan.crop.height / Double(factor) / Double(plan.target.height)
-      // A window of Lanczos' six lobes, eight bytes a pixel; beyond a ratio of 8 cells are averaged first.
-      let taps = min(52, Int((6 * max(1, ratio)).rounded(.up)) + 2)
-      sum.add(rowWidth, 8 * (taps + 4) + 16)
+      // Two neighbours' windows of Lanczos' six lobes and the two rows that they become, eight bytes a pixel;
+      // beyond a ratio of 8 cells are averaged first.
+      let rows = min(60, Int((7 * max(1, ratio)).rounded(.up)) + 4)
+      sum.add(rowWidth, 8 * rows + 16)
       sum.add(plan.target.area, info.orientation == .upright ? 4 : 8)
       sum.add(plan.target.width, 256)
     }
-    if info.hasICC { sum.add(8 << 20, 1) }
+    // What a profile may make Little CMS hold; icc.c enforces it.
+    if info.hasICC { sum.add(16 << 20, 1) }
     return sum.bytes
   }
 

@@ -25,16 +25,12 @@ struct Job {
     self.options = options
   }
 
-  /// Refuses what exceeds the limits.
+  /// Refuses what needs more memory than allowed; the pixels were judged when the size became known.
   func judge() throws(ImageFault) {
-    let limits = options.limits
-    guard info.size.area <= limits.pixels else {
-      throw ImageFault(.tooManyPixels, "a picture of \(info.size): the limit is \(limits.pixels) pixels")
-    }
     let need = memoryNeed
-    guard need <= limits.memory else {
-      throw ImageFault(
-        .tooManyPixels, "decoding \(info.size) needs \(need) bytes: the limit is \(limits.memory)")
+    let limit = options.limits.memory
+    guard need <= limit else {
+      throw ImageFault(.tooManyPixels, "decoding \(info.size) needs \(need) bytes: the limit is \(limit)")
     }
   }
 

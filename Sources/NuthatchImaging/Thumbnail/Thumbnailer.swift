@@ -35,7 +35,20 @@ public enum Thumbnailer {
     }
     var probe = ImageProbe(collectsProfile: true)
     probe.feed(bytes)
+    try refuseEarly(probe, options)
     return (try info(from: probe.finish()), probe.profile)
+  }
+
+  /// A picture that is too large is refused as soon as its size is known, whatever else is wrong with it.
+  static func refuseEarly(_ probe: ImageProbe, _ options: DecodeOptions) throws(ImageFault) {
+    guard let size = probe.size else { return }
+    let limits = options.limits
+    if size.area > limits.pixels {
+      throw ImageFault(.tooManyPixels, "a picture of \(size): the limit is \(limits.pixels) pixels")
+    }
+    if max(size.width, size.height) > limits.side {
+      throw ImageFault(.tooManyPixels, "a picture of \(size): the limit is \(limits.side) pixels a side")
+    }
   }
 
   /// The probe's last answer as a result or a fault.

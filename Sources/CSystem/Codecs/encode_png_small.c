@@ -54,9 +54,10 @@ static void encode(encoder *self, nhs_pixels pixels, int channels) {
                                  PNG_COLOR_TYPE_RGB_ALPHA};
     png_set_write_fn(self->png, self, on_write, on_flush);
     png_set_user_limits(self->png, INT32_MAX, INT32_MAX);
-    png_set_IHDR(self->png, self->info, (png_uint_32)pixels.width, (png_uint_32)pixels.height, 8, types[channels],
-                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    png_set_compression_level(self->png, pixels.width * pixels.height > NHS_LARGE_PIXELS ? 6 : Z_BEST_COMPRESSION);
+    png_set_IHDR(self->png, self->info, (png_uint_32)pixels.width, (png_uint_32)pixels.height, 8,
+                 types[channels], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_compression_level(self->png,
+                              pixels.width * pixels.height > NHS_LARGE_PIXELS ? 6 : Z_BEST_COMPRESSION);
     png_set_compression_mem_level(self->png, 9);
     png_set_filter(self->png, PNG_FILTER_TYPE_BASE, PNG_ALL_FILTERS);
     png_write_info(self->png, self->info);
@@ -68,8 +69,8 @@ static void encode(encoder *self, nhs_pixels pixels, int channels) {
 }
 
 int nhs_encode_png_small(nhs_encoded *out, nhs_pixels pixels, int channels) {
-    if (pixels.width == 0 || pixels.height == 0 || pixels.width > INT32_MAX / 8 || pixels.height > INT32_MAX ||
-        channels < 1 || channels > 4) {
+    if (pixels.width == 0 || pixels.height == 0 || pixels.width > INT32_MAX / 8 ||
+        pixels.height > INT32_MAX || channels < 1 || channels > 4) {
         return nhs_encoded_fail(out, NHS_ENCODE_REFUSED, "a PNG of such sides");
     }
     encoder self = {.out = out};

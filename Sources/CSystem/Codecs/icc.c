@@ -6,13 +6,69 @@
 #include <string.h>
 
 #include <lcms2.h>
+#include <lcms2_plugin.h>
 
 struct nhs_icc {
     cmsContext context;
     cmsHTRANSFORM transform;
     int pixels;
+    size_t held;          // bytes that Little CMS has
     uint8_t gray[256][3]; // gray needs no more than a table
 };
+
+// A profile of a few bytes can ask for tables of half a gigabyte, so that memory has a limit. Every block is
+// preceded by its size.
+enum { PREFIX = 16, MOST_HELD = 16 << 20 };
+
+static void *on_malloc(cmsContext context, cmsUInt32Number count) {
+    nhs_icc *icc = cmsGetContextUserData(context);
+    if (!icc || count > MOST_HELD || icc->held + count > MOST_HELD) {
+        return NULL;
+    }
+    size_t size = count;
+    uint8_t *memory = malloc(size + PREFIX);
+    if (!memory) {
+        return NULL;
+    }
+    memcpy(memory, &size, sizeof size);
+    icc->held += size;
+    return memory + PREFIX;
+}
+
+static void on_free(cmsContext context, void *memory) {
+    nhs_icc *icc = cmsGetContextUserData(context);
+    if (!memory) {
+        return;
+    }
+    uint8_t *block = (uint8_t *)memory - PREFIX;
+    size_t size;
+    memcpy(&size, block, sizeof size);
+    if (icc) {
+        icc->held -= size;
+    }
+    free(block);
+}
+
+static void *on_realloc(cmsContext context, void *memory, cmsUInt32Number count) {
+    void *grown = on_malloc(context, count);
+    if (grown && memory) {
+        size_t size;
+        memcpy(&size, (uint8_t *)memory - PREFIX, sizeof size);
+        memcpy(grown, memory, size < count ? size : count);
+        on_free(context, memory);
+    }
+    return grown;
+}
+
+static cmsContext make_context(nhs_icc *icc) {
+    cmsPluginMemHandler memory = {
+        .base = {.Magic = cmsPluginMagicNumber, .ExpectedVersion = 2060, .Type = cmsPluginMemHandlerSig},
+        .MallocPtr = on_malloc,
+        .FreePtr = on_free,
+        .ReallocPtr = on_realloc,
+    };
+    return cmsCreateContext(&memory, icc);
+}
 
 static void on_message(cmsContext context, cmsUInt32Number code, const char *text) {
     (void)context;
@@ -24,7 +80,7 @@ static bool is_near(const cmsCIEXYZ *color, double x, double y, double z) {
     return color && fabs(color->X - x) < 0.002 && fabs(color->Y - y) < 0.002 && fabs(color->Z - z) < 0.002;
 }
 
-// sRGB's colorants and curve, which most pictures with a profile have: no table in the profile may say otherwise.
+// sRGB's colorants and curve, which most profiles have: no table in the profile may say otherwise.
 static bool is_srgb(cmsHPROFILE profile) {
     if (cmsIsTag(profile, cmsSigAToB0Tag) || cmsIsTag(profile, cmsSigDToB0Tag) ||
         !is_near(cmsReadTag(profile, cmsSigRedColorantTag), 0.4361, 0.2225, 0.0139) ||
@@ -121,7 +177,7 @@ nhs_icc *nhs_icc_open(const void *profile, size_t count, int pixels, int *status
     }
     icc->pixels = pixels;
     // A context of our own, since the library's default one is shared and prints.
-    icc->context = cmsCreateContext(NULL, NULL);
+    icc->context = make_context(icc);
     if (icc->context) {
         cmsSetLogErrorHandlerTHR(icc->context, on_message);
         *status = prepare(icc, profile, count);

@@ -1,7 +1,8 @@
 // Two rows of PNG's Paeth filter undone at once.
 //
-// Each pixel waits for the one before it, some twelve cycles, and nothing else in its row can be done meanwhile. But
-// the row below can, one pixel behind: both pixels go side by side through the same instructions.
+// Each pixel waits for the one before it, some twelve cycles, and nothing else in its row can be done
+// meanwhile. But the row below can, one pixel behind: both pixels go side by side through the same
+// instructions.
 #include "png_internal.h"
 
 #if defined(__x86_64__)
@@ -52,8 +53,8 @@ NHS_INLINE void two_rows(uint8_t *upper, uint8_t *lower, const uint8_t *above, s
     state.corner = _mm_move_epi64(state.corner);
     size_t i = bytes;
     for (; i + bytes <= count; i += bytes) {
-        // Four bytes at once, also of three: each row is followed by another one's filter byte, and the lower one is
-        // a pixel behind.
+        // Four bytes at once, also of three: each row is followed by another one's filter byte, and the lower
+        // one is a pixel behind.
         uint32_t upper_raw, lower_raw, over;
         memcpy(&upper_raw, upper + i, 4);
         memcpy(&lower_raw, lower + i - bytes, 4);
@@ -75,7 +76,8 @@ NHS_SSE41 static void two_rows_of_4(uint8_t *upper, uint8_t *lower, const uint8_
     two_rows(upper, lower, above, count, 4);
 }
 
-bool png_unfilter_two(uint8_t *upper, uint8_t *lower, const uint8_t *above, size_t row_bytes, int pixel_bytes) {
+bool png_unfilter_two(uint8_t *upper, uint8_t *lower, const uint8_t *above, size_t row_bytes,
+                      int pixel_bytes) {
     if (row_bytes < (size_t)pixel_bytes || !__builtin_cpu_supports("sse4.1")) return false;
     switch (pixel_bytes) {
     case 3: two_rows_of_3(upper, lower, above, row_bytes); return true;
@@ -86,7 +88,8 @@ bool png_unfilter_two(uint8_t *upper, uint8_t *lower, const uint8_t *above, size
 
 #else
 
-bool png_unfilter_two(uint8_t *upper, uint8_t *lower, const uint8_t *above, size_t row_bytes, int pixel_bytes) {
+bool png_unfilter_two(uint8_t *upper, uint8_t *lower, const uint8_t *above, size_t row_bytes,
+                      int pixel_bytes) {
     (void)upper, (void)lower, (void)above, (void)row_bytes, (void)pixel_bytes;
     return false;
 }

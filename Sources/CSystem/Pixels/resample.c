@@ -6,7 +6,7 @@
 #include <string.h>
 
 // A fused multiply-add would round differently from the SIMD kernels.
-#ifdef __clang__ // gcc does not know the pragma, and in its strict mode does as it says
+#ifdef __clang__  // gcc does not know the pragma, and in its strict mode does as it says
 #pragma STDC FP_CONTRACT OFF
 #endif
 

@@ -59,9 +59,10 @@ int png_stream_open(nhs_png *p);
 int png_stream_rows(nhs_png *p, uint8_t *rows, size_t stride, int32_t max_rows, int32_t *got);
 int png_stream_finish(nhs_png *p);
 
-// png_unfilter.c: false for an unknown filter. The previous row is all zeros for the first.
-bool png_unfilter(uint8_t *row, const uint8_t *previous, size_t row_bytes, int pixel_bytes, uint8_t filter);
-// Two rows of filter 4, one below the other; false, and nothing done, where that isn't possible.
+// png_unfilter.c: undoes the filters of rows that follow each other, each behind its filter's byte; the finished
+// row above the first lies right before it. Answers how many it did: fewer than all at an unknown filter.
+int32_t png_unfilter(uint8_t *first, size_t row_bytes, int32_t count, int pixel_bytes);
+// png_paeth.c: two rows of filter 4, one below the other; false, and nothing done, where that isn't possible.
 bool png_unfilter_two(uint8_t *upper, uint8_t *lower, const uint8_t *above, size_t row_bytes, int pixel_bytes);
 void png_expand(uint8_t *to, const uint8_t *row, size_t pixels, const nhs_png *p);
 

@@ -126,7 +126,8 @@ void nhs_png_free(nhs_png *p) {
 }
 
 // Chunks that pixels don't depend on: passed over, so that their contents can do no harm.
-static const png_byte ignored[] = "bKGD\0hIST\0eXIf\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0tEXt\0tIME\0zTXt";
+static const png_byte ignored[] =
+    "bKGD\0hIST\0eXIf\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0tEXt\0tIME\0zTXt";
 
 // The gamma to decode with, or 0 when the samples are sRGB as they stand.
 static png_fixed_point gamma_of(nhs_png *p) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What all harnesses share. They are compiled together with the room's own sources, one executable a harness.
+/// What all harnesses share. They are compiled together with the room's own sources, one executable each.
 
 /// Limits small enough that a run gets through many inputs.
 func fuzzOptions(_ variant: UInt8) -> DecodeOptions {

@@ -58,5 +58,9 @@ int main(int count, char **arguments) {
             save(arguments[1], "png", number++, bytes, size);
         }
     }
+    for (int kind = NHT_SRGB; kind <= NHT_INK; kind++) {
+        uint8_t *bytes = nht_profile(kind, &size);
+        save(arguments[1], "profile", kind == NHT_GRAY_18 ? 0 : kind == NHT_INK ? 2 : 1 + 4 * kind, bytes, size);
+    }
     return 0;
 }

@@ -1,27 +1,34 @@
-// The common kinds of PNG pixels, inflated by ISA-L a few rows at a time. What libpng forgives is forgiven here,
-// what it refuses is refused; the order of its checks is kept, and so are the 8 KiB pieces that it reads, since
-// some of its verdicts depend on them.
+// The common kinds of PNG pixels, inflated by ISA-L a few rows at a time. What libpng forgives is forgiven
+// here, what it refuses is refused; the order of its checks is kept, and so are the 8 KiB pieces that it reads,
+// since some of its verdicts depend on them.
 #include "png_internal.h"
 
-#include <immintrin.h>
 #include <string.h>
 
 #include "nhs_inflate.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 enum { RING_ROWS = 16, PIECE = 8192 };
 
 enum { CHUNK_IDAT = 0x49444154, CHUNK_IEND = 0x49454E44, CHUNK_IHDR = 0x49484452, CHUNK_PLTE = 0x504C5445 };
 
+#if defined(__x86_64__)
 __attribute__((target("avx"))) static void clear_upper_halves(void) {
     _mm256_zeroupper();
 }
+#endif
 
 // igzip leaves the upper halves of the registers dirty, which makes the SSE2 code after it slow.
 static int inflate_piece(png_stream *s) {
     int status = isal_inflate(&s->inflate);
+#if defined(__x86_64__)
     if (__builtin_cpu_supports("avx")) {
         clear_upper_halves();
     }
+#endif
     return status;
 }
 
@@ -54,12 +61,13 @@ int png_stream_open(nhs_png *p) {
     static const uint8_t channels[] = {1, 0, 3, 1, 2, 0, 4};
     s->pixel_bytes = channels[p->color_type];
     s->row_bytes = (size_t)p->width * (size_t)s->pixel_bytes;
-    s->ring = nhs_png_allocate(p, (s->row_bytes + 1) * (RING_ROWS + 1));
+    s->ring = nhs_png_allocate(p, (s->row_bytes + 1) * (RING_ROWS + 1) + 3);
     if (!s->ring) {
         return nhs_png_fail(p, p->out_of_memory ? NHS_FAULT_OUT_OF_MEMORY : NHS_FAULT_TOO_MANY_PIXELS,
                             "no memory for a few rows");
     }
     memset(s->ring, 0, s->row_bytes + 1);
+    memset(s->ring + (s->row_bytes + 1) * (RING_ROWS + 1), 0, 3);
     if (p->color_type == PNG_COLOR_TYPE_PALETTE) {
         png_colorp colors;
         png_bytep alphas;
@@ -236,6 +244,11 @@ static int refill(nhs_png *p) {
     } else {
         s->ring_rows = (int32_t)(((size_t)wanted * slot - s->inflate.avail_out) / slot);
     }
+    int32_t good = png_unfilter(s->ring + slot, s->row_bytes, s->ring_rows, s->pixel_bytes);
+    if (good < s->ring_rows) {
+        s->ring_rows = good;
+        status = nhs_png_fail(p, NHS_FAULT_CORRUPT, "bad adaptive filter value");
+    }
     s->has_failed = status != NHS_OK;
     return status;
 }
@@ -253,17 +266,7 @@ int png_stream_rows(nhs_png *p, uint8_t *rows, size_t stride, int32_t max_rows, 
                 return NHS_FAILED;
             }
         }
-        uint8_t *row = s->ring + (size_t)(s->ring_next + 1) * slot;
-        // A second row that waits already goes along, and has no filter when its turn comes.
-        if (s->ring_next + 1 < s->ring_rows && row[0] == 4 && row[slot] == 4 &&
-            png_unfilter_two(row + 1, row + slot + 1, row + 1 - slot, s->row_bytes, s->pixel_bytes)) {
-            row[0] = row[slot] = 0;
-        }
-        if (!png_unfilter(row + 1, row + 1 - slot, s->row_bytes, s->pixel_bytes, row[0])) {
-            s->has_failed = true;
-            s->ring_rows = s->ring_next;
-            return nhs_png_fail(p, NHS_FAULT_CORRUPT, "bad adaptive filter value");
-        }
+        const uint8_t *row = s->ring + (size_t)(s->ring_next + 1) * slot;
         png_expand(rows + (size_t)*got * stride, row + 1, (size_t)p->width, p);
     }
     return p->next_row == p->height && s->has_failed ? NHS_FAILED : NHS_OK;

@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#ifdef __clang__ // gcc does not know the pragma, and in its strict mode does as it says
+#ifdef __clang__  // gcc does not know the pragma, and in its strict mode does as it says
 #pragma STDC FP_CONTRACT OFF
 #endif
 
@@ -28,8 +28,8 @@ NHS_AVX2 static void widen_opaque(int16_t *wide, const uint8_t *rgbx, size_t pix
 
 NHS_AVX2 static void widen_alpha(int16_t *wide, const uint8_t *rgba, size_t pixels) {
     const __m256i keep_alpha = _mm256_set1_epi64x((long long)0xFFFF000000000000ull);
-    const __m256i alpha_twice = _mm256_broadcastsi128_si256(
-        _mm_set_epi8(14, 14, 14, 14, 14, 14, 14, 14, 6, 6, 6, 6, 6, 6, 6, 6));
+    const __m256i alpha_twice =
+        _mm256_broadcastsi128_si256(_mm_set_epi8(14, 14, 14, 14, 14, 14, 14, 14, 6, 6, 6, 6, 6, 6, 6, 6));
     size_t i = 0;
     for (; i + 4 <= pixels; i += 4) {
         __m256i values = spread(rgba + i * 4);
@@ -59,7 +59,8 @@ NHS_AVX2 static void vertical(int16_t *upper, int16_t *lower, const int16_t *con
         for (size_t t = 0; t < taps; t++) {
             const int16_t *row = rows[t] + i;
             __m256i row0 = load(row), row1 = load(row + 16), row2 = load(row + 32), row3 = load(row + 48);
-            __m256i upper_weight = spread_pair(weights[t].upper), lower_weight = spread_pair(weights[t].lower);
+            __m256i upper_weight = spread_pair(weights[t].upper),
+                    lower_weight = spread_pair(weights[t].lower);
             add_product(&upper0, row0, upper_weight);
             add_product(&upper1, row1, upper_weight);
             add_product(&upper2, row2, upper_weight);
@@ -83,7 +84,8 @@ NHS_AVX2 static void vertical(int16_t *upper, int16_t *lower, const int16_t *con
         __m256i upper0 = _mm256_setzero_si256(), upper1 = upper0, lower0 = upper0, lower1 = upper0;
         for (size_t t = 0; t < taps; t++) {
             __m256i row0 = load(rows[t] + i), row1 = load(rows[t] + i + 16);
-            __m256i upper_weight = spread_pair(weights[t].upper), lower_weight = spread_pair(weights[t].lower);
+            __m256i upper_weight = spread_pair(weights[t].upper),
+                    lower_weight = spread_pair(weights[t].lower);
             add_product(&upper0, row0, upper_weight);
             add_product(&upper1, row1, upper_weight);
             add_product(&lower0, row0, lower_weight);
@@ -107,8 +109,8 @@ NHS_AVX2 static inline __m256i folded(__m256i first, __m256i second) {
 }
 
 NHS_AVX2 static inline __m256i weighed(const int16_t *pixels, __m256i weights) {
-    const __m256i pair_up = _mm256_broadcastsi128_si256(
-        _mm_set_epi8(15, 14, 7, 6, 13, 12, 5, 4, 11, 10, 3, 2, 9, 8, 1, 0));
+    const __m256i pair_up =
+        _mm256_broadcastsi128_si256(_mm_set_epi8(15, 14, 7, 6, 13, 12, 5, 4, 11, 10, 3, 2, 9, 8, 1, 0));
     return _mm256_madd_epi16(_mm256_shuffle_epi8(load(pixels), pair_up), weights);
 }
 
@@ -165,8 +167,10 @@ NHS_AVX2 static void horizontal_opaque(const nhs_row_pair *rows, const nhs_windo
         _mm_storeu_si128((__m128i *)(rows->upper + i * 4), _mm_or_si128(upper, alpha));
         _mm_storeu_si128((__m128i *)(rows->lower + i * 4), _mm_or_si128(lower, alpha));
     }
-    nhs_horizontal_opaque_scalar(rows->upper + i * 4, rows->upper_middle, windows + i, table, taps, pixels - i);
-    nhs_horizontal_opaque_scalar(rows->lower + i * 4, rows->lower_middle, windows + i, table, taps, pixels - i);
+    nhs_horizontal_opaque_scalar(rows->upper + i * 4, rows->upper_middle, windows + i, table, taps,
+                                 pixels - i);
+    nhs_horizontal_opaque_scalar(rows->lower + i * 4, rows->lower_middle, windows + i, table, taps,
+                                 pixels - i);
 }
 
 NHS_AVX2 static void horizontal_alpha(const nhs_row_pair *rows, const nhs_window *windows,
@@ -180,8 +184,10 @@ NHS_AVX2 static void horizontal_alpha(const nhs_row_pair *rows, const nhs_window
         _mm_storeu_si128((__m128i *)(rows->upper + i * 4), upper);
         _mm_storeu_si128((__m128i *)(rows->lower + i * 4), lower);
     }
-    nhs_horizontal_alpha_scalar(rows->upper + i * 4, rows->upper_middle, windows + i, table, taps, pixels - i);
-    nhs_horizontal_alpha_scalar(rows->lower + i * 4, rows->lower_middle, windows + i, table, taps, pixels - i);
+    nhs_horizontal_alpha_scalar(rows->upper + i * 4, rows->upper_middle, windows + i, table, taps,
+                                pixels - i);
+    nhs_horizontal_alpha_scalar(rows->lower + i * 4, rows->lower_middle, windows + i, table, taps,
+                                pixels - i);
 }
 
 // Eight values of 32 bits: what they add to their sums.
@@ -190,7 +196,8 @@ NHS_AVX2 static inline void add_values(float *sums, __m256i values, __m256 weigh
     _mm256_storeu_ps(sums, fresh ? added : _mm256_add_ps(_mm256_loadu_ps(sums), added));
 }
 
-NHS_AVX2 static void area_add_opaque(float *sums, const uint8_t *rgbx, size_t pixels, float weight, int fresh) {
+NHS_AVX2 static void area_add_opaque(float *sums, const uint8_t *rgbx, size_t pixels, float weight,
+                                     int fresh) {
     const __m256 weights = _mm256_set1_ps(weight);
     size_t i = 0;
     for (; i + 4 <= pixels; i += 4) {
@@ -198,10 +205,12 @@ NHS_AVX2 static void area_add_opaque(float *sums, const uint8_t *rgbx, size_t pi
         add_values(sums + i * 4, _mm256_cvtepu8_epi32(x), weights, fresh);
         add_values(sums + i * 4 + 8, _mm256_cvtepu8_epi32(_mm_srli_si128(x, 8)), weights, fresh);
     }
-    if (i < pixels) nhs_resample_sse2()->area_add_opaque(sums + i * 4, rgbx + i * 4, pixels - i, weight, fresh);
+    if (i < pixels)
+        nhs_resample_sse2()->area_add_opaque(sums + i * 4, rgbx + i * 4, pixels - i, weight, fresh);
 }
 
-NHS_AVX2 static void area_add_alpha(float *sums, const uint8_t *rgba, size_t pixels, float weight, int fresh) {
+NHS_AVX2 static void area_add_alpha(float *sums, const uint8_t *rgba, size_t pixels, float weight,
+                                    int fresh) {
     const __m256 weights = _mm256_set1_ps(weight);
     const __m256i alpha_factor = _mm256_set1_epi64x(255ll << 48);
     const __m256i own_alpha = _mm256_broadcastsi128_si256(
@@ -212,9 +221,11 @@ NHS_AVX2 static void area_add_alpha(float *sums, const uint8_t *rgba, size_t pix
         __m256i factor = _mm256_or_si256(_mm256_shuffle_epi8(values, own_alpha), alpha_factor);
         __m256i products = _mm256_mullo_epi16(values, factor);
         add_values(sums + i * 4, _mm256_cvtepu16_epi32(_mm256_castsi256_si128(products)), weights, fresh);
-        add_values(sums + i * 4 + 8, _mm256_cvtepu16_epi32(_mm256_extracti128_si256(products, 1)), weights, fresh);
+        add_values(sums + i * 4 + 8, _mm256_cvtepu16_epi32(_mm256_extracti128_si256(products, 1)), weights,
+                   fresh);
     }
-    if (i < pixels) nhs_resample_sse2()->area_add_alpha(sums + i * 4, rgba + i * 4, pixels - i, weight, fresh);
+    if (i < pixels)
+        nhs_resample_sse2()->area_add_alpha(sums + i * 4, rgba + i * 4, pixels - i, weight, fresh);
 }
 
 static const nhs_resample_kernels avx2_kernels = {

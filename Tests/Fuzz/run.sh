@@ -1,11 +1,11 @@
 #!/bin/sh
-# Builds the fuzzers and runs each for some seconds: Fuzz/run.sh [SECONDS] [HARNESS…]
+# Builds the fuzzers and runs each for some seconds: Tests/Fuzz/run.sh [SECONDS] [HARNESS…]
 # Crashes are left in .build/fuzz/crashes; NUTHATCH_CORPUS adds its small pictures to the seeds.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
-harnesses=${*:-probe jpeg png incremental}
+harnesses=${*:-probe jpeg png incremental icc}
 out=.build/fuzz
 mkdir -p "$out/crashes" "$out/seeds" "$out/module"
 clang=$(dirname "$(readlink -f "$(command -v swiftc)")")/clang
@@ -13,7 +13,7 @@ clang=$(dirname "$(readlink -f "$(command -v swiftc)")")/clang
 
 printf 'module CSystem { umbrella header "%s/Sources/CSystem/include/CSystem.h" export * }\n' "$PWD" \
   > "$out/module/module.modulemap"
-"$clang" -O1 -ITests/ImagingFixtures/include Fuzz/seeds.c Tests/ImagingFixtures/fixtures.c \
+"$clang" -O1 -ITests/ImagingFixtures/include Tests/Fuzz/seeds.c Tests/ImagingFixtures/fixtures.c \
   -ljpeg -lpng16 -llcms2 -lz -o "$out/make-seeds"
 "$out/make-seeds" "$out/seeds"
 if [ -n "${NUTHATCH_CORPUS:-}" ]; then
@@ -23,7 +23,7 @@ if [ -n "${NUTHATCH_CORPUS:-}" ]; then
 fi
 
 objects=
-for source in Sources/CSystem/*.c; do
+for source in Sources/CSystem/Codecs/*.c Sources/CSystem/Pixels/*.c; do
   object="$out/$(basename "$source" .c).o"
   "$clang" -g -O1 -fsanitize=address,fuzzer-no-link,undefined -fsanitize-trap=undefined \
     -ISources/CSystem/include -c "$source" -o "$object"
@@ -36,8 +36,8 @@ for harness in $harnesses; do
   echo "== $harness"
   # shellcheck disable=SC2046,SC2086
   swiftc -swift-version 6 -parse-as-library -O -gline-tables-only -wmo -sanitize=fuzzer,address -module-name Fuzz -I "$out/module" \
-    -Xcc -ISources/CSystem/include $(find Sources/NuthatchImaging -name '*.swift') Fuzz/Sink.swift \
-    "Fuzz/$harness.swift" $objects -ljpeg -lpng16 -llcms2 -lisal -o "$out/$harness" 2> "$out/build.log" \
+    -Xcc -ISources/CSystem/include $(find Sources/NuthatchImaging -name '*.swift') Tests/Fuzz/Sink.swift \
+    "Tests/Fuzz/$harness.swift" $objects -ljpeg -lpng16 -llcms2 -lisal -o "$out/$harness" 2> "$out/build.log" \
     || { cat "$out/build.log"; exit 1; }
   mkdir -p "$out/found-$harness"
   "$out/$harness" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=20000 -print_final_stats=1 \

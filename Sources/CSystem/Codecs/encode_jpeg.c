@@ -128,7 +128,8 @@ static int encode_guarded(nhs_encoded *out, nhs_pixels pixels, int quality, int 
 }
 
 int nhs_encode_jpeg(nhs_encoded *out, nhs_pixels pixels, int quality, int half_chroma, int on_white) {
-    // libjpeg asks for more room as soon as it has none, even if nothing follows: one byte more makes the limit exact.
+    // libjpeg asks for more room as soon as it has none, even if nothing follows: one byte more makes the
+    // limit exact.
     size_t limit = out->limit;
     if (limit < SIZE_MAX) out->limit = limit + 1;
     encode_guarded(out, pixels, quality, half_chroma, on_white);

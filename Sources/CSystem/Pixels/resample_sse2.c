@@ -6,7 +6,7 @@
 #include <emmintrin.h>
 #include <string.h>
 
-#ifdef __clang__ // gcc does not know the pragma, and in its strict mode does as it says
+#ifdef __clang__  // gcc does not know the pragma, and in its strict mode does as it says
 #pragma STDC FP_CONTRACT OFF
 #endif
 
@@ -14,13 +14,13 @@ static inline __m128i load(const void *at) { return _mm_loadu_si128((const __m12
 static inline void store(void *at, __m128i value) { _mm_storeu_si128((__m128i *)at, value); }
 
 // The odd pixels at a row's end go through the kernel once more, by way of a whole group of four.
-#define NHS_TAIL(kernel, type, out, in, pixels)            \
-    do {                                                   \
-        uint8_t group[16] = {0};                           \
-        type result[16];                                   \
-        for (size_t k = 0; k < (pixels)*4; k++) group[k] = (in)[k]; \
-        kernel(result, group, 4);                          \
-        for (size_t k = 0; k < (pixels)*4; k++) (out)[k] = result[k]; \
+#define NHS_TAIL(kernel, type, out, in, pixels) \
+    do { \
+        uint8_t group[16] = {0}; \
+        type result[16]; \
+        for (size_t k = 0; k < (pixels) * 4; k++) group[k] = (in)[k]; \
+        kernel(result, group, 4); \
+        for (size_t k = 0; k < (pixels) * 4; k++) (out)[k] = result[k]; \
     } while (0)
 
 static void widen_opaque(int16_t *wide, const uint8_t *rgbx, size_t pixels) {
@@ -125,7 +125,8 @@ static void opaque_row(uint8_t *rgbx, const int16_t *middle, const nhs_window *w
         __m128i four[4];
         for (size_t k = 0; k < 4; k++) {
             const nhs_window window = windows[i + k];
-            four[k] = rounded_levels(weighed(middle + (size_t)window.start * 4, table + window.weights, taps));
+            four[k] =
+                rounded_levels(weighed(middle + (size_t)window.start * 4, table + window.weights, taps));
         }
         __m128i bytes =
             _mm_packus_epi16(_mm_packs_epi32(four[0], four[1]), _mm_packs_epi32(four[2], four[3]));
@@ -141,7 +142,8 @@ static void alpha_row(uint8_t *rgba, const int16_t *middle, const nhs_window *wi
         __m128i four[4];
         for (size_t k = 0; k < 4; k++) {
             const nhs_window window = windows[i + k];
-            four[k] = divided_levels(weighed(middle + (size_t)window.start * 4, table + window.weights, taps));
+            four[k] =
+                divided_levels(weighed(middle + (size_t)window.start * 4, table + window.weights, taps));
         }
         store(rgba + i * 4,
               _mm_packus_epi16(_mm_packs_epi32(four[0], four[1]), _mm_packs_epi32(four[2], four[3])));
@@ -205,7 +207,8 @@ static void area_add_alpha(float *sums, const uint8_t *rgba, size_t pixels, floa
     }
 }
 
-void nhs_area_finish_sse2(int16_t *wide, const float *sums, const nhs_cell *cells, size_t count, float scale) {
+void nhs_area_finish_sse2(int16_t *wide, const float *sums, const nhs_cell *cells, size_t count,
+                          float scale) {
     for (size_t i = 0; i < count; i++) {
         const nhs_cell cell = cells[i];
         __m128 sum = _mm_mul_ps(_mm_loadu_ps(sums + (size_t)cell.first * 4), _mm_set1_ps(cell.first_weight));

@@ -1,0 +1,49 @@
+// What the files of the JPEG decoder share.
+#ifndef JPEG_INTERNAL_H
+#define JPEG_INTERNAL_H
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <jpeglib.h>
+
+#include "nhs_jpeg_decode.h"
+
+enum stage { STAGE_HEADER, STAGE_READY, STAGE_SCANS, STAGE_ROWS, STAGE_FAILED };
+
+struct nhs_jpeg {
+    struct jpeg_decompress_struct codec;
+    struct jpeg_error_mgr errors;
+    struct jpeg_source_mgr source;
+    jmp_buf escape;
+    nhs_fault fault;
+    nhs_warnings warnings;
+    nhs_jpeg_limits limits;
+    enum stage stage;
+    bool may_stop; // when the scans that the scale needs are there
+    bool is_buffered; // several scans: libjpeg's buffered-image mode
+    bool stopped;
+    int32_t scans;
+    int64_t scan_blocks;
+    uint32_t components_seen; // bit per component that had a scan
+    boolean (*decode_mcu)(j_decompress_ptr, JBLOCKROW *);
+
+    uint8_t *own;       // bytes that were fed and not yet used up
+    size_t own_size;
+    int64_t fed;        // bytes given so far
+    size_t skip;        // bytes to pass over that were not yet given
+    bool has_ended;     // no more input will come
+    bool hit_end;       // libjpeg asked beyond the end
+    bool is_damaged;
+    int64_t damage_offset;
+};
+
+// Bytes of the input that libjpeg has used up.
+int64_t nhs_jpeg_position(const nhs_jpeg *j);
+// The first fault stays; answers NHS_FAILED.
+int nhs_jpeg_fail(nhs_jpeg *j, int kind, const char *message);
+// Notes that pixels are missing or wrong from here on.
+void nhs_jpeg_note_damage(nhs_jpeg *j);
+
+#endif
