@@ -2,7 +2,6 @@
 
 import CNuthatch
 import NuthatchCore
-import Synchronization
 
 /// Fetches a picture and makes a thumbnail that fits a square box of `size` pixels a side: upright, never enlarged.
 /// JPEG and PNG are decoded, on the calling thread.
@@ -132,7 +131,7 @@ private func encodedFormat(_ format: nh_format, _ quality: Int32) throws(Nuthatc
 final class ImageView: Sendable {
   private let image: Image
   private let strings: StringArena
-  private let made = Mutex<[(format: EncodedFormat, bytes: EncodedImage)]>([])
+  private let made = Locked<[(format: EncodedFormat, bytes: EncodedImage)]>([])
 
   init(_ image: Image) {
     self.image = image
