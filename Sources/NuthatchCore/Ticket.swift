@@ -15,8 +15,9 @@ public final class Ticket: Sendable {
 
   private struct Progress {
     var state = State.queued
+    var isFinal = false
+    /// The final event until somebody takes it: whoever keeps the ticket doesn't keep the answer's bytes with it.
     var final: Event?
-    var isTaken = false
     var observers: [@Sendable (Event) -> Void] = []
     var abort: (@Sendable () -> Void)?
   }
@@ -41,12 +42,12 @@ public final class Ticket: Sendable {
     while true {
       if isForked { throw .forked }
       let ring = bell.current
-      let (event, wasTaken) = progress.withLock { progress in
-        defer { if progress.final != nil { progress.isTaken = true } }
-        return (progress.final, progress.isTaken)
+      let (event, isFinal) = progress.withLock { progress in
+        defer { progress.final = nil }
+        return (progress.final, progress.isFinal)
       }
-      if wasTaken { throw NuthatchError(.invalid, "the ticket's final event was taken before: \(shownURL)") }
       if let event { return event }
+      if isFinal { throw wasTaken }
       if nhs_monotonic_ns() >= deadline { return nil }
       bell.wait(after: ring, until: deadline)
     }
@@ -70,11 +71,15 @@ public final class Ticket: Sendable {
 
   /// Calls `observer` with the final event, once, on a thread of the library's: it must return at once.
   package func whenFinal(_ observer: @escaping @Sendable (Event) -> Void) {
-    let event: Event? = progress.withLock { progress in
-      if progress.final == nil { progress.observers.append(observer) }
-      return progress.final
+    let (event, isFinal) = progress.withLock { progress in
+      if !progress.isFinal { progress.observers.append(observer) }
+      return (progress.final, progress.isFinal)
     }
-    if let event { observer(event) }
+    if isFinal { observer(event ?? .failed(wasTaken)) }
+  }
+
+  private var wasTaken: NuthatchError {
+    NuthatchError(.invalid, "the ticket's final event was taken before: \(shownURL)")
   }
 
   private var isForked: Bool { nhs_fork_epoch() != epoch }
@@ -86,7 +91,7 @@ extension Ticket {
   /// `abort` is called when the ticket ends before its fetch does. False when it has ended already.
   func begin(abort: @escaping @Sendable () -> Void) -> Bool {
     progress.withLock { progress in
-      guard progress.final == nil else { return false }
+      guard !progress.isFinal else { return false }
       progress.state = .running
       progress.abort = abort
       return true
@@ -96,7 +101,8 @@ extension Ticket {
   /// Makes `event` the final one; of several the first counts.
   func finish(_ event: Event) {
     let ended: Progress? = progress.withLock { progress in
-      guard progress.final == nil else { return nil }
+      guard !progress.isFinal else { return nil }
+      progress.isFinal = true
       progress.final = event
       if case .cancelled = event { progress.state = .cancelled } else { progress.state = .done }
       defer {
