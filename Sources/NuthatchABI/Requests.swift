@@ -92,6 +92,18 @@ public func nhRequestSetMaxBytes(_ request: nh_request_ref?, _ bytes: Int64) -> 
   }
 }
 
+/// Sets a pointer that the events of the request's tickets carry. The library never follows it.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_user_data")
+public func nhRequestSetUserData(_ request: nh_request_ref?, _ user_data: UnsafeMutableRawPointer?)
+  -> nh_status
+{
+  answering { () throws(NuthatchError) in
+    try find(request, .request, as: RequestDraft.self).userData = user_data
+  }
+}
+
 /// Releases a request. Tickets that were made from it go on.
 ///
 /// @return NH_OK; NH_INVALID.
@@ -103,10 +115,17 @@ public func nhRequestRelease(_ request: nh_request_ref?) -> nh_status {
 /// A request under construction, which several threads may touch.
 final class RequestDraft: Sendable {
   private let request: Locked<Request>
+  private let userBits = Locked<UInt>(0)
 
   init(_ request: Request) { self.request = Locked(request) }
 
   var current: Request { request.withLock { $0 } }
+
+  /// What the events of its tickets carry; a number as far as the library is concerned.
+  var userData: UnsafeMutableRawPointer? {
+    get { UnsafeMutableRawPointer(bitPattern: userBits.withLock { $0 }) }
+    set { userBits.withLock { $0 = UInt(bitPattern: newValue) } }
+  }
 
   func change(_ body: (inout Request) throws(NuthatchError) -> Void) throws(NuthatchError) {
     try request.withLock { (request) throws(NuthatchError) in try body(&request) }

@@ -16,8 +16,9 @@ public func nhSubmit(
   answering { () throws(NuthatchError) in
     let result = try place(ticket, "ticket")
     let opened = try find(cache, .cache, as: Cache.self)
-    let wanted = try find(request, .request, as: RequestDraft.self).current
-    try give(try opened.submit(wanted), .ticket, to: result)
+    let draft = try find(request, .request, as: RequestDraft.self)
+    let view = TicketView(try opened.submit(draft.current), userData: draft.userData)
+    try give(view, .ticket, to: result)
   }
 }
 
@@ -41,11 +42,13 @@ public func nhWait(
     event.pointee = nh_event()
     // A newer program has room for more than there is to tell.
     memset(UnsafeMutableRawPointer(event) + known, 0, size - known)
-    let waited = try find(ticket, .ticket, as: Ticket.self)
-    guard let next = try waited.next(within: timeout_ms < 0 ? nil : timeout_ms) else {
-      throw NuthatchError(.timeout, "no event within \(timeout_ms) ms: \(waited.shownURL)")
+    let waited = try find(ticket, .ticket, as: TicketView.self)
+    guard let next = try waited.ticket.next(within: timeout_ms < 0 ? nil : timeout_ms) else {
+      throw NuthatchError(.timeout, "no event within \(timeout_ms) ms: \(waited.ticket.shownURL)")
     }
     event.pointee = try cEvent(next)
+    event.pointee.ticket = ticket
+    event.pointee.user_data = waited.userData
   }
 }
 
@@ -68,7 +71,7 @@ public func nhEventClear(_ event: UnsafeMutablePointer<nh_event>?) -> nh_status 
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_cancel")
 public func nhCancel(_ ticket: nh_ticket_ref?) -> nh_status {
-  answering { () throws(NuthatchError) in try find(ticket, .ticket, as: Ticket.self).cancel() }
+  answering { () throws(NuthatchError) in try find(ticket, .ticket, as: TicketView.self).ticket.cancel() }
 }
 
 /// Tells where a request stands.
@@ -80,7 +83,7 @@ public func nhTicketState(_ ticket: nh_ticket_ref?, _ state: UnsafeMutablePointe
 {
   answering { () throws(NuthatchError) in
     guard let state else { throw .null("state") }
-    let found = try find(ticket, .ticket, as: Ticket.self)
+    let found = try find(ticket, .ticket, as: TicketView.self).ticket
     state.pointee = nh_ticket_status(UInt32(found.state.rawValue))
   }
 }
@@ -102,12 +105,29 @@ private func cEvent(_ event: Event) throws(NuthatchError) -> nh_event {
     told.is_in_cache = response.isInCache ? 1 : 0
     told.source = nh_source(UInt32(response.source.rawValue))
     told.http_status = Int32(clamping: response.status)
+    told.bytes_done = Int64(response.bodySize)
+    told.bytes_total = told.bytes_done
     try give(ResponseView(response), .response, to: &told.response)
   case .failed, .cancelled:
     guard case .failure(let error) = event.result else { break }
     told.kind = error.code == .cancelled ? NH_EVENT_CANCELLED : NH_EVENT_FAILED
     told.code = nh_status(UInt32(error.code.rawValue))
+    told.bytes_total = -1
     told.message = strdup(error.message)
   }
   return told
+}
+
+/// A ticket with what its program wants to find in its events.
+final class TicketView: Sendable {
+  let ticket: Ticket
+  private let userBits: UInt
+
+  init(_ ticket: Ticket, userData: UnsafeMutableRawPointer?) {
+    self.ticket = ticket
+    userBits = UInt(bitPattern: userData)
+  }
+
+  /// Never followed here: a number as far as the library is concerned.
+  var userData: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: userBits) }
 }

@@ -16,7 +16,12 @@ from nuthatch import _prototypes as abi
 from nuthatch._library import library
 
 # Functions in which a NULL argument means something (function: places that may be NULL).
-OPTIONAL = {"nh_open": {0, 1}, "nh_request_set_body": {1}, "nh_event_clear": set()}
+OPTIONAL = {
+    "nh_open": {0, 1},
+    "nh_request_set_body": {1},
+    "nh_request_set_user_data": {1},
+    "nh_event_clear": set(),
+}
 
 
 class World:

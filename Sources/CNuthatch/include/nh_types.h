@@ -142,6 +142,10 @@ typedef struct nh_image_info {
 
 /** What nh_wait delivers. It owns its response and its message until nh_event_clear. */
 typedef struct nh_event {
+    /** The ticket that it belongs to; still to be released by whoever has it. */
+    nh_ticket *ticket;
+    /** What nh_request_set_user_data was given, or NULL. */
+    void *user_data;
     nh_event_kind kind;
     /** 1 for the last event of its ticket, else 0. */
     int32_t is_final;
@@ -152,6 +156,9 @@ typedef struct nh_event {
     nh_status code;
     /** The HTTP status, or 0. */
     int32_t http_status;
+    /** Bytes of the body that are there, and those that there will be; -1 when that isn't known. */
+    int64_t bytes_done;
+    int64_t bytes_total;
     /** What happened, or NULL with an answer. */
     char *message;
     /** The answer, or NULL. Take it by copying it out and setting this to NULL before nh_event_clear. */

@@ -167,12 +167,16 @@ class nh_image_info(ctypes.Structure):
 
 class nh_event(ctypes.Structure):
     _fields_ = [
+        ("ticket", ctypes.c_void_p),
+        ("user_data", ctypes.c_void_p),
         ("kind", ctypes.c_uint32),
         ("is_final", ctypes.c_int32),
         ("is_in_cache", ctypes.c_int32),
         ("source", ctypes.c_uint32),
         ("code", ctypes.c_uint32),
         ("http_status", ctypes.c_int32),
+        ("bytes_done", ctypes.c_int64),
+        ("bytes_total", ctypes.c_int64),
         ("message", ctypes.c_void_p),
         ("response", ctypes.c_void_p),
     ]
@@ -269,6 +273,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_void_p,
             ctypes.c_int64,
+        ],
+    ),
+    "nh_request_set_user_data": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
         ],
     ),
     "nh_request_release": (
@@ -498,6 +509,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_request *",
             "int64_t",
+        ],
+    ),
+    "nh_request_set_user_data": (
+        "nh_status",
+        [
+            "nh_request *",
+            "void *",
         ],
     ),
     "nh_request_release": (
