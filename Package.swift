@@ -42,6 +42,7 @@ let package = Package(
       linkerSettings: ["curl", "isal", "jpeg", "lcms2", "png16"].map { .linkedLibrary($0) }),
     .target(name: "CNuthatch", cSettings: cSettings),
     room("NuthatchHTTP", ["CSystem"]),
+    room("NuthatchStore", ["CSystem"]),
     room("NuthatchTransport", ["CSystem", "NuthatchHTTP"]),
     room("NuthatchImaging", ["CSystem"]),
     room("NuthatchCore", ["CSystem", "NuthatchHTTP", "NuthatchTransport", "NuthatchImaging"]),
@@ -63,6 +64,7 @@ let package = Package(
       swiftSettings: swiftSettings),
     tests("TestServerTests", ["TestServer"]),
     tests("NuthatchHTTPTests", ["NuthatchHTTP"]),
+    tests("NuthatchStoreTests", ["CSystem", "NuthatchStore"]),
     tests("NuthatchTransportTests", ["CSystem", "NuthatchTransport"]),
     .target(
       name: "ImagingFixtures", path: "Tests/ImagingFixtures", cSettings: cSettings,

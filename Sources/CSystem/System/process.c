@@ -8,7 +8,7 @@
 static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t fork_epoch;
 
-enum { private_fd_capacity = 64 };
+enum { private_fd_capacity = 1024 };
 static int private_fds[private_fd_capacity];
 static int private_fd_count;
 

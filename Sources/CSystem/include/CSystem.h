@@ -18,5 +18,6 @@
 #include "nhs_process.h"
 #include "nhs_reduce.h"
 #include "nhs_resample.h"
+#include "nhs_store.h"
 
 #endif

@@ -1,0 +1,131 @@
+#define _GNU_SOURCE
+#include "nhs_store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Inline, so that no library is needed at run time. */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define AGAIN(result, call)                          \
+    do {                                             \
+        result = (call);                             \
+    } while (result < 0 && errno == EINTR);          \
+    return result < 0 ? -errno : result
+
+void nhs_hash128(const void *bytes, size_t count, uint64_t seed, uint64_t *low, uint64_t *high) {
+    XXH128_hash_t hash = XXH3_128bits_withSeed(bytes, count, seed);
+    *low = hash.low64;
+    *high = hash.high64;
+}
+
+uint64_t nhs_hash64(const void *bytes, size_t count, uint64_t seed) { return XXH3_64bits_withSeed(bytes, count, seed); }
+
+struct nhs_hasher {
+    XXH3_state_t state;
+};
+
+nhs_hasher *nhs_hasher_new(void) {
+    nhs_hasher *hasher = aligned_alloc(64, sizeof *hasher);
+    if (hasher) XXH3_64bits_reset(&hasher->state);
+    return hasher;
+}
+
+void nhs_hasher_add(nhs_hasher *hasher, const void *bytes, size_t count) {
+    XXH3_64bits_update(&hasher->state, bytes, count);
+}
+
+uint64_t nhs_hasher_value(const nhs_hasher *hasher) { return XXH3_64bits_digest(&hasher->state); }
+
+void nhs_hasher_free(nhs_hasher *hasher) { free(hasher); }
+
+uint32_t nhs_thread_number(void) {
+    static uint32_t last;
+    static _Thread_local uint32_t mine;
+    if (mine == 0) mine = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+    return mine - 1;
+}
+
+int nhs_openat(int directory, const char *name, int flags, unsigned mode) {
+    int result;
+    AGAIN(result, openat(directory, name, flags, mode));
+}
+
+int nhs_mkdirat(int directory, const char *name, unsigned mode) {
+    return mkdirat(directory, name, mode) < 0 ? -errno : 0;
+}
+
+int nhs_unlinkat(int directory, const char *name) { return unlinkat(directory, name, 0) < 0 ? -errno : 0; }
+
+int nhs_renameat(int directory, const char *from, const char *to, int replaces) {
+    int result = renameat2(directory, from, directory, to, replaces ? 0 : RENAME_NOREPLACE);
+    return result < 0 ? -errno : 0;
+}
+
+int nhs_ftruncate(int fd, int64_t size) {
+    int result;
+    AGAIN(result, ftruncate(fd, size));
+}
+
+int nhs_reserve(int fd, int64_t offset, int64_t length) {
+    int result;
+    AGAIN(result, fallocate(fd, 0, offset, length));
+}
+
+int nhs_punch(int fd, int64_t offset, int64_t length) {
+    int result;
+    AGAIN(result, fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length));
+}
+
+ssize_t nhs_pwritev(int fd, const struct iovec *parts, int count, int64_t offset) {
+    ssize_t result;
+    AGAIN(result, pwritev(fd, parts, count, offset));
+}
+
+ssize_t nhs_pread(int fd, void *bytes, size_t count, int64_t offset) {
+    ssize_t result;
+    AGAIN(result, pread(fd, bytes, count, offset));
+}
+
+int64_t nhs_data_begins(int fd, int64_t offset) {
+    int64_t result = lseek(fd, offset, SEEK_DATA);
+    return result < 0 ? -errno : result;
+}
+
+int nhs_lock_byte(int fd, int64_t byte, char kind, int waits) {
+    struct flock lock = {.l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+    lock.l_type = kind == 'r' ? F_RDLCK : kind == 'w' ? F_WRLCK : F_UNLCK;
+    int result;
+    AGAIN(result, fcntl(fd, waits ? F_OFD_SETLKW : F_OFD_SETLK, &lock));
+}
+
+int nhs_list(int directory, void (*each)(void *context, const char *name), void *context) {
+    /* A descriptor of its own, since reading moves its position and closing it is the stream's business. */
+    int own = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (own < 0) return -errno;
+    DIR *stream = fdopendir(own);
+    if (!stream) {
+        int problem = errno;
+        close(own);
+        return -problem;
+    }
+    int problem = 0;
+    for (;;) {
+        errno = 0;
+        struct dirent *entry = readdir(stream);
+        if (!entry) {
+            problem = errno;
+            break;
+        }
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) each(context, entry->d_name);
+    }
+    closedir(stream);
+    return -problem;
+}

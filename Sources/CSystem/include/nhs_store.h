@@ -1,0 +1,76 @@
+/* What a store of mapped files needs: atomics on mapped memory, checksums, and Linux calls that Swift does not show. */
+#ifndef NHS_STORE_H
+#define NHS_STORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+/*
+ * Atomics on memory that other processes map too. Swift's Atomic owns its storage and can't be laid over a mapping.
+ * Every address is aligned to the size of what is read. Names without an order are relaxed.
+ */
+static inline uint32_t nhs_load32(const void *at) { return __atomic_load_n((const uint32_t *)at, __ATOMIC_RELAXED); }
+static inline uint32_t nhs_load32_acquire(const void *at) {
+    return __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE);
+}
+static inline uint64_t nhs_load64(const void *at) { return __atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED); }
+static inline void nhs_store32(void *at, uint32_t value) { __atomic_store_n((uint32_t *)at, value, __ATOMIC_RELAXED); }
+static inline void nhs_store32_release(void *at, uint32_t value) {
+    __atomic_store_n((uint32_t *)at, value, __ATOMIC_RELEASE);
+}
+static inline void nhs_store64(void *at, uint64_t value) { __atomic_store_n((uint64_t *)at, value, __ATOMIC_RELAXED); }
+/* The value before the addition, which wraps. */
+static inline uint32_t nhs_add32(void *at, uint32_t amount) {
+    return __atomic_fetch_add((uint32_t *)at, amount, __ATOMIC_ACQ_REL);
+}
+static inline uint64_t nhs_add64(void *at, uint64_t amount) {
+    return __atomic_fetch_add((uint64_t *)at, amount, __ATOMIC_ACQ_REL);
+}
+static inline void nhs_or32(void *at, uint32_t bits) { __atomic_fetch_or((uint32_t *)at, bits, __ATOMIC_RELAXED); }
+/* Stores `desired` where `expected` stands; 1 when it did. */
+static inline int nhs_swap32(void *at, uint32_t expected, uint32_t desired) {
+    return __atomic_compare_exchange_n((uint32_t *)at, &expected, desired, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+static inline void nhs_fence_acquire(void) { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
+static inline void nhs_fence_release(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
+
+/* XXH3. The two halves of the 128-bit hash, and the 64-bit one. */
+void nhs_hash128(const void *bytes, size_t count, uint64_t seed, uint64_t *low, uint64_t *high);
+uint64_t nhs_hash64(const void *bytes, size_t count, uint64_t seed);
+
+/* The same 64-bit hash (seed 0) of bytes that come in pieces. NULL when there is no memory. */
+typedef struct nhs_hasher nhs_hasher;
+nhs_hasher *nhs_hasher_new(void);
+void nhs_hasher_add(nhs_hasher *hasher, const void *bytes, size_t count);
+uint64_t nhs_hasher_value(const nhs_hasher *hasher);
+void nhs_hasher_free(nhs_hasher *hasher);
+
+/* A small number that stays with the calling thread; threads get 0, 1, 2 … in turn. */
+uint32_t nhs_thread_number(void);
+
+/* Each returns what the call returns, or the negated error number. An interrupted call is begun again. */
+int nhs_openat(int directory, const char *name, int flags, unsigned mode);
+int nhs_mkdirat(int directory, const char *name, unsigned mode);
+int nhs_unlinkat(int directory, const char *name);
+/* Without `replaces`, EEXIST when `to` is there already. */
+int nhs_renameat(int directory, const char *from, const char *to, int replaces);
+int nhs_ftruncate(int fd, int64_t size);
+int nhs_reserve(int fd, int64_t offset, int64_t length);
+int nhs_punch(int fd, int64_t offset, int64_t length);
+ssize_t nhs_pwritev(int fd, const struct iovec *parts, int count, int64_t offset);
+ssize_t nhs_pread(int fd, void *bytes, size_t count, int64_t offset);
+/* Where written bytes begin, from `offset` on; -ENXIO when there are none. */
+int64_t nhs_data_begins(int fd, int64_t offset);
+
+/*
+ * A lock of one byte that belongs to the open file, not to the process (an OFD lock): the kernel frees it with the last
+ * descriptor. `kind` is 'r' (shared), 'w' (exclusive) or 'u' (unlock). Without `waits`, -EAGAIN when somebody has it.
+ */
+int nhs_lock_byte(int fd, int64_t byte, char kind, int waits);
+
+/* Calls `each` with every name in the directory but "." and "..". */
+int nhs_list(int directory, void (*each)(void *context, const char *name), void *context);
+
+#endif

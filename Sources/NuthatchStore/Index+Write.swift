@@ -1,0 +1,243 @@
+import CSystem
+
+/// Changes of the index. Whoever calls one holds the index lock and has called `finishPending` since taking it.
+extension Index {
+  enum Change {
+    /// Done; what the slot said before.
+    case done(replaced: Slot?)
+    /// There is no room in reach: the index has to grow.
+    case full
+  }
+
+  var counters: IndexCounters {
+    func number(_ index: Int) -> Int {
+      Int(truncatingIfNeeded: nhs_load64(base + IndexLayout.counters + index * 8))
+    }
+    return IndexCounters(occupied: number(0), meta: number(1), body: number(2), thumb: number(3))
+  }
+
+  /// Whether so many slots are taken that searches become long.
+  var isCrowded: Bool { counters.occupied > slotCount / 8 * 5 }
+
+  /// Finishes what a writer began that was killed in the middle.
+  func finishPending() {
+    if nhs_load32_acquire(base + IndexLayout.pendingState) == 1 { applyPending() }
+  }
+
+  /// Puts a record in, in place of the one with its hash, together with how much of its pack is used.
+  func insert(
+    _ hash: KeyHash, _ kind: RecordKind, _ location: Location, used: (place: Int, bytes: Int)? = nil,
+    session: UInt32 = 0, only expected: Location? = nil
+  ) -> Change {
+    let mask = slotCount - 1
+    var place = Int(truncatingIfNeeded: hash.low) & mask
+    var free: Int?
+    var isNew = true
+    var old: Slot?
+    var extendsChain = false
+    for _ in 0..<min(IndexLayout.reach, slotCount) {
+      let slot = ownRead(place)
+      if slot.location.pack == Slot.neverUsed {
+        if free == nil {
+          free = place
+          extendsChain = true
+        }
+        break
+      }
+      if slot.location.pack == Slot.givenUp {
+        if free == nil { free = place }
+      } else if slot.hash == hash {
+        free = place
+        isNew = false
+        old = slot
+        break
+      }
+      place = (place + 1) & mask
+    }
+    if let expected, old?.location != expected { return .done(replaced: nil) }
+    guard let free else { return .full }
+    if isNew, extendsChain, isCrowded { return .full }
+    var counters = counters
+    if extendsChain { counters.occupied += 1 }
+    if let kind = old?.kind { counters[kind] -= 1 }
+    counters[kind] += 1
+    change(
+      free, to: Slot(hash: hash, location: location, flags: Slot.flags(kind, session: session)), counters,
+      used: used)
+    return .done(replaced: old)
+  }
+
+  /// Takes a record out if it is where it is thought to be; nil for wherever it is. What the slot said before.
+  func remove(_ hash: KeyHash, at expected: Location? = nil) -> Slot? {
+    let mask = slotCount - 1
+    var place = Int(truncatingIfNeeded: hash.low) & mask
+    for _ in 0..<min(IndexLayout.reach, slotCount) {
+      let slot = ownRead(place)
+      if slot.location.pack == Slot.neverUsed { return nil }
+      if slot.location.pack != Slot.givenUp, slot.hash == hash {
+        guard expected == nil || expected == slot.location else { return nil }
+        giveUp(place, slot)
+        return slot
+      }
+      place = (place + 1) & mask
+    }
+    return nil
+  }
+
+  /// Takes out whatever a slot says.
+  func giveUp(_ place: Int, _ slot: Slot) {
+    var counters = counters
+    if let kind = slot.kind { counters[kind] -= 1 }
+    change(place, to: .empty, counters, used: nil)
+  }
+
+  /// A slot as the only writer sees it: an odd version is one that nobody will finish.
+  func ownRead(_ place: Int) -> Slot {
+    let at = slots + place * IndexLayout.slotSize
+    let version = nhs_load32(at + 16)
+    if version & 1 != 0 {
+      // Not ours to finish: no change is pending. Damage, then.
+      store(place, .empty)
+    }
+    return Slot(
+      hash: KeyHash(low: nhs_load64(at), high: nhs_load64(at + 8)),
+      location: Location(pack: nhs_load32(at + 20), offset: Int(nhs_load32(at + 24)) << 3),
+      flags: nhs_load32(at + 28))
+  }
+
+  /// Writes down what is going to be, does it, and crosses it out. A kill at any point leaves the old or the new state.
+  private func change(_ place: Int, to slot: Slot, _ counters: IndexCounters, used: (place: Int, bytes: Int)?)
+  {
+    let image = base + IndexLayout.pendingImage
+    nhs_store64(base + IndexLayout.pendingSlot, UInt64(place))
+    nhs_store64(image, slot.hash.low)
+    nhs_store64(image + 8, slot.hash.high)
+    nhs_store32(image + 20, slot.location.pack)
+    nhs_store32(image + 24, UInt32(truncatingIfNeeded: slot.location.offset >> 3))
+    nhs_store32(image + 28, slot.flags)
+    for (index, number) in [counters.occupied, counters.meta, counters.body, counters.thumb].enumerated() {
+      nhs_store64(base + IndexLayout.pendingCounters + index * 8, UInt64(truncatingIfNeeded: number))
+    }
+    nhs_store64(base + IndexLayout.pendingEntry, used.map { UInt64($0.place) } ?? .max)
+    nhs_store64(base + IndexLayout.pendingUsed, UInt64(used?.bytes ?? 0))
+    nhs_store32_release(base + IndexLayout.pendingState, 1)
+    applyPending()
+  }
+
+  private func applyPending() {
+    let image = base + IndexLayout.pendingImage
+    if let place = Int(exactly: nhs_load64(base + IndexLayout.pendingSlot)), place < slotCount {
+      store(
+        place,
+        Slot(
+          hash: KeyHash(low: nhs_load64(image), high: nhs_load64(image + 8)),
+          location: Location(pack: nhs_load32(image + 20), offset: Int(nhs_load32(image + 24)) << 3),
+          flags: nhs_load32(image + 28)))
+    }
+    for index in 0..<4 {
+      nhs_store64(
+        base + IndexLayout.counters + index * 8, nhs_load64(base + IndexLayout.pendingCounters + index * 8))
+    }
+    if let place = Int(exactly: nhs_load64(base + IndexLayout.pendingEntry)), place < packCapacity {
+      nhs_store64(entry(place) + 8, nhs_load64(base + IndexLayout.pendingUsed))
+    }
+    nhs_store32_release(base + IndexLayout.pendingState, 0)
+  }
+
+  private func store(_ place: Int, _ slot: Slot) {
+    let at = slots + place * IndexLayout.slotSize
+    let odd = nhs_load32(at + 16) | 1
+    nhs_store32(at + 16, odd)
+    nhs_fence_release()
+    nhs_store64(at, slot.hash.low)
+    nhs_store64(at + 8, slot.hash.high)
+    nhs_store32(at + 20, slot.location.pack)
+    nhs_store32(at + 24, UInt32(truncatingIfNeeded: slot.location.offset >> 3))
+    let even = odd &+ 1
+    nhs_store32(at + 28, slot.flags & 0xFFFF | even << 15)
+    nhs_store32_release(at + 16, even)
+  }
+}
+
+/// The table of packs, and the numbers that are given out.
+extension Index {
+  func entry(_ place: Int) -> UnsafeMutableRawPointer {
+    base + IndexLayout.tableStart + place * IndexLayout.entrySize
+  }
+
+  /// All packs, the oldest first.
+  var packs: [PackEntry] {
+    var found: [PackEntry] = []
+    for place in 0..<packCapacity {
+      let at = entry(place)
+      let number = nhs_load32(at)
+      let words = nhs_load32(at + 4)
+      guard number != 0, let family = Family(rawValue: UInt16(truncatingIfNeeded: words)),
+        let state = PackEntry.State(rawValue: UInt16(truncatingIfNeeded: words >> 16)),
+        let used = Int(exactly: nhs_load64(at + 8)), let capacity = Int(exactly: nhs_load64(at + 16)),
+        used <= 1 << 46, capacity <= 1 << 46
+      else { continue }
+      found.append(
+        PackEntry(place: place, number: number, family: family, state: state, used: used, capacity: capacity))
+    }
+    return found.sorted { $0.number < $1.number }
+  }
+
+  /// Takes up a pack; nil when the table is full.
+  func add(pack number: UInt32, _ family: Family, _ state: PackEntry.State, used: Int, capacity: Int) -> Int?
+  {
+    for place in 0..<packCapacity where nhs_load32(entry(place)) == 0 {
+      let at = entry(place)
+      nhs_store64(at + 8, UInt64(used))
+      nhs_store64(at + 16, UInt64(capacity))
+      nhs_store32(at + 4, UInt32(family.rawValue) | UInt32(state.rawValue) << 16)
+      nhs_store32_release(at, number)
+      return place
+    }
+    return nil
+  }
+
+  func set(_ place: Int, _ family: Family, _ state: PackEntry.State) {
+    nhs_store32(entry(place) + 4, UInt32(family.rawValue) | UInt32(state.rawValue) << 16)
+  }
+
+  func set(_ place: Int, used: Int) { nhs_store64(entry(place) + 8, UInt64(used)) }
+
+  func drop(_ entry: PackEntry) {
+    nhs_store32_release(self.entry(entry.place), 0)
+    _ = nhs_add32(base + IndexLayout.drops, 1)
+  }
+
+  func takeSequence() -> UInt64 { nhs_add64(base + IndexLayout.nextSequence, 1) }
+
+  /// Never 0 and never all ones, which mean something else in a slot.
+  func takePackNumber() -> UInt32 {
+    let number = UInt32(truncatingIfNeeded: nhs_add64(base + IndexLayout.nextPack, 1))
+    return number == 0 || number == .max ? takePackNumber() : number
+  }
+
+  func set(limit: Int) { nhs_store64(base + IndexLayout.limit, UInt64(limit)) }
+  func set(nextSequence: UInt64) { nhs_store64(base + IndexLayout.nextSequence, nextSequence) }
+  func set(nextPack: UInt64) { nhs_store64(base + IndexLayout.nextPack, nextPack) }
+  var nextSequence: UInt64 { nhs_load64(base + IndexLayout.nextSequence) }
+  var nextPack: UInt64 { nhs_load64(base + IndexLayout.nextPack) }
+
+  /// From now on every payload is checked once more.
+  func beginSession() {
+    let next = session + 1
+    if next > 0xFFF {
+      // The numbers begin again, so that old notes would be taken for new ones.
+      for place in 0..<slotCount {
+        let at = slots + place * IndexLayout.slotSize + 28
+        let flags = nhs_load32(at)
+        if flags & 0xFFF0 != 0 { _ = nhs_swap32(at, flags, flags & ~0xFFF0) }
+      }
+    }
+    nhs_store32(base + IndexLayout.session, next > 0xFFF ? 1 : next)
+  }
+
+  func set(session: UInt32) { nhs_store32(base + IndexLayout.session, session) }
+
+  /// Tells everyone who has this index mapped to look for the new one.
+  func markReplaced() { nhs_store32_release(base + IndexLayout.isReplaced, 1) }
+}

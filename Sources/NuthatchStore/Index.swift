@@ -1,0 +1,196 @@
+import CSystem
+import Glibc
+
+/// The shared table from key hash to location, mapped. Readers take no lock; `Index+Write` says who may write.
+///
+/// Sizes are taken from the file once, when it has been checked; after that nothing read from the mapping is ever used
+/// as an address or a size without a check, since any process can write there.
+final class Index: @unchecked Sendable {
+  let system: any SystemCalls
+  let fd: Int32
+  let base: UnsafeMutableRawPointer
+  let length: Int
+  let slotCount: Int
+  let packCapacity: Int
+  let slots: UnsafeMutableRawPointer
+
+  private init(
+    _ system: any SystemCalls, fd: Int32, base: UnsafeMutableRawPointer, length: Int, slotCount: Int,
+    packCapacity: Int, slotStart: Int
+  ) {
+    self.system = system
+    self.fd = fd
+    self.base = base
+    self.length = length
+    self.slotCount = slotCount
+    self.packCapacity = packCapacity
+    slots = base + slotStart
+  }
+
+  deinit {
+    system.unmap(base, length)
+    system.close(fd)
+  }
+
+  /// The index that is there; nil when there is none that is of this boot and whole.
+  static func open(_ directory: StoreDirectory, boot: KeyHash) throws(SystemFault) -> Index? {
+    let system = directory.system
+    let fd: Int32
+    let status: FileStatus
+    do {
+      (fd, status) = try directory.openFile(directory.root, "index", O_RDWR)
+    } catch  where error.number == ENOENT || error.number == EINVAL || error.number == ELOOP {
+      return nil
+    }
+    do throws(SystemFault) {
+      var header = [UInt8](repeating: 0, count: 64)
+      var fault: SystemFault?
+      let isWhole = header.withUnsafeMutableBytes { bytes in
+        do throws(SystemFault) { return try system.readAll(fd, bytes, 0) } catch { fault = error }
+        return false
+      }
+      if let fault { throw fault }
+      guard isWhole, let sizes = header.withUnsafeBytes({ check($0, boot: boot) }),
+        Int64(sizes.file) == status.size
+      else {
+        system.close(fd)
+        return nil
+      }
+      let base = try system.map(fd, sizes.file, isWritable: true)
+      return Index(
+        system, fd: fd, base: base, length: sizes.file, slotCount: sizes.slotCount,
+        packCapacity: sizes.packCapacity, slotStart: sizes.slots)
+    } catch {
+      system.close(fd)
+      throw error
+    }
+  }
+
+  private static func check(
+    _ header: UnsafeRawBufferPointer, boot: KeyHash
+  ) -> (slotCount: Int, packCapacity: Int, slots: Int, file: Int)? {
+    func word(_ at: Int) -> UInt64 {
+      UInt64(littleEndian: header.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+    }
+    guard word(0) == IndexLayout.magic,
+      word(8) == UInt64(IndexLayout.version) | UInt64(IndexLayout.tableStart) << 32,
+      word(IndexLayout.boot) == boot.low, word(IndexLayout.boot + 8) == boot.high,
+      nhs_hash64(header.baseAddress, IndexLayout.checksum, 0) == word(IndexLayout.checksum),
+      let slotCount = Int(exactly: word(IndexLayout.slotCount)), slotCount >= 64,
+      slotCount & (slotCount - 1) == 0,
+      let packCapacity = Int(exactly: word(IndexLayout.packCapacity)), packCapacity > 0,
+      let sizes = IndexLayout.sizes(slots: slotCount, packs: packCapacity)
+    else { return nil }
+    return (slotCount, packCapacity, sizes.slots, sizes.file)
+  }
+
+  /// A new, empty index under the name `index.new`, which `publish` gives its proper name.
+  static func make(_ directory: StoreDirectory, boot: KeyHash, slots: Int, packs: Int) throws(SystemFault)
+    -> Index
+  {
+    let system = directory.system
+    guard let sizes = IndexLayout.sizes(slots: slots, packs: packs) else { throw SystemFault(EFBIG) }
+    do { try system.unlink(directory.root, "index.new") } catch  where error.number == ENOENT {}
+    let (fd, _) = try directory.openFile(directory.root, "index.new", O_RDWR | O_CREAT | O_EXCL)
+    do {
+      try system.resize(fd, Int64(sizes.file))
+      let base = try system.map(fd, sizes.file, isWritable: true)
+      let header = UnsafeMutableRawBufferPointer(start: base, count: IndexLayout.tableStart)
+      header.store(IndexLayout.magic, at: 0)
+      header.store(IndexLayout.version, at: 8)
+      header.store(UInt32(IndexLayout.tableStart), at: 12)
+      header.store(UInt64(slots), at: IndexLayout.slotCount)
+      header.store(UInt64(packs), at: IndexLayout.packCapacity)
+      header.store(boot.low, at: IndexLayout.boot)
+      header.store(boot.high, at: IndexLayout.boot + 8)
+      header.store(UInt64.random(in: .min ... .max), at: IndexLayout.identity)
+      header.store(nhs_hash64(base, IndexLayout.checksum, 0), at: IndexLayout.checksum)
+      header.store(UInt32(1), at: IndexLayout.session)
+      header.store(UInt64(1), at: IndexLayout.nextSequence)
+      header.store(UInt64(1), at: IndexLayout.nextPack)
+      return Index(
+        system, fd: fd, base: base, length: sizes.file, slotCount: slots, packCapacity: packs,
+        slotStart: sizes.slots)
+    } catch {
+      system.close(fd)
+      do { try system.unlink(directory.root, "index.new") } catch {}
+      throw error
+    }
+  }
+}
+
+extension Index {
+  /// Whether another index has taken this one's place: seen by readers once the one who replaced it said so.
+  @inline(__always)
+  var isReplaced: Bool { nhs_load32_acquire(base + IndexLayout.isReplaced) != 0 }
+  /// Moves whenever packs were dropped.
+  @inline(__always)
+  var drops: UInt32 { nhs_load32_acquire(base + IndexLayout.drops) }
+  @inline(__always)
+  var session: UInt32 { nhs_load32(base + IndexLayout.session) & 0xFFF }
+  var limit: Int { Int(truncatingIfNeeded: nhs_load64(base + IndexLayout.limit)) }
+
+  /// A slot and where it is.
+  struct Found {
+    let place: Int
+    let slot: Slot
+  }
+
+  /// Looks a hash up without any lock. What it says may be old by the time it is read: the record decides.
+  @inline(__always)
+  func find(_ hash: KeyHash) -> Found? {
+    let mask = slotCount - 1
+    var place = Int(truncatingIfNeeded: hash.low) & mask
+    for _ in 0..<min(IndexLayout.reach, slotCount) {
+      let at = slots + place * IndexLayout.slotSize
+      if nhs_load64(at) == hash.low, nhs_load64(at + 8) == hash.high, let slot = read(place),
+        slot.hash == hash
+      {
+        return slot.location.pack == Slot.givenUp ? nil : Found(place: place, slot: slot)
+      }
+      if nhs_load32_acquire(at + 20) == Slot.neverUsed { return nil }
+      place = (place + 1) & mask
+    }
+    return nil
+  }
+
+  /// What a slot says, nil when it is never used or can't be read because a writer died in the middle.
+  func read(_ place: Int) -> Slot? {
+    let at = slots + place * IndexLayout.slotSize
+    for _ in 0..<1000 {
+      let version = nhs_load32_acquire(at + 16)
+      if version & 1 != 0 { continue }
+      let slot = Slot(
+        hash: KeyHash(low: nhs_load64(at), high: nhs_load64(at + 8)),
+        location: Location(pack: nhs_load32(at + 20), offset: Int(nhs_load32(at + 24)) << 3),
+        flags: nhs_load32(at + 28))
+      nhs_fence_acquire()
+      if nhs_load32(at + 16) == version { return slot.location.pack == Slot.neverUsed ? nil : slot }
+    }
+    return nil
+  }
+
+  /// Sets the visited bit, unless it is set.
+  @inline(__always)
+  func visit(_ found: Found) {
+    if found.slot.flags & Slot.visited == 0 {
+      nhs_or32(slots + found.place * IndexLayout.slotSize + 28, Slot.visited)
+    }
+  }
+
+  /// Takes the visited bit away.
+  func unvisit(_ place: Int) {
+    let at = slots + place * IndexLayout.slotSize + 28
+    let flags = nhs_load32(at)
+    _ = nhs_swap32(at, flags, flags & ~Slot.visited)
+  }
+
+  /// Notes that the payload's checksum holds. The flags change with the slot, so that the note can't reach another one.
+  func markChecked(_ found: Found, session: UInt32) {
+    let at = slots + found.place * IndexLayout.slotSize + 28
+    let flags = nhs_load32(at)
+    // Another reader may have set the visited bit since; anything else means that the slot holds another record now.
+    guard flags & ~Slot.visited == found.slot.flags & ~Slot.visited else { return }
+    _ = nhs_swap32(at, flags, flags & ~0xFFF0 | session << 4)
+  }
+}

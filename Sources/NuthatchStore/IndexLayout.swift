@@ -1,0 +1,115 @@
+import CSystem
+
+/// Where everything is in the file `index` (docs/FORMAT.md, "The index").
+enum IndexLayout {
+  static let magic: UInt64 = 0x5845_444E_4954_554E  // NUTINDEX
+  static let version: UInt32 = 1
+  static let tableStart = 4096
+  static let entrySize = 32
+  static let slotSize = 32
+  /// How far from its place a record may be.
+  static let reach = 256
+
+  static let slotCount = 16
+  static let packCapacity = 24
+  static let boot = 32
+  static let identity = 48
+  static let checksum = 56
+  static let isReplaced = 64
+  static let drops = 68
+  static let session = 72
+  static let nextSequence = 128
+  static let nextPack = 136
+  static let limit = 144
+  static let counters = 192
+  static let pendingState = 256
+  static let pendingSlot = 264
+  static let pendingImage = 272
+  static let pendingCounters = 304
+  static let pendingEntry = 336
+  static let pendingUsed = 344
+
+  /// Where the slots begin, and how long the file is.
+  static func sizes(slots: Int, packs: Int) -> (slots: Int, file: Int)? {
+    let (table, tableTooLong) = packs.multipliedReportingOverflow(by: entrySize)
+    let (body, bodyTooLong) = slots.multipliedReportingOverflow(by: slotSize)
+    guard !tableTooLong, !bodyTooLong, table < 1 << 40, body < 1 << 45 else { return nil }
+    let start = (tableStart + table + 4095) & ~4095
+    return (start, start + body)
+  }
+}
+
+/// Where a record is.
+struct Location: Hashable {
+  var pack: UInt32
+  var offset: Int
+}
+
+/// What one slot says.
+struct Slot {
+  static let neverUsed: UInt32 = 0
+  static let givenUp: UInt32 = .max
+
+  var hash: KeyHash
+  var location: Location
+  /// Visited, kind and session; the topmost 16 bits are made from the version when it is stored.
+  var flags: UInt32
+
+  static let visited: UInt32 = 1
+
+  var kind: RecordKind? { RecordKind(rawValue: UInt8(truncatingIfNeeded: flags >> 1 & 7)) }
+  var session: UInt32 { flags >> 4 & 0xFFF }
+
+  static func flags(_ kind: RecordKind, session: UInt32 = 0) -> UInt32 {
+    UInt32(kind.rawValue) << 1 | (session & 0xFFF) << 4
+  }
+
+  static let empty = Slot(
+    hash: KeyHash(low: 0, high: 0), location: Location(pack: givenUp, offset: 0), flags: 0)
+}
+
+/// An entry of the table of packs.
+struct PackEntry {
+  enum State: UInt16 {
+    case open = 1
+    case sealed = 2
+  }
+
+  var place: Int
+  var number: UInt32
+  var family: Family
+  var state: State
+  var used: Int
+  var capacity: Int
+
+  /// What counts against the limit.
+  var cost: Int { (used + 4095) & ~4095 }
+}
+
+/// How full an index is.
+struct IndexCounters: Equatable {
+  /// Slots that aren't free to end a search, given-up ones included.
+  var occupied = 0
+  var meta = 0
+  var body = 0
+  var thumb = 0
+
+  var live: Int { max(0, meta) + max(0, body) + max(0, thumb) }
+
+  subscript(kind: RecordKind) -> Int {
+    get {
+      switch kind {
+      case .meta: meta
+      case .body: body
+      case .thumb: thumb
+      }
+    }
+    set {
+      switch kind {
+      case .meta: meta = newValue
+      case .body: body = newValue
+      case .thumb: thumb = newValue
+      }
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import CSystem
+
+/// How much the packs may take, and what follows from it.
+struct Limits {
+  static let standard = 4 << 30
+  static let least = 4 << 20
+
+  /// For all packs together.
+  let disk: Int
+
+  /// Bulk packs may take half of it, so that large originals never push out what was made from them.
+  var bulk: Int { disk / 2 }
+  /// Reserved at a time.
+  var packCapacity: Int { (min(max(disk / 16, 1 << 20), 64 << 20) + 4095) & ~4095 }
+  /// A record longer than this gets a pack of its own.
+  var longest: Int { min(8 << 20, packCapacity / 2) }
+  /// Beyond this a record isn't kept at all: it would push out everything else.
+  var longestAtAll: Int { disk / 4 }
+
+  static func high(_ bytes: Int) -> Int { bytes / 100 * 95 }
+  static func low(_ bytes: Int) -> Int { bytes / 100 * 90 }
+
+  private static let magic: UInt64 = 0x5449_4D49_4C54_554E  // NUTLIMIT
+  private static let version: UInt32 = 1
+
+  /// The limit that was kept in the directory.
+  static func kept(_ directory: StoreDirectory) -> Int? {
+    guard let bytes = directory.readFile("limits", size: 64) else { return nil }
+    return bytes.withUnsafeBytes { buffer in
+      func word(_ at: Int) -> UInt64 {
+        UInt64(littleEndian: buffer.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+      }
+      guard word(0) == magic, word(8) == UInt64(version), word(56) == nhs_hash64(buffer.baseAddress, 56, 0),
+        let limit = Int(exactly: word(16)), limit >= least, limit < 1 << 46
+      else { return nil }
+      return limit
+    }
+  }
+
+  func keep(_ directory: StoreDirectory) throws(SystemFault) {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    bytes.withUnsafeMutableBytes {
+      $0.store(Self.magic, at: 0)
+      $0.store(Self.version, at: 8)
+      $0.store(UInt64(disk), at: 16)
+      $0.store(nhs_hash64($0.baseAddress, 56, 0), at: 56)
+    }
+    try directory.replaceFile("limits", bytes)
+  }
+}

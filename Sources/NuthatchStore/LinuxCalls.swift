@@ -1,0 +1,104 @@
+import CSystem
+import Glibc
+
+/// The system calls as Linux has them.
+struct LinuxCalls: SystemCalls {
+  func open(_ directory: Int32, _ name: String, _ flags: Int32) throws(SystemFault) -> Int32 {
+    try checked(nhs_openat(directory, name, flags | O_CLOEXEC, 0o600))
+  }
+
+  func close(_ fd: Int32) { _ = Glibc.close(fd) }
+
+  func status(_ fd: Int32) throws(SystemFault) -> FileStatus {
+    var found = stat()
+    guard fstat(fd, &found) == 0 else { throw SystemFault(errno) }
+    return FileStatus(
+      device: UInt64(found.st_dev), inode: UInt64(found.st_ino), owner: found.st_uid, mode: found.st_mode,
+      links: UInt64(found.st_nlink), size: Int64(found.st_size), allocated: Int64(found.st_blocks) * 512)
+  }
+
+  func names(_ directory: Int32) throws(SystemFault) -> [String] {
+    var names: [String] = []
+    let result = withUnsafeMutablePointer(to: &names) {
+      nhs_list(
+        directory,
+        { context, name in
+          guard let context, let name else { return }
+          context.assumingMemoryBound(to: [String].self).pointee.append(String(cString: name))
+        }, $0)
+    }
+    _ = try checked(result)
+    return names
+  }
+
+  func makeDirectory(_ directory: Int32, _ name: String) throws(SystemFault) {
+    _ = try checked(nhs_mkdirat(directory, name, 0o700))
+  }
+
+  func unlink(_ directory: Int32, _ name: String) throws(SystemFault) {
+    _ = try checked(nhs_unlinkat(directory, name))
+  }
+
+  func rename(_ directory: Int32, _ from: String, _ to: String, replaces: Bool) throws(SystemFault) {
+    _ = try checked(nhs_renameat(directory, from, to, replaces ? 1 : 0))
+  }
+
+  func resize(_ fd: Int32, _ size: Int64) throws(SystemFault) { _ = try checked(nhs_ftruncate(fd, size)) }
+
+  func reserve(_ fd: Int32, _ offset: Int64, _ length: Int64) throws(SystemFault) {
+    _ = try checked(nhs_reserve(fd, offset, length))
+  }
+
+  func punch(_ fd: Int32, _ offset: Int64, _ length: Int64) throws(SystemFault) {
+    _ = try checked(nhs_punch(fd, offset, length))
+  }
+
+  func write(_ fd: Int32, _ parts: UnsafeBufferPointer<iovec>, _ offset: Int64) throws(SystemFault) -> Int {
+    try checked(nhs_pwritev(fd, parts.baseAddress, Int32(parts.count), offset))
+  }
+
+  func read(_ fd: Int32, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) throws(SystemFault) -> Int {
+    try checked(nhs_pread(fd, bytes.baseAddress, bytes.count, offset))
+  }
+
+  func dataBegins(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64? {
+    let found = nhs_data_begins(fd, offset)
+    if found == -Int64(ENXIO) { return nil }
+    return try checked(found)
+  }
+
+  func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> UnsafeMutableRawPointer {
+    let protection = isWritable ? PROT_READ | PROT_WRITE : PROT_READ
+    guard let base = mmap(nil, length, protection, MAP_SHARED, fd, 0), base != MAP_FAILED else {
+      throw SystemFault(errno)
+    }
+    // Read ahead, and a look at the end of a pack would fill memory with pages that nobody wrote, which the file system
+    // then takes for written ones. Payloads are read once with `read`, which reads ahead.
+    if !isWritable { madvise(base, length, MADV_RANDOM) }
+    return base
+  }
+
+  func unmap(_ base: UnsafeMutableRawPointer, _ length: Int) { munmap(base, length) }
+
+  func lock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) {
+    _ = try checked(nhs_lock_byte(fd, byte, kind.letter, 1))
+  }
+
+  func tryLock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) -> Bool {
+    let result = nhs_lock_byte(fd, byte, kind.letter, 0)
+    if result == -EAGAIN || result == -EACCES { return false }
+    _ = try checked(result)
+    return true
+  }
+
+  func unlock(_ fd: Int32, _ byte: Int64) { _ = nhs_lock_byte(fd, byte, CChar(UInt8(ascii: "u")), 0) }
+
+  private func checked<Number: SignedInteger>(_ result: Number) throws(SystemFault) -> Number {
+    guard result >= 0 else { throw SystemFault(Int32(-result)) }
+    return result
+  }
+}
+
+extension LockKind {
+  fileprivate var letter: CChar { CChar(UInt8(ascii: self == .shared ? "r" : "w")) }
+}

@@ -1,0 +1,27 @@
+/// # NuthatchStore: records that several processes share
+///
+/// `Store.open` gives the store of a directory: self-verifying records in packs (`Pack`, `PackWriter`), found through
+/// a shared index without a lock (`Index`), handed out without a copy (`Lease`). `docs/FORMAT.md` describes every byte.
+///
+/// Whatever doesn't match is a miss: no record is trusted because the index says so, no index because it is there.
+/// Every system call goes through `SystemCalls`. This room knows nothing of URLs, pictures or the network.
+
+/// What a record holds, which is part of its key.
+public enum RecordKind: UInt8, Sendable, CaseIterable {
+  /// What is known about an answer.
+  case meta = 1
+  /// An answer's bytes.
+  case body = 2
+  /// A picture made from a body.
+  case thumb = 3
+
+  var family: Family { self == .body ? .bulk : .small }
+}
+
+/// Packs of a family hold values of one size class and are dropped together.
+enum Family: UInt16, CaseIterable, Sendable {
+  case small = 1
+  case bulk = 2
+
+  var place: Int { self == .small ? 0 : 1 }
+}

@@ -1,0 +1,134 @@
+import CSystem
+import Glibc
+import Synchronization
+
+/// The fixed part of a pack (docs/FORMAT.md, "A pack").
+struct PackHeader {
+  static let size = 64
+  static let magic: UInt64 = 0x314B_4341_5054_554E  // NUTPACK1
+  static let version: UInt32 = 1
+
+  var family: Family
+  var number: UInt32
+  var capacity: Int
+  var salt: UInt64
+
+  var encoded: [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Self.size)
+    bytes.withUnsafeMutableBytes {
+      $0.store(Self.magic, at: 0)
+      $0.store(Self.version, at: 8)
+      $0.store(UInt32(family.rawValue), at: 12)
+      $0.store(UInt64(number), at: 16)
+      $0.store(UInt64(capacity), at: 24)
+      $0.store(salt, at: 32)
+      $0.store(nhs_hash64($0.baseAddress, 56, 0), at: 56)
+    }
+    return bytes
+  }
+
+  /// Nil for what is no pack of this version under the number of its name.
+  init?(_ bytes: UnsafeRawBufferPointer, number: UInt32) {
+    guard bytes.count >= Self.size else { return nil }
+    func word(_ at: Int) -> UInt64 {
+      UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+    }
+    guard word(0) == Self.magic, UInt32(truncatingIfNeeded: word(8)) == Self.version,
+      word(16) == UInt64(number),
+      let family = Family(rawValue: UInt16(truncatingIfNeeded: word(8) >> 32)),
+      let capacity = Int(exactly: word(24)),
+      nhs_hash64(bytes.baseAddress, 56, 0) == word(56)
+    else { return nil }
+    self.init(family: family, number: number, capacity: capacity, salt: word(32))
+  }
+
+  init(family: Family, number: UInt32, capacity: Int, salt: UInt64) {
+    self.family = family
+    self.number = number
+    self.capacity = capacity
+    self.salt = salt
+  }
+}
+
+/// Names of packs. They are made from numbers only.
+enum PackName {
+  static func of(_ number: UInt32, _ ending: String = "pack") -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, 8 - digits.utf8.count)) + digits + "." + ending
+  }
+
+  /// The number in a name that `of` would have made.
+  static func number(_ name: String) -> UInt32? {
+    guard name.hasSuffix(".pack"), let number = UInt32(name.dropLast(5)), number != 0, number != .max,
+      of(number) == name
+    else { return nil }
+    return number
+  }
+}
+
+/// A pack that is mapped, to be read only. Unmapped when the last lease is gone.
+final class Pack: @unchecked Sendable {
+  let header: PackHeader
+  let bytes: UnsafeRawBufferPointer
+  private let system: any SystemCalls
+  private let pinned: PinnedBytes
+  private let isDropped = Atomic(false)
+
+  /// Opens and maps a pack; nil when there is none of this number that could be relied on.
+  init?(_ number: UInt32, _ directory: StoreDirectory, _ pinned: PinnedBytes) throws(SystemFault) {
+    let system = directory.system
+    self.system = system
+    self.pinned = pinned
+    let fd: Int32
+    let status: FileStatus
+    do {
+      (fd, status) = try directory.openFile(directory.packs, PackName.of(number), O_RDONLY)
+    } catch  where error.number == ENOENT || error.number == ELOOP || error.number == EINVAL {
+      return nil
+    }
+    defer { system.close(fd) }
+    var start = [UInt8](repeating: 0, count: PackHeader.size)
+    var fault: SystemFault?
+    let isWhole = start.withUnsafeMutableBytes { buffer in
+      do throws(SystemFault) { return try system.readAll(fd, buffer, 0) } catch { fault = error }
+      return false
+    }
+    if let fault { throw fault }
+    guard isWhole, let header = start.withUnsafeBytes({ PackHeader($0, number: number) }),
+      let size = Int(exactly: status.size), size <= 1 << 46
+    else { return nil }
+    self.header = header
+    bytes = UnsafeRawBufferPointer(start: try system.map(fd, size, isWritable: false), count: size)
+  }
+
+  deinit {
+    if let base = bytes.baseAddress { system.unmap(UnsafeMutableRawPointer(mutating: base), bytes.count) }
+    if isDropped.load(ordering: .relaxed) { pinned.add(-bytes.count) }
+  }
+
+  /// Counts its bytes as pinned from now on: its file is gone, and only leases keep it.
+  func drop() {
+    if !isDropped.exchange(true, ordering: .relaxed) { pinned.add(bytes.count) }
+  }
+
+  /// The record at an offset.
+  @inline(__always)
+  func record(at offset: Int) -> RecordHeader.Found? {
+    RecordHeader.read(bytes, at: offset, salt: header.salt)
+  }
+}
+
+/// One of several things that keep a pack mapped, so that leases of different threads don't count on one counter.
+final class PackPin: Sendable {
+  let pack: Pack
+
+  init(_ pack: Pack) { self.pack = pack }
+}
+
+/// Bytes of packs that were dropped while leases held them.
+final class PinnedBytes: Sendable {
+  private let count = Atomic(0)
+
+  func add(_ amount: Int) { count.wrappingAdd(amount, ordering: .relaxed) }
+  var current: Int { max(0, count.load(ordering: .relaxed)) }
+}

@@ -1,0 +1,142 @@
+import CSystem
+import Glibc
+
+/// The end of a pack that this process appends to. Used by one thread at a time; the family's lock sees to that.
+final class PackWriter {
+  let header: PackHeader
+  private let system: any SystemCalls
+  private let fd: Int32
+  private let epoch = nhs_fork_epoch()
+  /// Where the next record begins.
+  private(set) var end: Int
+  /// Where the pack stands in the table of packs, as far as is known.
+  var place: Int
+
+  private init(_ system: any SystemCalls, _ fd: Int32, _ header: PackHeader, end: Int, place: Int) {
+    self.system = system
+    self.fd = fd
+    self.header = header
+    self.end = end
+    self.place = place
+  }
+
+  deinit {
+    guard epoch == nhs_fork_epoch() else { return }
+    system.unlock(fd, 0)
+    nhs_keep_in_child(fd)
+    system.close(fd)
+  }
+
+  /// Makes a pack: reserved in full, locked, and with its header in it. It isn't in the table of packs yet.
+  static func make(
+    _ directory: StoreDirectory, _ family: Family, _ number: UInt32, capacity: Int
+  ) throws(SystemFault) -> PackWriter {
+    let system = directory.system
+    let name = PackName.of(number)
+    let (fd, _) = try directory.openFile(directory.packs, name, O_RDWR | O_CREAT | O_EXCL)
+    do throws(SystemFault) {
+      guard nhs_close_in_child(fd) == 0 else { throw SystemFault(EMFILE) }
+      do throws(SystemFault) {
+        guard try system.tryLock(fd, 0, .exclusive) else { throw SystemFault(EAGAIN) }
+        try reserve(system, fd, 0, capacity)
+        let header = PackHeader(
+          family: family, number: number, capacity: capacity, salt: .random(in: .min ... .max))
+        try system.write(header.encoded, to: fd, at: 0)
+        return PackWriter(system, fd, header, end: PackHeader.size, place: -1)
+      } catch {
+        nhs_keep_in_child(fd)
+        throw error
+      }
+    } catch {
+      system.close(fd)
+      do { try system.unlink(directory.packs, name) } catch {}
+      throw error
+    }
+  }
+
+  /// Takes over a pack that nobody writes to; nil when somebody does, or when it can't be used.
+  static func adopt(
+    _ directory: StoreDirectory, _ entry: PackEntry, _ pack: Pack, end: Int
+  ) throws(SystemFault) -> PackWriter? {
+    let system = directory.system
+    let (fd, status) = try directory.openFile(directory.packs, PackName.of(entry.number), O_RDWR)
+    var isRegistered = false
+    do throws(SystemFault) {
+      guard nhs_close_in_child(fd) == 0 else { throw SystemFault(EMFILE) }
+      isRegistered = true
+      if pack.header.capacity <= pack.bytes.count, status.size >= Int64(pack.header.capacity),
+        try system.tryLock(fd, 0, .exclusive)
+      {
+        try reserve(system, fd, end, pack.header.capacity - end)
+        return PackWriter(system, fd, pack.header, end: end, place: entry.place)
+      }
+    } catch {
+      if isRegistered { nhs_keep_in_child(fd) }
+      system.close(fd)
+      throw error
+    }
+    nhs_keep_in_child(fd)
+    system.close(fd)
+    return nil
+  }
+
+  /// Whether somebody appends to it at this moment.
+  static func isBusy(_ directory: StoreDirectory, _ number: UInt32) -> Bool {
+    guard let (fd, _) = try? directory.openFile(directory.packs, PackName.of(number), O_RDWR) else {
+      return false
+    }
+    defer { directory.system.close(fd) }
+    guard (try? directory.system.tryLock(fd, 0, .exclusive)) ?? false else { return true }
+    directory.system.unlock(fd, 0)
+    return false
+  }
+
+  private static func reserve(_ system: any SystemCalls, _ fd: Int32, _ offset: Int, _ length: Int)
+    throws(SystemFault)
+  {
+    guard length > 0 else { return }
+    do {
+      try system.reserve(fd, Int64(offset), Int64(length))
+    } catch  where error.number == EOPNOTSUPP && offset == 0 {
+      // A file system that can't: a full disk will show when a record is written.
+      try system.resize(fd, Int64(length))
+    } catch  where error.number == EOPNOTSUPP {
+    }
+  }
+
+  func hasRoom(keyLength: Int, payloadLength: Int) -> Bool {
+    guard let extent = RecordHeader.extent(at: end, keyLength: keyLength, payloadLength: payloadLength) else {
+      return false
+    }
+    return extent.end <= header.capacity
+  }
+
+  /// Writes a record behind the last one. It counts only when `advance` is called.
+  func append(
+    _ record: RecordHeader, key: UnsafeRawBufferPointer, _ parts: [UnsafeRawBufferPointer]
+  ) throws(SystemFault) -> (offset: Int, payload: Int, end: Int) {
+    guard let extent = RecordHeader.extent(at: end, keyLength: key.count, payloadLength: record.payloadLength)
+    else {
+      throw SystemFault(EFBIG)
+    }
+    let head = record.encoded(key: key, at: end, upTo: extent.payload, salt: header.salt)
+    try head.withBytes { (bytes) throws(SystemFault) in try system.writeAll(fd, [bytes] + parts, Int64(end)) }
+    return (end, extent.payload, extent.end)
+  }
+
+  func advance(to end: Int) { self.end = end }
+
+  /// Gives back what isn't used. The file's size stays, since others may have it mapped.
+  func giveBackTail() {
+    let begin = (end + 4095) & ~4095
+    guard begin < header.capacity else { return }
+    // Not essential: the next one who appends, or drops, frees it.
+    do { try system.punch(fd, Int64(begin), Int64(header.capacity - begin)) } catch {}
+  }
+}
+
+extension SystemCalls {
+  func write(_ bytes: [UInt8], to fd: Int32, at offset: Int64) throws(SystemFault) {
+    try bytes.withBytes { (bytes) throws(SystemFault) in try writeAll(fd, [bytes], offset) }
+  }
+}

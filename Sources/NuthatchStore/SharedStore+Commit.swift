@@ -1,0 +1,146 @@
+import CSystem
+import Glibc
+
+extension SharedStore {
+  /// Appends a record and makes it the one that its key finds. It survives this process from then on.
+  func commit(
+    _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer]
+  ) throws(StoreFault) -> Lease {
+    let length = try Self.length(key, parts, limits)
+    guard let hasher = nhs_hasher_new() else { throw StoreFault(.outOfMemory, "no memory for a checksum") }
+    defer { nhs_hasher_free(hasher) }
+    for part in parts where !part.isEmpty { nhs_hasher_add(hasher, part.baseAddress, part.count) }
+    let header = RecordHeader(
+      kind: key.kind, shape: shape, keyLength: key.bytes.count, hash: key.hash, sequence: 0,
+      payloadLength: length,
+      payloadChecksum: nhs_hasher_value(hasher))
+    let lease = try append(header, key.bytes, parts, replacing: nil)
+    counts.add(.commits)
+    try makeRoom(after: length)
+    guard let lease else { throw StoreFault(.io, "the record can't be read back") }
+    return lease
+  }
+
+  private static func length(
+    _ key: RecordKey, _ parts: [UnsafeRawBufferPointer], _ limits: Limits
+  ) throws(StoreFault) -> Int {
+    guard (1...Int(UInt16.max)).contains(key.bytes.count) else {
+      throw StoreFault(.invalid, "a key has 1 to 65,535 bytes")
+    }
+    var length = 0
+    for part in parts {
+      let (sum, overflow) = length.addingReportingOverflow(part.count)
+      guard !overflow else { throw StoreFault(.tooLarge, "the record is too large") }
+      length = sum
+    }
+    guard length <= limits.longestAtAll else {
+      throw StoreFault(.tooLarge, "the record is larger than a quarter of the limit")
+    }
+    return length
+  }
+
+  /// Appends and publishes. With `replacing`, only when the index still says that the record is there: this moves a
+  /// record, and nothing is lost when somebody was faster. Nil when the new record can't be had, or isn't needed.
+  func append(
+    _ header: RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer], replacing: Location?
+  ) throws(StoreFault) -> Lease? {
+    let family = header.kind.family
+    return try familyLocks[family.place].with { () throws(StoreFault) -> Lease? in
+      var header = header
+      let needed = RecordHeader.size + key.count + 64 + header.payloadLength
+      if needed > limits.longest { return try appendLarge(header, key, parts) }
+      // A pack can be dropped by somebody's `clear` between writing to it and publishing; then the next one takes it.
+      for _ in 0..<3 {
+        let writer = try writer(family, keyLength: key.count, payloadLength: header.payloadLength)
+        if let index { header.sequence = index.takeSequence() }
+        let written = try doing("writing a record") { () throws(SystemFault) in
+          try key.withBytes { (bytes) throws(SystemFault) in try writer.append(header, key: bytes, parts) }
+        }
+        let location = Location(pack: writer.header.number, offset: written.offset)
+        if try publish(header, location, writer: writer, end: written.end, replacing: replacing) {
+          return lease(location)
+        }
+        if replacing != nil { return nil }
+        writers[family.place] = nil
+      }
+      throw StoreFault(.io, "packs vanish while they are written")
+    }
+  }
+
+  private func lease(_ location: Location) -> Lease? {
+    guard let pin = shelf.pin(location.pack), let record = pin.pack.record(at: location.offset) else {
+      return nil
+    }
+    return Lease(pin, record)
+  }
+
+  /// False when the pack isn't in the table any more, or the record to be replaced isn't where it was.
+  private func publish(
+    _ header: RecordHeader, _ location: Location, writer: PackWriter, end: Int, replacing: Location?
+  ) throws(StoreFault) -> Bool {
+    var old: Slot?
+    let isPublished = try changing { (index) throws(StoreFault) -> Bool in
+      guard let place = place(of: writer, index) else { return false }
+      let insertion = try insert(index, header, location, used: (place, end), only: replacing)
+      // Growing the index may have moved nothing but the index itself; the bytes are used in any case.
+      writer.advance(to: end)
+      if replacing != nil, insertion.replaced == nil {
+        insertion.index.set(place, used: end)
+        return false
+      }
+      old = insertion.replaced
+      return true
+    }
+    if let old, old.location != location { retire(old.location, header.hash) }
+    if !isPublished, replacing != nil { retire(location, header.hash) }
+    return isPublished
+  }
+
+  /// Inserts, into a larger index when there is no room. To be called by the index's changer.
+  private func insert(
+    _ index: Index, _ header: RecordHeader, _ location: Location, used: (place: Int, bytes: Int),
+    only: Location?
+  ) throws(StoreFault) -> (index: Index, replaced: Slot?) {
+    var index = index
+    for _ in 0..<8 {
+      if case .done(let replaced) = index.insert(header.hash, header.kind, location, used: used, only: only) {
+        return (index, replaced)
+      }
+      index = try grown(index)
+    }
+    throw StoreFault(.io, "the index has no room")
+  }
+
+  private func place(of writer: PackWriter, _ index: Index) -> Int? {
+    if writer.place >= 0, writer.place < index.packCapacity,
+      nhs_load32(index.entry(writer.place)) == writer.header.number
+    {
+      return writer.place
+    }
+    guard let entry = index.packs.first(where: { $0.number == writer.header.number }) else { return nil }
+    writer.place = entry.place
+    return entry.place
+  }
+
+  /// Takes a record out. False when there was none.
+  func remove(_ key: RecordKey) throws(StoreFault) -> Bool {
+    let old = try changing { (index) throws(StoreFault) in index.remove(key.hash) }
+    guard let old else { return false }
+    retire(old.location, key.hash)
+    return true
+  }
+
+  /// Marks a record in its pack, so that no new index brings it back. Only if there is one of this hash: a damaged
+  /// index must not make us write into somebody's payload.
+  func retire(_ location: Location, _ hash: KeyHash) {
+    guard let pin = shelf.pin(location.pack), let record = pin.pack.record(at: location.offset),
+      record.header.hash == hash, !record.isRetired,
+      let (fd, _) = try? directory.openFile(directory.packs, PackName.of(location.pack), O_RDWR)
+    else { return }
+    defer { system.close(fd) }
+    var mark = [UInt8](repeating: 0, count: 4)
+    mark.withUnsafeMutableBytes { $0.store(RecordHeader.retired, at: 0) }
+    // The index doesn't name it any more in any case; a later record of the key has a higher sequence.
+    do { try system.write(mark, to: fd, at: Int64(location.offset)) } catch {}
+  }
+}

@@ -1,0 +1,150 @@
+import CSystem
+import Glibc
+import Synchronization
+
+/// Keeping to the limit: the oldest pack goes, and what was visited in it is appended again.
+extension SharedStore {
+  /// How much there is of what.
+  struct Usage {
+    var total = 0
+    var bulk = 0
+  }
+
+  func usage(_ index: Index) -> Usage {
+    index.packs.reduce(into: Usage()) {
+      $0.total += $1.cost
+      if $1.family == .bulk { $0.bulk += $1.cost }
+    }
+  }
+
+  /// Drops packs when there are too many bytes. Called after every commit, so it looks only now and then.
+  func makeRoom(after bytes: Int) throws(StoreFault) {
+    let limits = limits
+    guard appended.wrappingAdd(bytes, ordering: .relaxed).newValue > limits.packCapacity / 8 else { return }
+    appended.store(0, ordering: .relaxed)
+    guard let index, isOver(usage(index), limits, Limits.high) else { return }
+    try locks.dropping { () throws(StoreFault) in
+      var spared: Set<UInt32> = []
+      // Ends when enough is gone or nothing is left that could go; the count is for damaged tables.
+      for _ in 0..<10_000 {
+        guard let index = self.index else { return }
+        let usage = usage(index)
+        guard isOver(usage, limits, Limits.low),
+          let victim = victim(
+            index, bulkFirst: true, onlyBulk: usage.total <= Limits.low(limits.disk), spared)
+        else { return }
+        if try !drop(victim, index, keepsVisited: true) { spared.insert(victim.number) }
+      }
+    }
+  }
+
+  private func isOver(_ usage: Usage, _ limits: Limits, _ mark: (Int) -> Int) -> Bool {
+    usage.total > mark(limits.disk) || usage.bulk > mark(limits.bulk)
+  }
+
+  /// The oldest pack that nobody appends to.
+  private func victim(_ index: Index, bulkFirst: Bool, onlyBulk: Bool, _ spared: Set<UInt32>) -> PackEntry? {
+    let packs = index.packs.filter { !spared.contains($0.number) }
+    func oldest(_ family: Family) -> PackEntry? {
+      packs.first {
+        $0.family == family && ($0.state == .sealed || !PackWriter.isBusy(directory, $0.number))
+      }
+    }
+    return oldest(.bulk) ?? (onlyBulk ? nil : oldest(.small))
+  }
+
+  /// Drops packs until no more than this is left. No second chances: the caller wants the room.
+  func trim(to bytes: Int) throws(StoreFault) {
+    for family in Family.allCases {
+      try familyLocks[family.place].with { () throws(StoreFault) in try seal(family) }
+    }
+    try locks.droppingInTurn { () throws(StoreFault) in
+      for _ in 0..<1_000_000 {
+        guard let index, usage(index).total > bytes,
+          let victim = victim(index, bulkFirst: true, onlyBulk: false, [])
+        else { return }
+        _ = try drop(victim, index, keepsVisited: false)
+      }
+    }
+  }
+
+  /// Removes everything, also what other processes append to: they go on in new packs.
+  func clear() throws(StoreFault) {
+    for family in Family.allCases {
+      try familyLocks[family.place].with { () throws(StoreFault) in try seal(family) }
+    }
+    try locks.droppingInTurn { () throws(StoreFault) in
+      try changing { (index) throws(StoreFault) in
+        // Files first: what is left of an interrupted clear is an index that names nothing, not packs that come back.
+        try doing("removing the packs") { () throws(SystemFault) in
+          for number in try packNumbers() { try system.unlink(directory.packs, PackName.of(number)) }
+        }
+        try clearedIndex(index)
+      }
+    }
+    shelf.drop { _ in true }
+  }
+
+  /// Drops one pack. False when it has got a second chance.
+  private func drop(_ entry: PackEntry, _ index: Index, keepsVisited: Bool) throws(StoreFault) -> Bool {
+    var records: [(hash: KeyHash, offset: Int)] = []
+    if let pin = shelf.pin(entry.number), var scan = try? PackScan(pin.pack, directory, upTo: entry.used) {
+      var budget = keepsVisited ? entry.used / 2 : 0
+      while let record = scan.next() {
+        guard !record.isRetired else { continue }
+        let location = Location(pack: entry.number, offset: record.offset)
+        if budget > 0, let found = index.find(record.header.hash), found.slot.location == location,
+          found.slot.flags & Slot.visited != 0
+        {
+          if record.header.payloadLength > limits.longest {
+            index.unvisit(found.place)
+            return false
+          }
+          budget -= record.end - record.offset
+          if budget >= 0 { move(record, location, pin.pack) }
+        }
+        records.append((record.header.hash, record.offset))
+      }
+    }
+    counts.add(.droppedPacks)
+    let removed = try changing { (index) throws(StoreFault) -> Int in
+      var removed = 0
+      for record in records
+      where index.remove(record.hash, at: Location(pack: entry.number, offset: record.offset)) != nil {
+        removed += 1
+      }
+      return removed
+    }
+    counts.add(.droppedRecords, UInt64(removed))
+    try doing("removing a pack") { () throws(SystemFault) in
+      do throws(SystemFault) { try system.unlink(directory.packs, PackName.of(entry.number)) } catch
+        where error.number == ENOENT
+      {}
+    }
+    try changing { (index) throws(StoreFault) in
+      if let now = index.packs.first(where: { $0.number == entry.number }) { index.drop(now) }
+      forgetDropped(index)
+    }
+    return true
+  }
+
+  /// Appends a record again, if it is still good and wanted. That it can't be is no reason to keep its pack.
+  private func move(_ record: RecordHeader.Found, _ location: Location, _ pack: Pack) {
+    let key = Array(
+      pack.bytes[
+        record.offset + RecordHeader.size..<record.offset + RecordHeader.size + record.header.keyLength])
+    guard let memory = malloc(max(1, record.header.payloadLength)),
+      let (fd, _) = try? directory.openFile(directory.packs, PackName.of(location.pack), O_RDONLY)
+    else { return }
+    defer {
+      free(memory)
+      system.close(fd)
+    }
+    let payload = UnsafeMutableRawBufferPointer(start: memory, count: record.header.payloadLength)
+    guard (try? system.readAll(fd, payload, Int64(record.payload))) ?? false,
+      nhs_hash64(memory, payload.count, 0) == record.header.payloadChecksum,
+      (try? append(record.header, key, [UnsafeRawBufferPointer(payload)], replacing: location)) != nil
+    else { return }
+    counts.add(.survivors)
+  }
+}

@@ -1,0 +1,232 @@
+import CSystem
+import Glibc
+
+/// Making an index: a larger one, one from the packs, and putting things in order. All of it is called by the index's
+/// changer.
+extension SharedStore {
+  private static let leastSlots = 4096
+  private static let leastPacks = 1024
+
+  private static func slots(for records: Int) -> Int {
+    var slots = leastSlots
+    while slots / 5 * 2 < records { slots *= 2 }
+    return slots
+  }
+
+  /// A copy of the index with more room, in its place.
+  func grown(_ old: Index, packs: Int? = nil) throws(StoreFault) -> Index {
+    let present = Set(old.packs.map(\.number))
+    var slots = Self.slots(for: old.counters.live)
+    // No room in reach although there are slots enough: somebody chose the keys that way, or the counters are wrong.
+    if packs == nil, slots <= old.slotCount, !old.isCrowded { slots = old.slotCount * 2 }
+    guard slots / 64 <= max(Self.leastSlots, old.counters.live) else {
+      throw StoreFault(.io, "the index has no room for keys like these")
+    }
+    while true {
+      let made = try emptyIndex(slots: slots, packs: max(packs ?? old.packCapacity, old.packCapacity))
+      for entry in old.packs {
+        made.copy(entry, to: entry.place)
+      }
+      made.set(nextSequence: old.nextSequence)
+      made.set(nextPack: old.nextPack)
+      made.set(limit: old.limit)
+      made.set(session: old.session)
+      if made.takeOver(old, packs: present) {
+        try publish(made, insteadOf: old)
+        use(made)
+        return made
+      }
+      slots *= 2
+    }
+  }
+
+  private func emptyIndex(slots: Int, packs: Int) throws(StoreFault) -> Index {
+    try doing("making an index") { () throws(SystemFault) in
+      try Index.make(directory, boot: boot, slots: slots, packs: packs)
+    }
+  }
+
+  private func publish(_ made: Index, insteadOf old: Index?) throws(StoreFault) {
+    try doing("naming the index") { () throws(SystemFault) in
+      try system.rename(directory.root, "index.new", "index", replaces: true)
+    }
+    old?.markReplaced()
+  }
+
+  /// An index without a record; numbers go on where they were.
+  func clearedIndex(_ old: Index) throws(StoreFault) {
+    let made = try emptyIndex(slots: Self.leastSlots, packs: Self.leastPacks)
+    made.set(nextSequence: old.nextSequence)
+    made.set(nextPack: old.nextPack)
+    made.set(limit: old.limit)
+    try publish(made, insteadOf: old)
+    use(made)
+  }
+
+  /// The index as the packs have it.
+  func rebuiltIndex() throws(StoreFault) -> Index {
+    let numbers = try doing("listing the packs") { () throws(SystemFault) in try packNumbers() }
+    var records: [(header: RecordHeader, location: Location)] = []
+    var packs: [(header: PackHeader, used: Int)] = []
+    for number in numbers {
+      guard let pin = shelf.pin(number), var scan = try? PackScan(pin.pack, directory) else { continue }
+      while let record = scan.next() {
+        guard !record.isRetired else { continue }
+        records.append((record.header, Location(pack: number, offset: record.offset)))
+      }
+      packs.append((pin.pack.header, scan.end))
+    }
+    var places = Self.leastPacks
+    while places / 2 < packs.count { places *= 2 }
+    var slots = Self.slots(for: records.count)
+    while true {
+      let made = try emptyIndex(slots: slots, packs: places)
+      for pack in packs {
+        // Open, so that the next writer goes on where the last one ended; one that is full will be sealed then.
+        let isFull = pack.header.capacity - pack.used < 1 << 16
+        _ = made.add(
+          pack: pack.header.number, pack.header.family, isFull ? .sealed : .open, used: pack.used,
+          capacity: pack.header.capacity)
+      }
+      made.set(nextSequence: (records.lazy.map(\.header.sequence).max() ?? 0) &+ 1)
+      made.set(nextPack: UInt64(numbers.max() ?? 0) + 1)
+      if let losers = made.fill(records) {
+        try publish(made, insteadOf: index)
+        for loser in losers { retire(loser.location, loser.header.hash) }
+        return made
+      }
+      slots *= 2
+    }
+  }
+
+  func packNumbers() throws(SystemFault) -> [UInt32] {
+    try system.names(directory.packs).compactMap(PackName.number).sorted()
+  }
+
+  /// What the first one who opens the directory does: leftovers of killed writers go, packs that the index doesn't know
+  /// are taken in, and packs that aren't there any more are forgotten.
+  func tidy(_ index: Index) throws(StoreFault) {
+    var index = index
+    let names = try doing("listing the packs") { () throws(SystemFault) in try system.names(directory.packs) }
+    for name in names where name.hasSuffix(".tmp") && PackName.number(name.dropLast(3) + "pack") != nil {
+      do { try system.unlink(directory.packs, name) } catch {}
+    }
+    let present = Set(names.compactMap(PackName.number))
+    if let highest = present.max(), UInt64(highest) >= index.nextPack {
+      index.set(nextPack: UInt64(highest) + 1)
+    }
+    let known = index.packs
+    let gone = Set(known.map(\.number)).subtracting(present)
+    if !gone.isEmpty {
+      index.giveUp(packs: gone)
+      for entry in known where gone.contains(entry.number) { index.drop(entry) }
+    }
+    for number in present.subtracting(known.map(\.number)).sorted() {
+      index = try takeIn(number, index)
+    }
+    for entry in index.packs where entry.state == .open { giveBackTail(entry, index) }
+  }
+
+  /// A pack that the index doesn't know.
+  private func takeIn(_ number: UInt32, _ index: Index) throws(StoreFault) -> Index {
+    guard let pin = shelf.pin(number), var scan = try? PackScan(pin.pack, directory) else { return index }
+    var index = index
+    while let record = scan.next() {
+      guard !record.isRetired else { continue }
+      index = try admit(record, Location(pack: number, offset: record.offset), index)
+    }
+    return try register(index, pin.pack.header, .open, used: scan.end)
+  }
+
+  /// Lets the index name a record, unless it names a newer one of the same key; of two, the other is retired.
+  func admit(_ record: RecordHeader.Found, _ location: Location, _ index: Index) throws(StoreFault) -> Index {
+    var index = index
+    let hash = record.header.hash
+    if let found = index.find(hash), found.slot.location != location,
+      let current = shelf.pin(found.slot.location.pack)?.pack.record(at: found.slot.location.offset),
+      current.header.hash == hash, !current.isRetired
+    {
+      if current.header.sequence >= record.header.sequence {
+        retire(location, hash)
+        return index
+      }
+      retire(found.slot.location, hash)
+    }
+    for _ in 0..<8 {
+      if case .done = index.insert(hash, record.header.kind, location) { return index }
+      index = try grown(index)
+    }
+    return index
+  }
+
+  /// What a killed writer had reserved. Looked at only when the file takes more than it should: it is slow.
+  private func giveBackTail(_ entry: PackEntry, _ index: Index) {
+    guard let (fd, status) = try? directory.openFile(directory.packs, PackName.of(entry.number), O_RDWR)
+    else { return }
+    defer { system.close(fd) }
+    guard status.allocated > Int64(entry.cost) + (64 << 10), let pin = shelf.pin(entry.number),
+      (try? system.tryLock(fd, 0, .exclusive)) ?? false, var scan = try? PackScan(pin.pack, directory)
+    else { return }
+    defer { system.unlock(fd, 0) }
+    while scan.next() != nil {}
+    let end = (max(scan.end, entry.used) + 4095) & ~4095
+    guard end < pin.pack.bytes.count else { return }
+    do { try system.punch(fd, Int64(end), Int64(pin.pack.bytes.count - end)) } catch {}
+  }
+}
+
+extension Index {
+  /// Puts in what another index says of these packs. False when there is no room.
+  fileprivate func takeOver(_ old: Index, packs: Set<UInt32>) -> Bool {
+    for place in 0..<old.slotCount {
+      let slot = old.ownRead(place)
+      guard slot.location.pack != Slot.neverUsed, packs.contains(slot.location.pack), let kind = slot.kind
+      else {
+        continue
+      }
+      guard case .done = insert(slot.hash, kind, slot.location, session: slot.session) else { return false }
+      if slot.flags & Slot.visited != 0, let found = find(slot.hash) { visit(found) }
+    }
+    return true
+  }
+
+  fileprivate func copy(_ entry: PackEntry, to place: Int) {
+    let at = self.entry(place)
+    nhs_store64(at + 8, UInt64(entry.used))
+    nhs_store64(at + 16, UInt64(entry.capacity))
+    set(place, entry.family, entry.state)
+    nhs_store32(at, entry.number)
+  }
+
+  /// Puts records in, of those with one key the latest; the others come back. Nil when there is no room.
+  fileprivate func fill(
+    _ records: [(header: RecordHeader, location: Location)]
+  ) -> [(header: RecordHeader, location: Location)]? {
+    var losers: [(header: RecordHeader, location: Location)] = []
+    var inSlot = [Int32](repeating: -1, count: slotCount)
+    for (number, record) in records.enumerated() {
+      let hash = record.header.hash
+      if let found = find(hash) {
+        let other = Int(inSlot[found.place])
+        guard records[other].header.sequence < record.header.sequence else {
+          losers.append(record)
+          continue
+        }
+        losers.append(records[other])
+      }
+      guard case .done = insert(hash, record.header.kind, record.location), let found = find(hash) else {
+        return nil
+      }
+      inSlot[found.place] = Int32(truncatingIfNeeded: number)
+    }
+    return losers
+  }
+
+  /// Forgets everything in these packs.
+  func giveUp(packs: Set<UInt32>) {
+    for place in 0..<slotCount {
+      let slot = ownRead(place)
+      if slot.location.pack != Slot.neverUsed, packs.contains(slot.location.pack) { giveUp(place, slot) }
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import CSystem
+import Glibc
+
+/// Which pack this process appends to. All of it is called with the family's lock held.
+extension SharedStore {
+  /// A writer with room: the one there is, one that somebody left behind, or a new one.
+  func writer(_ family: Family, keyLength: Int, payloadLength: Int) throws(StoreFault) -> PackWriter {
+    if let writer = writers[family.place] {
+      if writer.hasRoom(keyLength: keyLength, payloadLength: payloadLength) { return writer }
+      try seal(family)
+    }
+    let needed = RecordHeader.size + keyLength + 128 + payloadLength
+    let found = try changing { (index) throws(StoreFault) -> PackWriter in
+      if let adopted = try adopt(index, family, room: needed) { return adopted }
+      return try newPack(index, family)
+    }
+    writers[family.place] = found
+    return found
+  }
+
+  /// Ends this process's pack of a family.
+  func seal(_ family: Family) throws(StoreFault) {
+    guard let writer = writers[family.place] else { return }
+    writers[family.place] = nil
+    writer.giveBackTail()
+    try changing { (index) throws(StoreFault) in
+      if let entry = index.packs.first(where: { $0.number == writer.header.number }) {
+        index.set(entry.place, family, .sealed)
+      }
+    }
+  }
+
+  private func newPack(_ index: Index, _ family: Family) throws(StoreFault) -> PackWriter {
+    let capacity = limits.packCapacity
+    let writer = try doing("making a pack") { () throws(SystemFault) -> PackWriter in
+      for _ in 0..<100 {
+        do throws(SystemFault) {
+          return try PackWriter.make(directory, family, index.takePackNumber(), capacity: capacity)
+        } catch  where error.number == EEXIST {
+          // The index was made when this pack wasn't understood, or its numbers are damaged.
+        }
+      }
+      throw SystemFault(EEXIST)
+    }
+    _ = try register(index, writer.header, .open, used: PackHeader.size) { writer.place = $0 }
+    return writer
+  }
+
+  /// Puts a pack into the table, which grows when it is full.
+  func register(
+    _ index: Index, _ header: PackHeader, _ state: PackEntry.State, used: Int,
+    _ placed: (Int) -> Void = { _ in }
+  ) throws(StoreFault) -> Index {
+    var index = index
+    if let place = index.add(pack: header.number, header.family, state, used: used, capacity: header.capacity)
+    {
+      placed(place)
+      return index
+    }
+    index = try grown(index, packs: index.packCapacity * 4)
+    guard
+      let place = index.add(pack: header.number, header.family, state, used: used, capacity: header.capacity)
+    else {
+      throw StoreFault(.io, "the table of packs has no room")
+    }
+    placed(place)
+    return index
+  }
+
+  private func adopt(_ index: Index, _ family: Family, room: Int) throws(StoreFault) -> PackWriter? {
+    for entry in index.packs
+    where entry.family == family && entry.state == .open && entry.capacity - entry.used >= room {
+      guard let pin = shelf.pin(entry.number), !PackWriter.isBusy(directory, entry.number),
+        let end = try? takeIn(index, entry, pin.pack)
+      else { continue }
+      let writer = try doing("reserving room in a pack") { () throws(SystemFault) in
+        try PackWriter.adopt(directory, entry, pin.pack, end: end)
+      }
+      if let writer, writer.hasRoom(keyLength: 0, payloadLength: room) { return writer }
+    }
+    return nil
+  }
+
+  /// Where a pack that nobody writes to ends. A record that was complete when its writer died, but not published, is
+  /// published when it is the newest of its key, and retired when it isn't.
+  private func takeIn(_ index: Index, _ entry: PackEntry, _ pack: Pack) throws(SystemFault) -> Int {
+    var scan = try PackScan(pack, directory)
+    while let record = scan.next() {
+      guard record.offset >= entry.used, !record.isRetired else { continue }
+      let location = Location(pack: entry.number, offset: record.offset)
+      let current = index.find(record.header.hash).flatMap {
+        shelf.pin($0.slot.location.pack)?.pack.record(at: $0.slot.location.offset)
+      }
+      if let current, current.header.hash == record.header.hash,
+        current.header.sequence >= record.header.sequence
+      {
+        if current.header.sequence != record.header.sequence { retire(location, record.header.hash) }
+      } else if case .done(let old) = index.insert(record.header.hash, record.header.kind, location) {
+        if let old, old.location != location { retire(old.location, record.header.hash) }
+      }
+    }
+    let end = max(scan.end, min(entry.used, pack.header.capacity))
+    index.set(entry.place, used: end)
+    return (end + 7) & ~7
+  }
+
+  /// A record in a pack of its own, which gets its name when it is complete.
+  func appendLarge(
+    _ header: RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer]
+  ) throws(StoreFault) -> Lease? {
+    guard let index,
+      let extent = RecordHeader.extent(
+        at: PackHeader.size, keyLength: key.count, payloadLength: header.payloadLength)
+    else { throw StoreFault(.tooLarge, "the record is too large") }
+    var header = header
+    header.sequence = index.takeSequence()
+    let pack = PackHeader(
+      family: header.kind.family, number: index.takePackNumber(), capacity: (extent.end + 4095) & ~4095,
+      salt: .random(in: .min ... .max))
+    let (temporary, name) = (PackName.of(pack.number, "tmp"), PackName.of(pack.number))
+    try doing("writing a large record") { () throws(SystemFault) in
+      let (fd, _) = try directory.openFile(directory.packs, temporary, O_RDWR | O_CREAT | O_EXCL)
+      defer { system.close(fd) }
+      do throws(SystemFault) {
+        do throws(SystemFault) { try system.reserve(fd, 0, Int64(pack.capacity)) } catch
+          where error.number == EOPNOTSUPP
+        {
+          try system.resize(fd, Int64(pack.capacity))
+        }
+        let head = key.withUnsafeBytes {
+          header.encoded(key: $0, at: PackHeader.size, upTo: extent.payload, salt: pack.salt)
+        }
+        try system.write(pack.encoded, to: fd, at: 0)
+        try system.write(head, to: fd, at: Int64(PackHeader.size))
+        try system.writeAll(fd, parts, Int64(extent.payload))
+        try system.rename(directory.packs, temporary, name, replaces: false)
+      } catch {
+        do { try system.unlink(directory.packs, temporary) } catch {}
+        throw error
+      }
+    }
+    let location = Location(pack: pack.number, offset: PackHeader.size)
+    do throws(StoreFault) {
+      return try publishLarge(header, pack, location, end: extent.end)
+    } catch {
+      do { try system.unlink(directory.packs, name) } catch {}
+      throw error
+    }
+  }
+
+  private func publishLarge(
+    _ header: RecordHeader, _ pack: PackHeader, _ location: Location, end: Int
+  ) throws(StoreFault) -> Lease? {
+    var old: Slot?
+    try changing { (index) throws(StoreFault) in
+      var index = try register(index, pack, .sealed, used: end)
+      for _ in 0..<8 {
+        if case .done(let replaced) = index.insert(header.hash, header.kind, location) {
+          old = replaced
+          return
+        }
+        index = try grown(index)
+      }
+      throw StoreFault(.io, "the index has no room")
+    }
+    if let old, old.location != location { retire(old.location, header.hash) }
+    guard let pin = shelf.pin(pack.number), let record = pin.pack.record(at: location.offset) else {
+      return nil
+    }
+    return Lease(pin, record)
+  }
+}

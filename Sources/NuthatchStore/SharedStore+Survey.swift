@@ -1,0 +1,136 @@
+import CSystem
+
+/// What `verify` found.
+public struct VerifyReport: Sendable, Equatable {
+  /// Records that are whole.
+  public var intact = 0
+  /// The bytes of their payloads.
+  public var bytes = 0
+  /// Records whose payload was damaged; they are out of the store now.
+  public var damaged = 0
+  /// Places in packs where something else stood than a record.
+  public var gaps = 0
+  /// Records that the index had lost; they are found again now.
+  public var recovered = 0
+  /// Packs that can't be read.
+  public var unreadable = 0
+
+  /// Whether nothing was wrong.
+  public var isClean: Bool { damaged == 0 && gaps == 0 && recovered == 0 && unreadable == 0 }
+}
+
+/// What a store holds, and what has happened in this process.
+public struct StoreStatistics: Sendable, Equatable {
+  /// Records of each kind, of all processes.
+  public var meta = 0
+  /// See `meta`.
+  public var bodies = 0
+  /// See `meta`.
+  public var thumbs = 0
+  /// Packs, of all processes.
+  public var packs = 0
+  /// What they take, room that is reserved for records to come not counted.
+  public var diskBytes = 0
+  /// What they may take.
+  public var diskLimit = 0
+  /// Bytes of packs that were dropped while leases of this process held them.
+  public var pinnedBytes = 0
+  /// Lookups that found something, in this process.
+  public var hits = 0
+  /// Lookups that found nothing, in this process.
+  public var misses = 0
+  /// Records kept, in this process.
+  public var commits = 0
+  /// Packs dropped to keep to the limit, by this process.
+  public var droppedPacks = 0
+  /// Records dropped with them.
+  public var droppedRecords = 0
+  /// Records of those packs that were kept because they had been used.
+  public var survivors = 0
+}
+
+extension SharedStore {
+  func statistics() -> StoreStatistics {
+    var statistics = StoreStatistics()
+    if let index = currentForReading() {
+      let counters = index.counters
+      let packs = index.packs
+      statistics.meta = max(0, counters.meta)
+      statistics.bodies = max(0, counters.body)
+      statistics.thumbs = max(0, counters.thumb)
+      statistics.packs = packs.count
+      statistics.diskBytes = packs.reduce(0) { $0 + $1.cost }
+    }
+    statistics.diskLimit = limits.disk
+    statistics.pinnedBytes = shelf.pinned.current
+    statistics.hits = counts[.hits]
+    statistics.misses = counts[.misses]
+    statistics.commits = counts[.commits]
+    statistics.droppedPacks = counts[.droppedPacks]
+    statistics.droppedRecords = counts[.droppedRecords]
+    statistics.survivors = counts[.survivors]
+    return statistics
+  }
+
+  func forEach(_ kind: RecordKind?, _ body: (RecordKey, Lease) -> Bool) throws(StoreFault) {
+    guard let index = currentForReading() else { return }
+    for entry in index.packs {
+      guard let pin = shelf.pin(entry.number),
+        var scan = try? PackScan(pin.pack, directory, upTo: entry.used)
+      else { continue }
+      while let record = scan.next() {
+        guard !record.isRetired, kind == nil || kind == record.header.kind else { continue }
+        let start = record.offset + RecordHeader.size
+        let key = RecordKey(
+          record.header.kind, Array(pin.pack.bytes[start..<start + record.header.keyLength]))
+        // By way of the index: what it doesn't name isn't there.
+        guard let lease = lookup(key, at: Location(pack: entry.number, offset: record.offset)) else {
+          continue
+        }
+        if !body(key, lease) { return }
+      }
+    }
+  }
+
+  func verify() throws(StoreFault) -> VerifyReport {
+    var report = VerifyReport()
+    let numbers = try doing("listing the packs") { () throws(SystemFault) in try packNumbers() }
+    for number in numbers {
+      guard let pin = shelf.pin(number), var scan = try? PackScan(pin.pack, directory) else {
+        report.unreadable += 1
+        continue
+      }
+      while let record = scan.next() {
+        if !record.isRetired {
+          try verify(record, Location(pack: number, offset: record.offset), pin.pack, &report)
+        }
+      }
+      report.gaps += scan.gaps
+    }
+    return report
+  }
+
+  private func verify(
+    _ record: RecordHeader.Found, _ location: Location, _ pack: Pack, _ report: inout VerifyReport
+  ) throws(StoreFault) {
+    let hash = record.header.hash
+    guard isIntact(record, pack) else {
+      report.damaged += 1
+      _ = try changing { (index) throws(StoreFault) in index.remove(hash, at: location) }
+      retire(location, hash)
+      return
+    }
+    report.intact += 1
+    report.bytes += record.header.payloadLength
+    guard currentForReading()?.find(hash)?.slot.location != location else { return }
+    // Either lost, or being replaced or published at this moment: decided with the index locked.
+    let isRecovered = try changing { (index) throws(StoreFault) -> Bool in
+      guard index.find(hash)?.slot.location != location, pack.record(at: location.offset)?.isRetired == false
+      else {
+        return false
+      }
+      return try admit(record, location, index).find(hash)?.slot.location == location
+    }
+    if isRecovered { report.recovered += 1 }
+  }
+}

@@ -1,0 +1,121 @@
+import CSystem
+import Glibc
+
+/// The directory, held open: every file in it is reached through its descriptors, by a name of ours, and never
+/// through a symbolic link.
+final class StoreDirectory: Sendable {
+  /// The same directory has the same identity, whatever path led to it.
+  struct Identity: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  let system: any SystemCalls
+  let root: Int32
+  let packs: Int32
+  let identity: Identity
+
+  /// Opens the directory, and makes it when its parent is there.
+  ///
+  /// - Parameter trusts: takes a directory that belongs to somebody else or that others may write to.
+  init(_ path: String, trusts: Bool, _ system: any SystemCalls) throws(StoreFault) {
+    self.system = system
+    let root = try Self.openRoot(path, system)
+    do {
+      let status = try Self.checked(root, path, trusts: trusts, system)
+      packs = try Self.openPacks(root, path, trusts: trusts, system)
+      identity = Identity(device: status.device, inode: status.inode)
+      self.root = root
+    } catch {
+      system.close(root)
+      throw error
+    }
+  }
+
+  deinit {
+    system.close(packs)
+    system.close(root)
+  }
+
+  private static func openRoot(_ path: String, _ system: any SystemCalls) throws(StoreFault) -> Int32 {
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw StoreFault(.invalid, "not a path of a directory")
+    }
+    do {
+      do {
+        return try system.open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)
+      } catch  where error.number == ENOENT {
+        do { try system.makeDirectory(AT_FDCWD, path) } catch  where error.number == EEXIST {}
+        return try system.open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)
+      }
+    } catch {
+      throw StoreFault(error, "opening \(path)")
+    }
+  }
+
+  private static func openPacks(
+    _ root: Int32, _ path: String, trusts: Bool, _ system: any SystemCalls
+  ) throws(StoreFault) -> Int32 {
+    let packs: Int32
+    do {
+      do { try system.makeDirectory(root, "packs") } catch  where error.number == EEXIST {}
+      packs = try system.open(root, "packs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    } catch {
+      throw StoreFault(error, "opening \(path)/packs")
+    }
+    do {
+      _ = try checked(packs, path + "/packs", trusts: trusts, system)
+      return packs
+    } catch {
+      system.close(packs)
+      throw error
+    }
+  }
+
+  private static func checked(
+    _ fd: Int32, _ path: String, trusts: Bool, _ system: any SystemCalls
+  ) throws(StoreFault) -> FileStatus {
+    let status: FileStatus
+    do { status = try system.status(fd) } catch { throw StoreFault(error, "looking at \(path)") }
+    if !trusts {
+      guard status.owner == geteuid() else { throw StoreFault(.denied, "\(path) belongs to another user") }
+      guard status.mode & 0o022 == 0 else { throw StoreFault(.denied, "others may write to \(path)") }
+    }
+    return status
+  }
+
+  /// Opens a file of ours that must be a plain file.
+  func openFile(_ directory: Int32, _ name: String, _ flags: Int32) throws(SystemFault) -> (Int32, FileStatus)
+  {
+    // Not blocking, so that a pipe of that name can't hold us.
+    let fd = try system.open(directory, name, flags | O_NOFOLLOW | O_NONBLOCK)
+    do throws(SystemFault) {
+      let status = try system.status(fd)
+      guard status.isFile else { throw SystemFault(EINVAL) }
+      return (fd, status)
+    } catch {
+      system.close(fd)
+      throw error
+    }
+  }
+
+  /// Writes a small file beside its place and moves it there.
+  func replaceFile(_ name: String, _ bytes: [UInt8]) throws(SystemFault) {
+    let temporary = name + ".new"
+    do { try system.unlink(root, temporary) } catch  where error.number == ENOENT {}
+    let (fd, _) = try openFile(root, temporary, O_WRONLY | O_CREAT | O_EXCL)
+    defer { system.close(fd) }
+    try system.write(bytes, to: fd, at: 0)
+    try system.rename(root, temporary, name, replaces: true)
+  }
+
+  /// The bytes of a file of exactly this size; nil when there is no such file.
+  func readFile(_ name: String, size: Int) -> [UInt8]? {
+    guard let (fd, status) = try? openFile(root, name, O_RDONLY) else { return nil }
+    defer { system.close(fd) }
+    guard status.size == Int64(size) else { return nil }
+    var bytes = [UInt8](repeating: 0, count: size)
+    let isWhole = bytes.withUnsafeMutableBytes { (try? system.readAll(fd, $0, 0)) ?? false }
+    return isWhole ? bytes : nil
+  }
+}

@@ -1,0 +1,58 @@
+import Glibc
+
+/// What the store answers when it can't do what it was asked. A record that isn't usable is no fault but a miss.
+public struct StoreFault: Error, Sendable, Equatable {
+  /// What went wrong, for a program.
+  public enum Kind: Sendable {
+    /// The system refused.
+    case io
+    /// The disk, or the quota, is full.
+    case noSpace
+    /// There was no memory for a copy or a mapping.
+    case outOfMemory
+    /// The directory belongs to somebody else, or others may write to it.
+    case denied
+    /// An argument makes no sense.
+    case invalid
+    /// The directory is open in this process with other options.
+    case conflict
+    /// The record is larger than the store may hold.
+    case tooLarge
+    /// The store was opened before this process was forked off.
+    case forked
+    /// The store was closed.
+    case closed
+  }
+
+  /// What went wrong, for a program.
+  public let kind: Kind
+  /// What went wrong, for a person.
+  public let message: String
+
+  init(_ kind: Kind, _ message: String) {
+    self.kind = kind
+    self.message = message
+  }
+
+  static let closed = StoreFault(.closed, "the store is closed")
+  static let forked = StoreFault(.forked, "the store was opened before a fork")
+}
+
+extension StoreFault {
+  init(_ fault: SystemFault, _ doing: String) {
+    let kind: Kind =
+      switch fault.number {
+      case ENOSPC, EDQUOT: .noSpace
+      case ENOMEM: .outOfMemory
+      default: .io
+      }
+    self.init(kind, "\(doing): \(String(cString: strerror(fault.number)))")
+  }
+}
+
+/// Does something with the system, and says what it was when the system refuses.
+func doing<Result>(
+  _ what: String, _ body: () throws(SystemFault) -> Result
+) throws(StoreFault) -> Result {
+  do { return try body() } catch { throw StoreFault(error, what) }
+}

@@ -1,0 +1,114 @@
+import Glibc
+
+/// A system call's error number.
+struct SystemFault: Error, Equatable {
+  let number: Int32
+
+  init(_ number: Int32) { self.number = number }
+}
+
+/// What the store wants to know of a file.
+struct FileStatus {
+  var device: UInt64
+  var inode: UInt64
+  var owner: UInt32
+  var mode: UInt32
+  var links: UInt64
+  var size: Int64
+  /// What it takes on the disk.
+  var allocated: Int64
+
+  var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
+  var isFile: Bool { mode & S_IFMT == S_IFREG }
+}
+
+/// Whom a locked byte is kept from.
+enum LockKind {
+  case shared
+  case exclusive
+}
+
+/// Every system call of the store. Tests put one in between that fails at call N.
+///
+/// Calls that only take something back (`close`, `unmap`, `unlock`) have no way to fail.
+protocol SystemCalls: Sendable {
+  func open(_ directory: Int32, _ name: String, _ flags: Int32) throws(SystemFault) -> Int32
+  func close(_ fd: Int32)
+  func status(_ fd: Int32) throws(SystemFault) -> FileStatus
+  func names(_ directory: Int32) throws(SystemFault) -> [String]
+  func makeDirectory(_ directory: Int32, _ name: String) throws(SystemFault)
+  func unlink(_ directory: Int32, _ name: String) throws(SystemFault)
+  func rename(_ directory: Int32, _ from: String, _ to: String, replaces: Bool) throws(SystemFault)
+  /// Sets the size of a new file, which has no blocks then.
+  func resize(_ fd: Int32, _ size: Int64) throws(SystemFault)
+  /// Gives a range blocks, and the file the size for it.
+  func reserve(_ fd: Int32, _ offset: Int64, _ length: Int64) throws(SystemFault)
+  /// Takes the blocks of a range away.
+  func punch(_ fd: Int32, _ offset: Int64, _ length: Int64) throws(SystemFault)
+  /// May write fewer bytes than there are.
+  func write(_ fd: Int32, _ parts: UnsafeBufferPointer<iovec>, _ offset: Int64) throws(SystemFault) -> Int
+  /// May read fewer bytes than there is room for; 0 at the end of the file.
+  func read(_ fd: Int32, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) throws(SystemFault) -> Int
+  /// Where bytes begin that were written, from `offset` on; nil when there are none.
+  func dataBegins(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64?
+  func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> UnsafeMutableRawPointer
+  func unmap(_ base: UnsafeMutableRawPointer, _ length: Int)
+  /// Waits until the byte is free.
+  func lock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault)
+  /// False when somebody else has it.
+  func tryLock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) -> Bool
+  func unlock(_ fd: Int32, _ byte: Int64)
+}
+
+extension [UInt8] {
+  /// `withUnsafeBytes`, for bodies whose errors have a type.
+  func withBytes<Result, Fault>(
+    _ body: (UnsafeRawBufferPointer) throws(Fault) -> Result
+  ) throws(Fault) -> Result {
+    try withUnsafeBufferPointer { (bytes) throws(Fault) -> Result in try body(UnsafeRawBufferPointer(bytes)) }
+  }
+}
+
+extension SystemCalls {
+  /// Writes all of it.
+  func writeAll(_ fd: Int32, _ parts: [UnsafeRawBufferPointer], _ offset: Int64) throws(SystemFault) {
+    var vectors = parts.filter { !$0.isEmpty }.map {
+      iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
+    }
+    var offset = offset
+    while !vectors.isEmpty {
+      var written = 0
+      var fault: SystemFault?
+      vectors.withUnsafeBufferPointer {
+        // The kernel takes 1,024 pieces at a time.
+        let some = UnsafeBufferPointer(rebasing: $0.prefix(1024))
+        do throws(SystemFault) { written = try write(fd, some, offset) } catch { fault = error }
+      }
+      if let fault { throw fault }
+      guard written > 0 else { throw SystemFault(ENOSPC) }
+      offset += Int64(written)
+      while let first = vectors.first, written >= first.iov_len {
+        written -= first.iov_len
+        vectors.removeFirst()
+      }
+      if written > 0 {
+        vectors[0].iov_base = vectors[0].iov_base + written
+        vectors[0].iov_len -= written
+      }
+    }
+  }
+
+  /// Reads until the buffer is full; false when the file ends before.
+  func readAll(_ fd: Int32, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) throws(SystemFault)
+    -> Bool
+  {
+    var done = 0
+    while done < bytes.count {
+      let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[done...])
+      let count = try read(fd, rest, offset + Int64(done))
+      if count <= 0 { return false }
+      done += count
+    }
+    return true
+  }
+}

@@ -1,0 +1,211 @@
+import CSystem
+import Foundation
+import Testing
+
+@testable import NuthatchStore
+
+@Suite("A store") struct StoreTests {
+  let folder: Folder
+  init() throws { folder = try Folder() }
+
+  @Test("gives back what was kept, with its shape, also when opened again")
+  func keeps() throws {
+    let key = RecordKey(.thumb, "a nut")
+    let store = try Store.open(folder.path)
+    #expect(try store.lookup(key) == nil)
+    let shape = PayloadShape(form: 3, width: 20, height: 10)
+    let made = try store.commit(key, shape: shape, content(1, 800))
+    #expect(made.copied() == content(1, 800))
+    #expect(UInt(bitPattern: made.unsafeBytes.baseAddress) % 64 == 0)
+    for _ in 0..<3 {
+      let lease = try #require(try store.lookup(key))
+      #expect(lease.copied() == content(1, 800))
+      #expect(lease.shape == shape)
+    }
+    store.close()
+    let again = try Store.open(folder.path)
+    #expect(try again.bytes(key) == content(1, 800))
+    #expect(try again.lookup(key)?.shape == shape)
+  }
+
+  @Test("keeps kinds apart, takes payloads in parts, empty ones and long keys")
+  func kinds() throws {
+    let store = try Store.open(folder.path)
+    for (number, kind) in RecordKind.allCases.enumerated() {
+      try store.commit(RecordKey(kind, "same"), content(UInt64(number), 100 + number))
+    }
+    for (number, kind) in RecordKind.allCases.enumerated() {
+      #expect(try store.bytes(RecordKey(kind, "same")) == content(UInt64(number), 100 + number))
+    }
+    let parts = [content(7, 1000), [], content(8, 33)]
+    try parts[0].withUnsafeBytes { first in
+      try parts[2].withUnsafeBytes { last in
+        _ = try store.commit(
+          RecordKey(.body, "parts"), parts: [first, UnsafeRawBufferPointer(start: nil, count: 0), last])
+      }
+    }
+    #expect(try store.bytes(RecordKey(.body, "parts")) == parts[0] + parts[2])
+    try store.commit(RecordKey(.meta, "empty"), [])
+    #expect(try store.bytes(RecordKey(.meta, "empty")) == [])
+    let long = RecordKey(.meta, content(9, 65_535))
+    try store.commit(long, [1])
+    #expect(try store.bytes(long) == [1])
+    for bad in [RecordKey(.meta, [UInt8]()), RecordKey(.meta, content(9, 65_536))] {
+      #expect(throws: StoreFault.self) { try store.commit(bad, [1]) }
+      #expect(try store.lookup(bad) == nil)
+    }
+  }
+
+  @Test("replaces and removes, and no new index brings anything back")
+  func replaces() throws {
+    let key = RecordKey(.meta, "key")
+    let other = RecordKey(.meta, "other")
+    var store = try Store.open(folder.path)
+    try store.commit(key, [1])
+    let old = try #require(try store.lookup(key))
+    try store.commit(key, [2])
+    try store.commit(other, [3])
+    #expect(try store.bytes(key) == [2])
+    #expect(old.copied() == [1])
+    #expect(try store.remove(other))
+    #expect(try !store.remove(other))
+    #expect(try store.statistics().meta == 1)
+    store.close()
+    try folder.remove("index")
+    store = try Store.open(folder.path)
+    #expect(try store.bytes(key) == [2])
+    #expect(try store.lookup(other) == nil)
+    try store.remove(key)
+    store.close()
+    try folder.remove("index")
+    store = try Store.open(folder.path)
+    #expect(try store.lookup(key) == nil)
+    #expect(try store.statistics().meta == 0)
+  }
+
+  @Test("keeps large records in packs of their own")
+  func large() throws {
+    let store = try Store.open(folder.path)
+    let key = RecordKey(.body, "large")
+    let payload = content(5, 9 << 20)
+    try store.commit(key, payload)
+    try store.commit(RecordKey(.body, "small"), [1])
+    #expect(try store.bytes(key) == payload)
+    #expect(folder.files().count == 2)
+    store.close()
+    try folder.remove("index")
+    let again = try Store.open(folder.path)
+    #expect(try again.bytes(key) == payload)
+    #expect(try again.verify().isClean)
+    #expect(throws: StoreFault.self) {
+      try again.commit(key, content(1, (4 << 20) + 1))
+      try Store.open(try Folder().path, .init(diskBytes: 16 << 20)).commit(key, content(1, (4 << 20) + 1))
+    }
+  }
+
+  @Test("is one for every path and every opening of a directory in a process")
+  func shared() throws {
+    let link = folder.path + "-link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path)
+    defer { try? FileManager.default.removeItem(atPath: link) }
+    let one = try Store.open(folder.path)
+    let two = try Store.open(link)
+    #expect(one.shared === two.shared)
+    try one.commit(RecordKey(.meta, "k"), [1])
+    one.close()
+    #expect(throws: StoreFault.closed) { try one.lookup(RecordKey(.meta, "k")) }
+    #expect(try two.bytes(RecordKey(.meta, "k")) == [1])
+    let three = try Store.open(folder.path, .init(diskBytes: 4 << 30))
+    #expect(throws: StoreFault.self) { try Store.open(folder.path, .init(diskBytes: 65 << 20)) }
+    three.close()
+  }
+
+  @Test("keeps its limit in the directory")
+  func limit() throws {
+    try Store.open(folder.path, .init(diskBytes: 64 << 20)).close()
+    let store = try Store.open(folder.path)
+    #expect(try store.statistics().diskLimit == 64 << 20)
+    store.close()
+    try folder.remove("limits")
+    #expect(try Store.open(folder.path).statistics().diskLimit == 4 << 30)
+  }
+
+  @Test("leaves leases readable after removal, clearing and closing")
+  func leases() throws {
+    let store = try Store.open(folder.path)
+    let key = RecordKey(.thumb, "k")
+    let lease = try store.commit(key, content(3, 5000))
+    try store.remove(key)
+    try store.clear()
+    #expect(try store.lookup(key) == nil)
+    #expect(try store.statistics().pinnedBytes > 0)
+    #expect(folder.files().isEmpty)
+    try store.commit(key, [1])
+    #expect(try store.bytes(key) == [1])
+    store.close()
+    #expect(lease.copied() == content(3, 5000))
+  }
+
+  @Test("takes little room when it holds little")
+  func small() throws {
+    let store = try Store.open(folder.path)
+    try store.commit(RecordKey(.body, "b"), content(1, 20_000))
+    try store.commit(RecordKey(.meta, "m"), content(2, 500))
+    try store.commit(RecordKey(.thumb, "t"), content(3, 8000))
+    store.close()
+    #expect(folder.allocated < 200_000)
+    // The next one goes on in the same packs.
+    for number in 0..<5 {
+      let store = try Store.open(folder.path)
+      try store.commit(RecordKey(.body, "b\(number)"), content(1, 20_000))
+      store.close()
+    }
+    #expect(folder.files().count == 2)
+    #expect(folder.allocated < 300_000)
+  }
+
+  @Test("lists its records")
+  func lists() throws {
+    let store = try Store.open(folder.path)
+    for number in 0..<100 { try store.commit(RecordKey(.meta, "\(number)"), content(UInt64(number), number)) }
+    try store.commit(RecordKey(.body, "b"), [1])
+    try store.remove(RecordKey(.meta, "50"))
+    try store.commit(RecordKey(.meta, "51"), [1])
+    var found: [RecordKey: [UInt8]] = [:]
+    try store.forEach(.meta) { key, lease in
+      #expect(found.updateValue(lease.copied(), forKey: key) == nil)
+      return true
+    }
+    #expect(found.count == 99)
+    #expect(found[RecordKey(.meta, "51")] == [1])
+    #expect(found[RecordKey(.meta, "7")] == content(7, 7))
+    var count = 0
+    try store.forEach { _, _ in
+      count += 1
+      return count < 10
+    }
+    #expect(count == 10)
+  }
+
+  @Test("finds every record while its index grows")
+  func grows() throws {
+    let store = try Store.open(folder.path)
+    let count = 20_000
+    for number in 0..<count {
+      try store.commit(RecordKey(.meta, "key \(number)"), content(UInt64(number), 24))
+    }
+    for number in 0..<count {
+      #expect(try store.bytes(RecordKey(.meta, "key \(number)")) == content(UInt64(number), 24))
+    }
+    #expect(try store.statistics().meta == count)
+    for number in 0..<count where number % 3 != 0 { try store.remove(RecordKey(.meta, "key \(number)")) }
+    for number in 0..<count {
+      #expect(try (store.lookup(RecordKey(.meta, "key \(number)")) != nil) == (number % 3 == 0))
+    }
+    store.close()
+    try folder.remove("index")
+    let again = try Store.open(folder.path)
+    #expect(try again.statistics().meta == (count + 2) / 3)
+    #expect(try again.verify().isClean)
+  }
+}

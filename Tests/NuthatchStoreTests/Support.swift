@@ -1,0 +1,80 @@
+import CSystem
+import Foundation
+import Testing
+
+@testable import NuthatchStore
+
+/// A directory that goes with the test.
+final class Folder: Sendable {
+  let path: String
+
+  init() throws {
+    path = NSTemporaryDirectory() + "/nuthatch-store-" + UUID().uuidString
+    try FileManager.default.createDirectory(
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func files(_ folder: String = "packs") -> [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: path + "/" + folder)) ?? []).sorted()
+  }
+
+  func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: path + "/" + name) }
+
+  func read(_ name: String) throws -> [UInt8] {
+    Array(try Data(contentsOf: URL(fileURLWithPath: path + "/" + name)))
+  }
+
+  /// Overwrites in place, as damage would: same file, same size.
+  func poke(_ name: String, at offset: Int, _ bytes: [UInt8]) throws {
+    let fd = open(path + "/" + name, O_WRONLY)
+    try #require(fd >= 0)
+    defer { close(fd) }
+    #expect(pwrite(fd, bytes, bytes.count, off_t(offset)) == bytes.count)
+  }
+
+  /// What all files take on the disk.
+  var allocated: Int {
+    let names = files().map { "packs/" + $0 } + files("").filter { $0 != "packs" }
+    return names.reduce(0) {
+      var status = stat()
+      return stat(path + "/" + $1, &status) == 0 ? $0 + Int(status.st_blocks) * 512 : $0
+    }
+  }
+}
+
+/// Numbers that look random and come again with their seed.
+struct Dice: RandomNumberGenerator {
+  var state: UInt64
+
+  init(_ seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
+
+/// Bytes that belong to a number, so that a reader can tell whether they are right.
+func content(_ number: UInt64, _ count: Int) -> [UInt8] {
+  var dice = Dice(number)
+  var bytes: [UInt8] = []
+  bytes.reserveCapacity(count + 8)
+  while bytes.count < count { withUnsafeBytes(of: dice.next()) { bytes.append(contentsOf: $0) } }
+  bytes.removeLast(bytes.count - count)
+  return bytes
+}
+
+extension Store {
+  func bytes(_ key: RecordKey) throws -> [UInt8]? { try lookup(key)?.copied() }
+}
+
+/// A seed that is printed when a test fails: every expectation names it.
+func newSeed() -> UInt64 {
+  if let text = ProcessInfo.processInfo.environment["NUTHATCH_SEED"], let seed = UInt64(text) { return seed }
+  return UInt64.random(in: 0..<1_000_000_000)
+}
