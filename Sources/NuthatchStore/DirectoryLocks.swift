@@ -92,4 +92,7 @@ final class DirectoryLocks: Sendable {
       throw StoreFault(error, "locking the directory")
     }
   }
+
+  /// Says that this process doesn't use the directory any more.
+  func leave() { system.unlock(fd, Byte.users) }
 }

@@ -9,6 +9,7 @@ extension Index {
     case full
   }
 
+  /// As the file has them, so they may be anything.
   var counters: IndexCounters {
     func number(_ index: Int) -> Int {
       Int(truncatingIfNeeded: nhs_load64(base + IndexLayout.counters + index * 8))
@@ -58,9 +59,9 @@ extension Index {
     guard let free else { return .full }
     if isNew, extendsChain, isCrowded { return .full }
     var counters = counters
-    if extendsChain { counters.occupied += 1 }
-    if let kind = old?.kind { counters[kind] -= 1 }
-    counters[kind] += 1
+    if extendsChain { counters.occupied &+= 1 }
+    if let kind = old?.kind { counters[kind] &-= 1 }
+    counters[kind] &+= 1
     change(
       free, to: Slot(hash: hash, location: location, flags: Slot.flags(kind, session: session)), counters,
       used: used)
@@ -87,7 +88,7 @@ extension Index {
   /// Takes out whatever a slot says.
   func giveUp(_ place: Int, _ slot: Slot) {
     var counters = counters
-    if let kind = slot.kind { counters[kind] -= 1 }
+    if let kind = slot.kind { counters[kind] &-= 1 }
     change(place, to: .empty, counters, used: nil)
   }
 

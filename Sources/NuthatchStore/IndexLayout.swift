@@ -94,7 +94,8 @@ struct IndexCounters: Equatable {
   var body = 0
   var thumb = 0
 
-  var live: Int { max(0, meta) + max(0, body) + max(0, thumb) }
+  /// All records. Damaged numbers give a number that makes no sense, but no trap.
+  var live: Int { meta &+ body &+ thumb }
 
   subscript(kind: RecordKind) -> Int {
     get {

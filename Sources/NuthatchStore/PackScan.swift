@@ -28,23 +28,29 @@ struct PackScan: ~Copyable {
   mutating func next() -> RecordHeader.Found? {
     guard let base = pack.bytes.baseAddress else { return nil }
     var isInGap = false
+    var askedPage = -1
     while offset <= limit - RecordHeader.size {
       if let found = pack.record(at: offset) {
         offset = found.end
         end = found.end
         return found
       }
-      if !isInGap || offset & 4095 == 0 {
+      let page = offset >> 12
+      if page != askedPage {
+        askedPage = page
         let begin = dataBegins()
         if begin > offset {
           offset = begin
           continue
         }
       }
-      if !isInGap, nhs_load64(base + offset) != 0 {
-        gaps += 1
-        isInGap = true
+      let zeros = nhs_count_zeros(base + offset, min((page + 1) << 12, limit) - offset)
+      if zeros >= 8 {
+        offset += zeros & ~7
+        continue
       }
+      if !isInGap { gaps += 1 }
+      isInGap = true
       offset += 8
     }
     return nil

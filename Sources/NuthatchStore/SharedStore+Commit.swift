@@ -57,9 +57,15 @@ extension SharedStore {
           try key.withBytes { (bytes) throws(SystemFault) in try writer.append(header, key: bytes, parts) }
         }
         let location = Location(pack: writer.header.number, offset: written.offset)
-        if try publish(header, location, writer: writer, end: written.end, replacing: replacing) {
-          return lease(location)
+        let isPublished: Bool
+        do throws(StoreFault) {
+          isPublished = try publish(header, location, writer: writer, end: written.end, replacing: replacing)
+        } catch {
+          // The caller is told that it isn't there, so nobody who takes the pack over may find it.
+          writer.retire(at: written.offset)
+          throw error
         }
+        if isPublished { return lease(location) }
         if replacing != nil { return nil }
         writers[family.place] = nil
       }
@@ -122,25 +128,50 @@ extension SharedStore {
     return entry.place
   }
 
-  /// Takes a record out. False when there was none.
+  /// Takes a record out. False when there was none. When it throws `io`, the record is out, but an index that is made anew
+  /// could bring it back.
   func remove(_ key: RecordKey) throws(StoreFault) -> Bool {
     let old = try changing { (index) throws(StoreFault) in index.remove(key.hash) }
-    guard let old else { return false }
-    retire(old.location, key.hash)
-    return true
+    if let old { retire(old.location, key.hash) }
+    guard settle() else { throw StoreFault(.io, "a removed record can't be marked in its pack") }
+    return old != nil
   }
 
   /// Marks a record in its pack, so that no new index brings it back. Only if there is one of this hash: a damaged
   /// index must not make us write into somebody's payload.
   func retire(_ location: Location, _ hash: KeyHash) {
+    if !isRetired(location, hash) { retirements.with { unsettled.append((location, hash)) } }
+  }
+
+  /// Retires what couldn't be retired before. False when something is left.
+  @discardableResult
+  func settle() -> Bool {
+    retirements.with {
+      if !unsettled.isEmpty { unsettled.removeAll { isRetired($0.location, $0.hash) } }
+      return unsettled.isEmpty
+    }
+  }
+
+  /// Whether the record is retired now, or isn't there.
+  private func isRetired(_ location: Location, _ hash: KeyHash) -> Bool {
     guard let pin = shelf.pin(location.pack), let record = pin.pack.record(at: location.offset),
-      record.header.hash == hash, !record.isRetired,
-      let (fd, _) = try? directory.openFile(directory.packs, PackName.of(location.pack), O_RDWR)
-    else { return }
-    defer { system.close(fd) }
+      record.header.hash == hash, !record.isRetired
+    else {
+      return (try? directory.isThere(directory.packs, PackName.of(location.pack))) == false
+        || isKnown(location)
+    }
     var mark = [UInt8](repeating: 0, count: 4)
     mark.withUnsafeMutableBytes { $0.store(RecordHeader.retired, at: 0) }
-    // The index doesn't name it any more in any case; a later record of the key has a higher sequence.
-    do { try system.write(mark, to: fd, at: Int64(location.offset)) } catch {}
+    do throws(SystemFault) {
+      let (fd, _) = try directory.openFile(directory.packs, PackName.of(location.pack), O_RDWR)
+      defer { system.close(fd) }
+      try system.write(mark, to: fd, at: Int64(location.offset))
+      return true
+    } catch {
+      return error.number == ENOENT
+    }
   }
+
+  /// Whether the pack can be read, so that what isn't found in it isn't there.
+  private func isKnown(_ location: Location) -> Bool { shelf.pin(location.pack) != nil }
 }

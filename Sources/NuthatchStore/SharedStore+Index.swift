@@ -16,10 +16,11 @@ extension SharedStore {
   /// A copy of the index with more room, in its place.
   func grown(_ old: Index, packs: Int? = nil) throws(StoreFault) -> Index {
     let present = Set(old.packs.map(\.number))
-    var slots = Self.slots(for: old.counters.live)
+    let live = min(max(0, old.counters.live), old.slotCount)
+    var slots = Self.slots(for: live)
     // No room in reach although there are slots enough: somebody chose the keys that way, or the counters are wrong.
     if packs == nil, slots <= old.slotCount, !old.isCrowded { slots = old.slotCount * 2 }
-    guard slots / 64 <= max(Self.leastSlots, old.counters.live) else {
+    guard slots / 64 <= max(Self.leastSlots, live) else {
       throw StoreFault(.io, "the index has no room for keys like these")
     }
     while true {
@@ -90,7 +91,7 @@ extension SharedStore {
       }
       made.set(nextSequence: (records.lazy.map(\.header.sequence).max() ?? 0) &+ 1)
       made.set(nextPack: UInt64(numbers.max() ?? 0) + 1)
-      if let losers = made.fill(records) {
+      if let losers = made.fill(records, isGood: isIntact) {
         try publish(made, insteadOf: index)
         for loser in losers { retire(loser.location, loser.header.hash) }
         return made
@@ -150,6 +151,7 @@ extension SharedStore {
         retire(location, hash)
         return index
       }
+      guard isIntact(location) else { return index }
       retire(found.slot.location, hash)
     }
     for _ in 0..<8 {
@@ -157,6 +159,13 @@ extension SharedStore {
       index = try grown(index)
     }
     return index
+  }
+
+  private func isIntact(_ location: Location) -> Bool {
+    guard let pin = shelf.pin(location.pack), let record = pin.pack.record(at: location.offset) else {
+      return false
+    }
+    return isIntact(record, pin.pack)
   }
 
   /// What a killed writer had reserved. Looked at only when the file takes more than it should: it is slow.
@@ -200,7 +209,8 @@ extension Index {
 
   /// Puts records in, of those with one key the latest; the others come back. Nil when there is no room.
   fileprivate func fill(
-    _ records: [(header: RecordHeader, location: Location)]
+    _ records: [(header: RecordHeader, location: Location)],
+    isGood: (Location) -> Bool
   ) -> [(header: RecordHeader, location: Location)]? {
     var losers: [(header: RecordHeader, location: Location)] = []
     var inSlot = [Int32](repeating: -1, count: slotCount)
@@ -208,7 +218,9 @@ extension Index {
       let hash = record.header.hash
       if let found = find(hash) {
         let other = Int(inSlot[found.place])
-        guard records[other].header.sequence < record.header.sequence else {
+        // A writer may have been killed in the middle of the later one.
+        let isLater = records[other].header.sequence < record.header.sequence
+        guard isLater ? isGood(record.location) : !isGood(records[other].location) else {
           losers.append(record)
           continue
         }

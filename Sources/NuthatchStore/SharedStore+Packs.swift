@@ -88,6 +88,11 @@ extension SharedStore {
     while let record = scan.next() {
       guard record.offset >= entry.used, !record.isRetired else { continue }
       let location = Location(pack: entry.number, offset: record.offset)
+      guard isIntact(record, pack) else {
+        // The writer was killed half-way.
+        retire(location, record.header.hash)
+        continue
+      }
       let current = index.find(record.header.hash).flatMap {
         shelf.pin($0.slot.location.pack)?.pack.record(at: $0.slot.location.offset)
       }

@@ -16,6 +16,10 @@ final class SharedStore: @unchecked Sendable {
   let familyLocks = [Lock(), Lock()]
   var writers: [PackWriter?] = [nil, nil]
 
+  // Guards `unsettled`: records that should be retired, but couldn't be.
+  let retirements = Lock()
+  var unsettled: [(location: Location, hash: KeyHash)] = []
+
   // The index in use, as an unretained reference, so that readers need no lock. `indexes` keeps every index that was
   // ever in use until the end, because a reader may still be in it; each is larger than the one before.
   private let currentIndex: Atomic<UInt>
@@ -148,7 +152,7 @@ final class SharedStore: @unchecked Sendable {
 
   var limits: Limits { Limits(disk: max(Limits.least, min(index?.limit ?? Limits.standard, 1 << 46))) }
 
-  /// Lets go of the packs that this process appends to.
+  /// Lets go of the packs that this process appends to, and of the directory.
   func finish() {
     for family in Family.allCases {
       familyLocks[family.place].with {
@@ -156,5 +160,7 @@ final class SharedStore: @unchecked Sendable {
         writers[family.place] = nil
       }
     }
+    settle()
+    locks.leave()
   }
 }

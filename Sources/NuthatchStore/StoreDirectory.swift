@@ -99,6 +99,15 @@ final class StoreDirectory: Sendable {
     }
   }
 
+  func isThere(_ directory: Int32, _ name: String) throws(SystemFault) -> Bool {
+    do throws(SystemFault) {
+      system.close(try openFile(directory, name, O_RDONLY).0)
+      return true
+    } catch  where error.number == ENOENT {
+      return false
+    }
+  }
+
   /// Writes a small file beside its place and moves it there.
   func replaceFile(_ name: String, _ bytes: [UInt8]) throws(SystemFault) {
     let temporary = name + ".new"

@@ -69,6 +69,15 @@ func content(_ number: UInt64, _ count: Int) -> [UInt8] {
   return bytes
 }
 
+/// How many bytes there are before the zeros at the end.
+func usedBytes(_ bytes: [UInt8]) -> Int {
+  bytes.withUnsafeBufferPointer { buffer in
+    var count = buffer.count
+    while count > 0, buffer[count - 1] == 0 { count -= 1 }
+    return count
+  }
+}
+
 extension Store {
   func bytes(_ key: RecordKey) throws -> [UInt8]? { try lookup(key)?.copied() }
 }

@@ -46,6 +46,17 @@ uint64_t nhs_hasher_value(const nhs_hasher *hasher) { return XXH3_64bits_digest(
 
 void nhs_hasher_free(nhs_hasher *hasher) { free(hasher); }
 
+size_t nhs_count_zeros(const void *bytes, size_t count) {
+    const unsigned char *at = bytes;
+    size_t done = 0;
+    for (uint64_t word; done + sizeof word <= count; done += sizeof word) {
+        memcpy(&word, at + done, sizeof word);
+        if (word != 0) break;
+    }
+    while (done < count && at[done] == 0) done++;
+    return done;
+}
+
 uint32_t nhs_thread_number(void) {
     static uint32_t last;
     static _Thread_local uint32_t mine;

@@ -47,6 +47,9 @@ void nhs_hasher_add(nhs_hasher *hasher, const void *bytes, size_t count);
 uint64_t nhs_hasher_value(const nhs_hasher *hasher);
 void nhs_hasher_free(nhs_hasher *hasher);
 
+/* How many of these bytes, from the first on, are 0. */
+size_t nhs_count_zeros(const void *bytes, size_t count);
+
 /* A small number that stays with the calling thread; threads get 0, 1, 2 … in turn. */
 uint32_t nhs_thread_number(void);
 

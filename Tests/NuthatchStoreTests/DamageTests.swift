@@ -1,0 +1,202 @@
+import Foundation
+import Testing
+
+@testable import NuthatchStore
+
+@Suite("A damaged directory") struct DamageTests {
+  let folder: Folder
+  init() throws { folder = try Folder() }
+
+  private static let count = 200
+  private static let bodies = 67
+
+  private static func key(_ number: Int) -> RecordKey {
+    RecordKey(RecordKind.allCases[number % 3], "key \(number)")
+  }
+  private static func bytes(_ number: Int) -> [UInt8] { content(UInt64(number), 40 + number * 37 % 3000) }
+
+  private func fill() throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 16 << 20))
+    for number in 0..<Self.count { try store.commit(Self.key(number), Self.bytes(number)) }
+    store.close()
+  }
+
+  /// How many records are there; the others must be misses.
+  private func survivors(_ note: String) throws -> Int {
+    let store = try Store.open(folder.path)
+    defer { store.close() }
+    var found = 0
+    for number in 0..<Self.count {
+      guard let bytes = try store.bytes(Self.key(number)) else { continue }
+      #expect(bytes == Self.bytes(number), "\(note), record \(number)")
+      found += 1
+    }
+    let fresh = RecordKey(.meta, "fresh")
+    try store.commit(fresh, [1, 2, 3])
+    #expect(try store.bytes(fresh) == [1, 2, 3], "\(note)")
+    return found
+  }
+
+  @Test("keeps every record when the index is gone, cut, emptied, of another version or something else")
+  func index() throws {
+    try fill()
+    #expect(try survivors("whole") == Self.count)
+    let index = folder.path + "/index"
+    let damages: [(String, () throws -> Void)] = [
+      ("gone", { try self.folder.remove("index") }),
+      ("cut", { truncate(index, 5000) }),
+      ("empty", { truncate(index, 0) }),
+      ("longer", { truncate(index, 50_000_000) }),
+      ("other version", { try self.folder.poke("index", at: 8, [2]) }),
+      ("other boot", { try self.folder.poke("index", at: 33, [1, 2, 3]) }),
+      ("zeros", { try self.folder.poke("index", at: 0, [UInt8](repeating: 0, count: 200_000)) }),
+      (
+        "a folder",
+        {
+          try self.folder.remove("index")
+          mkdir(index, 0o700)
+        }
+      ),
+    ]
+    for (name, damage) in damages.dropLast() {
+      try damage()
+      #expect(try survivors(name) == Self.count, "\(name)")
+    }
+    // A folder in the place of the index can't be replaced: that is an error, not a crash.
+    try damages[damages.count - 1].1()
+    #expect(throws: StoreFault.self) { try Store.open(folder.path) }
+  }
+
+  @Test("gives right bytes or a miss for every flipped bit of the packs")
+  func packBits() throws {
+    try fill()
+    let seed = newSeed()
+    var dice = Dice(seed)
+    let names = folder.files()
+    for round in 0..<40 {
+      let name = "packs/" + (names.randomElement(using: &dice) ?? "")
+      let whole = try folder.read(name)
+      let used = usedBytes(whole)
+      let at = Int.random(in: 0..<used, using: &dice)
+      try folder.poke(name, at: at, [whole[at] ^ (1 << UInt8.random(in: 0..<8, using: &dice))])
+      let note = "seed \(seed), round \(round), \(name) at \(at)"
+      if round % 2 == 0 { try folder.remove("index") }
+      let found = try survivors(note)
+      // A byte of a pack's header costs the pack, any other at most a record.
+      #expect(found >= Self.count - (at < 64 ? Self.count : 1), "\(note)")
+      let store = try Store.open(folder.path)
+      _ = try store.verify()
+      store.close()
+      for file in folder.files() { try folder.remove("packs/" + file) }
+      try folder.remove("index")
+      try fill()
+    }
+  }
+
+  @Test("gives right bytes or a miss for any damage to the index, and verify finds the records again")
+  func indexBits() throws {
+    let seed = newSeed()
+    var dice = Dice(seed)
+    for round in 0..<40 {
+      let folder = try DamageTests()
+      try folder.fill()
+      let size = try folder.folder.read("index").count
+      for _ in 0..<20 {
+        let at =
+          Bool.random(using: &dice)
+          ? Int.random(in: 64..<1000, using: &dice) : Int.random(in: 4096..<size, using: &dice)
+        try folder.folder.poke("index", at: at, [UInt8.random(in: 0...255, using: &dice)])
+      }
+      let note = "seed \(seed), round \(round)"
+      _ = try folder.survivors(note)
+      let store = try Store.open(folder.folder.path)
+      #expect(try store.verify().damaged == 0, "\(note)")
+      store.close()
+      try folder.folder.remove("index")
+      _ = try folder.survivors(note + ", rebuilt")
+    }
+  }
+
+  @Test("keeps the rest when packs are gone, cut, foreign or of another version")
+  func packs() throws {
+    try fill()
+    let names = folder.files()
+    #expect(names.count == 2)
+    let small = "packs/" + (names.first ?? "")
+    let whole = try folder.read(small)
+    let used = usedBytes(whole)
+    for isIndexThere in [true, false] {
+      truncate(folder.path + "/" + small, off_t(used / 2))
+      if !isIndexThere { try folder.remove("index") }
+      #expect(try survivors("cut") > Self.bodies)
+    }
+    try folder.poke(small, at: 8, [9])
+    #expect(try survivors("other version") == Self.bodies)
+    #expect(folder.files().contains(names[0]))
+    try folder.remove(small)
+    #expect(try survivors("gone") == Self.bodies)
+    let store = try Store.open(folder.path)
+    #expect(try store.statistics().bodies == Self.bodies)
+    store.close()
+    _ = FileManager.default.createFile(
+      atPath: folder.path + "/packs/00000077.pack", contents: Data(content(1, 10_000)))
+    _ = FileManager.default.createFile(atPath: folder.path + "/packs/readme.txt", contents: Data([1]))
+    _ = FileManager.default.createFile(atPath: folder.path + "/packs/00000078.tmp", contents: Data([1]))
+    #expect(try survivors("foreign files") == Self.bodies)
+    #expect(folder.files().contains("readme.txt"))
+    #expect(!folder.files().contains("00000078.tmp"))
+  }
+
+  @Test("takes in packs that the index doesn't know")
+  func unknownPacks() throws {
+    try fill()
+    let other = try Folder()
+    for name in folder.files() {
+      try FileManager.default.createDirectory(
+        atPath: other.path + "/packs", withIntermediateDirectories: true)
+      try FileManager.default.copyItem(
+        atPath: folder.path + "/packs/" + name, toPath: other.path + "/packs/" + name)
+    }
+    for name in folder.files() { try folder.remove("packs/" + name) }
+    #expect(try survivors("gone") == 0)
+    for name in folder.files() { try folder.remove("packs/" + name) }
+    for name in other.files() {
+      try FileManager.default.copyItem(
+        atPath: other.path + "/packs/" + name, toPath: folder.path + "/packs/" + name)
+    }
+    #expect(try survivors("back") == Self.count)
+  }
+
+  @Test("is never one that others can write to, and no symbolic link is followed in it")
+  func permissions() throws {
+    try fill()
+    var status = stat()
+    for name in ["index", "lock", "packs/" + (folder.files().first ?? "")] {
+      #expect(stat(folder.path + "/" + name, &status) == 0)
+      #expect(status.st_mode & 0o777 == 0o600)
+    }
+    #expect(stat(folder.path + "/packs", &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o700)
+    chmod(folder.path, 0o777)
+    let fault = #expect(throws: StoreFault.self) { try Store.open(folder.path) }
+    #expect(fault?.kind == .denied)
+    var trusting = Store.Options()
+    trusting.trustsDirectory = true
+    try Store.open(folder.path, trusting).close()
+    chmod(folder.path, 0o700)
+    if geteuid() == 0 {
+      chown(folder.path, 1, 1)
+      #expect(throws: StoreFault.self) { try Store.open(folder.path) }
+      chown(folder.path, 0, 0)
+    }
+    for name in folder.files() {
+      let path = folder.path + "/packs/" + name
+      rename(path, path + ".real")
+      symlink(path + ".real", path)
+    }
+    #expect(try survivors("linked packs") == 0)
+    try folder.remove("lock")
+    symlink("/etc/passwd", folder.path + "/lock")
+    #expect(throws: StoreFault.self) { try Store.open(folder.path) }
+  }
+}

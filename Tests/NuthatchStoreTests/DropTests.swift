@@ -1,0 +1,79 @@
+import Testing
+
+@testable import NuthatchStore
+
+@Suite("Too many bytes") struct DropTests {
+  let folder: Folder
+  init() throws { folder = try Folder() }
+
+  @Test("cost the oldest records, and only as many as must go")
+  func limit() throws {
+    let limit = 8 << 20
+    let store = try Store.open(folder.path, .init(diskBytes: limit))
+    for number in 0..<2000 {
+      try store.commit(RecordKey(.thumb, "\(number)"), content(UInt64(number % 7), 10_000))
+      // One pack may be in excess, reserved by the one who writes.
+      #expect(try store.statistics().diskBytes <= limit + (1 << 20))
+    }
+    let statistics = try store.statistics()
+    #expect(statistics.diskBytes > limit / 2)
+    #expect(statistics.droppedPacks > 5)
+    #expect(folder.allocated <= limit + (2 << 20))
+    var kept = 0
+    for number in 0..<2000 where try store.lookup(RecordKey(.thumb, "\(number)")) != nil {
+      #expect(number > 1000)
+      kept += 1
+    }
+    #expect(kept == statistics.thumbs)
+    #expect(try store.lookup(RecordKey(.thumb, "1999")) != nil)
+    #expect(try store.verify().isClean)
+  }
+
+  @Test("spare what was used")
+  func visited() throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 8 << 20))
+    let loved = (0..<20).map { RecordKey(.thumb, "loved \($0)") }
+    for (number, key) in loved.enumerated() { try store.commit(key, content(UInt64(number), 5000)) }
+    for number in 0..<3000 {
+      try store.commit(RecordKey(.thumb, "\(number)"), content(1, 8000))
+      if number % 50 == 0 { for key in loved { try store.touch(key) } }
+    }
+    for (number, key) in loved.enumerated() { #expect(try store.bytes(key) == content(UInt64(number), 5000)) }
+    #expect(try store.statistics().survivors >= loved.count)
+    #expect(try store.lookup(RecordKey(.thumb, "0")) == nil)
+  }
+
+  @Test("of bodies never push out thumbs")
+  func families() throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 16 << 20))
+    for number in 0..<100 {
+      try store.commit(RecordKey(.thumb, "t\(number)"), content(UInt64(number), 20_000))
+    }
+    for number in 0..<300 {
+      try store.commit(RecordKey(.body, "b\(number)"), content(1, number % 10 == 0 ? 900_000 : 150_000))
+    }
+    for number in 0..<100 {
+      #expect(try store.bytes(RecordKey(.thumb, "t\(number)")) == content(UInt64(number), 20_000))
+    }
+    #expect(try store.lookup(RecordKey(.body, "b299")) != nil)
+    #expect(try store.statistics().diskBytes < 13 << 20)
+  }
+
+  @Test("are dropped on demand, while leases stay readable and are accounted for")
+  func trim() throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 16 << 20))
+    let lease = try store.commit(RecordKey(.body, "b"), content(9, 300_000))
+    for number in 0..<40 {
+      try store.commit(RecordKey(.thumb, "\(number)"), content(UInt64(number), 100_000))
+    }
+    try store.trim(to: 2 << 20)
+    #expect(try store.statistics().diskBytes <= 2 << 20)
+    #expect(try store.statistics().pinnedBytes == 1 << 20)
+    try store.trim(to: 0)
+    #expect(try store.statistics().diskBytes == 0)
+    #expect(folder.files().isEmpty)
+    #expect(lease.copied() == content(9, 300_000))
+    try store.commit(RecordKey(.thumb, "new"), [1])
+    #expect(try store.bytes(RecordKey(.thumb, "new")) == [1])
+  }
+}

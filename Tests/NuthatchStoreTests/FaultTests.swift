@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+
+@testable import NuthatchStore
+
+/// Every system call of a scenario fails in turn: first the first one, then the second … until a run needs no more
+/// calls than that. After each, nothing may be wrong, and everything may go on.
+@Suite("A store whose system calls fail") struct FaultTests {
+  private static let limit = 4 << 20
+
+  /// Keeps, reads, replaces, removes, fills several packs and one large record, and opens anew in between. Whatever
+  /// throws is taken note of as "may be old or new".
+  private final class Scenario {
+    static let payloads = (0..<14).map { content(UInt64($0), 200_000) }
+    let folder: Folder
+    var may: [RecordKey: Set<[UInt8]?>] = [:]
+
+    init() throws { folder = try Folder() }
+
+    func allowed(_ key: RecordKey) -> Set<[UInt8]?> { may[key] ?? [nil] }
+
+    func commit(_ store: Store, _ key: RecordKey, _ bytes: [UInt8]) {
+      do {
+        try store.commit(key, bytes)
+        may[key] = [bytes, nil]
+      } catch {
+        may[key] = allowed(key).union([bytes])
+      }
+    }
+
+    func remove(_ store: Store, _ key: RecordKey) {
+      do {
+        _ = try store.remove(key)
+        may[key] = [nil]
+      } catch {
+        may[key] = allowed(key).union([nil])
+      }
+    }
+
+    func check(_ store: Store, _ note: String) {
+      for (key, allowed) in may {
+        guard let found = try? store.lookup(key) else { continue }
+        #expect(allowed.contains(found.copied()), "\(note): wrong bytes for \(key.bytes)")
+      }
+    }
+
+    func run(_ system: any SystemCalls, _ note: String) {
+      guard let store = try? Store.open(folder.path, .init(diskBytes: FaultTests.limit), system) else {
+        return
+      }
+      for number in 0..<4 {
+        commit(store, RecordKey(.meta, "m\(number)"), content(UInt64(number), 300))
+        commit(store, RecordKey(.body, "b\(number)"), Self.payloads[number])
+      }
+      commit(store, RecordKey(.meta, "m0"), content(100, 200))
+      remove(store, RecordKey(.meta, "m1"))
+      commit(store, RecordKey(.body, "large"), content(101, 700_000))
+      check(store, note)
+      store.close()
+      guard let again = try? Store.open(folder.path, .init(), system) else { return }
+      commit(again, RecordKey(.thumb, "t"), content(102, 5000))
+      for number in 4..<14 { commit(again, RecordKey(.body, "b\(number)"), Self.payloads[number]) }
+      _ = try? again.verify()
+      try? again.trim(to: 1 << 20)
+      check(again, note)
+      again.close()
+    }
+  }
+
+  @Test(
+    "gives no wrong bytes, and works again afterwards",
+    arguments: [
+      ("EIO", EIO, false), ("ENOSPC for good", ENOSPC, true), ("EMFILE for good", EMFILE, true),
+    ])
+  func failing(_ name: String, _ number: Int32, _ isLasting: Bool) throws {
+    var call = 0
+    while true {
+      let scenario = try Scenario()
+      let system = FaultyCalls(.number(number), after: call, isLasting: isLasting)
+      let note = "\(name) at call \(call)"
+      scenario.run(system, note)
+      let store = try Store.open(scenario.folder.path)
+      scenario.check(store, note)
+      let fresh = RecordKey(.meta, "fresh")
+      try store.commit(fresh, [1, 2, 3])
+      #expect(try store.bytes(fresh) == [1, 2, 3], "\(note)")
+      #expect(try store.verify().damaged == 0, "\(note)")
+      store.close()
+      try scenario.folder.remove("index")
+      let rebuilt = try Store.open(scenario.folder.path)
+      scenario.check(rebuilt, note + ", index rebuilt")
+      #expect(try rebuilt.bytes(fresh) == [1, 2, 3], "\(note)")
+      #expect(scenario.folder.files().allSatisfy { !$0.hasSuffix(".tmp") }, "\(note)")
+      if system.failures == 0 { break }
+      // Every call at first, then some: the later ones repeat what the earlier ones did.
+      call += call < 25 ? 1 : 19
+    }
+    #expect(call > 25)
+  }
+
+  @Test("reads and writes the rest when a call stops half-way")
+  func short() throws {
+    for call in 0..<40 {
+      let folder = try Folder()
+      let system = FaultyCalls(.short, after: call, isLasting: call % 2 == 1)
+      let store = try Store.open(folder.path, .init(), system)
+      for number in 0..<5 {
+        let key = RecordKey(.body, "\(number)")
+        try store.commit(key, content(UInt64(number), 30_000))
+        #expect(try store.bytes(key) == content(UInt64(number), 30_000), "call \(call)")
+      }
+      store.close()
+      let again = try Store.open(folder.path)
+      for number in 0..<5 {
+        #expect(try again.bytes(RecordKey(.body, "\(number)")) == content(UInt64(number), 30_000))
+      }
+      #expect(try again.verify().isClean)
+    }
+  }
+
+  @Test("says that the disk is full when a pack can't be reserved, and goes on when it can")
+  func full() throws {
+    let folder = try Folder()
+    let system = FaultyCalls(.number(ENOSPC), isLasting: true)
+    let store = try Store.open(folder.path, .init(), system)
+    system.arm(after: 0)
+    let fault = #expect(throws: StoreFault.self) { try store.commit(RecordKey(.meta, "k"), [1]) }
+    #expect(fault?.kind == .noSpace)
+    #expect(folder.files().isEmpty)
+    system.disarm()
+    try store.commit(RecordKey(.meta, "k"), [1])
+    #expect(try store.bytes(RecordKey(.meta, "k")) == [1])
+  }
+}

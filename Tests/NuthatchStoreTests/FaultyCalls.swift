@@ -1,0 +1,116 @@
+import Glibc
+import Synchronization
+
+@testable import NuthatchStore
+
+/// Linux's system calls, of which the one that is next after `grace` others fails, once or from then on.
+final class FaultyCalls: SystemCalls {
+  enum Failure {
+    case number(Int32)
+    /// Writes and reads stop half-way; other calls succeed.
+    case short
+  }
+
+  private let linux = LinuxCalls()
+  private let failure: Failure
+  private let isLasting: Bool
+  private let grace: Atomic<Int>
+  private let failed = Atomic(0)
+
+  /// - Parameter grace: how many calls succeed before; nil for all of them, until `arm` is called.
+  init(_ failure: Failure, after grace: Int? = nil, isLasting: Bool = false) {
+    self.failure = failure
+    self.isLasting = isLasting
+    self.grace = Atomic(grace ?? .max)
+  }
+
+  func arm(after count: Int) { grace.store(count, ordering: .relaxed) }
+  func disarm() { grace.store(.max, ordering: .relaxed) }
+  /// How many calls failed.
+  var failures: Int { failed.load(ordering: .relaxed) }
+
+  private func isNext() -> Bool {
+    let left = grace.wrappingSubtract(1, ordering: .relaxed).oldValue
+    guard left == 0 || (isLasting && left < 0) else { return false }
+    failed.wrappingAdd(1, ordering: .relaxed)
+    return true
+  }
+
+  private func attempt() throws(SystemFault) {
+    if case .number(let number) = failure, isNext() { throw SystemFault(number) }
+  }
+
+  func open(_ directory: Int32, _ name: String, _ flags: Int32) throws(SystemFault) -> Int32 {
+    try attempt()
+    return try linux.open(directory, name, flags)
+  }
+  func close(_ fd: Int32) { linux.close(fd) }
+  func status(_ fd: Int32) throws(SystemFault) -> FileStatus {
+    try attempt()
+    return try linux.status(fd)
+  }
+  func names(_ directory: Int32) throws(SystemFault) -> [String] {
+    try attempt()
+    return try linux.names(directory)
+  }
+  func makeDirectory(_ directory: Int32, _ name: String) throws(SystemFault) {
+    try attempt()
+    try linux.makeDirectory(directory, name)
+  }
+  func unlink(_ directory: Int32, _ name: String) throws(SystemFault) {
+    try attempt()
+    try linux.unlink(directory, name)
+  }
+  func rename(_ directory: Int32, _ from: String, _ to: String, replaces: Bool) throws(SystemFault) {
+    try attempt()
+    try linux.rename(directory, from, to, replaces: replaces)
+  }
+  func resize(_ fd: Int32, _ size: Int64) throws(SystemFault) {
+    try attempt()
+    try linux.resize(fd, size)
+  }
+  func reserve(_ fd: Int32, _ offset: Int64, _ length: Int64) throws(SystemFault) {
+    try attempt()
+    try linux.reserve(fd, offset, length)
+  }
+  func punch(_ fd: Int32, _ offset: Int64, _ length: Int64) throws(SystemFault) {
+    try attempt()
+    try linux.punch(fd, offset, length)
+  }
+  func write(_ fd: Int32, _ parts: UnsafeBufferPointer<iovec>, _ offset: Int64) throws(SystemFault) -> Int {
+    try attempt()
+    if case .short = failure, isNext(), let first = parts.first, first.iov_len > 1 {
+      var half = iovec(iov_base: first.iov_base, iov_len: first.iov_len / 2)
+      return try withUnsafePointer(to: &half) { (part) throws(SystemFault) -> Int in
+        try linux.write(fd, UnsafeBufferPointer(start: part, count: 1), offset)
+      }
+    }
+    return try linux.write(fd, parts, offset)
+  }
+  func read(_ fd: Int32, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) throws(SystemFault) -> Int {
+    try attempt()
+    if case .short = failure, bytes.count > 1, isNext() {
+      return try linux.read(
+        fd, UnsafeMutableRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2)), offset)
+    }
+    return try linux.read(fd, bytes, offset)
+  }
+  func dataBegins(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64? {
+    try attempt()
+    return try linux.dataBegins(fd, offset)
+  }
+  func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> UnsafeMutableRawPointer {
+    try attempt()
+    return try linux.map(fd, length, isWritable: isWritable)
+  }
+  func unmap(_ base: UnsafeMutableRawPointer, _ length: Int) { linux.unmap(base, length) }
+  func lock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) {
+    try attempt()
+    try linux.lock(fd, byte, kind)
+  }
+  func tryLock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) -> Bool {
+    try attempt()
+    return try linux.tryLock(fd, byte, kind)
+  }
+  func unlock(_ fd: Int32, _ byte: Int64) { linux.unlock(fd, byte) }
+}
