@@ -64,7 +64,10 @@ let package = Package(
       swiftSettings: swiftSettings),
     tests("TestServerTests", ["TestServer"]),
     tests("NuthatchHTTPTests", ["NuthatchHTTP"]),
-    tests("NuthatchStoreTests", ["CSystem", "NuthatchStore"]),
+    .executableTarget(
+      name: "nuthatch-storecrash", dependencies: ["NuthatchStore"], path: "Tests/StoreCrash",
+      swiftSettings: swiftSettings),
+    tests("NuthatchStoreTests", ["CSystem", "NuthatchStore", "nuthatch-storecrash"]),
     tests("NuthatchTransportTests", ["CSystem", "NuthatchTransport"]),
     .target(
       name: "ImagingFixtures", path: "Tests/ImagingFixtures", cSettings: cSettings,

@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+@testable import NuthatchStore
+
+/// Processes that are killed in the middle of whatever they do.
+@Suite("Killed processes", .serialized) struct CrashTests {
+  /// One of them, and what it said until it was killed.
+  private final class Victim {
+    let process = Process()
+    let pipe = Pipe()
+
+    init(_ arguments: [String]) throws {
+      let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+      process.executableURL = URL(fileURLWithPath: program).deletingLastPathComponent()
+        .appendingPathComponent("nuthatch-storecrash")
+      process.arguments = arguments
+      process.standardOutput = pipe
+      try process.run()
+    }
+
+    func kill() -> [Substring] {
+      Glibc.kill(process.processIdentifier, SIGKILL)
+      let said = (try? pipe.fileHandleForReading.readToEnd()) ?? Data()
+      process.waitUntilExit()
+      return String(decoding: said, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: true)
+    }
+  }
+
+  private static func key(_ number: UInt64) -> RecordKey {
+    RecordKey(RecordKind.allCases[Int(number % 3)], "key \(number)")
+  }
+
+  @Test("leave whole records, and every one that they had kept", arguments: [256 << 20, 4 << 20])
+  func killed(_ limit: Int) throws {
+    let folder = try Folder()
+    let seed = newSeed()
+    var dice = Dice(seed)
+    try Store.open(folder.path, .init(diskBytes: limit)).close()
+    var kept: [UInt64: UInt64] = [:]
+    for round in 1...12 {
+      let note: Comment = "seed \(seed), round \(round)"
+      let victims = try (0..<3).map { try Victim(["write", folder.path, "\($0)", "\(round)"]) }
+      usleep(UInt32.random(in: 20_000..<150_000, using: &dice))
+      for victim in victims.shuffled(using: &dice) {
+        for line in victim.kill() {
+          let words = line.split(separator: " ").compactMap { UInt64($0) }
+          // The last line may be cut.
+          if words.count == 2 {
+            kept[words[0]] = max(kept[words[0]] ?? 0, words[1])
+          } else {
+            #expect(words.count == 1, "\(note): \(line)")
+          }
+        }
+        #expect(victim.process.terminationReason == .uncaughtSignal, note)
+        #expect(victim.process.terminationStatus == SIGKILL, note)
+      }
+      if round % 4 == 0 { try folder.remove("index") }
+      let begin = ContinuousClock.now
+      let store = try Store.open(folder.path)
+      #expect(ContinuousClock.now - begin < .seconds(5), note)
+      if limit > 64 << 20 {
+        for (number, version) in kept {
+          let found = try store.lookup(Self.key(number))?.withBytes {
+            $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+          }
+          #expect(found ?? 0 >= version, "\(note), key \(number)")
+        }
+      }
+      #expect(try store.verify().damaged == 0, note)
+      #expect(folder.files().allSatisfy { !$0.hasSuffix(".tmp") }, note)
+      #expect(folder.allocated <= limit + 6 * store.shared.limits.packCapacity, note)
+      store.close()
+    }
+  }
+
+  @Test("leave their locks, also when they had forked children")
+  func forked() throws {
+    let folder = try Folder()
+    let victim = try Victim(["fork", folder.path])
+    var said = ""
+    while !said.contains("\n") {
+      let more = victim.pipe.fileHandleForReading.availableData
+      if more.isEmpty { break }
+      said += String(decoding: more, as: UTF8.self)
+    }
+    let child = try #require(
+      Int32(said.split(separator: " ").last?.trimmingCharacters(in: .newlines) ?? ""), "\(said)")
+    Glibc.kill(victim.process.processIdentifier, SIGKILL)
+    // Foundation sees the end of a process only when its children have ended too.
+    defer {
+      Glibc.kill(child, SIGKILL)
+      victim.process.waitUntilExit()
+    }
+    while try String(contentsOfFile: "/proc/\(victim.process.processIdentifier)/stat", encoding: .utf8)
+      .contains(") Z") == false
+    { usleep(1000) }
+    let begin = ContinuousClock.now
+    let store = try Store.open(folder.path)
+    try store.commit(RecordKey(.meta, "mine"), [1])
+    #expect(ContinuousClock.now - begin < .seconds(1))
+    // Into the pack that the killed one appended to: its lock is free, though its child lives.
+    #expect(folder.files().count == 3)
+    #expect(try store.lookup(Self.key(0)) != nil)
+    #expect(try store.lookup(Self.key(3)) != nil)
+    #expect(try store.lookup(Self.key(6)) != nil)
+    #expect(try store.verify().isClean)
+  }
+}
