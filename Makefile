@@ -8,7 +8,7 @@ SWIFTFLAGS ?=
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
-.PHONY: all machine test-machine demo test install wheel header lint format sanitize fuzz bench bench-imaging bench-quality clean help
+.PHONY: all machine test-machine demo test install wheel header lint format sanitize fuzz bench bench-imaging bench-quality bench-store clean help
 
 all: machine ## build the library, the command and the test server into build/
 	@swift build -c release $(SWIFTFLAGS)
@@ -57,7 +57,11 @@ bench-imaging: machine ## thumbnails beside the codecs alone, Pillow, libvips an
 bench-quality: machine ## thumbnails of photographs against an exact reference, in decibels
 	@Benchmarks/imaging/quality.sh
 
-bench: bench-imaging bench-quality ## every benchmark
+bench-store: machine ## measure the store
+	@swift build -c release --product nuthatch-bench-store
+	@.build/release/nuthatch-bench-store
+
+bench: bench-imaging bench-quality bench-store ## every benchmark
 
 clean: ## remove everything that was built
 	rm -rf .build build dist

@@ -67,6 +67,9 @@ let package = Package(
     .executableTarget(
       name: "nuthatch-storecrash", dependencies: ["NuthatchStore"], path: "Tests/StoreCrash",
       swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "nuthatch-bench-store", dependencies: ["NuthatchStore"], path: "Benchmarks/Store",
+      swiftSettings: swiftSettings),
     tests("NuthatchStoreTests", ["CSystem", "NuthatchStore", "nuthatch-storecrash"]),
     tests("NuthatchTransportTests", ["CSystem", "NuthatchTransport"]),
     .target(
