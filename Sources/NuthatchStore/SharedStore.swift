@@ -21,7 +21,7 @@ final class SharedStore: @unchecked Sendable {
   var unsettled: [(location: Location, hash: KeyHash)] = []
 
   // The index in use, as an unretained reference, so that readers need no lock. `indexes` keeps every index that was
-  // ever in use until the end, because a reader may still be in it; each is larger than the one before.
+  // ever in use until the end, because a reader may still be in it; each is larger than the one before, but for those of a `clear`.
   private let currentIndex: Atomic<UInt>
   private let indexLock = Lock()
   private var indexes: [Index] = []
@@ -63,9 +63,10 @@ final class SharedStore: @unchecked Sendable {
   func use(_ index: Index) {
     indexLock.with {
       indexes.append(index)
-      seenDrops.store(index.drops, ordering: .relaxed)
       currentIndex.store(UInt(bitPattern: Unmanaged.passUnretained(index).toOpaque()), ordering: .releasing)
     }
+    // Somebody may have dropped packs and replaced the index before this process looked.
+    forgetDropped(index)
   }
 
   /// The index for a reader, who first sees to it that what other processes did has reached this one.
