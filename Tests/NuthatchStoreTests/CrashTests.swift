@@ -58,7 +58,7 @@ import Testing
       if round % 4 == 0 { try folder.remove("index") }
       let begin = ContinuousClock.now
       let store = try Store.open(folder.path)
-      #expect(ContinuousClock.now - begin < .seconds(5), note)
+      #expect(ContinuousClock.now - begin < .seconds(60), note)
       if limit > 64 << 20 {
         for (number, version) in kept {
           let found = try store.lookup(Self.key(number))?.withBytes {
@@ -98,7 +98,8 @@ import Testing
     let begin = ContinuousClock.now
     let store = try Store.open(folder.path)
     try store.commit(RecordKey(.meta, "mine"), [1])
-    #expect(ContinuousClock.now - begin < .seconds(1))
+    // The child lives for a minute: whoever had to wait for its end would be far beyond this.
+    #expect(ContinuousClock.now - begin < .seconds(30))
     // Into the pack that the killed one appended to: its lock is free, though its child lives.
     #expect(folder.files().count == 3)
     #expect(try store.lookup(Self.key(0)) != nil)
