@@ -64,7 +64,7 @@ bench-store: machine ## measure the store
 bench: bench-imaging bench-quality bench-store ## every benchmark
 
 clean: ## remove everything that was built
-	rm -rf .build build dist
+	rm -rf .build Benchmarks/.build build dist
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 @ \2/p' Makefile | column -t -s @
