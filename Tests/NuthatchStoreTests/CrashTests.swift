@@ -67,6 +67,8 @@ import Testing
           #expect(found ?? 0 >= version, "\(note), key \(number)")
         }
       }
+      // SIGKILL may end a writer in the middle of a record, which nobody was promised: found, and out of the way.
+      #expect(try store.verify().damaged <= victims.count, note)
       #expect(try store.verify().damaged == 0, note)
       #expect(folder.files().allSatisfy { !$0.hasSuffix(".tmp") }, note)
       #expect(folder.allocated <= limit + 6 * store.shared.limits.packCapacity, note)
