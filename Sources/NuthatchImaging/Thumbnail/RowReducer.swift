@@ -2,8 +2,8 @@ import CSystem
 
 /// Averages squares of 2, 4 or 8 pixels while rows arrive.
 ///
-/// libjpeg's reduced transforms are these very averages, so that a small thumbnail made beside a large one comes
-/// from the same pixels as when it is made alone.
+/// libjpeg's reduced transforms are these very averages, but for what it clamps and for colour differences that it
+/// has to widen first: there a small thumbnail made beside a large one differs from the same one made alone.
 final class RowReducer {
   private let size: ImageSize
   private let factor: Int
