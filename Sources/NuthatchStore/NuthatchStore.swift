@@ -4,6 +4,9 @@
 /// a shared index without a lock (`Index`), handed out without a copy (`Lease`). `docs/FORMAT.md` describes every byte.
 ///
 /// Whatever doesn't match is a miss: no record is trusted because the index says so, no index because it is there.
+/// That is also why `try?` stands where records and packs are looked at: what can't be read now is passed over like what
+/// isn't there, and only a commit that can't be kept is an error.
+///
 /// Every system call goes through `SystemCalls`. This room knows nothing of URLs, pictures or the network.
 
 /// What a record holds, which is part of its key.
