@@ -1,0 +1,61 @@
+/// Keeps requests away from a host that can't be reached.
+///
+/// It opens after `threshold` connection faults in a row. While it is open, requests fail at once. After a
+/// back-off, which doubles with every opening without a success in between, it is half open: one request, the
+/// probe, may try. An answer of any status closes it, also one to a request from before; a fault of the probe
+/// opens it again.
+struct Circuit {
+  struct Settings: Equatable, Sendable {
+    /// Faults in a row that open it; 0 for never. Default 5.
+    var threshold = 5
+    /// How long it is open at first, in nanoseconds. Default 1 s.
+    var firstBackOff: Int64 = 1_000_000_000
+    /// How long it is open at most. Default 60 s.
+    var longestBackOff: Int64 = 60_000_000_000
+  }
+
+  enum State: Equatable {
+    case closed
+    case open(until: Int64)
+    case halfOpen
+  }
+
+  private var faults = 0
+  private var openings = 0
+  private var openUntil: Int64?
+
+  func state(at now: Int64) -> State {
+    guard let openUntil else { return .closed }
+    return now < openUntil ? .open(until: openUntil) : .halfOpen
+  }
+
+  /// Whether there is nothing to remember.
+  var isPristine: Bool { faults == 0 && openUntil == nil }
+
+  mutating func noteAnswer() { self = Circuit() }
+
+  /// A connection fault; true when it opened the circuit. What comes in from requests that began before the
+  /// circuit opened says nothing new.
+  mutating func noteFault(isProbe: Bool, at now: Int64, _ settings: Settings) -> Bool {
+    guard settings.threshold > 0 else { return false }
+    if openUntil == nil {
+      faults += 1
+      guard faults >= settings.threshold else { return false }
+    } else if !isProbe {
+      return false
+    }
+    openings = min(openings + 1, 62)
+    openUntil = now &+ Circuit.backOff(openings, settings)
+    return true
+  }
+
+  /// Lets a probe through now, since the network isn't the one that failed.
+  mutating func halfOpen(at now: Int64) {
+    if openUntil != nil { openUntil = now }
+  }
+
+  private static func backOff(_ openings: Int, _ settings: Settings) -> Int64 {
+    let (doubled, isTooMuch) = settings.firstBackOff.multipliedReportingOverflow(by: 1 << Int64(openings - 1))
+    return isTooMuch ? settings.longestBackOff : min(doubled, settings.longestBackOff)
+  }
+}

@@ -1,0 +1,240 @@
+import NuthatchHTTP
+import Synchronization
+
+/// The process's one queue: who may send a request, and when.
+///
+/// A deterministic machine without a thread, a lock or a clock: everything is called on the loop's thread and
+/// is told `now` (nanoseconds of the monotonic clock). Only `activity` may be read by any thread, hence
+/// Sendable.
+///
+/// How the pipeline uses it, for every exchange with a server (each redirect hop and each attempt is one,
+/// under the host that it goes to):
+///
+/// 1. `submit` gives an entry. The queue calls `begin` on the work, now or later, or `refused` when the
+///    host's circuit is open. Time spent waiting costs the request nothing: its time-outs start in `begin`.
+/// 2. When the head comes: `answered`, with the time to the first byte; after the first one of an HTTP/2
+///    connection `noteProtocol`; for 429 and 503 with `Retry-After` `pause`.
+/// 3. When the exchange is over, whatever the end: `finished`, exactly once for every `begin`. With `retryAt`
+///    the same entry waits again, keeps its place by arrival, and `begin` comes again.
+/// 4. A request that is cancelled while it waits: `remove`. While it runs: abort the transfer, then
+///    `finished` with `.abandoned`. (`remove` on a running entry does the same.)
+///
+/// `wake` asks for a call of `tick` at a time, at the latest; asking again for an earlier time doesn't
+/// withdraw the first. `activityChanged` says that there is something to do again, or nothing any more.
+///
+/// Order: priority, then arrival, over all hosts that may start something; a host that is at its limit,
+/// paused, spaced by `rate` or dead isn't looked at. So that nothing starves, one start in eight goes to the
+/// oldest entry, if that one has waited longer than `patience`: among all hosts, within each host, and
+/// between work below and above zero.
+final class FetchQueue: @unchecked Sendable {
+  private(set) var settings: QueueSettings
+  private(set) var link: LinkKind
+  let wake: (Int64) -> Void
+  let activityChanged: (Bool) -> Void
+  let count = Atomic<Int>(0)
+
+  /// Those with entries, and idle ones that something is remembered of.
+  var hosts: [Origin: QueueHost] = [:]
+  var idleHosts = PositionedHeap<HostsByIdleness>()
+  var lastHost: UInt32 = 0
+  var lastIdle: UInt64 = 0
+  /// Hosts that wait for a time, by that time.
+  var wakingHosts = PositionedHeap<HostsByWake>()
+  /// Entries that wait for a time, by that time.
+  var delayed = PositionedHeap<EntriesByAge>()
+  var refusals: [QueueEntry] = []
+
+  var adaptation: AutomaticSize
+  let linkPlaces = PlacePool(size: 1, isFixed: false)
+  let loopbackPlaces = PlacePool(size: 1, isFixed: false)
+
+  var lastArrival: UInt64 = 0
+  var isPumping = false
+  var wasActive = false
+  var wakeAt: Int64 = .max
+
+  init(
+    _ settings: QueueSettings = QueueSettings(), link: LinkKind = .unknown,
+    wake: @escaping (Int64) -> Void, activityChanged: @escaping (Bool) -> Void = { _ in }
+  ) {
+    self.settings = settings
+    self.link = link
+    self.wake = wake
+    self.activityChanged = activityChanged
+    adaptation = AutomaticSize(link.sizes, most: 1)
+    resize(anew: true)
+  }
+
+  /// Queued and running entries. Any thread may ask.
+  var activity: Int { count.load(ordering: .relaxed) }
+
+  /// How many requests may run at once, loopback not counted unless the number was fixed.
+  var size: Int { linkPlaces.size }
+
+  /// Hosts that are known at the moment.
+  var hostCount: Int { hosts.count }
+}
+
+// MARK: - Entries
+
+extension FetchQueue {
+  /// Queues `work` for `origin`, not to begin before `notBefore`.
+  @discardableResult
+  func submit(
+    _ work: any QueuedWork, to origin: Origin, priority: Int = 0, notBefore: Int64? = nil, now: Int64
+  ) -> QueueEntry {
+    lastArrival += 1
+    let host = host(origin)
+    let entry = QueueEntry(work, host, priority: priority, arrival: lastArrival, at: now)
+    host.entries += 1
+    count.add(1, ordering: .relaxed)
+    enqueue(entry, notBefore: notBefore, now: now)
+    pump(now)
+    return entry
+  }
+
+  /// Changes the priority (-10…10) of an entry that waits or runs; its arrival stays what it was.
+  func setPriority(_ priority: Int, of entry: QueueEntry, now: Int64) {
+    let host = entry.state == .gone ? nil : entry.host
+    switch entry.state {
+    case .queued:
+      guard let host else { return }
+      host.lane(isBackground: entry.isBackground).remove(entry)
+      entry.setPriority(priority)
+      host.lane(isBackground: entry.isBackground).add(entry)
+      refresh(host, now)
+    case .running:
+      host?.noteEnd(of: entry)
+      entry.setPriority(priority)
+      host?.noteStart(of: entry)
+    case .delayed, .refused:
+      entry.setPriority(priority)
+    case .gone:
+      return
+    }
+    pump(now)
+  }
+
+  /// Takes an entry out; nothing happens when it is gone already. A running one frees its place.
+  func remove(_ entry: QueueEntry, now: Int64) {
+    switch entry.state {
+    case .delayed:
+      delayed.remove(entry)
+    case .queued:
+      entry.host.lane(isBackground: entry.isBackground).remove(entry)
+      refresh(entry.host, now)
+    case .running:
+      return finished(entry, .abandoned, now: now)
+    case .refused:
+      break
+    case .gone:
+      return
+    }
+    forget(entry)
+    pump(now)
+  }
+
+  /// How an exchange ended, as far as the queue needs to know.
+  enum Outcome: Equatable, Sendable {
+    /// The server answered, whatever it said and however the body ended.
+    case done
+    /// No connection, or it broke before the head: dns, refused, reset, tls, time-out while connecting.
+    case unreachable(timedOut: Bool)
+    /// The peer fell silent after the connection stood.
+    case timedOut
+    /// We ended it: that says nothing about the host.
+    case abandoned
+  }
+
+  /// The head has come, `firstByte` nanoseconds after the request was sent (nil when that says nothing about
+  /// the link, as for uploads).
+  func answered(_ entry: QueueEntry, firstByte: Int64?, now: Int64) {
+    guard entry.state == .running else { return }
+    let host = entry.host
+    entry.hasAnswered = true
+    entry.endProbe()
+    host.circuit.noteAnswer()
+    if let firstByte {
+      let judgement = host.latency.note(firstByte)
+      if !host.isLoopback {
+        adaptation.noteAnswer(host: host.number, judgement, began: entry.since, at: now)
+        resize()
+      }
+    }
+    refresh(host, now)
+    pump(now)
+  }
+
+  /// The place is free again. With `retryAt` the entry goes back into the queue until then at least.
+  func finished(_ entry: QueueEntry, _ outcome: Outcome, retryAt: Int64? = nil, now: Int64) {
+    guard entry.state == .running else { return }
+    let host = entry.host
+    host.noteEnd(of: entry)
+    learn(outcome, from: entry, now)
+    entry.endProbe()
+    if let retryAt {
+      entry.hasAnswered = false
+      entry.since = now
+      enqueue(entry, notBefore: retryAt, now: now)
+    } else {
+      forget(entry)
+    }
+    refresh(host, now)
+    pump(now)
+  }
+}
+
+// MARK: - Hosts, link, time
+
+extension FetchQueue {
+  enum HostProtocol: Sendable { case http1, http2 }
+
+  /// What the host speaks decides how much it may have at once.
+  func noteProtocol(_ origin: Origin, _ spoken: HostProtocol, now: Int64) {
+    guard let host = hosts[origin], host.speaksHTTP2 != (spoken == .http2) else { return }
+    host.speaksHTTP2 = spoken == .http2
+    refresh(host, now)
+    pump(now)
+  }
+
+  /// Starts nothing at this host before `until`, at most `longestPause` from now. A shorter pause takes
+  /// nothing back.
+  func pause(_ origin: Origin, until: Int64, now: Int64) {
+    let host = host(origin)
+    host.pausedUntil = max(host.pausedUntil, min(until, now &+ settings.longestPause))
+    refresh(host, now)
+    retire(host)
+    pump(now)
+  }
+
+  /// The default route goes another way, or is back: the automatic size begins anew, what was measured is
+  /// forgotten, and every open circuit lets its probe through.
+  func linkChanged(to link: LinkKind, now: Int64) {
+    self.link = link
+    resize(anew: true)
+    for host in hosts.values {
+      host.latency = HostLatency()
+      host.circuit.halfOpen(at: now)
+      refresh(host, now)
+    }
+    pump(now)
+  }
+
+  /// New settings take effect at once; what runs already runs on.
+  func change(_ settings: QueueSettings, now: Int64) {
+    let old = self.settings
+    self.settings = settings
+    resize(anew: old.concurrency != settings.concurrency || old.mostAtOnce != settings.mostAtOnce)
+    for host in hosts.values {
+      host.move(to: pool(isLoopback: host.isLoopback))
+      refresh(host, now)
+    }
+    pump(now)
+  }
+
+  /// To be called at the times that `wake` asked for; at others it does no harm.
+  func tick(now: Int64) {
+    wakeAt = .max
+    pump(now)
+  }
+}

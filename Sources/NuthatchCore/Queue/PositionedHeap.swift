@@ -1,0 +1,81 @@
+/// In which heap an element stands where. An element that may be in two heaps at once has two orders.
+protocol HeapOrder {
+  associatedtype Element: AnyObject
+  /// -1 outside of the heap.
+  static func position(of element: Element) -> Int32
+  static func setPosition(of element: Element, to position: Int32)
+}
+
+/// A binary heap, least key first, whose elements know where they stand, so that any of them can be moved or
+/// taken out in logarithmic time. Adding in rising order takes constant time.
+struct PositionedHeap<Order: HeapOrder> {
+  private var items: [(key: UInt64, element: Order.Element)] = []
+
+  var isEmpty: Bool { items.isEmpty }
+  var count: Int { items.count }
+  var first: Order.Element? { items.first?.element }
+  var firstKey: UInt64? { items.first?.key }
+  var elements: [Order.Element] { items.map(\.element) }
+
+  func contains(_ element: Order.Element) -> Bool { Order.position(of: element) >= 0 }
+
+  /// Adds `element`, or gives it another key.
+  mutating func set(_ element: Order.Element, key: UInt64) {
+    let position = Int(Order.position(of: element))
+    guard position >= 0 else {
+      items.append((key, element))
+      return siftUp(items.count - 1)
+    }
+    let old = items[position].key
+    items[position].key = key
+    if key < old { siftUp(position) } else if key > old { siftDown(position) }
+  }
+
+  /// Takes `element` out; nothing happens when it isn't in.
+  mutating func remove(_ element: Order.Element) {
+    let position = Int(Order.position(of: element))
+    guard position >= 0 else { return }
+    Order.setPosition(of: element, to: -1)
+    let last = items.removeLast()
+    guard position < items.count else { return giveBackRoom() }
+    items[position] = last
+    siftUp(position)
+    siftDown(Int(Order.position(of: last.element)))
+    giveBackRoom()
+  }
+
+  /// A burst that is over keeps no memory.
+  private mutating func giveBackRoom() {
+    guard items.capacity > 64, items.count < items.capacity / 4 else { return }
+    var smaller: [(key: UInt64, element: Order.Element)] = []
+    smaller.reserveCapacity(items.count * 2)
+    smaller.append(contentsOf: items)
+    items = smaller
+  }
+
+  private mutating func siftUp(_ start: Int) {
+    var child = start
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard items[child].key < items[parent].key else { break }
+      items.swapAt(child, parent)
+      Order.setPosition(of: items[child].element, to: Int32(truncatingIfNeeded: child))
+      child = parent
+    }
+    Order.setPosition(of: items[child].element, to: Int32(truncatingIfNeeded: child))
+  }
+
+  private mutating func siftDown(_ start: Int) {
+    var parent = start
+    while true {
+      let left = 2 * parent + 1
+      guard left < items.count else { break }
+      let least = left + 1 < items.count && items[left + 1].key < items[left].key ? left + 1 : left
+      guard items[least].key < items[parent].key else { break }
+      items.swapAt(least, parent)
+      Order.setPosition(of: items[parent].element, to: Int32(truncatingIfNeeded: parent))
+      parent = least
+    }
+    Order.setPosition(of: items[parent].element, to: Int32(truncatingIfNeeded: parent))
+  }
+}

@@ -1,0 +1,76 @@
+/// What waits in the queue: something that can begin when it gets a place. Called on the loop's thread,
+/// possibly before `submit` returns.
+protocol QueuedWork: AnyObject {
+  /// The place is taken: begin now, and tell `FetchQueue.finished` when it is over.
+  func begin(_ entry: QueueEntry)
+  /// The host can't be reached (`circuit_open`), and the entry is gone from the queue. Worth trying again
+  /// after `retryAfter` nanoseconds.
+  func refused(_ entry: QueueEntry, retryAfter: Int64)
+}
+
+/// One request in the queue, queued or running; whoever submitted it names it by this object.
+final class QueueEntry {
+  enum State: UInt8 {
+    /// Waits for its time.
+    case delayed
+    /// Waits for a place.
+    case queued
+    case running
+    /// Will hear that its host can't be reached.
+    case refused
+    case gone
+  }
+
+  private(set) var state = State.queued
+  /// -10…10, higher first.
+  private(set) var priority: Int8
+  var isProbe = false
+  var hasAnswered = false
+  fileprivate var positionByRank: Int32 = -1
+  fileprivate var positionByAge: Int32 = -1
+  unowned let host: QueueHost
+  /// Kept from `submit` until the entry is gone.
+  private(set) var work: (any QueuedWork)?
+  /// Counts submissions.
+  let arrival: UInt64
+  /// When it was queued or, once it runs, when it began.
+  var since: Int64
+
+  init(_ work: any QueuedWork, _ host: QueueHost, priority: Int, arrival: UInt64, at now: Int64) {
+    self.work = work
+    self.host = host
+    self.priority = Int8(clamping: min(max(priority, -10), 10))
+    self.arrival = arrival
+    since = now
+  }
+
+  /// Below zero: what nobody looks at meanwhile.
+  var isBackground: Bool { priority < 0 }
+
+  /// The order of things: priority, then arrival.
+  var rank: UInt64 { UInt64(10 - Int(priority)) << 56 | arrival }
+
+  func turn(_ state: State) {
+    self.state = state
+    if state == .gone { work = nil }
+  }
+
+  func endProbe() {
+    guard isProbe else { return }
+    isProbe = false
+    host.isProbing = false
+  }
+
+  func setPriority(_ priority: Int) { self.priority = Int8(clamping: min(max(priority, -10), 10)) }
+}
+
+enum EntriesByRank: HeapOrder {
+  static func position(of element: QueueEntry) -> Int32 { element.positionByRank }
+  static func setPosition(of element: QueueEntry, to position: Int32) { element.positionByRank = position }
+}
+
+/// Also the order of delayed entries by their time: an entry is never in both.
+enum EntriesByAge: HeapOrder {
+  static func position(of element: QueueEntry) -> Int32 { element.positionByAge }
+  static func setPosition(of element: QueueEntry, to position: Int32) { element.positionByAge = position }
+}

@@ -1,0 +1,173 @@
+import NuthatchHTTP
+
+/// What the queue knows of one origin: what waits for it, what runs there, and what keeps it from running
+/// more.
+final class QueueHost {
+  let origin: Origin
+  let number: UInt32
+  let isLoopback: Bool
+
+  private(set) var pool: PlacePool
+  private(set) var foreground: QueueLane?
+  private(set) var background: QueueLane?
+  /// Entries in any state but gone.
+  var entries = 0
+  private(set) var running = 0
+  private var runningBackground = 0
+  var isProbing = false
+  var speaksHTTP2 = false
+  var pausedUntil: Int64 = .min
+  var rate = StartRate()
+  var circuit = Circuit()
+  var latency = HostLatency()
+
+  fileprivate var positionByWake: Int32 = -1
+  fileprivate var positionByIdleness: Int32 = -1
+
+  init(_ origin: Origin, number: UInt32, isLoopback: Bool, pool: PlacePool) {
+    self.origin = origin
+    self.number = number
+    self.isLoopback = isLoopback
+    self.pool = pool
+  }
+
+  /// Whether another of its entries may start.
+  enum Gate: Equatable {
+    case open
+    /// Until something of it ends.
+    case shut
+    case until(Int64)
+  }
+
+  func gate(at now: Int64, _ settings: QueueSettings) -> Gate {
+    guard running < limit(settings) else { return .shut }
+    let allowed = max(pausedUntil, rate.allowed(settings.rate))
+    if allowed > now { return .until(allowed) }
+    switch circuit.state(at: now) {
+    case .closed: return .open
+    case .halfOpen: return isProbing ? .shut : .open
+    case .open(let until): return .until(until)
+    }
+  }
+
+  func limit(_ settings: QueueSettings) -> Int {
+    max(1, speaksHTTP2 ? settings.streams : settings.perHost)
+  }
+
+  var lanes: [QueueLane] { [foreground, background].compactMap { $0 } }
+
+  func noteStart(of entry: QueueEntry) {
+    running += 1
+    if entry.isBackground { runningBackground += 1 }
+    pool.noteStart(isBackground: entry.isBackground)
+  }
+
+  func noteEnd(of entry: QueueEntry) {
+    running -= 1
+    if entry.isBackground { runningBackground -= 1 }
+    pool.noteEnd(isBackground: entry.isBackground)
+  }
+
+  /// Takes part in another pool from now on, with all that runs.
+  func move(to other: PlacePool) {
+    guard other !== pool else { return }
+    for lane in lanes { pool.withdraw(lane) }
+    let counts = [(runningBackground, true), (running - runningBackground, false)]
+    for (count, isBackground) in counts {
+      for _ in 0..<count {
+        pool.noteEnd(isBackground: isBackground)
+        other.noteStart(isBackground: isBackground)
+      }
+    }
+    pool = other
+  }
+
+  /// The lane that an entry of this priority waits in.
+  func lane(isBackground: Bool) -> QueueLane {
+    if let lane = isBackground ? background : foreground { return lane }
+    let lane = QueueLane(self, isBackground: isBackground)
+    if isBackground { background = lane } else { foreground = lane }
+    return lane
+  }
+}
+
+enum HostsByWake: HeapOrder {
+  static func position(of element: QueueHost) -> Int32 { element.positionByWake }
+  static func setPosition(of element: QueueHost, to position: Int32) { element.positionByWake = position }
+}
+
+enum HostsByIdleness: HeapOrder {
+  static func position(of element: QueueHost) -> Int32 { element.positionByIdleness }
+  static func setPosition(of element: QueueHost, to position: Int32) { element.positionByIdleness = position }
+}
+
+/// The waiting entries of one host, above or below zero.
+final class QueueLane {
+  unowned let host: QueueHost
+  let isBackground: Bool
+  private(set) var byRank = PositionedHeap<EntriesByRank>()
+  private(set) var byAge = PositionedHeap<EntriesByAge>()
+  private var share = Share()
+  fileprivate var positionByRank: Int32 = -1
+  fileprivate var positionByAge: Int32 = -1
+
+  init(_ host: QueueHost, isBackground: Bool) {
+    self.host = host
+    self.isBackground = isBackground
+  }
+
+  var isEmpty: Bool { byRank.isEmpty }
+
+  func add(_ entry: QueueEntry) {
+    byRank.set(entry, key: entry.rank)
+    byAge.set(entry, key: entry.arrival)
+  }
+
+  func remove(_ entry: QueueEntry) {
+    byRank.remove(entry)
+    byAge.remove(entry)
+  }
+
+  /// Takes all out, in the order of their arrival.
+  func takeAll() -> [QueueEntry] {
+    let all = byAge.elements.sorted { $0.arrival < $1.arrival }
+    for entry in all { remove(entry) }
+    return all
+  }
+
+  /// Whose turn it is: the highest in rank, but of eight the oldest once, when it has waited too long.
+  func takeNext(oldest: Bool, waitingSince limit: Int64) -> QueueEntry? {
+    let isOldest = share.isDue(byAge.first, waitingSince: limit) || oldest
+    guard let entry = isOldest ? byAge.first : byRank.first else { return nil }
+    remove(entry)
+    return entry
+  }
+}
+
+enum LanesByRank: HeapOrder {
+  static func position(of element: QueueLane) -> Int32 { element.positionByRank }
+  static func setPosition(of element: QueueLane, to position: Int32) { element.positionByRank = position }
+}
+
+enum LanesByAge: HeapOrder {
+  static func position(of element: QueueLane) -> Int32 { element.positionByAge }
+  static func setPosition(of element: QueueLane, to position: Int32) { element.positionByAge = position }
+}
+
+/// One turn in eight belongs to whoever has waited longer than patience lasts.
+struct Share {
+  private var others = 0
+
+  mutating func isDue(_ oldest: QueueEntry?, waitingSince limit: Int64) -> Bool {
+    guard let oldest, oldest.since <= limit else {
+      others = min(others + 1, 7)
+      return false
+    }
+    guard others >= 7 else {
+      others += 1
+      return false
+    }
+    others = 0
+    return true
+  }
+}

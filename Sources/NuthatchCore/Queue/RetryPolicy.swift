@@ -1,0 +1,89 @@
+import NuthatchTransport
+
+/// When to try again: pure, with the random numbers handed in.
+///
+/// Only what may be sent twice (the idempotent methods of RFC 9110, 9.2.2), and only after what may pass by
+/// itself:
+///
+/// | what | again | as others do |
+/// | --- | --- | --- |
+/// | dns, refused, reset, timeout, truncated | yes | urllib3, `curl --retry --retry-connrefused` |
+/// | tls, broken HTTP, all our own reasons | no | a bad certificate stays bad |
+/// | 408, 429, 500, 502, 503, 504 | yes | curl, the AWS SDKs |
+/// | 425 (too early) | yes | RFC 8470 asks for it |
+/// | any other status | no | |
+///
+/// The n-th wait is a random time between nothing and `base` × 2ⁿ⁻¹, at most `longest` ("full jitter"). With
+/// `Retry-After` it is at least that; one longer than `longestRetryAfter`, or than the deadline leaves time
+/// for, gives up.
+struct RetryPolicy: Equatable, Sendable {
+  /// Attempts after the first. Default 3.
+  var retries = 3
+  /// Nanoseconds. Default 250 ms.
+  var base: Int64 = 250_000_000
+  /// The longest wait that nobody asked for, in nanoseconds. Default 20 s.
+  var longest: Int64 = 20_000_000_000
+  /// The longest wait that a server may ask for, in nanoseconds. Default 5 minutes.
+  var longestRetryAfter: Int64 = 300_000_000_000
+  var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+
+  enum Outcome: Equatable, Sendable {
+    /// `retryAfter` in nanoseconds from now.
+    case status(Int, retryAfter: Int64? = nil)
+    case fault(TransportFault.Kind)
+  }
+
+  enum Decision: Equatable, Sendable {
+    /// Nanoseconds from now.
+    case retry(after: Int64)
+    case giveUp
+  }
+
+  /// What to do after attempt number `attempt` (from 1) ended with `outcome`, with `remaining` nanoseconds
+  /// left of the deadline (nil: there is none).
+  func decide(
+    attempt: Int, outcome: Outcome, method: String, remaining: Int64?,
+    using random: inout some RandomNumberGenerator
+  ) -> Decision {
+    guard attempt <= retries, RetryPolicy.isIdempotent(method), isRetriable(outcome) else { return .giveUp }
+    var wait = Int64.random(in: 0...bound(attempt), using: &random)
+    if case .status(_, let retryAfter?) = outcome {
+      guard retryAfter <= longestRetryAfter else { return .giveUp }
+      wait = max(wait, retryAfter)
+    }
+    if let remaining, wait >= remaining { return .giveUp }
+    return .retry(after: wait)
+  }
+
+  /// RFC 9110, 9.2.2. Methods are case-sensitive; one that isn't known isn't idempotent.
+  static func isIdempotent(_ method: String) -> Bool {
+    ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
+  }
+
+  private func isRetriable(_ outcome: Outcome) -> Bool {
+    switch outcome {
+    case .status(let status, _): statuses.contains(status)
+    case .fault(let kind): [.dns, .refused, .reset, .timeout, .truncated].contains(kind)
+    }
+  }
+
+  private func bound(_ attempt: Int) -> Int64 {
+    let shift = Int64(min(max(attempt, 1) - 1, 40))
+    let (bound, isTooMuch) = base.multipliedReportingOverflow(by: 1 << shift)
+    return max(0, isTooMuch ? longest : min(bound, longest))
+  }
+}
+
+extension FetchQueue.Outcome {
+  /// What the end of a transfer says about its host. A fault after the head is the answer's, not the host's.
+  init(_ fault: TransportFault?, _ timings: TransferTimings, hasHead: Bool) {
+    switch fault?.kind {
+    case nil: self = .done
+    case .timeout: self = timings.connect > 0 || hasHead ? .timedOut : .unreachable(timedOut: true)
+    case .stopped: self = hasHead ? .done : .abandoned
+    case .dns, .refused, .reset, .tls: self = hasHead ? .done : .unreachable(timedOut: false)
+    case .http, .truncated: self = .done
+    case .badURL, .outOfMemory, .internal, .io: self = .abandoned
+    }
+  }
+}

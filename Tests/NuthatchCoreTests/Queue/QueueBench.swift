@@ -1,0 +1,113 @@
+import NuthatchTransport
+
+@testable import NuthatchCore
+
+let second: Int64 = 1_000_000_000
+let millisecond: Int64 = 1_000_000
+
+/// A queue without time: the clock stands still until a test moves it.
+final class QueueBench {
+  final class Work: QueuedWork {
+    let name: String
+    unowned let bench: QueueBench
+    var onBegin: ((QueueEntry) -> Void)?
+    private(set) var begins = 0
+    private(set) var retryAfter: Int64?
+
+    init(_ name: String, _ bench: QueueBench) {
+      self.name = name
+      self.bench = bench
+    }
+
+    func begin(_ entry: QueueEntry) {
+      begins += 1
+      bench.begun.append(name)
+      bench.running.append(entry)
+      bench.onBegin?(entry)
+      onBegin?(entry)
+    }
+
+    func refused(_ entry: QueueEntry, retryAfter: Int64) {
+      self.retryAfter = retryAfter
+      bench.refused.append(name)
+    }
+  }
+
+  var now: Int64 = 1000 * second
+  /// Names in the order of their starts.
+  var begun: [String] = []
+  var refused: [String] = []
+  var running: [QueueEntry] = []
+  var activity: [Bool] = []
+  var wakes: [Int64] = []
+  var onBegin: ((QueueEntry) -> Void)?
+  var works: [Work] = []
+  private(set) var queue: FetchQueue!
+
+  init(_ settings: QueueSettings = QueueSettings(), link: LinkKind = .wired) {
+    queue = FetchQueue(
+      settings, link: link, wake: { [unowned self] in self.wakes.append($0) },
+      activityChanged: { [unowned self] in self.activity.append($0) })
+  }
+
+  static func origin(_ host: String) -> Origin {
+    guard let url = try? WebURL(host.contains("://") ? host : "http://\(host)/") else {
+      preconditionFailure("a test's own host: \(host)")
+    }
+    return url.origin
+  }
+
+  @discardableResult
+  func submit(
+    _ name: String, to host: String = "a.example", priority: Int = 0, notBefore: Int64? = nil
+  ) -> QueueEntry {
+    let work = Work(name, self)
+    works.append(work)
+    return queue.submit(
+      work, to: QueueBench.origin(host), priority: priority, notBefore: notBefore, now: now)
+  }
+
+  func finish(_ entry: QueueEntry, _ outcome: FetchQueue.Outcome = .done, retryAt: Int64? = nil) {
+    running.removeAll { $0 === entry }
+    queue.finished(entry, outcome, retryAt: retryAt, now: now)
+  }
+
+  /// Ends the one that has run for longest.
+  func finishFirst(_ outcome: FetchQueue.Outcome = .done) {
+    if let entry = running.first { finish(entry, outcome) }
+  }
+
+  func finishAll() {
+    while !running.isEmpty { finishFirst() }
+  }
+
+  /// Lets time pass, and wakes the queue whenever it wanted to be woken meanwhile.
+  func pass(_ time: Int64) {
+    let end = now + time
+    while let next = wakes.min(), next <= end {
+      wakes.removeAll { $0 <= next }
+      now = max(now, next)
+      queue.tick(now: now)
+    }
+    now = end
+  }
+
+  /// What has begun since the last call.
+  func takeBegun() -> [String] {
+    defer { begun = [] }
+    return begun
+  }
+
+  func names(_ entries: [QueueEntry]) -> [String] {
+    entries.compactMap { ($0.work as? Work)?.name }
+  }
+}
+
+extension QueueSettings {
+  static func fixed(_ size: Int, perHost: Int = 6) -> QueueSettings {
+    var settings = QueueSettings()
+    settings.concurrency = .fixed(size)
+    settings.perHost = perHost
+    return settings
+  }
+}
