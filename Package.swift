@@ -39,13 +39,13 @@ let package = Package(
   targets: [
     .target(
       name: "CSystem", cSettings: cSettings,
-      linkerSettings: ["curl", "isal", "jpeg", "lcms2", "png16"].map { .linkedLibrary($0) }),
+      linkerSettings: ["crypto", "curl", "isal", "jpeg", "lcms2", "png16"].map { .linkedLibrary($0) }),
     .target(name: "CNuthatch", cSettings: cSettings),
     room("NuthatchHTTP", ["CSystem"]),
     room("NuthatchStore", ["CSystem"]),
     room("NuthatchTransport", ["CSystem", "NuthatchHTTP"]),
     room("NuthatchImaging", ["CSystem"]),
-    room("NuthatchCore", ["CSystem", "NuthatchHTTP", "NuthatchTransport", "NuthatchImaging"]),
+    room("NuthatchCore", ["CSystem", "NuthatchHTTP", "NuthatchTransport", "NuthatchImaging", "NuthatchStore"]),
     room("Nuthatch", ["NuthatchCore"]),
     .target(
       name: "NuthatchABI", dependencies: ["CNuthatch", "CSystem", "NuthatchCore"], exclude: ["nuthatch.map"],

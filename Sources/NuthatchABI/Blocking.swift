@@ -39,5 +39,7 @@ public func nhPerform(
 private func wait(
   for request: Request, in cache: Cache, _ place: UnsafeMutablePointer<nh_response_ref?>
 ) throws(NuthatchError) {
+  var request = request
+  request.delivery = .fresh
   try give(ResponseView(try cache.submit(request).result()), .response, to: place)
 }

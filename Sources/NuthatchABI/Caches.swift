@@ -42,7 +42,7 @@ private func cacheOptions(_ pointer: UnsafePointer<nh_options>?) throws(Nuthatch
   let given = try readSized(pointer, zero: nh_options(), "options")
   guard given.reserved == 0 else { throw NuthatchError(.invalid, "options.reserved is not 0") }
   options.timeout = limit(given.timeout_ms, default: options.timeout)
-  options.deadline = limit(given.deadline_ms, default: options.deadline)
+  if given.deadline_ms != 0 { options.deadline = limit(given.deadline_ms, default: .none) }
   if given.max_bytes != 0 { options.maxBytes = given.max_bytes }
   if given.user_agent != nil { options.userAgent = try string(given.user_agent, "options.user_agent") }
   return options

@@ -98,21 +98,20 @@ public func nhTicketRelease(_ ticket: nh_ticket_ref?) -> nh_status {
 
 private func cEvent(_ event: Event) throws(NuthatchError) -> nh_event {
   var told = nh_event()
+  told.kind = nh_event_kind(UInt32(event.kind.rawValue))
   told.is_final = event.isFinal ? 1 : 0
-  switch event {
-  case .fresh(let response):
-    told.kind = NH_EVENT_FRESH
-    told.is_in_cache = response.isInCache ? 1 : 0
-    told.source = nh_source(UInt32(response.source.rawValue))
+  told.is_in_cache = event.isInCache ? 1 : 0
+  told.source = nh_source(UInt32(event.source?.rawValue ?? 0))
+  told.bytes_done = event.bytesDone
+  told.bytes_total = event.bytesTotal ?? -1
+  if let response = event.response {
     told.http_status = Int32(clamping: response.status)
     told.bytes_done = Int64(response.bodySize)
     told.bytes_total = told.bytes_done
     try give(ResponseView(response), .response, to: &told.response)
-  case .failed, .cancelled:
-    guard case .failure(let error) = event.result else { break }
-    told.kind = error.code == .cancelled ? NH_EVENT_CANCELLED : NH_EVENT_FAILED
+  }
+  if let error = event.error {
     told.code = nh_status(UInt32(error.code.rawValue))
-    told.bytes_total = -1
     told.message = strdup(error.message)
   }
   return told

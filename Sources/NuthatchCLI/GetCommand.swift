@@ -82,6 +82,7 @@ enum GetCommand: Command {
 
   private static func request(_ arguments: ParsedArguments, url: String) throws -> Request {
     var request = Request(url)
+    request.delivery = .fresh
     request.headers = try arguments.headers("header")
     if arguments.has("size"), !request.headers.contains(where: { $0.name.lowercased() == "accept" }) {
       request.headers.append(("Accept", Cache.pictureAccept))
@@ -107,7 +108,7 @@ enum GetCommand: Command {
       let ticket = try cache.submit(request)
       while true {
         // In slices, because a signal may come to any thread and can't wake this one by itself.
-        if let event = try ticket.next(within: 50) { return event.result }
+        if let event = try ticket.final(within: 50) { return event.result }
         if Interruption.signal != nil { ticket.cancel() }
       }
     } catch {

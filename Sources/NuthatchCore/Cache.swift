@@ -5,33 +5,21 @@ import NuthatchHTTP
 ///
 /// Any thread may use it. `close` ends what is under way; a cache that is dropped unclosed closes itself.
 public final class Cache: Sendable {
-  /// What holds for all requests that don't say otherwise.
-  public struct Options: Sendable {
-    /// Silence: the longest time without a byte.
-    public var timeout = Request.Limit.milliseconds(30_000)
-    /// All of a request together.
-    public var deadline = Request.Limit.none
-    /// The largest body, in bytes.
-    public var maxBytes: Int64 = 64 << 20
-    /// What the `User-Agent` header says.
-    public var userAgent = "nuthatch/\(Version.string)"
-
-    /// The defaults.
-    public init() {}
-  }
-
   /// The directory, as it was passed or as the default found it.
   public let path: String
   /// What it was opened with.
   public let options: Options
   private let runtime: Runtime
+  private let shared: SharedCache
+  private let identity: CacheDirectory.Identity
   private let open = OpenTickets()
   private let epoch = nhs_fork_epoch()
 
   /// Opens the cache in a directory, which is made when it is missing.
   ///
   /// - Parameter path: nil for `$NUTHATCH_CACHE`, else `$XDG_CACHE_HOME/nuthatch`, else `~/.cache/nuthatch`.
-  /// - Throws: `io` when the directory can't be made or used.
+  /// - Throws: `io` when the directory can't be made or used; `denied` when it belongs to somebody else or others may
+  ///   write to it; `conflict` when it is open in this process with other options of the store; `no_space`.
   public init(path: String? = nil, options: Options = Options()) throws(NuthatchError) {
     guard options.maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative") }
     do {
@@ -40,29 +28,43 @@ public final class Cache: Sendable {
     } catch {
       throw NuthatchError(.badHeader, error.reason)
     }
-    self.path = try CacheDirectory.prepare(path)
+    let path = try CacheDirectory.prepare(path)
+    let identity = try CacheDirectory.identity(of: path)
+    let runtime = try Runtime.acquire()
+    do {
+      shared = try OpenCaches.acquire(path, identity, options, runtime)
+    } catch {
+      runtime.release()
+      throw error
+    }
+    self.path = path
     self.options = options
-    runtime = try Runtime.acquire()
+    self.identity = identity
+    self.runtime = runtime
   }
 
   deinit { close() }
 
-  /// Starts a request.
+  /// Starts a request. A fresh stored answer is there when this returns.
   ///
-  /// - Throws: `bad_url` or `bad_header` before any network is touched; `closed`; `forked`.
+  /// - Throws: `bad_url` or `bad_header` before any network is touched; `invalid`; `closed`; `forked`.
   public func submit(_ request: Request) throws(NuthatchError) -> Ticket {
     try checkUsable()
-    let plan = try FetchPlan(request, options)
+    let plan = try RequestPlan(request, options)
     let ticket = Ticket(url: request.url)
     guard open.add(ticket) else { throw .closed }
-    Fetch.start(plan, ticket, runtime.transport)
+    Errand.start(plan, ticket, shared, runtime)
     return ticket
   }
 
   /// Fetches and waits. Answers of any status are a success; what the server said is in the response.
   public func get(_ url: String) throws(NuthatchError) -> Response {
-    try submit(Request(url)).result()
+    var request = Request(url)
+    request.delivery = .fresh
+    return try submit(request).result()
   }
+
+  var counts: CacheCounts { shared.counts }
 
   /// How many requests are under way.
   public var activity: Int { isForked ? 0 : open.count }
@@ -72,6 +74,7 @@ public final class Cache: Sendable {
     guard !isForked else { return }
     guard let left = open.close() else { return }
     for ticket in left { ticket.finish(.failed(.closed)) }
+    OpenCaches.release(shared, identity)
     runtime.release()
   }
 

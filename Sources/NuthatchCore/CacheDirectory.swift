@@ -16,6 +16,18 @@ enum CacheDirectory {
     return path
   }
 
+  /// The same directory has the same identity, whatever path led to it.
+  struct Identity: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  static func identity(of path: String) throws(NuthatchError) -> Identity {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw failure("can't be read", path) }
+    return Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+
   static func standard() throws(NuthatchError) -> String {
     if let path = environment("NUTHATCH_CACHE") { return path }
     if let base = environment("XDG_CACHE_HOME"), base.hasPrefix("/") { return base + "/nuthatch" }

@@ -6,6 +6,8 @@ public struct NuthatchError: Error, Sendable, Equatable, CustomStringConvertible
   public var code: ErrorCode
   /// What happened, to which URL, and where it helps, what to do. Passwords in URLs are shown as `***`.
   public var message: String
+  /// After how many seconds it makes sense to ask again; nil when nobody knows.
+  public var retryAfter: Int64?
 
   /// An error with its message.
   public init(_ code: ErrorCode, _ message: String) {

@@ -1,6 +1,6 @@
 import NuthatchHTTP
 
-/// What to fetch, and within which limits.
+/// What to fetch, what to make of it, and within which limits.
 public struct Request: Sendable {
   /// The URL, as it will be echoed by every answer and error.
   public var url: String
@@ -12,12 +12,41 @@ public struct Request: Sendable {
   public var body: [UInt8] = []
   /// Basic credentials; they stay with the origin of `url`.
   public var user: (name: String, password: String)?
+
+  /// The thumbnails that are wanted, at most 64; empty for the response itself.
+  public var boxes: [ThumbnailBox] = []
+  /// The most pixels that a picture may have. nil: the cache's own.
+  public var maxPixels: Int?
+  /// Whether what decodes of a damaged or truncated picture is an image, marked `isPartial`. Off.
+  public var allowTruncated = false
+
+  /// When answers from the cache are delivered.
+  public var delivery = Delivery.twice
+  /// −10 to 10, higher ones first.
+  public var priority = 0
+  /// A word of the caller's, to cancel by.
+  public var tag: String?
+  /// What is taken for fresh. nil: the cache's own.
+  public var policy: Policy?
+  /// Which addresses may be connected to. nil: the cache's own.
+  public var `guard`: Guard?
+  /// What the answer is kept under, instead of the URL: for URLs that carry a signature or a date.
+  public var key: String?
+  /// Leaves the query out of what the answer is kept under. Off.
+  public var ignoreQuery = false
+  /// A name for whose answers these are, instead of the credentials sent: for tokens that change.
+  public var partition: String?
+
   /// Silence: the longest time without a byte, be it in connecting, waiting or receiving. nil: the cache's own.
   public var timeout: Limit?
-  /// All of it together, redirects included. nil: the cache's own.
+  /// All of it together, redirects and further attempts included. nil: the cache's own.
   public var deadline: Limit?
+  /// How often a failed attempt is followed by another. nil: the cache's own.
+  public var retries: Int?
   /// The largest body that is taken. nil: the cache's own.
   public var maxBytes: Int64?
+  /// Whether `progress` events are delivered. Off.
+  public var reportsProgress = false
 
   /// A GET of `url`, with the cache's own limits.
   public init(_ url: String) { self.url = url }
@@ -35,4 +64,56 @@ public struct Request: Sendable {
       }
     }
   }
+
+  /// When answers from the cache are delivered (the table is in docs/HTTP.md).
+  public enum Delivery: Int32, Sendable {
+    /// A stale one at once, the fresh one after it.
+    case twice = 0
+    /// One answer, a stale one too; it is revalidated behind.
+    case first = 1
+    /// One answer, which holds now.
+    case fresh = 2
+  }
+}
+
+/// Which addresses may be connected to. Judged on the address really connected to, for every hop.
+public enum Guard: Int32, Sendable {
+  /// No link-local ones (cloud metadata), and no private ones by redirect from a public one.
+  case guarded = 0
+  /// Public ones only.
+  case publicOnly = 1
+  /// All.
+  case any = 2
+}
+
+/// What is taken for fresh, and for how long (docs/HTTP.md).
+public struct Policy: Sendable, Equatable {
+  /// The rules that the numbers belong to.
+  public enum Rules: Int32, Sendable {
+    /// Those of the original kit: pictures stay fresh for days unless the server says otherwise.
+    case kit = 0
+    /// RFC 9111, to the letter.
+    case rfc9111 = 1
+    /// Whatever is stored answers; the network is never asked.
+    case offline = 2
+    /// Nothing that is stored answers; what comes is stored.
+    case reload = 3
+  }
+
+  /// The rules.
+  public var rules: Rules
+  /// `kit`: seconds for which a picture with a validator and no lifetime is fresh. A day.
+  public var validatorTTL: Int64 = 86_400
+  /// `kit`: seconds for which a picture without any word on caching is fresh. Seven days.
+  public var imageTTL: Int64 = 604_800
+  /// `kit`: seconds for which an answer marked `no-cache` is fresh. A minute.
+  public var noCacheTTL: Int64 = 60
+  /// `rfc9111`: the share of the time since `Last-Modified` for which an answer without a lifetime is fresh. 0.1.
+  public var heuristic: Double = 0.1
+
+  /// Rules with their own numbers.
+  public init(_ rules: Rules) { self.rules = rules }
+
+  /// The default.
+  public static let kit = Policy(.kit)
 }

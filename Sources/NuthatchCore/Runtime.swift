@@ -2,12 +2,15 @@ import CSystem
 import Glibc
 import NuthatchTransport
 
-/// What all open caches of a process share: the transport and its thread. Made for the first cache, ended with the last.
+/// What all open caches of a process share: the transport and its thread, the queue, the workers. Made for the first cache, ended with the last.
 ///
 /// A forked child has none of its parent's threads, so it never touches its parent's runtime: the first cache that
 /// it opens makes a new one, and the old one's memory stays as it is.
 final class Runtime: @unchecked Sendable {
   let transport: Transport
+  let workers: WorkerPool
+  /// Confined to the loop's thread.
+  let queue: FetchQueue
   private let epoch: UInt64
   // Guarded by the process lock, like `current`.
   private var users = 0
@@ -19,7 +22,24 @@ final class Runtime: @unchecked Sendable {
     } catch {
       throw NuthatchError(ErrorCode(error.kind), error.message)
     }
+    workers = WorkerPool(memory: Runtime.decodeBytes)
+    let loop = transport.loop
+    var settings = QueueSettings()
+    settings.mostAtOnce = transport.ceiling
+    let alarm = QueueAlarm(loop)
+    queue = FetchQueue(settings, wake: { alarm.ring(at: $0) })
+    alarm.queue = queue
     epoch = nhs_fork_epoch()
+  }
+
+  var loop: EventLoop { transport.loop }
+
+  /// What all decodes together may hold: 256 MiB or an eighth of the machine's memory, less what small ones hold unasked.
+  private static var decodeBytes: Int {
+    let pages = sysconf(Int32(_SC_PHYS_PAGES))
+    let machine = max(0, pages) &* max(0, sysconf(Int32(_SC_PAGESIZE)))
+    let all = machine > 0 ? min(256 << 20, machine / 8) : 256 << 20
+    return max(16 << 20, all - WorkerPool.processors * PictureMaker.small)
   }
 
   /// The runtime, which stays until `release` has been called as often as this.
@@ -28,7 +48,7 @@ final class Runtime: @unchecked Sendable {
     let made = try Runtime()
     _ = endsAtExit
     let winner = claim(orInstall: made)
-    if winner !== made { made.transport.stop() }
+    if winner !== made { made.end() }
     return winner
   }
 
@@ -39,7 +59,13 @@ final class Runtime: @unchecked Sendable {
     let isLast = users == 0
     if isLast, Runtime.current === self { Runtime.current = nil }
     nhs_process_unlock()
-    if isLast { transport.stop() }
+    if isLast { end() }
+  }
+
+  /// What workers still do is done, and heard by the loop, before it ends.
+  private func end() {
+    workers.stop()
+    transport.stop()
   }
 
   /// exit() takes OpenSSL down while other threads run on: the loop must not be in the middle of it then. Registered
@@ -48,7 +74,9 @@ final class Runtime: @unchecked Sendable {
     nhs_process_lock()
     let running = current
     nhs_process_unlock()
-    if let running, running.epoch == nhs_fork_epoch() { running.transport.abandon() }
+    guard let running, running.epoch == nhs_fork_epoch() else { return }
+    running.workers.abandon()
+    running.transport.abandon()
   }
 
   private static func claim() -> Runtime? {
@@ -71,5 +99,20 @@ final class Runtime: @unchecked Sendable {
     current = made
     made.users = 1
     return made
+  }
+}
+
+/// The queue's timer on the loop.
+private final class QueueAlarm: @unchecked Sendable {
+  private let loop: EventLoop
+  weak var queue: FetchQueue?
+
+  init(_ loop: EventLoop) { self.loop = loop }
+
+  func ring(at time: Int64) {
+    _ = loop.at(time) { [weak self] in
+      guard let self else { return }
+      self.queue?.tick(now: self.loop.now)
+    }
   }
 }

@@ -24,7 +24,7 @@ package final class Transport: @unchecked Sendable {
   private static let idleLimit = 64
 
   /// As many transfers run at once: each may need a descriptor, of which the program wants some, too.
-  private let activeLimit: Int = {
+  package let ceiling: Int = {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
     return min(256, max(1, (Int(clamping: limit.rlim_cur) - 16) / 2))
@@ -80,7 +80,7 @@ package final class Transport: @unchecked Sendable {
 
 extension Transport {
   private func begin(_ id: UInt64, _ request: TransferRequest, _ sink: any TransferSink) {
-    guard active.count < activeLimit else {
+    guard active.count < ceiling else {
       waiting[id] = (request, sink)
       order.append(id)
       return
@@ -89,7 +89,7 @@ extension Transport {
   }
 
   private func launchNext() {
-    while active.count < activeLimit, nextInOrder < order.count {
+    while active.count < ceiling, nextInOrder < order.count {
       let id = order[nextInOrder]
       nextInOrder += 1
       if let (request, sink) = waiting.removeValue(forKey: id) { launch(id, request, sink) }

@@ -124,7 +124,7 @@ static void longer_event(void) {
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
     memset(&newer, 0x5a, sizeof newer);
-    nh_request_new(url_of(base, "/bytes/10"), &request);
+    nh_request_new(url_of(base, "/bytes/11"), &request);
     nh_submit(cache, request, &ticket);
     CHECK("longer event", nh_wait(ticket, -1, &newer.known, sizeof newer - sizeof newer.behind) == NH_OK);
     CHECK("what isn't known is 0", newer.known.kind == NH_EVENT_FRESH && newer.from_the_future == 0);

@@ -50,7 +50,7 @@ def test_proxies_are_taken_from_the_environment(server: TestServer, nuthatch: Ru
     server.on("/a", ok("by proxy"))
     done = nuthatch("get", "http://nuthatch.invalid/a", http_proxy=server.url(""))
     assert (done.returncode, done.stdout) == (0, b"by proxy")
-    done = nuthatch("get", "http://nuthatch.invalid/a", http_proxy=server.url(""), no_proxy=".invalid")
+    done = nuthatch("get", "http://nuthatch.invalid/b", http_proxy=server.url(""), no_proxy=".invalid")
     assert (done.returncode, done.stderr[:19]) == (4, b"nuthatch: get: dns:")
 
 

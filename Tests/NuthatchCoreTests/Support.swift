@@ -14,6 +14,8 @@ final class Bench {
 
   init(_ change: (inout Cache.Options) -> Void = { _ in }) throws {
     var options = Cache.Options()
+    // What fails fails at once, unless a test is about attempts.
+    options.retries = 0
     change(&options)
     server = try TestServer.start()
     folder = try Bench.makeFolder()
@@ -23,7 +25,7 @@ final class Bench {
   deinit {
     cache.close()
     server.stop()
-    rmdir(folder)
+    removeTree(folder)
   }
 
   static func makeFolder() throws -> String {
@@ -46,4 +48,20 @@ final class Bench {
 
 extension Response {
   var text: String { withBody { String(decoding: $0, as: UTF8.self) } }
+}
+
+/// Removes a folder with everything in it.
+func removeTree(_ path: String) {
+  if let folder = opendir(path) {
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      guard name != ".", name != ".." else { continue }
+      let inner = "\(path)/\(name)"
+      if unlink(inner) != 0 { removeTree(inner) }
+    }
+    closedir(folder)
+  }
+  rmdir(path)
 }

@@ -29,8 +29,9 @@ import Testing
     let bench = try Bench()
     bench.server.on("/a", .ok("x"))
     let ticket = try bench.cache.submit(Request(bench.server.url("/a")))
-    guard case .fresh(let response)? = try ticket.next() else { return #expect(Bool(false)) }
-    #expect(response.text == "x")
+    let event = try #require(try ticket.next())
+    #expect(event.kind == .fresh)
+    #expect(event.response?.text == "x")
     #expect(ticket.state == .done)
     let error = try #require(throws: NuthatchError.self) { try ticket.next(within: 0) }
     #expect(error.code == .invalid)
@@ -94,8 +95,8 @@ import Testing
   @Test("that are closed end what is under way, and take nothing more")
   func close() throws {
     let bench = try Bench()
-    bench.server.on("/a", Script.ok("x").after(.wait("never")))
-    let tickets = try (0..<3).map { _ in try bench.cache.submit(Request(bench.server.url("/a"))) }
+    bench.server.on(prefix: "/a/") { _ in Script.ok("x").after(.wait("never")) }
+    let tickets = try (0..<3).map { try bench.cache.submit(Request(bench.server.url("/a/\($0)"))) }
     #expect(bench.server.gate("never").waitUntilReached(3))
     bench.cache.close()
     bench.cache.close()

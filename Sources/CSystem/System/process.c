@@ -2,6 +2,7 @@
 #include "nhs_process.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -54,6 +55,11 @@ void nhs_keep_in_child(int fd) {
         }
     }
     pthread_mutex_unlock(&process_lock);
+}
+
+int nhs_processors(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 int nhs_thread_start(uint64_t *thread, const char *name, void *(*body)(void *), void *context) {

@@ -19,6 +19,9 @@ void nhs_process_unlock(void);
 int nhs_close_in_child(int fd);
 void nhs_keep_in_child(int fd);
 
+/* How many processors this process may use. */
+int nhs_processors(void);
+
 /* Starts a thread that has every signal blocked, so that the program's handlers run on the program's own threads. */
 int nhs_thread_start(uint64_t *thread, const char *name, void *(*body)(void *), void *context);
 int nhs_thread_join(uint64_t thread);

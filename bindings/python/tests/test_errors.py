@@ -280,7 +280,7 @@ def test_threads_of_a_child_reopen_once(server: TestServer, cache: nuthatch.Cach
             loops = [
                 name
                 for name in os.listdir("/proc/self/task")
-                if "nuthatch" in Path(f"/proc/self/task/{name}/comm").read_text()
+                if "nuthatch-loop" in Path(f"/proc/self/task/{name}/comm").read_text()
             ]
             status = 0 if bodies == [b"x"] * 8 and len(loops) == 1 else 2
         finally:

@@ -100,12 +100,12 @@ def test_the_answer_outlives_the_cache(server: TestServer, tmp_path: Path) -> No
 
 
 def test_many_threads(server: TestServer, cache: nuthatch.Cache) -> None:
-    server.on("/a", ok("x" * 1000))
+    server.on_prefix("/a/", ok("x" * 1000))
     bodies = []
 
     def work() -> None:
-        for _ in range(25):
-            bodies.append(cache.get(server.url("/a")).body)
+        for number in range(25):
+            bodies.append(cache.get(server.url(f"/a/{threading.get_ident()}/{number}")).body)
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
@@ -113,7 +113,7 @@ def test_many_threads(server: TestServer, cache: nuthatch.Cache) -> None:
     for thread in threads:
         thread.join()
     assert bodies == [b"x" * 1000] * 200
-    assert server.count("/a") == 200
+    assert server.count() == 200
 
 
 def test_other_threads_run_meanwhile(server: TestServer, cache: nuthatch.Cache) -> None:

@@ -16,8 +16,9 @@ public final class Ticket: Sendable {
   private struct Progress {
     var state = State.queued
     var isFinal = false
-    /// The final event until somebody takes it: whoever keeps the ticket doesn't keep the answer's bytes with it.
-    var final: Event?
+    /// Events that nobody has taken yet: at most one `progress`, one `cached` and the final one. They go with whoever
+    /// takes them, so that keeping the ticket doesn't keep the answer's bytes.
+    var events: [Event] = []
     var observers: [@Sendable (Event) -> Void] = []
     var abort: (@Sendable () -> Void)?
   }
@@ -38,13 +39,15 @@ public final class Ticket: Sendable {
   /// - Parameter milliseconds: The longest wait; nil waits for ever.
   /// - Throws: `forked` in a forked child; `invalid` when the final event has been handed out already.
   public func next(within milliseconds: Int64? = nil) throws(NuthatchError) -> Event? {
-    let deadline = Bell.deadline(milliseconds)
+    try next(until: Bell.deadline(milliseconds))
+  }
+
+  private func next(until deadline: Int64) throws(NuthatchError) -> Event? {
     while true {
       if isForked { throw .forked }
       let ring = bell.current
       let (event, isFinal) = progress.withLock { progress in
-        defer { progress.final = nil }
-        return (progress.final, progress.isFinal)
+        (progress.events.isEmpty ? nil : progress.events.removeFirst(), progress.isFinal)
       }
       if let event { return event }
       if isFinal { throw wasTaken }
@@ -56,10 +59,21 @@ public final class Ticket: Sendable {
   /// The URL for messages, its password hidden.
   package var shownURL: String { WebURL.redacted(url) }
 
-  /// Waits for the answer.
+  /// Waits for the final event; those before it are passed over.
+  public func final(within milliseconds: Int64? = nil) throws(NuthatchError) -> Event? {
+    let due = Bell.deadline(milliseconds)
+    while let event = try next(until: due) {
+      if event.isFinal { return event }
+    }
+    return nil
+  }
+
+  /// Waits for the final event's answer.
+  ///
+  /// - Throws: the final event's error.
   public func result() throws(NuthatchError) -> Response {
     while true {
-      if let event = try next() { return try event.result.get() }
+      if let event = try final() { return try event.result.get() }
     }
   }
 
@@ -73,7 +87,7 @@ public final class Ticket: Sendable {
   package func whenFinal(_ observer: @escaping @Sendable (Event) -> Void) {
     let (event, isFinal) = progress.withLock { progress in
       if !progress.isFinal { progress.observers.append(observer) }
-      return (progress.final, progress.isFinal)
+      return (progress.events.last, progress.isFinal)
     }
     if isFinal { observer(event ?? .failed(wasTaken)) }
   }
@@ -85,17 +99,45 @@ public final class Ticket: Sendable {
   private var isForked: Bool { nhs_fork_epoch() != epoch }
 }
 
-// MARK: - For the fetch behind it
+// MARK: - For the errand behind it
 
 extension Ticket {
-  /// `abort` is called when the ticket ends before its fetch does. False when it has ended already.
+  /// `abort` is called when the ticket ends before its errand does. False when it has ended already.
   func begin(abort: @escaping @Sendable () -> Void) -> Bool {
     progress.withLock { progress in
       guard !progress.isFinal else { return false }
-      progress.state = .running
       progress.abort = abort
       return true
     }
+  }
+
+  /// Whether its final event is still to come.
+  var isOpen: Bool { progress.withLock { !$0.isFinal } }
+
+  /// Notes that the queue has let the request through.
+  func run() {
+    progress.withLock { progress in if progress.state == .queued { progress.state = .running } }
+  }
+
+  /// Tells of bytes that came; of several that nobody took the newest is kept.
+  func report(_ done: Int64, of total: Int64?) {
+    let isTold = progress.withLock { progress in
+      guard !progress.isFinal else { return false }
+      progress.events.removeAll { $0.kind == .progress }
+      progress.events.append(.progress(done, of: total))
+      return true
+    }
+    if isTold { bell.ring() }
+  }
+
+  /// Delivers an event. Once there is a final one, every other is dropped.
+  func deliver(_ event: Event) {
+    if event.isFinal { return finish(event) }
+    let isTold = progress.withLock { progress in
+      if !progress.isFinal { progress.events.append(event) }
+      return !progress.isFinal
+    }
+    if isTold { bell.ring() }
   }
 
   /// Makes `event` the final one; of several the first counts.
@@ -103,8 +145,9 @@ extension Ticket {
     let ended: Progress? = progress.withLock { progress in
       guard !progress.isFinal else { return nil }
       progress.isFinal = true
-      progress.final = event
-      if case .cancelled = event { progress.state = .cancelled } else { progress.state = .done }
+      progress.events.removeAll { $0.kind == .progress }
+      progress.events.append(event)
+      progress.state = event.kind == .cancelled ? .cancelled : .done
       defer {
         progress.observers = []
         progress.abort = nil

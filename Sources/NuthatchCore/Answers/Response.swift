@@ -17,64 +17,68 @@ public final class Response: Sendable {
   public let isInCache: Bool
   /// Where the answer came from.
   public let source: Source
-  /// Where the time of the last hop went.
+  /// Whether it is older than it should be: served because the server can't be asked, or before it is.
+  public let isStale: Bool
+  /// How old the answer is, in seconds, by the rules of HTTP.
+  public let age: Int64
+  /// Where the time of the last hop went; all 0 for what comes from the cache.
   public let timings: Timings
   /// How many redirects were followed.
   public let redirects: Int
-  private let bytes: ByteBuffer
+  private let body: Payload
 
   /// Where an answer came from.
   public enum Source: Int32, Sendable {
+    /// It was in memory.
     case memory = 1
+    /// It was on disk.
     case disk = 2
+    /// It was in the cache, and the server says that it still holds.
     case revalidated = 3
+    /// It came from the network.
     case network = 4
   }
 
   /// In microseconds from the start of the exchange; 0 where a phase didn't happen.
   public struct Timings: Sendable, Equatable {
     /// Until the name was resolved.
-    public var nameLookup: Int64
+    public var nameLookup: Int64 = 0
     /// Until the connection stood.
-    public var connect: Int64
+    public var connect: Int64 = 0
     /// Until TLS was agreed on.
-    public var tls: Int64
+    public var tls: Int64 = 0
     /// Until the first byte of the answer.
-    public var firstByte: Int64
+    public var firstByte: Int64 = 0
     /// Until the end.
-    public var total: Int64
+    public var total: Int64 = 0
   }
 
-  init(
-    url: String, finalURL: WebURL, head: ResponseHead, body: ByteBuffer, timings: TransferTimings,
-    redirects: Int
-  ) {
+  init(url: String, head: ResponseHead, body: Payload, origin: AnswerOrigin) {
     self.url = url
-    self.finalURL = finalURL.address
+    finalURL = origin.finalURL
     status = head.status
     reason = head.reason
     headers = head.fields.fields.map { ($0.name, $0.value) }
-    isInCache = false
-    source = .network
-    self.timings = Timings(
-      nameLookup: timings.nameLookup, connect: timings.connect, tls: timings.tls,
-      firstByte: timings.firstByte,
-      total: timings.total)
-    self.redirects = redirects
-    bytes = body
+    isInCache = origin.isInCache
+    source = origin.source
+    isStale = origin.isStale
+    age = origin.age
+    timings = origin.timings
+    redirects = origin.redirects
+    self.body = body
   }
 
   /// Whether the status is a success (2xx).
   public var isSuccess: Bool { (200..<300).contains(status) }
 
   /// How many bytes the body has.
-  public var bodySize: Int { bytes.count }
+  public var bodySize: Int { body.count }
 
   /// Calls `use` with the body, which is valid as long as this response.
   public func withBody<Result, Failure: Error>(
     _ use: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try use(bytes.contents)
+    try body.withBytes(use)
   }
 
   /// The first value of a header, its name compared without regard to case.
@@ -85,5 +89,26 @@ public final class Response: Sendable {
   /// The place of a header's first line among `headers`.
   public func indexOfHeader(_ name: String) -> Int? {
     headers.firstIndex { $0.name.equalsIgnoringCase(name) }
+  }
+}
+
+/// Where an answer came from, and how: what responses and images have in common.
+struct AnswerOrigin: Sendable {
+  var finalURL: String
+  var source: Response.Source
+  var isInCache: Bool
+  var isStale = false
+  /// In seconds.
+  var age: Int64 = 0
+  var timings = Response.Timings()
+  var redirects = 0
+}
+
+extension Response.Timings {
+  init(_ timings: TransferTimings) {
+    self.init(
+      nameLookup: timings.nameLookup, connect: timings.connect, tls: timings.tls,
+      firstByte: timings.firstByte,
+      total: timings.total)
   }
 }

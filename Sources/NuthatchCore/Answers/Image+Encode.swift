@@ -31,6 +31,7 @@ extension Image {
   /// - Throws: `invalid` for a quality outside 1…100 or sides that the format can't have; `out_of_memory`.
   public func encoded(as format: EncodedFormat) throws(NuthatchError) -> EncodedImage {
     do throws(ImageFault) {
+      let pixels = try picture.pixels()
       switch format {
       case .png(let small): return EncodedImage(try pixels.encodedPNG(small ? .small : .fast))
       case .jpeg(let quality): return EncodedImage(try pixels.encodedJPEG(quality: quality, onWhite: true))

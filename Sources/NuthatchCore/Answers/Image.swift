@@ -7,40 +7,43 @@ public typealias ThumbnailBox = NuthatchImaging.ThumbnailBox
 public final class Image: Sendable {
   /// The URL as it was passed.
   public let url: String
-  /// The upright source's columns.
-  public let originalWidth: Int
-  /// The upright source's rows.
-  public let originalHeight: Int
-  /// Whether the source was in the cache before the request was submitted.
-  public let isInCache: Bool
-  /// Where the source came from.
-  public let source: Response.Source
-  /// Whether pixels are missing or wrong, because the source is damaged; only where that was allowed.
-  public let isPartial: Bool
-  let pixels: PixelBuffer
+  let picture: Picture
+  private let origin: AnswerOrigin
 
-  init(_ result: DecodeResult, _ pixels: PixelBuffer, of response: Response) {
-    url = response.url
-    originalWidth = result.originalSize.width
-    originalHeight = result.originalSize.height
-    isInCache = response.isInCache
-    source = response.source
-    isPartial = result.report.isPartial
-    self.pixels = pixels
+  init(url: String, _ picture: Picture, _ origin: AnswerOrigin) {
+    self.url = url
+    self.picture = picture
+    self.origin = origin
   }
 
+  /// The URL that answered, after redirects; without user and password.
+  public var finalURL: String { origin.finalURL }
   /// Columns.
-  public var width: Int { pixels.width }
+  public var width: Int { picture.width }
   /// Rows.
-  public var height: Int { pixels.height }
+  public var height: Int { picture.height }
   /// Bytes from one row to the next: always four times the width.
-  public var stride: Int { pixels.stride }
+  public var stride: Int { picture.width * 4 }
+  /// The upright source's columns.
+  public var originalWidth: Int { picture.originalWidth }
+  /// The upright source's rows.
+  public var originalHeight: Int { picture.originalHeight }
+  /// Whether it, or what it was made from, was in the cache before the request was submitted.
+  public var isInCache: Bool { origin.isInCache }
+  /// Where it came from.
+  public var source: Response.Source { origin.source }
+  /// Whether it is older than it should be: served because the server can't be asked, or before it is.
+  public var isStale: Bool { origin.isStale }
+  /// How old its source is, in seconds, by the rules of HTTP.
+  public var age: Int64 { origin.age }
+  /// Whether pixels are missing or wrong, because the source is damaged; only where that was allowed.
+  public var isPartial: Bool { picture.isPartial }
 
   /// Calls `use` with the pixels, row after row, which are valid as long as this image.
   public func withPixels<Result, Failure: Error>(
     _ use: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try pixels.withUnsafeBytes(use)
+    try picture.payload.withBytes(use)
   }
 }
 
@@ -69,39 +72,30 @@ extension Response {
     decoding.limits.bytes = max(decoding.limits.bytes, bodySize)
     decoding.allowDamaged = options.allowTruncated
     do throws(ImageFault) {
-      let result = try withBody { (body) throws(ImageFault) in
-        try Thumbnailer.thumbnails(of: body, boxes: [options.box], options: decoding)
+      let made = try withBody { (body) throws(ImageFault) in
+        try Picture.make(from: body, [options.box], decoding)
       }
-      guard let pixels = result.pictures.first else { throw ImageFault(.internal, "no picture came out") }
-      return Image(result, pixels, of: self)
+      guard let picture = made.first else { throw ImageFault(.internal, "no picture came out") }
+      let origin = AnswerOrigin(
+        finalURL: finalURL, source: source, isInCache: isInCache, isStale: isStale, age: age)
+      return Image(url: url, picture, origin)
     } catch {
       throw NuthatchError(error, url: finalURL)
     }
   }
 }
 
-extension Cache {
-  /// What pictures are asked for with: what is decoded first.
-  public static let pictureAccept = "image/jpeg,image/png;q=0.9,*/*;q=0.1"
-
-  /// Fetches a picture and decodes it to fit a box, on this thread.
-  ///
-  /// - Throws: As `get`; `http` when the answer isn't a success; as `Response.image`.
-  public func thumbnail(_ url: String, size: Int) throws(NuthatchError) -> Image {
-    try thumbnail(Request(url), ImageOptions(ThumbnailBox(size)))
-  }
-
-  /// Fetches a picture as `request` says and decodes it as `options` say, on this thread.
-  public func thumbnail(_ request: Request, _ options: ImageOptions) throws(NuthatchError) -> Image {
-    var request = request
-    if !request.headers.contains(where: { $0.name.lowercased() == "accept" }) {
-      request.headers.append(("Accept", Cache.pictureAccept))
+extension Picture {
+  /// One picture a box, from one decode.
+  static func make(
+    from body: UnsafeRawBufferPointer, _ boxes: [ThumbnailBox], _ options: DecodeOptions
+  ) throws(ImageFault) -> [Picture] {
+    let result = try Thumbnailer.thumbnails(of: body, boxes: boxes, options: options)
+    return result.pictures.map {
+      Picture(
+        $0, originalWidth: result.originalSize.width, originalHeight: result.originalSize.height,
+        isPartial: result.report.isPartial)
     }
-    let response = try submit(request).result()
-    guard response.isSuccess else {
-      throw NuthatchError(.http, "HTTP \(response.status) instead of a picture: \(response.finalURL)")
-    }
-    return try response.image(options)
   }
 }
 

@@ -1,0 +1,81 @@
+/// What a ticket delivers. Exactly one event of a ticket is final, and it is the last.
+public struct Event: Sendable {
+  /// What happened.
+  public enum Kind: Int32, Sendable {
+    /// More bytes have come. Only for requests that ask for it, and of several only the newest is kept.
+    case progress = 1
+    /// An answer from the cache.
+    case cached = 2
+    /// The server says that the stored answer still holds.
+    case unchanged = 3
+    /// A new answer from the network.
+    case fresh = 4
+    /// No answer.
+    case failed = 5
+    /// The request was cancelled.
+    case cancelled = 6
+  }
+
+  /// What happened.
+  public let kind: Kind
+  /// Whether it is the last of its ticket.
+  public let isFinal: Bool
+  /// The answer; nil when only images were asked for, and for what is no success.
+  public let response: Response?
+  /// The images, in the order of the sizes asked for; empty when none were, and for what is no success.
+  public let images: [Image]
+  /// Why there is no answer.
+  public let error: NuthatchError?
+  /// Bytes of the body that are there; of `progress` only.
+  public let bytesDone: Int64
+  /// Bytes that the body will have; nil when that isn't known.
+  public let bytesTotal: Int64?
+
+  private init(
+    _ kind: Kind, isFinal: Bool, response: Response? = nil, images: [Image] = [], error: NuthatchError? = nil,
+    bytesDone: Int64 = 0, bytesTotal: Int64? = nil
+  ) {
+    self.kind = kind
+    self.isFinal = isFinal
+    self.response = response
+    self.images = images
+    self.error = error
+    self.bytesDone = bytesDone
+    self.bytesTotal = bytesTotal
+  }
+
+  static func answer(_ kind: Kind, _ answer: Answer, isFinal: Bool) -> Event {
+    Event(kind, isFinal: isFinal, response: answer.response, images: answer.images)
+  }
+
+  static func failed(_ error: NuthatchError) -> Event { Event(.failed, isFinal: true, error: error) }
+
+  static let cancelled = Event(
+    .cancelled, isFinal: true, error: NuthatchError(.cancelled, "the request was cancelled"))
+
+  static func progress(_ done: Int64, of total: Int64?) -> Event {
+    Event(.progress, isFinal: false, bytesDone: done, bytesTotal: total)
+  }
+
+  /// Whether the bytes were in the cache before the request was submitted.
+  public var isInCache: Bool { response?.isInCache ?? images.first?.isInCache ?? false }
+  /// Where the bytes came from; nil when there are none.
+  public var source: Response.Source? { response?.source ?? images.first?.source }
+  /// Whether the answer is older than it should be.
+  public var isStale: Bool { response?.isStale ?? images.first?.isStale ?? false }
+
+  /// The answer, or what stands in its place.
+  public var result: Result<Response, NuthatchError> {
+    if let error { return .failure(error) }
+    guard let response else {
+      return .failure(NuthatchError(.invalid, "images were asked for, not the response"))
+    }
+    return .success(response)
+  }
+}
+
+/// What a success event carries: what was asked for.
+struct Answer: Sendable {
+  var response: Response?
+  var images: [Image] = []
+}

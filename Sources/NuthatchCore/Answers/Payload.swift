@@ -1,0 +1,52 @@
+import NuthatchImaging
+import NuthatchStore
+
+/// Bytes that stay where they are, whatever keeps them there: received, leased from the store, or decoded.
+///
+/// They never change, which is why it is Sendable.
+struct Payload: @unchecked Sendable {
+  let bytes: UnsafeRawBufferPointer
+  /// Keeps the bytes where they are.
+  private let owner: (any Sendable)?
+
+  static let empty = Payload(bytes: UnsafeRawBufferPointer(start: nil, count: 0), owner: nil)
+
+  private init(bytes: UnsafeRawBufferPointer, owner: (any Sendable)?) {
+    self.bytes = bytes
+    self.owner = owner
+  }
+
+  /// What has been received, to which nothing is added any more.
+  init(_ received: ByteBuffer) { self.init(bytes: received.contents, owner: received) }
+
+  /// A record, from `offset` on.
+  init(_ lease: Lease, from offset: Int = 0) {
+    let bytes = lease.unsafeBytes
+    self.init(
+      bytes: offset <= bytes.count
+        ? UnsafeRawBufferPointer(rebasing: bytes[offset...]) : .init(start: nil, count: 0),
+      owner: lease)
+  }
+
+  /// The pixels of a picture.
+  init(_ pixels: PixelBuffer) {
+    self.init(
+      bytes: UnsafeRawBufferPointer(start: pixels.baseAddress, count: pixels.byteCount), owner: pixels)
+  }
+
+  /// An encoded picture.
+  init(_ encoded: EncodedBytes) {
+    self.init(
+      bytes: UnsafeRawBufferPointer(start: encoded.baseAddress, count: encoded.count), owner: encoded)
+  }
+
+  var count: Int { bytes.count }
+
+  /// Calls `use` with the bytes, which stay where they are meanwhile.
+  func withBytes<Result, Failure: Error>(
+    _ use: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    defer { withExtendedLifetime(owner) {} }
+    return try use(bytes)
+  }
+}

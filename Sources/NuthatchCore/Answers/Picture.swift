@@ -1,0 +1,65 @@
+import NuthatchImaging
+
+/// Decoded pixels and what is known of their source, without a URL: several answers may share one.
+final class Picture: Sendable {
+  let payload: Payload
+  let width: Int
+  let height: Int
+  let originalWidth: Int
+  let originalHeight: Int
+  let isPartial: Bool
+  /// What to encode from; nil for pixels that lie in the store.
+  private let buffer: PixelBuffer?
+
+  init(
+    payload: Payload, width: Int, height: Int, originalWidth: Int, originalHeight: Int, isPartial: Bool
+  ) {
+    self.payload = payload
+    self.width = width
+    self.height = height
+    self.originalWidth = originalWidth
+    self.originalHeight = originalHeight
+    self.isPartial = isPartial
+    buffer = nil
+  }
+
+  init(_ pixels: PixelBuffer, originalWidth: Int, originalHeight: Int, isPartial: Bool) {
+    payload = Payload(pixels)
+    width = pixels.width
+    height = pixels.height
+    self.originalWidth = originalWidth
+    self.originalHeight = originalHeight
+    self.isPartial = isPartial
+    buffer = pixels
+  }
+
+  /// The pixels to encode from; copied when they lie in the store.
+  func pixels() throws(ImageFault) -> PixelBuffer {
+    if let buffer { return buffer }
+    return try payload.withBytes { (bytes) throws(ImageFault) in
+      try PixelBuffer(size: ImageSize(width: width, height: height), rgba: bytes)
+    }
+  }
+}
+
+extension Picture {
+  /// Whether bytes are a picture, of whatever format, by what they begin with.
+  static func isOne(_ body: UnsafeRawBufferPointer) -> Bool {
+    switch ImageProbe.probe(body) {
+    case .found, .unsupported: true
+    case .fault(let fault): fault.kind != .notAnImage
+    case .needMore, .notAnImage: false
+    }
+  }
+
+  /// Why there will be no picture, from what the probe says of its first bytes.
+  static func fault(_ answer: ImageProbe.Answer, url: String) -> NuthatchError {
+    switch answer {
+    case .unsupported(let format):
+      NuthatchError(
+        ImageFault(.unsupportedFormat(format.rawValue), "\(format.rawValue) isn't decoded", at: 0), url: url)
+    case .fault(let fault): NuthatchError(fault, url: url)
+    case .notAnImage, .found, .needMore: NuthatchError(.notAnImage, "the bytes are no picture: \(url)")
+    }
+  }
+}

@@ -1,0 +1,47 @@
+extension Cache {
+  /// What holds for the directory, and for all requests that don't say otherwise.
+  public struct Options: Sendable {
+    /// Silence: the longest time without a byte.
+    public var timeout = Request.Limit.milliseconds(30_000)
+    /// All attempts of a request together. nil: two minutes for pictures, none otherwise.
+    public var deadline: Request.Limit?
+    /// How often a failed attempt is followed by another.
+    public var retries = 3
+    /// The largest body, in bytes.
+    public var maxBytes: Int64 = 64 << 20
+    /// The most pixels that a picture may have.
+    public var maxPixels = 100_000_000
+    /// What the `User-Agent` header says.
+    public var userAgent = "nuthatch/\(Version.string)"
+    /// What is taken for fresh.
+    public var policy = Policy.kit
+    /// Which addresses may be connected to.
+    public var `guard` = Guard.guarded
+
+    /// What all records may take on disk, in bytes; at least 4 MiB. nil: what the directory was given before, else 4 GiB.
+    public var diskBytes: Int?
+    /// How thumbnails are kept on disk. nil: as the directory's first open in this process says, else packed.
+    public var store: ThumbStore?
+    /// Whether bodies of pictures are kept, so that other sizes can be made of them. nil: as the directory's first open
+    /// in this process says, else yes.
+    public var keepSource: Bool?
+
+    /// The time of day.
+    package var clock = WallClock.system
+    /// Waits between attempts.
+    var retryPolicy = RetryPolicy()
+
+    /// The defaults.
+    public init() {}
+  }
+
+  /// How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case.
+  public enum ThumbStore: Int32, Sendable {
+    /// As JPEG of quality 92 where they are opaque, else as PNG: a tenth of the room.
+    case packed = 0
+    /// As PNG: the same pixels every time.
+    case lossless = 1
+    /// As pixels, used where they lie.
+    case raw = 2
+  }
+}

@@ -1,0 +1,143 @@
+import NuthatchImaging
+import NuthatchStore
+import NuthatchTransport
+
+/// What becomes of an answer from the network, on a worker's thread: judged, hashed, stored, decoded.
+///
+/// Whether an answer is stored depends on its being whole and on the rules of HTTP. Whether it is a picture matters only
+/// to those who asked for one.
+struct Admission: Sendable {
+  let shared: SharedCache
+  let plan: RequestPlan
+  let head: ResponseHead
+  let redirects: [ResponseHead]
+  let requestTime: Int64
+  let responseTime: Int64
+  let body: Payload
+  /// Whether the body was passed over, because nobody wanted it.
+  let isBodyMissing: Bool
+  let origin: AnswerOrigin
+  /// What the server was asked about; nil when it was asked for a whole answer.
+  let base: Found?
+  /// The sizes that anybody wants.
+  let recipes: [Recipe]
+  let maxPixels: Int
+  let lockPlace: Int64?
+  let priority: Int
+
+  func run(then: @escaping @Sendable (FetchOutcome) -> Void) {
+    let isNamed = plan.joint != nil
+    if head.status == 304, let base, let renewed = renew(base) {
+      releaseLock()
+      return then(.unchanged(renewed))
+    }
+    if !isNamed { invalidate() }
+    let content = body.withBytes { Digest(of: $0) }
+    if isNamed { store(content) }
+    releaseLock()
+    makePictures(content, then)
+  }
+
+  private func releaseLock() {
+    if let lockPlace { shared.locks.release(lockPlace) }
+  }
+
+  // MARK: Storing
+
+  private func renew(_ base: Found) -> Found? {
+    guard
+      let meta = Caching.renewed(base.meta, by: head, requestTime: requestTime, responseTime: responseTime)
+    else { return nil }
+    let sequence = shared.write(meta, plan)
+    return Found(
+      meta: meta, sequence: sequence ?? base.sequence, standing: .fresh, mayServeOnError: true,
+      age: Caching.age(meta, now: shared.clock.seconds), body: base.body, thumbs: base.thumbs)
+  }
+
+  private func store(_ content: Digest?) {
+    var meta = Meta(
+      head: Caching.storedHead(head), requestTime: requestTime, responseTime: responseTime,
+      finalURL: origin.finalURL)
+    meta.redirects = redirects.count
+    meta.content = body.count > 0 ? content : nil
+    meta.bodyLength = Int64(body.count)
+    meta.isPicture = body.withBytes { Picture.isOne($0) }
+    meta.varied = Caching.varied(head, plan)
+    if head.status == 404 || head.status == 410 { shared.forget(plan.name) }
+    guard !isBodyMissing, Caching.mayStore(meta, head, redirects, plan) else { return }
+    // A page of a captive portal, or an error with status 200, must not take a picture's place.
+    if plan.policy.rules == .kit, !meta.isPicture, base?.meta.isPicture == true { return }
+    guard keepBody(content, isPicture: meta.isPicture) else { return }
+    if shared.write(meta, plan) != nil { shared.failures.forget(plan.name) }
+  }
+
+  /// False when the answer can't be kept, because its body can't.
+  private func keepBody(_ content: Digest?, isPicture: Bool) -> Bool {
+    guard body.count > 0 else { return true }
+    guard let content else { return false }
+    if !recipes.isEmpty, isPicture, !shared.settings.keepsSource { return true }
+    let key = RecordKey(.body, content.bytes)
+    do {
+      // The same bytes may have come from elsewhere.
+      if try shared.store.touch(key) { return true }
+      try body.withBytes { (bytes) throws(StoreFault) in _ = try shared.store.commit(key, parts: [bytes]) }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private func invalidate() {
+    for url in Caching.invalidated(by: plan, head) {
+      shared.forget(AnswerName(address: url, partition: plan.name.partition))
+      shared.forget(AnswerName(address: url, partition: []))
+    }
+  }
+
+  // MARK: Pictures
+
+  private func makePictures(_ content: Digest?, _ then: @escaping @Sendable (FetchOutcome) -> Void) {
+    guard !recipes.isEmpty, (200..<300).contains(head.status), !isBodyMissing, let content else {
+      return then(.answered(fetched(content, [:])))
+    }
+    let maker = PictureMaker(
+      workers: shared.runtime.workers, store: shared.store, keeping: shared.settings.thumbs,
+      maxPixels: maxPixels,
+      counts: shared.counts)
+    let source = PictureSource(content: content, url: origin.finalURL, body: body)
+    maker.makeHere(source, recipes, priority: priority) { pictures in
+      then(.answered(self.fetched(content, pictures)))
+    }
+  }
+
+  private func fetched(_ content: Digest?, _ pictures: Decodes.Pictures) -> Fetched {
+    Fetched(head: head, body: body, content: content, pictures: pictures, origin: origin)
+  }
+}
+
+extension FetchTask {
+  /// Hands the answer over to a worker.
+  func admit(_ head: ResponseHead, _ timings: TransferTimings) {
+    phase = .admitting
+    exchange.body.trim()
+    let wanting = errands.filter { $0.plan.wantsPictures }
+    let admission = Admission(
+      shared: shared, plan: plan, head: head, redirects: exchange.redirects,
+      requestTime: exchange.requestTime,
+      responseTime: exchange.responseTime, body: Payload(exchange.body), isBodyMissing: exchange.skipsBody,
+      origin: AnswerOrigin(
+        finalURL: exchange.hop.url.address, source: .network, isInCache: false,
+        timings: Response.Timings(timings), redirects: exchange.redirects.count),
+      base: exchange.isConditional ? base : nil,
+      recipes: Array(Set(wanting.flatMap(\.plan.recipes))),
+      maxPixels: wanting.map(\.plan.maxPixels).max() ?? 0,
+      lockPlace: lockPlace, priority: priority)
+    lockPlace = nil
+    let isSubmitted = runtime.workers.submit(priority: priority) {
+      admission.run { outcome in self.runtime.loop.post { self.conclude(outcome) } }
+    }
+    guard !isSubmitted else { return }
+    if let place = admission.lockPlace { shared.locks.release(place) }
+    conclude(.failed(.closed))
+  }
+}

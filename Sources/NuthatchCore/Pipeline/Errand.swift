@@ -1,0 +1,248 @@
+import NuthatchTransport
+
+/// A ticket's way through the pipeline: what is stored, what comes from the network, and which of them are delivered
+/// when (docs/HTTP.md has the table).
+///
+/// Begun on the caller's thread, which looks into the store; from then on confined to the loop's.
+final class Errand: @unchecked Sendable {
+  let plan: RequestPlan
+  let ticket: Ticket
+  let shared: SharedCache
+  let runtime: Runtime
+  /// The fetch that it waits for.
+  var task: FetchTask?
+  private(set) var priority: Int
+  private var found: Found?
+  private var deadlineTimer: EventLoop.TimerID?
+  /// A stored answer has been delivered, and the final event is still to come.
+  private var hasShown = false
+  private var restarts = 0
+  private let submitted: Int64
+
+  init(_ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache, _ runtime: Runtime) {
+    self.plan = plan
+    self.ticket = ticket
+    self.shared = shared
+    self.runtime = runtime
+    priority = plan.priority
+    submitted = runtime.loop.now
+  }
+
+  /// Answers from what is stored, if that needs neither network nor decoding; else sets out.
+  static func start(_ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache, _ runtime: Runtime) {
+    shared.counts.requests.count()
+    let found = plan.readsStore ? shared.find(plan) : nil
+    if let found, found.standing == .fresh,
+      let answer = found.immediateAnswer(to: plan, ticket.url, .stored(found))
+    {
+      shared.counts.hits.count()
+      return ticket.finish(.answer(.cached, answer, isFinal: true))
+    }
+    if found == nil, let failure = shared.rememberedFailure(plan) { return ticket.finish(.failed(failure)) }
+    let errand = Errand(plan, ticket, shared, runtime)
+    guard ticket.begin(abort: { errand.abandon() }) else { return }
+    guard runtime.loop.post({ errand.begin(found) }) else { return ticket.finish(.failed(.closed)) }
+  }
+
+  /// Changes its place in the queue.
+  func setPriority(_ priority: Int) {
+    runtime.loop.post {
+      self.priority = priority
+      self.task?.adoptPriority()
+    }
+  }
+
+  /// Nanoseconds left until its deadline; nil for none.
+  var remaining: Int64? { plan.deadline.map { submitted &+ $0 &- runtime.loop.now } }
+
+  private func abandon() {
+    runtime.loop.post {
+      self.cancelDeadline()
+      self.task?.leave(self)
+    }
+  }
+}
+
+// MARK: - On the loop's thread
+
+extension Errand {
+  private func begin(_ found: Found?) {
+    guard ticket.isOpen else { return }
+    watchDeadline()
+    decide(found)
+  }
+
+  /// What the stored answer is good for.
+  private func decide(_ found: Found?) {
+    self.found = found
+    guard let found, found.isAnswer(to: plan) else {
+      guard plan.policy.rules != .offline else {
+        return fail(
+          NuthatchError(.offline, "not in the cache, and the network is not to be used: \(plan.first.url)"))
+      }
+      return fetch()
+    }
+    guard found.meta.bodyLength <= plan.maxBytes else {
+      return fail(
+        NuthatchError(
+          .tooLarge,
+          "the stored body has \(found.meta.bodyLength) bytes, more than max_bytes (\(plan.maxBytes)): \(plan.first.url)"
+        ))
+    }
+    switch (found.standing, plan.delivery) {
+    case (.fresh, _), (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):
+      shared.counts.hits.count()
+      if found.standing != .fresh { shared.revalidateBehind(plan, found) }
+      deliver(found, .cached, .stored(found), isFinal: true)
+    case (.staleWhileRevalidate, .twice), (.stale, .twice):
+      deliver(found, .cached, .stored(found), isFinal: false)
+    case (.stale, .fresh), (.mustValidate, _):
+      fetch()
+    }
+  }
+
+  private func fetch() {
+    guard ticket.isOpen else { return }
+    shared.fetches.join(self, base: found, runtime)
+  }
+
+  /// How the fetch ended.
+  func conclude(_ outcome: FetchOutcome) {
+    guard ticket.isOpen else { return }
+    switch outcome {
+    case .answered(let fetched): conclude(fetched)
+    case .unchanged(let renewed):
+      deliver(renewed, .unchanged, .revalidated(renewed), isFinal: true)
+    case .stored(let other):
+      deliver(other, .fresh, .fetchedElsewhere(other), isFinal: true)
+    case .failed(let error):
+      settle(for: error)
+    }
+  }
+
+  private func conclude(_ fetched: Fetched) {
+    let status = fetched.head.status
+    if status >= 500 || status == 429, found?.mayServeOnError == true {
+      return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.first.url)"))
+    }
+    guard plan.wantsPictures else {
+      let response = Response(url: ticket.url, head: fetched.head, body: fetched.body, origin: fetched.origin)
+      return finish(.answer(.fresh, Answer(response: response), isFinal: true))
+    }
+    guard (200..<300).contains(status) else {
+      let error = NuthatchError(.http, "HTTP \(status) instead of a picture: \(fetched.origin.finalURL)")
+      shared.remember(error, status: status, plan)
+      return fail(error)
+    }
+    guard plan.recipes.allSatisfy({ fetched.pictures[$0] != nil }), let content = fetched.content else {
+      // It came after the sizes of the others were made.
+      guard let content = fetched.content else {
+        return fail(NuthatchError(.internal, "no digest of the body: \(plan.first.url)"))
+      }
+      let source = PictureSource(content: content, url: fetched.origin.finalURL, body: fetched.body)
+      return shared.decodes.pictures(source, plan.recipes, priority: priority, shared.maker(plan)) {
+        self.finish(with: $0, .fresh, fetched.origin)
+      }
+    }
+    _ = content
+    finish(with: fetched.pictures, .fresh, fetched.origin)
+  }
+
+  /// No new answer came: a stored one will do where it may, else the error.
+  private func settle(for error: NuthatchError) {
+    // Whoever has been shown the stored answer is told that there is no other.
+    guard !hasShown, let found, found.mayServeOnError, found.isAnswer(to: plan), error.code != .cancelled
+    else {
+      return fail(error)
+    }
+    deliver(found, .cached, .stored(found), isFinal: true, orElse: error)
+  }
+
+  // MARK: Delivering
+
+  private func deliver(
+    _ found: Found, _ kind: Event.Kind, _ origin: AnswerOrigin, isFinal: Bool,
+    orElse error: NuthatchError? = nil
+  ) {
+    if let answer = found.immediateAnswer(to: plan, ticket.url, origin) {
+      return show(.answer(kind, answer, isFinal: isFinal))
+    }
+    guard plan.wantsPictures, let source = found.pictureSource(plan) else {
+      return startAgain(error ?? NuthatchError(.internal, "the stored answer is gone: \(plan.first.url)"))
+    }
+    shared.decodes.pictures(source, plan.recipes, priority: priority, shared.maker(plan)) { pictures in
+      guard self.ticket.isOpen else { return }
+      if !isFinal, pictures.values.contains(where: { (try? $0.get()) == nil }) { return self.fetch() }
+      self.finish(with: pictures, kind, origin, isFinal: isFinal)
+    }
+  }
+
+  private func finish(
+    with pictures: Decodes.Pictures, _ kind: Event.Kind, _ origin: AnswerOrigin, isFinal: Bool = true
+  ) {
+    guard ticket.isOpen else { return }
+    var images: [Image] = []
+    for recipe in plan.recipes {
+      switch pictures[recipe] {
+      case .success(let picture):
+        let (pixels, overflow) = picture.originalWidth.multipliedReportingOverflow(by: picture.originalHeight)
+        guard !overflow, pixels <= plan.maxPixels else {
+          return fail(
+            NuthatchError(
+              .tooManyPixels,
+              "a picture of \(picture.originalWidth)x\(picture.originalHeight), more than max_pixels (\(plan.maxPixels)): \(plan.first.url)"
+            ))
+        }
+        images.append(Image(url: ticket.url, picture, origin))
+      case .failure(let error):
+        shared.remember(error, status: nil, plan)
+        return fail(error)
+      case nil:
+        return fail(NuthatchError(.internal, "no picture came out: \(plan.first.url)"))
+      }
+    }
+    show(.answer(kind, Answer(images: images), isFinal: isFinal))
+  }
+
+  private func show(_ event: Event) {
+    guard !event.isFinal else { return finish(event) }
+    hasShown = true
+    ticket.deliver(event)
+    fetch()
+  }
+
+  /// What was stored a moment ago has been dropped since.
+  private func startAgain(_ error: NuthatchError) {
+    guard restarts == 0 else { return fail(error) }
+    restarts += 1
+    found = nil
+    fetch()
+  }
+
+  private func fail(_ error: NuthatchError) { finish(.failed(error)) }
+
+  private func finish(_ event: Event) {
+    cancelDeadline()
+    ticket.finish(event)
+  }
+
+  // MARK: Deadline
+
+  private func watchDeadline() {
+    guard let limit = plan.deadline else { return }
+    let loop = runtime.loop
+    deadlineTimer = loop.at(submitted &+ limit) { [weak self] in
+      guard let self else { return }
+      self.deadlineTimer = nil
+      self.task?.leave(self)
+      self.settle(
+        for: NuthatchError(
+          .timeout, "not done after \(Double(limit) / 1e9) s, the deadline: \(self.plan.first.url)"))
+    }
+  }
+
+  private func cancelDeadline() {
+    if let timer = deadlineTimer { runtime.loop.cancelTimer(timer) }
+    deadlineTimer = nil
+  }
+}

@@ -1,0 +1,52 @@
+import NuthatchImaging
+import NuthatchTransport
+
+/// One attempt's way over the network: the hops so far, and what the last of them has brought.
+struct Exchange {
+  /// What is sent now.
+  var hop: TransferRequest
+  /// The heads of the redirects that were followed.
+  var redirects: [ResponseHead] = []
+  var head: ResponseHead?
+  /// Where a redirect leads.
+  var next: WebURL?
+  var body = ByteBuffer()
+  /// Bytes of a body that nobody wants: of a redirect, or of an error page where pictures are wanted.
+  var skipped = 0
+  var skipsBody = false
+  /// Looks at pictures while they arrive, so that what is none, or too large, is stopped at once.
+  var probe: ImageProbe?
+  var admitPictures = false
+  /// Whether the server was asked if what is stored still holds.
+  var isConditional = false
+  /// Why the transfer was stopped by us.
+  var refusal: NuthatchError?
+  /// Seconds since 1970 at which the request was sent and the head came, for the age of the answer.
+  var requestTime: Int64 = 0
+  var responseTime: Int64 = 0
+  /// On the monotonic clock, in nanoseconds.
+  var sentAt: Int64 = 0
+
+  /// An unwanted body is read up to here, because that keeps the connection; a longer one costs more than it.
+  static let longestSkip = 65_536
+
+  init(_ first: TransferRequest) { hop = first }
+
+  /// Begins anew at the first hop.
+  mutating func begin(again first: TransferRequest) {
+    hop = first
+    redirects = []
+    clear()
+  }
+
+  /// Forgets what the last hop brought.
+  mutating func clear() {
+    head = nil
+    next = nil
+    body = ByteBuffer()
+    skipped = 0
+    skipsBody = false
+    probe = nil
+    refusal = nil
+  }
+}

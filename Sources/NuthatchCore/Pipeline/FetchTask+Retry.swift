@@ -1,0 +1,63 @@
+import NuthatchTransport
+
+/// How an attempt ended, as queue and retries see it.
+struct AttemptEnding {
+  /// Nil when there is a head that counts: how the body of a redirect ends is of no interest.
+  let fault: TransportFault?
+  let outcome: FetchQueue.Outcome
+  let status: Int?
+  /// In nanoseconds from now.
+  let retryAfter: Int64?
+
+  init(_ exchange: Exchange, _ fault: TransportFault?, _ timings: TransferTimings) {
+    let isSettled = exchange.head != nil && (exchange.next != nil || exchange.skipsBody)
+    self.fault = isSettled ? nil : fault
+    outcome = FetchQueue.Outcome(self.fault, timings, hasHead: exchange.head != nil)
+    status = exchange.head?.status
+    retryAfter = exchange.head.flatMap { $0.retryAfter(now: exchange.responseTime) }.map {
+      $0 * 1_000_000_000
+    }
+  }
+}
+
+extension FetchTask {
+  /// Tells the queue what the head says about its host.
+  func noteAnswer(_ head: ResponseHead) {
+    guard case .flying(let entry, _) = phase else { return }
+    let now = runtime.loop.now
+    runtime.queue.answered(
+      entry, firstByte: exchange.hop.body.isEmpty ? now - exchange.sentAt : nil, now: now)
+    guard head.status == 429 || head.status == 503, let seconds = head.retryAfter(now: exchange.responseTime)
+    else { return }
+    runtime.queue.pause(exchange.hop.url.origin, until: now &+ seconds * 1_000_000_000, now: now)
+  }
+
+  /// Nanoseconds until the next attempt; nil when there is to be none.
+  func delayBeforeRetry(_ ending: AttemptEnding) -> Int64? {
+    guard exchange.next == nil else { return nil }
+    var policy = shared.retryPolicy
+    policy.retries = errands.map(\.plan.retries).max() ?? 0
+    let result: RetryPolicy.Outcome
+    if let fault = ending.fault {
+      result = .fault(fault.kind)
+    } else if let status = ending.status {
+      result = .status(status, retryAfter: ending.retryAfter)
+    } else {
+      return nil
+    }
+    let remaining = errands.contains { $0.plan.deadline == nil } ? nil : errands.compactMap(\.remaining).max()
+    var random = SystemRandomNumberGenerator()
+    let decision = policy.decide(
+      attempt: attempt, outcome: result, method: plan.first.method, remaining: remaining, using: &random)
+    guard case .retry(let wait) = decision else { return nil }
+    // Whoever wants fewer attempts than the others has had them.
+    let ended = errands.filter { $0.plan.retries < attempt }
+    if !ended.isEmpty, let fault = ending.fault {
+      for errand in ended {
+        leave(errand)
+        errand.conclude(.failed(NuthatchError(fault, url: exchange.hop.url)))
+      }
+    }
+    return errands.isEmpty ? nil : wait
+  }
+}

@@ -1,0 +1,243 @@
+import NuthatchImaging
+import NuthatchTransport
+
+// The way of a fetch through queue and network.
+
+extension FetchTask: QueuedWork {
+  /// Waits for a place in the queue of the hop's host.
+  func enqueue() {
+    phase = .idle
+    let entry = runtime.queue.submit(
+      self, to: exchange.hop.url.origin, priority: priority, now: runtime.loop.now)
+    // It may have begun, and even ended, already.
+    if entry.state != .running, entry.state != .gone { phase = .queued(entry) }
+  }
+
+  func begin(_ entry: QueueEntry) {
+    guard exchange.redirects.isEmpty, joint != nil, lockPlace == nil else { return send(entry) }
+    let place = FlightLocks.place(of: plan.name.key().hash.low)
+    guard shared.locks.tryTake(place) else {
+      giveBack(entry)
+      return waitForOther(place, milliseconds: 5)
+    }
+    lockPlace = place
+    // What another process stored between this one's look and the lock is an answer, too.
+    guard shared.latestSequence(plan) == base?.sequence else {
+      giveBack(entry)
+      return lookAgain()
+    }
+    send(entry)
+  }
+
+  func refused(_ entry: QueueEntry, retryAfter: Int64) {
+    phase = .idle
+    let seconds = max(1, (retryAfter + 999_999_999) / 1_000_000_000)
+    var error = NuthatchError(
+      .circuitOpen,
+      "the host failed too often in a row and is left alone for \(seconds) s: \(exchange.hop.url)")
+    error.retryAfter = seconds
+    conclude(.failed(error))
+  }
+
+  /// The place goes to somebody else.
+  private func giveBack(_ entry: QueueEntry) {
+    phase = .idle
+    runtime.queue.finished(entry, .abandoned, now: runtime.loop.now)
+  }
+
+  private func send(_ entry: QueueEntry) {
+    noteBegin()
+    exchange.clear()
+    shared.counts.transfers.count()
+    exchange.requestTime = shared.clock.seconds
+    exchange.sentAt = runtime.loop.now
+    var request = exchange.hop
+    request.silence =
+      errands.contains { $0.plan.silence == nil } ? nil : errands.compactMap(\.plan.silence).max()
+    exchange.isConditional = false
+    if let base, mayAskWhether(base) {
+      for field in Caching.conditionalFields(base.meta) {
+        request.headers.append(field.name, field.value)
+        exchange.isConditional = true
+      }
+    }
+    phase = .flying(entry, transfer: runtime.transport.start(request, sink: self))
+  }
+
+  /// Whether "it still holds" would be an answer to every errand.
+  private func mayAskWhether(_ base: Found) -> Bool {
+    !isReload && exchange.redirects.isEmpty && errands.allSatisfy { base.isAnswer(to: $0.plan) }
+  }
+
+  // MARK: Other processes
+
+  /// The wait is short at first, because most fetches are; a lock that is freed is noticed within a tenth of a second.
+  private func waitForOther(_ place: Int64, milliseconds: Int64) {
+    phase = .waiting(
+      runtime.loop.at(runtime.loop.now + milliseconds * 1_000_000) { [weak self] in
+        guard let self else { return }
+        guard self.shared.locks.tryTake(place) else {
+          return self.waitForOther(place, milliseconds: min(100, milliseconds * 2))
+        }
+        self.lockPlace = place
+        self.lookAgain()
+      })
+  }
+
+  /// Reads on a worker's thread what was stored meanwhile.
+  private func lookAgain() {
+    phase = .admitting
+    let known = base?.sequence
+    let isPosted = runtime.workers.submit(priority: priority) {
+      let found = self.shared.find(self.plan)
+      self.runtime.loop.post { self.take(found, known) }
+    }
+    if !isPosted { conclude(.failed(.closed)) }
+  }
+
+  private func take(_ found: Found?, _ known: UInt64?) {
+    guard case .admitting = phase else { return }
+    phase = .idle
+    if let found, found.sequence != known, !isReload {
+      if errands.allSatisfy({ found.isAnswer(to: $0.plan) }) { return conclude(.stored(found)) }
+      base = found
+    } else if found == nil {
+      base = nil
+    }
+    enqueue()
+  }
+}
+
+// MARK: - What arrives
+
+extension FetchTask: TransferSink {
+  func interim(_ head: ResponseHead) {}
+
+  func head(_ head: ResponseHead) -> TransferVerdict {
+    exchange.head = head
+    exchange.responseTime = shared.clock.seconds
+    if let location = head.redirection { return judgeRedirect(location) }
+    noteAnswer(head)
+    guard head.mayHaveBody(method: exchange.hop.method) else { return .goOn }
+    let announced = (try? head.contentLength()) ?? 0  // the transport has refused a malformed one already
+    // Pictures come with success only: whoever wants nothing else needs no error page.
+    exchange.skipsBody = !(200..<300).contains(head.status) && errands.allSatisfy { $0.plan.wantsPictures }
+    if exchange.skipsBody { return announced > Exchange.longestSkip ? .stop : .goOn }
+    // Whoever announces too much is stopped before the first byte.
+    for errand in errands where announced > errand.plan.maxBytes {
+      leaveAlone(
+        errand, .tooLarge, "\(announced) bytes announced, more than max_bytes (\(errand.plan.maxBytes))")
+    }
+    guard !errands.isEmpty else { return .stop }
+    if exchange.admitPictures { exchange.probe = ImageProbe() }
+    exchange.body.reserve(announced: announced)
+    return .goOn
+  }
+
+  private func judgeRedirect(_ location: String) -> TransferVerdict {
+    guard exchange.redirects.count < RequestPlan.longestChain else {
+      return refuse(.tooManyRedirects, "more than \(RequestPlan.longestChain) redirects, the last from")
+    }
+    do {
+      let target = try exchange.hop.url.resolving(Array(location.utf8))
+      if let (user, password) = target.credentials, (user + password).contains(0) {
+        return refuse(.badURL, "a redirect with a NUL in user or password, from")
+      }
+      exchange.next = target
+      return .goOn
+    } catch {
+      let place =
+        "\(error.reason), at byte \(error.position) of \(WebURL.redacted(location).quotedForMessage)"
+      return refuse(.badURL, "a redirect that can't be followed (\(place)) from")
+    }
+  }
+
+  func body(_ bytes: UnsafeRawBufferPointer) -> TransferVerdict {
+    if exchange.next != nil || exchange.skipsBody {
+      exchange.skipped += bytes.count
+      return exchange.skipped <= Exchange.longestSkip ? .goOn : .stop
+    }
+    let count = Int64(exchange.body.count) + Int64(bytes.count)
+    for errand in errands where count > errand.plan.maxBytes {
+      leaveAlone(errand, .tooLarge, "the body goes on, beyond max_bytes (\(errand.plan.maxBytes))")
+    }
+    guard !errands.isEmpty else { return .stop }
+    guard exchange.body.append(bytes) else {
+      return refuse(.outOfMemory, "no memory for \(count) bytes of")
+    }
+    if exchange.probe != nil, !goesOnAsPicture(bytes) { return .stop }
+    for errand in errands where errand.plan.reportsProgress {
+      errand.ticket.report(count, of: (try? exchange.head?.contentLength()) ?? nil)
+    }
+    return .goOn
+  }
+
+  /// Sends those who want a picture away as soon as it is clear that there is none for them. False when nobody is left.
+  private func goesOnAsPicture(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let answer = exchange.probe?.feed(bytes) else { return true }
+    if case .needMore = answer, exchange.probe?.size == nil { return true }
+    if let size = exchange.probe?.size {
+      for errand in errands where errand.plan.wantsPictures && size.area > errand.plan.maxPixels {
+        leaveAlone(
+          errand, .tooManyPixels, "a picture of \(size), more than max_pixels (\(errand.plan.maxPixels))")
+      }
+    }
+    switch answer {
+    case .needMore: break
+    case .found: exchange.probe = nil
+    case .notAnImage, .unsupported, .fault:
+      exchange.probe = nil
+      // The verdict needs the whole body's rules (damage that is allowed, policies), unless nobody else wants it.
+      guard errands.allSatisfy({ $0.plan.wantsPictures && !$0.plan.recipes.contains(where: \.allowsDamage) })
+      else { return true }
+      let error = Picture.fault(answer, url: exchange.hop.url.description)
+      for errand in errands { leaveAlone(errand, error) }
+    }
+    return !errands.isEmpty
+  }
+
+  private func leaveAlone(_ errand: Errand, _ code: ErrorCode, _ message: String) {
+    leaveAlone(errand, NuthatchError(code, "\(message): \(exchange.hop.url)"))
+  }
+
+  /// One errand's own limit ends that errand, and no other.
+  private func leaveAlone(_ errand: Errand, _ error: NuthatchError) {
+    leave(errand)
+    errand.conclude(.failed(error))
+  }
+
+  private func refuse(_ code: ErrorCode, _ message: String) -> TransferVerdict {
+    exchange.refusal = NuthatchError(code, "\(message): \(exchange.hop.url)")
+    return .stop
+  }
+
+  func finished(_ fault: TransportFault?, _ timings: TransferTimings) {
+    guard case .flying(let entry, _) = phase else { return }
+    phase = .idle
+    shared.counts.bytes.count(exchange.body.count)
+    let ending = AttemptEnding(exchange, fault, timings)
+    if exchange.refusal == nil, let wait = delayBeforeRetry(ending) {
+      attempt += 1
+      exchange.begin(again: plan.first)
+      phase = .queued(entry)
+      return runtime.queue.finished(
+        entry, ending.outcome, retryAt: runtime.loop.now &+ wait, now: runtime.loop.now)
+    }
+    runtime.queue.finished(entry, ending.outcome, now: runtime.loop.now)
+    if let refusal = exchange.refusal { return conclude(.failed(refusal)) }
+    if let fault = ending.fault {
+      return conclude(.failed(NuthatchError(fault, url: exchange.hop.url)))
+    }
+    guard let head = exchange.head else {
+      return conclude(.failed(NuthatchError(.internal, "an answer without a head: \(exchange.hop.url)")))
+    }
+    if let next = exchange.next { return follow(next, head) }
+    admit(head, timings)
+  }
+
+  private func follow(_ url: WebURL, _ head: ResponseHead) {
+    exchange.hop = exchange.hop.redirected(to: url, status: head.status)
+    exchange.redirects.append(head)
+    enqueue()
+  }
+}

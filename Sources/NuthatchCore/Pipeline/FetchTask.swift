@@ -1,0 +1,151 @@
+import NuthatchImaging
+import NuthatchTransport
+
+/// One fetch that any number of errands wait for: queue, hops, attempts, admission.
+///
+/// Errands come and go; the last one to leave ends the fetch. Its priority is the highest of theirs. Confined to the
+/// loop's thread.
+final class FetchTask: @unchecked Sendable {
+  /// Where the fetch stands. Whatever holds something (a place in the queue, a transfer, a timer) says so here, so
+  /// that `letGo` can give it back.
+  enum Phase {
+    case idle
+    case queued(QueueEntry)
+    case flying(QueueEntry, transfer: UInt64)
+    /// Another process fetches it; or an attempt failed, and the next one is due later.
+    case waiting(EventLoop.TimerID)
+    /// On a worker's thread, which can't be stopped.
+    case admitting
+    case over
+  }
+
+  let shared: SharedCache
+  let runtime: Runtime
+  let joint: RequestPlan.Joint?
+  /// The request as the first errand made it.
+  let plan: RequestPlan
+  /// Whether answers that are stored count for nothing.
+  let isReload: Bool
+
+  var phase = Phase.idle
+  private(set) var errands: [Errand] = []
+  private(set) var hasBegun = false
+  /// What is asked about, when the server is asked whether it still holds.
+  var base: Found?
+
+  // The current attempt.
+  var attempt = 1
+  var exchange: Exchange
+  /// The place of the lock that this fetch holds; nil while it holds none.
+  var lockPlace: Int64?
+  private(set) var priority: Int
+
+  init(_ plan: RequestPlan, base: Found?, _ shared: SharedCache, _ runtime: Runtime) {
+    self.plan = plan
+    self.shared = shared
+    self.runtime = runtime
+    joint = plan.joint
+    isReload = plan.policy.rules == .reload
+    self.base = base
+    exchange = Exchange(plan.first)
+    priority = plan.priority
+  }
+
+  // MARK: Errands
+
+  /// Whether an errand that comes now gets what it wants from this fetch. One that must not be answered from the past joins
+  /// no fetch that has begun.
+  func mayJoin(_ errand: Errand) -> Bool {
+    guard case .over = phase else { return errand.plan.policy.rules != .reload || (isReload && !hasBegun) }
+    return false
+  }
+
+  func join(_ errand: Errand) {
+    errands.append(errand)
+    errand.task = self
+    adoptPriority()
+    if hasBegun { errand.ticket.run() }
+    exchange.admitPictures = errands.contains { $0.plan.wantsPictures }
+  }
+
+  /// Takes an errand out; the fetch ends with the last one.
+  func leave(_ errand: Errand) {
+    guard let place = errands.firstIndex(where: { $0 === errand }) else { return }
+    errands.remove(at: place)
+    errand.task = nil
+    if errands.isEmpty { return end() }
+    adoptPriority()
+  }
+
+  func adoptPriority() {
+    let highest = errands.map(\.priority).max() ?? priority
+    guard highest != priority else { return }
+    priority = highest
+    if case .queued(let entry) = phase {
+      runtime.queue.setPriority(highest, of: entry, now: runtime.loop.now)
+    }
+  }
+
+  /// Gives every errand its outcome, each for itself, and is over.
+  func conclude(_ outcome: FetchOutcome) {
+    shared.note(outcome)
+    let waiting = errands
+    errands = []
+    for errand in waiting { errand.task = nil }
+    end()
+    for errand in waiting { errand.conclude(outcome) }
+  }
+
+  /// Gives back whatever is held.
+  func end() {
+    letGo()
+    phase = .over
+    shared.fetches.forget(self)
+    releaseLock()
+  }
+
+  func letGo() {
+    let held = phase
+    phase = .idle
+    switch held {
+    case .queued(let entry): runtime.queue.remove(entry, now: runtime.loop.now)
+    case .flying(let entry, let transfer):
+      runtime.transport.cancel(transfer)
+      runtime.queue.finished(entry, .abandoned, now: runtime.loop.now)
+    case .waiting(let timer): runtime.loop.cancelTimer(timer)
+    case .idle, .admitting, .over: break
+    }
+  }
+
+  func releaseLock() {
+    guard let place = lockPlace else { return }
+    lockPlace = nil
+    shared.locks.release(place)
+  }
+
+  func noteBegin() {
+    hasBegun = true
+    for errand in errands { errand.ticket.run() }
+  }
+}
+
+/// How a fetch ended.
+enum FetchOutcome {
+  /// There is an answer, of any status.
+  case answered(Fetched)
+  /// The stored answer still holds; this is it, renewed.
+  case unchanged(Found)
+  /// Another process fetched it meanwhile.
+  case stored(Found)
+  case failed(NuthatchError)
+}
+
+/// An answer from the network, admitted.
+struct Fetched: Sendable {
+  let head: ResponseHead
+  let body: Payload
+  /// Nil for answers that are no pictures, or when none was wanted.
+  let content: Digest?
+  let pictures: [Recipe: Result<Picture, NuthatchError>]
+  let origin: AnswerOrigin
+}

@@ -1,0 +1,119 @@
+import NuthatchImaging
+import NuthatchStore
+import NuthatchTransport
+
+/// Decodes, on the workers' threads, and keeps the thumbnails that it makes.
+struct PictureMaker: Sendable {
+  typealias Pictures = Decodes.Pictures
+
+  let workers: WorkerPool
+  let store: Store
+  let keeping: Cache.ThumbStore
+  /// Whether thumbnails go to the store at all.
+  var keepsThumbs = true
+  let maxPixels: Int
+  let counts: CacheCounts
+
+  /// What a decode may hold without waiting for its turn; the pool's memory is less by as much for each thread.
+  static let small = 4 << 20
+
+  /// Makes pictures on a worker's thread and calls `then` there; on this one when no worker can be had.
+  func make(
+    _ source: PictureSource, _ recipes: [Recipe], priority: Int, then: @escaping @Sendable (Pictures) -> Void
+  ) {
+    let isSubmitted = workers.submit(priority: priority) {
+      self.makeHere(source, recipes, priority: priority, then: then)
+    }
+    if !isSubmitted { then(all(recipes, .closed)) }
+  }
+
+  /// To be called on a worker's thread. What needs much memory is left to a job of its own, which waits for its turn.
+  func makeHere(
+    _ source: PictureSource, _ recipes: [Recipe], priority: Int, then: @escaping @Sendable (Pictures) -> Void
+  ) {
+    var pictures: Pictures = [:]
+    var rest: [Recipe] = []
+    for recipe in recipes {
+      if let picture = unpacked(source.thumbs[recipe]) ?? stored(source.content, recipe) {
+        pictures[recipe] = .success(picture)
+      } else {
+        rest.append(recipe)
+      }
+    }
+    guard !rest.isEmpty else { return then(pictures) }
+    guard let body = source.body else {
+      return then(
+        pictures.merging(all(rest, NuthatchError(.internal, "the stored body is gone: \(source.url)"))) { $1 }
+      )
+    }
+    let need = need(of: body, rest)
+    guard need > Self.small else {
+      return then(pictures.merging(decode(body, source, rest)) { $1 })
+    }
+    let (done, remaining) = (pictures, rest)
+    let isSubmitted = workers.submit(priority: priority, need: need) {
+      then(done.merging(self.decode(body, source, remaining)) { $1 })
+    }
+    if !isSubmitted { then(done.merging(all(rest, .closed)) { $1 }) }
+  }
+
+  /// One decode for all sizes; one a size where the sizes can't agree whether damage is allowed.
+  private func decode(_ body: Payload, _ source: PictureSource, _ recipes: [Recipe]) -> Pictures {
+    var pictures: Pictures = [:]
+    for allowsDamage in [false, true] {
+      let group = recipes.filter { $0.allowsDamage == allowsDamage }
+      guard !group.isEmpty else { continue }
+      counts.decodes.count()
+      var options = DecodeOptions()
+      options.limits.pixels = maxPixels
+      options.limits.memory = workers.memory
+      options.limits.bytes = max(options.limits.bytes, body.count)
+      options.allowDamaged = allowsDamage
+      do throws(ImageFault) {
+        let made = try body.withBytes { (bytes) throws(ImageFault) in
+          try Picture.make(from: bytes, group.map(\.box), options)
+        }
+        for (recipe, picture) in zip(group, made) {
+          pictures[recipe] = .success(picture)
+          if keepsThumbs { keep(picture, source.content, recipe) }
+        }
+      } catch {
+        let failure = NuthatchError(error, url: source.url)
+        for recipe in group { pictures[recipe] = .failure(failure) }
+      }
+    }
+    return pictures
+  }
+
+  /// A full disk is no reason not to deliver what has been made.
+  private func keep(_ picture: Picture, _ content: Digest, _ recipe: Recipe) {
+    try? ThumbRecord.write(picture, ThumbRecord.key(content, recipe), keeping: keeping, in: store)
+  }
+
+  /// The same picture may have come under another URL before.
+  private func stored(_ content: Digest, _ recipe: Recipe) -> Picture? {
+    // Whatever the store can't give is a miss.
+    guard let lease = (try? store.lookup(ThumbRecord.key(content, recipe))) ?? nil else { return nil }
+    return unpacked(ThumbRecord.Stored(lease))
+  }
+
+  /// A stored thumbnail that doesn't decode is made again.
+  private func unpacked(_ thumb: ThumbRecord.Stored?) -> Picture? {
+    guard let thumb else { return nil }
+    guard thumb.originalWidth.multipliedReportingOverflow(by: thumb.originalHeight).partialValue <= maxPixels
+    else { return nil }
+    return try? thumb.picture()
+  }
+
+  private func need(of body: Payload, _ recipes: [Recipe]) -> Int {
+    body.withBytes { bytes in
+      guard case .found(let info) = ImageProbe.probe(bytes) else { return 0 }
+      // An estimate that can't be had is the decoder's to explain.
+      return (try? Thumbnailer.memoryNeed(info, boxes: recipes.map(\.box))) ?? 0
+    }
+  }
+
+  private func all(_ recipes: [Recipe], _ error: NuthatchError) -> Pictures {
+    Pictures(uniqueKeysWithValues: recipes.map { ($0, .failure(error)) })
+  }
+}

@@ -1,0 +1,46 @@
+/// Writes the parts of a record one after the other: numbers little-endian, bytes with their length before them.
+struct RecordEncoder {
+  private(set) var bytes: [UInt8] = []
+
+  mutating func put(_ number: some FixedWidthInteger) {
+    withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  mutating func put(_ content: some Collection<UInt8>) {
+    put(UInt32(clamping: content.count))
+    bytes.append(contentsOf: content)
+  }
+
+  mutating func put(_ text: String) { put(text.utf8) }
+}
+
+/// Reads what a `RecordEncoder` wrote. Records come from files, so every step may fail.
+struct RecordDecoder {
+  struct Damaged: Error {}
+
+  private let bytes: UnsafeRawBufferPointer
+  private var offset = 0
+
+  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  var isAtEnd: Bool { offset == bytes.count }
+
+  mutating func number<Number: FixedWidthInteger>(_: Number.Type = Number.self) throws(Damaged) -> Number {
+    let size = MemoryLayout<Number>.size
+    guard bytes.count - offset >= size else { throw Damaged() }
+    defer { offset += size }
+    return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Number.self))
+  }
+
+  mutating func content() throws(Damaged) -> UnsafeRawBufferPointer {
+    let length = Int(try number(UInt32.self))
+    guard bytes.count - offset >= length else { throw Damaged() }
+    defer { offset += length }
+    return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length])
+  }
+
+  mutating func text() throws(Damaged) -> String {
+    guard let text = String(validating: try content(), as: UTF8.self) else { throw Damaged() }
+    return text
+  }
+}

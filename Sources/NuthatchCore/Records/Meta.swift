@@ -1,0 +1,89 @@
+import NuthatchHTTP
+import NuthatchStore
+
+/// What is kept of an answer, apart from its body: head, times, and where the body is found.
+struct Meta: Sendable {
+  /// Raised when older readers would misunderstand.
+  static let version: UInt8 = 1
+
+  var head: ResponseHead
+  /// Seconds since 1970 at which the request was sent and the answer came.
+  var requestTime: Int64
+  var responseTime: Int64
+  /// The names in `Vary`, in lower case, and what the request said of each; nil for what it didn't have.
+  var varied: [(name: String, value: String?)] = []
+  /// The URL that answered, without userinfo, and how many redirects led to it.
+  var finalURL: String
+  var redirects = 0
+  /// What the body is found by; nil for an answer without one.
+  var content: Digest?
+  var bodyLength: Int64 = 0
+  /// Whether the body was told to be a picture, by its bytes.
+  var isPicture = false
+  /// The widest class of addresses that the fetch touched.
+  var reach: UInt8 = 0
+
+  func encoded() -> [UInt8] {
+    var encoder = RecordEncoder()
+    encoder.put(Self.version)
+    encoder.put(UInt8(isPicture ? 1 : 0))
+    encoder.put(reach)
+    encoder.put(UInt16(clamping: head.status))
+    encoder.put(requestTime)
+    encoder.put(responseTime)
+    encoder.put(bodyLength)
+    encoder.put(UInt8(clamping: redirects))
+    encoder.put(content?.bytes ?? [])
+    encoder.put(finalURL)
+    encoder.put(head.reason)
+    encoder.put(UInt32(clamping: head.fields.fields.count))
+    for field in head.fields.fields {
+      encoder.put(field.name)
+      encoder.put(field.value)
+    }
+    encoder.put(UInt32(clamping: varied.count))
+    for (name, value) in varied {
+      encoder.put(name)
+      encoder.put(UInt8(value == nil ? 0 : 1))
+      encoder.put(value ?? "")
+    }
+    return encoder.bytes
+  }
+
+  /// Nil for what this version can't read: it counts as not stored.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    var decoder = RecordDecoder(bytes)
+    do {
+      guard try decoder.number(UInt8.self) == Self.version else { return nil }
+      isPicture = try decoder.number(UInt8.self) & 1 != 0
+      reach = try decoder.number()
+      let status = Int(try decoder.number(UInt16.self))
+      requestTime = try decoder.number()
+      responseTime = try decoder.number()
+      bodyLength = try decoder.number()
+      redirects = Int(try decoder.number(UInt8.self))
+      content = Digest(try decoder.content())
+      finalURL = try decoder.text()
+      head = ResponseHead(status: status, reason: try decoder.text())
+      for _ in 0..<(try decoder.number(UInt32.self)) {
+        let name = try decoder.text()
+        head.fields.append(name, try decoder.text())
+      }
+      for _ in 0..<(try decoder.number(UInt32.self)) {
+        let name = try decoder.text()
+        let isThere = try decoder.number(UInt8.self) != 0
+        let value = try decoder.text()
+        varied.append((name, isThere ? value : nil))
+      }
+    } catch {
+      return nil
+    }
+  }
+
+  init(head: ResponseHead, requestTime: Int64, responseTime: Int64, finalURL: String) {
+    self.head = head
+    self.requestTime = requestTime
+    self.responseTime = responseTime
+    self.finalURL = finalURL
+  }
+}

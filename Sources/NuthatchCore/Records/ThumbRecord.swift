@@ -1,0 +1,108 @@
+import NuthatchImaging
+import NuthatchStore
+
+/// A thumbnail in the store: what is known of its source, then its pixels in one of three forms.
+enum ThumbRecord {
+  /// How thumbnails are kept on disk.
+  enum Form: UInt8 {
+    case raw = 1
+    case jpeg = 2
+    case png = 3
+  }
+
+  /// Pixels begin at a multiple of it, so that they can be used where they lie.
+  static let headSize = 64
+  /// Packing what is no larger than this saves nothing worth a decode.
+  static let rawLimit = 16_384
+  private static let version: UInt8 = 1
+
+  /// The key of a thumbnail.
+  static func key(_ content: Digest, _ recipe: Recipe) -> RecordKey {
+    RecordKey(.thumb, content.bytes + recipe.bytes)
+  }
+
+  /// Keeps a thumbnail as `keeping` says.
+  static func write(
+    _ picture: Picture, _ key: RecordKey, keeping: Cache.ThumbStore, in store: Store
+  ) throws(StoreFault) {
+    // Pixels that can't be packed (sides that JPEG doesn't have, no memory) are made again when they are needed.
+    guard let pixels = try? picture.pixels() else { return }
+    let form = form(of: pixels, keeping)
+    guard let packed = try? pack(pixels, form) else { return }
+    let shape = PayloadShape(
+      form: form.rawValue, width: UInt32(clamping: pixels.width), height: UInt32(clamping: pixels.height))
+    let head = head(of: picture)
+    try packed.withBytes { (bytes) throws(StoreFault) in
+      try head.withUnsafeBufferPointer { (head) throws(StoreFault) in
+        _ = try store.commit(key, shape: shape, parts: [UnsafeRawBufferPointer(head), bytes])
+      }
+    }
+  }
+
+  private static func pack(_ pixels: PixelBuffer, _ form: Form) throws(ImageFault) -> Payload {
+    switch form {
+    case .raw: Payload(pixels)
+    case .jpeg: Payload(try pixels.encodedJPEG())
+    case .png: Payload(try pixels.encodedPNG())
+    }
+  }
+
+  private static func form(of pixels: PixelBuffer, _ keeping: Cache.ThumbStore) -> Form {
+    if keeping == .raw || pixels.byteCount <= rawLimit { return .raw }
+    return keeping == .packed && pixels.isFullyOpaque ? .jpeg : .png
+  }
+
+  private static func head(of picture: Picture) -> [UInt8] {
+    var head = RecordEncoder()
+    head.put(version)
+    head.put(UInt8(picture.isPartial ? 1 : 0))
+    head.put(UInt32(clamping: picture.originalWidth))
+    head.put(UInt32(clamping: picture.originalHeight))
+    return head.bytes + [UInt8](repeating: 0, count: headSize - head.bytes.count)
+  }
+
+  /// A stored thumbnail, before its pixels are unpacked.
+  struct Stored: Sendable {
+    let lease: Lease
+    let form: Form
+    let isPartial: Bool
+    let originalWidth: Int
+    let originalHeight: Int
+
+    /// Nil for what this version can't read: it is made anew.
+    init?(_ lease: Lease) {
+      guard let form = Form(rawValue: lease.shape.form), lease.count >= headSize else { return nil }
+      var head = lease.withBytes { RecordDecoder($0) }
+      guard (try? head.number(UInt8.self)) == ThumbRecord.version, let flags = try? head.number(UInt8.self),
+        let width = try? head.number(UInt32.self), let height = try? head.number(UInt32.self)
+      else { return nil }
+      if form == .raw {
+        let (bytes, overflow) = Int(lease.shape.width).multipliedReportingOverflow(
+          by: Int(lease.shape.height) * 4)
+        guard !overflow, bytes > 0, lease.count - headSize == bytes else { return nil }
+      }
+      self.lease = lease
+      self.form = form
+      isPartial = flags & 1 != 0
+      originalWidth = Int(width)
+      originalHeight = Int(height)
+    }
+
+    /// The picture: in place when it is raw, else decoded, which takes some tenths of a millisecond.
+    func picture() throws(ImageFault) -> Picture {
+      if form == .raw {
+        return Picture(
+          payload: Payload(lease, from: headSize), width: Int(lease.shape.width),
+          height: Int(lease.shape.height),
+          originalWidth: originalWidth, originalHeight: originalHeight, isPartial: isPartial)
+      }
+      let packed = Payload(lease, from: headSize)
+      let result = try packed.withBytes { (bytes) throws(ImageFault) in try Thumbnailer.decode(bytes) }
+      guard let pixels = result.pictures.first, pixels.width == Int(lease.shape.width),
+        pixels.height == Int(lease.shape.height)
+      else { throw ImageFault(.corrupt, "a stored thumbnail of another size") }
+      return Picture(
+        pixels, originalWidth: originalWidth, originalHeight: originalHeight, isPartial: isPartial)
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import NuthatchTransport
+
+/// URLs that were no pictures a short while ago, so that a page shown again doesn't ask for them again. In memory only.
+final class FailedURLs: Sendable {
+  private struct Failure {
+    let error: NuthatchError
+    /// On the monotonic clock.
+    let until: Int64
+  }
+
+  /// Beyond it the oldest are forgotten.
+  private static let most = 10_000
+  private let failures = Locked<[AnswerName: Failure]>([:])
+
+  /// For how long a failure is remembered, in seconds; nil for one that is not. Faults of connections are the business
+  /// of their host's circuit.
+  static func lifetime(of code: ErrorCode, status: Int?) -> Int64? {
+    switch code {
+    case .notAnImage, .unsupportedFormat, .corrupt, .tooLarge, .tooManyPixels: 600
+    case .http: status == 404 || status == 410 ? 60 : nil
+    default: nil
+    }
+  }
+
+  func note(_ name: AnswerName, _ error: NuthatchError, seconds: Int64, now: Int64) {
+    failures.withLock { failures in
+      if failures.count >= Self.most {
+        failures = failures.filter { $0.value.until > now }
+        if failures.count >= Self.most { failures = [:] }
+      }
+      failures[name] = Failure(error: error, until: now &+ seconds * 1_000_000_000)
+    }
+  }
+
+  func forget(_ name: AnswerName) { failures.withLock { $0[name] = nil } }
+
+  func forgetAll() { failures.withLock { $0 = [:] } }
+
+  /// The failure, if it isn't too long ago, with the seconds after which to ask again.
+  func failure(of name: AnswerName, now: Int64) -> NuthatchError? {
+    failures.withLock { failures in
+      guard !failures.isEmpty, let failure = failures[name] else { return nil }
+      guard failure.until > now else {
+        failures[name] = nil
+        return nil
+      }
+      var error = failure.error
+      error.retryAfter = (failure.until - now + 999_999_999) / 1_000_000_000
+      return error
+    }
+  }
+}

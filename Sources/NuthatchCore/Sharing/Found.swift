@@ -1,0 +1,84 @@
+import NuthatchHTTP
+import NuthatchStore
+
+/// A stored answer to a request, and what it is good for at this moment.
+struct Found: Sendable {
+  enum Standing: Sendable {
+    case fresh
+    /// Stale, but the server allows it to be shown while it is asked.
+    case staleWhileRevalidate
+    /// Stale; may be shown where the caller takes that.
+    case stale
+    /// Must not be shown before the server was asked.
+    case mustValidate
+  }
+
+  let meta: Meta
+  /// Which record it was read from: a newer one has a higher number.
+  let sequence: UInt64
+  let standing: Standing
+  /// Whether it may be shown when the server can't be asked.
+  let mayServeOnError: Bool
+  /// In seconds.
+  let age: Int64
+  let body: Lease?
+  let thumbs: [Recipe: ThumbRecord.Stored]
+
+  /// Whether everything is still there that the request wants.
+  func isAnswer(to plan: RequestPlan) -> Bool {
+    guard plan.wantsPictures else { return body != nil || meta.bodyLength == 0 }
+    guard (200..<300).contains(meta.head.status), meta.content != nil else { return false }
+    return body != nil || plan.recipes.allSatisfy { thumbs[$0] != nil }
+  }
+
+  /// The answer, when it needs no decoding.
+  func immediateAnswer(to plan: RequestPlan, _ url: String, _ origin: AnswerOrigin) -> Answer? {
+    guard isAnswer(to: plan), meta.bodyLength <= plan.maxBytes else { return nil }
+    guard plan.wantsPictures else {
+      var head = meta.head
+      head.fields.remove { $0.name.equalsIgnoringCase("Age") }
+      head.fields.append("Age", String(age))
+      return Answer(
+        response: Response(url: url, head: head, body: body.map { Payload($0) } ?? .empty, origin: origin))
+    }
+    var images: [Image] = []
+    for recipe in plan.recipes {
+      guard let thumb = thumbs[recipe], thumb.form == .raw, let picture = try? thumb.picture(),
+        picture.originalWidth.multipliedReportingOverflow(by: picture.originalHeight).partialValue
+          <= plan.maxPixels
+      else { return nil }
+      images.append(Image(url: url, picture, origin))
+    }
+    return Answer(images: images)
+  }
+
+  /// What the pictures are made from; nil when nothing is there any more.
+  func pictureSource(_ plan: RequestPlan) -> PictureSource? {
+    guard isAnswer(to: plan), let content = meta.content else { return nil }
+    return PictureSource(
+      content: content, url: meta.finalURL, thumbs: thumbs, body: body.map { Payload($0) })
+  }
+}
+
+extension AnswerOrigin {
+  /// From the cache.
+  static func stored(_ found: Found) -> AnswerOrigin {
+    AnswerOrigin(
+      finalURL: found.meta.finalURL, source: .disk, isInCache: true, isStale: found.standing != .fresh,
+      age: found.age, redirects: found.meta.redirects)
+  }
+
+  /// From the cache, and the server says that it still holds.
+  static func revalidated(_ found: Found) -> AnswerOrigin {
+    AnswerOrigin(
+      finalURL: found.meta.finalURL, source: .revalidated, isInCache: true, age: found.age,
+      redirects: found.meta.redirects)
+  }
+
+  /// Another process got it from the network while this one waited.
+  static func fetchedElsewhere(_ found: Found) -> AnswerOrigin {
+    AnswerOrigin(
+      finalURL: found.meta.finalURL, source: .network, isInCache: false, age: found.age,
+      redirects: found.meta.redirects)
+  }
+}

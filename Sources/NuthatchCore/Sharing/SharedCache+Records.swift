@@ -1,0 +1,84 @@
+import NuthatchHTTP
+import NuthatchStore
+
+// What is read from the store and written to it, on callers' and workers' threads.
+
+extension SharedCache {
+  /// The stored answer to a request. Whatever can't be read is not there.
+  func find(_ plan: RequestPlan) -> Found? {
+    guard let (meta, sequence) = meta(plan) else { return nil }
+    return found(meta, sequence, plan)
+  }
+
+  private func found(_ meta: Meta, _ sequence: UInt64, _ plan: RequestPlan) -> Found {
+    let now = clock.seconds
+    let verdict = Caching.judge(meta, plan, now: now)
+    var thumbs: [Recipe: ThumbRecord.Stored] = [:]
+    var body: Lease?
+    if let content = meta.content {
+      for recipe in plan.recipes {
+        thumbs[recipe] = record(ThumbRecord.key(content, recipe)).flatMap { ThumbRecord.Stored($0) }
+      }
+      // Looked up only where it is needed, because a hit is what keeps a record.
+      if !plan.wantsPictures || thumbs.count < Set(plan.recipes).count {
+        body = record(RecordKey(.body, content.bytes))
+      }
+    }
+    return Found(
+      meta: meta, sequence: sequence, standing: verdict.standing, mayServeOnError: verdict.mayServeOnError,
+      age: verdict.age, body: body, thumbs: thumbs)
+  }
+
+  /// Which record a request finds at this moment; nil for none.
+  func latestSequence(_ plan: RequestPlan) -> UInt64? { meta(plan)?.sequence }
+
+  private func meta(_ plan: RequestPlan) -> (Meta, sequence: UInt64)? {
+    guard let first = read(plan.name.key()) else { return nil }
+    guard first.0.isSignpost else { return first }
+    return read(plan.name.key(variant: Caching.variant(first.0.varied.map(\.name), plan)))
+  }
+
+  private func read(_ key: RecordKey) -> (Meta, sequence: UInt64)? {
+    guard let lease = record(key), let meta = lease.withBytes({ Meta($0) }) else { return nil }
+    return (meta, lease.sequence)
+  }
+
+  private func record(_ key: RecordKey) -> Lease? {
+    // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
+    (try? store.lookup(key)) ?? nil
+  }
+
+  /// Keeps what is known of an answer; its body is kept already. Nil when it can't be kept.
+  func write(_ meta: Meta, _ plan: RequestPlan) -> UInt64? {
+    do throws(StoreFault) {
+      guard !meta.varied.isEmpty else { return try store.commit(plan.name.key(), meta.encoded()).sequence }
+      let names = meta.varied.map(\.name)
+      let sequence = try store.commit(plan.name.key(variant: Caching.variant(names, plan)), meta.encoded())
+        .sequence
+      var signpost = Meta(head: ResponseHead(status: 0), requestTime: 0, responseTime: 0, finalURL: "")
+      signpost.varied = names.map { ($0, nil) }
+      try store.commit(plan.name.key(), signpost.encoded())
+      return sequence
+    } catch {
+      return nil
+    }
+  }
+
+  /// Takes out what is stored under a name, all variants of it with it.
+  func forget(_ name: AnswerName) {
+    // What can't be taken out now is taken out with its pack.
+    _ = try? store.remove(name.key())
+    failures.forget(name)
+  }
+
+  /// Asks the server behind an answer that was given already.
+  func revalidateBehind(_ plan: RequestPlan, _ found: Found) {
+    let errand = Errand(plan, Ticket(url: plan.first.url.description), self, runtime)
+    fetches.join(errand, base: found, runtime)
+  }
+}
+
+extension Meta {
+  /// Not an answer but the names of the fields by which answers are told apart.
+  var isSignpost: Bool { head.status == 0 }
+}

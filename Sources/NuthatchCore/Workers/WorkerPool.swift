@@ -1,0 +1,193 @@
+import CSystem
+import Glibc
+import NuthatchTransport
+
+/// As many threads as the machine has processors, for what takes time but no waiting: hashing, decoding, writing.
+///
+/// A job states how much memory it will hold at most; jobs wait until all that run together hold no more than the
+/// pool's limit. A job that has to wait for memory lets only those pass that hold none, so that it gets its turn.
+/// Threads start with the first job that finds none free.
+final class WorkerPool: @unchecked Sendable {
+  typealias Job = @Sendable () -> Void
+
+  private struct Entry {
+    let need: Int
+    let job: Job
+  }
+
+  /// First in, first out.
+  private struct Line {
+    var entries: [Entry?] = []
+    var first = 0
+
+    var isEmpty: Bool { first == entries.count }
+    var next: Entry? { isEmpty ? nil : entries[first] }
+
+    mutating func append(_ entry: Entry) { entries.append(entry) }
+
+    mutating func removeFirst() {
+      entries[first] = nil
+      first += 1
+      guard first > 64, first > entries.count / 2 else { return }
+      entries.removeFirst(first)
+      first = 0
+    }
+  }
+
+  /// How many threads there may be.
+  let width: Int
+  /// What all jobs together may hold, in bytes.
+  let memory: Int
+
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let change: UnsafeMutablePointer<pthread_cond_t>
+  // Guarded by `mutex`.
+  private var light: [Line]
+  private var heavy: [Line]
+  private var held = 0
+  private var threads: [UInt64] = []
+  private var idle = 0
+  private var waiting = 0
+  private var isStopping = false
+
+  /// - Parameter memory: what jobs may hold together.
+  init(width: Int = WorkerPool.processors, memory: Int) {
+    self.width = max(1, width)
+    self.memory = memory
+    light = Array(repeating: Line(), count: Priority.steps)
+    heavy = Array(repeating: Line(), count: Priority.steps)
+    mutex = .allocate(capacity: 1)
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
+    change = .allocate(capacity: 1)
+    change.initialize(to: pthread_cond_t())
+    pthread_cond_init(change, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(change)
+    pthread_mutex_destroy(mutex)
+    change.deallocate()
+    mutex.deallocate()
+  }
+
+  /// The processors that this process may use.
+  static var processors: Int {
+    max(1, Int(nhs_processors()))
+  }
+
+  /// Runs `job` on one of the threads, those of higher priority first. False, and nothing is run, when the pool has been
+  /// stopped or not one thread can be had.
+  @discardableResult
+  func submit(priority: Int = 0, need: Int = 0, _ job: @escaping Job) -> Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    guard !isStopping else { return false }
+    // A thread that was woken counts as idle until it runs, so those that wait for it are counted, too.
+    if waiting >= idle, threads.count < width, !startThread(), threads.isEmpty { return false }
+    waiting += 1
+    let step = Priority.step(priority)
+    // One that alone needs more than there is takes all of it; whether it may is the decoder's to judge.
+    if need > 0 {
+      heavy[step].append(Entry(need: min(need, memory), job: job))
+    } else {
+      light[step].append(Entry(need: 0, job: job))
+    }
+    pthread_cond_signal(change)
+    return true
+  }
+
+  /// Runs what has been submitted, ends the threads and waits for their end.
+  func stop() {
+    pthread_mutex_lock(mutex)
+    isStopping = true
+    let running = threads
+    threads = []
+    pthread_cond_broadcast(change)
+    pthread_mutex_unlock(mutex)
+    for thread in running { _ = nhs_thread_join(thread) }
+  }
+
+  /// Drops what hasn't begun, ends the threads and waits for their end: for the end of the process.
+  func abandon() {
+    pthread_mutex_lock(mutex)
+    for step in light.indices {
+      light[step] = Line()
+      heavy[step] = Line()
+    }
+    pthread_mutex_unlock(mutex)
+    stop()
+  }
+
+  private func startThread() -> Bool {
+    let context = Unmanaged.passRetained(self)
+    var thread: UInt64 = 0
+    guard nhs_thread_start(&thread, "nuthatch-worker", runWorker, context.toOpaque()) == 0 else {
+      context.release()
+      return false
+    }
+    threads.append(thread)
+    return true
+  }
+}
+
+// MARK: - On a worker's thread
+
+extension WorkerPool {
+  fileprivate func run() {
+    pthread_mutex_lock(mutex)
+    while true {
+      if let entry = take() {
+        waiting -= 1
+        held += entry.need
+        pthread_mutex_unlock(mutex)
+        entry.job()
+        pthread_mutex_lock(mutex)
+        held -= entry.need
+        if entry.need > 0 { pthread_cond_broadcast(change) }
+      } else if isStopping && isEmpty {
+        break
+      } else {
+        idle += 1
+        pthread_cond_wait(change, mutex)
+        idle -= 1
+      }
+    }
+    pthread_mutex_unlock(mutex)
+  }
+
+  private var isEmpty: Bool { light.allSatisfy(\.isEmpty) && heavy.allSatisfy(\.isEmpty) }
+
+  private func take() -> Entry? {
+    var mayTakeHeavy = true
+    for step in (0..<Priority.steps).reversed() {
+      if let entry = light[step].next {
+        light[step].removeFirst()
+        return entry
+      }
+      guard mayTakeHeavy, let entry = heavy[step].next else { continue }
+      if held + entry.need <= memory {
+        heavy[step].removeFirst()
+        return entry
+      }
+      mayTakeHeavy = false
+    }
+    return nil
+  }
+}
+
+private func runWorker(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let context else { return nil }
+  Unmanaged<WorkerPool>.fromOpaque(context).takeRetainedValue().run()
+  return nil
+}
+
+/// The range of priorities: higher ones go first.
+enum Priority {
+  static let least = -10
+  static let most = 10
+  static let steps = most - least + 1
+
+  /// 0 for the least.
+  static func step(_ priority: Int) -> Int { min(max(priority, least), most) - least }
+}

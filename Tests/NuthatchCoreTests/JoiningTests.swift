@@ -1,0 +1,165 @@
+import Glibc
+import NuthatchCore
+import TestServer
+import Testing
+
+/// Calls `body` on so many threads at once and waits for all of them.
+func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+  final class Work: Sendable {
+    let number: Int
+    let body: @Sendable (Int) -> Void
+    init(_ number: Int, _ body: @escaping @Sendable (Int) -> Void) {
+      self.number = number
+      self.body = body
+    }
+  }
+  let threads: [pthread_t] = (0..<count).map { number in
+    var thread = pthread_t()
+    let context = Unmanaged.passRetained(Work(number, body)).toOpaque()
+    pthread_create(
+      &thread, nil,
+      { context in
+        guard let context else { return nil }
+        let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
+        work.body(work.number)
+        return nil
+      }, context)
+    return thread
+  }
+  for thread in threads { pthread_join(thread, nil) }
+}
+
+@Suite("Requests for one URL") struct JoiningTests {
+  @Test("of many threads and sizes are one at the server, and one decode")
+  func thousand() throws {
+    let bench = try Bench()
+    bench.server.on(
+      "/a.png", Script.ok(Pictures.png(width: 320, height: 200), type: "image/png").after(.wait("gate")))
+    let cache = bench.cache
+    let url = bench.server.url("/a.png")
+    let sizes = [16, 32, 64, 128]
+    let tickets = Collected<Ticket>()
+    onThreads(4) { _ in
+      for number in 0..<256 {
+        var request = Request(url)
+        request.boxes = [ThumbnailBox(sizes[number % 4])]
+        if let ticket = try? cache.submit(request) { tickets.add(ticket) }
+      }
+    }
+    let all = tickets.values
+    #expect(all.count == 1024)
+    #expect(bench.server.gate("gate").waitUntilReached(1))
+    bench.server.gate("gate").open()
+    var widths: [Int: Int] = [:]
+    for ticket in all {
+      let event = try #require(try ticket.final(within: 60_000))
+      let image = try #require(event.images.first)
+      #expect(event.kind == .fresh)
+      #expect(!event.isInCache)
+      #expect(image.source == .network)
+      widths[image.width, default: 0] += 1
+    }
+    #expect(widths == [16: 256, 32: 256, 64: 256, 128: 256])
+    #expect(bench.server.count("/a.png") == 1)
+    #expect(cache.statistics.transfers == 1)
+    #expect(cache.statistics.decodes == 1)
+  }
+
+  @Test("that are cancelled leave the others undisturbed")
+  func cancelAllButOne() throws {
+    let bench = try Bench()
+    bench.server.on("/a", Script(steps: [.text("one"), .wait("gate"), .text("two")]))
+    let tickets = try (0..<1000).map { _ in try bench.cache.submit(Request(bench.server.url("/a"))) }
+    #expect(bench.server.gate("gate").waitUntilReached(1))
+    for ticket in tickets.dropLast() { ticket.cancel() }
+    for ticket in tickets.dropLast() { #expect(try ticket.next()?.kind == .cancelled) }
+    bench.server.gate("gate").open()
+    #expect(try tickets[999].result().text == "onetwo")
+    #expect(bench.server.count("/a") == 1)
+  }
+
+  @Test("that are all cancelled end the transfer")
+  func cancelAll() throws {
+    let bench = try Bench()
+    bench.server.on("/a", Script(steps: [.text("one"), .wait("never"), .text("two")]))
+    let tickets = try (0..<100).map { _ in try bench.cache.submit(Request(bench.server.url("/a"))) }
+    #expect(bench.server.gate("never").waitUntilReached(1))
+    for ticket in tickets { ticket.cancel() }
+    #expect(bench.server.waitForDisconnect(1))
+    #expect(bench.server.count("/a") == 1)
+  }
+
+  @Test("that ask for bytes and for pictures share the fetch")
+  func bytesAndPictures() throws {
+    let bench = try Bench()
+    let png = Pictures.png(width: 40, height: 30)
+    bench.server.on("/a.png", Script.ok(png, type: "image/png").after(.wait("gate")))
+    let bytes = try bench.cache.submit(Request(bench.server.url("/a.png")))
+    #expect(bench.server.gate("gate").waitUntilReached(1))
+    var request = Request(bench.server.url("/a.png"))
+    request.boxes = [ThumbnailBox(20), ThumbnailBox(10)]
+    let pictures = try bench.cache.submit(request)
+    bench.server.gate("gate").open()
+    #expect(try bytes.result().withBody { Array($0) } == png)
+    let event = try #require(try pictures.final())
+    #expect(event.images.map(\.width) == [20, 10])
+    #expect(bench.server.count("/a.png") == 1)
+  }
+
+  @Test("keep their own limits: one that wants less leaves alone")
+  func ownLimits() throws {
+    let bench = try Bench()
+    bench.server.on(
+      "/a", Script(steps: [.chunk(text: "12345"), .wait("gate"), .chunk(text: "6789"), .lastChunk]))
+    let patient = try bench.cache.submit(Request(bench.server.url("/a")))
+    #expect(bench.server.gate("gate").waitUntilReached(1))
+    var small = Request(bench.server.url("/a"))
+    small.maxBytes = 7
+    let modest = try bench.cache.submit(small)
+    var short = Request(bench.server.url("/a"))
+    short.deadline = .milliseconds(1)
+    let hasty = try bench.cache.submit(short)
+    #expect(try hasty.final()?.error?.code == .timeout)
+    bench.server.gate("gate").open()
+    #expect(try modest.final()?.error?.code == .tooLarge)
+    #expect(try patient.result().text == "123456789")
+    #expect(bench.server.count("/a") == 1)
+  }
+
+  @Test("with other headers, or other credentials, are others")
+  func apart() throws {
+    let bench = try Bench()
+    bench.server.on("/a", Script.ok("x").after(.wait("gate")))
+    var tickets = [try bench.cache.submit(Request(bench.server.url("/a")))]
+    var other = Request(bench.server.url("/a"))
+    other.headers = [("X-Kind", "other")]
+    tickets.append(try bench.cache.submit(other))
+    var user = Request(bench.server.url("/a"))
+    user.user = ("a", "b")
+    tickets.append(try bench.cache.submit(user))
+    #expect(bench.server.gate("gate").waitUntilReached(3))
+    bench.server.gate("gate").open()
+    for ticket in tickets { #expect(try ticket.result().text == "x") }
+    #expect(bench.server.count("/a") == 3)
+  }
+}
+
+/// What several threads collect.
+final class Collected<Value: Sendable>: @unchecked Sendable {
+  private var lock = pthread_mutex_t()
+  private var collected: [Value] = []
+
+  init() { pthread_mutex_init(&lock, nil) }
+
+  func add(_ value: Value) {
+    pthread_mutex_lock(&lock)
+    collected.append(value)
+    pthread_mutex_unlock(&lock)
+  }
+
+  var values: [Value] {
+    pthread_mutex_lock(&lock)
+    defer { pthread_mutex_unlock(&lock) }
+    return collected
+  }
+}
