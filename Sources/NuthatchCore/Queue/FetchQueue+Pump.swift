@@ -37,6 +37,9 @@ extension FetchQueue {
     }
     host.rate.noteStart(at: now, settings.rate)
     host.noteStart(of: entry)
+    if !host.pool.isFixed, host.pool === linkPlaces {
+      unanswered.set(entry, key: key(now &+ settings.lendAfter))
+    }
     refresh(host, now)
     entry.work?.begin(entry)
     return true
@@ -70,14 +73,24 @@ extension FetchQueue {
 extension FetchQueue {
   private func key(_ time: Int64) -> UInt64 { UInt64(max(0, time)) }
 
+  /// When something happens by itself.
+  private var nextTime: UInt64 {
+    min(wakingHosts.firstKey ?? .max, delayed.firstKey ?? .max, unanswered.firstKey ?? .max)
+  }
+
   private func hasDue(_ now: Int64) -> Bool {
-    (wakingHosts.firstKey ?? .max) <= key(now) || (delayed.firstKey ?? .max) <= key(now)
+    nextTime <= key(now)
   }
 
   private func wakeSleepers(_ now: Int64) {
     while let due = delayed.firstKey, due <= key(now), let entry = delayed.first {
       delayed.remove(entry)
       enqueue(entry, notBefore: nil, now: now)
+    }
+    while let due = unanswered.firstKey, due <= key(now), let entry = unanswered.first {
+      unanswered.remove(entry)
+      entry.host.lend(of: entry)
+      refresh(entry.host, now)
     }
     while let due = wakingHosts.firstKey, due <= key(now), let host = wakingHosts.first {
       wakingHosts.remove(host)
@@ -86,7 +99,7 @@ extension FetchQueue {
   }
 
   private func arrangeWaking(_ now: Int64) {
-    let due = refusals.isEmpty ? min(wakingHosts.firstKey ?? .max, delayed.firstKey ?? .max) : key(now)
+    let due = refusals.isEmpty ? nextTime : key(now)
     guard due < key(wakeAt) else { return }
     wakeAt = Int64(clamping: due)
     wake(wakeAt)
@@ -204,9 +217,11 @@ extension FetchQueue {
     case .automatic:
       linkPlaces.size = adaptation.size
       linkPlaces.isFixed = false
+      linkPlaces.mostLent = max(16, adaptation.range.ceiling)
     case .fixed(let number):
       linkPlaces.size = min(max(1, number), most)
       linkPlaces.isFixed = true
+      linkPlaces.mostLent = 0
     }
   }
 }

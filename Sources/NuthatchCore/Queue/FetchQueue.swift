@@ -42,6 +42,8 @@ final class FetchQueue: @unchecked Sendable {
   var wakingHosts = PositionedHeap<HostsByWake>()
   /// Entries that wait for a time, by that time.
   var delayed = PositionedHeap<EntriesByAge>()
+  /// Running entries whose head hasn't come, by the time when they lend their place.
+  var unanswered = PositionedHeap<EntriesByAge>()
   var refusals: [QueueEntry] = []
 
   var adaptation: AutomaticSize
@@ -104,9 +106,7 @@ extension FetchQueue {
       host.lane(isBackground: entry.isBackground).add(entry)
       refresh(host, now)
     case .running:
-      host?.noteEnd(of: entry)
-      entry.setPriority(priority)
-      host?.noteStart(of: entry)
+      host?.changeRunning(entry, to: priority)
     case .delayed, .refused:
       entry.setPriority(priority)
     case .gone:
@@ -151,7 +151,8 @@ extension FetchQueue {
   func answered(_ entry: QueueEntry, firstByte: Int64?, now: Int64) {
     guard entry.state == .running else { return }
     let host = entry.host
-    entry.hasAnswered = true
+    unanswered.remove(entry)
+    host.takeBack(of: entry)
     entry.endProbe()
     host.circuit.noteAnswer()
     if let firstByte {
@@ -169,11 +170,11 @@ extension FetchQueue {
   func finished(_ entry: QueueEntry, _ outcome: Outcome, retryAt: Int64? = nil, now: Int64) {
     guard entry.state == .running else { return }
     let host = entry.host
+    unanswered.remove(entry)
     host.noteEnd(of: entry)
     learn(outcome, from: entry, now)
     entry.endProbe()
     if let retryAt {
-      entry.hasAnswered = false
       entry.since = now
       enqueue(entry, notBefore: retryAt, now: now)
     } else {

@@ -5,22 +5,35 @@
 ///
 /// - an automatic size is no promise, so one request of zero or above may run beside one below zero;
 /// - a fixed one is, so work below zero runs only while nothing else waits, and the others wait for its end.
+///
+/// With an automatic size, a request that nothing has come for after `lendAfter` lends its place: it doesn't
+/// count until its head comes, so that a slow host, or a name that doesn't resolve, keeps nobody from
+/// anything. Its host is held meanwhile: it has the places that it had before, and beyond them only such as
+/// would be free if nothing were lent.
 final class PlacePool {
   /// Lanes whose host may start something.
-  struct Ready {
+  private struct Ready {
     var byRank = PositionedHeap<LanesByRank>()
     var byAge = PositionedHeap<LanesByAge>()
-    var share = Share()
+
+    var isEmpty: Bool { byRank.isEmpty }
   }
 
   var size: Int
   /// Whether `size` is somebody's wish that holds in every case.
   var isFixed: Bool
-  private(set) var foreground = Ready()
-  private(set) var background = Ready()
+  private var foreground = Ready()
+  private var background = Ready()
+  private var heldForeground = Ready()
+  private var heldBackground = Ready()
   private(set) var runningForeground = 0
   private(set) var runningBackground = 0
-  private var backgroundShare = Share()
+  private var aboveShare = Share()
+  private var belowShare = Share()
+  private var turnShare = Share()
+  /// Places lent to others by requests that nothing comes for, and how many there may be.
+  private(set) var lent = 0
+  var mostLent = 0
 
   init(size: Int, isFixed: Bool) {
     self.size = size
@@ -38,9 +51,12 @@ final class PlacePool {
 
   var hasBackgroundRoom: Bool { running < size && runningBackground < backgroundPlaces }
 
+  /// Whether hosts that lend may start more.
+  private var hasRoomForHeld: Bool { running + lent < size }
+
   /// Whether somebody waits for nothing but a place.
   var hasBacklog: Bool {
-    (!foreground.byRank.isEmpty && !hasForegroundRoom) || (!background.byRank.isEmpty && !hasBackgroundRoom)
+    (!foreground.isEmpty && !hasForegroundRoom) || (!background.isEmpty && !hasBackgroundRoom)
   }
 
   func noteStart(isBackground: Bool) {
@@ -51,17 +67,34 @@ final class PlacePool {
     if isBackground { runningBackground -= 1 } else { runningForeground -= 1 }
   }
 
+  /// False when too many places are lent already.
+  func lend(isBackground: Bool) -> Bool {
+    guard lent < mostLent else { return false }
+    lent += 1
+    noteEnd(isBackground: isBackground)
+    return true
+  }
+
+  func takeBack(isBackground: Bool) {
+    lent -= 1
+    noteStart(isBackground: isBackground)
+  }
+
   /// Puts `lane` among those that could start something, or keeps its place there up to date.
   func offer(_ lane: QueueLane) {
     guard let best = lane.byRank.first, let oldest = lane.byAge.first else { return withdraw(lane) }
-    change(lane.isBackground) {
+    if lane.isHeld != lane.host.isHeld {
+      withdraw(lane)
+      lane.isHeld = lane.host.isHeld
+    }
+    change(lane.isBackground, lane.isHeld) {
       $0.byRank.set(lane, key: best.rank)
       $0.byAge.set(lane, key: oldest.arrival)
     }
   }
 
   func withdraw(_ lane: QueueLane) {
-    change(lane.isBackground) {
+    change(lane.isBackground, lane.isHeld) {
       $0.byRank.remove(lane)
       $0.byAge.remove(lane)
     }
@@ -69,22 +102,35 @@ final class PlacePool {
 
   /// Takes the entry out whose turn it is, if there is one and a place for it.
   func takeNext(waitingSince limit: Int64) -> QueueEntry? {
-    let mayForeground = !foreground.byRank.isEmpty && hasForegroundRoom
-    let mayBackground = !background.byRank.isEmpty && hasBackgroundRoom
-    guard mayForeground || mayBackground else { return nil }
-    let oldestBelow = background.byAge.first?.byAge.first
-    let isBackgroundsTurn =
-      mayForeground ? backgroundShare.isDue(mayBackground ? oldestBelow : nil, waitingSince: limit) : true
-    var chosen: (lane: QueueLane, isOldest: Bool)?
-    change(isBackgroundsTurn && mayBackground) {
-      let isOldest = $0.share.isDue($0.byAge.first?.byAge.first, waitingSince: limit)
-      if let lane = isOldest ? $0.byAge.first : $0.byRank.first { chosen = (lane, isOldest) }
-    }
-    guard let (lane, isOldest) = chosen else { return nil }
-    return lane.takeNext(oldest: isOldest, waitingSince: limit)
+    let above = hasForegroundRoom ? candidates(foreground, heldForeground) : nil
+    let below = hasBackgroundRoom ? candidates(background, heldBackground) : nil
+    guard let above else { return below.flatMap { take($0, &belowShare, limit) } }
+    let isBelowsTurn = turnShare.isDue(below?.oldest.byAge.first, waitingSince: limit)
+    if isBelowsTurn, let below { return take(below, &belowShare, limit) }
+    return take(above, &aboveShare, limit)
   }
 
-  private func change(_ isBackground: Bool, _ body: (inout Ready) -> Void) {
-    if isBackground { body(&background) } else { body(&foreground) }
+  private typealias Candidates = (best: QueueLane, oldest: QueueLane)
+
+  private func candidates(_ free: Ready, _ held: Ready) -> Candidates? {
+    let sets = hasRoomForHeld ? [free, held] : [free]
+    let best = sets.min { ($0.byRank.firstKey ?? .max) < ($1.byRank.firstKey ?? .max) }
+    let oldest = sets.min { ($0.byAge.firstKey ?? .max) < ($1.byAge.firstKey ?? .max) }
+    guard let best = best?.byRank.first, let oldest = oldest?.byAge.first else { return nil }
+    return (best, oldest)
+  }
+
+  private func take(_ lanes: Candidates, _ share: inout Share, _ limit: Int64) -> QueueEntry? {
+    let isOldest = share.isDue(lanes.oldest.byAge.first, waitingSince: limit)
+    return (isOldest ? lanes.oldest : lanes.best).takeNext(oldest: isOldest, waitingSince: limit)
+  }
+
+  private func change(_ isBackground: Bool, _ isHeld: Bool, _ body: (inout Ready) -> Void) {
+    switch (isBackground, isHeld) {
+    case (false, false): body(&foreground)
+    case (true, false): body(&background)
+    case (false, true): body(&heldForeground)
+    case (true, true): body(&heldBackground)
+    }
   }
 }

@@ -25,7 +25,8 @@ final class QueueEntry {
   /// -10…10, higher first.
   private(set) var priority: Int8
   var isProbe = false
-  var hasAnswered = false
+  /// Whether others may use its place, since nothing comes.
+  var isLending = false
   fileprivate var positionByRank: Int32 = -1
   fileprivate var positionByAge: Int32 = -1
   unowned let host: QueueHost
@@ -69,7 +70,7 @@ enum EntriesByRank: HeapOrder {
   static func setPosition(of element: QueueEntry, to position: Int32) { element.positionByRank = position }
 }
 
-/// Also the order of delayed entries by their time: an entry is never in both.
+/// Also the order of delayed entries and of unanswered ones by their time: an entry is never in two of them.
 enum EntriesByAge: HeapOrder {
   static func position(of element: QueueEntry) -> Int32 { element.positionByAge }
   static func setPosition(of element: QueueEntry, to position: Int32) { element.positionByAge = position }

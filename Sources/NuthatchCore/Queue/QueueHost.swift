@@ -15,6 +15,9 @@ final class QueueHost {
   private(set) var running = 0
   private var runningBackground = 0
   var isProbing = false
+  private var lending = 0
+  /// How many ran when the first of them began to lend its place.
+  private var runningBeforeLending = 0
   var speaksHTTP2 = false
   var pausedUntil: Int64 = .min
   var rate = StartRate()
@@ -63,12 +66,39 @@ final class QueueHost {
   }
 
   func noteEnd(of entry: QueueEntry) {
+    takeBack(of: entry)
     running -= 1
     if entry.isBackground { runningBackground -= 1 }
     pool.noteEnd(isBackground: entry.isBackground)
   }
 
-  /// Takes part in another pool from now on, with all that runs.
+  func changeRunning(_ entry: QueueEntry, to priority: Int) {
+    let isLending = entry.isLending
+    noteEnd(of: entry)
+    entry.setPriority(priority)
+    noteStart(of: entry)
+    if isLending { lend(of: entry) }
+  }
+
+  /// Whether more of it would be started in places that it lends to others itself.
+  var isHeld: Bool { lending > 0 && running >= runningBeforeLending }
+
+  /// Others may use the place of `entry`, but not to start more at this host.
+  func lend(of entry: QueueEntry) {
+    guard pool.lend(isBackground: entry.isBackground) else { return }
+    if lending == 0 { runningBeforeLending = running }
+    lending += 1
+    entry.isLending = true
+  }
+
+  func takeBack(of entry: QueueEntry) {
+    guard entry.isLending else { return }
+    entry.isLending = false
+    lending -= 1
+    pool.takeBack(isBackground: entry.isBackground)
+  }
+
+  /// Takes part in another pool from now on, with all that runs; nothing may be lent.
   func move(to other: PlacePool) {
     guard other !== pool else { return }
     for lane in lanes { pool.withdraw(lane) }
@@ -105,6 +135,8 @@ enum HostsByIdleness: HeapOrder {
 final class QueueLane {
   unowned let host: QueueHost
   let isBackground: Bool
+  /// Among which of its pool's lanes it is.
+  var isHeld = false
   private(set) var byRank = PositionedHeap<EntriesByRank>()
   private(set) var byAge = PositionedHeap<EntriesByAge>()
   private var share = Share()

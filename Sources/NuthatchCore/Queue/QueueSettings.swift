@@ -21,6 +21,8 @@ struct QueueSettings: Equatable, Sendable {
   var longestPause: Int64 = 300_000_000_000
   /// After this time in the queue an entry is given one place in eight before all others. Default 10 s.
   var patience: Int64 = 10_000_000_000
+  /// After this time without a head a request lends its place to others. Default 1 s.
+  var lendAfter: Int64 = 1_000_000_000
   var circuit = Circuit.Settings()
 }
 

@@ -46,7 +46,9 @@ struct RetryPolicy: Equatable, Sendable {
     using random: inout some RandomNumberGenerator
   ) -> Decision {
     guard attempt <= retries, RetryPolicy.isIdempotent(method), isRetriable(outcome) else { return .giveUp }
-    var wait = Int64.random(in: 0...bound(attempt), using: &random)
+    // One number a decision, so that a generator that repeats itself can't keep us here.
+    let (share, _) = random.next().multipliedFullWidth(by: UInt64(bound(attempt)) + 1)
+    var wait = Int64(clamping: share)
     if case .status(_, let retryAfter?) = outcome {
       guard retryAfter <= longestRetryAfter else { return .giveUp }
       wait = max(wait, retryAfter)

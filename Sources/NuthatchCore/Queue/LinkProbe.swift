@@ -1,0 +1,172 @@
+import Glibc
+
+/// What the default route goes over, and through which interface.
+struct Link: Equatable, Sendable {
+  var kind: LinkKind
+  var interface: String?
+}
+
+/// Reads from `/proc/net` and `/sys/class/net` what the default route goes over. Nothing is asked of any
+/// daemon.
+///
+/// - `metered`: modems (WWAN, raw IP), and telephones that share theirs over USB or Bluetooth;
+/// - `wireless`: WLAN;
+/// - `wired`: Ethernet with a device behind it;
+/// - bridges, bonds and VLANs are what is below them, the dearest of it;
+/// - `unknown`: anything else, such as tunnels. A default route beside a tunnel's that is known counts
+///   instead.
+struct LinkProbe: Sendable {
+  /// The folder that stands for `/`.
+  var root = ""
+
+  func link() -> Link {
+    let names = defaultInterfaces()
+    let links = names.map { Link(kind: kind(of: $0), interface: $0) }
+    return links.first { $0.kind != .unknown } ?? links.first ?? Link(kind: .none, interface: nil)
+  }
+
+  /// The interfaces of the default routes, the preferred one first, IPv4 before IPv6.
+  func defaultInterfaces() -> [String] {
+    var names: [String] = []
+    for route in (routes4() + routes6()) where !names.contains(route.name) { names.append(route.name) }
+    return names
+  }
+
+  func kind(of interface: String) -> LinkKind { kind(of: interface, depth: 0) }
+}
+
+// MARK: - Routes
+
+extension LinkProbe {
+  private typealias Route = (name: String, metric: UInt32)
+
+  private static let isUp: UInt32 = 0x0001  // RTF_UP
+  private static let isRefused: UInt32 = 0x0200  // RTF_REJECT
+
+  /// Iface Destination Gateway Flags RefCnt Use Metric Mask …, numbers in hexadecimal but for the metric.
+  private func routes4() -> [Route] {
+    let routes: [Route] = lines("proc/net/route").dropFirst().compactMap { line in
+      let fields = line.split(whereSeparator: { $0 == "\t" || $0 == " " })
+      guard fields.count >= 8, fields[1] == "00000000", fields[7] == "00000000",
+        let flags = UInt32(fields[3], radix: 16), let metric = UInt32(fields[6])
+      else { return nil }
+      return usable(String(fields[0]), flags, metric)
+    }
+    return inOrder(routes)
+  }
+
+  /// Destination, its length, source, its length, next hop, metric, references, uses, flags, interface.
+  private func routes6() -> [Route] {
+    let routes: [Route] = lines("proc/net/ipv6_route").compactMap { line in
+      let fields = line.split(separator: " ", omittingEmptySubsequences: true)
+      guard fields.count >= 10, fields[0].allSatisfy({ $0 == "0" }), fields[1] == "00",
+        let flags = UInt32(fields[8], radix: 16), let metric = UInt32(fields[5], radix: 16)
+      else { return nil }
+      return usable(String(fields[9]), flags, metric)
+    }
+    return inOrder(routes)
+  }
+
+  private func usable(_ name: String, _ flags: UInt32, _ metric: UInt32) -> Route? {
+    guard name != "lo", flags & LinkProbe.isUp != 0, flags & LinkProbe.isRefused == 0 else { return nil }
+    return (name, metric)
+  }
+
+  /// By metric; of equal ones the first that the kernel names.
+  private func inOrder(_ routes: [Route]) -> [Route] {
+    routes.enumerated().sorted { ($0.element.metric, $0.offset) < ($1.element.metric, $1.offset) }
+      .map(\.element)
+  }
+}
+
+// MARK: - Interfaces
+
+extension LinkProbe {
+  /// Drivers of telephones that share their connection over USB, and of modems.
+  private static let modemDrivers: Set<String> = [
+    "rndis_host", "ipheth", "cdc_mbim", "qmi_wwan", "huawei_cdc_ncm", "sierra_net", "option",
+  ]
+  /// ARPHRD_ETHER, ARPHRD_RAWIP, and the kinds of IEEE 802.11.
+  private static let ethernet = 1
+  private static let rawIP = 519
+  private static let wlan = 801...803
+
+  private func kind(of interface: String, depth: Int) -> LinkKind {
+    // The name comes from the kernel; it must not lead out of the folder all the same.
+    guard !interface.isEmpty, !interface.contains("/"), !interface.hasPrefix(".") else { return .unknown }
+    let folder = "sys/class/net/\(interface)"
+    let type = lines("\(folder)/type").first.flatMap { Int($0) }
+    switch deviceType(folder) {
+    case "wwan", "bluetooth": return .metered
+    case "wlan": return .wireless
+    default: break
+    }
+    if type == LinkProbe.rawIP || isModem(folder) { return .metered }
+    if exists("\(folder)/wireless") || exists("\(folder)/phy80211") { return .wireless }
+    if let type, LinkProbe.wlan.contains(type) { return .wireless }
+    let below =
+      names("\(folder)").filter { $0.hasPrefix("lower_") }.map { String($0.dropFirst(6)) }
+      + names("\(folder)/brif")
+    if !below.isEmpty, depth < 4 {
+      let kinds = below.map { kind(of: $0, depth: depth + 1) }
+      return [.metered, .wireless, .wired].first { kinds.contains($0) } ?? .unknown
+    }
+    return type == LinkProbe.ethernet && exists("\(folder)/device") ? .wired : .unknown
+  }
+
+  private func deviceType(_ folder: String) -> String? {
+    lines("\(folder)/uevent").first { $0.hasPrefix("DEVTYPE=") }.map { String($0.dropFirst(8)) }
+  }
+
+  private func isModem(_ folder: String) -> Bool {
+    guard let driver = target("\(folder)/device/driver"), let name = driver.split(separator: "/").last
+    else { return false }
+    return LinkProbe.modemDrivers.contains(String(name))
+  }
+}
+
+// MARK: - Files
+
+extension LinkProbe {
+  /// A router's table may be long; its default route is near its beginning.
+  private static let longestFile = 262_144
+
+  /// No line when there is no such file.
+  private func lines(_ path: String) -> [String] {
+    let file = open("\(root)/\(path)", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return [] }
+    defer { close(file) }
+    var text: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 16_384)
+    while text.count < LinkProbe.longestFile {
+      let count = read(file, &piece, piece.count)
+      guard count > 0 else { break }
+      text.append(contentsOf: piece[..<count])
+    }
+    return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  private func exists(_ path: String) -> Bool { access("\(root)/\(path)", F_OK) == 0 }
+
+  private func target(_ path: String) -> String? {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = bytes.withUnsafeMutableBytes { buffer in
+      buffer.baseAddress.map { readlink("\(root)/\(path)", $0, buffer.count) } ?? -1
+    }
+    guard count > 0, count <= bytes.count else { return nil }
+    return String(decoding: bytes[..<count], as: UTF8.self)
+  }
+
+  private func names(_ path: String) -> [String] {
+    guard let folder = opendir("\(root)/\(path)") else { return [] }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+}

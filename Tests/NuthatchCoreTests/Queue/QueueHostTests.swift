@@ -1,0 +1,93 @@
+import Testing
+
+@testable import NuthatchCore
+
+@Suite("A host in the queue") struct QueueHostTests {
+  @Test("has its own limit, and keeps nobody else")
+  func limit() {
+    let bench = QueueBench()
+    for index in 0..<50 { bench.submit("a\(index)", priority: 10) }
+    #expect(bench.takeBegun().count == 6)
+    bench.submit("b", to: "b.example", priority: -10)
+    bench.submit("other port", to: "a.example:8080", priority: -10)
+    bench.submit("other scheme", to: "https://a.example/", priority: -10)
+    #expect(bench.takeBegun() == ["b", "other port", "other scheme"])
+  }
+
+  @Test("has more when it speaks HTTP/2")
+  func http2() {
+    let bench = QueueBench(.fixed(100))
+    for index in 0..<50 { bench.submit("\(index)") }
+    let origin = QueueBench.origin("a.example")
+    bench.queue.noteProtocol(origin, .http2, now: bench.now)
+    #expect(bench.running.count == 32)
+    bench.queue.noteProtocol(origin, .http1, now: bench.now)
+    for _ in 0..<26 { bench.finishFirst() }
+    #expect(bench.begun.count == 32)
+    bench.finishFirst()
+    #expect(bench.running.count == 6)
+  }
+
+  @Test("that is paused starts nothing, and keeps nobody else")
+  func pause() {
+    let bench = QueueBench(.fixed(10, perHost: 2))
+    for index in 0..<4 { bench.submit("\(index)", priority: 5) }
+    let origin = QueueBench.origin("a.example")
+    bench.queue.pause(origin, until: bench.now + 5 * second, now: bench.now)
+    bench.queue.pause(origin, until: bench.now + 1 * second, now: bench.now)
+    bench.finishAll()
+    bench.submit("b", to: "b.example")
+    #expect(bench.takeBegun() == ["0", "1", "b"])
+    bench.pass(5 * second - 1)
+    #expect(bench.takeBegun() == [])
+    bench.pass(1)
+    #expect(bench.takeBegun() == ["2", "3"])
+  }
+
+  @Test("is paused for as long as the settings allow, also one that has nothing waiting")
+  func longPause() {
+    let bench = QueueBench()
+    bench.queue.pause(QueueBench.origin("a.example"), until: .max, now: bench.now)
+    bench.submit("a")
+    bench.pass(300 * second - 1)
+    #expect(bench.begun.isEmpty)
+    bench.pass(1)
+    #expect(bench.begun == ["a"])
+  }
+
+  @Test("gets its starts evenly spaced, when a rate is set")
+  func rate() {
+    var settings = QueueSettings.fixed(100)
+    settings.rate = 4
+    let bench = QueueBench(settings)
+    for index in 0..<10 { bench.submit("\(index)") }
+    for index in 0..<3 { bench.submit("b\(index)", to: "b.example") }
+    #expect(bench.takeBegun() == ["0", "b0"])
+    bench.finishAll()
+    bench.pass(250 * millisecond)
+    #expect(bench.takeBegun() == ["1", "b1"])
+    for _ in 0..<9 {
+      bench.finishAll()
+      bench.pass(250 * millisecond)
+    }
+    #expect(bench.begun.count == 9)
+    bench.pass(10 * second)
+    for index in 0..<5 { bench.submit("late \(index)") }
+    #expect(bench.begun.count == 10)
+  }
+
+  @Test("is forgotten after a thousand others, but never while something of it is left")
+  func forgotten() {
+    let bench = QueueBench(.fixed(1))
+    bench.submit("running", to: "first.example")
+    let entry = bench.submit("waiting", to: "second.example")
+    for index in 0..<3000 {
+      bench.queue.remove(bench.submit("x", to: "h\(index).example"), now: bench.now)
+    }
+    #expect(bench.queue.hostCount == 1002)
+    bench.finishFirst()
+    #expect(bench.begun == ["running", "waiting"])
+    bench.finish(entry)
+    #expect(bench.queue.hostCount == 1000)
+  }
+}

@@ -1,0 +1,169 @@
+import Testing
+
+@testable import NuthatchCore
+
+@Suite("Places") struct QueuePlacesTests {
+  @Test("are as many as were asked for, loopback counted")
+  func fixed() {
+    let bench = QueueBench(.fixed(3))
+    for index in 0..<10 {
+      bench.submit("\(index)", to: index < 5 ? "127.0.0.1:\(8000 + index)" : "h\(index)")
+    }
+    #expect(bench.takeBegun() == ["0", "1", "2"])
+    bench.finishFirst()
+    #expect(bench.takeBegun() == ["3"])
+    bench.finishAll()
+    #expect(bench.begun.count == 6 && bench.queue.activity == 0)
+  }
+
+  @Test("kept free of work below zero: a thumbnail starts beside two long uploads")
+  func lastPlace() {
+    for uploads in [["up.example", "up.example"], ["up.example", "up2.example"]] {
+      let bench = QueueBench(.fixed(2))
+      for host in uploads { bench.submit("upload", to: host, priority: -5) }
+      #expect(bench.running.count == 1)
+      bench.submit("thumbnail", to: "pictures.example")
+      #expect(bench.begun == ["upload", "thumbnail"])
+      bench.finish(bench.running[1])
+      #expect(bench.begun == ["upload", "thumbnail"])
+      bench.finishAll()
+      #expect(bench.begun == ["upload", "thumbnail", "upload"])
+    }
+  }
+
+  @Test("are left to work below zero when there is only one and nobody else wants it")
+  func onlyPlace() {
+    let bench = QueueBench(.fixed(1))
+    bench.submit("upload", priority: -5)
+    bench.submit("upload 2", priority: -5)
+    bench.submit("thumbnail", to: "b.example")
+    #expect(bench.begun == ["upload"])
+    bench.finishFirst()
+    #expect(bench.begun == ["upload", "thumbnail"])
+    bench.finishFirst()
+    #expect(bench.begun == ["upload", "thumbnail", "upload 2"])
+  }
+
+  @Test("of an automatic size stay free even when it shrinks to one")
+  func shrunk() {
+    let bench = QueueBench(link: .wireless)
+    for index in 0..<5 { bench.submit("upload \(index)", to: "up\(index).example", priority: -5) }
+    #expect(bench.running.count == 5)
+    bench.queue.linkChanged(to: .metered, now: bench.now)
+    #expect(bench.queue.size == 2)
+    bench.submit("thumbnail", to: "b.example")
+    #expect(bench.begun.last == "thumbnail")
+    bench.submit("second", to: "b.example")
+    #expect(bench.begun.last == "thumbnail")
+  }
+
+  @Test("of an automatic size count a priority that changes under way")
+  func raisedWhileRunning() {
+    let bench = QueueBench(.fixed(2))
+    let upload = bench.submit("upload", priority: -5)
+    bench.submit("upload 2", to: "b.example", priority: -5)
+    #expect(bench.running.count == 1)
+    bench.queue.setPriority(0, of: upload, now: bench.now)
+    #expect(bench.begun == ["upload", "upload 2"])
+    bench.submit("thumbnail", to: "c.example")
+    #expect(bench.running.count == 2)
+    bench.queue.setPriority(-5, of: upload, now: bench.now)
+    #expect(bench.begun.last == "thumbnail")
+  }
+
+  @Test("of an automatic size are as the link says, loopback not counted")
+  func automatic() {
+    for (link, start) in [
+      (LinkKind.metered, 2), (.wireless, 6), (.wired, 32), (.unknown, 32), (.none, 32),
+    ] {
+      let bench = QueueBench(link: link)
+      for index in 0..<100 { bench.submit("\(index)", to: "h\(index).example") }
+      #expect(bench.begun.count == start && bench.queue.size == start)
+      for host in ["localhost:1", "127.0.0.1:2", "[::1]:3", "x.localhost:4", "127.1.2.3:5"] {
+        bench.submit(host, to: host)
+        #expect(bench.begun.last == host)
+      }
+      bench.submit("no loopback", to: "127.0.0.1.example")
+      #expect(bench.begun.last != "no loopback")
+    }
+  }
+
+  @Test("never outnumber the descriptors")
+  func descriptors() {
+    var settings = QueueSettings()
+    settings.mostAtOnce = 8
+    for concurrency in [QueueSettings.Concurrency.automatic, .fixed(1000)] {
+      settings.concurrency = concurrency
+      let bench = QueueBench(settings)
+      for index in 0..<100 {
+        bench.submit("\(index)", to: "h\(index).example")
+        bench.submit("l\(index)", to: "127.0.0.1:\(1000 + index)")
+      }
+      #expect(bench.running.count == 8)
+    }
+  }
+
+  @Test("can be changed at any time; what runs goes on")
+  func change() {
+    let bench = QueueBench(.fixed(4))
+    for index in 0..<20 { bench.submit("\(index)", to: "127.0.0.1:\(1000 + index)") }
+    #expect(bench.running.count == 4)
+    bench.queue.change(.fixed(2), now: bench.now)
+    bench.finishFirst()
+    bench.finishFirst()
+    #expect(bench.running.count == 2)
+    bench.finishFirst()
+    #expect(bench.running.count == 2 && bench.begun.count == 5)
+    bench.queue.change(QueueSettings(), now: bench.now)
+    #expect(bench.running.count == 17)
+    bench.queue.change(.fixed(2), now: bench.now)
+    bench.submit("last", to: "b.example")
+    for _ in 0..<16 { bench.finishFirst() }
+    #expect(bench.begun.last == "last")
+    bench.finishAll()
+    #expect(bench.queue.activity == 0)
+  }
+
+  @Test("are lent while nothing comes, to other hosts only")
+  func lent() {
+    let bench = QueueBench(link: .metered)
+    for index in 0..<6 { bench.submit("dead \(index)", to: "dead.example") }
+    #expect(bench.takeBegun() == ["dead 0", "dead 1"])
+    bench.submit("good", to: "good.example")
+    #expect(bench.takeBegun() == [])
+    bench.pass(999 * millisecond)
+    #expect(bench.takeBegun() == [])
+    bench.pass(1 * millisecond)
+    #expect(bench.takeBegun() == ["good"])
+    bench.queue.answered(bench.running[2], firstByte: nil, now: bench.now)
+    bench.pass(10 * second)
+    #expect(bench.takeBegun() == [])
+    bench.submit("good 2", to: "good.example")
+    bench.submit("good 3", to: "good.example")
+    #expect(bench.takeBegun() == ["good 2"])
+    // A head takes the places back, and lets the host have its own again.
+    for entry in bench.running.prefix(2) { bench.queue.answered(entry, firstByte: nil, now: bench.now) }
+    bench.submit("good 4", to: "good.example")
+    #expect(bench.takeBegun() == [])
+    bench.finishAll()
+    #expect(bench.takeBegun().sorted() == ["dead 2", "dead 3", "dead 4", "dead 5", "good 3", "good 4"])
+    #expect(bench.queue.activity == 0)
+  }
+
+  @Test("that are plenty let a slow host have what it may, too")
+  func slowButPlenty() {
+    let bench = QueueBench(link: .wired)
+    bench.submit("slow")
+    bench.pass(5 * second)
+    for index in 0..<9 { bench.submit("\(index)") }
+    #expect(bench.running.count == 6)
+  }
+
+  @Test("of a fixed size are never lent")
+  func notLent() {
+    let bench = QueueBench(.fixed(2))
+    for index in 0..<3 { bench.submit("\(index)", to: "h\(index).example") }
+    bench.pass(60 * second)
+    #expect(bench.running.count == 2)
+  }
+}

@@ -1,0 +1,138 @@
+import NuthatchTransport
+import Testing
+
+@testable import NuthatchCore
+
+@Suite("Trying again") struct RetryPolicyTests {
+  /// Gives the same number for ever.
+  private struct Constant: RandomNumberGenerator {
+    var value: UInt64
+    mutating func next() -> UInt64 { value }
+  }
+
+  /// A generator with a seed (SplitMix64).
+  private struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var mixed = state
+      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+      return mixed ^ (mixed >> 31)
+    }
+  }
+
+  private func decide(
+    _ policy: RetryPolicy = RetryPolicy(), attempt: Int = 1,
+    _ outcome: RetryPolicy.Outcome = .status(503), method: String = "GET", remaining: Int64? = nil
+  ) -> RetryPolicy.Decision {
+    var random = Constant(value: 0)
+    return policy.decide(
+      attempt: attempt, outcome: outcome, method: method, remaining: remaining, using: &random)
+  }
+
+  @Test("is for what passes by itself")
+  func outcomes() {
+    for status in 100...599 {
+      let expected = [408, 425, 429, 500, 502, 503, 504].contains(status)
+      #expect((decide(RetryPolicy(), attempt: 1, .status(status)) != .giveUp) == expected, "\(status)")
+    }
+    let kinds: [(TransportFault.Kind, Bool)] = [
+      (.timeout, true), (.dns, true), (.refused, true), (.reset, true), (.truncated, true), (.tls, false),
+      (.http, false), (.stopped, false), (.badURL, false), (.outOfMemory, false), (.internal, false),
+      (.io, false),
+    ]
+    for (kind, expected) in kinds {
+      #expect((decide(RetryPolicy(), attempt: 1, .fault(kind)) != .giveUp) == expected, "\(kind)")
+    }
+  }
+
+  @Test("is for methods that may be sent twice")
+  func methods() {
+    for method in ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"] {
+      #expect(decide(method: method) != .giveUp)
+    }
+    for method in ["POST", "PATCH", "CONNECT", "get", "", "PROPFIND"] {
+      #expect(decide(method: method) == .giveUp)
+    }
+  }
+
+  @Test("ends with the retries")
+  func attempts() {
+    #expect((1...5).map { decide(attempt: $0) != .giveUp } == [true, true, true, false, false])
+    #expect(decide(RetryPolicy(retries: 0)) == .giveUp)
+  }
+
+  @Test("waits a random time below a bound that doubles up to a cap")
+  func backOff() {
+    var random = Seeded(state: 1)
+    let policy = RetryPolicy(retries: 100, base: 100, longest: 1000)
+    for (attempt, bound) in [(1, 100), (2, 200), (3, 400), (4, 800), (5, 1000), (6, 1000), (99, 1000)] {
+      var waits: [Int64] = []
+      for _ in 0..<400 {
+        let decision = policy.decide(
+          attempt: attempt, outcome: .fault(.reset), method: "GET", remaining: nil, using: &random)
+        if case .retry(let wait) = decision { waits.append(wait) }
+      }
+      #expect(waits.count == 400 && waits.allSatisfy { (0...Int64(bound)).contains($0) })
+      // The whole range is used: that is what makes the jitter full.
+      #expect(waits.contains { $0 < bound / 10 } && waits.contains { $0 > bound * 9 / 10 })
+      let mean = waits.reduce(0, +) / 400
+      #expect((bound * 4 / 10...bound * 6 / 10).contains(Int(mean)))
+    }
+  }
+
+  @Test("waits as long as the server asks for, within reason")
+  func retryAfter() {
+    #expect(
+      decide(RetryPolicy(), attempt: 1, .status(503, retryAfter: 7 * second)) == .retry(after: 7 * second))
+    #expect(
+      decide(RetryPolicy(), attempt: 1, .status(429, retryAfter: 300 * second)) == .retry(after: 300 * second)
+    )
+    #expect(decide(RetryPolicy(), attempt: 1, .status(429, retryAfter: 301 * second)) == .giveUp)
+    #expect(decide(RetryPolicy(), attempt: 1, .status(503, retryAfter: -5)) == .retry(after: 0))
+    #expect(decide(RetryPolicy(), attempt: 1, .status(404, retryAfter: 1)) == .giveUp)
+    var random = Constant(value: .max)
+    let decision = RetryPolicy().decide(
+      attempt: 1, outcome: .status(503, retryAfter: 1), method: "GET", remaining: nil, using: &random)
+    #expect(decision == .retry(after: 250 * millisecond))
+  }
+
+  @Test("stays within the deadline")
+  func deadline() {
+    let asked = RetryPolicy.Outcome.status(503, retryAfter: 7 * second)
+    #expect(decide(RetryPolicy(), attempt: 1, asked, remaining: 7 * second + 1) == .retry(after: 7 * second))
+    #expect(decide(RetryPolicy(), attempt: 1, asked, remaining: 7 * second) == .giveUp)
+    #expect(decide(remaining: 0) == .giveUp)
+    #expect(decide(remaining: -1) == .giveUp)
+  }
+
+  @Test("survives odd numbers")
+  func oddNumbers() {
+    let odd = RetryPolicy(retries: .max, base: .max, longest: .max, longestRetryAfter: .max)
+    #expect(decide(odd, attempt: .max - 1) != .giveUp)
+    #expect(decide(odd, attempt: .min, .status(503, retryAfter: .max)) == .retry(after: .max))
+    #expect(decide(RetryPolicy(base: -5, longest: -5)) == .retry(after: 0))
+  }
+
+  @Test("and the queue read a transfer's end alike")
+  func outcomesForTheQueue() {
+    var connected = TransferTimings()
+    connected.connect = 5
+    func outcome(_ kind: TransportFault.Kind?, _ timings: TransferTimings, _ hasHead: Bool)
+      -> FetchQueue.Outcome
+    {
+      FetchQueue.Outcome(kind.map { TransportFault($0, "") }, timings, hasHead: hasHead)
+    }
+    #expect(outcome(nil, connected, true) == .done)
+    for kind in [TransportFault.Kind.dns, .refused, .reset, .tls] {
+      #expect(outcome(kind, connected, false) == .unreachable(timedOut: false))
+      #expect(outcome(kind, connected, true) == .done)
+    }
+    #expect(outcome(.timeout, TransferTimings(), false) == .unreachable(timedOut: true))
+    #expect(outcome(.timeout, connected, false) == .timedOut)
+    #expect(outcome(.timeout, connected, true) == .timedOut)
+    #expect(outcome(.http, connected, false) == .done)
+    #expect(outcome(.io, TransferTimings(), false) == .abandoned)
+  }
+}
