@@ -45,7 +45,8 @@ let package = Package(
     room("NuthatchStore", ["CSystem"]),
     room("NuthatchTransport", ["CSystem", "NuthatchHTTP"]),
     room("NuthatchImaging", ["CSystem"]),
-    room("NuthatchCore", ["CSystem", "NuthatchHTTP", "NuthatchTransport", "NuthatchImaging", "NuthatchStore"]),
+    room(
+      "NuthatchCore", ["CSystem", "NuthatchHTTP", "NuthatchImaging", "NuthatchStore", "NuthatchTransport"]),
     room("Nuthatch", ["NuthatchCore"]),
     .target(
       name: "NuthatchABI", dependencies: ["CNuthatch", "CSystem", "NuthatchCore"], exclude: ["nuthatch.map"],

@@ -1,0 +1,152 @@
+import Glibc
+import NuthatchCore
+import TestServer
+import Testing
+
+/// The time of day, which stands until it is moved.
+final class TestClock: Sendable {
+  private let time = Collected<Int64>()
+
+  init() { time.add(1_700_000_000_000_000_000) }
+
+  var wall: WallClock { WallClock { self.time.values.reduce(0, +) } }
+
+  func advance(seconds: Int64) { time.add(seconds * 1_000_000_000) }
+}
+
+/// Every cell of the table of deliveries: what is stored, down; how it is delivered, across.
+@Suite("What is delivered") struct DeliveryTests {
+  let clock = TestClock()
+  let bench: Bench
+
+  init() throws {
+    let clock = clock
+    bench = try Bench { $0.clock = clock.wall }
+  }
+
+  /// Stores an answer that is fresh for a minute, and lets it become stale.
+  private func store(stale: Bool, control: String = "max-age=60") throws {
+    bench.server.on("/a", Script(headers: ["Cache-Control": control, "ETag": "\"1\""], steps: [.text("old")]))
+    #expect(try bench.get("/a") { $0.delivery = .fresh }.text == "old")
+    bench.server.clearLog()
+    if stale { clock.advance(seconds: 100) }
+  }
+
+  private func events(_ delivery: Request.Delivery) throws -> [Event] {
+    var request = Request(bench.server.url("/a"))
+    request.delivery = delivery
+    let ticket = try bench.cache.submit(request)
+    var events: [Event] = []
+    repeat {
+      guard let event = try ticket.next(within: 30_000) else { break }
+      events.append(event)
+    } while events.last?.isFinal == false
+    return events
+  }
+
+  @Test("of a fresh one: itself, without the network", arguments: [.twice, .first, .fresh] as [Request.Delivery])
+  func fresh(delivery: Request.Delivery) throws {
+    try store(stale: false)
+    let events = try events(delivery)
+    #expect(events.map(\.kind) == [.cached])
+    #expect(events[0].isFinal && events[0].isInCache && !events[0].isStale)
+    #expect(events[0].source == .disk || events[0].source == .memory)
+    #expect(events[0].response?.text == "old")
+    #expect(bench.server.count() == 0)
+  }
+
+  @Test("of a stale one that still holds", arguments: [.twice, .first, .fresh] as [Request.Delivery])
+  func unchanged(delivery: Request.Delivery) throws {
+    try store(stale: true)
+    bench.server.on("/a", Script(status: 304, headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""]))
+    let events = try events(delivery)
+    switch delivery {
+    case .twice:
+      #expect(events.map(\.kind) == [.cached, .unchanged])
+      #expect(events[0].isStale)
+    case .first: #expect(events.map(\.kind) == [.cached])
+    case .fresh: #expect(events.map(\.kind) == [.unchanged])
+    }
+    for event in events { #expect(event.isInCache && event.response?.text == "old") }
+    if delivery != .first { #expect(events.last?.source == .revalidated) }
+    #expect(bench.server.waitForAnswers(1))
+    #expect(bench.server.requests("/a")[0].headers["If-None-Match"] == "\"1\"")
+    // The server's word renewed it.
+    try waitUntilFresh()
+    #expect(try self.events(.fresh).map(\.kind) == [.cached])
+    #expect(bench.server.count() == 1)
+  }
+
+  @Test("of a stale one that was replaced", arguments: [.twice, .first, .fresh] as [Request.Delivery])
+  func replaced(delivery: Request.Delivery) throws {
+    try store(stale: true)
+    bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60", "ETag": "\"2\""], steps: [.text("new")]))
+    let events = try events(delivery)
+    switch delivery {
+    case .twice:
+      #expect(events.map(\.kind) == [.cached, .fresh])
+      #expect(events[0].response?.text == "old")
+    case .first:
+      #expect(events.map(\.kind) == [.cached])
+      #expect(events[0].response?.text == "old")
+    case .fresh: #expect(events.map(\.kind) == [.fresh])
+    }
+    if let last = events.last, last.kind == .fresh {
+      #expect(!last.isInCache && last.source == .network && last.response?.text == "new")
+    }
+    try waitUntilFresh()
+    #expect(try self.events(.fresh)[0].response?.text == "new")
+    #expect(bench.server.count() == 1)
+  }
+
+  @Test(
+    "of a stale one whose server can't be asked, or fails",
+    arguments: [.twice, .first, .fresh] as [Request.Delivery], [true, false])
+  func unreachable(delivery: Request.Delivery, isDown: Bool) throws {
+    try store(stale: true)
+    bench.server.on("/a", isDown ? Script(steps: [.reset], sendsHead: false) : Script(status: 503))
+    let events = try events(delivery)
+    switch delivery {
+    case .twice:
+      #expect(events.map(\.kind) == [.cached, .failed])
+      #expect(events[1].error?.code == (isDown ? .reset : .http))
+    case .first, .fresh:
+      #expect(events.map(\.kind) == [.cached])
+    }
+    #expect(events[0].isStale && events[0].isInCache && events[0].response?.text == "old")
+  }
+
+  @Test(
+    "of one that must be revalidated: nothing stale, ever",
+    arguments: [.twice, .first, .fresh] as [Request.Delivery])
+  func mustRevalidate(delivery: Request.Delivery) throws {
+    try store(stale: true, control: "max-age=60, must-revalidate")
+    bench.server.on("/a", Script(steps: [.reset], sendsHead: false))
+    let events = try events(delivery)
+    #expect(events.map(\.kind) == [.failed])
+  }
+
+  @Test("of nothing: what comes, or why nothing does", arguments: [.twice, .first, .fresh] as [Request.Delivery])
+  func missing(delivery: Request.Delivery) throws {
+    bench.server.on("/a", .ok("x"))
+    #expect(try events(delivery).map(\.kind) == [.fresh])
+    bench.server.on("/a", Script(steps: [.reset], sendsHead: false))
+    clock.advance(seconds: 1000)
+    var request = Request(bench.server.url("/b"))
+    request.delivery = delivery
+    bench.server.on("/b", Script(steps: [.reset], sendsHead: false))
+    let event = try #require(try bench.cache.submit(request).next(within: 30_000))
+    #expect(event.kind == .failed && event.isFinal && event.error?.code == .reset)
+  }
+
+  /// A revalidation that goes on behind the answer ends some time.
+  private func waitUntilFresh() throws {
+    for _ in 0..<3000 {
+      var request = Request(bench.server.url("/a"))
+      request.policy = Policy(.offline)
+      if try bench.cache.submit(request).next(within: 30_000)?.response?.age ?? 100 < 60 { return }
+      usleep(10_000)
+    }
+    Issue.record("it never became fresh")
+  }
+}
