@@ -12,7 +12,7 @@
 ///   by an eighth of the start size, at least 1.
 /// - anything between leaves it alone.
 ///
-/// A host without a baseline counts as calm. Time-outs count for hosts that have answered before; what never
+/// A host's first answer counts as calm. Time-outs count for hosts that have answered before; what never
 /// answered is the circuit's business. The size stays between floor and ceiling.
 struct AutomaticSize {
   struct Range: Equatable, Sendable {

@@ -159,7 +159,7 @@ extension FetchQueue {
     case .abandoned:
       break
     }
-    guard isSilent, host.latency.samples > 0, !host.isLoopback else { return }
+    guard isSilent, host.latency.hasBaseline, !host.isLoopback else { return }
     adaptation.noteTimeOut(host: host.number, began: entry.since, at: now)
     resize()
   }

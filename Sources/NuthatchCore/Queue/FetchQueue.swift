@@ -156,7 +156,7 @@ extension FetchQueue {
     entry.endProbe()
     host.circuit.noteAnswer()
     if let firstByte {
-      let judgement = host.latency.note(firstByte)
+      let judgement = host.latency.note(firstByte, at: now)
       if !host.isLoopback {
         adaptation.noteAnswer(host: host.number, judgement, began: entry.since, at: now)
         resize()
