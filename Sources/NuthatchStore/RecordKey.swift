@@ -12,6 +12,11 @@ public struct KeyHash: Hashable, Sendable {
     self.high = high
   }
 
+  /// The hash under which a record of this key is found.
+  public init(_ kind: RecordKind, _ key: UnsafeRawBufferPointer) {
+    self.init(key, seed: UInt64(kind.rawValue))
+  }
+
   init(_ bytes: UnsafeRawBufferPointer, seed: UInt64) {
     var low: UInt64 = 0
     var high: UInt64 = 0
@@ -33,7 +38,7 @@ public struct RecordKey: Hashable, Sendable {
   public init(_ kind: RecordKind, _ bytes: [UInt8]) {
     self.kind = kind
     self.bytes = bytes
-    hash = bytes.withUnsafeBytes { KeyHash($0, seed: UInt64(kind.rawValue)) }
+    hash = bytes.withUnsafeBytes { KeyHash(kind, $0) }
   }
 
   /// A key of a text's UTF-8.

@@ -21,7 +21,7 @@ extension SharedStore {
     return lease
   }
 
-  private static func length(
+  static func length(
     _ key: RecordKey, _ parts: [UnsafeRawBufferPointer], _ limits: Limits
   ) throws(StoreFault) -> Int {
     guard (1...Int(UInt16.max)).contains(key.bytes.count) else {

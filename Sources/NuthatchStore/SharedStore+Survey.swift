@@ -47,6 +47,10 @@ public struct StoreStatistics: Sendable, Equatable {
   public var droppedRecords = 0
   /// Records of those packs that were kept because they had been used.
   public var survivors = 0
+  /// What is in memory before them, in this process.
+  public var memory = MemoryStatistics()
+  /// Times that this store was told to make room in memory.
+  public var pressure = PressureCounts()
 }
 
 extension SharedStore {
@@ -69,6 +73,8 @@ extension SharedStore {
     statistics.droppedPacks = counts[.droppedPacks]
     statistics.droppedRecords = counts[.droppedRecords]
     statistics.survivors = counts[.survivors]
+    statistics.memory = memory.statistics
+    spillCounts.read(into: &statistics)
     return statistics
   }
 

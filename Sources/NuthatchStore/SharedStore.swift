@@ -4,7 +4,8 @@ import Synchronization
 
 /// What all stores of one directory in one process share.
 ///
-/// Locks are taken in this order: `dropping` of the directory's locks, a family's lock, `changingIndex`, the shelf's.
+/// Locks are taken in this order: `spills`, `dropping` of the directory's locks, a family's lock, `changingIndex`, the
+/// shelf's, the memory tier's.
 final class SharedStore: @unchecked Sendable {
   let directory: StoreDirectory
   let system: any SystemCalls
@@ -12,6 +13,12 @@ final class SharedStore: @unchecked Sendable {
   let shelf: Shelf
   let boot: KeyHash
   let counts = StoreCounts()
+  let memory: MemoryTier
+  let spill: Store.Spill
+  let pins = RecordPins()
+  /// Taken to write a record that is in memory only to a pack, and to remove records, so that none comes back by it.
+  let spills = Lock()
+  let spillCounts = SpillCounts()
   /// For each family: guards its writer, and makes appending to it one thread's business.
   let familyLocks = [Lock(), Lock()]
   var writers: [PackWriter?] = [nil, nil]
@@ -29,14 +36,17 @@ final class SharedStore: @unchecked Sendable {
   /// Bytes appended since it was last looked at whether there are too many.
   let appended = Atomic(0)
 
-  init(_ directory: StoreDirectory, limit: Int?) throws(StoreFault) {
+  init(_ directory: StoreDirectory, _ options: Store.Options) throws(StoreFault) {
     self.directory = directory
+    memory = MemoryTier(
+      MemoryLimits(bytes: options.memoryBytes ?? MemoryLimits.standard(), items: options.memoryItems ?? .max))
+    spill = options.spill ?? .eager
     system = directory.system
     locks = try DirectoryLocks(directory)
     shelf = Shelf(directory)
     boot = Self.bootID(directory.system)
     currentIndex = Atomic(0)
-    try begin(limit: limit)
+    try begin(limit: options.diskBytes)
   }
 
   private static func bootID(_ system: any SystemCalls) -> KeyHash {
@@ -100,6 +110,11 @@ final class SharedStore: @unchecked Sendable {
     seenDrops.store(index.drops, ordering: .relaxed)
     let present = Set(index.packs.map(\.number))
     shelf.drop { !present.contains($0) }
+    // A lease that the memory tier keeps must not hold a pack that everybody else has let go of.
+    memory.removeAll { entry in
+      guard let lease = entry.owner as? HeldLease, let pin = lease.lease.pin as? PackPin else { return false }
+      return !present.contains(pin.pack.header.number)
+    }
   }
 
   /// Does something as the only one who changes the index, which is the one in the directory, whole and up to date.
@@ -155,6 +170,10 @@ final class SharedStore: @unchecked Sendable {
 
   /// Lets go of the packs that this process appends to, and of the directory.
   func finish() {
+    // What can't be written is lost, and nobody is left who could be told.
+    do { try flush() } catch {}
+    memory.removeAll { _ in true }
+    pins.forgetAll()
     for family in Family.allCases {
       familyLocks[family.place].with {
         writers[family.place]?.giveBackTail()

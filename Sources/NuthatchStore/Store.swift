@@ -11,11 +11,28 @@ public final class Store: Sendable {
   public struct Options: Sendable, Equatable {
     /// How many bytes the packs may take. Kept in the directory; nil for what is kept there, else 4 GiB. At least 4 MiB.
     public var diskBytes: Int?
+    /// How much memory this process may use before the packs: for what `keep` was given, and for records that are in no
+    /// pack yet. Nil for the smaller of 64 MiB and an eighth of what the machine, or its cgroup, has. One entry may take
+    /// an eighth of it.
+    public var memoryBytes: Int?
+    /// How many entries there may be in memory. Nil for as many as fit.
+    public var memoryItems: Int?
+    /// When records are written to packs. Nil for `eager`, or for what holds where the directory is open already.
+    public var spill: Spill?
     /// Takes a directory that belongs to somebody else, or that others may write to. Off.
     public var trustsDirectory = false
 
     /// The defaults.
     public init(diskBytes: Int? = nil) { self.diskBytes = diskBytes }
+  }
+
+  /// When records are written to packs.
+  public enum Spill: Sendable {
+    /// At once: they survive this process however it ends, and other processes find them.
+    case eager
+    /// When there is no memory for them any more, by `flush`, or when the store is closed. Until then they are this
+    /// process's, and are lost with it.
+    case pressure
   }
 
   let shared: SharedStore
@@ -39,6 +56,9 @@ public final class Store: Sendable {
       }
     }
     let directory = try StoreDirectory(path, trusts: options.trustsDirectory, system)
+    guard options.memoryBytes ?? 0 >= 0, options.memoryItems ?? 0 >= 0 else {
+      throw StoreFault(.invalid, "a limit of the memory is negative")
+    }
     return Store(try StoreRegistry.acquire(directory, options))
   }
 
@@ -61,10 +81,10 @@ public final class Store: Sendable {
   }
 
   /// The record of a key, in place, or nil. A hit makes it less likely that the record is dropped.
-  public func lookup(_ key: RecordKey) throws(StoreFault) -> Lease? { try usable().lookup(key) }
+  public func lookup(_ key: RecordKey) throws(StoreFault) -> Lease? { try usable().record(of: key) }
 
   /// Keeps a record, in place of the one with its key. It is there for every process when this returns, and survives
-  /// the end of this one, however it ends.
+  /// the end of this one, however it ends; but see `Spill.pressure`.
   ///
   /// - Parameter parts: the payload, in pieces, so that the caller needs no copy of the whole.
   /// - Returns: the record, in place.
@@ -73,7 +93,7 @@ public final class Store: Sendable {
   public func commit(
     _ key: RecordKey, shape: PayloadShape = PayloadShape(), parts: [UnsafeRawBufferPointer]
   ) throws(StoreFault) -> Lease {
-    try usable().commit(key, shape, parts)
+    try usable().keep(key, shape, parts)
   }
 
   /// Keeps a record with these bytes.
@@ -82,28 +102,28 @@ public final class Store: Sendable {
     _ key: RecordKey, shape: PayloadShape = PayloadShape(), _ payload: [UInt8]
   ) throws(StoreFault) -> Lease {
     let shared = try usable()
-    return try payload.withBytes { (bytes) throws(StoreFault) in try shared.commit(key, shape, [bytes]) }
+    return try payload.withBytes { (bytes) throws(StoreFault) in try shared.keep(key, shape, [bytes]) }
   }
 
   /// Does to the record's chances what a hit does, without reading it. False when there is none.
   @discardableResult
-  public func touch(_ key: RecordKey) throws(StoreFault) -> Bool { try usable().touch(key) }
+  public func touch(_ key: RecordKey) throws(StoreFault) -> Bool { try usable().visit(key) }
 
   /// Takes a record out, also from any index to come. False when there was none.
   @discardableResult
-  public func remove(_ key: RecordKey) throws(StoreFault) -> Bool { try usable().remove(key) }
+  public func remove(_ key: RecordKey) throws(StoreFault) -> Bool { try usable().drop(key) }
 
   /// Drops the oldest packs until no more than this many bytes are left, apart from packs that other processes are
   /// appending to.
   public func trim(to bytes: Int) throws(StoreFault) { try usable().trim(to: max(0, bytes)) }
 
   /// Removes every record, of every process.
-  public func clear() throws(StoreFault) { try usable().clear() }
+  public func clear() throws(StoreFault) { try usable().dropAll() }
 
   /// Calls `body` with every record's key and payload, in no order, until it says false. Records that come or go
   /// meanwhile may be among them or not.
   public func forEach(_ kind: RecordKind? = nil, _ body: (RecordKey, Lease) -> Bool) throws(StoreFault) {
-    try usable().forEach(kind, body)
+    try usable().walk(kind, body)
   }
 
   /// Reads every record. What is damaged is taken out, what the index forgot is put back.
@@ -111,4 +131,67 @@ public final class Store: Sendable {
 
   /// What the store holds, and what has happened in this process. Instant.
   public func statistics() throws(StoreFault) -> StoreStatistics { try usable().statistics() }
+}
+
+// MARK: - Memory
+
+extension Store {
+  /// Keeps something in memory under a key, in place of what `keep` was given before: the pixels that were decoded from
+  /// a record, or whatever else is dear to make. It goes when it isn't used and room is wanted, under memory pressure,
+  /// when a record of this key is committed or removed, and with the last one who has the directory open.
+  ///
+  /// Only this process has it. A key's content is expected to be always the same, or to change by `commit` only.
+  ///
+  /// - Parameters:
+  ///   - owner: keeps the bytes where they are; found again as `Lease.owner`.
+  ///   - bytes: what `recall` gives.
+  ///   - cost: how much memory would be free without it.
+  /// - Returns: false when it is larger than an eighth of what there may be.
+  @discardableResult
+  public func keep(
+    _ key: RecordKey, _ owner: any AnyObject & Sendable, bytes: UnsafeRawBufferPointer,
+    shape: PayloadShape = PayloadShape(), cost: Int
+  ) throws(StoreFault) -> Bool {
+    let shared = try usable()
+    return shared.remember(MemoryEntry(.value, key, owner, bytes, shape, privateBytes: max(0, cost)))
+  }
+
+  /// Keeps a record's lease in memory, so that `recall` finds it faster than `lookup` does. It costs little memory, and
+  /// holds no pack that is dropped.
+  @discardableResult
+  public func keep(_ key: RecordKey, _ lease: Lease) throws(StoreFault) -> Bool {
+    let shared = try usable()
+    return shared.remember(
+      MemoryEntry(
+        .value, key, HeldLease(lease), lease.unsafeBytes, lease.shape, sequence: lease.sequence,
+        privateBytes: 0))
+  }
+
+  /// What is in memory under a key, or nil. Neither waits nor makes a system call.
+  public func recall(_ key: RecordKey) throws(StoreFault) -> Lease? { try usable().memory.find(.value, key) }
+
+  /// The same for a key that lies somewhere, whose hash was computed before: nothing is allocated.
+  public func recall(
+    _ kind: RecordKind, _ hash: KeyHash, _ key: UnsafeRawBufferPointer
+  ) throws(StoreFault) -> Lease? {
+    try usable().memory.find(.value, kind, hash, key)
+  }
+
+  /// Takes out of memory what `keep` was given. False when there was nothing.
+  @discardableResult
+  public func forget(_ key: RecordKey) throws(StoreFault) -> Bool { try usable().memory.remove(.value, key) }
+
+  /// Holds a record as long as the result lives. Nil when there is none.
+  public func pin(_ key: RecordKey) throws(StoreFault) -> Pin? { try usable().pin(key) }
+
+  /// Writes to packs what is in memory only (`Spill.pressure`).
+  ///
+  /// - Throws: `noSpace`, `io`: what couldn't be written stays in memory.
+  public func flush() throws(StoreFault) { try usable().flush() }
+
+  /// Makes room in memory: gives up half of it, or all, after writing to packs what isn't there yet.
+  public func relieve(_ level: MemoryPressure) throws(StoreFault) {
+    try usable().relieve(level, .program)
+    if level == .critical { nhs_trim_allocator() }
+  }
 }

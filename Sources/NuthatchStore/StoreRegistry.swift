@@ -14,7 +14,7 @@ enum StoreRegistry {
   static func acquire(_ directory: StoreDirectory, _ options: Store.Options) throws(StoreFault) -> SharedStore
   {
     if let known = try claim(directory.identity, options, nil) { return known }
-    let made = try SharedStore(directory, limit: options.diskBytes)
+    let made = try SharedStore(directory, options)
     // Another thread may have been faster; then this one is let go again.
     guard let winner = try claim(directory.identity, options, made) else { return made }
     return winner
@@ -32,8 +32,8 @@ enum StoreRegistry {
       epoch = nhs_fork_epoch()
     }
     if var entry = open[identity] {
-      if let limit = options.diskBytes, limit != entry.shared.limits.disk {
-        throw StoreFault(.conflict, "the directory is open in this process with another limit")
+      if let other = entry.shared.conflict(with: options) {
+        throw StoreFault(.conflict, "the directory is open in this process with another \(other)")
       }
       entry.users += 1
       open[identity] = entry
@@ -54,5 +54,23 @@ enum StoreRegistry {
     }
     nhs_process_unlock()
     if isLast { shared.finish() }
+  }
+
+  /// The stores that are open in this process.
+  static var all: [SharedStore] {
+    nhs_process_lock()
+    defer { nhs_process_unlock() }
+    return epoch == nhs_fork_epoch() ? open.values.map(\.shared) : []
+  }
+}
+
+extension SharedStore {
+  /// What the options say explicitly and otherwise than it is.
+  fileprivate func conflict(with options: Store.Options) -> String? {
+    if let bytes = options.diskBytes, bytes != limits.disk { return "limit of the disk" }
+    if let bytes = options.memoryBytes, bytes != memory.limits.bytes { return "limit of the memory" }
+    if let items = options.memoryItems, items != memory.limits.items { return "number of entries in memory" }
+    if let spill = options.spill, spill != self.spill { return "way of spilling" }
+    return nil
   }
 }

@@ -6,7 +6,10 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -56,4 +59,22 @@ int nhs_canonical_ipv6(const char *text, char *printed, size_t capacity) {
     struct in6_addr address;
     if (inet_pton(AF_INET6, text, &address) != 1) return -1;
     return inet_ntop(AF_INET6, &address, printed, (socklen_t)capacity) ? 0 : -1;
+}
+
+int nhs_connect_unix(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(address.sun_path, path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) return -1;
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
+        int problem = errno;
+        close(fd);
+        errno = problem;
+        return -1;
+    }
+    return fd;
 }

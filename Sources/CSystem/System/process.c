@@ -1,9 +1,11 @@
 #define _GNU_SOURCE
 #include "nhs_process.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -76,6 +78,10 @@ int nhs_thread_start(uint64_t *thread, const char *name, void *(*body)(void *), 
 }
 
 int nhs_thread_join(uint64_t thread) { return pthread_join((pthread_t)thread, NULL); }
+
+const char *nhs_environment(const char *name) { return secure_getenv(name); }
+
+void nhs_trim_allocator(void) { malloc_trim(0); }
 
 char *nhs_message_buffer(void) {
     static _Thread_local char buffer[nhs_message_capacity];

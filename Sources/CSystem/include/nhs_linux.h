@@ -28,6 +28,9 @@ int nhs_epoll_watch(int epoll, int fd, uint32_t events, int is_new);
 /* Up to `count` ready descriptors with their events; waits at most `timeout_ms` (-1: for ever). */
 int nhs_epoll_wait(int epoll, int *fds, uint32_t *events, int count, int timeout_ms);
 
+/* A stream socket, connected to the AF_UNIX socket of that name, that never blocks. -1 and errno on failure. */
+int nhs_connect_unix(const char *path);
+
 /* The one spelling of an IPv6 address (RFC 5952). 0, or -1 when `text` is none. */
 int nhs_canonical_ipv6(const char *text, char *printed, size_t capacity);
 

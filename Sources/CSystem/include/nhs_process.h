@@ -26,6 +26,12 @@ int nhs_processors(void);
 int nhs_thread_start(uint64_t *thread, const char *name, void *(*body)(void *), void *context);
 int nhs_thread_join(uint64_t thread);
 
+/* Gives memory that the allocator holds, but nobody uses, back to the system. */
+void nhs_trim_allocator(void);
+
+/* A variable of the environment; NULL also in programs that run with more rights than who started them. */
+const char *nhs_environment(const char *name);
+
 /* This thread's last error message: a buffer of `nhs_message_capacity` bytes, terminated by NUL. */
 enum { nhs_message_capacity = 2048 };
 char *nhs_message_buffer(void);

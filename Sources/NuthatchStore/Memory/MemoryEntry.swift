@@ -1,0 +1,149 @@
+import Glibc
+
+/// What an entry of the memory tier is. Part of its key: a record and what was made of it may have one name.
+enum MemorySpace: UInt8, Sendable {
+  /// What the caller keeps: decoded pixels, a lease, any object.
+  case value
+  /// A record that isn't in a pack yet.
+  case record
+
+  /// Keeps the two apart in the table.
+  @inline(__always)
+  func home(_ hash: KeyHash) -> UInt64 { self == .value ? hash.low : ~hash.low }
+}
+
+/// One entry of the memory tier. It never changes: what is known anew of a key is a new entry.
+final class MemoryEntry: @unchecked Sendable {
+  let space: MemorySpace
+  let key: RecordKey
+  /// What keeps the bytes, and all else that the caller wants to find again.
+  let owner: any AnyObject & Sendable
+  let bytes: UnsafeRawBufferPointer
+  let shape: PayloadShape
+  let sequence: UInt64
+  /// The memory that would be free without it.
+  let privateBytes: Int
+
+  init(
+    _ space: MemorySpace, _ key: RecordKey, _ owner: any AnyObject & Sendable,
+    _ bytes: UnsafeRawBufferPointer,
+    _ shape: PayloadShape, sequence: UInt64 = 0, privateBytes: Int
+  ) {
+    self.space = space
+    self.key = key
+    self.owner = owner
+    self.bytes = bytes
+    self.shape = shape
+    self.sequence = sequence
+    self.privateBytes = privateBytes
+  }
+
+  /// What it counts for: what it owns, and what finding it takes (this object, a pin or two, its share of the table).
+  var cost: Int { privateBytes + 400 + 2 * key.bytes.count }
+
+  func isFor(_ space: MemorySpace, _ kind: RecordKind, _ hash: KeyHash, _ name: UnsafeRawBufferPointer)
+    -> Bool
+  {
+    self.space == space && key.hash == hash && key.kind == kind && key.bytes.count == name.count
+      && key.bytes.withUnsafeBytes { isSame($0.baseAddress, name) }
+  }
+}
+
+/// Keeps an entry for the threads of one lane, so that a hit touches no counter that other threads touch too. What a hit
+/// reads lies in the object, beside the counter that it raises: one place of memory less to wait for.
+final class MemoryPin: @unchecked Sendable {
+  private typealias Words = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
+
+  let entry: MemoryEntry
+  private let bytes: UnsafeRawBufferPointer
+  private let sequence: UInt64
+  private let shape: PayloadShape
+  private let space: MemorySpace
+  private let kind: RecordKind
+  private let nameLength: Int
+  /// The beginning of the key: with the content's digest and a recipe, which is the usual one, all of it.
+  private let name: Words
+
+  init(_ entry: MemoryEntry) {
+    self.entry = entry
+    bytes = entry.bytes
+    sequence = entry.sequence
+    shape = entry.shape
+    space = entry.space
+    kind = entry.key.kind
+    nameLength = entry.key.bytes.count
+    var words: Words = (0, 0, 0, 0, 0, 0)
+    withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: entry.key.bytes.prefix($0.count)) }
+    name = words
+  }
+
+  /// A lease for any thread.
+  var lease: Lease { Lease(pin: self, unsafeBytes: bytes, shape: shape, sequence: sequence) }
+
+  /// Whether this is the entry that is looked for.
+  @inline(__always)
+  func isFor(_ space: MemorySpace, _ kind: RecordKind, _ wanted: UnsafeRawBufferPointer) -> Bool {
+    guard nameLength == wanted.count, self.space == space, self.kind == kind, let base = wanted.baseAddress
+    else { return false }
+    if nameLength > MemoryLayout<Words>.size {
+      return entry.key.bytes.withUnsafeBytes { isSame($0.baseAddress, wanted) }
+    }
+    return withUnsafeBytes(of: name) {
+      isSame($0.baseAddress, UnsafeRawBufferPointer(start: base, count: nameLength))
+    }
+  }
+}
+
+@inline(__always)
+private func isSame(_ own: UnsafeRawPointer?, _ name: UnsafeRawBufferPointer) -> Bool {
+  guard let own, let other = name.baseAddress else { return name.isEmpty }
+  return memcmp(own, other, name.count) == 0
+}
+
+extension Lease {
+  /// What was given to `Store.keep` with the bytes; nil for a record from a pack.
+  ///
+  /// Whoever looks up the same entries with several threads, and only reads from it, uses `withOwner` instead: to have
+  /// the object in hand counts on a counter that all threads share.
+  public var owner: (any AnyObject & Sendable)? { (pin as? MemoryPin)?.entry.owner }
+
+  /// Reads from what was given to `Store.keep` with the bytes. Nil when that was nothing of this class.
+  @inlinable
+  public func withOwner<Owner: AnyObject, Result>(_ type: Owner.Type, _ body: (Owner) -> Result) -> Result? {
+    guard let owner = unretainedOwner else { return nil }
+    defer { withExtendedLifetime(self) {} }
+    return owner._withUnsafeGuaranteedRef { ($0 as? Owner).map(body) }
+  }
+
+  @usableFromInline
+  var unretainedOwner: Unmanaged<AnyObject>? {
+    (pin as? MemoryPin).map { Unmanaged.passUnretained($0.entry.owner) }
+  }
+}
+
+/// A record's lease that the memory tier keeps, so that no pack has to be looked at for it.
+final class HeldLease: Sendable {
+  let lease: Lease
+
+  init(_ lease: Lease) { self.lease = lease }
+}
+
+/// Memory of our own for a record's payload. Aligned as payloads in packs are.
+final class PrivateMemory: @unchecked Sendable {
+  let bytes: UnsafeRawBufferPointer
+
+  /// Copies the parts, one behind the other. Nil when there is no memory.
+  init?(_ parts: [UnsafeRawBufferPointer], count: Int) {
+    var memory: UnsafeMutableRawPointer?
+    guard posix_memalign(&memory, 64, max(1, count)) == 0, let memory else { return nil }
+    var end = memory
+    for part in parts where !part.isEmpty {
+      guard let base = part.baseAddress else { continue }
+      memcpy(end, base, part.count)
+      end += part.count
+    }
+    bytes = UnsafeRawBufferPointer(start: memory, count: count)
+  }
+
+  deinit { free(UnsafeMutableRawPointer(mutating: bytes.baseAddress)) }
+}

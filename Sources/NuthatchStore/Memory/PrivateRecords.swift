@@ -1,0 +1,143 @@
+import CSystem
+import Synchronization
+
+/// Records that are in memory only, until they have to go: `spill=pressure`.
+extension SharedStore {
+  /// Keeps a record in memory, and writes to packs what has to make room for it. Nil when it is too large for that.
+  func commitPrivately(
+    _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer]
+  ) throws(StoreFault) -> Lease? {
+    let length = try Self.length(key, parts, limits)
+    guard length < memory.limits.largest else { return nil }
+    guard let payload = PrivateMemory(parts, count: length) else {
+      throw StoreFault(.outOfMemory, "no memory for the record")
+    }
+    let entry = MemoryEntry(
+      .record, key, payload, payload.bytes, shape, sequence: index?.takeSequence() ?? 0, privateBytes: length)
+    guard remember(entry) else { return nil }
+    // Not by way of the table, from which it may be gone again.
+    return MemoryPin(entry).lease
+  }
+
+  /// Writes records to packs and takes them out of memory.
+  ///
+  /// - Parameter loses: takes out also what couldn't be written: the room is wanted. Else it stays.
+  /// - Returns: the first reason for which a record couldn't be written.
+  @discardableResult
+  private func write(_ records: [MemoryEntry], loses: Bool) -> StoreFault? {
+    var fault: StoreFault?
+    for record in records {
+      spills.with {
+        // Somebody may have removed it, or put another one in its place.
+        guard memory.contains(record) else { return }
+        do throws(StoreFault) {
+          try write(record)
+        } catch {
+          fault = fault ?? error
+          spillCounts.failures.wrappingAdd(1, ordering: .relaxed)
+          if !loses { return memory.stay(record) }
+          spillCounts.lost.wrappingAdd(1, ordering: .relaxed)
+        }
+        memory.remove(record)
+      }
+    }
+    return fault
+  }
+
+  /// To be called while `spills` is held.
+  private func write(_ record: MemoryEntry) throws(StoreFault) {
+    // Another process, or a larger record that went to a pack at once, may have a later one.
+    if let stored = current(record.key), stored.lease.sequence > record.sequence { return }
+    _ = try commit(record.key, record.shape, [record.bytes])
+    spillCounts.spills.wrappingAdd(1, ordering: .relaxed)
+    if let stored = current(record.key) {
+      pins.move(record.key, record.sequence, stored.lease, stored.location)
+    }
+  }
+
+  /// The record of a key in the packs. Counts neither as a hit nor as a miss.
+  func current(_ key: RecordKey) -> (lease: Lease, location: Location)? {
+    for _ in 0..<8 {
+      guard let index = currentForReading(), let found = index.find(key.hash) else { return nil }
+      if let lease = lookup(key, at: found.slot.location) { return (lease, found.slot.location) }
+    }
+    return nil
+  }
+
+  /// Writes all records that are in memory only. Those that can't be written stay there.
+  func flush() throws(StoreFault) {
+    if let fault = write(memory.unwritten(), loses: false) { throw fault }
+  }
+
+  /// Makes room in memory: half of what is taken, or all.
+  func relieve(_ level: MemoryPressure, _ origin: PressureOrigin) {
+    spillCounts.add(level, origin)
+    switch level {
+    case .warning: write(memory.shrink(to: memory.statistics.bytes / 2), loses: false)
+    case .critical: write(memory.shrink(to: 0), loses: true)
+    }
+  }
+
+  /// Keeps something in memory. False when it is too large for that.
+  func remember(_ entry: MemoryEntry) -> Bool {
+    let (isKept, leaving) = memory.keep(entry)
+    write(leaving, loses: true)
+    return isKept
+  }
+}
+
+/// What the callers of a store that spills under pressure see: memory first, then the packs.
+extension SharedStore {
+  @inline(__always)
+  func record(of key: RecordKey) -> Lease? {
+    if spill == .pressure, let lease = memory.find(.record, key) { return lease }
+    return lookup(key) ?? pins.find(key)
+  }
+
+  func keep(
+    _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer]
+  ) throws(StoreFault) -> Lease {
+    memory.remove(.value, key)
+    pins.forget(key)
+    guard spill == .pressure else { return try commit(key, shape, parts) }
+    if let lease = try commitPrivately(key, shape, parts) { return lease }
+    return try spills.with { () throws(StoreFault) in
+      let lease = try commit(key, shape, parts)
+      memory.remove(.record, key)
+      return lease
+    }
+  }
+
+  func drop(_ key: RecordKey) throws(StoreFault) -> Bool {
+    memory.remove(.value, key)
+    pins.forget(key)
+    guard spill == .pressure else { return try remove(key) }
+    return try spills.with { () throws(StoreFault) in
+      let wasPrivate = memory.remove(.record, key)
+      return try remove(key) || wasPrivate
+    }
+  }
+
+  func dropAll() throws(StoreFault) {
+    try spills.with { () throws(StoreFault) in
+      memory.removeAll { _ in true }
+      pins.forgetAll()
+      try clear()
+    }
+  }
+
+  func visit(_ key: RecordKey) -> Bool {
+    if spill == .pressure, memory.touch(.record, key) { return true }
+    return touch(key)
+  }
+
+  func walk(_ kind: RecordKind?, _ body: (RecordKey, Lease) -> Bool) throws(StoreFault) {
+    let unwritten = spill == .pressure ? memory.unwritten() : []
+    var seen: Set<RecordKey> = []
+    for record in unwritten where kind == nil || kind == record.key.kind {
+      seen.insert(record.key)
+      if !body(record.key, MemoryPin(record).lease) { return }
+    }
+    try forEach(kind) { key, lease in seen.contains(key) || body(key, lease) }
+  }
+}

@@ -1,0 +1,109 @@
+/// The control groups that this process is in, as far as they limit memory: from its own up to the outermost that can
+/// be seen. Version 2, version 1, or both at once.
+struct Cgroups: Sendable {
+  /// A group's folder, and which version's names its files have.
+  struct Level: Sendable, Equatable {
+    let folder: String
+    let isVersion1: Bool
+  }
+
+  let levels: [Level]
+  /// The own group's pressure stall information; version 1 has none.
+  let pressureFile: String?
+
+  init(_ root: String = "") {
+    let mounts = Self.mounts(root)
+    var levels: [Level] = []
+    var pressureFile: String?
+    for line in (SystemText.read(root + "/proc/self/cgroup") ?? "").split(separator: "\n") {
+      // Number, controllers, path; the path may hold colons.
+      let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+      guard parts.count == 3 else { continue }
+      let isVersion1 = !parts[1].isEmpty
+      if isVersion1, !parts[1].split(separator: ",").contains("memory") { continue }
+      guard let mount = mounts.first(where: { $0.isVersion1 == isVersion1 }) else { continue }
+      let folders = Self.folders(String(parts[2]), mount, root)
+      levels += folders.map { Level(folder: $0, isVersion1: isVersion1) }
+      if !isVersion1 { pressureFile = folders.first.map { $0 + "/memory.pressure" } }
+    }
+    self.levels = levels
+    self.pressureFile = pressureFile
+  }
+
+  private struct Mount {
+    /// The group that is seen at `point`.
+    let group: String
+    let point: String
+    let isVersion1: Bool
+  }
+
+  private static func mounts(_ root: String) -> [Mount] {
+    (SystemText.read(root + "/proc/self/mountinfo") ?? "").split(separator: "\n").compactMap { line in
+      let words = line.split(separator: " ")
+      guard let dash = words.firstIndex(of: "-"), dash >= 6, words.count > dash + 3 else { return nil }
+      let isVersion1 = words[dash + 1] == "cgroup"
+      guard
+        words[dash + 1] == "cgroup2"
+          || (isVersion1 && words[dash + 3].split(separator: ",").contains("memory"))
+      else { return nil }
+      return Mount(group: unescaped(words[3]), point: unescaped(words[4]), isVersion1: isVersion1)
+    }
+  }
+
+  /// The folders from the group's own up to where the mount begins.
+  private static func folders(_ path: String, _ mount: Mount, _ root: String) -> [String] {
+    var inside = path
+    if mount.group != "/", path == mount.group || path.hasPrefix(mount.group + "/") {
+      inside = String(path.dropFirst(mount.group.count))
+    }
+    var names = inside.split(separator: "/").map(String.init)
+    // A group outside of what this process can see.
+    if names.contains("..") { names = [] }
+    let base = root + (mount.point == "/" ? "" : mount.point)
+    return (0...names.count).reversed().map { ([base] + names[..<$0]).joined(separator: "/") }
+  }
+
+  /// Blanks and the like stand as a backslash and three octal digits.
+  private static func unescaped(_ text: Substring) -> String {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.first {
+      let digits = rest.dropFirst().prefix(3)
+      if byte == UInt8(ascii: "\\"), digits.count == 3,
+        let code = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
+      {
+        bytes.append(code)
+        rest = rest.dropFirst(4)
+      } else {
+        bytes.append(byte)
+        rest = rest.dropFirst()
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// What a group may use; nil when there is no limit.
+  func limit(_ level: Level) -> Int? {
+    let name = level.isVersion1 ? "memory.limit_in_bytes" : "memory.max"
+    // Version 1 says "no limit" by a number near the largest there is.
+    guard let limit = number(level.folder + "/" + name), limit < 1 << 60 else { return nil }
+    return limit
+  }
+
+  /// What it uses and can't be taken from it at once: files that nobody has looked at lately don't count.
+  func used(_ level: Level) -> Int? {
+    let name = level.isVersion1 ? "memory.usage_in_bytes" : "memory.current"
+    guard let used = number(level.folder + "/" + name) else { return nil }
+    let key = level.isVersion1 ? "total_inactive_file " : "inactive_file "
+    let lines = (SystemText.read(level.folder + "/memory.stat") ?? "").split(separator: "\n")
+    let inactive = lines.first { $0.hasPrefix(key) }.flatMap { Int($0.dropFirst(key.utf8.count)) }
+    return max(0, used - min(used, max(0, inactive ?? 0)))
+  }
+
+  private func number(_ path: String) -> Int? {
+    guard let text = SystemText.read(path), let number = Int(text.prefix { $0 != "\n" }), number >= 0 else {
+      return nil
+    }
+    return number
+  }
+}

@@ -1,0 +1,63 @@
+import CSystem
+import Glibc
+
+/// How much memory there is: the machine's, or what the process's control groups leave of it.
+package struct MemoryGauge: Sendable {
+  private let root: String
+  private let groups: Cgroups
+
+  /// - Parameter root: before the names of system files; for tests.
+  package init(_ root: String = "") {
+    self.root = root
+    groups = Cgroups(root)
+  }
+
+  /// The smallest of what the machine has and of the limits of the process's control groups.
+  package var total: Int? {
+    ([machine("MemTotal:")] + groups.levels.map { groups.limit($0) }).compactMap { $0 }.min()
+  }
+
+  /// Warning when less than a tenth is left of the machine's memory, or of a group's limit; critical below a twentieth.
+  package var level: MemoryPressure? {
+    var shares: [Double] = []
+    if let total = machine("MemTotal:"), let available = machine("MemAvailable:"), total > 0 {
+      shares.append(Double(available) / Double(total))
+    }
+    for level in groups.levels {
+      if let limit = groups.limit(level), let used = groups.used(level), limit > 0 {
+        shares.append(Double(max(0, limit - used)) / Double(limit))
+      }
+    }
+    guard let least = shares.min(), least < 0.1 else { return nil }
+    return least < 0.05 ? .critical : .warning
+  }
+
+  private func machine(_ name: String) -> Int? {
+    guard let text = SystemText.read(root + "/proc/meminfo") else { return nil }
+    for line in text.split(separator: "\n") where line.hasPrefix(name) {
+      let words = line.split(separator: " ")
+      guard words.count >= 2, let kibibytes = Int(words[1]), kibibytes < Int.max >> 10 else { return nil }
+      return kibibytes << 10
+    }
+    return nil
+  }
+}
+
+/// Files that the kernel makes up as they are read.
+enum SystemText {
+  /// Nil when it can't be read, or is no text.
+  static func read(_ path: String) -> String? {
+    let fd = nhs_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
+    guard fd >= 0 else { return nil }
+    defer { close(fd) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16384)
+    while bytes.count < 1 << 20 {
+      let got = nhs_pread(fd, &buffer, buffer.count, Int64(bytes.count))
+      guard got >= 0 else { return nil }
+      if got == 0 { break }
+      bytes += buffer[..<got]
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,139 @@
+import CSystem
+import Glibc
+
+/// An event loop, as far as a `PressureWatch` needs one. All is called, and calls, on one thread.
+package protocol PressureHost: AnyObject {
+  /// Nanoseconds of the monotonic clock.
+  var now: Int64 { get }
+  /// Calls `handler` with epoll's events whenever the descriptor has some of `events`.
+  func watch(_ descriptor: Int32, _ events: UInt32, _ handler: @escaping (UInt32) -> Void)
+  func unwatch(_ descriptor: Int32)
+  func at(_ due: Int64, _ action: @escaping () -> Void) -> UInt64
+  func cancelTimer(_ id: UInt64)
+}
+
+/// Listens to the sources of memory pressure and makes every open store of the process give up memory. One a process.
+///
+/// An event of a source that knows no grades is a warning, and critical when it comes again soon although room was
+/// made, or when hardly anything is available. After each relief nothing is done for 2 s but for a higher grade, since
+/// what is measured lags behind what was done.
+package final class PressureWatch {
+  package static let holdOff: Int64 = 2_000_000_000
+  /// For so long after a relief another event means that it wasn't enough.
+  package static let persistence: Int64 = 10_000_000_000
+
+  private let sources: [any PressureSource]
+  private let isShort: () -> Bool
+  private let relieve: (MemoryPressure, PressureOrigin) -> Void
+  private var host: (any PressureHost)?
+  private var timers: [Int: UInt64] = [:]
+  private var last: (level: MemoryPressure, at: Int64)?
+  /// Events after which nothing was done, because something had just been done.
+  package private(set) var heldOff = 0
+
+  /// - Parameters:
+  ///   - sources: those of this process, unless a test brings its own.
+  ///   - isShort: whether hardly any memory is available.
+  ///   - relieve: makes room. It may take some tenths of a second, and may be told to another thread.
+  package init(
+    sources: [any PressureSource] = PressureWatch.standardSources(),
+    isShort: @escaping () -> Bool = { MemoryGauge().level == .critical },
+    relieve: @escaping (MemoryPressure, PressureOrigin) -> Void = Store.relieveAll
+  ) {
+    self.sources = sources
+    self.isShort = isShort
+    self.relieve = relieve
+  }
+
+  deinit { stop() }
+
+  /// What `$MEMORY_PRESSURE_WATCH` names (nothing at all when that is `/dev/null`), else the kernel's pressure stall
+  /// information of the own cgroup or of the machine, else a look at what is available every few seconds.
+  ///
+  /// - Parameter root: before the names of system files; for tests.
+  package static func standardSources(_ root: String = "") -> [any PressureSource] {
+    if let path = nhs_environment("MEMORY_PRESSURE_WATCH").map({ String(cString: $0) }) {
+      if path.isEmpty || path == "/dev/null" { return [] }
+      let text = nhs_environment("MEMORY_PRESSURE_WRITE").map { String(cString: $0) }
+      if let source = NotifiedSource(path, writing: text) { return [source] }
+    }
+    let files = [Cgroups(root).pressureFile, root + "/proc/pressure/memory"]
+    for file in files.compactMap({ $0 }) {
+      // 0.2 s of 2 s lost by somebody, and by everybody. Windows of others than root are multiples of 2 s.
+      if let some = StallSource(file, .some, stall: 200_000, window: 2_000_000) {
+        return [some] + [StallSource(file, .full, stall: 200_000, window: 2_000_000)].compactMap { $0 }
+      }
+    }
+    return [PollingSource(MemoryGauge(root))]
+  }
+
+  /// Begins to listen. To be called on the loop's thread.
+  package func start(on host: any PressureHost) {
+    guard self.host == nil else { return }
+    self.host = host
+    for (number, source) in sources.enumerated() {
+      if let (fd, events) = source.descriptor {
+        host.watch(fd, events) { [weak self] events in self?.look(number, events) }
+      }
+      lookLater(number)
+    }
+  }
+
+  /// Stops listening. To be called on the loop's thread.
+  package func stop() {
+    guard let host else { return }
+    self.host = nil
+    for source in sources {
+      if let (fd, _) = source.descriptor { host.unwatch(fd) }
+    }
+    for timer in timers.values { host.cancelTimer(timer) }
+    timers = [:]
+  }
+
+  private func lookLater(_ number: Int) {
+    guard let host, let interval = sources[number].interval else { return }
+    timers[number] = host.at(host.now + interval) { [weak self] in
+      self?.look(number, 0)
+      self?.lookLater(number)
+    }
+  }
+
+  private func look(_ number: Int, _ events: UInt32) {
+    guard let host else { return }
+    let source = sources[number]
+    switch source.look(events) {
+    case .nothing: break
+    case .gone:
+      // It would be ready for ever.
+      if let (fd, _) = source.descriptor { host.unwatch(fd) }
+    case .pressure(let level): act(level, source.origin, host.now)
+    }
+  }
+
+  private func act(_ said: MemoryPressure?, _ origin: PressureOrigin, _ now: Int64) {
+    let since = last.map { now - $0.at } ?? .max
+    let isHeldOff = since < Self.holdOff
+    let level: MemoryPressure
+    if let said {
+      level = said
+    } else if !isHeldOff && since < Self.persistence {
+      level = .critical
+    } else {
+      level = isShort() ? .critical : .warning
+    }
+    if isHeldOff, let last, level <= last.level {
+      heldOff += 1
+      return
+    }
+    last = (level, now)
+    relieve(level, origin)
+  }
+}
+
+extension Store {
+  /// Makes room in the memory of every store that is open in this process.
+  package static func relieveAll(_ level: MemoryPressure, _ origin: PressureOrigin) {
+    for store in StoreRegistry.all { store.relieve(level, origin) }
+    if level == .critical { nhs_trim_allocator() }
+  }
+}

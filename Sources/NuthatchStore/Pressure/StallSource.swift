@@ -1,0 +1,78 @@
+import CSystem
+import Glibc
+
+/// The kernel's pressure stall information: an event when tasks waited for memory for `stall` of `window` microseconds.
+package final class StallSource: PressureSource {
+  /// Who has to wait.
+  package enum Share: String, Sendable {
+    case some
+    /// Everybody at once: nothing is done but waiting.
+    case full
+  }
+
+  package let origin = PressureOrigin.kernel
+  package let descriptor: (fd: Int32, events: UInt32)?
+  package let interval: Int64? = nil
+  private let fd: PressureDescriptor
+  private let share: Share
+  private let stall: UInt64
+  private var total: StallTotal
+
+  /// Nil when the kernel has no such file, or doesn't want us to listen.
+  package init?(_ path: String, _ share: Share, stall: Int, window: Int) {
+    self.share = share
+    self.stall = UInt64(max(0, stall))
+    total = StallTotal(path, share)
+    guard total.isReadable else { return nil }
+    let opened = nhs_openat(AT_FDCWD, path, O_RDWR | O_NONBLOCK | O_CLOEXEC, 0)
+    guard opened >= 0 else { return nil }
+    fd = PressureDescriptor(opened)
+    // The kernel wants the zero at the end, too.
+    let trigger = Array("\(share.rawValue) \(stall) \(window)".utf8) + [0]
+    guard write(opened, trigger, trigger.count) == trigger.count else { return nil }
+    total.takeGrowth()
+    descriptor = (opened, UInt32(EPOLLPRI.rawValue))
+  }
+
+  package func look(_ events: UInt32) -> PressureSign {
+    if events & UInt32(EPOLLERR.rawValue) != 0 { return .gone }
+    // The first event may come falsely, just because somebody listens.
+    guard total.takeGrowth() >= stall else { return .nothing }
+    return .pressure(share == .full ? .critical : nil)
+  }
+}
+
+/// How long tasks have waited for memory, in microseconds since the start.
+struct StallTotal {
+  private let path: String
+  private let share: StallSource.Share
+  private var last: UInt64 = 0
+
+  init(_ path: String, _ share: StallSource.Share) {
+    self.path = path
+    self.share = share
+  }
+
+  var isReadable: Bool { current != nil }
+
+  /// By how much it grew since the last time.
+  @discardableResult
+  mutating func takeGrowth() -> UInt64 {
+    guard let now = current else { return 0 }
+    defer { last = now }
+    return now > last ? now - last : 0
+  }
+
+  /// The number behind `total=` in the line that begins with the share.
+  private var current: UInt64? {
+    guard let text = SystemText.read(path) else { return nil }
+    for line in text.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      guard words.first == Substring(share.rawValue),
+        let word = words.first(where: { $0.hasPrefix("total=") })
+      else { continue }
+      return UInt64(word.dropFirst("total=".count))
+    }
+    return nil
+  }
+}
