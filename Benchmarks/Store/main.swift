@@ -121,6 +121,10 @@ func run() throws {
 }
 
 mkdir(folder, 0o700)
-do { try run() } catch { print("failed: \(error)") }
+do {
+  try memoryHits(folder)
+  try memoryTraces(folder)
+  if !CommandLine.arguments.contains("memory") { try run() }
+} catch { print("failed: \(error)") }
 for name in ["files", "packs"] { system("rm -rf '\(folder)/\(name)'") }
 system("rm -rf '\(folder)'")

@@ -23,7 +23,14 @@ public final class Store: Sendable {
     public var trustsDirectory = false
 
     /// The defaults.
-    public init(diskBytes: Int? = nil) { self.diskBytes = diskBytes }
+    public init(
+      diskBytes: Int? = nil, memoryBytes: Int? = nil, memoryItems: Int? = nil, spill: Spill? = nil
+    ) {
+      self.diskBytes = diskBytes
+      self.memoryBytes = memoryBytes
+      self.memoryItems = memoryItems
+      self.spill = spill
+    }
   }
 
   /// When records are written to packs.
@@ -39,7 +46,15 @@ public final class Store: Sendable {
   private let epoch = nhs_fork_epoch()
   private let isClosed = Atomic(false)
 
-  private init(_ shared: SharedStore) { self.shared = shared }
+  // For lookups, which threads make at the same time: to hold `shared` meanwhile would count on one counter for all.
+  private let unretained: Unmanaged<SharedStore>
+  private let memory: MemoryLanes
+
+  private init(_ shared: SharedStore) {
+    self.shared = shared
+    unretained = .passUnretained(shared)
+    memory = shared.memory.lanes
+  }
 
   /// Opens the store in a directory, which is made when its parent is there.
   ///
@@ -73,15 +88,22 @@ public final class Store: Sendable {
     StoreRegistry.release(shared)
   }
 
-  @inline(__always)
   private func usable() throws(StoreFault) -> SharedStore {
-    if epoch != nhs_fork_epoch() { throw .forked }
-    if isClosed.load(ordering: .relaxed) { throw .closed }
+    try check()
     return shared
   }
 
+  @inline(__always)
+  private func check() throws(StoreFault) {
+    if epoch != nhs_fork_epoch() { throw .forked }
+    if isClosed.load(ordering: .relaxed) { throw .closed }
+  }
+
   /// The record of a key, in place, or nil. A hit makes it less likely that the record is dropped.
-  public func lookup(_ key: RecordKey) throws(StoreFault) -> Lease? { try usable().record(of: key) }
+  public func lookup(_ key: RecordKey) throws(StoreFault) -> Lease? {
+    try check()
+    return unretained._withUnsafeGuaranteedRef { $0.record(of: key) }
+  }
 
   /// Keeps a record, in place of the one with its key. It is there for every process when this returns, and survives
   /// the end of this one, however it ends; but see `Spill.pressure`.
@@ -168,13 +190,17 @@ extension Store {
   }
 
   /// What is in memory under a key, or nil. Neither waits nor makes a system call.
-  public func recall(_ key: RecordKey) throws(StoreFault) -> Lease? { try usable().memory.find(.value, key) }
+  public func recall(_ key: RecordKey) throws(StoreFault) -> Lease? {
+    try check()
+    return key.bytes.withUnsafeBytes { memory.find(.value, key.kind, key.hash, $0) }
+  }
 
   /// The same for a key that lies somewhere, whose hash was computed before: nothing is allocated.
   public func recall(
     _ kind: RecordKind, _ hash: KeyHash, _ key: UnsafeRawBufferPointer
   ) throws(StoreFault) -> Lease? {
-    try usable().memory.find(.value, kind, hash, key)
+    try check()
+    return memory.find(.value, kind, hash, key)
   }
 
   /// Takes out of memory what `keep` was given. False when there was nothing.

@@ -1,0 +1,162 @@
+// What the memory before the packs costs, and how good it is at keeping what is wanted again.
+
+import Glibc
+import NuthatchStore
+
+/// Keys that lie one behind the other, so that measuring doesn't count references to them.
+private struct Names: @unchecked Sendable {
+  static let length = 40
+  let base: UnsafeMutableRawPointer
+  let hashes: UnsafeMutablePointer<KeyHash>
+
+  init(_ count: Int) {
+    base = .allocate(byteCount: count * Self.length, alignment: 8)
+    hashes = .allocate(capacity: count)
+    for number in 0..<count {
+      let text = "thumb of a content, digest and recipe: \(number)"
+      let bytes = base + number * Self.length
+      memset(bytes, 0, Self.length)
+      // The number is in it in any case.
+      bytes.storeBytes(of: UInt64(number), as: UInt64.self)
+      for (at, byte) in text.utf8.prefix(Self.length - 8).enumerated() {
+        bytes.storeBytes(of: byte, toByteOffset: 8 + at, as: UInt8.self)
+      }
+      (hashes + number).initialize(to: KeyHash(.thumb, self[number]))
+    }
+  }
+
+  subscript(number: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: base + number * Self.length, count: Self.length)
+  }
+
+  func key(_ number: Int) -> RecordKey { RecordKey(.thumb, Array(self[number])) }
+}
+
+private final class Pixels: Sendable {
+  let width = 256
+}
+
+private func order(_ count: Int, _ length: Int, seed: UInt64, isSkewed: Bool) -> [Int32] {
+  var state = seed
+  return (0..<length).map { _ in
+    let skewed = skewed(&state, count)
+    return Int32(isSkewed ? skewed : Int(state >> 33) % count)
+  }
+}
+
+func memoryHits(_ folder: String) throws {
+  for count in [3_000, 100_000] {
+    let store = try Store.open(folder, .init(diskBytes: 64 << 20, memoryBytes: 1 << 30))
+    defer { store.close() }
+    let names = Names(count)
+    let pixels = Pixels()
+    for number in 0..<count {
+      try store.keep(names.key(number), pixels, bytes: names[number], cost: 100)
+    }
+    let length = 1_000_000
+    for isSkewed in [true, false] {
+      let orders = (0..<2).map { order(count, length, seed: UInt64($0 + 1), isSkewed: isSkewed) }
+      let kind = isSkewed ? "Zipf" : "uniform"
+      for threads in [1, 2] {
+        // Of each thread the time that it really ran: others may use the machine, too.
+        var wall: [Double] = []
+        var ran: [Double] = []
+        for _ in 0..<9 {
+          let times = Times()
+          let begin = now()
+          readers(threads) { thread in
+            var sum = 0
+            let begin = threadTime()
+            orders[thread].withUnsafeBufferPointer { order in
+              for number in order {
+                let number = Int(number)
+                sum &+= (try? store.recall(.thumb, names.hashes[number], names[number]))?.count ?? 0
+              }
+            }
+            times.set(thread, (threadTime() - begin) / Double(length))
+            if sum != length * Names.length { print("an entry is missing") }
+          }
+          wall.append((now() - begin) / Double(length))
+          ran.append(times.longest)
+        }
+        func text(_ times: [Double]) -> String {
+          let sorted = times.sorted()
+          return "\(Int(sorted[0].rounded()))–\(Int(sorted[sorted.count - 1].rounded()))"
+        }
+        print(
+          "memory hit, \(count) entries, \(kind), \(threads) thread(s): \(text(ran)) ns run, \(text(wall)) ns passed"
+        )
+      }
+    }
+  }
+}
+
+private final class Times: @unchecked Sendable {
+  private var times = (0.0, 0.0)
+  func set(_ thread: Int, _ time: Double) {
+    // Each thread has its own.
+    if thread == 0 { times.0 = time } else { times.1 = time }
+  }
+  var longest: Double { max(times.0, times.1) }
+}
+
+private func threadTime() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+  return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+}
+
+/// What an exact LRU of so many entries hits.
+private func exactHits(_ trace: [Int32], _ room: Int) -> Int {
+  var when: [Int32: Int] = [:]
+  var queue: [Int32] = []
+  var head = 0
+  var hits = 0
+  for (now, key) in trace.enumerated() {
+    if when[key] != nil { hits += 1 }
+    when[key] = now
+    queue.append(key)
+    while when.count > room {
+      // An entry of the queue counts only if it is the last use of its key.
+      let old = queue[head]
+      if when[old] == head { when[old] = nil }
+      head += 1
+    }
+  }
+  return hits
+}
+
+func memoryTraces(_ folder: String) throws {
+  let keys = 100_000
+  let length = 1_000_000
+  let names = Names(keys + length)
+  let zipf = order(keys, length, seed: 7, isSkewed: true)
+  var scanned: [Int32] = []
+  var next = Int32(keys)
+  for (number, key) in zipf.enumerated() {
+    scanned.append(key)
+    // A scan now and then, of what is never wanted again.
+    if number % 20_000 < 5_000 {
+      scanned.append(next)
+      next += 1
+    }
+  }
+  let pixels = Pixels()
+  for (name, trace) in [("Zipf", zipf), ("Zipf and scans", scanned)] {
+    for room in [1_000, 10_000] {
+      let store = try Store.open(folder, .init(diskBytes: 64 << 20, memoryBytes: 1 << 30, memoryItems: room))
+      defer { store.close() }
+      var hits = 0
+      for key in trace {
+        let number = Int(key)
+        if try store.recall(.thumb, names.hashes[number], names[number]) != nil {
+          hits += 1
+        } else {
+          try store.keep(names.key(number), pixels, bytes: names[number], cost: 100)
+        }
+      }
+      func share(_ hits: Int) -> Double { Double(hits * 10_000 / trace.count) / 100 }
+      print("\(name), \(room) entries: \(share(hits)) % hits; exact LRU: \(share(exactHits(trace, room))) %")
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import CSystem
+import Glibc
+
+/// The way into the memory tier for readers: a lock for every few threads, and the table that they read.
+///
+/// A reader takes the lock of its *lane* only; who changes something takes all lanes' locks. So readers meet nowhere:
+/// neither at a lock, nor at a counter, nor at the reference count of what they find, of which each lane has one of its
+/// own (`MemoryPin`). That is also why this is a handful of pointers and no object, whose references would be counted.
+/// `MemoryTier` owns what they point to.
+struct MemoryLanes: @unchecked Sendable {
+  static let count = 8
+  /// So far apart that no two share a pair of cache lines.
+  private static let stride = 128
+
+  /// A lane's lock and what it guards.
+  struct Lane {
+    var mutex = pthread_mutex_t()
+    var hits = 0
+    var misses = 0
+    /// By the entry's number; made when a thread of this lane finds it first.
+    var pins: UnsafeMutablePointer<Unmanaged<MemoryPin>?>
+  }
+
+  private let base: UnsafeMutableRawPointer
+  /// Read under any lane's lock, changed under all of them.
+  let table: UnsafeMutablePointer<MemoryTable>
+
+  init() {
+    table = .allocate(capacity: 1)
+    table.initialize(to: MemoryTable())
+    base = .allocate(byteCount: Self.count * Self.stride, alignment: Self.stride)
+    for number in 0..<Self.count {
+      let lane = (base + number * Self.stride).bindMemory(to: Lane.self, capacity: 1)
+      lane.initialize(to: Lane(pins: Self.noPins(table.pointee.capacity)))
+      pthread_mutex_init(mutex(lane), nil)
+    }
+  }
+
+  /// To be called when nothing is in the table and nobody will use it any more.
+  func deallocate() {
+    for number in 0..<Self.count { self[number].pointee.pins.deallocate() }
+    table.pointee.deallocate()
+    table.deallocate()
+    base.deallocate()
+  }
+
+  private static func noPins(_ count: Int) -> UnsafeMutablePointer<Unmanaged<MemoryPin>?> {
+    let pins = UnsafeMutablePointer<Unmanaged<MemoryPin>?>.allocate(capacity: count)
+    pins.initialize(repeating: nil, count: count)
+    return pins
+  }
+
+  @inline(__always)
+  subscript(number: Int) -> UnsafeMutablePointer<Lane> {
+    (base + number * Self.stride).assumingMemoryBound(to: Lane.self)
+  }
+
+  @inline(__always)
+  private var own: UnsafeMutablePointer<Lane> { self[Int(nhs_thread_number()) & (Self.count - 1)] }
+
+  @inline(__always)
+  private func mutex(_ lane: UnsafeMutablePointer<Lane>) -> UnsafeMutablePointer<pthread_mutex_t> {
+    // The first of the lane's fields.
+    UnsafeMutableRawPointer(lane).assumingMemoryBound(to: pthread_mutex_t.self)
+  }
+
+  /// The entry of a key. Allocates nothing, but at the first hit of a lane.
+  @inline(__always)
+  func find(
+    _ space: MemorySpace, _ kind: RecordKind, _ hash: KeyHash, _ name: UnsafeRawBufferPointer
+  ) -> Lease? {
+    let lane = own
+    pthread_mutex_lock(mutex(lane))
+    var lease: Lease?
+    table.pointee.search(space.home(hash), MemoryTable.tag(hash)) { number in
+      guard let pin = lane.pointee.pins[number] ?? makePin(number, lane) else { return false }
+      let isIt = pin._withUnsafeGuaranteedRef { $0.isFor(space, kind, name) }
+      guard isIt else { return false }
+      lease = pin._withUnsafeGuaranteedRef { $0.lease }
+      let visited = table.pointee.visited + number
+      if nhs_load32(visited) == 0 { nhs_store32(visited, 1) }
+      return true
+    }
+    if lease == nil { lane.pointee.misses &+= 1 } else { lane.pointee.hits &+= 1 }
+    pthread_mutex_unlock(mutex(lane))
+    return lease
+  }
+
+  @inline(never)
+  private func makePin(_ number: Int, _ lane: UnsafeMutablePointer<Lane>) -> Unmanaged<MemoryPin>? {
+    guard let entry = table.pointee.entry(number) else { return nil }
+    let pin = Unmanaged.passRetained(MemoryPin(entry))
+    lane.pointee.pins[number] = pin
+    return pin
+  }
+
+  /// Does something as the only one. What has been taken out is let go afterwards, when no lock is held.
+  func alone<Result>(_ body: (inout [Unmanaged<AnyObject>]) -> Result) -> Result {
+    var taken: [Unmanaged<AnyObject>] = []
+    for number in 0..<Self.count { pthread_mutex_lock(mutex(self[number])) }
+    let result = body(&taken)
+    for number in (0..<Self.count).reversed() { pthread_mutex_unlock(mutex(self[number])) }
+    for object in taken { object.release() }
+    return result
+  }
+
+  /// Reads while others read.
+  func together<Result>(_ body: () -> Result) -> Result {
+    let lane = own
+    pthread_mutex_lock(mutex(lane))
+    defer { pthread_mutex_unlock(mutex(lane)) }
+    return body()
+  }
+
+  /// Adds up what the lanes counted.
+  func count(into statistics: inout MemoryStatistics) {
+    for number in 0..<Self.count {
+      let lane = self[number]
+      pthread_mutex_lock(mutex(lane))
+      statistics.hits &+= lane.pointee.hits
+      statistics.misses &+= lane.pointee.misses
+      pthread_mutex_unlock(mutex(lane))
+    }
+  }
+
+  // To be called by who is alone.
+
+  /// Takes an entry out, with all its pins.
+  func remove(_ number: Int, _ taken: inout [Unmanaged<AnyObject>]) {
+    for lane in 0..<Self.count {
+      guard let pin = self[lane].pointee.pins[number] else { continue }
+      taken.append(.fromOpaque(pin.toOpaque()))
+      self[lane].pointee.pins[number] = nil
+    }
+    if let entry = table.pointee.remove(number) { taken.append(.fromOpaque(entry.toOpaque())) }
+  }
+
+  /// Puts another table in the place of the one in use, whose pins go along.
+  func use(_ other: MemoryTable, pins count: Int) {
+    for number in 0..<Self.count {
+      let pins = Self.noPins(other.capacity)
+      pins.update(from: self[number].pointee.pins, count: count)
+      self[number].pointee.pins.deallocate()
+      self[number].pointee.pins = pins
+    }
+    table.pointee.deallocate()
+    table.pointee = other
+  }
+}
