@@ -1,0 +1,357 @@
+import CSystem
+import Foundation
+import Testing
+
+@testable import NuthatchStore
+
+@Suite("Records in memory") struct SpillTests {
+  let folder: Folder
+  init() throws { folder = try Folder() }
+
+  private func open(_ bytes: Int = 1 << 20, items: Int? = nil) throws -> Store {
+    try Store.open(folder.path, .init(memoryBytes: bytes, memoryItems: items, spill: .pressure))
+  }
+
+  private func stored() throws -> Int {
+    let statistics = try Store.open(folder.path).statistics()
+    return statistics.meta + statistics.bodies + statistics.thumbs
+  }
+
+  @Test("are found like others, and go to packs when the store is closed")
+  func closing() throws {
+    let store = try open()
+    let key = RecordKey(.thumb, "k")
+    let shape = PayloadShape(form: 2, width: 3, height: 4)
+    let made = try store.commit(key, shape: shape, content(1, 5000))
+    #expect(made.copied() == content(1, 5000))
+    #expect(UInt(bitPattern: made.unsafeBytes.baseAddress) % 64 == 0)
+    let lease = try #require(try store.lookup(key))
+    #expect(lease.copied() == content(1, 5000))
+    #expect(lease.shape == shape)
+    #expect(try stored() == 0)
+    #expect(try store.statistics().memory.unwritten == 1)
+    #expect(try store.statistics().memory.privateBytes == 5000)
+    try store.commit(key, shape: shape, content(2, 100))
+    #expect(try store.bytes(key) == content(2, 100))
+    store.close()
+    #expect(lease.copied() == content(1, 5000))
+    #expect(try Store.open(folder.path).bytes(key) == content(2, 100))
+    #expect(try stored() == 1)
+  }
+
+  @Test("go to packs by flush, one by one when room is wanted, and when they are too large")
+  func flushing() throws {
+    let store = try open(100_000)
+    for number in 0..<5 { try store.commit(RecordKey(.meta, "\(number)"), content(UInt64(number), 2000)) }
+    try store.flush()
+    #expect(try stored() == 5)
+    #expect(try store.statistics().memory.privateBytes == 0)
+    try store.commit(RecordKey(.body, "large"), content(9, 20_000))
+    #expect(try stored() == 6)
+    for number in 0..<100 {
+      try store.commit(RecordKey(.thumb, "t\(number)"), content(UInt64(number), 5000))
+      let memory = try store.statistics().memory
+      #expect(memory.bytes <= 100_000)
+      #expect(memory.unwritten + (try stored()) == 7 + number)
+    }
+    for number in 0..<100 {
+      #expect(try store.bytes(RecordKey(.thumb, "t\(number)")) == content(UInt64(number), 5000))
+    }
+    #expect(try store.statistics().memory.lost == 0)
+    // A large one in the place of a small one, and the other way round.
+    let key = RecordKey(.thumb, "t99")
+    try store.commit(key, content(1, 30_000))
+    #expect(try store.bytes(key) == content(1, 30_000))
+    try store.commit(key, content(2, 30))
+    #expect(try store.bytes(key) == content(2, 30))
+    try store.flush()
+    #expect(try store.bytes(key) == content(2, 30))
+    #expect(try store.verify().isClean)
+  }
+
+  @Test("make room under pressure: half, then all")
+  func pressure() throws {
+    let store = try open()
+    for number in 0..<50 { try store.commit(RecordKey(.meta, "\(number)"), content(UInt64(number), 8000)) }
+    let before = try store.statistics().memory.bytes
+    try store.relieve(.warning)
+    var statistics = try store.statistics()
+    #expect(statistics.memory.bytes <= before / 2 && statistics.memory.bytes > before / 3)
+    try store.relieve(.critical)
+    statistics = try store.statistics()
+    #expect(statistics.memory.bytes == 0 && statistics.memory.privateBytes == 0)
+    #expect(statistics.memory.spills == 50)
+    #expect(
+      statistics.pressure
+        == PressureCounts(warnings: 1, criticals: 1, fromProgram: 2))
+    for number in 0..<50 {
+      #expect(try store.bytes(RecordKey(.meta, "\(number)")) == content(UInt64(number), 8000))
+    }
+  }
+
+  @Test("stay when the disk is full, and are written when it isn't any more")
+  func full() throws {
+    let system = FaultyCalls(.number(ENOSPC), isLasting: true)
+    let store = try Store.open(
+      folder.path, .init(memoryBytes: 1 << 20, spill: .pressure), system)
+    for number in 0..<10 { try store.commit(RecordKey(.meta, "\(number)"), content(UInt64(number), 3000)) }
+    system.arm(after: 0)
+    let fault = #expect(throws: StoreFault.self) { try store.flush() }
+    #expect(fault?.kind == .noSpace)
+    try store.relieve(.warning)
+    system.disarm()
+    #expect(try store.statistics().memory.unwritten == 10)
+    #expect(try store.statistics().memory.spillFailures >= 10)
+    for number in 0..<10 {
+      #expect(try store.bytes(RecordKey(.meta, "\(number)")) == content(UInt64(number), 3000))
+    }
+    try store.flush()
+    #expect(try stored() == 10)
+    // Nothing helps when all memory is wanted and there is no room on the disk either.
+    try store.commit(RecordKey(.meta, "0"), content(1, 20))
+    system.arm(after: 0)
+    try store.relieve(.critical)
+    system.disarm()
+    #expect(try store.statistics().memory.privateBytes == 0)
+    #expect(try store.statistics().memory.lost == 1)
+    #expect(try store.bytes(RecordKey(.meta, "0")) == content(0, 3000))
+  }
+
+  @Test("never take the place of a later one that another process kept")
+  func superseded() throws {
+    let store = try open()
+    let key = RecordKey(.meta, "k")
+    try store.commit(key, [1])
+    // As another process would.
+    _ = try [2].withBytes { (bytes) throws(StoreFault) in
+      try store.shared.commit(key, PayloadShape(), [bytes])
+    }
+    try store.flush()
+    #expect(try store.bytes(key) == [2])
+    #expect(try store.statistics().memory.unwritten == 0)
+  }
+
+  @Test("do what they do to a dictionary, with pins and pixels beside them", arguments: 0..<24)
+  func model(_ run: Int) throws {
+    let seed = newSeed() &+ UInt64(run)
+    var dice = Dice(seed)
+    func options() -> Store.Options {
+      .init(
+        diskBytes: 256 << 20, memoryBytes: [0, 30_000, 300_000][run % 3],
+        memoryItems: run % 4 == 0 ? 12 : nil,
+        spill: run % 6 == 5 ? .eager : .pressure)
+    }
+    var store = try Store.open(folder.path, options())
+    var model: [RecordKey: UInt64] = [:]
+    var pins: [RecordKey: (pin: Pin, version: UInt64)] = [:]
+    func size(_ version: UInt64) -> Int { version % 17 == 0 ? 60_000 : Int(version % 4000) }
+    for step in 0..<300 {
+      let note: Comment = "seed \(seed), step \(step)"
+      let kind = RecordKind.allCases.randomElement(using: &dice) ?? .meta
+      let key = RecordKey(kind, "key \(Int.random(in: 0..<25, using: &dice))")
+      switch Int.random(in: 0..<100, using: &dice) {
+      case 0..<35:
+        let version = dice.next()
+        let lease = try store.commit(key, content(version, size(version)))
+        #expect(lease.copied() == content(version, size(version)), note)
+        model[key] = version
+      case 35..<45:
+        #expect(try store.remove(key) == (model.removeValue(forKey: key) != nil), note)
+        #expect(try store.recall(key) == nil, note)
+      case 45..<48:
+        store.close()
+        store = try Store.open(folder.path, options())
+      case 48: try store.flush()
+      case 49: try store.relieve(.warning)
+      case 50:
+        try store.relieve(.critical)
+        #expect(try store.statistics().memory.bytes == 0, note)
+      case 51 where run % 2 == 0:
+        try store.clear()
+        model = [:]
+      case 52:
+        var found: Set<RecordKey> = []
+        try store.forEach { key, _ in found.insert(key).inserted }
+        #expect(found == Set(model.keys), note)
+      case 53..<58:
+        let pin = try store.pin(key)
+        #expect((pin != nil) == (model[key] != nil), note)
+        if let pin, let version = model[key] { pins[key] = (pin, version) }
+      case 58..<60: pins[key] = nil
+      case 60..<65:
+        if let lease = try store.lookup(key) { try store.keep(key, lease, bytes: lease) }
+      case 65..<75:
+        if let lease = try store.recall(key) {
+          #expect(lease.copied() == model[key].map { content($0, size($0)) }, note)
+        }
+      case 75: #expect(try store.verify().isClean, note)
+      default:
+        #expect(try store.lookup(key)?.copied() == model[key].map { content($0, size($0)) }, note)
+      }
+      for (pin, version) in pins.values where pin.lease.copied() != content(version, size(version)) {
+        Issue.record("a pinned record changed: seed \(seed), step \(step)")
+      }
+    }
+    for (key, version) in model {
+      #expect(try store.bytes(key) == content(version, size(version)), "seed \(seed)")
+    }
+    store.close()
+    #expect(try stored() == model.count, "seed \(seed)")
+  }
+
+  @Test("of several threads are whole, while room is made and packs are dropped")
+  func threads() throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 4 << 20, memoryBytes: 300_000, spill: .pressure))
+    let seed = newSeed()
+    let wrong = Counter()
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      var dice = Dice(seed &+ UInt64(thread))
+      for _ in 0..<500 {
+        let number = UInt64.random(in: 0..<200, using: &dice)
+        let key = RecordKey(number % 2 == 0 ? .body : .thumb, "\(number)")
+        let payload = content(number, 2000 + Int(number) * 50)
+        do {
+          switch Int.random(in: 0..<24, using: &dice) {
+          case 0..<9: try store.commit(key, payload)
+          case 9: try store.remove(key)
+          case 10: try store.flush()
+          case 11: try store.relieve(.warning)
+          case 12: try store.relieve(.critical)
+          case 13: try store.forEach { _, lease in lease.count >= 2000 }
+          case 14: if let pin = try store.pin(key), pin.lease.copied() != payload { wrong.add() }
+          case 15: if let lease = try store.lookup(key) { try store.keep(key, lease) }
+          case 16..<19: if let lease = try store.recall(key), lease.copied() != payload { wrong.add() }
+          default: if let lease = try store.lookup(key), lease.copied() != payload { wrong.add() }
+          }
+        } catch {
+          wrong.add()
+        }
+      }
+    }
+    #expect(wrong.count == 0, "seed \(seed)")
+    let memory = try store.statistics().memory
+    #expect(memory.bytes <= 300_000)
+    #expect(memory.lost == 0)
+    #expect(try store.verify().isClean)
+  }
+
+  @Test("have limits that a second opening may repeat, but not change")
+  func options() throws {
+    let store = try open(500_000, items: 100)
+    try Store.open(folder.path).close()
+    try open(500_000, items: 100).close()
+    for other in [
+      Store.Options(memoryBytes: 400_000), .init(memoryItems: 10), .init(spill: .eager),
+      .init(diskBytes: 8 << 20),
+    ] {
+      let fault = #expect(throws: StoreFault.self) { try Store.open(folder.path, other) }
+      #expect(fault?.kind == .conflict)
+    }
+    #expect(throws: StoreFault.self) { try Store.open(folder.path, .init(memoryBytes: -1)) }
+    #expect(try store.statistics().memory.limit == 500_000)
+    store.close()
+    #expect(throws: StoreFault.closed) { try store.recall(RecordKey(.meta, "k")) }
+    #expect(throws: StoreFault.closed) { try store.flush() }
+    let standard = try Store.open(folder.path).statistics().memory.limit
+    #expect(standard > 1 << 20 && standard <= 64 << 20)
+  }
+}
+
+@Suite("Pins and leases in memory") struct PinTests {
+  let folder: Folder
+  init() throws { folder = try Folder() }
+
+  @Test("hold a record while its pack is dropped, until it is removed")
+  func pins() throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 4 << 20))
+    let key = RecordKey(.thumb, "pinned")
+    #expect(try store.pin(key) == nil)
+    try store.commit(key, content(1, 10_000))
+    var pin = try store.pin(key)
+    let again = try store.pin(key)
+    try store.trim(to: 0)
+    #expect(folder.files().isEmpty)
+    #expect(try store.statistics().pinnedBytes > 0)
+    #expect(try store.bytes(key) == content(1, 10_000))
+    pin = nil
+    #expect(try store.bytes(key) == content(1, 10_000))
+    // Also by a pin of a pin.
+    #expect(try store.pin(key)?.lease.copied() == content(1, 10_000))
+    #expect(try store.remove(key) == false)
+    #expect(try store.lookup(key) == nil)
+    #expect(again?.lease.copied() == content(1, 10_000))
+    withExtendedLifetime((pin, again)) {}
+  }
+
+  @Test("give nothing that another process removed or replaced")
+  func removed() throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 4 << 20))
+    let key = RecordKey(.thumb, "pinned")
+    for spill in [false, true] {
+      try store.commit(key, content(1, 10_000))
+      let pin = try store.pin(key)
+      if spill {
+        _ = try store.shared.commit(key, PayloadShape(), [])
+      } else {
+        _ = try store.shared.remove(key)
+      }
+      try store.trim(to: 0)
+      #expect(try store.lookup(key) == nil)
+      withExtendedLifetime(pin) {}
+    }
+  }
+
+  @Test("let go of the last one, and the pack is gone")
+  func unpinned() throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 4 << 20, spill: .pressure))
+    let key = RecordKey(.thumb, "pinned")
+    try store.commit(key, content(1, 10_000))
+    var pin = try store.pin(key)
+    try store.relieve(.critical)
+    #expect(pin?.lease.copied() == content(1, 10_000))
+    try store.trim(to: 0)
+    #expect(try store.bytes(key) == content(1, 10_000))
+    pin = nil
+    #expect(try store.lookup(key) == nil)
+    #expect(try store.statistics().pinnedBytes == 0)
+  }
+
+  @Test("in memory give back what was kept, and hold no dropped pack")
+  func leases() throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 4 << 20))
+    let key = RecordKey(.thumb, "raw")
+    var lease: Lease? = try store.commit(key, content(1, 10_000))
+    if let lease { #expect(try store.keep(key, lease)) }
+    #expect(try store.recall(key)?.copied() == content(1, 10_000))
+    #expect(try store.statistics().memory.privateBytes == 0)
+    lease = nil
+    try store.trim(to: 0)
+    #expect(try store.statistics().pinnedBytes == 0)
+    #expect(try store.recall(key) == nil)
+    let pixels = try store.commit(key, [1, 2, 3])
+    try store.keep(key, pixels, bytes: pixels)
+    let found = try #require(try store.recall(key))
+    #expect(found.owner is Boxed)
+    #expect(found.withOwner(Boxed.self) { $0.lease.count } == 3)
+    #expect(found.withOwner(Folder.self) { _ in true } == nil)
+    #expect(
+      try key.bytes.withUnsafeBytes { try store.recall(.thumb, KeyHash(.thumb, $0), $0)?.count } == 3)
+    try store.commit(key, [4])
+    #expect(try store.recall(key) == nil)
+    #expect(try store.forget(key) == false)
+    #expect(!(try store.keep(key, pixels, bytes: pixels, cost: 64 << 20)))
+  }
+}
+
+/// Something that keeps bytes.
+final class Boxed: Sendable {
+  let lease: Lease
+  init(_ lease: Lease) { self.lease = lease }
+}
+
+extension Store {
+  @discardableResult
+  func keep(_ key: RecordKey, _ lease: Lease, bytes: Lease, cost: Int? = nil) throws -> Bool {
+    try keep(key, Boxed(lease), bytes: bytes.unsafeBytes, cost: cost ?? bytes.count)
+  }
+}
