@@ -277,6 +277,7 @@ import Testing
     #expect(try store.bytes(key) == content(1, 10_000))
     // Also by a pin of a pin.
     #expect(try store.pin(key)?.lease.copied() == content(1, 10_000))
+    #expect(try store.remove(key))
     #expect(try store.remove(key) == false)
     #expect(try store.lookup(key) == nil)
     #expect(again?.lease.copied() == content(1, 10_000))

@@ -110,11 +110,12 @@ extension SharedStore {
 
   func drop(_ key: RecordKey) throws(StoreFault) -> Bool {
     memory.remove(.value, key)
+    let wasPinned = pins.find(key) != nil
     pins.forget(key)
-    guard spill == .pressure else { return try remove(key) }
+    guard spill == .pressure else { return try remove(key) || wasPinned }
     return try spills.with { () throws(StoreFault) in
       let wasPrivate = memory.remove(.record, key)
-      return try remove(key) || wasPrivate
+      return try remove(key) || wasPrivate || wasPinned
     }
   }
 

@@ -50,11 +50,16 @@ package final class PressureWatch {
   /// What `$MEMORY_PRESSURE_WATCH` names (nothing at all when that is `/dev/null`), else the kernel's pressure stall
   /// information of the own cgroup or of the machine, else a look at what is available every few seconds.
   ///
-  /// - Parameter root: before the names of system files; for tests.
-  package static func standardSources(_ root: String = "") -> [any PressureSource] {
-    if let path = nhs_environment("MEMORY_PRESSURE_WATCH").map({ String(cString: $0) }) {
+  /// - Parameters: for tests.
+  ///   - root: before the names of system files.
+  ///   - variable: a variable of the environment.
+  package static func standardSources(
+    _ root: String = "",
+    _ variable: (String) -> String? = { nhs_environment($0).map { String(cString: $0) } }
+  ) -> [any PressureSource] {
+    if let path = variable("MEMORY_PRESSURE_WATCH") {
       if path.isEmpty || path == "/dev/null" { return [] }
-      let text = nhs_environment("MEMORY_PRESSURE_WRITE").map { String(cString: $0) }
+      let text = variable("MEMORY_PRESSURE_WRITE")
       if let source = NotifiedSource(path, writing: text) { return [source] }
     }
     let files = [Cgroups(root).pressureFile, root + "/proc/pressure/memory"]

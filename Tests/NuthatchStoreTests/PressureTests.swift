@@ -1,0 +1,399 @@
+import CSystem
+import Foundation
+import Testing
+
+@testable import NuthatchStore
+
+/// An event loop whose clock stands still until a test moves it.
+private final class FakeHost: PressureHost {
+  var now: Int64 = 1_000_000_000_000
+  private(set) var watched: [Int32: (events: UInt32, handler: (UInt32) -> Void)] = [:]
+  private(set) var timers: [UInt64: (due: Int64, action: () -> Void)] = [:]
+  private var lastTimer: UInt64 = 0
+
+  func watch(_ descriptor: Int32, _ events: UInt32, _ handler: @escaping (UInt32) -> Void) {
+    watched[descriptor] = (events, handler)
+  }
+  func unwatch(_ descriptor: Int32) { watched[descriptor] = nil }
+  func at(_ due: Int64, _ action: @escaping () -> Void) -> UInt64 {
+    lastTimer += 1
+    timers[lastTimer] = (due, action)
+    return lastTimer
+  }
+  func cancelTimer(_ id: UInt64) { timers[id] = nil }
+
+  /// Looks once at all descriptors and runs what is due.
+  func turn(after seconds: Double = 0) {
+    now += Int64(seconds * 1e9)
+    for (fd, watch) in watched {
+      var poll = pollfd(fd: fd, events: Int16(watch.events), revents: 0)
+      if Glibc.poll(&poll, 1, 0) > 0 { watch.handler(UInt32(poll.revents)) }
+    }
+    for (id, timer) in timers where timer.due <= now {
+      timers[id] = nil
+      timer.action()
+    }
+  }
+}
+
+private final class FakeSource: PressureSource {
+  let origin = PressureOrigin.polling
+  let descriptor: (fd: Int32, events: UInt32)? = nil
+  let interval: Int64? = 1_000_000_000
+  var sign = PressureSign.nothing
+  func look(_ events: UInt32) -> PressureSign { sign }
+}
+
+@Suite("Memory pressure") struct PressureTests {
+  let folder: Folder
+  init() throws { folder = try Folder() }
+
+  private final class Log: @unchecked Sendable {
+    var levels: [MemoryPressure] = []
+  }
+
+  private func watch(_ source: any PressureSource, _ host: FakeHost, isShort: Bool = false) -> (
+    PressureWatch, Log
+  ) {
+    let log = Log()
+    let watch = PressureWatch(
+      sources: [source], isShort: { isShort }, relieve: { level, _ in log.levels.append(level) })
+    watch.start(on: host)
+    return (watch, log)
+  }
+
+  private func writer(_ path: String) throws -> Int32 {
+    let fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+    try #require(fd >= 0)
+    return fd
+  }
+
+  @Test("comes through a FIFO: a warning, critical when it goes on, nothing for 2 s after each")
+  func fifo() throws {
+    let path = folder.path + "/fifo"
+    mkfifo(path, 0o600)
+    let source = try #require(NotifiedSource(path, writing: "c29tZSAyMDAwMDAgMjAwMDAwMAA="))
+    let host = FakeHost()
+    let (watch, log) = watch(source, host)
+    // What was written to arm it is no event.
+    host.turn()
+    #expect(log.levels.isEmpty)
+    let fd = try writer(path)
+    write(fd, "x", 1)
+    host.turn()
+    host.turn()
+    #expect(log.levels == [.warning])
+    write(fd, "xy", 2)
+    host.turn(after: 1.9)
+    #expect(log.levels == [.warning])
+    #expect(watch.heldOff == 1)
+    write(fd, "x", 1)
+    host.turn(after: 0.2)
+    #expect(log.levels == [.warning, .critical])
+    write(fd, "x", 1)
+    host.turn(after: 11)
+    #expect(log.levels == [.warning, .critical, .warning])
+    // Its writers may come and go.
+    close(fd)
+    host.turn(after: 11)
+    #expect(log.levels.count == 3)
+    let again = try writer(path)
+    write(again, "x", 1)
+    host.turn(after: 11)
+    #expect(log.levels.count == 4)
+    close(again)
+    watch.stop()
+    #expect(host.watched.isEmpty)
+  }
+
+  @Test("is critical at once when hardly anything is left, also within 2 s of a warning")
+  func short() throws {
+    let host = FakeHost()
+    let source = FakeSource()
+    let (watch, log) = watch(source, host, isShort: true)
+    source.sign = .pressure(.warning)
+    host.turn(after: 1)
+    source.sign = .pressure(nil)
+    host.turn(after: 1)
+    host.turn(after: 1)
+    #expect(log.levels == [.warning, .critical])
+    #expect(watch.heldOff == 1)
+    source.sign = .nothing
+    host.turn(after: 10)
+    #expect(log.levels.count == 2)
+    watch.stop()
+    #expect(host.timers.isEmpty)
+  }
+
+  @Test("comes through a socket, until that is closed")
+  func socket() throws {
+    let path = folder.path + "/s"
+    let listener = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let bound = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    try #require(bound == 0)
+    listen(listener, 1)
+    let source = try #require(NotifiedSource(path, writing: "aGVsbG8="))
+    let peer = accept(listener, nil, nil)
+    var hello = [UInt8](repeating: 0, count: 16)
+    #expect(read(peer, &hello, 16) == 5)
+    #expect(Array(hello[..<5]) == Array("hello".utf8))
+    let host = FakeHost()
+    let (watch, log) = watch(source, host)
+    host.turn()
+    #expect(log.levels.isEmpty)
+    write(peer, "x", 1)
+    host.turn()
+    #expect(log.levels == [.warning])
+    close(peer)
+    host.turn(after: 60)
+    #expect(log.levels == [.warning])
+    #expect(host.watched.isEmpty)
+    close(listener)
+    withExtendedLifetime(watch) {}
+  }
+
+  @Test("isn't listened for where that makes no sense")
+  func unusable() throws {
+    #expect(NotifiedSource(folder.path + "/missing", writing: nil) == nil)
+    #expect(NotifiedSource("relative", writing: nil) == nil)
+    #expect(NotifiedSource("/dev/zero", writing: nil) == nil)
+    let path = folder.path + "/fifo"
+    mkfifo(path, 0o600)
+    #expect(NotifiedSource(path, writing: "no base64!") == nil)
+    #expect(StallSource(folder.path + "/missing", .some, stall: 1, window: 2) == nil)
+  }
+
+  @Test("is read from the kernel's totals, and an event without any is none")
+  func stall() throws {
+    // A plain file in the place of the kernel's.
+    let path = folder.path + "/memory.pressure"
+    func set(_ some: Int, _ full: Int) throws {
+      try
+        "some avg10=0.00 avg60=0.00 avg300=0.00 total=\(some)\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=\(full)\n"
+        .write(toFile: path, atomically: false, encoding: .utf8)
+    }
+    try set(1_000_000, 500_000)
+    // What arms it overwrites the beginning of a plain file.
+    let some = try #require(StallSource(path, .some, stall: 200_000, window: 2_000_000))
+    #expect(
+      try Data(contentsOf: URL(fileURLWithPath: path)).starts(with: Array("some 200000 2000000".utf8) + [0]))
+    try set(1_000_000, 500_000)
+    let full = try #require(StallSource(path, .full, stall: 200_000, window: 2_000_000))
+    try set(1_000_000, 500_000)
+    for source in [some, full] { _ = source.look(UInt32(POLLPRI)) }
+    for source in [some, full] { #expect(source.look(UInt32(POLLPRI)) == .nothing) }
+    try set(1_300_000, 550_000)
+    #expect(some.look(UInt32(POLLPRI)) == .pressure(nil))
+    #expect(full.look(UInt32(POLLPRI)) == .nothing)
+    try set(1_400_000, 800_000)
+    #expect(some.look(UInt32(POLLPRI)) == .nothing)
+    #expect(full.look(UInt32(POLLPRI)) == .pressure(.critical))
+    #expect(full.look(UInt32(POLLERR)) == .gone)
+  }
+
+  @Test("can be listened for on this machine, if its kernel tells")
+  func kernel() throws {
+    let path = "/proc/pressure/memory"
+    guard access(path, W_OK) == 0, let source = StallSource(path, .some, stall: 200_000, window: 2_000_000)
+    else {
+      return
+    }
+    let host = FakeHost()
+    let (watch, log) = watch(source, host)
+    host.turn()
+    #expect(host.watched.count == 1)
+    #expect(log.levels.count <= 1)
+    watch.stop()
+  }
+
+  @Test("takes what the environment names, nothing for /dev/null, else what the kernel has")
+  func standard() throws {
+    let path = folder.path + "/fifo"
+    mkfifo(path, 0o600)
+    func origins(_ watch: String?, _ text: String? = nil) -> [PressureOrigin] {
+      let variables = ["MEMORY_PRESSURE_WATCH": watch, "MEMORY_PRESSURE_WRITE": text]
+      return PressureWatch.standardSources(folder.path) { variables[$0] ?? nil }.map(\.origin)
+    }
+    #expect(origins(path) == [.environment])
+    #expect(origins(path, "AAAA") == [.environment])
+    #expect(origins("/dev/null") == [])
+    #expect(origins("") == [])
+    #expect(origins(folder.path + "/missing") == [.polling])
+    #expect(origins(nil) == [.polling])
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/proc/pressure", withIntermediateDirectories: true)
+    // What arms it overwrites the beginning of a plain file, and the second source finds the first one's lines gone.
+    let lines =
+      "full avg10=0.00 total=0\n" + String(repeating: " ", count: 40) + "\nsome avg10=0.00 total=0\n"
+    try (String(repeating: " ", count: 40) + "\n" + lines).write(
+      toFile: folder.path + "/proc/pressure/memory", atomically: false, encoding: .utf8)
+    #expect(origins(nil) == [.kernel, .kernel])
+  }
+
+  @Test("makes every open store give up memory, and each counts it")
+  func stores() throws {
+    let path = folder.path + "/fifo"
+    mkfifo(path, 0o600)
+    let others = try Folder()
+    let one = try Store.open(folder.path, .init(memoryBytes: 1 << 20, spill: .pressure))
+    let two = try Store.open(others.path, .init(memoryBytes: 1 << 20))
+    try one.commit(RecordKey(.meta, "k"), content(1, 2000))
+    let lease = try two.commit(RecordKey(.thumb, "t"), content(2, 2000))
+    try two.keep(RecordKey(.thumb, "t"), lease, bytes: lease)
+    let watch = PressureWatch(
+      sources: [try #require(NotifiedSource(path, writing: nil))], isShort: { true },
+      // Other tests have stores open at the same time.
+      relieve: { level, origin in for store in [one, two] { store.shared.relieve(level, origin) } })
+    let host = FakeHost()
+    watch.start(on: host)
+    let fd = try writer(path)
+    write(fd, "x", 1)
+    host.turn()
+    close(fd)
+    for store in [one, two] {
+      let statistics = try store.statistics()
+      #expect(statistics.memory.privateBytes == 0 && statistics.memory.items == 0)
+      #expect(statistics.pressure == PressureCounts(criticals: 1, fromEnvironment: 1))
+    }
+    #expect(try one.bytes(RecordKey(.meta, "k")) == content(1, 2000))
+  }
+
+  @Test("is polled where nobody tells, by the tightest limit")
+  func polling() throws {
+    func level(available: Int, limit: Int? = nil, used: Int = 0, inactive: Int = 0) throws -> MemoryPressure?
+    {
+      let root = try Machine()
+      try root.put("proc/meminfo", "MemTotal: 1000000 kB\nMemFree: 10 kB\nMemAvailable: \(available) kB\n")
+      if let limit {
+        try root.put("proc/self/cgroup", "0::/a\n")
+        try root.put("proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+        try root.put("sys/fs/cgroup/a/memory.max", "\(limit)\n")
+        try root.put("sys/fs/cgroup/a/memory.current", "\(used)\n")
+        try root.put("sys/fs/cgroup/a/memory.stat", "anon 5\ninactive_file \(inactive)\n")
+      }
+      return withExtendedLifetime(root) { MemoryGauge(root.path).level }
+    }
+    #expect(try level(available: 500_000) == nil)
+    #expect(try level(available: 90_000) == .warning)
+    #expect(try level(available: 40_000) == .critical)
+    #expect(try level(available: 500_000, limit: 1000, used: 500) == nil)
+    #expect(try level(available: 500_000, limit: 1000, used: 920) == .warning)
+    #expect(try level(available: 500_000, limit: 1000, used: 980) == .critical)
+    #expect(try level(available: 500_000, limit: 1000, used: 980, inactive: 500) == nil)
+    #expect(try level(available: 500_000, limit: 1000, used: 2000) == .critical)
+    #expect(MemoryGauge("/nowhere").level == nil)
+    #expect(MemoryGauge("/nowhere").total == nil)
+    #expect(MemoryGauge().total ?? 0 > 64 << 20)
+  }
+}
+
+/// System files of a machine that doesn't exist.
+private final class Machine {
+  let path = NSTemporaryDirectory() + "/nuthatch-machine-" + UUID().uuidString
+  init() throws {}
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+  func put(_ name: String, _ text: String) throws {
+    let file = path + "/" + name
+    try FileManager.default.createDirectory(
+      atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+    try text.write(toFile: file, atomically: false, encoding: .utf8)
+  }
+}
+
+@Suite("Limits of control groups") struct CgroupTests {
+  private func machine(_ cgroup: String, _ mountinfo: String, _ files: [String: String]) throws -> Machine {
+    let machine = try Machine()
+    try machine.put("proc/meminfo", "MemTotal:       8000 kB\nMemAvailable:   4000 kB\n")
+    try machine.put("proc/self/cgroup", cgroup)
+    try machine.put("proc/self/mountinfo", mountinfo)
+    for (name, text) in files { try machine.put(name, text) }
+    return machine
+  }
+
+  private func total(_ cgroup: String, _ mountinfo: String, _ files: [String: String]) throws -> Int? {
+    let machine = try machine(cgroup, mountinfo, files)
+    return withExtendedLifetime(machine) { MemoryGauge(machine.path).total }
+  }
+
+  private static let two = "35 24 0:30 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
+
+  @Test("of version 2 are looked for from the own one up")
+  func version2() throws {
+    let machine = try machine(
+      "0::/user.slice/a b.service\n", "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n" + Self.two,
+      [
+        "sys/fs/cgroup/user.slice/a b.service/memory.max": "max\n",
+        "sys/fs/cgroup/user.slice/memory.max": "4096000\n",
+        "sys/fs/cgroup/user.slice/a b.service/memory.pressure": "",
+      ])
+    #expect(MemoryGauge(machine.path).total == 4_096_000)
+    #expect(
+      Cgroups(machine.path).pressureFile == machine.path
+        + "/sys/fs/cgroup/user.slice/a b.service/memory.pressure")
+    #expect(Cgroups(machine.path).levels.count == 3)
+    try machine.put("sys/fs/cgroup/user.slice/a b.service/memory.max", "1000\n")
+    #expect(MemoryGauge(machine.path).total == 1000)
+    #expect(MemoryLimits.standard(machine.path) == 125)
+    try machine.put("sys/fs/cgroup/user.slice/a b.service/memory.max", "0\n")
+    #expect(MemoryLimits.standard(machine.path) == 0)
+  }
+
+  @Test("of version 1, beside version 2, without the number that means none")
+  func version1() throws {
+    let machine = try machine(
+      "9:name=systemd:/\n4:cpu,memory:/x/y\n0::/\n",
+      "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpuset\n"
+        + "35 31 0:32 / /sys/fs/cgroup/mem\\040ory rw,relatime - cgroup cgroup rw,cpu,memory\n"
+        + "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
+      [
+        "sys/fs/cgroup/mem ory/memory.limit_in_bytes": "9223372036854771712\n",
+        "sys/fs/cgroup/mem ory/x/memory.limit_in_bytes": "3000000\n",
+        "sys/fs/cgroup/mem ory/x/y/memory.limit_in_bytes": "9223372036854771712\n",
+      ])
+    #expect(MemoryGauge(machine.path).total == 3_000_000)
+    #expect(Cgroups(machine.path).pressureFile == machine.path + "/sys/fs/cgroup/unified/memory.pressure")
+  }
+
+  @Test("of a container that sees its own group as the outermost")
+  func container() throws {
+    let mount = "35 24 0:30 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup ro\n"
+    let files = ["sys/fs/cgroup/memory.max": "2000000\n", "sys/fs/cgroup/in/memory.max": "1000000\n"]
+    #expect(try total("0::/docker/abc/in\n", mount, files) == 1_000_000)
+    #expect(try total("0::/docker/abc\n", mount, files) == 2_000_000)
+    // Seen from inside of a namespace.
+    #expect(try total("0::/../elsewhere\n", Self.two, files) == 2_000_000)
+    // A path that isn't below what is mounted: what is mounted counts.
+    #expect(try total("0::/docker/other\n", mount, files) == 2_000_000)
+  }
+
+  @Test("that make no sense are none")
+  func nonsense() throws {
+    for text in ["", "-5\n", "many\n", "99999999999999999999\n", "\n"] {
+      #expect(try total("0::/a\n", Self.two, ["sys/fs/cgroup/a/memory.max": text]) == 8000 << 10, "\(text)")
+    }
+    for cgroup in ["", "0\n", "0:\n", ":::::\n", "0::\n"] {
+      #expect(try total(cgroup, "nothing - here\n" + Self.two, [:]) == 8000 << 10)
+    }
+    #expect(
+      try total("0::/a\n", "- cgroup2 x\n35 24 - cgroup2\n", [:]) == 8000 << 10)
+  }
+
+  @Test("and what systemd writes in Base64")
+  func base64() {
+    for count in 0..<40 {
+      let bytes = content(UInt64(count), count)
+      #expect(Base64.decoded(Data(bytes).base64EncodedString()) == bytes)
+    }
+    for bad in ["a", "ab", "abc", "====", "ab=c", "a===", "abcd=", "äöü="] {
+      #expect(Base64.decoded(bad) == nil, "\(bad)")
+    }
+    #expect(Base64.decoded("c29t\nZQ==") == Array("some".utf8))
+  }
+}
