@@ -50,6 +50,9 @@ final class Shelf: @unchecked Sendable {
     }
   }
 
+  /// Calls `body` with every pack that is mapped.
+  func forEach(_ body: (Pack) -> Void) { lock.with { packs.values.forEach(body) } }
+
   /// Lets go of the packs for which `isGone` holds; leases keep what they need.
   func drop(where isGone: (UInt32) -> Bool) {
     lock.with {

@@ -3,30 +3,30 @@ import Testing
 
 @testable import NuthatchStore
 
-/// Processes that are killed in the middle of whatever they do.
-@Suite("Killed processes", .serialized) struct CrashTests {
-  /// One of them, and what it said until it was killed.
-  private final class Victim {
-    let process = Process()
-    let pipe = Pipe()
+/// One of them, and what it said until it ended.
+final class Victim {
+  let process = Process()
+  let pipe = Pipe()
 
-    init(_ arguments: [String]) throws {
-      let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-      process.executableURL = URL(fileURLWithPath: program).deletingLastPathComponent()
-        .appendingPathComponent("nuthatch-storecrash")
-      process.arguments = arguments
-      process.standardOutput = pipe
-      try process.run()
-    }
-
-    func kill() -> [Substring] {
-      Glibc.kill(process.processIdentifier, SIGKILL)
-      let said = (try? pipe.fileHandleForReading.readToEnd()) ?? Data()
-      process.waitUntilExit()
-      return String(decoding: said, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: true)
-    }
+  init(_ arguments: [String]) throws {
+    let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    process.executableURL = URL(fileURLWithPath: program).deletingLastPathComponent()
+      .appendingPathComponent("nuthatch-storecrash")
+    process.arguments = arguments
+    process.standardOutput = pipe
+    try process.run()
   }
 
+  func kill() -> [Substring] {
+    Glibc.kill(process.processIdentifier, SIGKILL)
+    let said = (try? pipe.fileHandleForReading.readToEnd()) ?? Data()
+    process.waitUntilExit()
+    return String(decoding: said, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: true)
+  }
+}
+
+/// Processes that are killed in the middle of whatever they do.
+@Suite("Killed processes", .serialized) struct CrashTests {
   private static func key(_ number: UInt64) -> RecordKey {
     RecordKey(RecordKind.allCases[Int(number % 3)], "key \(number)")
   }

@@ -1,5 +1,5 @@
-// A process that uses a store until somebody kills it: `nuthatch-storecrash write DIRECTORY ORDINAL SEED` or
-// `nuthatch-storecrash fork DIRECTORY`. Ends with status 3 when it reads wrong bytes, 4 when a call fails.
+// A process that uses a store until somebody kills it: `nuthatch-storecrash write DIRECTORY ORDINAL SEED`,
+// `nuthatch-storecrash fork DIRECTORY`, or what Memory.swift does. Ends with status 3 when it reads wrong bytes, 4 when a call fails.
 
 import Glibc
 import NuthatchStore
@@ -65,13 +65,18 @@ func writeForEver(_ path: String, _ ordinal: UInt64, _ seed: UInt64) throws {
   }
 }
 
+/// Swift hides `fork`, with good reason.
+func forked() -> pid_t {
+  typealias Fork = @convention(c) () -> pid_t
+  guard let symbol = dlsym(nil, "fork") else { exit(4) }
+  return unsafeBitCast(symbol, to: Fork.self)()
+}
+
 func forkAndDie(_ path: String) throws {
   let store = try Store.open(path)
   let lease = try store.commit(recordKey(0), payload(0, 7))
   try store.commit(recordKey(1), payload(1, 7))
-  typealias Fork = @convention(c) () -> pid_t
-  guard let symbol = dlsym(nil, "fork") else { exit(4) }
-  if unsafeBitCast(symbol, to: Fork.self)() == 0 {
+  if forked() == 0 {
     do {
       _ = try store.lookup(recordKey(0))
       exit(3)
@@ -96,7 +101,12 @@ do {
   if arguments.count == 5, let ordinal = UInt64(arguments[3]), let seed = UInt64(arguments[4]) {
     try writeForEver(arguments[2], ordinal, seed)
   } else if arguments.count == 3 {
-    try forkAndDie(arguments[2])
+    switch arguments[1] {
+    case "spill": try spillForEver(arguments[2])
+    case "forks": try forkAgainAndAgain(arguments[2])
+    case "memory": try fillAndRelieve(arguments[2])
+    default: try forkAndDie(arguments[2])
+    }
   }
 } catch {
   say("fault \(error)\n")

@@ -1,4 +1,5 @@
 import CSystem
+import Glibc
 import Synchronization
 
 /// Records that are in memory only, until they have to go: `spill=pressure`.
@@ -74,7 +75,10 @@ extension SharedStore {
     spillCounts.add(level, origin)
     switch level {
     case .warning: write(memory.shrink(to: memory.statistics.bytes / 2), loses: false)
-    case .critical: write(memory.shrink(to: 0), loses: true)
+    case .critical:
+      write(memory.shrink(to: 0), loses: true)
+      // Of packs, too, nothing needs to be in this process's memory until it is read again.
+      shelf.forEach { $0.leavePages() }
     }
   }
 
@@ -140,5 +144,13 @@ extension SharedStore {
       if !body(record.key, MemoryPin(record).lease) { return }
     }
     try forEach(kind) { key, lease in seen.contains(key) || body(key, lease) }
+  }
+}
+
+extension Pack {
+  /// Unmaps what isn't being read at this moment. It is mapped again when it is, and leases stay valid.
+  fileprivate func leavePages() {
+    guard let base = bytes.baseAddress else { return }
+    madvise(UnsafeMutableRawPointer(mutating: base), bytes.count, MADV_DONTNEED)
   }
 }

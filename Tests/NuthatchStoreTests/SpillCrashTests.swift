@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@testable import NuthatchStore
+
+/// Processes that keep records in memory: killed, forked, and told to give it up.
+@Suite("Processes with records in memory", .serialized) struct SpillCrashTests {
+  private static func key(_ number: UInt64) -> RecordKey {
+    RecordKey(RecordKind.allCases[Int(number % 3)], "key \(number)")
+  }
+
+  @Test("lose nothing by SIGKILL that they had flushed, and leave nothing torn")
+  func killed() throws {
+    let folder = try Folder()
+    let seed = newSeed()
+    var dice = Dice(seed)
+    var promises = 0
+    for round in 1...10 {
+      let note: Comment = "seed \(seed), round \(round)"
+      let victim = try Victim(["spill", folder.path])
+      usleep(UInt32.random(in: 30_000..<200_000, using: &dice))
+      var flushed: [UInt64: UInt64] = [:]
+      for line in victim.kill() {
+        let words = line.split(separator: " ").compactMap { UInt64($0) }
+        if words.count == 2 { flushed[words[0]] = words[1] }
+      }
+      #expect(victim.process.terminationStatus == SIGKILL, note)
+      promises += flushed.count
+      let store = try Store.open(folder.path)
+      for (number, version) in flushed {
+        let found = try store.lookup(Self.key(number))?.withBytes {
+          $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+        }
+        // The last line may be cut; a number that is cut is a smaller one.
+        #expect(found ?? 0 >= version, "\(note), key \(number)")
+      }
+      #expect(try store.verify().damaged <= 1, note)
+      #expect(try store.verify().damaged == 0, note)
+      try store.clear()
+      store.close()
+    }
+    #expect(promises > 0)
+  }
+
+  @Test("may be forked at any moment: the child has no part in its parent's memory, and may have its own")
+  func forked() throws {
+    let victim = try Victim(["forks", try Folder().path])
+    let said = try victim.pipe.fileHandleForReading.readToEnd().map { String(decoding: $0, as: UTF8.self) }
+    victim.process.waitUntilExit()
+    #expect(said == "done\n")
+    #expect(victim.process.terminationStatus == 0)
+  }
+
+  @Test("have as much less in memory as was private, after all had to go")
+  func resident() throws {
+    let victim = try Victim(["memory", try Folder().path])
+    let said =
+      try victim.pipe.fileHandleForReading.readToEnd().map { String(decoding: $0, as: UTF8.self) } ?? ""
+    victim.process.waitUntilExit()
+    #expect(victim.process.terminationStatus == 0, "\(said)")
+    let words = said.split { $0 == " " || $0 == "\n" }.compactMap { Int($0) }
+    try #require(words.count == 3, "\(said)")
+    #expect(words[2] > 40_000)
+    // Sanitizers keep what was freed.
+    if ProcessInfo.processInfo.environment["LD_PRELOAD"] == nil {
+      #expect(words[0] - words[1] > words[2] * 9 / 10, "KiB before, after, private: \(said)")
+    }
+  }
+}
