@@ -72,7 +72,8 @@ let package = Package(
       name: "nuthatch-bench-store", dependencies: ["NuthatchStore"], path: "Benchmarks/Store",
       swiftSettings: swiftSettings),
     tests("NuthatchStoreTests", ["CSystem", "NuthatchStore", "nuthatch-storecrash"]),
-    tests("NuthatchTransportTests", ["CSystem", "NuthatchTransport"]),
+    .target(name: "FakeNames", path: "Tests/FakeNames", cSettings: cSettings),
+    tests("NuthatchTransportTests", ["CSystem", "NuthatchTransport", "TestServer", "FakeNames"]),
     .target(
       name: "ImagingFixtures", path: "Tests/ImagingFixtures", cSettings: cSettings,
       linkerSettings: ["jpeg", "lcms2", "png16", "z"].map { .linkedLibrary($0) }),

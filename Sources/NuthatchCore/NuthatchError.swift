@@ -30,6 +30,8 @@ extension ErrorCode {
       case .tls: .tls
       case .http: .http
       case .truncated: .truncated
+      case .tooLarge: .tooLarge
+      case .denied: .denied
       case .stopped: .cancelled
       case .badURL: .badURL
       case .outOfMemory: .outOfMemory

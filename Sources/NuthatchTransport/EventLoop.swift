@@ -87,12 +87,12 @@ package final class EventLoop: @unchecked Sendable {
 
 extension EventLoop {
   /// Calls `handler` with epoll's events whenever `descriptor` has some of `events`.
-  func watch(_ descriptor: Int32, _ events: UInt32, _ handler: @escaping (UInt32) -> Void) {
+  package func watch(_ descriptor: Int32, _ events: UInt32, _ handler: @escaping (UInt32) -> Void) {
     let isNew = watchers.updateValue(handler, forKey: descriptor) == nil
     _ = nhs_epoll_watch(epoll, descriptor, events, isNew ? 1 : 0)
   }
 
-  func unwatch(_ descriptor: Int32) {
+  package func unwatch(_ descriptor: Int32) {
     guard watchers.removeValue(forKey: descriptor) != nil else { return }
     _ = nhs_epoll_watch(epoll, descriptor, 0, 0)
   }

@@ -14,10 +14,31 @@ package struct TransferRequest: Sendable {
   package var body: [UInt8] = []
   /// The longest time without a byte in either direction, in nanoseconds; nil waits for ever.
   package var silence: Int64?
+  /// What counts as too slow, from the first byte of the answer on; without `silence` nothing does.
+  package var slowness = Slowness()
   /// Sent as Basic credentials.
   package var credentials: (user: [UInt8], password: [UInt8])?
+  /// Whether to ask for gzip and deflate. Answers in them are decoded either way.
+  package var acceptsCompressed = false
+  /// The most bytes that the sink gets, decoded; one more ends the transfer with `tooLarge`.
+  package var maxBytes: Int64?
+  /// Which addresses may be connected to.
+  package var addressGuard = AddressGuard.guarded
+  /// Whether an earlier hop of the same fetch was answered from a public address (`ConnectionFacts.countsAsPublic`).
+  package var isSentByPublic = false
+  package var proxy = ProxyChoice.environment
 
   package init(url: WebURL) { self.url = url }
+
+  /// Below so many bytes a second, on the average of a whole window, a transfer is ended: a server that drips a byte
+  /// now and then is never silent and never done.
+  package struct Slowness: Sendable, Equatable {
+    package var bytesPerSecond: Int64 = 16
+    /// In nanoseconds; taken as twice the silence where that is longer.
+    package var window: Int64 = 60_000_000_000
+
+    package init() {}
+  }
 }
 
 /// What a sink wants after what it was shown.
@@ -31,22 +52,53 @@ package enum TransferVerdict: Sendable {
 package protocol TransferSink: AnyObject, Sendable {
   /// A 1xx answer, before the real one.
   func interim(_ head: ResponseHead)
+  /// As it was sent: `Content-Length` is that of the coded body, `Content-Encoding` names a coding that may be gone.
   func head(_ head: ResponseHead) -> TransferVerdict
-  /// Some bytes of the body, valid during the call only.
+  /// Some decoded bytes of the body, valid during the call only.
   func body(_ bytes: UnsafeRawBufferPointer) -> TransferVerdict
   /// The last call of every transfer but a cancelled one. `fault` is nil when the answer came whole.
   func finished(_ fault: TransportFault?, _ timings: TransferTimings)
 }
 
-/// Where one transfer's time went, in microseconds from its start; 0 where a phase didn't happen.
+/// Where one transfer's time went, in microseconds from its start (0 where a phase didn't happen), and what it was.
 package struct TransferTimings: Sendable, Equatable {
   package var nameLookup: Int64 = 0
   package var connect: Int64 = 0
   package var tls: Int64 = 0
   package var firstByte: Int64 = 0
   package var total: Int64 = 0
+  /// Bytes of the body as they came over the wire, without chunk sizes; and as the sink got them.
+  package var wireBytes: Int64 = 0
+  package var bodyBytes: Int64 = 0
+  /// Whether a content coding was taken off.
+  package var isDecoded = false
+  /// Whether only the close of the connection said where the body ends, so that it may have been cut off.
+  package var isCloseDelimited = false
+  package var connection = ConnectionFacts()
 
   package init() {}
+}
+
+/// To whom a transfer was connected.
+package struct ConnectionFacts: Sendable, Equatable {
+  package enum Version: UInt8, Sendable { case unknown, http10, http11, http2, http3 }
+
+  package var version = Version.unknown
+  /// The address that was connected to: the proxy's where there was one. Nil when there was no connection.
+  package var address: IPAddress?
+  /// The class of that address; nil through a proxy, where nobody here sees where the request goes.
+  package var addressClass: AddressClass?
+  package var isProxied = false
+  /// Whether a proxy of the environment was left aside because the guard wants to see the address.
+  package var isProxyIgnored = false
+  /// Whether the connection had been open already.
+  package var isReused = false
+
+  package init() {}
+
+  /// Whether what this hop redirects to is judged as sent by a public origin. Whoever answers through a proxy may
+  /// be anybody.
+  package var countsAsPublic: Bool { isProxied || addressClass == .public }
 }
 
 @_exported import NuthatchHTTP

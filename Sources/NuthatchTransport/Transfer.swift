@@ -1,22 +1,34 @@
 import CSystem
 
-/// One exchange under way: an easy handle, its options and what has come so far. Confined to the loop's thread.
+/// One exchange under way: an easy handle and what has come so far. Confined to the loop's thread.
 final class Transfer {
   let id: UInt64
   let easy: UnsafeMutableRawPointer
   let request: TransferRequest
   let sink: any TransferSink
-  private(set) var lastActivity: Int64
-  var silenceTimer: EventLoop.TimerID?
+  /// The watch over silence and slowness.
+  var watch: EventLoop.TimerID?
+  private(set) var pace: TransferPace
+
+  // What libcurl only borrows.
+  var headerList: UnsafeMutablePointer<curl_slist>?
+  var bodyCopy: UnsafeMutablePointer<UInt8>?
+  let errorBuffer: UnsafeMutablePointer<CChar>
+  let socketRules: UnsafeMutablePointer<nhs_socket_rules>
+
+  var facts = ConnectionFacts()
+  /// Whether this transfer has opened a socket itself, so that its connection isn't a kept one.
+  private var hasOpenedSocket = false
+  /// The last address that the guard refused.
+  private var denial: String?
+  /// A kept connection that the guard refuses leaves other addresses of the host untried.
+  private(set) var wantsFreshConnection = false
 
   private var parser = ResponseHeadParser()
-  private var hasHead = false
-  private var hasConnected = false
-  private var headerList: UnsafeMutablePointer<curl_slist>?
-  private var errorBuffer: UnsafeMutablePointer<CChar>
-  /// The errno of a socket that the system did not give; 0 when it gave all.
-  private let socketFailure: UnsafeMutablePointer<Int32>
-  private var bodyCopy: UnsafeMutablePointer<UInt8>?
+  private var head: ResponseHead?
+  private var decoder: ContentDecoder?
+  private var wireBytes: Int64 = 0
+  private var bodyBytes: Int64 = 0
   private var uploaded: Int64 = 0
   /// Why we ended the transfer in a callback; libcurl itself only knows that we did.
   private var verdict: TransportFault?
@@ -29,17 +41,18 @@ final class Transfer {
     self.easy = easy
     self.request = request
     self.sink = sink
-    lastActivity = startedAt
+    pace = TransferPace(startedAt: startedAt)
     errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-    socketFailure = .allocate(capacity: 1)
-    socketFailure.initialize(to: 0)
+    socketRules = .allocate(capacity: 1)
+    socketRules.initialize(to: nhs_socket_rules(judge: socketWanted, context: nil, failure: 0))
+    socketRules.pointee.context = Unmanaged.passUnretained(self).toOpaque()
   }
 
   deinit {
     freeLists()
     errorBuffer.deallocate()
-    socketFailure.deallocate()
+    socketRules.deallocate()
   }
 
   /// What libcurl only borrowed; called once the handle is out of the multi.
@@ -49,104 +62,55 @@ final class Transfer {
     bodyCopy?.deallocate()
     bodyCopy = nil
   }
+}
 
-  // MARK: Options
+// MARK: - Addresses
 
-  /// False when libcurl refused an option, which only a lack of memory explains.
-  func configure() -> Bool {
-    var refused = false
-    func set(_ option: CURLoption, _ value: Int) {
-      if nhs_easy_set_long(easy, option, value) != CURLE_OK { refused = true }
-    }
-    func set(_ option: CURLoption, _ value: String) {
-      if nhs_easy_set_string(easy, option, value) != CURLE_OK { refused = true }
-    }
-    func set(_ option: CURLoption, _ value: UnsafeRawPointer) {
-      if nhs_easy_set_pointer(easy, option, value) != CURLE_OK { refused = true }
-    }
-
-    let context = Unmanaged.passUnretained(self).toOpaque()
-    set(CURLOPT_PRIVATE, context)
-    set(CURLOPT_ERRORBUFFER, UnsafeRawPointer(errorBuffer))
-    set(CURLOPT_URL, request.url.address)
-    set(CURLOPT_PATH_AS_IS, 1)  // dot segments are resolved already, by the rules of our own keys
-    set(CURLOPT_PROTOCOLS_STR, "http,https")
-    set(CURLOPT_FOLLOWLOCATION, 0)  // each hop is judged above
-    set(CURLOPT_NOSIGNAL, 1)
-    set(CURLOPT_QUICK_EXIT, 1)  // a cancel must not wait for getaddrinfo
-    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))  // silence has its own watch; libcurl's would end at 300 s
-    if nhs_easy_set_header_callback(easy, headerArrived, context) != CURLE_OK { refused = true }
-    if nhs_easy_set_write_callback(easy, bodyArrived, context) != CURLE_OK { refused = true }
-    if nhs_easy_set_private_sockets(easy, socketFailure) != CURLE_OK { refused = true }
-    configureMethod(set, set, set)
-    configureCredentials(set, set)
-    refused = refused || !configureHeaders()
-    return !refused
+extension Transfer {
+  fileprivate func mayOpenSocket(to address: IPAddress?) -> Bool {
+    hasOpenedSocket = true
+    // Through a proxy, the socket's address says nothing about the origin's.
+    guard !facts.isProxied else { return true }
+    guard let address else { return request.addressGuard == .any }
+    return isAllowed(address)
   }
 
-  private func configureMethod(
-    _ setLong: (CURLoption, Int) -> Void, _ setString: (CURLoption, String) -> Void,
-    _ setPointer: (CURLoption, UnsafeRawPointer) -> Void
-  ) {
-    if request.method == "HEAD" {
-      setLong(CURLOPT_NOBODY, 1)
-    } else if !request.body.isEmpty || request.method == "POST" {
-      let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: max(request.body.count, 1))
-      copy.initialize(to: 0)
-      request.body.withUnsafeBufferPointer { body in
-        if let base = body.baseAddress { copy.update(from: base, count: body.count) }
-      }
-      bodyCopy = copy
-      setPointer(CURLOPT_POSTFIELDS, copy)
-      _ = nhs_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count))
-      if request.method != "POST" { setString(CURLOPT_CUSTOMREQUEST, request.method) }
-      // Only an upload can move without a byte coming back.
-      setLong(CURLOPT_NOPROGRESS, 0)
-      _ = nhs_easy_set_progress_callback(easy, progressMade, Unmanaged.passUnretained(self).toOpaque())
-    } else if request.method != "GET" {
-      setString(CURLOPT_CUSTOMREQUEST, request.method)
-    }
+  /// Whether the connection that libcurl has found may carry the request. It may have been opened for another
+  /// request, under another guard.
+  fileprivate func mayUseConnection(to address: IPAddress?) -> Bool {
+    facts.address = address
+    facts.isReused = !hasOpenedSocket
+    guard !facts.isProxied else { return true }
+    guard let address else { return request.addressGuard == .any }
+    facts.addressClass = AddressClass(address)
+    if isAllowed(address) { return true }
+    wantsFreshConnection = !hasOpenedSocket
+    verdict = denial.map { TransportFault(.denied, $0) }
+    return false
   }
 
-  private func configureCredentials(
-    _ setLong: (CURLoption, Int) -> Void, _ setPointer: (CURLoption, UnsafeRawPointer) -> Void
-  ) {
-    guard let credentials = request.credentials else { return }
-    setLong(CURLOPT_HTTPAUTH, 1)  // CURLAUTH_BASIC, a macro that Swift does not see
-    // As bytes: what came out of a URL's escapes need not be UTF-8. libcurl copies them.
-    for (option, bytes) in [
-      (CURLOPT_USERNAME, credentials.user), (CURLOPT_PASSWORD, credentials.password),
-    ] {
-      (bytes + [0]).withUnsafeBytes { if let base = $0.baseAddress { setPointer(option, base) } }
-    }
+  private func isAllowed(_ address: IPAddress) -> Bool {
+    let kind = AddressClass(address)
+    guard request.addressGuard.refuses(kind, sentByPublic: request.isSentByPublic) else { return true }
+    denial = request.addressGuard.reason(address, kind, sentByPublic: request.isSentByPublic)
+    return false
   }
 
-  private func configureHeaders() -> Bool {
-    for field in request.headers.fields {
-      // libcurl takes "Name:" as "leave this one out" and "Name;" as "send it empty".
-      guard add(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)") else {
-        return false
-      }
-    }
-    // What libcurl would add to a body by itself is a claim about content that only the caller can make, and a wait.
-    if bodyCopy != nil {
-      if !request.headers.contains("Content-Type"), !add("Content-Type:") { return false }
-      if !request.headers.contains("Expect"), !add("Expect:") { return false }
-    }
-    return headerList == nil || nhs_easy_set_list(easy, CURLOPT_HTTPHEADER, headerList) == CURLE_OK
+  /// Begins again, with a connection of its own.
+  func prepareFreshConnection() {
+    wantsFreshConnection = false
+    verdict = nil
+    facts.address = nil
+    facts.addressClass = nil
+    _ = nhs_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
   }
+}
 
-  private func add(_ line: String) -> Bool {
-    guard let longer = curl_slist_append(headerList, line) else { return false }
-    headerList = longer
-    return true
-  }
+// MARK: - What arrives
 
-  // MARK: What arrives
-
+extension Transfer {
   fileprivate func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-    noteActivity()
+    noteBytes(line.count)
     do {
       switch try parser.take(line) {
       case .more, .trailer: return true
@@ -155,8 +119,9 @@ final class Transfer {
         return true
       case .head(let head):
         _ = try head.contentLength()
-        hasHead = true
-        return obey(sink.head(head))
+        try head.checkTransferCoding()
+        self.head = head
+        return begin(head)
       }
     } catch {
       verdict = TransportFault(.http, error.reason)
@@ -164,58 +129,108 @@ final class Transfer {
     }
   }
 
+  private func begin(_ head: ResponseHead) -> Bool {
+    if head.mayHaveBody(method: request.method) {
+      do {
+        decoder = try ContentDecoder.forAnswer(head)
+      } catch {
+        verdict = TransportFault(.outOfMemory, "no memory for the decoder")
+        return false
+      }
+    }
+    return obey(sink.head(head))
+  }
+
   fileprivate func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    noteActivity()
+    noteBytes(bytes.count)
+    wireBytes += Int64(bytes.count)
+    guard let decoder else { return deliver(bytes) }
+    do {
+      try decoder.decode(bytes) { deliver($0) }
+      return true
+    } catch {
+      if error == .notCompressed {
+        verdict = TransportFault(.http, "the body is not what its Content-Encoding says, or damaged")
+      }
+      return false
+    }
+  }
+
+  private func deliver(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    bodyBytes += Int64(bytes.count)
+    if let most = request.maxBytes, bodyBytes > most {
+      verdict = TransportFault(.tooLarge, "the body goes on behind \(most) bytes, the limit")
+      return false
+    }
     return obey(sink.body(bytes))
   }
 
   fileprivate func noteUploaded(_ total: Int64) {
     guard total != uploaded else { return }
+    noteBytes(Int(clamping: max(0, total - uploaded)))
     uploaded = total
-    noteActivity()
   }
 
-  private func noteActivity() { lastActivity = nhs_monotonic_ns() }
+  private func noteBytes(_ count: Int) { pace.note(count, at: nhs_monotonic_ns()) }
 
   private func obey(_ wish: TransferVerdict) -> Bool {
     if case .goOn = wish { return true }
     verdict = TransportFault(.stopped, "stopped")
     return false
   }
+}
 
-  // MARK: How it ended
+// MARK: - How it ended
 
+extension Transfer {
   func outcome(of code: CURLcode) -> TransportFault? {
     if let verdict { return verdict }
-    guard code != CURLE_OK else {
-      return hasHead ? nil : TransportFault(.http, "the answer is not HTTP/1 or HTTP/2")
-    }
-    if code == CURLE_OUT_OF_MEMORY, !hasHead, timings().firstByte > 0 {
+    guard code != CURLE_OK else { return outcomeOfWhole() }
+    if code == CURLE_OUT_OF_MEMORY, head == nil, timings().firstByte > 0 {
       // libcurl's words for a line that outgrows its buffer, too; which of the two it is, it doesn't tell.
       return TransportFault(.http, "a header line of more than 100 KB, or no memory for it")
     }
-    if code == CURLE_COULDNT_CONNECT, TransportFault.isShortage(socketFailure.pointee) {
-      return TransportFault(shortage: socketFailure.pointee, "no socket could be had")
+    if code == CURLE_COULDNT_CONNECT {
+      let failure = socketRules.pointee.failure
+      if TransportFault.isShortage(failure) {
+        return TransportFault(shortage: failure, "no socket could be had")
+      }
+      if let denial { return TransportFault(.denied, denial) }
     }
     let errno = nhs_easy_get_long(easy, CURLINFO_OS_ERRNO)
     return TransportFault(code: code, detail: String(cString: errorBuffer), errno: errno)
   }
 
-  /// Says in which phase the peer fell silent, because the remedies differ.
-  func silenceFault(after silence: Int64) -> TransportFault {
-    let seconds = Double(silence) / 1e9
-    let timings = timings()
-    let phase =
-      if hasHead {
-        "in the middle of the answer"
-      } else if timings.connect > 0 {
-        "waiting for the answer"
-      } else if timings.nameLookup > 0 {
-        "connecting"
-      } else {
-        "looking up the name or connecting"
-      }
-    return TransportFault(.timeout, "no byte for \(seconds) s, \(phase)")
+  private func outcomeOfWhole() -> TransportFault? {
+    guard head != nil else { return TransportFault(.http, "the answer is not HTTP/1 or HTTP/2") }
+    guard let decoder, !decoder.isWhole else { return nil }
+    return TransportFault(.truncated, "the compressed body ends too early")
+  }
+
+  func judgePace(at now: Int64, silence: Int64) -> (lapse: TransferPace.Lapse?, next: Int64) {
+    pace.judge(at: now, silence: silence, slowness: request.slowness)
+  }
+
+  /// What the watch found wrong, in words that say in which phase, because the remedies differ.
+  func fault(of lapse: TransferPace.Lapse) -> TransportFault {
+    switch lapse {
+    case .slowness(let bytes, let window):
+      return TransportFault(
+        .timeout, "only \(bytes) bytes in \(Double(window) / 1e9) s, in the middle of the answer")
+    case .silence(let silence):
+      let timings = timings()
+      let phase =
+        if head != nil {
+          "in the middle of the answer"
+        } else if timings.connect > 0 || facts.isReused {
+          "waiting for the answer"
+        } else if timings.nameLookup > 0 {
+          "connecting"
+        } else {
+          "looking up the name or connecting"
+        }
+      return TransportFault(.timeout, "no byte for \(Double(silence) / 1e9) s, \(phase)")
+    }
   }
 
   func timings() -> TransferTimings {
@@ -225,7 +240,25 @@ final class Transfer {
     timings.tls = Int64(nhs_easy_get_offset(easy, CURLINFO_APPCONNECT_TIME_T))
     timings.firstByte = Int64(nhs_easy_get_offset(easy, CURLINFO_STARTTRANSFER_TIME_T))
     timings.total = Int64(nhs_easy_get_offset(easy, CURLINFO_TOTAL_TIME_T))
+    timings.wireBytes = wireBytes
+    timings.bodyBytes = bodyBytes
+    timings.isDecoded = decoder != nil
+    timings.connection = facts
+    timings.connection.version = httpVersion
+    if let head, head.mayHaveBody(method: request.method), timings.connection.version.rawValue < 3 {
+      timings.isCloseDelimited = !head.fields.contains("Content-Length") && !head.isChunked
+    }
     return timings
+  }
+
+  private var httpVersion: ConnectionFacts.Version {
+    switch nhs_easy_get_long(easy, CURLINFO_HTTP_VERSION) {
+    case 1: .http10
+    case 2: .http11
+    case 3: .http2
+    case 30: .http3
+    default: .unknown
+    }
   }
 }
 
@@ -241,22 +274,40 @@ private func deliver(
   return take(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : count &+ 1
 }
 
-private func headerArrived(
+func headerArrived(
   bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
   deliver(bytes, size &* count, context) { $0.takeHeader($1) }
 }
 
-private func bodyArrived(
+func bodyArrived(
   bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
   deliver(bytes, size &* count, context) { $0.takeBody($1) }
 }
 
-private func progressMade(
+func progressMade(
   context: UnsafeMutableRawPointer?, _: curl_off_t, _: curl_off_t, _: curl_off_t, uploaded: curl_off_t
 ) -> Int32 {
   guard let context else { return 0 }
   Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().noteUploaded(Int64(uploaded))
   return 0
+}
+
+private func socketWanted(
+  context: UnsafeMutableRawPointer?, address: UnsafePointer<sockaddr>?, length: UInt32
+) -> Int32 {
+  guard let context, let address else { return 0 }
+  let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+  return transfer.mayOpenSocket(to: IPAddress(address, length: Int(length))) ? 1 : 0
+}
+
+func connectionReady(
+  context: UnsafeMutableRawPointer?, address: UnsafeMutablePointer<CChar>?,
+  _: UnsafeMutablePointer<CChar>?, _: Int32, _: Int32
+) -> Int32 {
+  guard let context, let address else { return CURL_PREREQFUNC_ABORT }
+  let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+  let isAllowed = transfer.mayUseConnection(to: IPAddress(printed: String(cString: address)))
+  return isAllowed ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }

@@ -10,6 +10,8 @@ package final class Transport: @unchecked Sendable {
   package let loop: EventLoop
   private let lastID = Atomic<UInt64>(0)
 
+  private let surroundings: TransportSurroundings
+
   // Confined to the loop's thread.
   private let multi: UnsafeMutableRawPointer
   private var active: [UInt64: Transfer] = [:]
@@ -23,15 +25,22 @@ package final class Transport: @unchecked Sendable {
   /// As many easy handles are kept for reuse: each holds some 20 KB.
   private static let idleLimit = 64
 
-  /// As many transfers run at once: each may need a descriptor, of which the program wants some, too.
+  /// As many HTTP/2 streams share a connection; more open another one.
+  private static let streamLimit = 32
+
+  /// As many transfers run at once, because each may need a descriptor, of which the program wants some, too. More
+  /// wait their turn, first come, first served: whoever starts transfers had better stay below.
   package let ceiling: Int = {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
     return min(256, max(1, (Int(clamping: limit.rlim_cur) - 16) / 2))
   }()
 
-  /// Starts the loop's thread.
-  package init() throws(TransportFault) {
+  /// Starts the loop's thread. Proxies and certificates are looked up in the environment here and now.
+  package convenience init() throws(TransportFault) { try self.init(surroundings: .current()) }
+
+  init(surroundings: TransportSurroundings) throws(TransportFault) {
+    self.surroundings = surroundings
     try Transport.initialiseOnce()
     guard let multi = curl_multi_init() else { throw TransportFault(.outOfMemory, "no memory for libcurl") }
     self.multi = multi
@@ -110,12 +119,12 @@ extension Transport {
     }
     let transfer = Transfer(id: id, easy: easy, request: request, sink: sink, startedAt: loop.now)
     active[id] = transfer
-    guard transfer.configure(), curl_multi_add_handle(multi, easy) == CURLM_OK else {
+    guard transfer.configure(surroundings), curl_multi_add_handle(multi, easy) == CURLM_OK else {
       active[id] = nil
       curl_easy_cleanup(easy)
       return sink.finished(TransportFault(.internal, "libcurl refused the request"), TransferTimings())
     }
-    watchForSilence(transfer)
+    watch(transfer)
   }
 
   private func end(_ id: UInt64) {
@@ -127,7 +136,7 @@ extension Transport {
 
   private func release(_ transfer: Transfer) {
     active[transfer.id] = nil
-    if let timer = transfer.silenceTimer { loop.cancelTimer(timer) }
+    if let timer = transfer.watch { loop.cancelTimer(timer) }
     curl_multi_remove_handle(multi, transfer.easy)
     transfer.freeLists()
     if idleHandles.count < Transport.idleLimit {
@@ -146,13 +155,11 @@ extension Transport {
   }
 
   /// The timer moves only when it fires, so that a byte costs no more than a note of its time.
-  private func watchForSilence(_ transfer: Transfer) {
+  private func watch(_ transfer: Transfer) {
     guard let silence = transfer.request.silence else { return }
-    let due = transfer.lastActivity &+ silence
-    transfer.silenceTimer = loop.at(due) { [unowned self] in
-      guard self.loop.now - transfer.lastActivity >= silence else { return self.watchForSilence(transfer) }
-      self.finish(transfer, transfer.silenceFault(after: silence))
-    }
+    let (lapse, next) = transfer.judgePace(at: loop.now, silence: silence)
+    if let lapse { return finish(transfer, transfer.fault(of: lapse)) }
+    transfer.watch = loop.at(next) { [unowned self] in self.watch(transfer) }
   }
 
   private func reapFinished() {
@@ -160,8 +167,19 @@ extension Transport {
     while let easy = nhs_multi_next_done(multi, &code) {
       guard let context = nhs_easy_get_context(easy) else { continue }
       let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-      finish(transfer, transfer.outcome(of: code))
+      if transfer.wantsFreshConnection {
+        retryOnFreshConnection(transfer)
+      } else {
+        finish(transfer, transfer.outcome(of: code))
+      }
     }
+  }
+
+  private func retryOnFreshConnection(_ transfer: Transfer) {
+    curl_multi_remove_handle(multi, transfer.easy)
+    transfer.prepareFreshConnection()
+    guard curl_multi_add_handle(multi, transfer.easy) != CURLM_OK else { return }
+    finish(transfer, TransportFault(.internal, "libcurl refused the request"))
   }
 }
 
@@ -171,6 +189,7 @@ extension Transport {
   private func connectToLoop() {
     let context = Unmanaged.passUnretained(self).toOpaque()
     _ = nhs_multi_set_callbacks(multi, socketChanged, timerChanged, context)
+    _ = nhs_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, Transport.streamLimit)
   }
 
   fileprivate func watchSocket(_ socket: Int32, _ what: Int32) {

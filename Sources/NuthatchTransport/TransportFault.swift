@@ -9,6 +9,10 @@ package struct TransportFault: Error, Equatable, Sendable {
     case http
     /// The connection ended before the announced end of the body.
     case truncated
+    /// More bytes than `maxBytes`.
+    case tooLarge
+    /// The guard refused every address.
+    case denied
     /// The sink asked for the end.
     case stopped
     case badURL, outOfMemory, `internal`

@@ -5,6 +5,9 @@ public enum Gzip {
     header + stored(bytes) + little(crc32(bytes)) + little(UInt32(truncatingIfNeeded: bytes.count))
   }
 
+  /// Deflate without any wrapping, as some servers send under the name "deflate".
+  public static func bare(_ bytes: [UInt8]) -> [UInt8] { stored(bytes) }
+
   /// A gzip member that unpacks to at least `count` zeros (a multiple of 258, and one), at about 1:159. Its trailer
   /// is right only if `isValid`; making that right costs a pass over all zeros.
   public static func bomb(zeros count: Int, isValid: Bool = false) -> [UInt8] {
@@ -42,6 +45,22 @@ public enum Gzip {
 
   private static func little(_ value: UInt32) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+  }
+}
+
+/// zlib's form, which is what "deflate" means in HTTP.
+public enum Zlib {
+  /// With the bytes stored.
+  public static func packed(_ bytes: [UInt8]) -> [UInt8] {
+    var low: UInt32 = 1
+    var high: UInt32 = 0
+    for byte in bytes {
+      low = (low + UInt32(byte)) % 65_521
+      high = (high + low) % 65_521
+    }
+    let check = high << 16 | low
+    return [0x78, 0x01] + Gzip.stored(bytes)
+      + (0..<4).map { UInt8(truncatingIfNeeded: check >> (24 - 8 * $0)) }
   }
 }
 

@@ -42,17 +42,25 @@ CURLcode nhs_easy_set_progress_callback(CURL *easy, curl_xferinfo_callback callb
     return code ? code : curl_easy_setopt(easy, CURLOPT_XFERINFODATA, context);
 }
 
-/* libcurl's own sockets would be inherited by whatever the program executes. */
-static curl_socket_t open_private_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+/* libcurl's own sockets would be inherited by whatever the program executes, and connect to any address. */
+static curl_socket_t open_judged_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)purpose;
+    nhs_socket_rules *rules = context;
+    if (!rules->judge(rules->context, &address->addr, address->addrlen)) return CURL_SOCKET_BAD;
     int descriptor = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (descriptor < 0) *(int *)context = errno;
+    if (descriptor < 0) rules->failure = errno;
     return descriptor;
 }
 
-CURLcode nhs_easy_set_private_sockets(CURL *easy, int *failure) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_private_socket);
-    return code ? code : curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, failure);
+CURLcode nhs_easy_set_socket_rules(CURL *easy, nhs_socket_rules *rules) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_judged_socket);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, rules);
+    return code;
+}
+
+CURLcode nhs_easy_set_prereq_callback(CURL *easy, curl_prereq_callback callback, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
+    return code ? code : curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
 }
 
 long nhs_easy_get_long(CURL *easy, CURLINFO info) {

@@ -20,5 +20,6 @@
 #include "nhs_reduce.h"
 #include "nhs_resample.h"
 #include "nhs_store.h"
+#include "nhs_unpack.h"
 
 #endif

@@ -3,6 +3,7 @@
 #define NHS_CURL_H
 
 #include <curl/curl.h>
+#include <sys/socket.h>
 
 CURLcode nhs_easy_set_long(CURL *easy, CURLoption option, long value);
 CURLcode nhs_easy_set_offset(CURL *easy, CURLoption option, curl_off_t value);
@@ -19,8 +20,21 @@ CURLcode nhs_easy_set_write_callback(CURL *easy, nhs_data_callback callback, voi
 /* Called whenever bytes moved, and about once a second. */
 CURLcode nhs_easy_set_progress_callback(CURL *easy, curl_xferinfo_callback callback, void *context);
 
-/* Connections are closed on exec. *failure gets the errno of a socket that could not be had. */
-CURLcode nhs_easy_set_private_sockets(CURL *easy, int *failure);
+/* Nonzero when a socket to that address may be opened. */
+typedef int (*nhs_address_judge)(void *context, const struct sockaddr *address, unsigned int length);
+
+typedef struct {
+    nhs_address_judge judge;
+    void *context;
+    int failure; /* the errno of a socket that could not be had; 0 when all could */
+} nhs_socket_rules;
+
+/* Sockets are opened as the rules say, which must stay, and closed on exec. A refused address is as good as one that
+   nobody answers at: libcurl tries the next. */
+CURLcode nhs_easy_set_socket_rules(CURL *easy, nhs_socket_rules *rules);
+
+/* Called when there is a connection, new or kept, and nothing of the request has been sent on it. */
+CURLcode nhs_easy_set_prereq_callback(CURL *easy, curl_prereq_callback callback, void *context);
 
 /* The value, or 0 (NULL) where libcurl has none. */
 long nhs_easy_get_long(CURL *easy, CURLINFO info);

@@ -1,0 +1,63 @@
+import CSystem
+
+/// Takes one content coding off a body while it arrives.
+///
+/// libcurl's own decoding takes a gzip body that was cut off for a whole one, and an unknown coding for an error; so
+/// it is done here, with the check of the end.
+final class ContentDecoder {
+  /// What is asked for.
+  static let accepted = "gzip, deflate"
+
+  private let unpacker: OpaquePointer
+  private let buffer: UnsafeMutableRawBufferPointer
+  private static let piece = 32_768
+
+  enum Failure: Error { case outOfMemory, notCompressed, stopped }
+
+  private init(_ unpacker: OpaquePointer) {
+    self.unpacker = unpacker
+    buffer = .allocate(byteCount: ContentDecoder.piece, alignment: 64)
+  }
+
+  deinit {
+    nhs_unpacker_free(unpacker)
+    buffer.deallocate()
+  }
+
+  /// The decoder that an answer needs; nil where it has no coding, one that is not known, or more than one: such
+  /// bodies are passed on as they are. So are parts of a body (206), which can't be decoded by themselves.
+  static func forAnswer(_ head: ResponseHead) throws(Failure) -> ContentDecoder? {
+    guard head.status != 206 else { return nil }
+    let codings = head.fields.values("Content-Encoding").flatMap { $0.split(separator: ",") }
+      .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
+      .filter { !$0.isEmpty && $0 != "identity" }
+    guard codings.count == 1, let coding = codings.first else { return nil }
+    let kind: Int
+    switch coding {
+    case "gzip", "x-gzip": kind = NHS_UNPACK_GZIP
+    case "deflate": kind = NHS_UNPACK_DEFLATE
+    default: return nil
+    }
+    guard let unpacker = nhs_unpacker_new(Int32(kind)) else { throw .outOfMemory }
+    return ContentDecoder(unpacker)
+  }
+
+  /// Decodes `bytes`, and hands what comes out to `take`, 32 KiB at most at a time, until it answers false.
+  func decode(_ bytes: UnsafeRawBufferPointer, _ take: (UnsafeRawBufferPointer) -> Bool) throws(Failure) {
+    var next = bytes.bindMemory(to: UInt8.self).baseAddress
+    var left = bytes.count
+    let output = buffer.bindMemory(to: UInt8.self).baseAddress
+    while true {
+      var written = 0
+      let status = Int(nhs_unpack(unpacker, &next, &left, output, buffer.count, &written))
+      if written > 0, !take(UnsafeRawBufferPointer(rebasing: buffer[..<min(written, buffer.count)])) {
+        throw .stopped
+      }
+      if status == NHS_UNPACK_BAD { throw .notCompressed }
+      if status == NHS_UNPACK_MORE { return }
+    }
+  }
+
+  /// Whether the stream has come to its end, checksums and all; true, too, for a body without a byte.
+  var isWhole: Bool { nhs_unpacker_is_whole(unpacker) != 0 }
+}

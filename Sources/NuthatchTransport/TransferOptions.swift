@@ -1,0 +1,125 @@
+import CSystem
+
+// The options of one transfer's easy handle.
+extension Transfer {
+  /// False when libcurl refused an option, which only a lack of memory explains.
+  func configure(_ surroundings: TransportSurroundings) -> Bool {
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    let setter = OptionSetter(easy)
+    setter.set(CURLOPT_PRIVATE, context)
+    setter.set(CURLOPT_ERRORBUFFER, UnsafeRawPointer(errorBuffer))
+    setter.set(CURLOPT_URL, request.url.address)
+    setter.set(CURLOPT_PATH_AS_IS, 1)  // dot segments are resolved already, by the rules of our own keys
+    setter.set(CURLOPT_PROTOCOLS_STR, "http,https")
+    setter.set(CURLOPT_FOLLOWLOCATION, 0)  // each hop is judged above
+    setter.set(CURLOPT_NOSIGNAL, 1)
+    setter.set(CURLOPT_QUICK_EXIT, 1)  // a cancel must not wait for getaddrinfo
+    setter.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    setter.set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))  // silence has its own watch
+    setter.note(nhs_easy_set_header_callback(easy, headerArrived, context))
+    setter.note(nhs_easy_set_write_callback(easy, bodyArrived, context))
+    setter.note(nhs_easy_set_socket_rules(easy, socketRules))
+    setter.note(nhs_easy_set_prereq_callback(easy, connectionReady, context))
+    if request.url.scheme == .https {
+      setter.set(CURLOPT_PIPEWAIT, 1)  // rather a stream of the connection that is being made than one more
+      if let file = surroundings.certificateFile { setter.set(CURLOPT_CAINFO, file) }
+      if let folder = surroundings.certificateFolder { setter.set(CURLOPT_CAPATH, folder) }
+    }
+    configureProxy(setter, surroundings)
+    configureMethod(setter)
+    configureCredentials(setter)
+    configureHeaders(setter)
+    return !setter.isRefused
+  }
+
+  /// Both options always, so that libcurl never looks into the environment itself.
+  private func configureProxy(_ setter: OptionSetter, _ surroundings: TransportSurroundings) {
+    var proxy: String?
+    switch request.proxy {
+    case .none: break
+    case .explicit(let chosen): proxy = chosen
+    case .environment:
+      proxy = surroundings.proxies.proxy(for: request.url)
+      if proxy != nil, request.addressGuard == .public {
+        facts.isProxyIgnored = true
+        proxy = nil
+      }
+    }
+    facts.isProxied = proxy != nil
+    setter.set(CURLOPT_PROXY, proxy ?? "")
+    setter.set(CURLOPT_NOPROXY, "")
+  }
+
+  private func configureMethod(_ setter: OptionSetter) {
+    if request.method == "HEAD" {
+      setter.set(CURLOPT_NOBODY, 1)
+    } else if !request.body.isEmpty || request.method == "POST" {
+      let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: max(request.body.count, 1))
+      copy.initialize(to: 0)
+      request.body.withUnsafeBufferPointer { body in
+        if let base = body.baseAddress { copy.update(from: base, count: body.count) }
+      }
+      bodyCopy = copy
+      setter.set(CURLOPT_POSTFIELDS, copy)
+      setter.note(nhs_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count)))
+      if request.method != "POST" { setter.set(CURLOPT_CUSTOMREQUEST, request.method) }
+      // Only an upload can move without a byte coming back.
+      setter.set(CURLOPT_NOPROGRESS, 0)
+      setter.note(
+        nhs_easy_set_progress_callback(easy, progressMade, Unmanaged.passUnretained(self).toOpaque()))
+    } else if request.method != "GET" {
+      setter.set(CURLOPT_CUSTOMREQUEST, request.method)
+    }
+  }
+
+  private func configureCredentials(_ setter: OptionSetter) {
+    guard let credentials = request.credentials else { return }
+    setter.set(CURLOPT_HTTPAUTH, 1)  // CURLAUTH_BASIC, a macro that Swift does not see
+    // As bytes: what came out of a URL's escapes need not be UTF-8. libcurl copies them.
+    for (option, bytes) in [
+      (CURLOPT_USERNAME, credentials.user), (CURLOPT_PASSWORD, credentials.password),
+    ] {
+      (bytes + [0]).withUnsafeBytes { if let base = $0.baseAddress { setter.set(option, base) } }
+    }
+  }
+
+  private func configureHeaders(_ setter: OptionSetter) {
+    for field in request.headers.fields {
+      // libcurl takes "Name:" as "leave this one out" and "Name;" as "send it empty".
+      add(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)", setter)
+    }
+    if request.acceptsCompressed, !request.headers.contains("Accept-Encoding") {
+      add("Accept-Encoding: \(ContentDecoder.accepted)", setter)
+    }
+    // What libcurl would add to a body by itself is a claim about content that only the caller can make, and a wait.
+    if bodyCopy != nil {
+      if !request.headers.contains("Content-Type") { add("Content-Type:", setter) }
+      if !request.headers.contains("Expect") { add("Expect:", setter) }
+    }
+    if headerList != nil { setter.note(nhs_easy_set_list(easy, CURLOPT_HTTPHEADER, headerList)) }
+  }
+
+  private func add(_ line: String, _ setter: OptionSetter) {
+    if let longer = curl_slist_append(headerList, line) {
+      headerList = longer
+    } else {
+      setter.note(CURLE_OUT_OF_MEMORY)
+    }
+  }
+}
+
+/// Sets options and remembers whether one was refused.
+private final class OptionSetter {
+  private let easy: UnsafeMutableRawPointer
+  private(set) var isRefused = false
+
+  init(_ easy: UnsafeMutableRawPointer) { self.easy = easy }
+
+  func note(_ code: CURLcode) { if code != CURLE_OK { isRefused = true } }
+
+  func set(_ option: CURLoption, _ value: Int) { note(nhs_easy_set_long(easy, option, value)) }
+  func set(_ option: CURLoption, _ value: String) { note(nhs_easy_set_string(easy, option, value)) }
+  func set(_ option: CURLoption, _ value: UnsafeRawPointer) {
+    note(nhs_easy_set_pointer(easy, option, value))
+  }
+}

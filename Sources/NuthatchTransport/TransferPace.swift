@@ -1,0 +1,43 @@
+/// When bytes came: tells silence, and a drip that is never silent, from a transfer that gets on.
+struct TransferPace {
+  enum Lapse: Equatable {
+    case silence(Int64)
+    case slowness(bytes: Int64, window: Int64)
+  }
+
+  private(set) var lastByte: Int64
+  /// Nil until something came: how long a server thinks is a matter of silence.
+  private var windowStart: Int64?
+  private var windowBytes: Int64 = 0
+
+  init(startedAt: Int64) { lastByte = startedAt }
+
+  mutating func note(_ count: Int, at now: Int64) {
+    lastByte = now
+    windowStart = windowStart ?? now
+    windowBytes += Int64(count)
+  }
+
+  /// What is wrong by `now`, and when to look again.
+  mutating func judge(
+    at now: Int64, silence: Int64, slowness: TransferRequest.Slowness
+  ) -> (lapse: Lapse?, next: Int64) {
+    if now - lastByte >= silence { return (.silence(silence), now) }
+    let window = TransferPace.window(slowness, silence)
+    if let start = windowStart, now - start >= window {
+      if Double(windowBytes) < Double(slowness.bytesPerSecond) * Double(now - start) / 1e9 {
+        return (.slowness(bytes: windowBytes, window: now - start), now)
+      }
+      windowStart = now
+      windowBytes = 0
+    }
+    let end = (windowStart ?? now).addingReportingOverflow(window)
+    let quiet = lastByte.addingReportingOverflow(silence)
+    return (nil, min(end.overflow ? .max : end.partialValue, quiet.overflow ? .max : quiet.partialValue))
+  }
+
+  private static func window(_ slowness: TransferRequest.Slowness, _ silence: Int64) -> Int64 {
+    let twice = silence.multipliedReportingOverflow(by: 2)
+    return max(slowness.window, twice.overflow ? .max : twice.partialValue)
+  }
+}

@@ -1,0 +1,24 @@
+import Glibc
+
+/// What the environment says to every transfer, read once.
+struct TransportSurroundings: Sendable {
+  var proxies: ProxyRules
+  /// Certificates to trust in place of the system's: `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`.
+  var certificateFile: String?
+  /// `SSL_CERT_DIR`.
+  var certificateFolder: String?
+
+  init(environment: (String) -> String?) {
+    proxies = ProxyRules(environment: environment)
+    certificateFile = environment("CURL_CA_BUNDLE") ?? environment("SSL_CERT_FILE")
+    certificateFolder = environment("SSL_CERT_DIR")
+  }
+
+  /// Those of this process; variables that are empty count as unset.
+  static func current() -> TransportSurroundings {
+    TransportSurroundings { name in
+      guard let value = getenv(name), value.pointee != 0 else { return nil }
+      return String(cString: value)
+    }
+  }
+}

@@ -1,0 +1,19 @@
+/*
+ * A getaddrinfo() that stands before libc's, for this program and for libcurl in it: names that end in ".fake.test"
+ * are answered as tests say, all others go on to libc.
+ */
+#ifndef FAKE_NAMES_H
+#define FAKE_NAMES_H
+
+/* "127.0.0.1 ::1;10.0.0.1": the first lookup gets the first list, the next the second; the last list stays. An empty
+   list is "no such name"; the word "stall" waits for fake_names_release() before it is that. */
+void fake_name_set(const char *name, const char *answers);
+
+/* How often that name has been looked up; how many lookups of any name wait now. */
+int fake_name_lookups(const char *name);
+int fake_names_waiting(void);
+
+/* Ends all waiting, now and from now on, until a name is set again. */
+void fake_names_release(void);
+
+#endif
