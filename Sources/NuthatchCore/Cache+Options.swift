@@ -20,6 +20,13 @@ extension Cache {
 
     /// What all records may take on disk, in bytes; at least 4 MiB. nil: what the directory was given before, else 4 GiB.
     public var diskBytes: Int?
+    /// What this process may keep in memory, in bytes: decoded thumbnails, mostly. nil: the smaller of 64 MiB and an
+    /// eighth of what the machine, or its control group, has.
+    public var memoryBytes: Int?
+    /// How many things this process may keep in memory. nil: as many as fit.
+    public var memoryItems: Int?
+    /// When what comes is written to disk. nil: as the directory's first open in this process says, else at once.
+    public var spill: Spill?
     /// How thumbnails are kept on disk. nil: as the directory's first open in this process says, else packed.
     public var store: ThumbStore?
     /// Whether bodies of pictures are kept, so that other sizes can be made of them. nil: as the directory's first open
@@ -33,6 +40,14 @@ extension Cache {
 
     /// The defaults.
     public init() {}
+  }
+
+  /// When what comes is written to disk.
+  public enum Spill: Int32, Sendable {
+    /// At once: it survives this process however it ends, and other processes find it.
+    case eager = 0
+    /// When memory is short, or when the cache is closed. Until then it is this process's, and is lost with it.
+    case pressure = 1
   }
 
   /// How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case.

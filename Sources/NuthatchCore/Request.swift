@@ -1,4 +1,4 @@
-import NuthatchHTTP
+import NuthatchTransport
 
 /// What to fetch, what to make of it, and within which limits.
 public struct Request: Sendable {
@@ -84,6 +84,25 @@ public enum Guard: Int32, Sendable {
   case publicOnly = 1
   /// All.
   case any = 2
+}
+
+extension Guard {
+  var addressGuard: AddressGuard {
+    switch self {
+    case .guarded: .guarded
+    case .publicOnly: .public
+    case .any: .any
+    }
+  }
+
+  /// Whether an answer may be given whose fetch reached so far (`Meta.reach`).
+  func admits(_ reach: UInt8) -> Bool {
+    switch self {
+    case .guarded: reach < AddressReach.link.rawValue
+    case .publicOnly: reach == AddressReach.open.rawValue
+    case .any: true
+    }
+  }
 }
 
 /// What is taken for fresh, and for how long (docs/HTTP.md).

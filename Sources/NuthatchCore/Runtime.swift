@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchStore
 import NuthatchTransport
 
 /// What all open caches of a process share: the transport and its thread, the queue, the workers. Made for the first cache, ended with the last.
@@ -11,6 +12,8 @@ final class Runtime: @unchecked Sendable {
   let workers: WorkerPool
   /// Confined to the loop's thread.
   let queue: FetchQueue
+  /// Confined to the loop's thread.
+  private let pressure: PressureWatch
   private let epoch: UInt64
   // Guarded by the process lock, like `current`.
   private var users = 0
@@ -29,7 +32,15 @@ final class Runtime: @unchecked Sendable {
     let alarm = QueueAlarm(loop)
     queue = FetchQueue(settings, wake: { alarm.ring(at: $0) })
     alarm.queue = queue
+    let workers = workers
+    pressure = PressureWatch(relieve: { level, origin in
+      // Dropping memory takes time that the loop doesn't have.
+      if !workers.submit(priority: Priority.most, { Store.relieveAll(level, origin) }) {
+        Store.relieveAll(level, origin)
+      }
+    })
     epoch = nhs_fork_epoch()
+    loop.post { self.pressure.start(on: loop) }
   }
 
   var loop: EventLoop { transport.loop }
@@ -65,6 +76,7 @@ final class Runtime: @unchecked Sendable {
   /// What workers still do is done, and heard by the loop, before it ends.
   private func end() {
     workers.stop()
+    loop.post { self.pressure.stop() }
     transport.stop()
   }
 
@@ -101,6 +113,8 @@ final class Runtime: @unchecked Sendable {
     return made
   }
 }
+
+extension EventLoop: PressureHost {}
 
 /// The queue's timer on the loop.
 private final class QueueAlarm: @unchecked Sendable {

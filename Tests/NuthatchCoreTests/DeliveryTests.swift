@@ -26,7 +26,8 @@ final class TestClock: Sendable {
 
   /// Stores an answer that is fresh for a minute, and lets it become stale.
   private func store(stale: Bool, control: String = "max-age=60") throws {
-    bench.server.on("/a", Script(headers: ["Cache-Control": control, "ETag": "\"1\""], steps: [.text("old")]))
+    bench.server.on(
+      "/a", Script(headers: ["Cache-Control": control, "ETag": "\"1\""], steps: [.text("old")]))
     #expect(try bench.get("/a") { $0.delivery = .fresh }.text == "old")
     bench.server.clearLog()
     if stale { clock.advance(seconds: 100) }
@@ -44,7 +45,8 @@ final class TestClock: Sendable {
     return events
   }
 
-  @Test("of a fresh one: itself, without the network", arguments: [.twice, .first, .fresh] as [Request.Delivery])
+  @Test(
+    "of a fresh one: itself, without the network", arguments: [.twice, .first, .fresh] as [Request.Delivery])
   func fresh(delivery: Request.Delivery) throws {
     try store(stale: false)
     let events = try events(delivery)
@@ -80,7 +82,8 @@ final class TestClock: Sendable {
   @Test("of a stale one that was replaced", arguments: [.twice, .first, .fresh] as [Request.Delivery])
   func replaced(delivery: Request.Delivery) throws {
     try store(stale: true)
-    bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60", "ETag": "\"2\""], steps: [.text("new")]))
+    bench.server.on(
+      "/a", Script(headers: ["Cache-Control": "max-age=60", "ETag": "\"2\""], steps: [.text("new")]))
     let events = try events(delivery)
     switch delivery {
     case .twice:
@@ -126,7 +129,8 @@ final class TestClock: Sendable {
     #expect(events.map(\.kind) == [.failed])
   }
 
-  @Test("of nothing: what comes, or why nothing does", arguments: [.twice, .first, .fresh] as [Request.Delivery])
+  @Test(
+    "of nothing: what comes, or why nothing does", arguments: [.twice, .first, .fresh] as [Request.Delivery])
   func missing(delivery: Request.Delivery) throws {
     bench.server.on("/a", .ok("x"))
     #expect(try events(delivery).map(\.kind) == [.fresh])

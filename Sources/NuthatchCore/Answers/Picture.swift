@@ -11,6 +11,9 @@ final class Picture: Sendable {
   /// What to encode from; nil for pixels that lie in the store.
   private let buffer: PixelBuffer?
 
+  /// Whether the pixels are private memory, and not part of a pack.
+  var ownsPixels: Bool { buffer != nil }
+
   init(
     payload: Payload, width: Int, height: Int, originalWidth: Int, originalHeight: Int, isPartial: Bool
   ) {

@@ -23,6 +23,10 @@ struct Admission: Sendable {
   let recipes: [Recipe]
   let maxPixels: Int
   let lockPlace: Int64?
+  /// How far the fetch reached (`Meta.reach`).
+  let reach: UInt8
+  /// Whether nothing but the end of the connection said where the body ends.
+  let isCloseDelimited: Bool
   let priority: Int
 
   func run(then: @escaping @Sendable (FetchOutcome) -> Void) {
@@ -51,7 +55,8 @@ struct Admission: Sendable {
     let sequence = shared.write(meta, plan)
     return Found(
       meta: meta, sequence: sequence ?? base.sequence, standing: .fresh, mayServeOnError: true,
-      age: Caching.age(meta, now: shared.clock.seconds), body: base.body, thumbs: base.thumbs)
+      age: Caching.age(meta, now: shared.clock.seconds), body: base.body, pictures: base.pictures,
+      isInMemory: base.isInMemory, thumbs: base.thumbs)
   }
 
   private func store(_ content: Digest?) {
@@ -62,13 +67,27 @@ struct Admission: Sendable {
     meta.content = body.count > 0 ? content : nil
     meta.bodyLength = Int64(body.count)
     meta.isPicture = body.withBytes { Picture.isOne($0) }
+    meta.reach = reach
     meta.varied = Caching.varied(head, plan)
     if head.status == 404 || head.status == 410 { shared.forget(plan.name) }
     guard !isBodyMissing, Caching.mayStore(meta, head, redirects, plan) else { return }
     // A page of a captive portal, or an error with status 200, must not take a picture's place.
     if plan.policy.rules == .kit, !meta.isPicture, base?.meta.isPicture == true { return }
+    guard !isCloseDelimited || isWholePicture else { return }
     guard keepBody(content, isPicture: meta.isPicture) else { return }
     if shared.write(meta, plan) != nil { shared.failures.forget(plan.name) }
+  }
+
+  /// A body whose end nobody announced may have been cut off: stored are only pictures that decode to their end.
+  private var isWholePicture: Bool {
+    body.withBytes { bytes in
+      guard case .found = ImageProbe.probe(bytes) else { return false }
+      var options = DecodeOptions()
+      options.limits.memory = shared.runtime.workers.memory
+      options.earlyStop = false
+      // Decoded for the verdict alone, to the smallest size that reads everything.
+      return (try? Thumbnailer.thumbnails(of: bytes, boxes: [ThumbnailBox(8)], options: options)) != nil
+    }
   }
 
   /// False when the answer can't be kept, because its body can't.
@@ -131,7 +150,8 @@ extension FetchTask {
       base: exchange.isConditional ? base : nil,
       recipes: Array(Set(wanting.flatMap(\.plan.recipes))),
       maxPixels: wanting.map(\.plan.maxPixels).max() ?? 0,
-      lockPlace: lockPlace, priority: priority)
+      lockPlace: lockPlace, reach: exchange.reach, isCloseDelimited: timings.isCloseDelimited,
+      priority: priority)
     lockPlace = nil
     let isSubmitted = runtime.workers.submit(priority: priority) {
       admission.run { outcome in self.runtime.loop.post { self.conclude(outcome) } }

@@ -6,6 +6,8 @@ struct PictureSource: Sendable {
   let content: Digest
   /// The URL for messages.
   let url: String
+  /// Thumbnails whose pixels are at hand.
+  var pictures: [Recipe: Picture] = [:]
   /// Thumbnails that are there, by their recipe.
   var thumbs: [Recipe: ThumbRecord.Stored] = [:]
   /// The body, if it is there.

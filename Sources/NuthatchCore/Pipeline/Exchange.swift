@@ -21,6 +21,10 @@ struct Exchange {
   var isConditional = false
   /// Why the transfer was stopped by us.
   var refusal: NuthatchError?
+  /// Whether a public origin sent the request on (`TransferRequest.isSentByPublic`).
+  var isSentByPublic = false
+  /// The farthest from public that any hop's address was (`Meta.reach`).
+  var reach: UInt8 = 0
   /// Seconds since 1970 at which the request was sent and the head came, for the age of the answer.
   var requestTime: Int64 = 0
   var responseTime: Int64 = 0
@@ -36,7 +40,16 @@ struct Exchange {
   mutating func begin(again first: TransferRequest) {
     hop = first
     redirects = []
+    isSentByPublic = false
+    reach = 0
     clear()
+  }
+
+  /// Notes to whom a hop was connected. A private address that a public origin sent us to counts as the farthest.
+  mutating func noteConnection(_ facts: ConnectionFacts) {
+    let isBehindPublic = isSentByPublic && facts.reach > 0
+    reach = max(reach, isBehindPublic ? AddressReach.link.rawValue : facts.reach)
+    isSentByPublic = isSentByPublic || facts.countsAsPublic
   }
 
   /// Forgets what the last hop brought.
@@ -48,5 +61,13 @@ struct Exchange {
     skipsBody = false
     probe = nil
     refusal = nil
+  }
+}
+
+extension ConnectionFacts {
+  /// How far from public the address was (`Meta.reach`). What is behind a proxy nobody here has seen.
+  var reach: UInt8 {
+    guard let addressClass else { return isProxied ? 1 : 0 }
+    return addressClass.reach.rawValue
   }
 }

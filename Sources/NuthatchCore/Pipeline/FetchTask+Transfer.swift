@@ -54,6 +54,9 @@ extension FetchTask: QueuedWork {
     var request = exchange.hop
     request.silence =
       errands.contains { $0.plan.silence == nil } ? nil : errands.compactMap(\.plan.silence).max()
+    request.addressGuard = plan.guardGrade.addressGuard
+    request.isSentByPublic = exchange.isSentByPublic
+    request.acceptsCompressed = !plan.wantsPictures && !plan.first.headers.contains("Accept-Encoding")
     exchange.isConditional = false
     if let base, mayAskWhether(base) {
       for field in Caching.conditionalFields(base.meta) {
@@ -215,6 +218,7 @@ extension FetchTask: TransferSink {
     guard case .flying(let entry, _) = phase else { return }
     phase = .idle
     shared.counts.bytes.count(exchange.body.count)
+    exchange.noteConnection(timings.connection)
     let ending = AttemptEnding(exchange, fault, timings)
     if exchange.refusal == nil, let wait = delayBeforeRetry(ending) {
       attempt += 1

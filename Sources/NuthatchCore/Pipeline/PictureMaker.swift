@@ -34,8 +34,11 @@ struct PictureMaker: Sendable {
     var pictures: Pictures = [:]
     var rest: [Recipe] = []
     for recipe in recipes {
-      if let picture = unpacked(source.thumbs[recipe]) ?? stored(source.content, recipe) {
+      if let picture = source.pictures[recipe] ?? unpacked(source.thumbs[recipe])
+        ?? stored(source.content, recipe)
+      {
         pictures[recipe] = .success(picture)
+        remember(picture, source.content, recipe)
       } else {
         rest.append(recipe)
       }
@@ -76,6 +79,7 @@ struct PictureMaker: Sendable {
         for (recipe, picture) in zip(group, made) {
           pictures[recipe] = .success(picture)
           if keepsThumbs { keep(picture, source.content, recipe) }
+          remember(picture, source.content, recipe)
         }
       } catch {
         let failure = NuthatchError(error, url: source.url)
@@ -88,6 +92,14 @@ struct PictureMaker: Sendable {
   /// A full disk is no reason not to deliver what has been made.
   private func keep(_ picture: Picture, _ content: Digest, _ recipe: Recipe) {
     try? ThumbRecord.write(picture, ThumbRecord.key(content, recipe), keeping: keeping, in: store)
+  }
+
+  /// The next one who wants it finds it in memory.
+  private func remember(_ picture: Picture, _ content: Digest, _ recipe: Recipe) {
+    guard picture.ownsPixels else { return }
+    let key = ThumbRecord.key(content, recipe)
+    // What memory has no room for is on disk.
+    _ = try? store.keep(key, picture, bytes: picture.payload.bytes, cost: picture.payload.count)
   }
 
   /// The same picture may have come under another URL before.

@@ -83,9 +83,11 @@ extension FetchQueue.Outcome {
     case nil: self = .done
     case .timeout: self = timings.connect > 0 || hasHead ? .timedOut : .unreachable(timedOut: true)
     case .stopped: self = hasHead ? .done : .abandoned
-    case .dns, .refused, .reset, .tls: self = hasHead ? .done : .unreachable(timedOut: false)
-    case .http, .truncated: self = .done
-    case .badURL, .outOfMemory, .internal, .io: self = .abandoned
+    // Somebody answers there, if badly: an odd page must not close the way to all the others.
+    case .reset: self = hasHead || timings.connect > 0 ? .done : .unreachable(timedOut: false)
+    case .dns, .refused, .tls: self = hasHead ? .done : .unreachable(timedOut: false)
+    case .http, .truncated, .tooLarge: self = .done
+    case .denied, .badURL, .outOfMemory, .internal, .io: self = .abandoned
     }
   }
 }

@@ -20,7 +20,8 @@ struct Meta: Sendable {
   var bodyLength: Int64 = 0
   /// Whether the body was told to be a picture, by its bytes.
   var isPicture = false
-  /// The widest class of addresses that the fetch touched.
+  /// The farthest from public that an address of the fetch was: 0 public, 1 private or anybody's behind a proxy,
+  /// 2 link-local, or private behind a public one.
   var reach: UInt8 = 0
 
   func encoded() -> [UInt8] {

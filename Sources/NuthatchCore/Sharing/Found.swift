@@ -22,13 +22,17 @@ struct Found: Sendable {
   /// In seconds.
   let age: Int64
   let body: Lease?
+  /// Thumbnails whose pixels are at hand, and whether all of them were in memory.
+  let pictures: [Recipe: Picture]
+  let isInMemory: Bool
+  /// Thumbnails that have to be unpacked.
   let thumbs: [Recipe: ThumbRecord.Stored]
 
   /// Whether everything is still there that the request wants.
   func isAnswer(to plan: RequestPlan) -> Bool {
     guard plan.wantsPictures else { return body != nil || meta.bodyLength == 0 }
     guard (200..<300).contains(meta.head.status), meta.content != nil else { return false }
-    return body != nil || plan.recipes.allSatisfy { thumbs[$0] != nil }
+    return body != nil || plan.recipes.allSatisfy { pictures[$0] != nil || thumbs[$0] != nil }
   }
 
   /// The answer, when it needs no decoding.
@@ -43,7 +47,7 @@ struct Found: Sendable {
     }
     var images: [Image] = []
     for recipe in plan.recipes {
-      guard let thumb = thumbs[recipe], thumb.form == .raw, let picture = try? thumb.picture(),
+      guard let picture = pictures[recipe],
         picture.originalWidth.multipliedReportingOverflow(by: picture.originalHeight).partialValue
           <= plan.maxPixels
       else { return nil }
@@ -56,7 +60,8 @@ struct Found: Sendable {
   func pictureSource(_ plan: RequestPlan) -> PictureSource? {
     guard isAnswer(to: plan), let content = meta.content else { return nil }
     return PictureSource(
-      content: content, url: meta.finalURL, thumbs: thumbs, body: body.map { Payload($0) })
+      content: content, url: meta.finalURL, pictures: pictures, thumbs: thumbs, body: body.map { Payload($0) }
+    )
   }
 }
 
@@ -64,7 +69,8 @@ extension AnswerOrigin {
   /// From the cache.
   static func stored(_ found: Found) -> AnswerOrigin {
     AnswerOrigin(
-      finalURL: found.meta.finalURL, source: .disk, isInCache: true, isStale: found.standing != .fresh,
+      finalURL: found.meta.finalURL, source: found.isInMemory ? .memory : .disk, isInCache: true,
+      isStale: found.standing != .fresh,
       age: found.age, redirects: found.meta.redirects)
   }
 

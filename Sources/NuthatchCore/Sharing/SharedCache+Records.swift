@@ -6,27 +6,53 @@ import NuthatchStore
 extension SharedCache {
   /// The stored answer to a request. Whatever can't be read is not there.
   func find(_ plan: RequestPlan) -> Found? {
-    guard let (meta, sequence) = meta(plan) else { return nil }
+    guard let (meta, sequence) = meta(plan), plan.guardGrade.admits(meta.reach) else { return nil }
     return found(meta, sequence, plan)
   }
 
   private func found(_ meta: Meta, _ sequence: UInt64, _ plan: RequestPlan) -> Found {
     let now = clock.seconds
     let verdict = Caching.judge(meta, plan, now: now)
-    var thumbs: [Recipe: ThumbRecord.Stored] = [:]
+    var thumbs = Thumbs()
     var body: Lease?
     if let content = meta.content {
-      for recipe in plan.recipes {
-        thumbs[recipe] = record(ThumbRecord.key(content, recipe)).flatMap { ThumbRecord.Stored($0) }
-      }
+      for recipe in plan.recipes { look(for: recipe, of: content, &thumbs) }
       // Looked up only where it is needed, because a hit is what keeps a record.
-      if !plan.wantsPictures || thumbs.count < Set(plan.recipes).count {
-        body = record(RecordKey(.body, content.bytes))
-      }
+      if !plan.wantsPictures || thumbs.isIncomplete { body = record(RecordKey(.body, content.bytes)) }
     }
     return Found(
       meta: meta, sequence: sequence, standing: verdict.standing, mayServeOnError: verdict.mayServeOnError,
-      age: verdict.age, body: body, thumbs: thumbs)
+      age: verdict.age, body: body, pictures: thumbs.ready,
+      isInMemory: thumbs.isInMemory && plan.wantsPictures,
+      thumbs: thumbs.packed)
+  }
+
+  /// The thumbnails that are there, of those that were looked for.
+  private struct Thumbs {
+    var ready: [Recipe: Picture] = [:]
+    var packed: [Recipe: ThumbRecord.Stored] = [:]
+    var isInMemory = true
+    var isIncomplete = false
+  }
+
+  private func look(for recipe: Recipe, of content: Digest, _ thumbs: inout Thumbs) {
+    let key = ThumbRecord.key(content, recipe)
+    // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
+    if let held = (try? store.recall(key)) ?? nil, let picture = held.owner as? Picture {
+      thumbs.ready[recipe] = picture
+      // The record on disk is in use, too.
+      _ = try? store.touch(key)
+      return
+    }
+    thumbs.isInMemory = false
+    guard let stored = record(key).flatMap({ ThumbRecord.Stored($0) }) else {
+      return thumbs.isIncomplete = true
+    }
+    if stored.form == .raw, let picture = try? stored.picture() {
+      thumbs.ready[recipe] = picture
+    } else {
+      thumbs.packed[recipe] = stored
+    }
   }
 
   /// Which record a request finds at this moment; nil for none.

@@ -25,7 +25,11 @@ final class SharedCache: @unchecked Sendable {
 
   init(_ path: String, _ options: Cache.Options, _ runtime: Runtime) throws(NuthatchError) {
     do throws(StoreFault) {
-      store = try Store.open(path, Store.Options(diskBytes: options.diskBytes))
+      store = try Store.open(
+        path,
+        Store.Options(
+          diskBytes: options.diskBytes, memoryBytes: options.memoryBytes, memoryItems: options.memoryItems,
+          spill: options.spill.map { $0 == .eager ? .eager : .pressure }))
     } catch {
       throw NuthatchError(error, path: path)
     }

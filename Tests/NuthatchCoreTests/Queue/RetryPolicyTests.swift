@@ -113,8 +113,10 @@ import Testing
       FetchQueue.Outcome(kind.map { TransportFault($0, "") }, timings, hasHead: hasHead)
     }
     #expect(outcome(nil, connected, true) == .done)
+    #expect(outcome(.reset, connected, false) == .done)
     for kind in [TransportFault.Kind.dns, .refused, .reset, .tls] {
-      #expect(outcome(kind, connected, false) == .unreachable(timedOut: false))
+      let timings = kind == .reset ? TransferTimings() : connected
+      #expect(outcome(kind, timings, false) == .unreachable(timedOut: false))
       #expect(outcome(kind, connected, true) == .done)
     }
     #expect(outcome(.timeout, TransferTimings(), false) == .unreachable(timedOut: true))
