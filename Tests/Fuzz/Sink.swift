@@ -15,14 +15,24 @@ func fuzzOptions(_ variant: UInt8) -> DecodeOptions {
 }
 
 /// Reads every pixel, so that the sanitizers see what was never written or lies outside.
-func digest(_ result: DecodeResult) -> UInt64 {
+func digest(_ pictures: [PixelBuffer]) -> UInt64 {
   var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-  for picture in result.pictures {
+  for picture in pictures {
     picture.withUnsafeBytes { bytes in
       for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
     }
   }
   return hash
+}
+
+/// A digest of each picture, or nil of a fault.
+func eachDigest(_ body: () throws(ImageFault) -> DecodeResult) -> [UInt64]? {
+  do throws(ImageFault) {
+    return try body().pictures.map { digest([$0]) }
+  } catch {
+    demand(error.kind != .internal && !error.message.isEmpty, "\(error)")
+    return nil
+  }
 }
 
 /// Pixels or verdict.
@@ -32,7 +42,7 @@ enum Outcome: Equatable {
 
   init(_ body: () throws(ImageFault) -> DecodeResult) {
     do throws(ImageFault) {
-      self = .pixels(digest(try body()))
+      self = .pixels(digest(try body().pictures))
     } catch {
       demand(error.kind != .internal && !error.message.isEmpty, "\(error)")
       self = .fault(error.word)

@@ -4,7 +4,8 @@ func fuzzIncremental(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard count > 4 else { return 0 }
   let (variant, bytes) = split(start, count)
   let options = fuzzOptions(variant)
-  let boxes = [ThumbnailBox(17)]
+  let boxes =
+    variant & 0x80 == 0 ? [ThumbnailBox(17)] : [ThumbnailBox(17), ThumbnailBox(5), ThumbnailBox(40)]
   let whole = Outcome { () throws(ImageFault) in
     try Thumbnailer.thumbnails(of: bytes, boxes: boxes, options: options)
   }

@@ -1,4 +1,5 @@
-/// JPEGs to thumbnails and to whole pictures, with and without leave to be damaged.
+/// JPEGs to thumbnails and to whole pictures, with and without leave to be damaged. Several thumbnails at once have
+/// the same pixels as each alone.
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzJPEG(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard count > 4 else { return 0 }
@@ -8,8 +9,16 @@ func fuzzJPEG(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     ThumbnailBox(24, quality: variant & 4 == 0 ? .best : .fast), ThumbnailBox(9, mode: .fill),
     ThumbnailBox(width: 30, height: 7, mode: .exact, enlarge: true),
   ]
-  _ = Outcome { () throws(ImageFault) in
+  let together = eachDigest { () throws(ImageFault) in
     try Thumbnailer.thumbnails(of: bytes, boxes: boxes, options: options)
+  }
+  if let together {
+    for (box, pixels) in zip(boxes, together) {
+      let alone = Outcome { () throws(ImageFault) in
+        try Thumbnailer.thumbnails(of: bytes, boxes: [box], options: options)
+      }
+      demand(alone == .pixels(pixels), "\(box): \(alone)")
+    }
   }
   _ = Outcome { () throws(ImageFault) in try Thumbnailer.decode(bytes, options: options) }
   return 0

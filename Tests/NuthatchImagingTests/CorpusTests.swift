@@ -56,6 +56,19 @@ import Testing
     }
   }
 
+  @Test func severalBoxesGiveTheSameAsEachAlone() {
+    let boxes = [512, 256, 128, 64, 16].map { ThumbnailBox($0) }
+    var options = DecodeOptions()
+    options.allowDamaged = true
+    for (name, bytes) in files() {
+      guard case .success(let together) = Decode.thumbnails(bytes, boxes, options) else { continue }
+      for (box, picture) in zip(boxes, together.pictures) {
+        let alone = Decode.thumbnails(bytes, [box], options).picture
+        #expect(picture.bytes == alone?.bytes, "\(name), \(box.width)")
+      }
+    }
+  }
+
   @Test func damagedPNGsAreRefused() {
     for (name, bytes) in files(in: "pngsuite") where name.hasSuffix(".png") {
       let outcome = Decode.whole(bytes)

@@ -6,13 +6,22 @@
 // libjpeg-turbo decodes a group of blocks by one of two ways, the fast one where the buffer holds more than
 // the group can need. On damaged data the two differ, so that the result would depend on the pieces: as long
 // as input is to come, a group is begun only when the fast way is taken, as with all the input there.
+// With followers, the group is kept for them.
 static boolean on_decode_mcu(j_decompress_ptr codec, JBLOCKROW *blocks) {
     enum { MOST_OF_A_GROUP = DCTSIZE2 * 8 * D_MAX_BLOCKS_IN_MCU };
     nhs_jpeg *j = codec->client_data;
-    if (!j->has_ended && j->source.bytes_in_buffer < MOST_OF_A_GROUP) {
+    if (!j->has_ended && !codec->arith_code && j->source.bytes_in_buffer < MOST_OF_A_GROUP) {
         return FALSE;
     }
-    return j->decode_mcu(codec, blocks);
+    if (!j->kept) {
+        return j->decode_mcu(codec, blocks);
+    }
+    nhs_jpeg_make_room(j);
+    if (!j->decode_mcu(codec, blocks)) {
+        return FALSE;
+    }
+    nhs_jpeg_keep(j, blocks);
+    return TRUE;
 }
 
 // Decoding
@@ -84,6 +93,19 @@ int nhs_jpeg_start(nhs_jpeg *j, int denominator, int may_stop, int32_t *width, i
     if (setjmp(j->escape)) {
         return NHS_FAILED;
     }
+    if (nhs_jpeg_start_codec(j, denominator, may_stop) != NHS_OK) {
+        return NHS_FAILED;
+    }
+    if (!j->codec.progressive_mode) {
+        j->decode_mcu = j->codec.entropy->decode_mcu;
+        j->codec.entropy->decode_mcu = on_decode_mcu;
+    }
+    *width = (int32_t)j->codec.output_width;
+    *height = (int32_t)j->codec.output_height;
+    return begin_scan(j);
+}
+
+int nhs_jpeg_start_codec(nhs_jpeg *j, int denominator, int may_stop) {
     j->codec.scale_num = 1;
     j->codec.scale_denom = (unsigned)denominator;
     j->codec.dct_method = JDCT_ISLOW;
@@ -94,14 +116,8 @@ int nhs_jpeg_start(nhs_jpeg *j, int denominator, int may_stop, int32_t *width, i
     if (!jpeg_start_decompress(&j->codec)) {
         return nhs_jpeg_fail(j, NHS_FAULT_INTERNAL, "libjpeg waits where it must not");
     }
-    if (!j->codec.progressive_mode && !j->codec.arith_code) {
-        j->decode_mcu = j->codec.entropy->decode_mcu;
-        j->codec.entropy->decode_mcu = on_decode_mcu;
-    }
     j->stage = j->is_buffered ? STAGE_SCANS : STAGE_ROWS;
-    *width = (int32_t)j->codec.output_width;
-    *height = (int32_t)j->codec.output_height;
-    return begin_scan(j);
+    return NHS_OK;
 }
 
 // Whether a scan could still change a component's coefficients that matter when each of its blocks becomes
@@ -142,7 +158,8 @@ static bool is_complete(const nhs_jpeg *j) {
     return true;
 }
 
-static bool is_enough(const nhs_jpeg *j) {
+// Whether the scans that `j` has read are enough for the scale of `lane`: its own, or a follower's.
+static bool is_enough(const nhs_jpeg *j, const nhs_jpeg *lane) {
     const struct jpeg_decompress_struct *codec = &j->codec;
     if (is_complete(j)) {
         return true;
@@ -151,7 +168,7 @@ static bool is_enough(const nhs_jpeg *j) {
         return false;
     }
     for (int c = 0; c < codec->num_components; c++) {
-        int size = codec->comp_info[c].DCT_scaled_size;
+        int size = lane->codec.comp_info[c].DCT_scaled_size;
         // The thumbnail has about half as many pixels a side as the rows. Brightness profits from the rest,
         // colour differences don't.
         if (c > 0 && codec->jpeg_color_space == JCS_YCbCr && size > 1) {
@@ -166,7 +183,23 @@ static bool is_enough(const nhs_jpeg *j) {
 
 // libjpeg's arithmetic decoder can't stop in the middle and go on later, so it gets all the input at once.
 static bool must_wait(const nhs_jpeg *j) {
-    return j->codec.arith_code && !j->has_ended;
+    return j->codec.arith_code && !j->has_ended && !j->leader;
+}
+
+// Lets followers give their rows, all of them or those whose scale needs no more scans. The number that began.
+static int begin_followers(nhs_jpeg *j, bool all) {
+    int count = 0;
+    for (int i = 0; i < j->follower_count; i++) {
+        nhs_jpeg *follower = j->followers[i];
+        if (follower->stage == STAGE_SCANS && (all || is_enough(j, follower))) {
+            if (nhs_jpeg_begin_following(follower) != NHS_OK) {
+                nhs_jpeg_fail(j, follower->fault.kind, follower->fault.message);
+                longjmp(j->escape, 1);
+            }
+            count++;
+        }
+    }
+    return count;
 }
 
 int nhs_jpeg_absorb(nhs_jpeg *j) {
@@ -196,7 +229,10 @@ int nhs_jpeg_absorb(nhs_jpeg *j) {
             if (judge_damage(j) != NHS_OK) {
                 return NHS_FAILED;
             }
-            over = j->stopped = is_enough(j);
+            over = j->stopped = is_enough(j, j);
+            if (!over && begin_followers(j, false) > 0) {
+                return NHS_OK;
+            }
             break;
         case JPEG_REACHED_EOI:
             over = true;
@@ -216,6 +252,7 @@ int nhs_jpeg_absorb(nhs_jpeg *j) {
     j->codec.do_block_smoothing = !j->stopped && !is_complete(j);
     jpeg_start_output(&j->codec, j->codec.input_scan_number);
     j->stage = STAGE_ROWS;
+    begin_followers(j, true);
     return NHS_OK;
 }
 
@@ -243,6 +280,9 @@ int nhs_jpeg_rows(nhs_jpeg *j, uint8_t *rows, size_t stride, int32_t max_rows, i
             return *got > 0 ? NHS_OK : NHS_MORE;
         }
         *got += (int32_t)now;
+        if (j->follower_count > 0) {
+            break; // one row of groups is kept at a time, and followers read it next
+        }
     }
     // The arithmetic decoder can't tell an end from zeros.
     if (j->hit_end && j->codec.arith_code && !j->is_buffered && !j->is_damaged) {

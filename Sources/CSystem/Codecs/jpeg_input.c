@@ -175,6 +175,7 @@ void nhs_jpeg_free(nhs_jpeg *j) {
         jpeg_destroy_decompress(&j->codec);
     }
     free(j->own);
+    free(j->kept);
     free(j);
 }
 

@@ -12,6 +12,8 @@
 
 enum stage { STAGE_HEADER, STAGE_READY, STAGE_SCANS, STAGE_ROWS, STAGE_FAILED };
 
+enum { MAX_FOLLOWERS = 3 }; // four scales are all there are
+
 struct nhs_jpeg {
     struct jpeg_decompress_struct codec;
     struct jpeg_error_mgr errors;
@@ -29,6 +31,16 @@ struct nhs_jpeg {
     uint32_t components_seen; // bit per component that had a scan
     boolean (*decode_mcu)(j_decompress_ptr, JBLOCKROW *);
 
+    // Several scales: the leader reads the input, followers make rows of other scales from its coefficients.
+    nhs_jpeg *leader;
+    nhs_jpeg *followers[MAX_FOLLOWERS];
+    int follower_count;
+    JBLOCK *kept;       // a leader's: the groups of one row of them, in the order of the stream
+    size_t kept_room;   // in groups
+    size_t kept_count;
+    size_t taken;       // a follower's: groups of those that it has read
+    int arrays_lent;    // a follower's: its leader's arrays that it has been given
+
     uint8_t *own;       // bytes that were fed and not yet used up
     size_t own_size;
     int64_t fed;        // bytes given so far
@@ -45,5 +57,14 @@ int64_t nhs_jpeg_position(const nhs_jpeg *j);
 int nhs_jpeg_fail(nhs_jpeg *j, int kind, const char *message);
 // Notes that pixels are missing or wrong from here on.
 void nhs_jpeg_note_damage(nhs_jpeg *j);
+
+// Starts libjpeg itself. To be called with `escape` set.
+int nhs_jpeg_start_codec(nhs_jpeg *j, int denominator, int may_stop);
+// Makes room for another group of blocks. To be called with `escape` set.
+void nhs_jpeg_make_room(nhs_jpeg *leader);
+// Keeps a group for the followers.
+void nhs_jpeg_keep(nhs_jpeg *leader, JBLOCKROW *blocks);
+// Lets a follower of a picture of several scans give the rows that the scans so far make.
+int nhs_jpeg_begin_following(nhs_jpeg *follower);
 
 #endif

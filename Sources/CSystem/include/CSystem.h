@@ -17,7 +17,6 @@
 #include "nhs_linux.h"
 #include "nhs_png_decode.h"
 #include "nhs_process.h"
-#include "nhs_reduce.h"
 #include "nhs_resample.h"
 #include "nhs_store.h"
 #include "nhs_unpack.h"

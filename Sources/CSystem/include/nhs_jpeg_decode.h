@@ -3,6 +3,10 @@
 // One object a picture, used by one thread at a time:
 //   new -> feed (once borrowed, or many times copied) -> end -> header -> start -> absorb -> rows… -> free
 // header, absorb and rows answer NHS_MORE when they need input that wasn't fed yet; call them again then.
+//
+// Several scales at once: the decoder of the largest is the leader. The others get the same input until their header
+// is read, then follow the leader instead of being started, and need no more of it. All are used by the same thread;
+// a follower must not be used once its leader is gone.
 #ifndef NHS_JPEG_DECODE_H
 #define NHS_JPEG_DECODE_H
 
@@ -53,9 +57,16 @@ int nhs_jpeg_header(nhs_jpeg *decoder, nhs_jpeg_info *info);
 // denominator: 1, 2, 4 or 8. may_stop: leave out scans that this scale doesn't need. Answers the size of the
 // rows that will come.
 int nhs_jpeg_start(nhs_jpeg *decoder, int denominator, int may_stop, int32_t *width, int32_t *height);
-// Consumes the scans of a picture that has several, until the rule says enough.
+// Instead of start, for a smaller scale than the leader's: the same rows as alone, from what the leader reads.
+int nhs_jpeg_follow(nhs_jpeg *decoder, nhs_jpeg *leader, int denominator, int32_t *width, int32_t *height);
+// Consumes the scans of a picture that has several, until the rule says enough for this decoder or one that follows
+// it. Whoever has rows then must give all of them before the next call, since more scans would change them.
 int nhs_jpeg_absorb(nhs_jpeg *decoder);
-// Up to max_rows rows of width*4 bytes: RGB and 255, or CMYK. *got is 0 only with NHS_MORE or after the last.
+// Whether a decoder can give rows by now.
+int nhs_jpeg_has_rows(const nhs_jpeg *decoder);
+// Up to max_rows rows of width*4 bytes: RGB and 255, or CMYK. *got is 0 only with NHS_MORE or after the last;
+// rows that came before a fault count too. After each call of a leader of a picture of one scan, its followers must
+// give all the rows that they can.
 int nhs_jpeg_rows(nhs_jpeg *decoder, uint8_t *rows, size_t stride, int32_t max_rows, int32_t *got);
 
 void nhs_jpeg_get_report(const nhs_jpeg *decoder, nhs_jpeg_report *report);

@@ -1,6 +1,9 @@
 import CSystem
 
 /// One JPEG on its way to thumbnails, fed at once or in pieces.
+///
+/// Each thumbnail is made from the scale that it would be made from alone, and has the same pixels. However many
+/// scales that are, the input is read once: the largest scale does it, and the others follow.
 final class JPEGRowDecoder {
   enum Progress {
     case needMore
@@ -14,17 +17,12 @@ final class JPEGRowDecoder {
     case done
   }
 
-  private static let batch = 16
-
-  private let handle: OpaquePointer
-  private let plans: [StoredPlan]
+  private let count: Int
+  private let leader: JPEGScale
+  private let followers: [JPEGScale]
   private let options: DecodeOptions
   private let profile: [UInt8]?
-  private let denominator: Int
   private var stage = Stage.header
-  private var rowSize = ImageSize(width: 0, height: 0)
-  private var rows: RowBatch?
-  private var fanOut: RowFanOut?
   private var isCMYK = false
   private var isInverted = false
   private var inkConverter: ColorConverter?
@@ -35,35 +33,37 @@ final class JPEGRowDecoder {
 
   init(plans: [StoredPlan], profile: [UInt8]?, options: DecodeOptions) throws(ImageFault) {
     let limits = options.limits
-    var codecLimits = nhs_jpeg_limits(
+    let codecLimits = nhs_jpeg_limits(
       max_memory: Int64(limits.memory), max_scans: Int64(limits.scans),
       max_scan_blocks: Int64(limits.scanBlocks), allow_damaged: options.allowDamaged ? 1 : 0)
-    guard let handle = nhs_jpeg_new(&codecLimits) else {
-      throw ImageFault(.outOfMemory, "no memory for a JPEG decoder")
+    let denominators = Set(plans.map(\.denominator)).sorted()
+    leader = try JPEGScale(denominators.first ?? 1, of: plans, limits: codecLimits)
+    var followers: [JPEGScale] = []
+    for denominator in denominators.dropFirst() {
+      followers.append(try JPEGScale(denominator, of: plans, limits: codecLimits))
     }
-    self.handle = handle
-    self.plans = plans
+    self.followers = followers
+    count = plans.count
     self.options = options
     self.profile = profile
-    denominator = plans.map(\.denominator).min() ?? 1
   }
-
-  deinit { nhs_jpeg_free(handle) }
 
   /// The whole input, which must stay where it is while this object is used.
   func borrow(_ bytes: UnsafeRawBufferPointer) {
-    nhs_jpeg_borrow(handle, bytes.baseAddress, bytes.count)
-    nhs_jpeg_end(handle)
+    for scale in [leader] + followers { nhs_jpeg_borrow(scale.handle, bytes.baseAddress, bytes.count) }
+    end()
   }
 
   /// The next piece of the input.
   func feed(_ bytes: UnsafeRawBufferPointer) throws(ImageFault) {
-    try check(nhs_jpeg_feed(handle, bytes.baseAddress, bytes.count))
+    try leader.check(nhs_jpeg_feed(leader.handle, bytes.baseAddress, bytes.count))
+    guard stage == .header else { return }
+    for scale in followers { try scale.check(nhs_jpeg_feed(scale.handle, bytes.baseAddress, bytes.count)) }
   }
 
   /// No more input will come.
   func end() {
-    nhs_jpeg_end(handle)
+    for scale in [leader] + followers { nhs_jpeg_end(scale.handle) }
   }
 
   /// Goes on as far as the input leads.
@@ -82,43 +82,46 @@ final class JPEGRowDecoder {
 
   private func readHeader() throws(ImageFault) -> Bool {
     var info = nhs_jpeg_info()
-    guard try check(nhs_jpeg_header(handle, &info)) else { return false }
+    guard try leader.check(nhs_jpeg_header(leader.handle, &info)) else { return false }
     isCMYK = info.is_cmyk != 0
     isInverted = info.is_inverted != 0
-    var width: Int32 = 0
-    var height: Int32 = 0
-    try check(nhs_jpeg_start(handle, Int32(denominator), options.earlyStop ? 1 : 0, &width, &height))
-    rowSize = ImageSize(width: Int(width), height: Int(height))
+    try leader.start(behind: nil, mayStop: options.earlyStop)
+    for scale in followers {
+      guard try scale.check(nhs_jpeg_header(scale.handle, &info)) else {
+        throw ImageFault(.internal, "a header that one decoder has read and another hasn't")
+      }
+      try scale.start(behind: leader, mayStop: options.earlyStop)
+    }
     if isCMYK { openInkProfile() }
     stage = .scans
     return true
   }
 
   private func readScans() throws(ImageFault) -> Bool {
-    guard try check(nhs_jpeg_absorb(handle)) else { return false }
-    fanOut = try RowFanOut(plans, rowSize: rowSize, denominator: denominator, opaque: true)
-    rows = try RowBatch(width: rowSize.width, rows: Self.batch)
-    stage = .rows
+    guard try leader.check(nhs_jpeg_absorb(leader.handle)) else { return false }
+    guard !leader.hasRows else {
+      stage = .rows
+      return true
+    }
+    // Alone, they would stop here: what later scans add isn't for them.
+    for scale in followers where scale.hasRows { try scale.readOn(convertInk) }
     return true
   }
 
   private func readRows() throws(ImageFault) -> Bool {
-    guard let rows, let fanOut else { throw ImageFault(.internal, "rows without a header") }
-    while fanOut.rows < rowSize.height {
-      var got: Int32 = 0
-      let status = nhs_jpeg_rows(handle, rows.base, rows.stride, Int32(Self.batch), &got)
-      if status == NHS_FAILED {
-        let fault = self.fault
-        guard options.allowDamaged, fault.leavesPixels, fanOut.rows > 0 else { throw fault }
-        passedOver = fault
+    while !leader.isOver {
+      let got: Int
+      do throws(ImageFault) {
+        got = try leader.readSome(convertInk)
+        for scale in followers { try scale.readOn(convertInk) }
+      } catch {
+        guard options.allowDamaged, error.leavesPixels, leader.rowCount > 0 else { throw error }
+        passedOver = error
         break
       }
       if got == 0 { return false }
-      if isCMYK {
-        for i in 0..<Int(got) { convertInk(rows.base + i * rows.stride, count: rowSize.width) }
-      }
-      try fanOut.push(rows: rows.base, count: Int(got), stride: rows.stride)
     }
+    for scale in followers { try scale.readOn(convertInk) }
     stage = .done
     return true
   }
@@ -131,6 +134,7 @@ final class JPEGRowDecoder {
   }
 
   private func convertInk(_ pixels: UnsafeMutablePointer<UInt8>, count: Int) {
+    guard isCMYK else { return }
     if let inkConverter {
       inkConverter.convert(pixels, count: count)
     } else {
@@ -140,17 +144,23 @@ final class JPEGRowDecoder {
 
   /// The thumbnails as stored, once `advance` has said `done`.
   func finish() throws(ImageFault) -> [PixelBuffer] {
-    guard stage == .done, let fanOut else { throw ImageFault(.internal, "finished before the last row") }
-    return try fanOut.finish()
+    guard stage == .done else { throw ImageFault(.internal, "finished before the last row") }
+    var found = [PixelBuffer?](repeating: nil, count: count)
+    for scale in [leader] + followers {
+      for (place, picture) in zip(scale.places, try scale.finish()) { found[place] = picture }
+    }
+    let pictures = found.compactMap { $0 }
+    guard pictures.count == count else { throw ImageFault(.internal, "a thumbnail wasn't made") }
+    return pictures
   }
 
   var report: DecodeReport {
     var raw = nhs_jpeg_report()
-    nhs_jpeg_get_report(handle, &raw)
+    nhs_jpeg_get_report(leader.handle, &raw)
     var report = DecodeReport()
     report.bytesUsed = Int(raw.bytes_used)
     report.scansUsed = Int(raw.scans_used)
-    report.denominator = denominator
+    report.denominator = leader.denominator
     report.stoppedEarly = raw.stopped_early != 0
     report.isPartial = raw.is_damaged != 0 || passedOver != nil
     report.fault = passedOver
@@ -158,18 +168,9 @@ final class JPEGRowDecoder {
       let kind: ImageFault.Kind = raw.is_truncated != 0 ? .truncated : .corrupt
       report.fault = ImageFault(kind, "damaged JPEG data", at: Int(raw.damage_offset))
     }
-    report.warningCount = Int(nhs_jpeg_warnings(handle).pointee.count) + ownWarnings.count
+    report.warningCount = Int(nhs_jpeg_warnings(leader.handle).pointee.count) + ownWarnings.count
     return report
   }
 
-  var warnings: [String] { keptWarnings(nhs_jpeg_warnings(handle)) + ownWarnings }
-
-  private var fault: ImageFault { ImageFault(nhs_jpeg_fault(handle), format: .jpeg) }
-
-  /// Whether it went well; false asks for more input.
-  @discardableResult
-  private func check(_ status: Int32) throws(ImageFault) -> Bool {
-    if status == NHS_FAILED { throw fault }
-    return status == NHS_OK
-  }
+  var warnings: [String] { keptWarnings(nhs_jpeg_warnings(leader.handle)) + ownWarnings }
 }

@@ -2,12 +2,21 @@ extension Job {
   /// An upper estimate of what decoding holds, in bytes, results included.
   var memoryNeed: Int {
     var sum = Sum(bytes: 512 << 10)  // the codecs' tables and fixed buffers
-    let denominator = info.format == .jpeg ? plans.map(\.denominator).min() ?? 1 : 1
-    let width = (info.size.width + denominator - 1) / denominator
-    // Rows of samples inside the codec (libjpeg: two groups of blocks a component, before and after upsampling;
-    // PNG: a ring of rows of up to eight bytes a pixel) and the batch of finished ones.
-    sum.add(width, 4 * (info.format == .jpeg ? 64 : 60))
-    sum.add(info.size.width, info.format == .jpeg ? 64 : 0)
+    if info.format == .jpeg {
+      let denominators = Set(plans.map(\.denominator))
+      for denominator in denominators {
+        // Rows of samples inside the codec: two groups of blocks a component, before and after upsampling. And
+        // the batch of finished ones.
+        sum.add((info.size.width + denominator - 1) / denominator, 4 * 64)
+        sum.add(info.size.width, 64)
+      }
+      // Of several scales: another codec each, and the coefficients of a row of groups of at most ten blocks.
+      sum.add(denominators.count - 1, 128 << 10)
+      if denominators.count > 1 { sum.add(info.size.width + 64, 160) }
+    } else {
+      // A ring of rows of up to eight bytes a pixel, and the batch.
+      sum.add(info.size.width, 4 * 60)
+    }
     sum.add(info.wholePictureBytes, 1)
     for plan in plans {
       let factor = max(1, info.format == .jpeg ? plan.denominator : 1)
