@@ -127,10 +127,8 @@ extension FetchQueue {
   /// Brings the pools up to date about a host of which something has changed.
   func refresh(_ host: QueueHost, _ now: Int64) {
     let gate = host.gate(at: now, settings)
-    for lane in host.lanes {
-      if gate == .open { host.pool.offer(lane) } else { host.pool.withdraw(lane) }
-    }
-    if case .until(let time) = gate, host.lanes.contains(where: { !$0.isEmpty }) {
+    host.offerLanes(gate == .open)
+    if case .until(let time) = gate, host.hasQueued {
       wakingHosts.set(host, key: key(time))
     } else {
       wakingHosts.remove(host)
@@ -165,11 +163,9 @@ extension FetchQueue {
   }
 
   private func refuseAll(of host: QueueHost) {
-    for lane in host.lanes {
-      for entry in lane.takeAll() {
-        entry.turn(.refused)
-        refusals.append(entry)
-      }
+    for entry in host.takeAll() {
+      entry.turn(.refused)
+      refusals.append(entry)
     }
   }
 

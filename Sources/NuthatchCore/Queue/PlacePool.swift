@@ -17,6 +17,16 @@ final class PlacePool {
     var byAge = PositionedHeap<LanesByAge>()
 
     var isEmpty: Bool { byRank.isEmpty }
+
+    var leaders: Leaders? {
+      guard let best = byRank.first, let oldest = byAge.first else { return nil }
+      return Leaders(best: best, oldest: oldest)
+    }
+  }
+
+  private struct Leaders {
+    var best: QueueLane
+    var oldest: QueueLane
   }
 
   var size: Int
@@ -102,25 +112,25 @@ final class PlacePool {
 
   /// Takes the entry out whose turn it is, if there is one and a place for it.
   func takeNext(waitingSince limit: Int64) -> QueueEntry? {
-    let above = hasForegroundRoom ? candidates(foreground, heldForeground) : nil
-    let below = hasBackgroundRoom ? candidates(background, heldBackground) : nil
+    let above = hasForegroundRoom ? leaders(isBackground: false) : nil
+    let below = hasBackgroundRoom ? leaders(isBackground: true) : nil
     guard let above else { return below.flatMap { take($0, &belowShare, limit) } }
     let isBelowsTurn = turnShare.isDue(below?.oldest.byAge.first, waitingSince: limit)
     if isBelowsTurn, let below { return take(below, &belowShare, limit) }
     return take(above, &aboveShare, limit)
   }
 
-  private typealias Candidates = (best: QueueLane, oldest: QueueLane)
-
-  private func candidates(_ free: Ready, _ held: Ready) -> Candidates? {
-    let sets = hasRoomForHeld ? [free, held] : [free]
-    let best = sets.min { ($0.byRank.firstKey ?? .max) < ($1.byRank.firstKey ?? .max) }
-    let oldest = sets.min { ($0.byAge.firstKey ?? .max) < ($1.byAge.firstKey ?? .max) }
-    guard let best = best?.byRank.first, let oldest = oldest?.byAge.first else { return nil }
-    return (best, oldest)
+  private func leaders(isBackground: Bool) -> Leaders? {
+    let free = isBackground ? background.leaders : foreground.leaders
+    guard lent > 0, hasRoomForHeld else { return free }
+    guard let held = isBackground ? heldBackground.leaders : heldForeground.leaders else { return free }
+    guard let free else { return held }
+    return Leaders(
+      best: held.best.bestRank < free.best.bestRank ? held.best : free.best,
+      oldest: held.oldest.oldestArrival < free.oldest.oldestArrival ? held.oldest : free.oldest)
   }
 
-  private func take(_ lanes: Candidates, _ share: inout Share, _ limit: Int64) -> QueueEntry? {
+  private func take(_ lanes: Leaders, _ share: inout Share, _ limit: Int64) -> QueueEntry? {
     let isOldest = share.isDue(lanes.oldest.byAge.first, waitingSince: limit)
     return (isOldest ? lanes.oldest : lanes.best).takeNext(oldest: isOldest, waitingSince: limit)
   }

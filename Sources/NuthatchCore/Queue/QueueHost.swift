@@ -57,7 +57,19 @@ final class QueueHost {
     max(1, speaksHTTP2 ? settings.streams : settings.perHost)
   }
 
-  var lanes: [QueueLane] { [foreground, background].compactMap { $0 } }
+  var hasQueued: Bool { foreground?.isEmpty == false || background?.isEmpty == false }
+
+  /// Tells the pool which of its lanes could start something now.
+  func offerLanes(_ isOpen: Bool) {
+    if let foreground { isOpen ? pool.offer(foreground) : pool.withdraw(foreground) }
+    if let background { isOpen ? pool.offer(background) : pool.withdraw(background) }
+  }
+
+  /// Takes all entries out that are queued, in the order of their arrival.
+  func takeAll() -> [QueueEntry] {
+    let all = (foreground?.takeAll() ?? []) + (background?.takeAll() ?? [])
+    return all.sorted { $0.arrival < $1.arrival }
+  }
 
   func noteStart(of entry: QueueEntry) {
     running += 1
@@ -101,7 +113,7 @@ final class QueueHost {
   /// Takes part in another pool from now on, with all that runs; nothing may be lent.
   func move(to other: PlacePool) {
     guard other !== pool else { return }
-    for lane in lanes { pool.withdraw(lane) }
+    offerLanes(false)
     let counts = [(runningBackground, true), (running - runningBackground, false)]
     for (count, isBackground) in counts {
       for _ in 0..<count {
@@ -160,9 +172,11 @@ final class QueueLane {
     byAge.remove(entry)
   }
 
-  /// Takes all out, in the order of their arrival.
+  var bestRank: UInt64 { byRank.firstKey ?? .max }
+  var oldestArrival: UInt64 { byAge.firstKey ?? .max }
+
   func takeAll() -> [QueueEntry] {
-    let all = byAge.elements.sorted { $0.arrival < $1.arrival }
+    let all = byAge.elements
     for entry in all { remove(entry) }
     return all
   }
