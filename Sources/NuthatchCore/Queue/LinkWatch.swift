@@ -3,6 +3,9 @@ import Glibc
 
 /// Notices when the default route goes another way, by the kernel's own messages (netlink).
 ///
+///     let watch = LinkWatch { link in queue.linkChanged(to: link.kind, now: loop.now) }
+///     loop.watch(watch.descriptor, UInt32(EPOLLIN.rawValue)) { _ in watch.readable() }
+///
 /// The loop watches `descriptor` and calls `readable` when there is something to read. The messages
 /// themselves are thrown away: they say that something changed, and `LinkProbe` says what holds now. Confined
 /// to one thread, like the queue.

@@ -15,7 +15,7 @@ struct QueueSettings: Equatable, Sendable {
   var streams = 32
   /// Starts a second for each host; nil, the default, for as many as come.
   var rate: Double?
-  /// The most requests at once, whatever else is said: what there are descriptors for.
+  /// The most requests at once, whatever else is said: what there are descriptors for. Default 512.
   var mostAtOnce = 512
   /// The longest pause that a server is granted. Default 5 minutes.
   var longestPause: Int64 = 300_000_000_000
@@ -24,6 +24,14 @@ struct QueueSettings: Equatable, Sendable {
   /// After this time without a head a request lends its place to others. Default 1 s.
   var lendAfter: Int64 = 1_000_000_000
   var circuit = Circuit.Settings()
+}
+
+extension QueueSettings {
+  /// How many requests `descriptors` (the soft RLIMIT_NOFILE) are enough for: each may need one, of which the
+  /// program wants some, too.
+  static func mostAtOnce(descriptors: UInt64) -> Int {
+    min(512, max(2, (Int(clamping: descriptors) - 16) / 2))
+  }
 }
 
 /// What the default route goes over.

@@ -90,6 +90,8 @@ import Testing
 
   @Test("never outnumber the descriptors")
   func descriptors() {
+    let limits: [(UInt64, Int)] = [(0, 2), (20, 2), (256, 120), (1024, 504), (1 << 20, 512), (.max, 512)]
+    for (descriptors, most) in limits { #expect(QueueSettings.mostAtOnce(descriptors: descriptors) == most) }
     var settings = QueueSettings()
     settings.mostAtOnce = 8
     for concurrency in [QueueSettings.Concurrency.automatic, .fixed(1000)] {
