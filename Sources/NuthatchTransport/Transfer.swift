@@ -6,12 +6,14 @@ final class Transfer {
   let easy: UnsafeMutableRawPointer
   let request: TransferRequest
   let sink: any TransferSink
+  let route: TransferRoute
   /// The watch over silence and slowness.
   var watch: EventLoop.TimerID?
   private(set) var pace: TransferPace
 
   // What libcurl only borrows.
   var headerList: UnsafeMutablePointer<curl_slist>?
+  var resolveList: UnsafeMutablePointer<curl_slist>?
   var bodyCopy: UnsafeMutablePointer<UInt8>?
   let errorBuffer: UnsafeMutablePointer<CChar>
   let socketRules: UnsafeMutablePointer<nhs_socket_rules>
@@ -34,13 +36,15 @@ final class Transfer {
   private var verdict: TransportFault?
 
   init(
-    id: UInt64, easy: UnsafeMutableRawPointer, request: TransferRequest, sink: any TransferSink,
-    startedAt: Int64
+    easy: UnsafeMutableRawPointer, _ pending: PendingTransfer, startedAt: Int64
   ) {
-    self.id = id
+    id = pending.id
     self.easy = easy
-    self.request = request
-    self.sink = sink
+    request = pending.request
+    sink = pending.sink
+    route = pending.route
+    facts.isProxied = route.proxy != nil
+    facts.isProxyIgnored = route.isProxyIgnored
     pace = TransferPace(startedAt: startedAt)
     errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -59,6 +63,8 @@ final class Transfer {
   func freeLists() {
     curl_slist_free_all(headerList)
     headerList = nil
+    curl_slist_free_all(resolveList)
+    resolveList = nil
     bodyCopy?.deallocate()
     bodyCopy = nil
   }
@@ -224,10 +230,8 @@ extension Transfer {
           "in the middle of the answer"
         } else if timings.connect > 0 || facts.isReused {
           "waiting for the answer"
-        } else if timings.nameLookup > 0 {
-          "connecting"
         } else {
-          "looking up the name or connecting"
+          "connecting"
         }
       return TransportFault(.timeout, "no byte for \(Double(silence) / 1e9) s, \(phase)")
     }
@@ -235,11 +239,15 @@ extension Transfer {
 
   func timings() -> TransferTimings {
     var timings = TransferTimings()
-    timings.nameLookup = Int64(nhs_easy_get_offset(easy, CURLINFO_NAMELOOKUP_TIME_T))
-    timings.connect = Int64(nhs_easy_get_offset(easy, CURLINFO_CONNECT_TIME_T))
-    timings.tls = Int64(nhs_easy_get_offset(easy, CURLINFO_APPCONNECT_TIME_T))
-    timings.firstByte = Int64(nhs_easy_get_offset(easy, CURLINFO_STARTTRANSFER_TIME_T))
-    timings.total = Int64(nhs_easy_get_offset(easy, CURLINFO_TOTAL_TIME_T))
+    func microseconds(_ info: CURLINFO) -> Int64 {
+      let own = Int64(nhs_easy_get_offset(easy, info))
+      return own > 0 ? own + route.lookupTime : 0
+    }
+    timings.nameLookup = microseconds(CURLINFO_NAMELOOKUP_TIME_T)
+    timings.connect = microseconds(CURLINFO_CONNECT_TIME_T)
+    timings.tls = microseconds(CURLINFO_APPCONNECT_TIME_T)
+    timings.firstByte = microseconds(CURLINFO_STARTTRANSFER_TIME_T)
+    timings.total = microseconds(CURLINFO_TOTAL_TIME_T)
     timings.wireBytes = wireBytes
     timings.bodyBytes = bodyBytes
     timings.isDecoded = decoder != nil

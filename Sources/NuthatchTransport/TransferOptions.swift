@@ -25,29 +25,24 @@ extension Transfer {
       if let file = surroundings.certificateFile { setter.set(CURLOPT_CAINFO, file) }
       if let folder = surroundings.certificateFolder { setter.set(CURLOPT_CAPATH, folder) }
     }
-    configureProxy(setter, surroundings)
+    configureRoute(setter)
     configureMethod(setter)
     configureCredentials(setter)
     configureHeaders(setter)
     return !setter.isRefused
   }
 
-  /// Both options always, so that libcurl never looks into the environment itself.
-  private func configureProxy(_ setter: OptionSetter, _ surroundings: TransportSurroundings) {
-    var proxy: String?
-    switch request.proxy {
-    case .none: break
-    case .explicit(let chosen): proxy = chosen
-    case .environment:
-      proxy = surroundings.proxies.proxy(for: request.url)
-      if proxy != nil, request.addressGuard == .public {
-        facts.isProxyIgnored = true
-        proxy = nil
-      }
-    }
-    facts.isProxied = proxy != nil
-    setter.set(CURLOPT_PROXY, proxy ?? "")
+  /// Both options of the proxy always, so that libcurl never looks into the environment itself.
+  private func configureRoute(_ setter: OptionSetter) {
+    setter.set(CURLOPT_PROXY, route.proxy ?? "")
     setter.set(CURLOPT_NOPROXY, "")
+    guard let resolution = route.resolution(port: request.url.port) else { return }
+    if let list = curl_slist_append(nil, resolution) {
+      resolveList = list
+      setter.note(nhs_easy_set_list(easy, CURLOPT_RESOLVE, list))
+    } else {
+      setter.note(CURLE_OUT_OF_MEMORY)
+    }
   }
 
   private func configureMethod(_ setter: OptionSetter) {

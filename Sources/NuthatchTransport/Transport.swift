@@ -14,11 +14,14 @@ package final class Transport: @unchecked Sendable {
 
   // Confined to the loop's thread.
   private let multi: UnsafeMutableRawPointer
-  private var active: [UInt64: Transfer] = [:]
+  private let lookups: NameLookups
+  /// Those whose name is being looked up.
+  private var lookingUp: [UInt64: PendingTransfer] = [:]
   /// Those that wait for others to end, and their order; ids of cancelled ones stay in it for a while.
-  private var waiting: [UInt64: (request: TransferRequest, sink: any TransferSink)] = [:]
+  private var waiting: [UInt64: PendingTransfer] = [:]
   private var order: [UInt64] = []
   private var nextInOrder = 0
+  private var active: [UInt64: Transfer] = [:]
   private var idleHandles: [UnsafeMutableRawPointer] = []
   private var curlTimer: EventLoop.TimerID?
 
@@ -45,6 +48,7 @@ package final class Transport: @unchecked Sendable {
     guard let multi = curl_multi_init() else { throw TransportFault(.outOfMemory, "no memory for libcurl") }
     self.multi = multi
     loop = try EventLoop()
+    lookups = NameLookups(loop: loop)
     loop.post { self.connectToLoop() }
   }
 
@@ -63,6 +67,8 @@ package final class Transport: @unchecked Sendable {
   /// Cancels what is under way, ends the thread, and waits for its end.
   package func stop() {
     loop.stop {
+      self.lookups.stop()
+      self.lookingUp = [:]
       self.waiting = [:]
       for id in Array(self.active.keys) { self.end(id) }
       for handle in self.idleHandles { curl_easy_cleanup(handle) }
@@ -88,20 +94,69 @@ package final class Transport: @unchecked Sendable {
 // MARK: - On the loop's thread
 
 extension Transport {
+  /// Finds out where a request's host is, ahead of its transfer, so that places in a queue go to those only that can
+  /// begin. `done` is called now or later, with the reason if there is no address. On the loop's thread.
+  package func prepare(_ request: TransferRequest, _ done: @escaping (TransportFault?) -> Void) {
+    guard let name = TransferRoute(request, surroundings).name else { return done(nil) }
+    _ = lookups.find(name) { answer in
+      if case .failure(let fault) = answer { done(fault) } else { done(nil) }
+    }
+  }
+
   private func begin(_ id: UInt64, _ request: TransferRequest, _ sink: any TransferSink) {
+    let route = TransferRoute(request, surroundings)
+    let pending = PendingTransfer(id: id, request: request, sink: sink, route: route, since: loop.now)
+    guard let name = route.name else { return admit(pending) }
+    lookingUp[id] = pending
+    pending.lookup = lookups.find(name) { [unowned self] answer in self.lookedUp(pending, answer) }
+    guard lookingUp[id] != nil, let silence = request.silence else { return }
+    pending.watch = loop.at(pending.since + min(silence, .max - pending.since)) { [unowned self] in
+      let seconds = Double(silence) / 1e9
+      self.giveUp(pending, TransportFault(.timeout, "no byte for \(seconds) s, looking up the name"))
+    }
+  }
+
+  private func lookedUp(_ pending: PendingTransfer, _ answer: NameLookups.Answer) {
+    pending.lookup = nil
+    switch answer {
+    case .failure(let fault): giveUp(pending, fault)
+    case .success(let addresses):
+      stopLookingUp(pending)
+      pending.route.addresses = addresses
+      pending.route.lookupTime = (loop.now - pending.since) / 1000
+      admit(pending)
+    }
+  }
+
+  private func giveUp(_ pending: PendingTransfer, _ fault: TransportFault) {
+    stopLookingUp(pending)
+    var timings = TransferTimings()
+    timings.total = (loop.now - pending.since) / 1000
+    pending.sink.finished(fault, timings)
+  }
+
+  private func stopLookingUp(_ pending: PendingTransfer) {
+    lookingUp[pending.id] = nil
+    if let timer = pending.watch { loop.cancelTimer(timer) }
+    pending.watch = nil
+    if let name = pending.route.name, let lookup = pending.lookup { lookups.leave(name, lookup) }
+    pending.lookup = nil
+  }
+
+  private func admit(_ pending: PendingTransfer) {
     guard active.count < ceiling else {
-      waiting[id] = (request, sink)
-      order.append(id)
+      waiting[pending.id] = pending
+      order.append(pending.id)
       return
     }
-    launch(id, request, sink)
+    launch(pending)
   }
 
   private func launchNext() {
     while active.count < ceiling, nextInOrder < order.count {
       let id = order[nextInOrder]
       nextInOrder += 1
-      if let (request, sink) = waiting.removeValue(forKey: id) { launch(id, request, sink) }
+      if let pending = waiting.removeValue(forKey: id) { launch(pending) }
     }
     forgetOrder()
   }
@@ -113,21 +168,24 @@ extension Transport {
     nextInOrder = 0
   }
 
-  private func launch(_ id: UInt64, _ request: TransferRequest, _ sink: any TransferSink) {
+  private func launch(_ pending: PendingTransfer) {
     guard let easy = idleHandles.popLast() ?? curl_easy_init() else {
-      return sink.finished(TransportFault(.outOfMemory, "no memory for a libcurl handle"), TransferTimings())
+      let fault = TransportFault(.outOfMemory, "no memory for a libcurl handle")
+      return pending.sink.finished(fault, TransferTimings())
     }
-    let transfer = Transfer(id: id, easy: easy, request: request, sink: sink, startedAt: loop.now)
-    active[id] = transfer
+    let transfer = Transfer(easy: easy, pending, startedAt: loop.now)
+    active[pending.id] = transfer
     guard transfer.configure(surroundings), curl_multi_add_handle(multi, easy) == CURLM_OK else {
-      active[id] = nil
+      active[pending.id] = nil
       curl_easy_cleanup(easy)
-      return sink.finished(TransportFault(.internal, "libcurl refused the request"), TransferTimings())
+      return pending.sink.finished(
+        TransportFault(.internal, "libcurl refused the request"), TransferTimings())
     }
     watch(transfer)
   }
 
   private func end(_ id: UInt64) {
+    if let pending = lookingUp[id] { return stopLookingUp(pending) }
     if waiting.removeValue(forKey: id) != nil { return forgetOrder() }
     guard let transfer = active[id] else { return }
     release(transfer)
@@ -149,6 +207,9 @@ extension Transport {
 
   private func finish(_ transfer: Transfer, _ fault: TransportFault?) {
     let timings = transfer.timings()
+    if let fault, [.refused, .denied, .timeout].contains(fault.kind), let name = transfer.route.name {
+      lookups.forget(name)
+    }
     release(transfer)
     transfer.sink.finished(fault, timings)
     launchNext()

@@ -14,7 +14,7 @@ enum { NAMES = 512, LONGEST = 256 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
 static int waiting;
-static int is_released;
+static int releases;
 static struct {
     char name[LONGEST], answers[LONGEST];
     int lookups;
@@ -32,7 +32,6 @@ void fake_name_set(const char *name, const char *answers) {
     snprintf(names[place].name, LONGEST, "%s", name);
     snprintf(names[place].answers, LONGEST, "%s", answers);
     names[place].lookups = 0;
-    is_released = 0;
     pthread_mutex_unlock(&lock);
 }
 
@@ -52,7 +51,7 @@ int fake_names_waiting(void) {
 
 void fake_names_release(void) {
     pthread_mutex_lock(&lock);
-    is_released = 1;
+    releases++;
     pthread_cond_broadcast(&released);
     pthread_mutex_unlock(&lock);
 }
@@ -66,7 +65,8 @@ static void take_answer(const char *name, char *list) {
     snprintf(list, LONGEST, "%.*s", (int)strcspn(next, ";"), next);
     if (strcmp(list, "stall") == 0) {
         waiting++;
-        while (!is_released) pthread_cond_wait(&released, &lock);
+        int before = releases;
+        while (releases == before) pthread_cond_wait(&released, &lock);
         waiting--;
         list[0] = 0;
     }

@@ -13,7 +13,7 @@ void fake_name_set(const char *name, const char *answers);
 int fake_name_lookups(const char *name);
 int fake_names_waiting(void);
 
-/* Ends all waiting, now and from now on, until a name is set again. */
+/* Ends the waiting of all who wait now. */
 void fake_names_release(void);
 
 #endif

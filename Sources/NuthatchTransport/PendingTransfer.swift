@@ -1,0 +1,20 @@
+/// A transfer before it has a handle: while its name is looked up, and while it waits for a place.
+/// Confined to the loop's thread.
+final class PendingTransfer {
+  let id: UInt64
+  let request: TransferRequest
+  let sink: any TransferSink
+  var route: TransferRoute
+  /// When it began.
+  let since: Int64
+  var lookup: UInt64?
+  var watch: EventLoop.TimerID?
+
+  init(id: UInt64, request: TransferRequest, sink: any TransferSink, route: TransferRoute, since: Int64) {
+    self.id = id
+    self.request = request
+    self.sink = sink
+    self.route = route
+    self.since = since
+  }
+}

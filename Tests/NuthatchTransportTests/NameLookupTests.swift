@@ -1,0 +1,131 @@
+import CSystem
+import FakeNames
+import TestServer
+import Testing
+
+@testable import NuthatchTransport
+
+// One set of fake names for the process, and a release frees all who wait: one test at a time.
+@Suite("Name lookups", .serialized) struct NameLookupTests {
+  private func stalled(_ count: Int, _ word: String) -> [String] {
+    (0..<count).map { number in
+      let name = "\(word)\(number).fake.test"
+      fake_name_set(name, "stall")
+      return name
+    }
+  }
+
+  private func waitUntil(seconds: Int64 = 30, _ isSo: () -> Bool) -> Bool {
+    let end = nhs_monotonic_ns() + seconds * 1_000_000_000
+    while !isSo() {
+      if nhs_monotonic_ns() > end { return false }
+      var word: UInt32 = 0
+      nhs_futex_wait(&word, 0, nhs_monotonic_ns() + 1_000_000)
+    }
+    return true
+  }
+
+  @Test("that hang hold up no other name, and no cancel, nor the end")
+  func stuck() throws {
+    let wire = try Wire()
+    wire.server.on("/a", .ok("x"))
+    let names = stalled(60, "stuck")
+    var ids: [UInt64] = []
+    for name in names { ids.append(try wire.start("http://\(name)/", sink: Recorder())) }
+    #expect(waitUntil { fake_names_waiting() == 60 })
+    fake_name_set("good.fake.test", "127.0.0.1")
+    let begun = nhs_monotonic_ns()
+    #expect(try wire.get("/a").fault == nil)
+    #expect(try wire.get(wire.server.url("/a", host: "good.fake.test")).fault == nil)
+    for id in ids.prefix(30) { wire.transport.cancel(id) }
+    #expect(try wire.get(wire.server.url("/a", host: "localhost")).fault == nil)
+    wire.transport.stop()
+    // Those who hang do so until the release below: nothing here waited for them.
+    #expect(fake_names_waiting() == 60)
+    #expect(nhs_monotonic_ns() - begun < 20_000_000_000)
+    fake_names_release()
+    #expect(waitUntil { fake_names_waiting() == 0 })
+  }
+
+  @Test("are made once for all who ask for a name, and remembered")
+  func shared() throws {
+    let wire = try Wire()
+    wire.server.on("/a", .ok("x"))
+    fake_name_set("shared.fake.test", "stall")
+    let recorders = try (0..<50).map { _ in
+      try wire.start(wire.server.url("/a", host: "shared.fake.test"))
+    }
+    #expect(waitUntil { fake_names_waiting() == 1 })
+    fake_names_release()
+    for recorder in recorders { #expect(try recorder.result().fault?.kind == .dns) }
+    #expect(fake_name_lookups("shared.fake.test") == 1)
+
+    fake_name_set("known.fake.test", "127.0.0.1")
+    for _ in 0..<5 {
+      let record = try wire.get(wire.server.url("/a", host: "known.fake.test"))
+      #expect(record.fault == nil)
+    }
+    #expect(fake_name_lookups("known.fake.test") == 1)
+  }
+
+  @Test("never keep more than 128 threads")
+  func bounded() throws {
+    let wire = try Wire()
+    wire.server.on("/a", .ok("x"))
+    for name in stalled(200, "many") { try wire.start("http://\(name)/", sink: Recorder()) }
+    #expect(waitUntil(seconds: 60) { fake_names_waiting() == NameLookups.threadLimit })
+    #expect(try wire.get("/a").fault == nil)
+    #expect(fake_names_waiting() == NameLookups.threadLimit)
+    wire.transport.stop()
+    fake_names_release()
+    #expect(waitUntil { fake_names_waiting() == 0 })
+  }
+
+  @Test("are ended by silence, and say so")
+  func silent() throws {
+    let wire = try Wire()
+    let names = stalled(1, "silent")
+    let fault = try wire.fault("http://\(names[0])/") { $0.silence = 200_000_000 }
+    #expect(fault.kind == .timeout)
+    #expect(fault.message.contains("looking up the name"))
+    fake_names_release()
+  }
+
+  @Test("that find nothing are errors of the name, and are made anew")
+  func unknown() throws {
+    let wire = try Wire()
+    wire.server.on("/a", .ok("x"))
+    fake_name_set("late.fake.test", ";127.0.0.1")
+    let fault = try wire.fault(wire.server.url("/a", host: "late.fake.test"))
+    #expect(fault.kind == .dns)
+    #expect(fault.message.contains("late.fake.test"))
+    #expect(try wire.get(wire.server.url("/a", host: "late.fake.test")).fault == nil)
+  }
+
+  @Test("can be made ahead of a transfer")
+  func prepared() throws {
+    let wire = try Wire()
+    wire.server.on("/a", .ok("x"))
+    fake_name_set("ahead.fake.test", "127.0.0.1")
+    let request = TransferRequest(url: try WebURL(wire.server.url("/a", host: "ahead.fake.test")))
+    let faults = Locked<[TransportFault?]>([])
+    wire.transport.loop.post { [transport = wire.transport] in
+      transport.prepare(request) { fault in faults.withLock { $0.append(fault) } }
+    }
+    #expect(waitUntil { faults.withLock { $0 } == [nil] })
+    #expect(try wire.get(request.url.address).fault == nil)
+    #expect(fake_name_lookups("ahead.fake.test") == 1)
+  }
+
+  @Test("are not made for addresses, for this machine, or through a proxy")
+  func needless() throws {
+    let rules = TransportSurroundings { $0 == "https_proxy" ? "http://proxy.example:3128" : nil }
+    for url in [
+      "http://127.1/", "http://0x7f.1/", "http://[::1]/", "http://localhost/", "http://a.localhost./",
+      "https://a.example/",
+    ] {
+      #expect(TransferRoute(TransferRequest(url: try WebURL(url)), rules).name == nil, "\(url)")
+    }
+    #expect(TransferRoute(TransferRequest(url: try WebURL("http://a.example./")), rules).name == "a.example.")
+  }
+}
