@@ -79,6 +79,7 @@ package struct ResponseHeadParser: Sendable {
     if isComplete { return .trailer }
     guard var head = current else { throw HeaderFault("a header line before the status line") }
     if line.allSatisfy({ $0 == 0x0d || $0 == 0x0a }) { return finish(head) }
+    current = nil  // or each line would copy all those before it
     if line.first == 0x20 || line.first == 0x09 {
       head.fields.fold(Self.text(line[...]))
     } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {

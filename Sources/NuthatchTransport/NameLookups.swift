@@ -4,8 +4,9 @@ import Glibc
 /// Finds the addresses of names, each name once at a time, on threads of its own.
 ///
 /// libcurl would start a thread for every transfer, also for the hundredth to the same silent name, and would tell
-/// nobody how many are still at it. Here a lookup counts as stuck after a quarter of a second; stuck ones don't take the places of
-/// others until there are very many. Nobody can end `getaddrinfo`: whoever no longer waits leaves it to itself.
+/// nobody how many are still at it. Here a lookup counts as stuck after a quarter of a second; stuck ones don't take
+/// the places of others until there are very many. Nobody can end `getaddrinfo`: whoever no longer waits leaves it to
+/// itself.
 ///
 /// Confined to the loop's thread, which makes it Sendable; the workers share `Backlog` only.
 final class NameLookups: @unchecked Sendable {

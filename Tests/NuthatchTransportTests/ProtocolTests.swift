@@ -1,0 +1,239 @@
+import TestServer
+import Testing
+
+@testable import NuthatchTransport
+
+/// What libcurl lets pass, or reports in its own way; and what a hostile or broken server may send.
+@Suite("The protocol") struct ProtocolTests {
+  private let ok = "HTTP/1.1 200 OK\r\n"
+
+  @Test("is kept to: everything else is a fault with its name")
+  func faults() throws {
+    let wire = try Wire()
+    let cases: [(String, Set<TransportFault.Kind>)] = [
+      ("\(ok)Content-Length: 100\r\n\r\nshort", [.truncated]),
+      ("\(ok)Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef", [.http]),
+      ("\(ok)Content-Length: 5, 6\r\n\r\nabcdef", [.http]),
+      ("\(ok)Content-Length: -5\r\n\r\nabcde", [.http]),
+      ("\(ok)Content-Length: 0x5\r\n\r\nabcde", [.http]),
+      ("\(ok)Content-Length: 99999999999999999999\r\n\r\nabcde", [.http]),
+      ("\(ok)Transfer-Encoding: chunked\r\n\r\n5\r\nab", [.truncated]),
+      ("\(ok)Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n", [.truncated]),
+      ("\(ok)Transfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n", [.http]),
+      ("\(ok)Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nab\r\n", [.http]),
+      ("\(ok)Transfer-Encoding: chunked\r\n\r\n2\r\nabXX0\r\n\r\n", [.http]),
+      ("\(ok)Transfer-Encoding: gzip\r\n\r\nab", [.http]),
+      ("\(ok)Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", [.http]),
+      ("\(ok)Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n", [.http]),
+      ("\(ok)Transfer-Encoding: rot13\r\n\r\nab", [.http]),
+      ("\(ok)Transfer-Encoding: xchunked\r\n\r\nab", [.http]),
+      ("HTTP/1.1 200 OK", [.http, .reset]),
+      ("HTTP/1.1 200 OK\r\nContent-Le", [.http, .reset, .truncated]),
+      ("HTTP/9.9 200 OK\r\n\r\n", [.http]),
+      ("ICY 200 OK\r\n\r\nmusic", [.http]),
+      ("SSH-2.0-OpenSSH_9.2\r\n", [.http]),
+      ("<html>HTTP/0.9</html>", [.http]),
+      ("\(ok)no colon here\r\n\r\n", [.http]),
+      ("\(ok)\0\r\n\r\n", [.http]),
+    ]
+    for (answer, kinds) in cases {
+      wire.server.on("/a", .raw(answer))
+      let record = try wire.get("/a")
+      #expect(record.fault.map { kinds.contains($0.kind) } == true, "\(answer.debugDescription): \(record)")
+      #expect(record.endings == 1)
+    }
+  }
+
+  @Test("has forms that are odd and whole")
+  func oddities() throws {
+    let wire = try Wire()
+    let cases = [
+      "\(ok)Content-Length: 2\r\nContent-Length: 2\r\n\r\nab",
+      "\(ok)Content-Length: 2, 2\r\n\r\nab",
+      "\(ok)Transfer-Encoding: Chunked\r\n\r\n2;name=value\r\nab\r\n0\r\nX-Trailer: 1\r\n\r\n",
+      "\(ok)Transfer-Encoding: chunked\r\nContent-Length: 77\r\n\r\n02\r\nab\r\n00\r\n\r\n",
+      "\(ok)Transfer-Encoding: identity\r\n\r\nab",
+      "HTTP/1.0 200\r\n\r\nab",
+      "HTTP/1.1 200 OK\nContent-Length: 2\n\nab",
+    ]
+    for answer in cases {
+      wire.server.on("/a", .raw(answer))
+      let record = try wire.get("/a")
+      #expect(record.fault == nil, "\(answer.debugDescription)")
+      #expect(record.text == "ab", "\(answer.debugDescription)")
+    }
+  }
+
+  @Test("without a length says that nobody knows whether the body is whole")
+  func closeDelimited() throws {
+    let wire = try Wire()
+    for (answer, isOpen) in [
+      ("HTTP/1.0 200 OK\r\n\r\nab", true), ("\(ok)Connection: close\r\n\r\nab", true),
+      ("\(ok)Transfer-Encoding: identity\r\n\r\nab", true), ("\(ok)Content-Length: 2\r\n\r\nab", false),
+      ("\(ok)Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n", false),
+      ("HTTP/1.1 204 No Content\r\n\r\n", false),
+    ] {
+      wire.server.on("/a", .raw(answer))
+      let record = try wire.get("/a")
+      #expect(record.fault == nil)
+      #expect(record.timings.isCloseDelimited == isOpen, "\(answer)")
+    }
+    wire.server.on("/a", .raw("HTTP/1.0 200 OK\r\n\r\n"))
+    #expect(try wire.get("/a").timings.connection.version == .http10)
+    wire.server.on("/a", .ok("x"))
+    #expect(try wire.get("/a").timings.connection.version == .http11)
+  }
+
+  @Test("may break at every phase")
+  func resets() throws {
+    let wire = try Wire()
+    let cases: [(Script, Set<TransportFault.Kind>)] = [
+      (Script(steps: [.reset], sendsHead: false), [.reset]),
+      (Script(steps: [.close], sendsHead: false), [.reset]),
+      (Script(steps: [.interim(103, [:]), .reset], sendsHead: false), [.reset]),
+      (Script(headers: ["Content-Length": "9"], steps: [.headPart(12), .reset]), [.reset]),
+      (Script(headers: ["Content-Length": "9"], steps: [.head, .reset]), [.reset]),
+      (Script(headers: ["Content-Length": "9"], steps: [.text("abc"), .reset]), [.reset]),
+      (Script(steps: [.chunk(text: "abc"), .reset]), [.reset]),
+      (Script(steps: [.chunk(text: "abc"), .close]), [.truncated]),
+      (Script(steps: [.text("abc"), .reset], framing: .untilClose), [.reset]),
+    ]
+    for (script, kinds) in cases {
+      wire.server.on("/a", script)
+      let record = try wire.get("/a")
+      #expect(
+        record.fault.map { kinds.contains($0.kind) } == true, "\(script): \(String(describing: record.fault))"
+      )
+    }
+    wire.server.resetConnections(next: 1)
+    // Whether it is cut while it is made or after is the kernel's choice.
+    #expect([.reset, .refused].contains(try wire.fault("/b").kind))
+  }
+
+  @Test("has interim answers, which are seen")
+  func interims() throws {
+    let wire = try Wire()
+    wire.server.on(
+      "/a", Script.ok("x").after(.interim(103, ["Link": "</a.css>"]), .interim(102, [:]), .interim(103, [:])))
+    let record = try wire.get("/a")
+    #expect(record.interims.map(\.status) == [103, 102, 103])
+    #expect(record.interims[0].fields["Link"] == "</a.css>")
+    #expect(record.head?.status == 200)
+    #expect(record.text == "x")
+  }
+
+  @Test("has limits for heads: of one line, of all lines, of interim answers")
+  func hugeHeads() throws {
+    let wire = try Wire()
+    let line = String(repeating: "x", count: 60_000)
+    let lines = (0..<5).map { "X-\($0): \(line)\r\n" }.joined()
+    let many = (0..<40_000).map { "A\($0): b\r\n" }.joined()
+    for answer in [
+      "\(ok)X: \(String(repeating: "x", count: 300_000))\r\n\r\n", "\(ok)\(lines)\r\n", "\(ok)\(many)\r\n",
+      String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n", count: 10_000),
+    ] {
+      wire.server.on("/a", .raw([.raw(text: answer), .wait("never")]))
+      #expect(try wire.fault("/a").kind == .http)
+    }
+    let fits = "\(ok)Content-Length: 1\r\nX: \(line)\r\nY: \(line)\r\n\r\nx"
+    wire.server.on("/a", .raw(fits))
+    #expect(try wire.get("/a").text == "x")
+  }
+
+  @Test("is HTTP only: nothing else is asked for, whoever says so")
+  func redirects() throws {
+    let wire = try Wire()
+    wire.server.on("/a", .redirect(to: "ftp://127.0.0.1:\(wire.server.port)/b"))
+    let record = try wire.get("/a")
+    #expect(record.fault == nil)
+    #expect(record.head?.status == 302)
+    #expect(wire.server.acceptedCount == 1)
+  }
+
+  @Test("keeps the connection only where nothing was wrong")
+  func after() throws {
+    let wire = try Wire()
+    wire.server.on("/good", .ok("x"))
+    wire.server.on("/two", .raw("\(ok)Content-Length: 1\r\nContent-Length: 2\r\n\r\nab"))
+    wire.server.on(
+      "/more", Script(headers: ["Content-Length": "1"], steps: [.text("ab")], framing: .keepOpen))
+    for _ in 0..<3 {
+      for path in ["/good", "/two", "/good", "/more", "/good"] {
+        let record = try wire.get(path)
+        if path == "/good" { #expect(record.text == "x") }
+      }
+    }
+  }
+
+  @Test("is ended where the sink has enough")
+  func limits() throws {
+    let wire = try Wire()
+    wire.server.on("/a", Script(steps: [.chunk([UInt8](repeating: 1, count: 1001)), .wait("never")]))
+    #expect(try wire.fault("/a") { $0.maxBytes = 1000 }.kind == .tooLarge)
+    wire.server.on("/b", Script(steps: [.fill(count: 1000, byte: 1)]))
+    #expect(try wire.get("/b") { $0.maxBytes = 1000 }.body.count == 1000)
+    #expect(wire.server.waitForDisconnect(1))
+  }
+}
+
+@Suite("Pace") struct PaceTests {
+  private let second: Int64 = 1_000_000_000
+
+  @Test("tells silence, and a drip from progress")
+  func judged() {
+    var slowness = TransferRequest.Slowness()
+    slowness.bytesPerSecond = 10
+    slowness.window = 4 * second
+    var pace = TransferPace(startedAt: 0)
+    func judge(_ now: Int64) -> TransferPace.Lapse? {
+      pace.judge(at: now * second, silence: 2 * second, slowness: slowness).lapse
+    }
+    #expect(judge(1) == nil)
+    // The server thinks for 1.9 s, then sends 10 bytes a second for 4, then one a second.
+    for now in 2...6 { pace.note(10, at: Int64(now) * second) }
+    #expect(judge(6) == nil)
+    for now in 7...9 {
+      pace.note(1, at: Int64(now) * second)
+      #expect(judge(Int64(now)) == nil)
+    }
+    pace.note(1, at: 10 * second)
+    #expect(judge(10) == .slowness(bytes: 4, window: 4 * second))
+    var silent = TransferPace(startedAt: 0)
+    #expect(
+      silent.judge(at: 2 * second, silence: 2 * second, slowness: slowness).lapse == .silence(2 * second))
+  }
+
+  @Test("looks again when the next of both may be due, however far that is")
+  func next() {
+    var slowness = TransferRequest.Slowness()
+    var pace = TransferPace(startedAt: 5)
+    #expect(pace.judge(at: 6, silence: 100, slowness: slowness).next == 105)
+    pace.note(1, at: 50)
+    #expect(pace.judge(at: 60, silence: 100, slowness: slowness).next == 150)
+    slowness.window = .max
+    #expect(pace.judge(at: 60, silence: .max, slowness: slowness).next == .max)
+  }
+
+  @Test("ends a server that drips, in head and body")
+  func drips() throws {
+    let wire = try Wire()
+    let drip = [UInt8](repeating: 120, count: 1000)
+    wire.server.on("/body", Script(steps: [.drip(drip, piece: 1, milliseconds: 50)]))
+    wire.server.on(
+      "/head",
+      Script(
+        headers: ["X": String(repeating: "x", count: 900)], steps: [.dripHead(piece: 1, milliseconds: 50)]))
+    for path in ["/body", "/head"] {
+      let recorder = try wire.start(path) {
+        $0.silence = 1_000_000_000
+        $0.slowness.window = 1
+        $0.slowness.bytesPerSecond = 1000
+      }
+      let fault = try #require(try recorder.result().fault)
+      #expect(fault.kind == .timeout)
+      // Of a head, libcurl shows whole lines only.
+      #expect(fault.message.contains(path == "/body" ? "only" : "waiting"))
+    }
+    #expect(wire.server.waitForDisconnect(2))
+  }
+}
