@@ -55,22 +55,22 @@ struct Admission: Sendable {
     let sequence = shared.write(meta, plan)
     return Found(
       meta: meta, sequence: sequence ?? base.sequence, standing: .fresh, mayServeOnError: true,
-      age: Caching.age(meta, now: shared.clock.seconds), body: base.body, pictures: base.pictures,
+      age: meta.answer.age(now: shared.clock.seconds), body: base.body, pictures: base.pictures,
       isInMemory: base.isInMemory, thumbs: base.thumbs)
   }
 
   private func store(_ content: Digest?) {
     var meta = Meta(
-      head: Caching.storedHead(head), requestTime: requestTime, responseTime: responseTime,
+      head: StorageRules.stored(head), requestTime: requestTime, responseTime: responseTime,
       finalURL: origin.finalURL)
     meta.redirects = redirects.count
     meta.content = body.count > 0 ? content : nil
     meta.bodyLength = Int64(body.count)
     meta.isPicture = body.withBytes { Picture.isOne($0) }
     meta.reach = reach
-    meta.varied = Caching.varied(head, plan)
+    meta.varied = Vary.values(Vary(head.fields).names, in: plan.first.headers)
     if head.status == 404 || head.status == 410 { shared.forget(plan.name) }
-    guard !isBodyMissing, Caching.mayStore(meta, head, redirects, plan) else { return }
+    guard !isBodyMissing, Caching.mayStore(meta, redirects, plan) else { return }
     // A page of a captive portal, or an error with status 200, must not take a picture's place.
     if plan.policy.rules == .kit, !meta.isPicture, base?.meta.isPicture == true { return }
     guard !isCloseDelimited || isWholePicture else { return }
@@ -107,9 +107,9 @@ struct Admission: Sendable {
   }
 
   private func invalidate() {
-    for url in Caching.invalidated(by: plan, head) {
-      shared.forget(AnswerName(address: url, partition: plan.name.partition))
-      shared.forget(AnswerName(address: url, partition: []))
+    for url in StorageRules.invalidated(method: plan.first.method, url: plan.first.url, by: head) {
+      shared.forget(AnswerName(address: url.address, partition: plan.name.partition))
+      shared.forget(AnswerName(address: url.address, partition: []))
     }
   }
 

@@ -59,7 +59,7 @@ extension FetchTask: QueuedWork {
     request.acceptsCompressed = !plan.wantsPictures && !plan.first.headers.contains("Accept-Encoding")
     exchange.isConditional = false
     if let base, mayAskWhether(base) {
-      for field in Caching.conditionalFields(base.meta) {
+      for field in StorageRules.conditionalFields(base.meta.head) {
         request.headers.append(field.name, field.value)
         exchange.isConditional = true
       }

@@ -3,15 +3,7 @@ import NuthatchStore
 
 /// A stored answer to a request, and what it is good for at this moment.
 struct Found: Sendable {
-  enum Standing: Sendable {
-    case fresh
-    /// Stale, but the server allows it to be shown while it is asked.
-    case staleWhileRevalidate
-    /// Stale; may be shown where the caller takes that.
-    case stale
-    /// Must not be shown before the server was asked.
-    case mustValidate
-  }
+  typealias Standing = Freshness.Standing
 
   let meta: Meta
   /// Which record it was read from: a newer one has a higher number.

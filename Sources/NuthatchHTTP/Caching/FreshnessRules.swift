@@ -1,0 +1,162 @@
+/// What is taken for fresh, and for how long: the rules, and their numbers in seconds.
+package struct FreshnessRules: Sendable, Equatable {
+  package enum Kind: Sendable { case kit, rfc9111, offline, reload }
+
+  package var kind = Kind.kit
+  package var validatorTTL: Int64 = 86_400
+  package var imageTTL: Int64 = 604_800
+  package var noCacheTTL: Int64 = 60
+  package var heuristic = 0.1
+
+  package init(_ kind: Kind = .kit) { self.kind = kind }
+
+  /// What the heuristic gives at most: a day.
+  package static let longestHeuristic: Int64 = 86_400
+}
+
+/// A stored answer, as far as its freshness goes.
+package struct StoredAnswer: Sendable {
+  package var head: ResponseHead
+  /// Seconds since 1970 at which the request was sent and the answer came.
+  package var requestTime: Int64
+  package var responseTime: Int64
+  /// Whether the body is a picture, by its bytes.
+  package var isPicture: Bool
+
+  package init(head: ResponseHead, requestTime: Int64, responseTime: Int64, isPicture: Bool) {
+    self.head = head
+    self.requestTime = requestTime
+    self.responseTime = responseTime
+    self.isPicture = isPicture
+  }
+}
+
+/// What a stored answer is good for at a moment.
+package struct Freshness: Sendable, Equatable {
+  package enum Standing: Sendable {
+    case fresh
+    /// Stale; the server allows it to be shown while it is asked.
+    case staleWhileRevalidate
+    /// Stale; may be shown where the caller takes that.
+    case stale
+    /// Must not be shown before the server was asked.
+    case mustValidate
+  }
+
+  package var standing: Standing
+  /// Whether it may be shown when the server can't be asked.
+  package var mayServeOnError: Bool
+  /// In seconds.
+  package var age: Int64
+  package var lifetime: Int64
+}
+
+extension StoredAnswer {
+  /// How old the answer is (RFC 9111, 4.2.3), in seconds. A clock that was set back makes nothing younger than 0.
+  package func age(now: Int64) -> Int64 {
+    let apparent = HTTPDate.seconds(head.fields["Date"] ?? "", now: now).map { max(0, responseTime - $0) } ?? 0
+    let corrected = announcedAge + max(0, responseTime - requestTime)
+    // Within a minute a difference of clocks is as likely as a slow cache on the way.
+    let skewed = apparent > 60 ? apparent : 0
+    return max(corrected, skewed) + max(0, now - responseTime)
+  }
+
+  /// What an upstream cache says: the first value; what is no number is ignored.
+  private var announcedAge: Int64 {
+    guard let first = head.fields["Age"]?.split(separator: ",", omittingEmptySubsequences: false).first else { return 0 }
+    return DeltaSeconds.parse(String(first).trimmed) ?? 0
+  }
+
+  /// For how long the answer is fresh, in seconds; the first rule that matches (docs/HTTP.md).
+  package func lifetime(_ rules: FreshnessRules, now: Int64) -> Int64 {
+    let control = CacheDirectives(head.fields)
+    let isKit = rules.kind != .rfc9111
+    if hasNoCache(control) { return isKit ? rules.noCacheTTL : 0 }
+    if let seconds = control.seconds("max-age") { return seconds }
+    if let expires = head.fields.values("Expires").first {
+      // Counted from the answer's own date, so that a wrong clock on either side doesn't matter. No date is the past.
+      guard head.fields.values("Expires").count == 1, let end = HTTPDate.seconds(expires, now: now) else { return 0 }
+      let date = HTTPDate.seconds(head.fields["Date"] ?? "", now: now) ?? responseTime
+      return max(0, end - date)
+    }
+    if isKit {
+      guard isPicture, (200..<300).contains(head.status) else { return 0 }
+      return hasValidator ? rules.validatorTTL : rules.imageTTL
+    }
+    return heuristicLifetime(rules, control, now: now)
+  }
+
+  private func heuristicLifetime(_ rules: FreshnessRules, _ control: CacheDirectives, now: Int64) -> Int64 {
+    let understood: Set<Int> = [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501]
+    guard understood.contains(head.status) || control.has("public"),
+      let modified = HTTPDate.seconds(head.fields["Last-Modified"] ?? "", now: now)
+    else { return 0 }
+    let date = HTTPDate.seconds(head.fields["Date"] ?? "", now: now) ?? responseTime
+    let share = min(max(rules.heuristic, 0), 1) * Double(max(0, date - modified))
+    return min(Int64(share), FreshnessRules.longestHeuristic)
+  }
+
+  /// `Pragma: no-cache` counts where there is no `Cache-Control` at all.
+  private func hasNoCache(_ control: CacheDirectives) -> Bool { control.hasBare("no-cache") }
+
+  package var hasValidator: Bool { head.fields.contains("ETag") || head.fields.contains("Last-Modified") }
+
+  /// What the answer is good for now, for a request with these fields.
+  package func freshness(for request: HeaderFields, _ rules: FreshnessRules, now: Int64) -> Freshness {
+    let control = CacheDirectives(head.fields)
+    let age = age(now: now)
+    let lifetime = lifetime(rules, now: now)
+    let mustValidate = control.has("must-revalidate") || (rules.kind == .rfc9111 && hasNoCache(control))
+    var result = Freshness(
+      standing: .mustValidate, mayServeOnError: !mustValidate, age: age, lifetime: lifetime)
+    if rules.kind == .offline {
+      result.standing = .fresh
+      return result
+    }
+    let wishes = RequestWishes(request)
+    if wishes.wantsValidation { return result }
+    let left = lifetime - age
+    if left > 0, left >= wishes.minFresh, age <= wishes.maxAge {
+      result.standing = .fresh
+    } else if mustValidate {
+      result.standing = .mustValidate
+    } else if left <= 0, -left < wishes.maxStale {
+      result.standing = .fresh
+    } else if age <= wishes.maxAge, -left < control.seconds("stale-while-revalidate") ?? 0 {
+      result.standing = .staleWhileRevalidate
+    } else {
+      result.standing = .stale
+    }
+    // Under `rfc9111` a limit that the server set for errors is kept to; without one RFC 9111, 4.2.4 leaves it to us.
+    if rules.kind == .rfc9111, let limit = control.seconds("stale-if-error"), -left >= limit {
+      result.mayServeOnError = false
+    }
+    return result
+  }
+}
+
+/// What a request's own `Cache-Control` asks of stored answers.
+package struct RequestWishes: Sendable, Equatable {
+  package var wantsValidation = false
+  package var onlyIfCached = false
+  package var noStore = false
+  package var maxAge: Int64 = .max
+  package var minFresh: Int64 = 0
+  /// By how much an answer may be stale.
+  package var maxStale: Int64 = 0
+
+  package init(_ fields: HeaderFields) {
+    let control = CacheDirectives(fields)
+    wantsValidation = control.has("no-cache")
+    if !fields.contains("Cache-Control"), CacheDirectives(fields, "Pragma").has("no-cache") { wantsValidation = true }
+    onlyIfCached = control.has("only-if-cached")
+    noStore = control.has("no-store")
+    if let seconds = control.seconds("max-age") { maxAge = seconds }
+    if let seconds = control.seconds("min-fresh") { minFresh = seconds }
+    if control.hasBare("max-stale") {
+      maxStale = .max
+    } else if let seconds = control.seconds("max-stale") {
+      maxStale = seconds
+    }
+  }
+}

@@ -1,0 +1,97 @@
+/// Dates as HTTP writes them, strictly: what isn't one of the three forms is no date.
+package enum HTTPDate {
+  /// Seconds since 1970; nil for anything but a date.
+  ///
+  /// - Parameter now: tells which century the two digits of the oldest form but one mean.
+  package static func seconds(_ text: String, now: Int64) -> Int64? {
+    let bytes = Array(text.utf8)
+    return fixed(bytes) ?? rfc850(bytes, now) ?? asctime(bytes)
+  }
+
+  private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+  private static let longDays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`
+  private static func fixed(_ bytes: [UInt8]) -> Int64? {
+    var scan = Scanner(bytes)
+    guard scan.take(oneOf: days) != nil, scan.take(", "), let day = scan.number(2), scan.take(" "),
+      let month = scan.take(oneOf: months), scan.take(" "), let year = scan.number(4), scan.take(" "),
+      let time = scan.time(), scan.take(" GMT"), scan.isAtEnd
+    else { return nil }
+    return seconds(year, month, day, time)
+  }
+
+  /// `Sunday, 06-Nov-94 08:49:37 GMT`
+  private static func rfc850(_ bytes: [UInt8], _ now: Int64) -> Int64? {
+    var scan = Scanner(bytes)
+    guard scan.take(oneOf: longDays) != nil, scan.take(", "), let day = scan.number(2), scan.take("-"),
+      let month = scan.take(oneOf: months), scan.take("-"), let short = scan.number(2), scan.take(" "),
+      let time = scan.time(), scan.take(" GMT"), scan.isAtEnd
+    else { return nil }
+    // More than 50 years ahead means the century before (RFC 9110, 5.6.7).
+    let thisYear = 1970 + Int(now / 31_556_952)
+    var year = thisYear - thisYear % 100 + short
+    if year > thisYear + 50 { year -= 100 }
+    return seconds(year, month, day, time)
+  }
+
+  /// `Sun Nov  6 08:49:37 1994`
+  private static func asctime(_ bytes: [UInt8]) -> Int64? {
+    var scan = Scanner(bytes)
+    guard scan.take(oneOf: days) != nil, scan.take(" "), let month = scan.take(oneOf: months), scan.take(" "),
+      let day = scan.take(" ") ? scan.number(1) : scan.number(2), scan.take(" "), let time = scan.time(),
+      scan.take(" "), let year = scan.number(4), scan.isAtEnd
+    else { return nil }
+    return seconds(year, month, day, time)
+  }
+
+  private static func seconds(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Int64? {
+    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    guard (1...lengths[month]).contains(day) else { return nil }
+    // Days since 1970 by the civil calendar, years counted from March.
+    let shifted = month < 2 ? year - 1 : year
+    let era = shifted / 400
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * ((month + 10) % 12) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    return Int64(era * 146_097 + dayOfEra - 719_468) * 86_400 + Int64(time)
+  }
+
+  private struct Scanner {
+    private let bytes: [UInt8]
+    private var place = 0
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    var isAtEnd: Bool { place == bytes.count }
+
+    mutating func take(_ text: String) -> Bool {
+      guard bytes[place...].starts(with: text.utf8) else { return false }
+      place += text.utf8.count
+      return true
+    }
+
+    mutating func take(oneOf words: [String]) -> Int? {
+      guard let found = words.firstIndex(where: { bytes[place...].starts(with: $0.utf8) }) else { return nil }
+      place += words[found].utf8.count
+      return found
+    }
+
+    mutating func number(_ digits: Int) -> Int? {
+      guard bytes.count - place >= digits, bytes[place..<place + digits].allSatisfy(\.isDigit) else { return nil }
+      defer { place += digits }
+      return bytes[place..<place + digits].reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    mutating func time() -> Int? {
+      guard let hour = number(2), take(":"), let minute = number(2), take(":"), let second = number(2),
+        hour < 24, minute < 60, second <= 60
+      else { return nil }
+      return hour * 3600 + minute * 60 + second
+    }
+  }
+}

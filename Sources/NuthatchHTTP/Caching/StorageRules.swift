@@ -1,0 +1,127 @@
+/// What may be stored of an answer, and how a 304 renews it.
+package enum StorageRules {
+  /// Fields that belong to a connection, or to one exchange with a proxy, and never to an answer.
+  private static let hopByHop: Set<String> = [
+    "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-authentication-info",
+    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+  ]
+
+  /// Fields that describe the stored body, which a 304 doesn't bring, and its own framing.
+  private static let ofTheBody: Set<String> = [
+    "content-encoding", "content-length", "content-range", "content-type", "content-md5", "etag",
+  ]
+
+  /// Whether an answer to a GET may be stored (RFC 9111, 3). `kit` keeps what is a success; `rfc9111` also other
+  /// statuses, where the server says for how long.
+  package static func mayStore(_ answer: StoredAnswer, request: HeaderFields, _ rules: FreshnessRules) -> Bool {
+    let head = answer.head
+    let control = CacheDirectives(head.fields)
+    guard head.status >= 200, head.status != 206, head.status != 304, !request.contains("Range"),
+      !CacheDirectives(request).has("no-store")
+    else { return false }
+    let isUnderstood = control.has("must-understand") && (200..<600).contains(head.status)
+    if control.has("no-store"), !isUnderstood || !control.has("must-understand") { return false }
+    if Vary(head.fields).isAny { return false }
+    guard rules.kind == .rfc9111 else { return [200, 203, 204].contains(head.status) }
+    let understood: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
+    return control.has("max-age") || head.fields.contains("Expires") || control.has("public")
+      || control.has("private") || understood.contains(head.status)
+  }
+
+  /// The head as it is stored: without what belongs to the connection, and without the fields that the server wants
+  /// asked for each time.
+  package static func stored(_ head: ResponseHead) -> ResponseHead {
+    var head = head
+    var unwanted = hopByHop
+    for line in head.fields.values("Connection") {
+      for name in line.split(separator: ",") { unwanted.insert(String(name).trimmed.lowercased()) }
+    }
+    unwanted.formUnion(CacheDirectives(head.fields).fields("no-cache"))
+    head.fields.remove { unwanted.contains($0.name.lowercased()) }
+    return head
+  }
+
+  /// The fields that ask whether a stored answer still holds.
+  package static func conditionalFields(_ head: ResponseHead) -> [HeaderFields.Field] {
+    var fields: [HeaderFields.Field] = []
+    if let tag = head.fields["ETag"], !tag.isEmpty { fields.append(.init(name: "If-None-Match", value: tag)) }
+    if let date = head.fields["Last-Modified"], !date.isEmpty {
+      fields.append(.init(name: "If-Modified-Since", value: date))
+    }
+    return fields
+  }
+
+  /// The stored head renewed by a 304 (RFC 9111, 3.2 and 4.3.4); nil when the 304 is about something else than
+  /// what is stored.
+  package static func renewed(_ stored: ResponseHead, by notModified: ResponseHead) -> ResponseHead? {
+    if let new = notModified.fields["ETag"], let old = stored.fields["ETag"], weakly(new) != weakly(old) {
+      return nil
+    }
+    let news = Self.stored(notModified)
+    var result = stored
+    let replaced = Set(news.fields.fields.map { $0.name.lowercased() }).subtracting(ofTheBody)
+    // An age is that of the exchange that it came with.
+    result.fields.remove { replaced.contains($0.name.lowercased()) || $0.name.equalsIgnoringCase("Age") }
+    for field in news.fields.fields where replaced.contains(field.name.lowercased()) {
+      result.fields.append(field.name, field.value)
+    }
+    return result
+  }
+
+  private static func weakly(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+
+  /// The URLs whose stored answers a request with this method makes doubtful (RFC 9111, 4.4): its own, and those that
+  /// the answer names, when they are of the same origin.
+  package static func invalidated(method: String, url: WebURL, by head: ResponseHead) -> [WebURL] {
+    guard !["GET", "HEAD", "OPTIONS", "TRACE"].contains(method), (200..<400).contains(head.status) else { return [] }
+    var urls = [url]
+    for name in ["Location", "Content-Location"] {
+      guard let text = head.fields[name], let target = try? url.resolving(Array(text.utf8)),
+        target.origin == url.origin
+      else { continue }
+      urls.append(target)
+    }
+    return urls
+  }
+}
+
+/// Which fields of the request an answer depends on.
+package struct Vary: Sendable, Equatable {
+  /// In lower case, sorted, each once.
+  package private(set) var names: [String] = []
+  /// It depends on something that no cache can know.
+  package private(set) var isAny = false
+
+  package init(_ fields: HeaderFields) {
+    var found: Set<String> = []
+    for line in fields.values("Vary") {
+      for part in line.split(separator: ",") {
+        let name = String(part).trimmed.lowercased()
+        if name == "*" { isAny = true }
+        if !name.isEmpty { found.insert(name) }
+      }
+    }
+    // Codings are taken off before anything is stored.
+    found.remove("accept-encoding")
+    names = found.sorted()
+  }
+
+  /// What a request says of each name: lines joined, white space around list members left out.
+  package static func values(_ names: [String], in request: HeaderFields) -> [(name: String, value: String?)] {
+    names.map { name in
+      let lines = request.values(name)
+      guard !lines.isEmpty else { return (name, nil) }
+      let parts = lines.joined(separator: ",").split(separator: ",", omittingEmptySubsequences: false)
+      return (name, parts.map { String($0).trimmed }.joined(separator: ","))
+    }
+  }
+}
+
+extension ResponseHead {
+  /// Seconds for which the server asks to be left alone, from a number or a date; never negative.
+  package func retryAfter(now: Int64) -> Int64? {
+    guard let text = fields["Retry-After"] else { return nil }
+    if let seconds = DeltaSeconds.parse(text) { return seconds }
+    return HTTPDate.seconds(text, now: now).map { min(max(0, $0 - now), DeltaSeconds.most) }
+  }
+}
