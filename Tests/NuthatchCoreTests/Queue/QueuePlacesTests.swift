@@ -152,6 +152,17 @@ import Testing
     #expect(bench.queue.activity == 0)
   }
 
+  @Test("that a slow host had before it lent them stay its own")
+  func keptWhileLending() {
+    let bench = QueueBench(link: .metered)
+    for index in 0..<4 { bench.submit("slow \(index)", to: "slow.example") }
+    bench.pass(second)
+    bench.submit("good", to: "good.example")
+    #expect(bench.takeBegun() == ["slow 0", "slow 1", "good"])
+    bench.finishFirst()
+    #expect(bench.takeBegun() == ["slow 2"])
+  }
+
   @Test("that are plenty let a slow host have what it may, too")
   func slowButPlenty() {
     let bench = QueueBench(link: .wired)
