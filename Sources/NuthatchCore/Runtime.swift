@@ -10,8 +10,7 @@ import NuthatchTransport
 final class Runtime: @unchecked Sendable {
   let transport: Transport
   let workers: WorkerPool
-  /// Confined to the loop's thread.
-  let queue: FetchQueue
+  private let clerk: QueueClerk
   /// Confined to the loop's thread.
   private let pressure: PressureWatch
   private let epoch: UInt64
@@ -27,11 +26,7 @@ final class Runtime: @unchecked Sendable {
     }
     workers = WorkerPool(memory: Runtime.decodeBytes)
     let loop = transport.loop
-    var settings = QueueSettings()
-    settings.mostAtOnce = transport.ceiling
-    let alarm = QueueAlarm(loop)
-    queue = FetchQueue(settings, wake: { alarm.ring(at: $0) })
-    alarm.queue = queue
+    clerk = QueueClerk(loop, mostAtOnce: transport.ceiling)
     let workers = workers
     pressure = PressureWatch(relieve: { level, origin in
       // Dropping memory takes time that the loop doesn't have.
@@ -40,10 +35,15 @@ final class Runtime: @unchecked Sendable {
       }
     })
     epoch = nhs_fork_epoch()
-    loop.post { self.pressure.start(on: loop) }
+    loop.post {
+      self.pressure.start(on: loop)
+      self.clerk.start()
+    }
   }
 
   var loop: EventLoop { transport.loop }
+  /// Confined to the loop's thread.
+  var queue: FetchQueue { clerk.queue }
 
   /// What all decodes together may hold: 256 MiB or an eighth of the machine's memory, less what small ones hold unasked.
   private static var decodeBytes: Int {
@@ -76,7 +76,10 @@ final class Runtime: @unchecked Sendable {
   /// What workers still do is done, and heard by the loop, before it ends.
   private func end() {
     workers.stop()
-    loop.post { self.pressure.stop() }
+    loop.post {
+      self.pressure.stop()
+      self.clerk.stop()
+    }
     transport.stop()
   }
 
@@ -115,18 +118,3 @@ final class Runtime: @unchecked Sendable {
 }
 
 extension EventLoop: PressureHost {}
-
-/// The queue's timer on the loop.
-private final class QueueAlarm: @unchecked Sendable {
-  private let loop: EventLoop
-  weak var queue: FetchQueue?
-
-  init(_ loop: EventLoop) { self.loop = loop }
-
-  func ring(at time: Int64) {
-    _ = loop.at(time) { [weak self] in
-      guard let self else { return }
-      self.queue?.tick(now: self.loop.now)
-    }
-  }
-}

@@ -64,6 +64,9 @@ package final class Transport: @unchecked Sendable {
     loop.post { self.end(id) }
   }
 
+  /// What is known of a transfer so far; nil when it isn't under way. To be called on the loop's thread.
+  package func timings(of id: UInt64) -> TransferTimings? { active[id]?.timings() }
+
   /// Cancels what is under way, ends the thread, and waits for its end.
   package func stop() {
     loop.stop {

@@ -46,22 +46,70 @@ final class Bench {
   }
 }
 
+extension Bench {
+  /// The thumbnail that holds now.
+  func thumbnail(_ path: String, _ size: Int, _ change: (inout Request) -> Void = { _ in }) throws -> Image {
+    var request = Request(server.url(path))
+    change(&request)
+    return try cache.thumbnail(request, ImageOptions(ThumbnailBox(size)))
+  }
+}
+
+/// Whether any file in a folder, or below it, holds a text.
+func contains(_ text: String, in path: String) throws -> Bool {
+  for inner in names(in: path) {
+    if let bytes = FileBytes("\(path)/\(inner)") {
+      if bytes.contains(text) { return true }
+    } else if try contains(text, in: "\(path)/\(inner)") {
+      return true
+    }
+  }
+  return false
+}
+
+/// A file's bytes; nil for what isn't a file.
+struct FileBytes {
+  private var bytes: [UInt8] = []
+
+  init?(_ path: String) {
+    let fd = open(path, O_RDONLY)
+    guard fd >= 0 else { return nil }
+    defer { close(fd) }
+    var status = stat()
+    guard fstat(fd, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while case let count = read(fd, &chunk, chunk.count), count > 0 { bytes += chunk[..<count] }
+  }
+
+  func contains(_ text: String) -> Bool {
+    let wanted = Array(text.utf8)
+    guard let first = wanted.first, bytes.count >= wanted.count else { return false }
+    return bytes.indices.dropLast(wanted.count - 1).contains {
+      bytes[$0] == first && bytes[$0..<$0 + wanted.count].elementsEqual(wanted)
+    }
+  }
+}
+
 extension Response {
   var text: String { withBody { String(decoding: $0, as: UTF8.self) } }
 }
 
+/// The names in a folder; none when it is no folder.
+func names(in path: String) -> [String] {
+  guard let folder = opendir(path) else { return [] }
+  defer { closedir(folder) }
+  var names: [String] = []
+  while let entry = readdir(folder) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) {
+      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    if name != ".", name != ".." { names.append(name) }
+  }
+  return names
+}
+
 /// Removes a folder with everything in it.
 func removeTree(_ path: String) {
-  if let folder = opendir(path) {
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      guard name != ".", name != ".." else { continue }
-      let inner = "\(path)/\(name)"
-      if unlink(inner) != 0 { removeTree(inner) }
-    }
-    closedir(folder)
-  }
+  for name in names(in: path) where unlink("\(path)/\(name)") != 0 { removeTree("\(path)/\(name)") }
   rmdir(path)
 }

@@ -28,8 +28,6 @@ struct Exchange {
   /// Seconds since 1970 at which the request was sent and the head came, for the age of the answer.
   var requestTime: Int64 = 0
   var responseTime: Int64 = 0
-  /// On the monotonic clock, in nanoseconds.
-  var sentAt: Int64 = 0
 
   /// An unwanted body is read up to here, because that keeps the connection; a longer one costs more than it.
   static let longestSkip = 65_536

@@ -20,13 +20,22 @@ struct AttemptEnding {
   }
 }
 
+extension TransferTimings {
+  /// Nanoseconds from the request's being sent to the first byte of its answer.
+  fileprivate var wait: Int64 { max(0, firstByte - max(connect, tls)) * 1000 }
+}
+
 extension FetchTask {
   /// Tells the queue what the head says about its host.
   func noteAnswer(_ head: ResponseHead) {
-    guard case .flying(let entry, _) = phase else { return }
+    guard case .flying(let entry, let transfer) = phase else { return }
     let now = runtime.loop.now
-    runtime.queue.answered(
-      entry, firstByte: exchange.hop.body.isEmpty ? now - exchange.sentAt : nil, now: now)
+    // An upload's time says how much was sent, and not how busy the way is.
+    let timings = exchange.hop.body.isEmpty ? runtime.transport.timings(of: transfer) : nil
+    runtime.queue.answered(entry, firstByte: timings.map(\.wait), now: now)
+    if timings?.connection.version == .http2 {
+      runtime.queue.noteProtocol(exchange.hop.url.origin, .http2, now: now)
+    }
     guard head.status == 429 || head.status == 503, let seconds = head.retryAfter(now: exchange.responseTime)
     else { return }
     runtime.queue.pause(exchange.hop.url.origin, until: now &+ seconds * 1_000_000_000, now: now)

@@ -50,7 +50,6 @@ extension FetchTask: QueuedWork {
     exchange.clear()
     shared.counts.transfers.count()
     exchange.requestTime = shared.clock.seconds
-    exchange.sentAt = runtime.loop.now
     var request = exchange.hop
     request.silence =
       errands.contains { $0.plan.silence == nil } ? nil : errands.compactMap(\.plan.silence).max()
@@ -119,8 +118,8 @@ extension FetchTask: TransferSink {
   func head(_ head: ResponseHead) -> TransferVerdict {
     exchange.head = head
     exchange.responseTime = shared.clock.seconds
-    if let location = head.redirection { return judgeRedirect(location) }
     noteAnswer(head)
+    if let location = head.redirection { return judgeRedirect(location) }
     guard head.mayHaveBody(method: exchange.hop.method) else { return .goOn }
     let announced = (try? head.contentLength()) ?? 0  // the transport has refused a malformed one already
     // Pictures come with success only: whoever wants nothing else needs no error page.

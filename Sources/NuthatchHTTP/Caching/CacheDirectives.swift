@@ -37,7 +37,9 @@ package struct CacheDirectives: Sendable, Equatable {
     var place = 0
     while place < line.count {
       let start = place
-      while place < line.count, line[place] != UInt8(ascii: ","), line[place] != UInt8(ascii: "=") { place += 1 }
+      while place < line.count, line[place] != UInt8(ascii: ","), line[place] != UInt8(ascii: "=") {
+        place += 1
+      }
       let name = String(decoding: line[start..<place], as: UTF8.self).trimmed.lowercased()
       var value: String?
       if place < line.count, line[place] == UInt8(ascii: "=") {

@@ -54,7 +54,8 @@ package struct Freshness: Sendable, Equatable {
 extension StoredAnswer {
   /// How old the answer is (RFC 9111, 4.2.3), in seconds. A clock that was set back makes nothing younger than 0.
   package func age(now: Int64) -> Int64 {
-    let apparent = HTTPDate.seconds(head.fields["Date"] ?? "", now: now).map { max(0, responseTime - $0) } ?? 0
+    let apparent =
+      HTTPDate.seconds(head.fields["Date"] ?? "", now: now).map { max(0, responseTime - $0) } ?? 0
     let corrected = announcedAge + max(0, responseTime - requestTime)
     // Within a minute a difference of clocks is as likely as a slow cache on the way.
     let skewed = apparent > 60 ? apparent : 0
@@ -63,7 +64,9 @@ extension StoredAnswer {
 
   /// What an upstream cache says: the first value; what is no number is ignored.
   private var announcedAge: Int64 {
-    guard let first = head.fields["Age"]?.split(separator: ",", omittingEmptySubsequences: false).first else { return 0 }
+    guard let first = head.fields["Age"]?.split(separator: ",", omittingEmptySubsequences: false).first else {
+      return 0
+    }
     return DeltaSeconds.parse(String(first).trimmed) ?? 0
   }
 
@@ -75,7 +78,9 @@ extension StoredAnswer {
     if let seconds = control.seconds("max-age") { return seconds }
     if let expires = head.fields.values("Expires").first {
       // Counted from the answer's own date, so that a wrong clock on either side doesn't matter. No date is the past.
-      guard head.fields.values("Expires").count == 1, let end = HTTPDate.seconds(expires, now: now) else { return 0 }
+      guard head.fields.values("Expires").count == 1, let end = HTTPDate.seconds(expires, now: now) else {
+        return 0
+      }
       let date = HTTPDate.seconds(head.fields["Date"] ?? "", now: now) ?? responseTime
       return max(0, end - date)
     }
@@ -148,7 +153,9 @@ package struct RequestWishes: Sendable, Equatable {
   package init(_ fields: HeaderFields) {
     let control = CacheDirectives(fields)
     wantsValidation = control.has("no-cache")
-    if !fields.contains("Cache-Control"), CacheDirectives(fields, "Pragma").has("no-cache") { wantsValidation = true }
+    if !fields.contains("Cache-Control"), CacheDirectives(fields, "Pragma").has("no-cache") {
+      wantsValidation = true
+    }
     onlyIfCached = control.has("only-if-cached")
     noStore = control.has("no-store")
     if let seconds = control.seconds("max-age") { maxAge = seconds }

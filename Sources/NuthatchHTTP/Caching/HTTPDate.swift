@@ -9,7 +9,9 @@ package enum HTTPDate {
   }
 
   private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-  private static let longDays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+  private static let longDays = [
+    "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
+  ]
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
@@ -82,7 +84,9 @@ package enum HTTPDate {
     }
 
     mutating func number(_ digits: Int) -> Int? {
-      guard bytes.count - place >= digits, bytes[place..<place + digits].allSatisfy(\.isDigit) else { return nil }
+      guard bytes.count - place >= digits, bytes[place..<place + digits].allSatisfy(\.isDigit) else {
+        return nil
+      }
       defer { place += digits }
       return bytes[place..<place + digits].reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }

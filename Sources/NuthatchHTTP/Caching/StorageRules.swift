@@ -13,7 +13,8 @@ package enum StorageRules {
 
   /// Whether an answer to a GET may be stored (RFC 9111, 3). `kit` keeps what is a success; `rfc9111` also other
   /// statuses, where the server says for how long.
-  package static func mayStore(_ answer: StoredAnswer, request: HeaderFields, _ rules: FreshnessRules) -> Bool {
+  package static func mayStore(_ answer: StoredAnswer, request: HeaderFields, _ rules: FreshnessRules) -> Bool
+  {
     let head = answer.head
     let control = CacheDirectives(head.fields)
     guard head.status >= 200, head.status != 206, head.status != 304, !request.contains("Range"),
@@ -73,7 +74,9 @@ package enum StorageRules {
   /// The URLs whose stored answers a request with this method makes doubtful (RFC 9111, 4.4): its own, and those that
   /// the answer names, when they are of the same origin.
   package static func invalidated(method: String, url: WebURL, by head: ResponseHead) -> [WebURL] {
-    guard !["GET", "HEAD", "OPTIONS", "TRACE"].contains(method), (200..<400).contains(head.status) else { return [] }
+    guard !["GET", "HEAD", "OPTIONS", "TRACE"].contains(method), (200..<400).contains(head.status) else {
+      return []
+    }
     var urls = [url]
     for name in ["Location", "Content-Location"] {
       guard let text = head.fields[name], let target = try? url.resolving(Array(text.utf8)),
@@ -107,7 +110,8 @@ package struct Vary: Sendable, Equatable {
   }
 
   /// What a request says of each name: lines joined, white space around list members left out.
-  package static func values(_ names: [String], in request: HeaderFields) -> [(name: String, value: String?)] {
+  package static func values(_ names: [String], in request: HeaderFields) -> [(name: String, value: String?)]
+  {
     names.map { name in
       let lines = request.values(name)
       guard !lines.isEmpty else { return (name, nil) }

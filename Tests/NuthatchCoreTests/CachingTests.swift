@@ -1,0 +1,269 @@
+import NuthatchCore
+import TestServer
+import Testing
+
+/// What is stored, for whom, and for how long.
+@Suite("What is stored") struct CachingTests {
+  let clock = TestClock()
+  let bench: Bench
+
+  init() throws {
+    let clock = clock
+    bench = try Bench { $0.clock = clock.wall }
+  }
+
+  private func thumbnail(_ path: String, _ change: (inout Request) -> Void = { _ in }) throws -> Image {
+    try bench.thumbnail(path, 16, change)
+  }
+
+  @Test("are pictures, for days where the server says nothing")
+  func pictures() throws {
+    bench.server.on("/plain.png", .ok(Pictures.png(width: 40, height: 20)))
+    bench.server.on(
+      "/tagged.png", Script(headers: ["ETag": "\"1\""], steps: [.bytes(Pictures.png(width: 20, height: 40))]))
+    for path in ["/plain.png", "/tagged.png"] {
+      #expect(try thumbnail(path).source == .network)
+      clock.advance(seconds: 80_000)
+      #expect(try thumbnail(path).isInCache)
+      #expect(bench.server.count(path) == 1)
+    }
+    clock.advance(seconds: 7000)
+    #expect(try thumbnail("/plain.png").isInCache)
+    #expect(try thumbnail("/tagged.png").source == .network)
+    clock.advance(seconds: 604_800)
+    #expect(try thumbnail("/plain.png").source == .network)
+  }
+
+  @Test("are not texts without a lifetime, which are asked for again")
+  func texts() throws {
+    bench.server.on("/a", Script(headers: ["ETag": "\"1\""], steps: [.text("x")], answersConditions: true))
+    #expect(try bench.get("/a").source == .network)
+    #expect(try bench.get("/a") { $0.delivery = .fresh }.source == .revalidated)
+    #expect(bench.server.count("/a") == 2)
+  }
+
+  @Test("keep other sizes from costing a fetch")
+  func otherSize() throws {
+    bench.server.on("/a.png", .ok(Pictures.png(width: 400, height: 200)))
+    #expect(try bench.thumbnail("/a.png", 64).width == 64)
+    let other = try bench.thumbnail("/a.png", 32)
+    #expect(other.width == 32 && other.isInCache && other.originalWidth == 400)
+    #expect(bench.server.count("/a.png") == 1)
+  }
+
+  @Test("are thumbnails of whatever is behind the URL now")
+  func changedSource() throws {
+    bench.server.on(
+      "/a.png",
+      sequence: [
+        Script(
+          headers: ["Cache-Control": "max-age=60"], steps: [.bytes(Pictures.png(width: 40, height: 20))]),
+        Script(
+          headers: ["Cache-Control": "max-age=60"], steps: [.bytes(Pictures.png(width: 20, height: 40))]),
+      ])
+    #expect(try thumbnail("/a.png").height == 8)
+    clock.advance(seconds: 100)
+    #expect(try thumbnail("/a.png").height == 16)
+    #expect(try thumbnail("/a.png").height == 16)
+  }
+
+  @Test("belong to whoever asked with their credentials")
+  func partitions() throws {
+    bench.server.on("/a") { request in
+      Script(
+        headers: ["Cache-Control": "max-age=60"], steps: [.text(request.headers["Authorization"] ?? "nobody")]
+      )
+    }
+    func text(_ user: (name: String, password: String)?) throws -> String {
+      try bench.get("/a") { $0.user = user }.text
+    }
+    let anna = try text((name: "anna", password: "1"))
+    #expect(try text(nil) == "nobody")
+    #expect(try text((name: "bert", password: "1")) != anna)
+    #expect(try text((name: "anna", password: "1")) == anna)
+    #expect(bench.server.count("/a") == 3)
+    // A name stands for credentials that change.
+    for password in ["x", "y"] {
+      _ = try bench.get("/a") {
+        $0.user = ("carl", password)
+        $0.partition = "carl"
+      }
+    }
+    #expect(bench.server.count("/a") == 4)
+  }
+
+  @Test("have no password in any file")
+  func secrets() throws {
+    bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
+    let url = bench.server.url("/a").replacing("http://", with: "http://anna:opensesame@")
+    _ = try bench.cache.get(url)
+    _ = try bench.get("/a") { $0.headers = [("X-Api-Key", "opensesame")] }
+    bench.cache.close()
+    #expect(!(try contains("opensesame", in: bench.folder)))
+    #expect(try contains("127.0.0.1", in: bench.folder))
+  }
+
+  @Test("differ where Vary says so")
+  func vary() throws {
+    bench.server.on("/a") { request in
+      Script(
+        headers: ["Cache-Control": "max-age=60", "Vary": "Accept-Language"],
+        steps: [.text(request.headers["Accept-Language"] ?? "none")])
+    }
+    for _ in 0..<2 {
+      for language in ["de", "en"] {
+        #expect(try bench.get("/a") { $0.headers = [("Accept-Language", language)] }.text == language)
+      }
+    }
+    #expect(try bench.get("/a").text == "none")
+    #expect(bench.server.count("/a") == 3)
+  }
+
+  @Test("are never answers that nobody may keep")
+  func noStore() throws {
+    bench.server.on("/a", Script(headers: ["Cache-Control": "no-store"], steps: [.text("x")]))
+    bench.server.on("/hop", Script(status: 302, headers: ["Location": "/b", "Cache-Control": "no-store"]))
+    bench.server.on("/b", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
+    for _ in 0..<2 {
+      #expect(!(try bench.get("/a").isInCache))
+      #expect(!(try bench.get("/hop").isInCache))
+    }
+  }
+
+  @Test("go when the server says that they are gone, and stay when it only fails")
+  func gone() throws {
+    bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
+    _ = try bench.get("/a")
+    clock.advance(seconds: 100)
+    bench.server.on("/a", Script(status: 503))
+    #expect(try bench.get("/a") { $0.delivery = .fresh }.isStale)
+    bench.server.on("/a", Script(status: 404))
+    #expect(try bench.get("/a") { $0.delivery = .fresh }.status == 404)
+    bench.server.on("/a", Script(status: 503))
+    #expect(try bench.get("/a") { $0.delivery = .fresh }.status == 503)
+  }
+
+  @Test("go with a request that changes them")
+  func invalidation() throws {
+    bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
+    _ = try bench.get("/a")
+    #expect(try bench.get("/a").isInCache)
+    _ = try bench.get("/a") { $0.method = "POST" }
+    #expect(!(try bench.get("/a").isInCache))
+  }
+
+  @Test("aren't pages in the place of pictures")
+  func captivePortal() throws {
+    bench.server.on(
+      "/a.png",
+      Script(headers: ["Cache-Control": "max-age=60"], steps: [.bytes(Pictures.png(width: 40, height: 20))]))
+    #expect(try thumbnail("/a.png").width == 16)
+    clock.advance(seconds: 100)
+    bench.server.on("/a.png", .ok("<html>pay first</html>", type: "text/html"))
+    #expect(throws: NuthatchError.self) { try thumbnail("/a.png") }
+    #expect(try thumbnail("/a.png") { $0.policy = Policy(.offline) }.width == 16)
+  }
+
+  @Test("aren't bodies that may have been cut")
+  func closeDelimited() throws {
+    let png = Pictures.png(width: 40, height: 20)
+    let head = "HTTP/1.0 200 OK\r\nCache-Control: max-age=60\r\n\r\n"
+    bench.server.on("/whole.png", .raw([.raw(text: head), .raw(png), .close]))
+    bench.server.on("/cut.png", .raw([.raw(text: head), .raw(Array(png.dropLast(200))), .close]))
+    bench.server.on("/text", .raw([.raw(text: head), .raw(text: "some"), .close]))
+    for path in ["/whole.png", "/cut.png", "/text"] { _ = try bench.get(path) }
+    #expect(try bench.get("/whole.png").isInCache)
+    #expect(!(try bench.get("/cut.png").isInCache))
+    #expect(!(try bench.get("/text").isInCache))
+  }
+
+  @Test("that came from further away than a request may go count as missing")
+  func guarded() throws {
+    bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
+    _ = try bench.get("/a")
+    #expect(try bench.get("/a").isInCache)
+    #expect(try bench.failure("/a") { $0.guard = .publicOnly }.code == .denied)
+  }
+
+  @Test("under a key of the caller's are found by it")
+  func keys() throws {
+    bench.server.on(
+      prefix: "/a", { _ in Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]) })
+    _ = try bench.get("/a?signature=1") { $0.key = "picture 1" }
+    #expect(try bench.get("/a?signature=2") { $0.key = "picture 1" }.isInCache)
+    _ = try bench.get("/a?token=1") { $0.ignoreQuery = true }
+    #expect(try bench.get("/a?token=2") { $0.ignoreQuery = true }.isInCache)
+  }
+
+  @Test("answer offline, and nothing else does")
+  func offline() throws {
+    bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
+    #expect(try bench.failure("/a") { $0.policy = Policy(.offline) }.code == .offline)
+    _ = try bench.get("/a")
+    clock.advance(seconds: 1_000_000)
+    #expect(try bench.get("/a") { $0.policy = Policy(.offline) }.text == "x")
+    #expect(bench.server.count("/a") == 1)
+  }
+
+  @Test("are replaced by a reload")
+  func reload() throws {
+    bench.server.on("/a") { request in
+      Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("\(request.number)")])
+    }
+    let first = try bench.get("/a").text
+    #expect(try bench.get("/a").text == first)
+    let second = try bench.get("/a") { $0.policy = Policy(.reload) }.text
+    #expect(second != first)
+    #expect(try bench.get("/a").text == second)
+  }
+}
+
+@Suite("URLs that failed") struct FailedURLTests {
+  @Test("as pictures are remembered, for others than their bytes not")
+  func remembered() throws {
+    let bench = try Bench()
+    bench.server.on("/a", .ok("no picture"))
+    bench.server.on("/b", Script(status: 404))
+    bench.server.on("/c", Script(status: 500))
+    for (path, code) in [("/a", ErrorCode.notAnImage), ("/b", .http), ("/c", .http)] {
+      for _ in 0..<3 {
+        let error = try #require(throws: NuthatchError.self) { try bench.thumbnail(path, 16) }
+        #expect(error.code == code)
+      }
+    }
+    #expect(bench.server.count("/a") == 1)
+    #expect(bench.server.count("/b") == 1)
+    #expect(bench.server.count("/c") == 3)
+    let error = try #require(throws: NuthatchError.self) { try bench.thumbnail("/b", 16) }
+    #expect((1...60).contains(error.retryAfter ?? 0))
+    #expect(try bench.get("/b").status == 404)
+    #expect(bench.server.count("/b") == 2)
+  }
+}
+
+@Suite("Redirects") struct RedirectQueueTests {
+  @Test("to another host pass that host's queue, and the second run is all hits")
+  func thousand() throws {
+    let bench = try Bench()
+    let other = try TestServer.start()
+    defer { other.stop() }
+    let target = other.url("")
+    bench.server.on(prefix: "/r/") { request in
+      .redirect(to: target + request.target)
+    }
+    other.on(prefix: "/r/") { _ in
+      Script(headers: ["Cache-Control": "max-age=600"], steps: [.pause(milliseconds: 1), .text("x")])
+    }
+    for round in 0..<2 {
+      let tickets = try (0..<1000).map { try bench.cache.submit(Request(bench.server.url("/r/\($0)"))) }
+      for ticket in tickets {
+        let event = try #require(try ticket.final(within: 60_000))
+        #expect(event.response?.text == "x")
+        #expect(event.isInCache == (round == 1))
+      }
+    }
+    #expect(other.highWater() <= 6)
+    #expect(bench.server.count() == 1000)
+    #expect(other.count() == 1000)
+  }
+}
