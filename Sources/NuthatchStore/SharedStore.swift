@@ -39,7 +39,7 @@ final class SharedStore: @unchecked Sendable {
   init(_ directory: StoreDirectory, _ options: Store.Options) throws(StoreFault) {
     self.directory = directory
     memory = MemoryTier(
-      MemoryLimits(bytes: options.memoryBytes ?? MemoryLimits.standard(), items: options.memoryItems ?? .max))
+      MemoryLimits(bytes: options.memoryBytes ?? MemoryLimits.standard, items: options.memoryItems ?? .max))
     spill = options.spill ?? .eager
     system = directory.system
     locks = try DirectoryLocks(directory)
@@ -112,7 +112,9 @@ final class SharedStore: @unchecked Sendable {
     shelf.drop { !present.contains($0) }
     // A lease that the memory tier keeps must not hold a pack that everybody else has let go of.
     memory.removeAll { entry in
-      guard let lease = entry.owner as? HeldLease, let pin = lease.lease.pin as? PackPin else { return false }
+      guard entry.privateBytes == 0, let held = entry.owner as? HeldLease,
+        let pin = held.lease.pin as? PackPin
+      else { return false }
       return !present.contains(pin.pack.header.number)
     }
   }

@@ -162,7 +162,8 @@ extension Store {
   /// a record, or whatever else is dear to make. It goes when it isn't used and room is wanted, under memory pressure,
   /// when a record of this key is committed or removed, and with the last one who has the directory open.
   ///
-  /// Only this process has it. A key's content is expected to be always the same, or to change by `commit` only.
+  /// Only this process has it. A key's content is expected to be always the same, or to change by `commit` only; what
+  /// belongs to a record that is being committed is kept after that.
   ///
   /// - Parameters:
   ///   - owner: keeps the bytes where they are; found again as `Lease.owner`.

@@ -340,9 +340,9 @@ private final class Machine {
     #expect(Cgroups(machine.path).levels.count == 3)
     try machine.put("sys/fs/cgroup/user.slice/a b.service/memory.max", "1000\n")
     #expect(MemoryGauge(machine.path).total == 1000)
-    #expect(MemoryLimits.standard(machine.path) == 125)
+    #expect(MemoryLimits.standard(MemoryGauge(machine.path)) == 125)
     try machine.put("sys/fs/cgroup/user.slice/a b.service/memory.max", "0\n")
-    #expect(MemoryLimits.standard(machine.path) == 0)
+    #expect(MemoryLimits.standard(MemoryGauge(machine.path)) == 0)
   }
 
   @Test("of version 1, beside version 2, without the number that means none")

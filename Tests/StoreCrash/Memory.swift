@@ -30,9 +30,9 @@ private final class Pixels: Sendable {
   init(_ count: Int) { bytes = [UInt8](repeating: 1, count: count) }
 }
 
-private func expect(_ isTrue: Bool, _ what: String) {
+private func expect(_ isTrue: Bool, _ what: @autoclosure () -> String) {
   if !isTrue {
-    say("not so: \(what)\n")
+    say("not so: \(what())\n")
     _exit(3)
   }
 }
@@ -46,6 +46,18 @@ private func expectForked(_ what: String, _ body: () throws(StoreFault) -> Void)
   }
 }
 
+private func useMemory(_ store: Store, rounds: Int) throws(StoreFault) {
+  var dice = Dice(state: 1)
+  for _ in 0..<rounds {
+    let key = dice.next() % 50
+    try store.commit(recordKey(key), payload(key, 7))
+    try store.keep(
+      recordKey(key), Pixels(3000), bytes: UnsafeRawBufferPointer(start: nil, count: 0), cost: 3000)
+    _ = try store.recall(recordKey(key))
+    if dice.next() % 50 == 0 { try store.relieve(.warning) }
+  }
+}
+
 /// Forks while another thread uses the memory tier, whose locks it may hold at that moment.
 func forkAgainAndAgain(_ path: String) throws {
   let store = try Store.open(path, .init(memoryBytes: 400_000, spill: .pressure))
@@ -53,26 +65,25 @@ func forkAgainAndAgain(_ path: String) throws {
   let pixels = Pixels(100)
   let context = Unmanaged.passRetained(store).toOpaque()
   var thread = pthread_t()
-  pthread_create(
-    &thread, nil,
-    { context in
-      guard let context else { return nil }
-      let store = Unmanaged<Store>.fromOpaque(context).takeUnretainedValue()
-      var dice = Dice(state: 1)
-      while true {
-        let key = dice.next() % 50
+  // Once before, so that the thread isn't in the middle of what Swift's runtime sets up at the first use: a child that
+  // is forked off then would wait for ever for the end of that.
+  try useMemory(store, rounds: 200)
+  // The thread sanitizer's own state doesn't survive a fork beside another thread.
+  if dlsym(nil, "__tsan_init") == nil {
+    pthread_create(
+      &thread, nil,
+      { context in
+        guard let context else { return nil }
+        let store = Unmanaged<Store>.fromOpaque(context).takeUnretainedValue()
         do {
-          try store.commit(recordKey(key), payload(key, 7))
-          try store.keep(
-            recordKey(key), Pixels(3000), bytes: UnsafeRawBufferPointer(start: nil, count: 0), cost: 3000)
-          _ = try store.recall(recordKey(key))
-          if dice.next() % 50 == 0 { try store.relieve(.warning) }
+          try useMemory(store, rounds: .max)
         } catch {
           say("fault \(error)\n")
           exit(4)
         }
-      }
-    }, context)
+        return nil
+      }, context)
+  }
   for round in 0..<40 {
     let child = forked()
     if child == 0 {

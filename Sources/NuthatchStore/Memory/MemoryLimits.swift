@@ -8,10 +8,10 @@ struct MemoryLimits: Sendable {
   /// One entry may be an eighth of all: a larger one would push out too much, and isn't kept.
   var largest: Int { bytes / 8 }
 
-  /// The smaller of 64 MiB and an eighth of what the machine, or its cgroup, has.
-  static func standard(_ root: String = "") -> Int {
-    min(64 << 20, (MemoryGauge(root).total ?? 512 << 20) / 8)
-  }
+  /// The smaller of 64 MiB and an eighth of what the machine, or its cgroup, has. Looked up once.
+  static let standard = standard(MemoryGauge())
+
+  static func standard(_ gauge: MemoryGauge) -> Int { min(64 << 20, (gauge.total ?? 512 << 20) / 8) }
 }
 
 /// What the memory tier holds, and what has happened to it.

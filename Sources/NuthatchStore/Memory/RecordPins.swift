@@ -86,9 +86,6 @@ final class RecordPins: Sendable {
     else { return nil }
     return entry.lease
   }
-
-  /// The bytes of all pinned records.
-  var bytes: Int { lock.with { entries.values.reduce(0) { $0 + $1.lease.count } } }
 }
 
 /// Holds a record as long as it lives: this process finds it under its key, whatever is evicted, until somebody removes

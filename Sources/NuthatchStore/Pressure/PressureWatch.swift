@@ -17,7 +17,9 @@ package protocol PressureHost: AnyObject {
 /// An event of a source that knows no grades is a warning, and critical when it comes again soon although room was
 /// made, or when hardly anything is available. After each relief nothing is done for 2 s but for a higher grade, since
 /// what is measured lags behind what was done.
-package final class PressureWatch {
+///
+/// After `init` it is its loop's thread's business alone, hence Sendable. `stop` is due before the loop forgets it.
+package final class PressureWatch: @unchecked Sendable {
   package static let holdOff: Int64 = 2_000_000_000
   /// For so long after a relief another event means that it wasn't enough.
   package static let persistence: Int64 = 10_000_000_000
@@ -44,8 +46,6 @@ package final class PressureWatch {
     self.isShort = isShort
     self.relieve = relieve
   }
-
-  deinit { stop() }
 
   /// What `$MEMORY_PRESSURE_WATCH` names (nothing at all when that is `/dev/null`), else the kernel's pressure stall
   /// information of the own cgroup or of the machine, else a look at what is available every few seconds.
