@@ -1,5 +1,6 @@
 // A process that uses a store until somebody kills it: `nuthatch-storecrash write DIRECTORY ORDINAL SEED`,
-// `nuthatch-storecrash fork DIRECTORY`, or what Memory.swift does. Ends with status 3 when it reads wrong bytes, 4 when a call fails.
+// `nuthatch-storecrash fork DIRECTORY`, or what Memory.swift does. Ends with status 3 when it reads wrong bytes, 4 when
+// a call fails.
 
 import Glibc
 import NuthatchStore

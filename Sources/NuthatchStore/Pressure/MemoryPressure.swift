@@ -5,6 +5,7 @@ public enum MemoryPressure: Int, Sendable, CaseIterable, Comparable {
   /// All of it, and the allocator gives back what it holds.
   case critical
 
+  /// Whether memory is wanted less badly.
   public static func < (left: MemoryPressure, right: MemoryPressure) -> Bool {
     left.rawValue < right.rawValue
   }
