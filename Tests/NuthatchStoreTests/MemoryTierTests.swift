@@ -119,6 +119,25 @@ import Testing
     #expect(tier.statistics.unwritten == 1)
   }
 
+  @Test("compares keys in full, since two of them may have one hash", arguments: [40, 60, 500])
+  func sameHash(_ length: Int) {
+    let tier = MemoryTier(MemoryLimits(bytes: 1 << 20, items: .max))
+    let key = RecordKey(.thumb, content(1, length))
+    _ = tier.keep(Self.entry(key, Thing(1), 10))
+    func find(_ kind: RecordKind, _ name: [UInt8]) -> Bool {
+      name.withUnsafeBytes { tier.lanes.find(.value, kind, key.hash, $0) } != nil
+    }
+    #expect(find(.thumb, key.bytes))
+    #expect(!find(.body, key.bytes))
+    #expect(!find(.thumb, Array(key.bytes.dropLast())))
+    #expect(!find(.thumb, []))
+    for at in [0, 20, length - 1] {
+      var other = key.bytes
+      other[at] ^= 1
+      #expect(!find(.thumb, other), "byte \(at)")
+    }
+  }
+
   @Test("gives whole entries to several threads that change it, and lets go of all of them")
   func threads() {
     let gone = Counter()
