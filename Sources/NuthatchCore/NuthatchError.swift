@@ -20,6 +20,14 @@ public struct NuthatchError: Error, Sendable, Equatable, CustomStringConvertible
 }
 
 extension ErrorCode {
+  /// Whether it says that the server can't be asked at the moment, and nothing about what it has.
+  var isOfTheWay: Bool {
+    switch self {
+    case .timeout, .dns, .refused, .reset, .tls, .http, .truncated, .circuitOpen: true
+    default: false
+    }
+  }
+
   init(_ kind: TransportFault.Kind) {
     self =
       switch kind {

@@ -9,7 +9,10 @@ import Testing
 
   init() throws {
     let clock = clock
-    bench = try Bench { $0.clock = clock.wall }
+    bench = try Bench {
+      $0.clock = clock.wall
+      $0.diskBytes = 4 << 20
+    }
   }
 
   private func thumbnail(_ path: String, _ change: (inout Request) -> Void = { _ in }) throws -> Image {

@@ -116,6 +116,7 @@ extension Errand {
     case .stored(let other):
       deliver(other, .fresh, .fetchedElsewhere(other), isFinal: true)
     case .failed(let error):
+      shared.remember(error, status: nil, plan)
       settle(for: error)
     }
   }
@@ -151,7 +152,7 @@ extension Errand {
   /// No new answer came: a stored one will do where it may, else the error.
   private func settle(for error: NuthatchError) {
     // Whoever has been shown the stored answer is told that there is no other.
-    guard !hasShown, let found, found.mayServeOnError, found.isAnswer(to: plan), error.code != .cancelled
+    guard !hasShown, let found, found.mayServeOnError, found.isAnswer(to: plan), error.code.isOfTheWay
     else {
       return fail(error)
     }
