@@ -10,6 +10,7 @@ final class Transfer {
   /// The watch over silence and slowness.
   var watch: EventLoop.TimerID?
   private(set) var pace: TransferPace
+  var nudge: StreamNudge
 
   // What libcurl only borrows.
   var headerList: UnsafeMutablePointer<curl_slist>?
@@ -46,6 +47,7 @@ final class Transfer {
     facts.isProxied = route.proxy != nil
     facts.isProxyIgnored = route.isProxyIgnored
     pace = TransferPace(startedAt: startedAt)
+    nudge = StreamNudge(startedAt: startedAt)
     errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     socketRules = .allocate(capacity: 1)
@@ -177,7 +179,11 @@ extension Transfer {
     uploaded = total
   }
 
-  private func noteBytes(_ count: Int) { pace.note(count, at: nhs_monotonic_ns()) }
+  private func noteBytes(_ count: Int) {
+    let now = nhs_monotonic_ns()
+    pace.note(count, at: now)
+    nudge.noteBytes(at: now)
+  }
 
   private func obey(_ wish: TransferVerdict) -> Bool {
     if case .goOn = wish { return true }
@@ -215,6 +221,18 @@ extension Transfer {
 
   func judgePace(at now: Int64, silence: Int64) -> (lapse: TransferPace.Lapse?, next: Int64) {
     pace.judge(at: now, silence: silence, slowness: request.slowness)
+  }
+
+  /// Whether this is, or may turn out to be, one of several streams of a connection.
+  var mayBeStream: Bool {
+    request.url.scheme == .https && (head == nil || httpVersion == .http2)
+  }
+
+  /// Makes libcurl look into its buffers for this stream, which it does after a pause.
+  func lookAgain() {
+    guard facts.address != nil else { return }
+    curl_easy_pause(easy, CURLPAUSE_RECV)
+    curl_easy_pause(easy, CURLPAUSE_CONT)
   }
 
   /// What the watch found wrong, in words that say in which phase, because the remedies differ.

@@ -24,6 +24,7 @@ package final class Transport: @unchecked Sendable {
   private var active: [UInt64: Transfer] = [:]
   private var idleHandles: [UnsafeMutableRawPointer] = []
   private var curlTimer: EventLoop.TimerID?
+  private var nudgeTimer: EventLoop.TimerID?
 
   /// As many easy handles are kept for reuse: each holds some 20 KB.
   private static let idleLimit = 64
@@ -185,6 +186,7 @@ extension Transport {
         TransportFault(.internal, "libcurl refused the request"), TransferTimings())
     }
     watch(transfer)
+    if transfer.mayBeStream { watchStreams() }
   }
 
   private func end(_ id: UInt64) {
@@ -224,6 +226,23 @@ extension Transport {
     let (lapse, next) = transfer.judgePace(at: loop.now, silence: silence)
     if let lapse { return finish(transfer, transfer.fault(of: lapse)) }
     transfer.watch = loop.at(next) { [unowned self] in self.watch(transfer) }
+  }
+
+  /// Nudges streams that have been quiet for long, and sets the timer for the next that will be.
+  private func watchStreams() {
+    guard nudgeTimer == nil else { return }
+    guard let next = active.values.lazy.filter(\.mayBeStream).map(\.nudge.due).min() else { return }
+    nudgeTimer = loop.at(next) { [unowned self] in
+      self.nudgeTimer = nil
+      let now = self.loop.now
+      let quiet = self.active.values.filter { $0.mayBeStream && $0.nudge.due <= now }
+      for transfer in quiet where self.active[transfer.id] === transfer {
+        transfer.nudge.noteNudge(at: now)
+        transfer.lookAgain()
+        self.act(-1, 0)
+      }
+      self.watchStreams()
+    }
   }
 
   private func reapFinished() {

@@ -1,0 +1,25 @@
+/// When to have libcurl look after a stream whose socket is silent.
+///
+/// libcurl 7.88 tells only one of the streams that share an HTTP/2 connection that its socket was ready. What it has
+/// read for the others meanwhile may lie in its buffers for ever when nothing more comes: of 30 bodies of 1 MB on one
+/// connection, some got stuck every third time.
+struct StreamNudge {
+  private static let shortest: Int64 = 10_000_000
+  private static let longest: Int64 = 160_000_000
+
+  private(set) var due: Int64
+  private var pause = StreamNudge.shortest
+
+  init(startedAt: Int64) { due = startedAt + StreamNudge.shortest }
+
+  mutating func noteBytes(at now: Int64) {
+    pause = StreamNudge.shortest
+    due = now + pause
+  }
+
+  /// The longer nothing comes, the less likely it is that something was left.
+  mutating func noteNudge(at now: Int64) {
+    pause = min(2 * pause, StreamNudge.longest)
+    due = now + pause
+  }
+}

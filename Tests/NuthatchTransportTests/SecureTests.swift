@@ -1,0 +1,121 @@
+import FakeNames
+import TestServer
+import Testing
+
+@testable import NuthatchTransport
+
+@Suite("TLS and HTTP/2", .enabled(if: SecureServer.isThere, "nghttpd and openssl are needed"))
+struct SecureTests {
+  private static let large = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
+  private let files: [String: [UInt8]] = ["small": Array("hello".utf8), "large": SecureTests.large]
+
+  private func wire(_ server: SecureServer, variable: String = "CURL_CA_BUNDLE") throws -> Wire {
+    try Wire(environment: [variable: server.certificate])
+  }
+
+  @Test("share one connection among many requests, and say so")
+  func multiplexed() throws {
+    let server = try SecureServer(files)
+    let wire = try wire(server)
+    let recorders = try (0..<30).map { try wire.start(server.url($0 % 3 == 0 ? "/large" : "/small")) }
+    let records = try recorders.map { try $0.result() }
+    for (number, record) in records.enumerated() {
+      #expect(record.fault == nil)
+      #expect(record.timings.connection.version == .http2)
+      #expect(number % 3 == 0 ? record.body == SecureTests.large : record.text == "hello")
+      #expect(!record.timings.isCloseDelimited)
+    }
+    #expect(records.count { !$0.timings.connection.isReused } == 1)
+    #expect(records.contains { $0.timings.tls > 0 })
+  }
+
+  @Test("get along with a server that wants few streams at a time")
+  func fewStreams() throws {
+    let server = try SecureServer(files, options: ["-m", "2"])
+    let wire = try wire(server)
+    let recorders = try (0..<40).map { _ in try wire.start(server.url("/small")) }
+    for recorder in recorders { #expect(try recorder.result().text == "hello") }
+  }
+
+  @Test("end well when a stream is cancelled among others")
+  func cancelled() throws {
+    let server = try SecureServer(files)
+    let wire = try wire(server)
+    var kept: [Recorder] = []
+    for number in 0..<30 {
+      let recorder = Recorder()
+      let id = try wire.start(server.url("/large"), sink: recorder)
+      if number % 2 == 0 { kept.append(recorder) } else { wire.transport.cancel(id) }
+    }
+    for recorder in kept { #expect(try recorder.result().body == SecureTests.large) }
+  }
+
+  @Test("are refused where the certificate isn't trusted, or is for somebody else")
+  func untrusted() throws {
+    let server = try SecureServer(files)
+    #expect(try Wire().fault(server.url("/small")).kind == .tls)
+    fake_name_set("secure.fake.test", "127.0.0.1")
+    fake_name_set("other.fake.test", "127.0.0.1")
+    for variable in ["CURL_CA_BUNDLE", "SSL_CERT_FILE"] {
+      let wire = try wire(server, variable: variable)
+      #expect(try wire.get(server.url("/small", host: "secure.fake.test")).text == "hello")
+      #expect(try wire.fault(server.url("/small", host: "other.fake.test")).kind == .tls)
+      #expect(try wire.get(server.url("/small", host: "localhost")).text == "hello")
+    }
+  }
+
+  @Test("break off with a fault when the server goes")
+  func gone() throws {
+    let server = try SecureServer(["huge": [UInt8](repeating: 1, count: 60_000_000)])
+    let wire = try wire(server)
+    let recorders = try (0..<4).map { _ in
+      let recorder = Recorder(keepsBody: false)
+      try wire.start(server.url("/huge"), sink: recorder)
+      return recorder
+    }
+    #expect(recorders[0].waitForHead())
+    server.stop()
+    for recorder in recorders {
+      let record = try recorder.result()
+      if let fault = record.fault {
+        #expect([.reset, .http, .truncated, .tls, .refused].contains(fault.kind))
+      }
+    }
+    #expect(recorders.contains { $0.current.fault != nil })
+  }
+
+  @Test("judge each stream by its own guard, and leave the others alone")
+  func judged() throws {
+    let server = try SecureServer(files)
+    let wire = try wire(server)
+    _ = try wire.get(server.url("/small"))
+    let others = try (0..<10).map { _ in try wire.start(server.url("/large")) }
+    let strict = try wire.fault(server.url("/small")) { $0.addressGuard = .public }
+    #expect(strict.kind == .denied)
+    for other in others { #expect(try other.result().body == SecureTests.large) }
+  }
+
+  @Test("go through a proxy's tunnel")
+  func tunnelled() throws {
+    let server = try SecureServer(files)
+    let proxy = try TunnelProxy.start()
+    defer { proxy.stop() }
+    let wire = try wire(server)
+    let explicit = ProxyChoice.explicit("http://nut:hatch@127.0.0.1:\(proxy.port)")
+    let record = try wire.get(server.url("/small")) { $0.proxy = explicit }
+    #expect(record.text == "hello")
+    #expect(record.timings.connection.version == .http2)
+    #expect(record.timings.connection.isProxied)
+    #expect(record.timings.connection.addressClass == nil)
+    #expect(record.timings.connection.countsAsPublic)
+    #expect(proxy.targets == ["127.0.0.1:\(server.port)"])
+    #expect(proxy.credentials == ["Basic bnV0OmhhdGNo"])
+    // The name is the proxy's to look up, the guard's grade doesn't matter for one that was asked for.
+    let named = try wire.get(server.url("/small", host: "secure.fake.test")) {
+      $0.proxy = explicit
+      $0.addressGuard = .public
+    }
+    #expect(named.text == "hello")
+    #expect(proxy.targets.last == "secure.fake.test:\(server.port)")
+  }
+}
