@@ -69,7 +69,7 @@ let package = Package(
       name: "nuthatch-storecrash", dependencies: ["NuthatchStore"], path: "Tests/StoreCrash",
       swiftSettings: swiftSettings),
     .executableTarget(
-      name: "nuthatch-bench-store", dependencies: ["NuthatchStore"], path: "Benchmarks/Store",
+      name: "nuthatch-bench-store", dependencies: ["CSystem", "NuthatchStore"], path: "Benchmarks/Store",
       swiftSettings: swiftSettings),
     tests("NuthatchStoreTests", ["CSystem", "NuthatchStore", "nuthatch-storecrash"]),
     .target(name: "FakeNames", path: "Tests/FakeNames", cSettings: cSettings),

@@ -3,68 +3,78 @@ import Glibc
 
 /// The bytes of the file `lock` (docs/FORMAT.md, "Locks"), which keep processes apart, and the locks in front of them,
 /// which keep this process's threads apart: to the kernel they are all one owner.
-final class DirectoryLocks: Sendable {
-  private enum Byte {
-    static let index: Int64 = 0
-    static let dropping: Int64 = 1
-    static let users: Int64 = 2
+final class DirectoryLocks: @unchecked Sendable {
+  enum Byte: Int64, CaseIterable {
+    case index = 0
+    case dropping = 1
+    case users = 2
   }
 
+  private let directory: StoreDirectory
   private let system: any SystemCalls
-  private let epoch = nhs_fork_epoch()
   private let indexLock = Lock()
   private let droppingLock = Lock()
-  private let fd: Int32
+  // Guards `current`, which is changed by the index's changer only.
+  private let fileLock = Lock()
+  private var current: LockFile
 
   init(_ directory: StoreDirectory) throws(StoreFault) {
+    self.directory = directory
     system = directory.system
-    fd = try Self.open(directory)
+    current = try LockFile(directory)
   }
 
-  deinit {
-    // In a forked child the descriptor has been closed already, and its number may be somebody else's.
-    guard epoch == nhs_fork_epoch() else { return }
-    // Unlocked first: a child that is forked off between the next two lines would keep what is locked.
-    for byte in [Byte.index, Byte.dropping, Byte.users] { system.unlock(fd, byte) }
-    nhs_keep_in_child(fd)
-    system.close(fd)
-  }
-
-  private static func open(_ directory: StoreDirectory) throws(StoreFault) -> Int32 {
-    do {
-      let (fd, _) = try directory.openFile(directory.root, "lock", O_RDWR | O_CREAT)
-      if nhs_close_in_child(fd) != 0 {
-        directory.system.close(fd)
-        throw StoreFault(.io, "too many stores are open")
-      }
-      return fd
-    } catch let fault as SystemFault {
-      throw StoreFault(fault, "opening the lock")
-    } catch {
-      throw StoreFault(.io, "too many stores are open")
-    }
-  }
+  /// The file whose bytes are locked.
+  var file: LockFile { fileLock.with { current } }
 
   /// Does something as the only one who changes the index.
-  func changingIndex<Result>(_ body: () throws(StoreFault) -> Result) throws(StoreFault) -> Result {
+  func changingIndex<Result>(
+    _ body: (LockFile) throws(StoreFault) -> Result
+  ) throws(StoreFault) -> Result {
     try indexLock.with { () throws(StoreFault) -> Result in
-      try doing("locking the index") { () throws(SystemFault) in try system.lock(fd, Byte.index, .exclusive) }
-      defer { system.unlock(fd, Byte.index) }
-      return try body()
+      let file = current
+      try lockIndex(file)
+      defer {
+        system.unlock(file.fd, Byte.index.rawValue)
+        if current !== file { system.unlock(current.fd, Byte.index.rawValue) }
+      }
+      return try body(file)
     }
+  }
+
+  private func lockIndex(_ file: LockFile) throws(StoreFault) {
+    try doing("locking the index") { () throws(SystemFault) in
+      try system.lock(file.fd, Byte.index.rawValue, .exclusive)
+    }
+  }
+
+  /// Goes over to the file that has the name now, should somebody have deleted the one in use. For the index's changer,
+  /// who is that then by the new file.
+  func follow() throws(StoreFault) -> LockFile {
+    guard current.isDeleted else { return current }
+    let made = try LockFile(directory)
+    try lockIndex(made)
+    try doing("locking the directory") { () throws(SystemFault) in
+      try system.lock(made.fd, Byte.users.rawValue, .shared)
+    }
+    fileLock.with { current = made }
+    return made
   }
 
   /// Does something as the only one who drops packs; not at all when somebody is at it already.
   func dropping(_ body: () throws(StoreFault) -> Void) throws(StoreFault) {
     var fault: StoreFault?
     _ = droppingLock.tryWith {
+      // Kept, since the descriptor may be given to another file when nobody keeps this one.
+      let file = file
+      let fd = file.fd
       do throws(SystemFault) {
-        guard try system.tryLock(fd, Byte.dropping, .exclusive) else { return }
+        guard try system.tryLock(fd, Byte.dropping.rawValue, .exclusive) else { return }
       } catch {
         fault = StoreFault(error, "locking the packs")
         return
       }
-      defer { system.unlock(fd, Byte.dropping) }
+      defer { withExtendedLifetime(file) { system.unlock(fd, Byte.dropping.rawValue) } }
       do throws(StoreFault) { try body() } catch { fault = error }
     }
     if let fault { throw fault }
@@ -73,20 +83,22 @@ final class DirectoryLocks: Sendable {
   /// Does something as the only one who drops packs, when it is this one's turn.
   func droppingInTurn(_ body: () throws(StoreFault) -> Void) throws(StoreFault) {
     try droppingLock.with { () throws(StoreFault) in
+      let file = file
       try doing("locking the packs") { () throws(SystemFault) in
-        try system.lock(fd, Byte.dropping, .exclusive)
+        try system.lock(file.fd, Byte.dropping.rawValue, .exclusive)
       }
-      defer { system.unlock(fd, Byte.dropping) }
+      defer { system.unlock(file.fd, Byte.dropping.rawValue) }
       try body()
     }
   }
 
   /// Says that this process uses the directory, and whether it is the only one. To be called by the index's changer.
   func enter() throws(StoreFault) -> Bool {
+    let fd = file.fd
     do {
-      let isAlone = try system.tryLock(fd, Byte.users, .exclusive)
+      let isAlone = try system.tryLock(fd, Byte.users.rawValue, .exclusive)
       // Turns the one into the other without a gap.
-      try system.lock(fd, Byte.users, .shared)
+      try system.lock(fd, Byte.users.rawValue, .shared)
       return isAlone
     } catch {
       throw StoreFault(error, "locking the directory")
@@ -94,5 +106,5 @@ final class DirectoryLocks: Sendable {
   }
 
   /// Says that this process doesn't use the directory any more.
-  func leave() { system.unlock(fd, Byte.users) }
+  func leave() { system.unlock(file.fd, Byte.users.rawValue) }
 }

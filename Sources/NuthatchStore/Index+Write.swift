@@ -18,7 +18,7 @@ extension Index {
   }
 
   /// Whether so many slots are taken that searches become long.
-  var isCrowded: Bool { counters.occupied > slotCount / 8 * 5 }
+  var isCrowded: Bool { counters.occupied > slotCount / 4 * 3 }
 
   /// Finishes what a writer began that was killed in the middle.
   func finishPending() {
@@ -30,8 +30,7 @@ extension Index {
     _ hash: KeyHash, _ kind: RecordKind, _ location: Location, used: (place: Int, bytes: Int)? = nil,
     session: UInt32 = 0, only expected: Location? = nil
   ) -> Change {
-    let mask = slotCount - 1
-    var place = Int(truncatingIfNeeded: hash.low) & mask
+    var place = place(of: hash)
     var free: Int?
     var isNew = true
     var old: Slot?
@@ -53,7 +52,7 @@ extension Index {
         old = slot
         break
       }
-      place = (place + 1) & mask
+      place = next(place)
     }
     if let expected, old?.location != expected { return .done(replaced: nil) }
     guard let free else { return .full }
@@ -68,10 +67,35 @@ extension Index {
     return .done(replaced: old)
   }
 
+  /// Puts a record whose hash isn't there into an index that nobody else knows yet. Where; nil when there is no room.
+  func place(_ slot: Slot) -> Int? {
+    var place = place(of: slot.hash)
+    for _ in 0..<min(IndexLayout.reach, slotCount) {
+      let at = slots + place * IndexLayout.slotSize
+      if nhs_load32(at + 20) == Slot.neverUsed {
+        store(place, slot)
+        return place
+      }
+      // Twice in a damaged index: once is enough.
+      if nhs_load64(at) == slot.hash.low, nhs_load64(at + 8) == slot.hash.high { return place }
+      place = next(place)
+    }
+    return nil
+  }
+
+  /// Overwrites a slot of an index that nobody else knows yet.
+  func replace(_ place: Int, _ slot: Slot) { store(place, slot) }
+
+  /// Says how full an index is that nobody else knows yet.
+  func set(_ counters: IndexCounters) {
+    for (index, number) in [counters.occupied, counters.meta, counters.body, counters.thumb].enumerated() {
+      nhs_store64(base + IndexLayout.counters + index * 8, UInt64(truncatingIfNeeded: number))
+    }
+  }
+
   /// Takes a record out if it is where it is thought to be; nil for wherever it is. What the slot said before.
   func remove(_ hash: KeyHash, at expected: Location? = nil) -> Slot? {
-    let mask = slotCount - 1
-    var place = Int(truncatingIfNeeded: hash.low) & mask
+    var place = place(of: hash)
     for _ in 0..<min(IndexLayout.reach, slotCount) {
       let slot = ownRead(place)
       if slot.location.pack == Slot.neverUsed { return nil }
@@ -80,7 +104,7 @@ extension Index {
         giveUp(place, slot)
         return slot
       }
-      place = (place + 1) & mask
+      place = next(place)
     }
     return nil
   }
@@ -116,9 +140,11 @@ extension Index {
     nhs_store32(image + 20, slot.location.pack)
     nhs_store32(image + 24, UInt32(truncatingIfNeeded: slot.location.offset >> 3))
     nhs_store32(image + 28, slot.flags)
-    for (index, number) in [counters.occupied, counters.meta, counters.body, counters.thumb].enumerated() {
-      nhs_store64(base + IndexLayout.pendingCounters + index * 8, UInt64(truncatingIfNeeded: number))
-    }
+    let numbers = base + IndexLayout.pendingCounters
+    nhs_store64(numbers, UInt64(truncatingIfNeeded: counters.occupied))
+    nhs_store64(numbers + 8, UInt64(truncatingIfNeeded: counters.meta))
+    nhs_store64(numbers + 16, UInt64(truncatingIfNeeded: counters.body))
+    nhs_store64(numbers + 24, UInt64(truncatingIfNeeded: counters.thumb))
     nhs_store64(base + IndexLayout.pendingEntry, used.map { UInt64($0.place) } ?? .max)
     nhs_store64(base + IndexLayout.pendingUsed, UInt64(used?.bytes ?? 0))
     nhs_store32_release(base + IndexLayout.pendingState, 1)

@@ -77,7 +77,6 @@ final class Index: @unchecked Sendable {
       word(IndexLayout.boot) == boot.low, word(IndexLayout.boot + 8) == boot.high,
       nhs_hash64(header.baseAddress, IndexLayout.checksum, 0) == word(IndexLayout.checksum),
       let slotCount = Int(exactly: word(IndexLayout.slotCount)), slotCount >= 64,
-      slotCount & (slotCount - 1) == 0,
       let packCapacity = Int(exactly: word(IndexLayout.packCapacity)), packCapacity > 0,
       let sizes = IndexLayout.sizes(slots: slotCount, packs: packCapacity)
     else { return nil }
@@ -103,7 +102,7 @@ final class Index: @unchecked Sendable {
       header.store(UInt64(packs), at: IndexLayout.packCapacity)
       header.store(boot.low, at: IndexLayout.boot)
       header.store(boot.high, at: IndexLayout.boot + 8)
-      header.store(UInt64.random(in: .min ... .max), at: IndexLayout.identity)
+      header.store(UInt64.random(in: 1 ... .max), at: IndexLayout.identity)
       header.store(nhs_hash64(base, IndexLayout.checksum, 0), at: IndexLayout.checksum)
       header.store(UInt32(1), at: IndexLayout.session)
       header.store(UInt64(1), at: IndexLayout.nextSequence)
@@ -126,6 +125,9 @@ extension Index {
   /// Moves whenever packs were dropped.
   @inline(__always)
   var drops: UInt32 { nhs_load32_acquire(base + IndexLayout.drops) }
+  /// Random; no two indexes have the same.
+  @inline(__always)
+  var identity: UInt64 { nhs_load64(base + IndexLayout.identity) }
   @inline(__always)
   var session: UInt32 { nhs_load32(base + IndexLayout.session) & 0xFFF }
   var limit: Int { Int(truncatingIfNeeded: nhs_load64(base + IndexLayout.limit)) }
@@ -136,11 +138,20 @@ extension Index {
     let slot: Slot
   }
 
+  /// Where the search for a hash begins. Slots stand in the order of their hashes, nearly, so that a larger index is
+  /// filled from front to back.
+  @inline(__always)
+  func place(of hash: KeyHash) -> Int {
+    Int(truncatingIfNeeded: hash.low.multipliedFullWidth(by: UInt64(slotCount)).high)
+  }
+
+  @inline(__always)
+  func next(_ place: Int) -> Int { place + 1 == slotCount ? 0 : place + 1 }
+
   /// Looks a hash up without any lock. What it says may be old by the time it is read: the record decides.
   @inline(__always)
   func find(_ hash: KeyHash) -> Found? {
-    let mask = slotCount - 1
-    var place = Int(truncatingIfNeeded: hash.low) & mask
+    var place = place(of: hash)
     for _ in 0..<min(IndexLayout.reach, slotCount) {
       let at = slots + place * IndexLayout.slotSize
       if nhs_load64(at) == hash.low, nhs_load64(at + 8) == hash.high, let slot = read(place),
@@ -149,7 +160,7 @@ extension Index {
         return slot.location.pack == Slot.givenUp ? nil : Found(place: place, slot: slot)
       }
       if nhs_load32_acquire(at + 20) == Slot.neverUsed { return nil }
-      place = (place + 1) & mask
+      place = next(place)
     }
     return nil
   }

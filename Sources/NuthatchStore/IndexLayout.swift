@@ -3,12 +3,12 @@ import CSystem
 /// Where everything is in the file `index` (docs/FORMAT.md, "The index").
 enum IndexLayout {
   static let magic: UInt64 = 0x5845_444E_4954_554E  // NUTINDEX
-  static let version: UInt32 = 1
+  static let version: UInt32 = 2
   static let tableStart = 4096
   static let entrySize = 32
   static let slotSize = 32
   /// How far from its place a record may be.
-  static let reach = 256
+  static let reach = 1024
 
   static let slotCount = 16
   static let packCapacity = 24

@@ -17,6 +17,10 @@ struct LinuxCalls: SystemCalls {
       links: UInt64(found.st_nlink), size: Int64(found.st_size), allocated: Int64(found.st_blocks) * 512)
   }
 
+  func fileSystem(_ fd: Int32) throws(SystemFault) -> UInt32 {
+    UInt32(truncatingIfNeeded: try checked(nhs_file_system(fd)))
+  }
+
   func names(_ directory: Int32) throws(SystemFault) -> [String] {
     var names: [String] = []
     let result = withUnsafeMutablePointer(to: &names) {
@@ -55,6 +59,10 @@ struct LinuxCalls: SystemCalls {
 
   func write(_ fd: Int32, _ parts: UnsafeBufferPointer<iovec>, _ offset: Int64) throws(SystemFault) -> Int {
     try checked(nhs_pwritev(fd, parts.baseAddress, Int32(parts.count), offset))
+  }
+
+  func zero(_ fd: Int32, _ offset: Int64, _ length: Int) throws(SystemFault) -> Int {
+    try checked(nhs_write_zeros(fd, offset, length))
   }
 
   func read(_ fd: Int32, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) throws(SystemFault) -> Int {

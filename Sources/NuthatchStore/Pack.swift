@@ -6,7 +6,7 @@ import Synchronization
 struct PackHeader {
   static let size = 64
   static let magic: UInt64 = 0x314B_4341_5054_554E  // NUTPACK1
-  static let version: UInt32 = 1
+  static let version: UInt32 = 2
 
   var family: Family
   var number: UInt32
@@ -118,11 +118,24 @@ final class Pack: @unchecked Sendable {
   }
 }
 
-/// One of several things that keep a pack mapped, so that leases of different threads don't count on one counter.
-final class PackPin: Sendable {
+/// One of several things that keep a pack mapped, so that leases of different threads don't count on one counter. Has a
+/// copy of what a reader wants to know of it, who so needs to follow no further reference.
+final class PackPin: @unchecked Sendable {
   let pack: Pack
+  let bytes: UnsafeRawBufferPointer
+  private let salt: UInt64
 
-  init(_ pack: Pack) { self.pack = pack }
+  init(_ pack: Pack) {
+    self.pack = pack
+    bytes = pack.bytes
+    salt = pack.header.salt
+  }
+
+  /// The record at an offset, if it is one of this key.
+  @inline(__always)
+  func match(at offset: Int, _ key: RecordKey) -> RecordHeader.Match? {
+    RecordHeader.match(bytes, at: offset, salt: salt, key)
+  }
 }
 
 /// Bytes of packs that were dropped while leases held them.

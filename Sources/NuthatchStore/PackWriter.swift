@@ -9,6 +9,8 @@ final class PackWriter {
   private let epoch = nhs_fork_epoch()
   /// Where the next record begins.
   private(set) var end: Int
+  /// Up to where zeros or records have been written: a page's beginning, not before `end`.
+  private var prepared: Int
   /// Where the pack stands in the table of packs, as far as is known.
   var place: Int
 
@@ -18,6 +20,7 @@ final class PackWriter {
     self.header = header
     self.end = end
     self.place = place
+    prepared = Self.pageAfter(end)
   }
 
   deinit {
@@ -80,10 +83,13 @@ final class PackWriter {
     return nil
   }
 
-  /// Whether somebody appends to it at this moment.
+  /// Whether somebody appends to it at this moment. What can't be found out is yes; what isn't there is no.
   static func isBusy(_ directory: StoreDirectory, _ number: UInt32) -> Bool {
-    guard let (fd, _) = try? directory.openFile(directory.packs, PackName.of(number), O_RDWR) else {
-      return false
+    let fd: Int32
+    do throws(SystemFault) {
+      fd = try directory.openFile(directory.packs, PackName.of(number), O_RDWR).0
+    } catch {
+      return error.number != ENOENT && error.number != ELOOP && error.number != EINVAL
     }
     defer { directory.system.close(fd) }
     guard (try? directory.system.tryLock(fd, 0, .exclusive)) ?? false else { return true }
@@ -114,15 +120,40 @@ final class PackWriter {
   /// Writes a record behind the last one. It counts only when `advance` is called.
   func append(
     _ record: RecordHeader, key: UnsafeRawBufferPointer, _ parts: [UnsafeRawBufferPointer]
-  ) throws(SystemFault) -> (offset: Int, payload: Int, end: Int) {
+  ) throws(SystemFault) -> (offset: Int, end: Int) {
     guard let extent = RecordHeader.extent(at: end, keyLength: key.count, payloadLength: record.payloadLength)
     else {
       throw SystemFault(EFBIG)
     }
-    let head = record.encoded(key: key, at: end, upTo: extent.payload, salt: header.salt)
-    try head.withBytes { (bytes) throws(SystemFault) in try system.writeAll(fd, [bytes] + parts, Int64(end)) }
-    return (end, extent.payload, extent.end)
+    prepare(upTo: extent.end)
+    var fault: SystemFault?
+    withUnsafeTemporaryAllocation(byteCount: extent.payload - end, alignment: 8) { head in
+      record.encode(into: head, key: key, at: end, salt: header.salt)
+      withUnsafeTemporaryAllocation(of: iovec.self, capacity: parts.count + 1) { vectors in
+        vectors[0] = iovec(iov_base: head.baseAddress, iov_len: head.count)
+        for (place, part) in parts.enumerated() {
+          vectors[place + 1] = iovec(
+            iov_base: UnsafeMutableRawPointer(mutating: part.baseAddress), iov_len: part.count)
+        }
+        do throws(SystemFault) { try system.writeAll(fd, vectors, Int64(end)) } catch { fault = error }
+      }
+    }
+    prepared = max(prepared, Self.pageAfter(extent.end))
+    if let fault { throw fault }
+    return (end, extent.end)
   }
+
+  /// Writes zeros where the next records are going to be. The kernel then makes large pieces of memory for them, which it
+  /// doesn't for records that begin anywhere: with this, keeping 16 KiB takes half the time.
+  private func prepare(upTo end: Int) {
+    let chunk = 128 << 10
+    let wanted = min((end + chunk - 1) & ~(chunk - 1), header.capacity & ~4095)
+    guard end > prepared, wanted > prepared, wanted - prepared <= 2 * chunk else { return }
+    // Not essential: whether there is room will be seen when the record is written.
+    do { prepared += try system.zero(fd, Int64(prepared), wanted - prepared) & ~4095 } catch {}
+  }
+
+  private static func pageAfter(_ offset: Int) -> Int { (offset + 4095) & ~4095 }
 
   /// Takes back what was appended. Should that fail, then there is a record more than anybody was promised.
   func retire(at offset: Int) {
@@ -135,7 +166,7 @@ final class PackWriter {
 
   /// Gives back what isn't used. The file's size stays, since others may have it mapped.
   func giveBackTail() {
-    let begin = (end + 4095) & ~4095
+    let begin = Self.pageAfter(end)
     guard begin < header.capacity else { return }
     // Not essential: the next one who appends, or drops, frees it.
     do { try system.punch(fd, Int64(begin), Int64(header.capacity - begin)) } catch {}

@@ -7,18 +7,22 @@ extension SharedStore {
     _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer]
   ) throws(StoreFault) -> Lease {
     let length = try Self.length(key, parts, limits)
-    guard let hasher = nhs_hasher_new() else { throw StoreFault(.outOfMemory, "no memory for a checksum") }
-    defer { nhs_hasher_free(hasher) }
-    for part in parts where !part.isEmpty { nhs_hasher_add(hasher, part.baseAddress, part.count) }
     let header = RecordHeader(
       kind: key.kind, shape: shape, keyLength: key.bytes.count, hash: key.hash, sequence: 0,
-      payloadLength: length,
-      payloadChecksum: nhs_hasher_value(hasher))
+      payloadLength: length, payloadChecksum: try Self.checksum(parts))
     let lease = try append(header, key.bytes, parts, replacing: nil)
     counts.add(.commits)
     try makeRoom(after: length)
     guard let lease else { throw StoreFault(.io, "the record can't be read back") }
     return lease
+  }
+
+  private static func checksum(_ parts: [UnsafeRawBufferPointer]) throws(StoreFault) -> UInt64 {
+    if parts.count == 1 { return nhs_hash64(parts[0].baseAddress, parts[0].count, 0) }
+    guard let hasher = nhs_hasher_new() else { throw StoreFault(.outOfMemory, "no memory for a checksum") }
+    defer { nhs_hasher_free(hasher) }
+    for part in parts where !part.isEmpty { nhs_hasher_add(hasher, part.baseAddress, part.count) }
+    return nhs_hasher_value(hasher)
   }
 
   static func length(
@@ -65,19 +69,12 @@ extension SharedStore {
           writer.retire(at: written.offset)
           throw error
         }
-        if isPublished { return lease(location) }
+        if isPublished { return shelf.pin(location.pack).flatMap { Lease($0, header, at: location.offset) } }
         if replacing != nil { return nil }
         writers[family.place] = nil
       }
       throw StoreFault(.io, "packs vanish while they are written")
     }
-  }
-
-  private func lease(_ location: Location) -> Lease? {
-    guard let pin = shelf.pin(location.pack), let record = pin.pack.record(at: location.offset) else {
-      return nil
-    }
-    return Lease(pin, record)
   }
 
   /// False when the pack isn't in the table any more, or the record to be replaced isn't where it was.

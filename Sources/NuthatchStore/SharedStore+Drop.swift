@@ -22,6 +22,7 @@ extension SharedStore {
     let limits = limits
     guard appended.wrappingAdd(bytes, ordering: .relaxed).newValue > limits.packCapacity / 8 else { return }
     appended.store(0, ordering: .relaxed)
+    followLock()
     guard let index, isOver(usage(index), limits, Limits.high) else { return }
     try locks.dropping { () throws(StoreFault) in
       var spared: Set<UInt32> = []

@@ -7,11 +7,8 @@ extension SharedStore {
   private static let leastSlots = 4096
   private static let leastPacks = 1024
 
-  private static func slots(for records: Int) -> Int {
-    var slots = leastSlots
-    while slots / 5 * 2 < records { slots *= 2 }
-    return slots
-  }
+  /// Three of five slots taken; at three of four the index grows again. Whole pages.
+  private static func slots(for records: Int) -> Int { max(leastSlots, (records / 3 * 5 + 127) & ~127) }
 
   /// A copy of the index with more room, in its place.
   func grown(_ old: Index, packs: Int? = nil) throws(StoreFault) -> Index {
@@ -48,10 +45,14 @@ extension SharedStore {
   }
 
   private func publish(_ made: Index, insteadOf old: Index?) throws(StoreFault) {
+    // Who is killed in between leaves a lock that names none, so that the next one looks which it is.
+    let file = locks.file
+    file.index = 0
     try doing("naming the index") { () throws(SystemFault) in
       try system.rename(directory.root, "index.new", "index", replaces: true)
     }
     old?.markReplaced()
+    file.index = made.identity
   }
 
   /// An index without a record; numbers go on where they were.
@@ -187,15 +188,24 @@ extension SharedStore {
 extension Index {
   /// Puts in what another index says of these packs. False when there is no room.
   fileprivate func takeOver(_ old: Index, packs: Set<UInt32>) -> Bool {
+    var counters = IndexCounters()
+    var isPresent = (number: Slot.neverUsed, answer: false)
     for place in 0..<old.slotCount {
-      let slot = old.ownRead(place)
-      guard slot.location.pack != Slot.neverUsed, packs.contains(slot.location.pack), let kind = slot.kind
-      else {
+      var slot = old.ownRead(place)
+      guard slot.location.pack != Slot.neverUsed, slot.location.pack != Slot.givenUp, let kind = slot.kind else {
         continue
       }
-      guard case .done = insert(slot.hash, kind, slot.location, session: slot.session) else { return false }
-      if slot.flags & Slot.visited != 0, let found = find(slot.hash) { visit(found) }
+      // Neighbours in time aren't neighbours here, but there are few packs.
+      if isPresent.number != slot.location.pack {
+        isPresent = (slot.location.pack, packs.contains(slot.location.pack))
+      }
+      guard isPresent.answer else { continue }
+      slot.flags &= 0xFFFF
+      guard self.place(slot) != nil else { return false }
+      counters.occupied += 1
+      counters[kind] += 1
     }
+    set(counters)
     return true
   }
 
@@ -214,9 +224,11 @@ extension Index {
   ) -> [(header: RecordHeader, location: Location)]? {
     var losers: [(header: RecordHeader, location: Location)] = []
     var inSlot = [Int32](repeating: -1, count: slotCount)
+    var counters = IndexCounters()
     for (number, record) in records.enumerated() {
-      let hash = record.header.hash
-      if let found = find(hash) {
+      let kind = record.header.kind
+      let slot = Slot(hash: record.header.hash, location: record.location, flags: Slot.flags(kind))
+      if let found = find(slot.hash) {
         let other = Int(inSlot[found.place])
         // A writer may have been killed in the middle of the later one.
         let isLater = records[other].header.sequence < record.header.sequence
@@ -225,12 +237,17 @@ extension Index {
           continue
         }
         losers.append(records[other])
+        counters[records[other].header.kind] -= 1
+        replace(found.place, slot)
+        inSlot[found.place] = Int32(truncatingIfNeeded: number)
+      } else {
+        guard let place = place(slot) else { return nil }
+        counters.occupied += 1
+        inSlot[place] = Int32(truncatingIfNeeded: number)
       }
-      guard case .done = insert(hash, record.header.kind, record.location), let found = find(hash) else {
-        return nil
-      }
-      inSlot[found.place] = Int32(truncatingIfNeeded: number)
+      counters[kind] += 1
     }
+    set(counters)
     return losers
   }
 

@@ -132,8 +132,9 @@ extension SharedStore {
         {
           try system.resize(fd, Int64(pack.capacity))
         }
-        let head = key.withUnsafeBytes {
-          header.encoded(key: $0, at: PackHeader.size, upTo: extent.payload, salt: pack.salt)
+        var head = [UInt8](repeating: 0, count: extent.payload - PackHeader.size)
+        head.withUnsafeMutableBytes { bytes in
+          key.withUnsafeBytes { header.encode(into: bytes, key: $0, at: PackHeader.size, salt: pack.salt) }
         }
         try system.write(pack.encoded, to: fd, at: 0)
         try system.write(head, to: fd, at: Int64(PackHeader.size))
@@ -169,9 +170,6 @@ extension SharedStore {
       throw StoreFault(.io, "the index has no room")
     }
     if let old, old.location != location { retire(old.location, header.hash) }
-    guard let pin = shelf.pin(pack.number), let record = pin.pack.record(at: location.offset) else {
-      return nil
-    }
-    return Lease(pin, record)
+    return shelf.pin(pack.number).flatMap { Lease($0, header, at: location.offset) }
   }
 }

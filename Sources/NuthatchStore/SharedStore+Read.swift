@@ -10,51 +10,85 @@ extension SharedStore {
   }
 
   private func find(_ key: RecordKey) -> Lease? {
+    var tried: Location?
     // What a slot says may be overtaken by a writer before the record is read; then the slot says something new.
     for _ in 0..<8 {
-      guard let index = currentForReading(), let found = index.find(key.hash) else { return nil }
-      if let lease = lease(index, found, key) {
-        index.visit(found)
-        return lease
+      var sight = look(key.hash)
+      if sight.isOutdated {
+        catchUp()
+        // Once: if it can't be caught up with, the old one has to do.
+        sight = look(key.hash, isLenient: true)
       }
-      guard let now = currentForReading(), now === index else { continue }
-      guard let again = index.find(key.hash), again.slot.location != found.slot.location else { return nil }
+      guard let found = sight.found, found.slot.location != tried else { return nil }
+      if let lease = lease(sight, found, key) { return lease }
+      tried = found.slot.location
     }
     return nil
   }
 
-  /// The record, if this is where the index says that it is. Counts neither as a hit nor as a miss.
-  func lookup(_ key: RecordKey, at location: Location) -> Lease? {
-    guard let index = currentForReading(), let found = index.find(key.hash), found.slot.location == location
-    else {
-      return nil
-    }
-    return lease(index, found, key)
+  /// What a reader saw of the index.
+  struct Sight {
+    /// Stands for the index, and is never followed.
+    fileprivate var index: UInt = 0
+    fileprivate var session: UInt32 = 0
+    var found: Index.Found?
+    fileprivate var pin: PackPin?
+    fileprivate var isOutdated = false
   }
 
-  private func lease(_ index: Index, _ found: Index.Found, _ key: RecordKey) -> Lease? {
-    guard let pin = shelf.pin(found.slot.location.pack),
-      let record = pin.pack.record(at: found.slot.location.offset), !record.isRetired,
-      record.header.kind == key.kind, record.header.keyLength == key.bytes.count,
-      let base = pin.pack.bytes.baseAddress,
-      key.bytes.withUnsafeBytes({ bytes in
-        guard let wanted = bytes.baseAddress else { return false }
-        return memcmp(base + record.offset + RecordHeader.size, wanted, bytes.count) == 0
-      })
+  /// Finds a key, and holds its pack, all while standing in a shard.
+  @inline(__always)
+  private func look(_ hash: KeyHash, isLenient: Bool = false) -> Sight {
+    reading { index, reference, shard in
+      var sight = Sight()
+      guard isLenient || !isOutdated(index) else {
+        sight.isOutdated = true
+        return sight
+      }
+      guard let found = index.find(hash) else { return sight }
+      sight.index = reference
+      sight.session = index.session
+      sight.found = found
+      sight.pin = shard.pin(found.slot.location.pack)
+      return sight
+    } ?? Sight()
+  }
+
+  /// The record, if it is where the index says that it is. Counts neither as a hit nor as a miss.
+  func lookup(_ key: RecordKey, at location: Location) -> Lease? {
+    let sight = look(key.hash, isLenient: true)
+    guard let found = sight.found, found.slot.location == location else { return nil }
+    return lease(sight, found, key)
+  }
+
+  @inline(__always)
+  private func lease(_ sight: Sight, _ found: Index.Found, _ key: RecordKey) -> Lease? {
+    guard let pin = sight.pin ?? shelf.open(found.slot.location.pack),
+      let match = pin.match(at: found.slot.location.offset, key)
     else { return nil }
-    let session = index.session
-    if found.slot.session != session {
-      guard isIntact(record, pin.pack) else { return nil }
-      index.markChecked(found, session: session)
+    if found.slot.session != sight.session {
+      guard isIntact(pin.pack, match.payload, match.payloadLength, match.payloadChecksum) else { return nil }
+      note(sight) { $0.markChecked(found, session: sight.session) }
     }
-    return Lease(pin, record)
+    if found.slot.flags & Slot.visited == 0 { note(sight) { $0.visit(found) } }
+    return Lease(pin, match)
+  }
+
+  /// Writes something down about what was seen, if the index is still the same.
+  private func note(_ sight: Sight, _ body: (Index) -> Void) {
+    reading { index, reference, _ in
+      if reference == sight.index { body(index) }
+    }
   }
 
   /// Whether the payload's checksum holds. Read from the file, because an error of the disk is an error there, while
   /// through the mapping it would end the process.
   func isIntact(_ record: RecordHeader.Found, _ pack: Pack) -> Bool {
-    let length = record.header.payloadLength
-    guard length > 0 else { return record.header.payloadChecksum == nhs_hash64(pack.bytes.baseAddress, 0, 0) }
+    isIntact(pack, record.payload, record.header.payloadLength, record.header.payloadChecksum)
+  }
+
+  private func isIntact(_ pack: Pack, _ offset: Int, _ length: Int, _ checksum: UInt64) -> Bool {
+    guard length > 0 else { return checksum == nhs_hash64(pack.bytes.baseAddress, 0, 0) }
     guard let (fd, _) = try? directory.openFile(directory.packs, PackName.of(pack.header.number), O_RDONLY)
     else {
       return false
@@ -69,13 +103,13 @@ extension SharedStore {
     var done = 0
     while done < length {
       let buffer = UnsafeMutableRawBufferPointer(start: memory, count: min(chunk, length - done))
-      guard let isWhole = try? system.readAll(fd, buffer, Int64(record.payload + done)), isWhole else {
+      guard let isWhole = try? system.readAll(fd, buffer, Int64(offset + done)), isWhole else {
         return false
       }
       nhs_hasher_add(hasher, memory, buffer.count)
       done += buffer.count
     }
-    return nhs_hasher_value(hasher) == record.header.payloadChecksum
+    return nhs_hasher_value(hasher) == checksum
   }
 
   /// Sets the visited bit as a hit does. False when there is no such record.
@@ -88,11 +122,25 @@ extension SharedStore {
 
 extension Lease {
   @inline(__always)
-  init(_ pin: PackPin, _ record: RecordHeader.Found) {
+  init(_ pin: PackPin, _ match: RecordHeader.Match) {
     self.pin = pin
     unsafeBytes = UnsafeRawBufferPointer(
-      rebasing: pin.pack.bytes[record.payload..<record.payload + record.header.payloadLength])
-    shape = record.header.shape
-    sequence = record.header.sequence
+      rebasing: pin.bytes[match.payload..<match.payload + match.payloadLength])
+    shape = match.shape
+    sequence = match.sequence
+  }
+
+  /// What was written a moment ago, of which nothing needs to be read for that. Nil when the pack is too short for it.
+  init?(_ pin: PackPin, _ header: RecordHeader, at offset: Int) {
+    guard
+      let extent = RecordHeader.extent(
+        at: offset, keyLength: header.keyLength, payloadLength: header.payloadLength),
+      extent.payload + header.payloadLength <= pin.bytes.count
+    else { return nil }
+    self.pin = pin
+    unsafeBytes = UnsafeRawBufferPointer(
+      rebasing: pin.bytes[extent.payload..<extent.payload + header.payloadLength])
+    shape = header.shape
+    sequence = header.sequence
   }
 }

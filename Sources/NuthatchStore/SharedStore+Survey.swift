@@ -51,6 +51,8 @@ public struct StoreStatistics: Sendable, Equatable {
   public var memory = MemoryStatistics()
   /// Times that this store was told to make room in memory.
   public var pressure = PressureCounts()
+  /// What speaks against the place where the directory is: a file system that isn't this machine's own.
+  public var warning: String?
 }
 
 extension SharedStore {
@@ -75,6 +77,7 @@ extension SharedStore {
     statistics.survivors = counts[.survivors]
     statistics.memory = memory.statistics
     spillCounts.read(into: &statistics)
+    statistics.warning = directory.warning
     return statistics
   }
 

@@ -27,11 +27,11 @@ final class SharedStore: @unchecked Sendable {
   let retirements = Lock()
   var unsettled: [(location: Location, hash: KeyHash)] = []
 
-  // The index in use, as an unretained reference, so that readers need no lock. `indexes` keeps every index that was
-  // ever in use until the end, because a reader may still be in it; each is larger than the one before, but for those of a `clear`.
+  // The index in use, as a reference that is followed only by who stands in a shard of the shelf. `keptIndex` keeps it;
+  // it changes under `indexLock`, and the one before goes when no reader can be in it any more.
   private let currentIndex: Atomic<UInt>
   private let indexLock = Lock()
-  private var indexes: [Index] = []
+  private var keptIndex: Index?
   private let seenDrops = Atomic<UInt32>(0)
   /// Bytes appended since it was last looked at whether there are too many.
   let appended = Atomic(0)
@@ -61,48 +61,60 @@ final class SharedStore: @unchecked Sendable {
     }
   }
 
-  /// The index, as far as this process knows.
+  /// Looks at the index as a reader: `body` gets it, what it is known by, and the shard. Nil without an index.
   @inline(__always)
-  var index: Index? {
-    guard let reference = UnsafeRawPointer(bitPattern: currentIndex.load(ordering: .acquiring)) else {
-      return nil
+  func reading<Result>(_ body: (Index, UInt, Shard) -> Result) -> Result? {
+    shelf.reading { shard in
+      let reference = currentIndex.load(ordering: .acquiring)
+      guard let pointer = UnsafeRawPointer(bitPattern: reference) else { return nil }
+      return Unmanaged<Index>.fromOpaque(pointer)._withUnsafeGuaranteedRef { body($0, reference, shard) }
     }
-    return Unmanaged<Index>.fromOpaque(reference).takeUnretainedValue()
+  }
+
+  /// The index, as far as this process knows.
+  var index: Index? { reading { index, _, _ in index } }
+
+  private func currentIndexIs(_ index: Index) -> Bool {
+    currentIndex.load(ordering: .relaxed) == UInt(bitPattern: Unmanaged.passUnretained(index).toOpaque())
   }
 
   func use(_ index: Index) {
-    indexLock.with {
-      indexes.append(index)
-      currentIndex.store(UInt(bitPattern: Unmanaged.passUnretained(index).toOpaque()), ordering: .releasing)
-    }
+    indexLock.with { keep(index) }
     // Somebody may have dropped packs and replaced the index before this process looked.
     forgetDropped(index)
   }
 
-  /// The index for a reader, who first sees to it that what other processes did has reached this one.
-  @inline(__always)
-  func currentForReading() -> Index? {
-    guard let index else { return nil }
-    if index.isReplaced || index.drops != seenDrops.load(ordering: .relaxed) { return catchUp(index) }
-    return index
+  /// To be called with `indexLock`. Whoever has taken up the old index as a reader is waited for, then it is let go.
+  private func keep(_ index: Index) {
+    let old = keptIndex
+    keptIndex = index
+    currentIndex.store(UInt(bitPattern: Unmanaged.passUnretained(index).toOpaque()), ordering: .releasing)
+    shelf.awaitReaders()
+    withExtendedLifetime(old) {}
   }
 
-  private func catchUp(_ index: Index) -> Index? {
-    guard index.isReplaced else {
-      forgetDropped(index)
-      return index
-    }
+  /// Whether other processes did something that this one has to follow.
+  @inline(__always)
+  func isOutdated(_ index: Index) -> Bool {
+    index.isReplaced || index.drops != seenDrops.load(ordering: .relaxed)
+  }
+
+  /// The index for a reader, who first sees to it that what other processes did has reached this one.
+  func currentForReading() -> Index? {
+    guard let index else { return nil }
+    if isOutdated(index) { catchUp() }
+    return self.index
+  }
+
+  func catchUp() {
     // Opened by one thread; the others find it done.
     indexLock.with {
-      guard let current = self.index, current.isReplaced, let opened = try? Index.open(directory, boot: boot)
-      else {
-        return
-      }
-      indexes.append(opened)
-      currentIndex.store(UInt(bitPattern: Unmanaged.passUnretained(opened).toOpaque()), ordering: .releasing)
+      guard let current = index, current.isReplaced, let opened = try? Index.open(directory, boot: boot),
+        !opened.isReplaced
+      else { return }
+      keep(opened)
     }
-    if let current = self.index { forgetDropped(current) }
-    return self.index
+    if let index { forgetDropped(index) }
   }
 
   /// Unmaps packs that somebody dropped.
@@ -120,41 +132,58 @@ final class SharedStore: @unchecked Sendable {
   }
 
   /// Does something as the only one who changes the index, which is the one in the directory, whole and up to date.
+  ///
+  /// `body` is called again when somebody with another lock has put another index in its place meanwhile: what it did
+  /// may have been too late to be taken over.
   func changing<Result>(_ body: (Index) throws(StoreFault) -> Result) throws(StoreFault) -> Result {
-    try locks.changingIndex { () throws(StoreFault) -> Result in
-      let index = try indexToChange()
-      return try body(index)
+    try locks.changingIndex { (file) throws(StoreFault) -> Result in
+      for _ in 0..<4 {
+        let index = try indexToChange(file)
+        let result = try body(index)
+        guard index.isReplaced, currentIndexIs(index) else { return result }
+      }
+      throw StoreFault(.io, "the index is replaced again and again")
     }
   }
 
   /// To be called while the index lock is held.
-  private func indexToChange() throws(StoreFault) -> Index {
-    if let index, !index.isReplaced,
-      try doing("looking at the index", { () throws(SystemFault) in try system.status(index.fd).links }) > 0
-    {
-      index.finishPending()
-      return index
+  private func indexToChange(_ file: LockFile) throws(StoreFault) -> Index {
+    let current = index
+    if let current, !current.isReplaced, file.index == current.identity {
+      current.finishPending()
+      return current
     }
+    let file = try locks.follow()
     let found = try doing("opening the index") { () throws(SystemFault) in
       try Index.open(directory, boot: boot)
     }
-    if let found {
+    // One that has this name and says that it was replaced is damaged, or its successor was never made.
+    if let found, !file.isNew, !found.isReplaced {
       found.finishPending()
       use(found)
+      file.index = found.identity
       return found
     }
-    let limit = index?.limit ?? Limits.kept(directory) ?? Limits.standard
+    // Those who have a lock that was deleted must not go on with an index that others change too.
+    found?.markReplaced()
+    let limit = current?.limit ?? Limits.kept(directory) ?? Limits.standard
     let made = try rebuiltIndex()
     made.set(limit: limit)
     use(made)
+    file.isNew = false
     return made
+  }
+
+  /// Has everybody look for the index anew, if somebody deleted the lock, which newcomers then don't share.
+  func followLock() {
+    if locks.file.isDeleted { index?.markReplaced() }
   }
 
   /// Joins those who use the directory; the first of them begins a session and puts things in order.
   private func begin(limit: Int?) throws(StoreFault) {
-    try locks.changingIndex { () throws(StoreFault) in
+    try locks.changingIndex { (file) throws(StoreFault) in
       let isAlone = try locks.enter()
-      let index = try indexToChange()
+      let index = try indexToChange(file)
       let kept = Limits.kept(directory)
       let wanted = limit ?? kept ?? Limits.standard
       if let limit, limit != kept {

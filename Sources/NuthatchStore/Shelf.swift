@@ -1,36 +1,56 @@
 import CSystem
 
-/// The packs that this process has mapped, by number.
+/// The packs that this process has mapped, by number, and the place where readers stand while they look around.
 ///
-/// Every shard has a lock and pins of its own, and a thread uses one shard only, so that threads that look up records
-/// meet neither at a lock nor at a reference count.
+/// A thread reads in one shard only, which has a lock and pins of its own, so that threads that look up records meet
+/// neither at a lock nor at a reference count. What is replaced under the readers' feet is let go after `awaitReaders`:
+/// who was in a shard before has left it then.
 final class Shelf: @unchecked Sendable {
-  private static let shardCount = 8
-
-  private final class Shard: @unchecked Sendable {
-    let lock = Lock()
-    // Guarded by `lock`.
-    var pins: [UInt32: PackPin] = [:]
-  }
+  private static let shardCount = 32
 
   let pinned = PinnedBytes()
   private let directory: StoreDirectory
-  private let shards = (0..<Shelf.shardCount).map { _ in Shard() }
+  private let shards: UnsafeMutableRawPointer
   // Guards `packs`; taken before a shard's lock.
   private let lock = Lock()
   private var packs: [UInt32: Pack] = [:]
 
-  init(_ directory: StoreDirectory) { self.directory = directory }
-
-  /// A pin of the pack; nil when there is no such pack, or it can't be used.
-  @inline(__always)
-  func pin(_ number: UInt32) -> PackPin? {
-    let shard = shards[Int(nhs_thread_number()) & (Self.shardCount - 1)]
-    if let pin = shard.lock.with({ shard.pins[number] }) { return pin }
-    return open(number, shard)
+  init(_ directory: StoreDirectory) {
+    self.directory = directory
+    let length = Self.shardCount * Shard.size
+    shards = .allocate(byteCount: length, alignment: Shard.size)
+    shards.initializeMemory(as: UInt64.self, repeating: 0, count: length / 8)
   }
 
-  private func open(_ number: UInt32, _ shard: Shard) -> PackPin? {
+  deinit {
+    for number in 0..<Self.shardCount { shard(number).removeAll { _ in true } }
+    shards.deallocate()
+  }
+
+  private func shard(_ number: Int) -> Shard { Shard(at: shards + number * Shard.size) }
+
+  /// Looks around as a reader, which should take a few instructions only: no system call, no other lock.
+  @inline(__always)
+  func reading<Result>(_ body: (Shard) -> Result) -> Result {
+    let shard = shard(Int(nhs_thread_number()) & (Self.shardCount - 1))
+    shard.lock()
+    defer { shard.unlock() }
+    return body(shard)
+  }
+
+  /// Returns when everyone who reads now has ended that.
+  func awaitReaders() {
+    for number in 0..<Self.shardCount {
+      shard(number).lock()
+      shard(number).unlock()
+    }
+  }
+
+  /// A pin of the pack; nil when there is no such pack, or it can't be used.
+  func pin(_ number: UInt32) -> PackPin? { reading { $0.pin(number) } ?? open(number) }
+
+  /// The same, for who knows that the shard has none.
+  func open(_ number: UInt32) -> PackPin? {
     lock.with {
       let pack: Pack
       if let known = packs[number] {
@@ -41,10 +61,10 @@ final class Shelf: @unchecked Sendable {
         pack = opened
         packs[number] = opened
       }
-      return shard.lock.with {
-        if let pin = shard.pins[number] { return pin }
+      return reading { shard in
+        if let pin = shard.pin(number) { return pin }
         let pin = PackPin(pack)
-        shard.pins[number] = pin
+        shard.add(number, pin)
         return pin
       }
     }
@@ -56,13 +76,101 @@ final class Shelf: @unchecked Sendable {
   /// Lets go of the packs for which `isGone` holds; leases keep what they need.
   func drop(where isGone: (UInt32) -> Bool) {
     lock.with {
-      for (number, pack) in packs where isGone(number) {
-        pack.drop()
-        packs[number] = nil
-        for shard in shards {
-          shard.lock.with { shard.pins[number] = nil }
-        }
+      let gone = Set(packs.keys.filter(isGone))
+      guard !gone.isEmpty else { return }
+      for number in gone { packs.removeValue(forKey: number)?.drop() }
+      for number in 0..<Self.shardCount {
+        let shard = shard(number)
+        shard.lock()
+        defer { shard.unlock() }
+        shard.removeAll(where: gone.contains)
       }
     }
+  }
+}
+
+/// One shard: a lock, and a table of pins that is searched from `number` modulo its size on. Everything but `lock` is
+/// for who holds it.
+struct Shard {
+  /// Two cache lines, since processors fetch them in pairs.
+  static let size = 128
+
+  fileprivate let at: UnsafeMutableRawPointer
+
+  fileprivate struct Entry {
+    /// 0 for an empty one; no pack has that number.
+    var number: UInt32 = 0
+    var pin: Unmanaged<PackPin>?
+  }
+
+  private var table: UnsafeMutablePointer<Entry>? {
+    get { UnsafeMutablePointer(bitPattern: UInt(nhs_load64(at + 8))) }
+    nonmutating set { nhs_store64(at + 8, UInt64(UInt(bitPattern: newValue))) }
+  }
+  private var capacity: Int {
+    get { Int(nhs_load64(at + 16)) }
+    nonmutating set { nhs_store64(at + 16, UInt64(newValue)) }
+  }
+  private var count: Int {
+    get { Int(nhs_load64(at + 24)) }
+    nonmutating set { nhs_store64(at + 24, UInt64(newValue)) }
+  }
+
+  fileprivate init(at: UnsafeMutableRawPointer) { self.at = at }
+
+  @inline(__always)
+  fileprivate func lock() { nhs_word_lock(at) }
+  @inline(__always)
+  fileprivate func unlock() { nhs_word_unlock(at) }
+
+  @inline(__always)
+  func pin(_ number: UInt32) -> PackPin? {
+    guard let table else { return nil }
+    let mask = capacity - 1
+    var place = Int(number) & mask
+    while table[place].number != 0 {
+      if table[place].number == number { return table[place].pin?.takeUnretainedValue() }
+      place = (place + 1) & mask
+    }
+    return nil
+  }
+
+  fileprivate func add(_ number: UInt32, _ pin: PackPin) {
+    if table == nil || count >= capacity / 2 { resize(max(16, capacity * 2)) }
+    put(Entry(number: number, pin: Unmanaged.passRetained(pin)))
+  }
+
+  private func put(_ entry: Entry) {
+    guard let table else { return }
+    let mask = capacity - 1
+    var place = Int(entry.number) & mask
+    while table[place].number != 0 { place = (place + 1) & mask }
+    table[place] = entry
+    count += 1
+  }
+
+  private func resize(_ wanted: Int) {
+    let (old, length) = (table, capacity)
+    let made = UnsafeMutablePointer<Entry>.allocate(capacity: wanted)
+    made.initialize(repeating: Entry(), count: wanted)
+    (table, capacity, count) = (made, wanted, 0)
+    guard let old else { return }
+    for place in 0..<length where old[place].number != 0 { put(old[place]) }
+    old.deallocate()
+  }
+
+  fileprivate func removeAll(where isGone: (UInt32) -> Bool) {
+    guard let old = table else { return }
+    let length = capacity
+    (table, capacity, count) = (nil, 0, 0)
+    for place in 0..<length where old[place].number != 0 {
+      if isGone(old[place].number) {
+        old[place].pin?.release()
+      } else {
+        if table == nil { resize(length) }
+        put(old[place])
+      }
+    }
+    old.deallocate()
   }
 }

@@ -14,6 +14,8 @@ final class StoreDirectory: Sendable {
   let root: Int32
   let packs: Int32
   let identity: Identity
+  /// What the user should know about the file system.
+  let warning: String?
 
   /// Opens the directory, and makes it when its parent is there.
   ///
@@ -24,6 +26,8 @@ final class StoreDirectory: Sendable {
     do {
       let status = try Self.checked(root, path, trusts: trusts, system)
       packs = try Self.openPacks(root, path, trusts: trusts, system)
+      // Only a warning would be missing.
+      warning = (try? system.fileSystem(root)).flatMap(FileSystems.warning)
       identity = Identity(device: status.device, inode: status.inode)
       self.root = root
     } catch {

@@ -35,6 +35,8 @@ protocol SystemCalls: Sendable {
   func open(_ directory: Int32, _ name: String, _ flags: Int32) throws(SystemFault) -> Int32
   func close(_ fd: Int32)
   func status(_ fd: Int32) throws(SystemFault) -> FileStatus
+  /// The magic number of statfs(2).
+  func fileSystem(_ fd: Int32) throws(SystemFault) -> UInt32
   func names(_ directory: Int32) throws(SystemFault) -> [String]
   func makeDirectory(_ directory: Int32, _ name: String) throws(SystemFault)
   func unlink(_ directory: Int32, _ name: String) throws(SystemFault)
@@ -47,6 +49,8 @@ protocol SystemCalls: Sendable {
   func punch(_ fd: Int32, _ offset: Int64, _ length: Int64) throws(SystemFault)
   /// May write fewer bytes than there are.
   func write(_ fd: Int32, _ parts: UnsafeBufferPointer<iovec>, _ offset: Int64) throws(SystemFault) -> Int
+  /// Writes zeros, perhaps fewer than that.
+  func zero(_ fd: Int32, _ offset: Int64, _ length: Int) throws(SystemFault) -> Int
   /// May read fewer bytes than there is room for; 0 at the end of the file.
   func read(_ fd: Int32, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) throws(SystemFault) -> Int
   /// Where bytes begin that were written, from `offset` on; nil when there are none.
@@ -72,28 +76,36 @@ extension [UInt8] {
 extension SystemCalls {
   /// Writes all of it.
   func writeAll(_ fd: Int32, _ parts: [UnsafeRawBufferPointer], _ offset: Int64) throws(SystemFault) {
-    var vectors = parts.filter { !$0.isEmpty }.map {
+    var vectors = parts.map {
       iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
     }
+    var fault: SystemFault?
+    vectors.withUnsafeMutableBufferPointer {
+      do throws(SystemFault) { try writeAll(fd, $0, offset) } catch { fault = error }
+    }
+    if let fault { throw fault }
+  }
+
+  /// Writes all of it, and uses up the vectors.
+  func writeAll(_ fd: Int32, _ vectors: UnsafeMutableBufferPointer<iovec>, _ offset: Int64) throws(SystemFault)
+  {
     var offset = offset
-    while !vectors.isEmpty {
-      var written = 0
-      var fault: SystemFault?
-      vectors.withUnsafeBufferPointer {
-        // The kernel takes 1,024 pieces at a time.
-        let some = UnsafeBufferPointer(rebasing: $0.prefix(1024))
-        do throws(SystemFault) { written = try write(fd, some, offset) } catch { fault = error }
-      }
-      if let fault { throw fault }
+    var next = 0
+    while true {
+      while next < vectors.count, vectors[next].iov_len == 0 { next += 1 }
+      guard next < vectors.count else { return }
+      // The kernel takes 1,024 pieces at a time.
+      let some = UnsafeBufferPointer(rebasing: vectors[next..<min(vectors.count, next + 1024)])
+      var written = try write(fd, some, offset)
       guard written > 0 else { throw SystemFault(ENOSPC) }
       offset += Int64(written)
-      while let first = vectors.first, written >= first.iov_len {
-        written -= first.iov_len
-        vectors.removeFirst()
+      while next < vectors.count, written >= vectors[next].iov_len {
+        written -= vectors[next].iov_len
+        next += 1
       }
-      if written > 0 {
-        vectors[0].iov_base = vectors[0].iov_base + written
-        vectors[0].iov_len -= written
+      if written > 0, next < vectors.count {
+        vectors[next].iov_base = vectors[next].iov_base + written
+        vectors[next].iov_len -= written
       }
     }
   }

@@ -12,13 +12,16 @@ final class FaultyCalls: SystemCalls {
   }
 
   private let linux = LinuxCalls()
+  /// The kind of file system that there seems to be.
+  private let pretended: UInt32?
   private let failure: Failure
   private let isLasting: Bool
   private let grace: Atomic<Int>
   private let failed = Atomic(0)
 
   /// - Parameter grace: how many calls succeed before; nil for all of them, until `arm` is called.
-  init(_ failure: Failure, after grace: Int? = nil, isLasting: Bool = false) {
+  init(_ failure: Failure, after grace: Int? = nil, isLasting: Bool = false, fileSystem: UInt32? = nil) {
+    pretended = fileSystem
     self.failure = failure
     self.isLasting = isLasting
     self.grace = Atomic(grace ?? .max)
@@ -48,6 +51,11 @@ final class FaultyCalls: SystemCalls {
   func status(_ fd: Int32) throws(SystemFault) -> FileStatus {
     try attempt()
     return try linux.status(fd)
+  }
+  func fileSystem(_ fd: Int32) throws(SystemFault) -> UInt32 {
+    try attempt()
+    if let pretended { return pretended }
+    return try linux.fileSystem(fd)
   }
   func names(_ directory: Int32) throws(SystemFault) -> [String] {
     try attempt()
@@ -86,6 +94,11 @@ final class FaultyCalls: SystemCalls {
       }
     }
     return try linux.write(fd, parts, offset)
+  }
+  func zero(_ fd: Int32, _ offset: Int64, _ length: Int) throws(SystemFault) -> Int {
+    try attempt()
+    if case .short = failure, isNext() { return try linux.zero(fd, offset, length / 2) }
+    return try linux.zero(fd, offset, length)
   }
   func read(_ fd: Int32, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) throws(SystemFault) -> Int {
     try attempt()

@@ -16,7 +16,7 @@ import Testing
     let shape = PayloadShape(form: 3, width: 20, height: 10)
     let made = try store.commit(key, shape: shape, content(1, 800))
     #expect(made.copied() == content(1, 800))
-    #expect(UInt(bitPattern: made.unsafeBytes.baseAddress) % 64 == 0)
+    #expect(UInt(bitPattern: made.unsafeBytes.baseAddress) % 16 == 0)
     for _ in 0..<3 {
       let lease = try #require(try store.lookup(key))
       #expect(lease.copied() == content(1, 800))

@@ -4,10 +4,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* Inline, so that no library is needed at run time. */
@@ -64,6 +67,13 @@ uint32_t nhs_thread_number(void) {
     return mine - 1;
 }
 
+void nhs_word_wait(uint32_t *word) {
+    while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE) != 0)
+        syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+}
+
+void nhs_word_wake(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0); }
+
 int nhs_openat(int directory, const char *name, int flags, unsigned mode) {
     int result;
     AGAIN(result, openat(directory, name, flags, mode));
@@ -100,6 +110,19 @@ ssize_t nhs_pwritev(int fd, const struct iovec *parts, int count, int64_t offset
     AGAIN(result, pwritev(fd, parts, count, offset));
 }
 
+ssize_t nhs_write_zeros(int fd, int64_t offset, size_t length) {
+    /* One page, again and again, so that what is copied stays in the processor's cache. */
+    static const char page[4096];
+    struct iovec parts[64];
+    int count = 0;
+    for (size_t left = length; left > 0 && count < 64; count++) {
+        size_t some = left < sizeof page ? left : sizeof page;
+        parts[count] = (struct iovec){.iov_base = (void *)page, .iov_len = some};
+        left -= some;
+    }
+    return nhs_pwritev(fd, parts, count, offset);
+}
+
 ssize_t nhs_pread(int fd, void *bytes, size_t count, int64_t offset) {
     ssize_t result;
     AGAIN(result, pread(fd, bytes, count, offset));
@@ -108,6 +131,11 @@ ssize_t nhs_pread(int fd, void *bytes, size_t count, int64_t offset) {
 int64_t nhs_data_begins(int fd, int64_t offset) {
     int64_t result = lseek(fd, offset, SEEK_DATA);
     return result < 0 ? -errno : result;
+}
+
+int64_t nhs_file_system(int fd) {
+    struct statfs found;
+    return fstatfs(fd, &found) < 0 ? -errno : (int64_t)(uint32_t)found.f_type;
 }
 
 int nhs_lock_byte(int fd, int64_t byte, char kind, int waits) {

@@ -1,0 +1,78 @@
+import Glibc
+
+/// Why nothing can be measured.
+struct Failure: Error { let message: String }
+
+func now() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+}
+
+/// Times of one operation, one a round.
+struct Times {
+  private let sorted: [Double]
+
+  init(_ times: [Double]) { sorted = times.sorted() }
+
+  var median: Double { sorted[sorted.count / 2] }
+
+  func text(_ goal: Double? = nil) -> String {
+    let scale = median < 10_000 ? (1.0, "ns") : median < 1e7 ? (1000.0, "µs") : (1e6, "ms")
+    func text(_ time: Double) -> String { rounded(time / scale.0) }
+    let verdict = goal.map { median <= $0 ? "  (goal \(text($0)): met)" : "  (goal \(text($0)): MISSED)" } ?? ""
+    return "\(text(median)) \(scale.1)  [\(text(sorted[0]))–\(text(sorted[sorted.count - 1]))]\(verdict)"
+  }
+}
+
+func rounded(_ number: Double) -> String { "\((number * 10).rounded() / 10)" }
+
+/// A row of the report.
+func say(_ name: String, _ text: String) {
+  print("  " + name + String(repeating: " ", count: max(1, 58 - name.count)) + text)
+  fflush(nil)
+}
+
+/// The time of one of `count` operations, once for each of the rounds after the first, which warms up.
+func measure(rounds: Int = 5, count: Int, _ body: (Int) throws -> Void) rethrows -> Times {
+  var times: [Double] = []
+  for round in 0...rounds {
+    let begin = now()
+    try body(round)
+    if round > 0 { times.append((now() - begin) / Double(count)) }
+  }
+  return Times(times)
+}
+
+/// Runs on threads of its own, and returns when all have ended.
+func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+  final class Box {
+    let body: @Sendable (Int) -> Void, number: Int
+    init(_ body: @escaping @Sendable (Int) -> Void, _ number: Int) { (self.body, self.number) = (body, number) }
+  }
+  var running = [pthread_t](repeating: pthread_t(), count: count)
+  for number in 0..<count {
+    let box = Unmanaged.passRetained(Box(body, number))
+    pthread_create(
+      &running[number], nil,
+      { context in
+        guard let context else { return nil }
+        let box = Unmanaged<Box>.fromOpaque(context).takeRetainedValue()
+        box.body(box.number)
+        return nil
+      }, box.toOpaque())
+  }
+  for thread in running { pthread_join(thread, nil) }
+}
+
+/// Touches memory and page cache, so that it is the machine's own before anything is measured.
+func warmUp(_ folder: String) {
+  let fd = open(folder + "/warm", O_CREAT | O_RDWR, 0o600)
+  let piece = [UInt8](repeating: 1, count: 1 << 20)
+  for _ in 0..<6000 { _ = piece.withUnsafeBytes { write(fd, $0.baseAddress, $0.count) } }
+  close(fd)
+  unlink(folder + "/warm")
+  var load = [0.0, 0.0, 0.0]
+  getloadavg(&load, 3)
+  print("load of the machine before: \(rounded(load[0])) on \(sysconf(Int32(_SC_NPROCESSORS_ONLN))) cores")
+}

@@ -1,0 +1,17 @@
+/// File systems of other machines, and of programs. Their locks and mappings may not mean on one machine what they mean
+/// on the other, so that a directory there may be used by one machine at a time only, if at all.
+enum FileSystems {
+  private static let others: [UInt32: String] = [
+    0x6969: "NFS", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x517B: "SMB", 0x6573_5546: "FUSE", 0x0102_1997: "9P",
+    0x5346_414F: "AFS", 0x00C3_6400: "Ceph", 0x0BD0_0BD0: "Lustre", 0x4750_4653: "GPFS", 0x0116_1970: "GFS2",
+    0x7461_636F: "OCFS2", 0x7375_7245: "Coda", 0x1983_0326: "BeeGFS", 0x564C: "NCP", 0x786F_4256: "vboxsf",
+    0xBACB_ACBC: "HGFS",
+  ]
+
+  /// What is to be said about a kind of file system; nil for one of this machine.
+  static func warning(_ magic: UInt32) -> String? {
+    others[magic].map {
+      "the cache is on \($0): several machines must not use it at once, and it may be slow; a local directory is better"
+    }
+  }
+}

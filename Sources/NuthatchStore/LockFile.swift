@@ -1,0 +1,80 @@
+import CSystem
+import Glibc
+
+/// The file `lock`, open and mapped (docs/FORMAT.md, "Locks"). It says which index is in use, so that who changes the
+/// index needs no system call to know that it is the right one.
+final class LockFile: @unchecked Sendable {
+  private static let magic: UInt64 = 0x534B_434F_4C54_554E  // NUTLOCKS
+  private static let size = 64
+
+  let fd: Int32
+  private let system: any SystemCalls
+  private let epoch = nhs_fork_epoch()
+  private let base: UnsafeMutableRawPointer
+
+  /// Opens it, and makes it when it isn't there.
+  init(_ directory: StoreDirectory) throws(StoreFault) {
+    system = directory.system
+    do throws(SystemFault) {
+      (fd, base) = try Self.open(directory)
+    } catch {
+      throw StoreFault(error, "opening the lock")
+    }
+    guard nhs_close_in_child(fd) == 0 else {
+      // Everything has its value, so that `deinit` closes it.
+      throw StoreFault(.io, "too many stores are open")
+    }
+  }
+
+  private static func open(
+    _ directory: StoreDirectory
+  ) throws(SystemFault) -> (fd: Int32, base: UnsafeMutableRawPointer) {
+    let system = directory.system
+    for _ in 0..<8 {
+      let (fd, status) = try directory.openFile(directory.root, "lock", O_RDWR | O_CREAT)
+      do throws(SystemFault) {
+        // Never made shorter, so who makes it longer at the same time does no harm.
+        if status.size < Int64(size) { try system.resize(fd, Int64(size)) }
+        // Mapped by another opening of the file: a forked child has the mapping too, and would keep the opening and with
+        // it the locks of a parent that was killed.
+        let (other, itsStatus) = try directory.openFile(directory.root, "lock", O_RDWR)
+        defer { system.close(other) }
+        if status.inode == itsStatus.inode { return (fd, try system.map(other, size, isWritable: true)) }
+      } catch {
+        system.close(fd)
+        throw error
+      }
+      // Deleted and made again between the two: that one, then.
+      system.close(fd)
+    }
+    throw SystemFault(ENOENT)
+  }
+
+  deinit {
+    system.unmap(base, Self.size)
+    // In a forked child the descriptor has been closed already, and its number may be somebody else's.
+    guard epoch == nhs_fork_epoch() else { return }
+    // Unlocked first: a child that is forked off between the next two lines would keep what is locked.
+    for byte in DirectoryLocks.Byte.allCases { system.unlock(fd, byte.rawValue) }
+    nhs_keep_in_child(fd)
+    system.close(fd)
+  }
+
+  /// Whether nobody has ended making it. Then there are no users, or the file that they have was deleted.
+  var isNew: Bool {
+    get { nhs_load64(base) != Self.magic }
+    set { nhs_store64(base, newValue ? 0 : Self.magic) }
+  }
+
+  /// The random number of the index in use; 0 while another one takes its place.
+  var index: UInt64 {
+    get { nhs_load64(base + 8) }
+    set { nhs_store64(base + 8, newValue) }
+  }
+
+  /// Whether somebody deleted it, so that newcomers lock another file.
+  var isDeleted: Bool {
+    // What can't be looked at is still there, as far as anybody knows.
+    ((try? system.status(fd).links) ?? 1) == 0
+  }
+}

@@ -1,0 +1,149 @@
+import CSystem
+import Foundation
+import Testing
+
+@testable import NuthatchStore
+
+/// Several users of a directory, each with everything of its own, as processes have it.
+@Suite("A directory in use") struct SharingTests {
+  let folder: Folder
+  init() throws { folder = try Folder() }
+
+  private func user() throws -> SharedStore {
+    try SharedStore(try StoreDirectory(folder.path, trusts: false, LinuxCalls()), limit: nil)
+  }
+
+  private static func key(_ name: String) -> RecordKey { RecordKey(.meta, name) }
+
+  private func keep(_ name: String, _ user: SharedStore) throws {
+    let bytes = Array(name.utf8)
+    _ = try bytes.withBytes { (bytes) throws(StoreFault) in
+      try user.commit(Self.key(name), PayloadShape(), [bytes])
+    }
+  }
+
+  private func has(_ name: String, _ user: SharedStore) -> Bool {
+    user.lookup(Self.key(name))?.copied() == Array(name.utf8)
+  }
+
+  /// What everybody keeps, after something was deleted, everybody finds.
+  private func isOne(deleting names: [String]) throws {
+    let old = [try user(), try user()]
+    try keep("before", old[0])
+    for name in names { try folder.remove(name) }
+    // The newcomer first: it has nobody to ask.
+    let new = try user()
+    for (number, user) in [new, old[1], old[0]].enumerated() { try keep("after \(number)", user) }
+    for user in [new, old[0], old[1]] {
+      // A reader alone follows when it changes something next.
+      try keep("sync", user)
+      #expect(has("before", user))
+      for number in 0..<3 { #expect(has("after \(number)", user), "\(number)") }
+    }
+    // And only one of them at a time can change anything.
+    #expect(Set([new, old[0], old[1]].map { $0.index?.identity }).count == 1)
+    let links = try [new, old[0], old[1]].map { try LinuxCalls().status($0.locks.file.fd) }
+    #expect(Set(links.map(\.inode)).count == 1)
+    #expect(try new.verify().isClean)
+    for user in [new, old[0], old[1]] { user.finish() }
+  }
+
+  @Test("stays one when its index is deleted")
+  func index() throws { try isOne(deleting: ["index"]) }
+
+  @Test("stays one when its lock is deleted")
+  func lock() throws { try isOne(deleting: ["lock"]) }
+
+  @Test("becomes one again when lock and index are deleted")
+  func both() throws {
+    let old = try user()
+    try keep("before", old)
+    try folder.remove("lock")
+    try folder.remove("index")
+    let new = try user()
+    // Two worlds now, until the old user looks: each eighth of a pack.
+    old.followLock()
+    try keep("old", old)
+    try keep("new", new)
+    for user in [old, new] {
+      for name in ["before", "old", "new"] { #expect(has(name, user), "\(name)") }
+      user.finish()
+    }
+  }
+
+  @Test("may lose its lock with nobody else there")
+  func alone() throws {
+    let user = try user()
+    try keep("before", user)
+    try folder.remove("lock")
+    user.followLock()
+    #expect(has("before", user))
+    try keep("after", user)
+    #expect(has("before", user))
+    #expect(has("after", user))
+    #expect(folder.files("").contains("lock"))
+    user.finish()
+  }
+
+  @Test("isn't kept in memory when it is cleared")
+  func clears() throws {
+    let user = try user()
+    for number in 0..<20 {
+      try keep("\(number)", user)
+      try user.clear()
+    }
+    let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+    let name = URL(fileURLWithPath: folder.path).lastPathComponent + "/index"
+    #expect(maps.split(separator: "\n").filter { $0.contains(name) }.count == 1)
+    user.finish()
+  }
+
+  @Test("has no pack dropped of which nobody knows whether it is being written")
+  func busy() throws {
+    let writer = try user()
+    try keep("k", writer)
+    for (number, answer) in [(EMFILE, true), (ENFILE, true), (EIO, true), (ENOENT, false)] {
+      let faulty = FaultyCalls(.number(number), isLasting: true)
+      let directory = try StoreDirectory(folder.path, trusts: false, faulty)
+      let pack = try #require(folder.files().first.flatMap(PackName.number))
+      #expect(PackWriter.isBusy(directory, pack))
+      faulty.arm(after: 0)
+      #expect(PackWriter.isBusy(directory, pack) == answer, "\(number)")
+      faulty.disarm()
+    }
+    let directory = writer.directory
+    writer.finish()
+    let pack = try #require(folder.files().first.flatMap(PackName.number))
+    #expect(!PackWriter.isBusy(directory, pack))
+    #expect(!PackWriter.isBusy(directory, 4711))
+  }
+
+  @Test("is counted without a system call")
+  func counts() throws {
+    let faulty = FaultyCalls(.number(EIO), isLasting: true)
+    let store = try Store.open(folder.path, .init(), faulty)
+    for number in 0..<100 { try store.commit(Self.key("\(number)"), [1]) }
+    faulty.arm(after: 0)
+    let statistics = try store.statistics()
+    faulty.disarm()
+    #expect(faulty.failures == 0)
+    #expect(statistics.meta == 100)
+    #expect(statistics.packs == 1)
+  }
+
+  @Test("is warned about on another machine's file system, and not on this one's")
+  func warning() throws {
+    #expect(try Store.open(folder.path).statistics().warning == nil)
+    for (magic, name) in [
+      (0x6969, "NFS"), (0xFF53_4D42, "CIFS"), (0xFE53_4D42, "SMB"), (0x6573_5546, "FUSE"), (0x0102_1997, "9P"),
+    ] as [(UInt32, String)] {
+      let folder = try Folder()
+      let store = try Store.open(folder.path, .init(), FaultyCalls(.short, fileSystem: magic))
+      try store.commit(Self.key("k"), [1])
+      #expect(try store.statistics().warning?.contains(name) == true)
+    }
+    for magic: UInt32 in [0xEF53, 0x0102_1994, 0x5846_5342, 0x9123_683E, 0x794C_7630] {
+      #expect(FileSystems.warning(magic) == nil)
+    }
+  }
+}
