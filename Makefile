@@ -57,9 +57,10 @@ bench-imaging: machine ## thumbnails beside the codecs alone, Pillow, libvips an
 bench-quality: machine ## thumbnails of photographs against an exact reference, in decibels
 	@Benchmarks/imaging/quality.sh
 
-bench-store: machine ## measure the store
+bench-store: machine ## the store beside a file for each entry, LMDB, SQLite and diskcache, in one run
 	@swift build -c release --product nuthatch-bench-store
 	@.build/release/nuthatch-bench-store
+	@Benchmarks/StoreRivals/run.sh
 
 bench: bench-imaging bench-quality bench-store ## every benchmark
 

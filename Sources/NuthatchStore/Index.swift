@@ -154,15 +154,29 @@ extension Index {
     var place = place(of: hash)
     for _ in 0..<min(IndexLayout.reach, slotCount) {
       let at = slots + place * IndexLayout.slotSize
-      if nhs_load64(at) == hash.low, nhs_load64(at + 8) == hash.high, let slot = read(place),
-        slot.hash == hash
-      {
-        return slot.location.pack == Slot.givenUp ? nil : Found(place: place, slot: slot)
+      let version = nhs_load32_acquire(at + 16)
+      let slot = load(at)
+      nhs_fence_acquire()
+      if slot.hash == hash {
+        // Else somebody writes to it: then slowly.
+        let isWhole = version & 1 == 0 && nhs_load32(at + 16) == version
+        if let slot = isWhole ? slot : read(place), slot.hash == hash {
+          guard slot.location.pack != Slot.givenUp, slot.location.pack != Slot.neverUsed else { return nil }
+          return Found(place: place, slot: slot)
+        }
       }
-      if nhs_load32_acquire(at + 20) == Slot.neverUsed { return nil }
+      if slot.location.pack == Slot.neverUsed { return nil }
       place = next(place)
     }
     return nil
+  }
+
+  @inline(__always)
+  private func load(_ at: UnsafeMutableRawPointer) -> Slot {
+    Slot(
+      hash: KeyHash(low: nhs_load64(at), high: nhs_load64(at + 8)),
+      location: Location(pack: nhs_load32(at + 20), offset: Int(nhs_load32(at + 24)) << 3),
+      flags: nhs_load32(at + 28))
   }
 
   /// What a slot says, nil when it is never used or can't be read because a writer died in the middle.
@@ -171,10 +185,7 @@ extension Index {
     for _ in 0..<1000 {
       let version = nhs_load32_acquire(at + 16)
       if version & 1 != 0 { continue }
-      let slot = Slot(
-        hash: KeyHash(low: nhs_load64(at), high: nhs_load64(at + 8)),
-        location: Location(pack: nhs_load32(at + 20), offset: Int(nhs_load32(at + 24)) << 3),
-        flags: nhs_load32(at + 28))
+      let slot = load(at)
       nhs_fence_acquire()
       if nhs_load32(at + 16) == version { return slot.location.pack == Slot.neverUsed ? nil : slot }
     }

@@ -3,67 +3,79 @@ import Glibc
 
 extension SharedStore {
   /// The record, in place. Whatever doesn't match is a miss.
+  @inline(__always)
   func lookup(_ key: RecordKey) -> Lease? {
-    let lease = find(key)
-    counts.add(lease == nil ? .misses : .hits)
-    return lease
+    let sight = look(key.hash)
+    if let found = sight.found {
+      if let lease = lease(sight, found, key) { return lease }
+      counts.take(.hits)
+      return lookAgain(key, after: found.slot.location)
+    }
+    return sight.isOutdated ? lookAgain(key, after: nil) : nil
   }
 
-  private func find(_ key: RecordKey) -> Lease? {
-    var tried: Location?
-    // What a slot says may be overtaken by a writer before the record is read; then the slot says something new.
+  /// What a slot says may be overtaken by a writer before the record is read; then the slot says something new.
+  private func lookAgain(_ key: RecordKey, after location: Location?) -> Lease? {
+    var tried = location
     for _ in 0..<8 {
-      var sight = look(key.hash)
-      if sight.isOutdated {
-        catchUp()
-        // Once: if it can't be caught up with, the old one has to do.
-        sight = look(key.hash, isLenient: true)
-      }
-      guard let found = sight.found, found.slot.location != tried else { return nil }
-      if let lease = lease(sight, found, key) { return lease }
+      if let index, isOutdated(index) { catchUp() }
+      // If it can't be caught up with, the old one has to do.
+      let sight = look(key.hash, isLenient: true)
+      guard let found = sight.found else { return nil }
+      if found.slot.location != tried, let lease = lease(sight, found, key) { return lease }
+      counts.take(.hits)
+      if found.slot.location == tried { break }
       tried = found.slot.location
     }
+    counts.add(.misses)
     return nil
   }
 
   /// What a reader saw of the index.
-  struct Sight {
+  fileprivate struct Sight {
     /// Stands for the index, and is never followed.
-    fileprivate var index: UInt = 0
-    fileprivate var session: UInt32 = 0
+    var index: UInt = 0
+    var session: UInt32 = 0
     var found: Index.Found?
-    fileprivate var pin: PackPin?
-    fileprivate var isOutdated = false
+    /// Retained.
+    var pin: Unmanaged<PackPin>?
+    var isOutdated = false
   }
 
-  /// Finds a key, and holds its pack, all while standing in a shard.
+  /// Finds a key, counts that, and holds its pack, all while standing in a shard.
   @inline(__always)
-  private func look(_ hash: KeyHash, isLenient: Bool = false) -> Sight {
+  private func look(_ hash: KeyHash, isLenient: Bool = false, counts: Bool = true) -> Sight {
     reading { index, reference, shard in
       var sight = Sight()
       guard isLenient || !isOutdated(index) else {
         sight.isOutdated = true
         return sight
       }
-      guard let found = index.find(hash) else { return sight }
+      guard let found = index.find(hash) else {
+        if counts { shard.count(.misses) }
+        return sight
+      }
+      if counts { shard.count(.hits) }
       sight.index = reference
       sight.session = index.session
       sight.found = found
-      sight.pin = shard.pin(found.slot.location.pack)
+      sight.pin = shard.retainedPin(found.slot.location.pack)
       return sight
     } ?? Sight()
   }
 
   /// The record, if it is where the index says that it is. Counts neither as a hit nor as a miss.
   func lookup(_ key: RecordKey, at location: Location) -> Lease? {
-    let sight = look(key.hash, isLenient: true)
-    guard let found = sight.found, found.slot.location == location else { return nil }
-    return lease(sight, found, key)
+    let sight = look(key.hash, isLenient: true, counts: false)
+    guard let found = sight.found else { return nil }
+    let lease = lease(sight, found, key)
+    return found.slot.location == location ? lease : nil
   }
 
+  /// Takes over what the sight retains.
   @inline(__always)
   private func lease(_ sight: Sight, _ found: Index.Found, _ key: RecordKey) -> Lease? {
-    guard let pin = sight.pin ?? shelf.open(found.slot.location.pack),
+    guard let pin = sight.pin?.takeRetainedValue() ?? shelf.open(found.slot.location.pack),
       let match = pin.match(at: found.slot.location.offset, key)
     else { return nil }
     if found.slot.session != sight.session {

@@ -69,8 +69,8 @@ extension SharedStore {
     }
     statistics.diskLimit = limits.disk
     statistics.pinnedBytes = shelf.pinned.current
-    statistics.hits = counts[.hits]
-    statistics.misses = counts[.misses]
+    statistics.hits = counts[.hits] &+ shelf.counted(.hits)
+    statistics.misses = counts[.misses] &+ shelf.counted(.misses)
     statistics.commits = counts[.commits]
     statistics.droppedPacks = counts[.droppedPacks]
     statistics.droppedRecords = counts[.droppedRecords]

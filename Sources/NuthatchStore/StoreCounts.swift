@@ -24,6 +24,9 @@ final class StoreCounts: @unchecked Sendable {
     _ = nhs_add64(words + place * Self.stride + name.rawValue * 8, amount)
   }
 
+  /// Takes back what was counted too early, perhaps elsewhere: only the sum means something.
+  func take(_ name: Name) { add(name, .max) }
+
   subscript(name: Name) -> Int {
     (0..<Self.places).reduce(0) {
       $0 &+ Int(truncatingIfNeeded: nhs_load64(words + $1 * Self.stride + name.rawValue * 8))
