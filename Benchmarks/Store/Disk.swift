@@ -70,7 +70,9 @@ func hits(_ parent: String, _ set: Records) throws {
   }
   let store = try Store.open(folder)
   let keys = set.keys()
-  for key in keys { guard try store.lookup(key) != nil else { throw Failure(message: "a record is missing") } }
+  for key in keys {
+    guard try store.lookup(key) != nil else { throw Failure(message: "a record is missing") }
+  }
   draw(set.count)
   let one = measure(count: operations) { _ in lookUp(store, keys, 0, operations, reads: false) }
   let walking = measure(count: operations) { _ in walk(keys) }
@@ -97,10 +99,14 @@ func hits(_ parent: String, _ set: Records) throws {
     let workers = Workers(4) { ["hit", folder, "\(set.size)", "\(set.count)", "\($0)"] }
     _ = workers.round()
     let times = Times((0..<5).map { _ in workers.round() / Double(operations * 4) })
-    say("lease, 4 processes, all together", times.text() + "  \(rounded(one.median / times.median)) × one thread")
+    say(
+      "lease, 4 processes, all together",
+      times.text() + "  \(rounded(one.median / times.median)) × one thread")
   }
   if set.count >= 1_000_000 {
-    say("statistics", try measure(count: 10_000) { _ in for _ in 0..<10_000 { _ = try store.statistics() } }.text())
+    say(
+      "statistics",
+      try measure(count: 10_000) { _ in for _ in 0..<10_000 { _ = try store.statistics() } }.text())
   }
   store.close()
   overhead(folder, set)
@@ -158,7 +164,9 @@ func commits(_ parent: String) throws {
     say("\(set.name), 4 threads, all together", four.text())
     let workers = Workers(4) { ["commit", folder, "\(set.size)", "\(count / 4)", "\($0)"] }
     _ = workers.round()
-    say("\(set.name), 4 processes, all together", Times((0..<5).map { _ in workers.round() / Double(count) }).text())
+    say(
+      "\(set.name), 4 processes, all together",
+      Times((0..<5).map { _ in workers.round() / Double(count) }).text())
     store.close()
     system("rm -rf '\(folder)'")
   }
@@ -194,10 +202,4 @@ func churn(_ parent: String) throws {
   say("the slowest single one of a round", Times(slowest).text())
   store.close()
   system("rm -rf '\(folder)'")
-}
-
-/// The memory tier's hits, goals 60 ns with 3,000 entries and 250 ns with 100,000.
-func memoryHits() {
-  print("\nmemory tier")
-  say("hit", "not there yet")
 }

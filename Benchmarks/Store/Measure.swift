@@ -20,7 +20,8 @@ struct Times {
   func text(_ goal: Double? = nil) -> String {
     let scale = median < 10_000 ? (1.0, "ns") : median < 1e7 ? (1000.0, "µs") : (1e6, "ms")
     func text(_ time: Double) -> String { rounded(time / scale.0) }
-    let verdict = goal.map { median <= $0 ? "  (goal \(text($0)): met)" : "  (goal \(text($0)): MISSED)" } ?? ""
+    let verdict =
+      goal.map { median <= $0 ? "  (goal \(text($0)): met)" : "  (goal \(text($0)): MISSED)" } ?? ""
     return "\(text(median)) \(scale.1)  [\(text(sorted[0]))–\(text(sorted[sorted.count - 1]))]\(verdict)"
   }
 }
@@ -48,7 +49,9 @@ func measure(rounds: Int = 5, count: Int, _ body: (Int) throws -> Void) rethrows
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   final class Box {
     let body: @Sendable (Int) -> Void, number: Int
-    init(_ body: @escaping @Sendable (Int) -> Void, _ number: Int) { (self.body, self.number) = (body, number) }
+    init(_ body: @escaping @Sendable (Int) -> Void, _ number: Int) {
+      (self.body, self.number) = (body, number)
+    }
   }
   var running = [pthread_t](repeating: pthread_t(), count: count)
   for number in 0..<count {

@@ -48,7 +48,9 @@ private struct LeastRecentlyUsed {
 
 /// How often what is wanted is there, with room for a tenth of what there is.
 func ratios(_ parent: String) throws {
-  print("\nhits of 100 lookups in a store with room for a tenth of the records, and of an exact LRU of the same bytes")
+  print(
+    "\nhits of 100 lookups in a store with room for a tenth of the records, and of an exact LRU of the same bytes"
+  )
   let keys = 40_000
   let size = 4096
   let limit = keys / 10 * size
@@ -57,7 +59,9 @@ func ratios(_ parent: String) throws {
   var withScans: [Int32] = []
   for (number, key) in popular.enumerated() {
     withScans.append(key)
-    if number % 100_000 == 50_000 { withScans += (0..<Int32(keys / 4)).map { $0 + Int32(number / 100_000 % 4 * keys / 4) } }
+    if number % 100_000 == 50_000 {
+      withScans += (0..<Int32(keys / 4)).map { $0 + Int32(number / 100_000 % 4 * keys / 4) }
+    }
   }
   for (name, trace) in [("Zipf", popular), ("Zipf and scans", withScans)] {
     let folder = parent + "/ratio"
@@ -77,7 +81,9 @@ func ratios(_ parent: String) throws {
       exactHits += isExactHit ? 1 : 0
     }
     let (own, other) = (Double(hits) / Double(count) * 100, Double(exactHits) / Double(count) * 100)
-    say(name, "\(rounded(own)), LRU \(rounded(other))\(own >= other - 1 ? "  (goal: met)" : "  (goal: MISSED)")")
+    say(
+      name, "\(rounded(own)), LRU \(rounded(other))\(own >= other - 1 ? "  (goal: met)" : "  (goal: MISSED)")"
+    )
     store.close()
     system("rm -rf '\(folder)'")
   }

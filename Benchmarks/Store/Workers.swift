@@ -53,7 +53,8 @@ final class Workers {
 
 /// What such a process does: `fill`, `hit`, `read` or `commit`, with what and how much.
 func work(_ words: [String]) throws {
-  guard words.count == 5, let size = Int(words[2]), let count = Int(words[3]), let ordinal = Int(words[4]) else {
+  guard words.count == 5, let size = Int(words[2]), let count = Int(words[3]), let ordinal = Int(words[4])
+  else {
     throw Failure(message: "not a role: \(words)")
   }
   let store = try Store.open(words[1], .init(diskBytes: 64 << 30))

@@ -17,7 +17,8 @@ func run() throws {
   warmUp(folder)
   try commits(folder)
   for set in [Records(1, records), Records(16, 50_000), Records(64, 12_000)] { try hits(folder, set) }
-  memoryHits()
+  try memoryHits(folder)
+  try memoryTraces(folder)
   try churn(folder)
   try ratios(folder)
 }
