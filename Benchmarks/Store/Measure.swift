@@ -3,17 +3,22 @@ import Glibc
 /// Why nothing can be measured.
 struct Failure: Error { let message: String }
 
-func now() -> Double {
+func now(_ clock: clockid_t = CLOCK_MONOTONIC) -> Double {
   var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
+  clock_gettime(clock, &time)
   return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
 }
 
 /// Times of one operation, one a round.
 struct Times {
   private let sorted: [Double]
+  /// Processor time of all threads, which other programs on the machine don't lengthen by taking turns.
+  let processor: Double
 
-  init(_ times: [Double]) { sorted = times.sorted() }
+  init(_ times: [Double], processor: [Double] = []) {
+    sorted = times.sorted()
+    self.processor = processor.isEmpty ? 0 : processor.sorted()[processor.count / 2]
+  }
 
   var median: Double { sorted[sorted.count / 2] }
 
@@ -36,13 +41,15 @@ func say(_ name: String, _ text: String) {
 
 /// The time of one of `count` operations, once for each of the rounds after the first, which warms up.
 func measure(rounds: Int = 5, count: Int, _ body: (Int) throws -> Void) rethrows -> Times {
-  var times: [Double] = []
+  var (times, processor): ([Double], [Double]) = ([], [])
   for round in 0...rounds {
-    let begin = now()
+    let (begin, used) = (now(), now(CLOCK_PROCESS_CPUTIME_ID))
     try body(round)
-    if round > 0 { times.append((now() - begin) / Double(count)) }
+    guard round > 0 else { continue }
+    times.append((now() - begin) / Double(count))
+    processor.append((now(CLOCK_PROCESS_CPUTIME_ID) - used) / Double(count))
   }
-  return Times(times)
+  return Times(times, processor: processor)
 }
 
 /// Runs on threads of its own, and returns when all have ended.

@@ -173,6 +173,11 @@ final class PackWriter {
   }
 }
 
+/// A family's pack that this process appends to, if there is one.
+final class Appender {
+  var writer: PackWriter?
+}
+
 extension SystemCalls {
   func write(_ bytes: [UInt8], to fd: Int32, at offset: Int64) throws(SystemFault) {
     try bytes.withBytes { (bytes) throws(SystemFault) in try writeAll(fd, [bytes], offset) }

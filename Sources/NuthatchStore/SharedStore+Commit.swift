@@ -71,7 +71,7 @@ extension SharedStore {
         }
         if isPublished { return shelf.pin(location.pack).flatMap { Lease($0, header, at: location.offset) } }
         if replacing != nil { return nil }
-        writers[family.place] = nil
+        appenders[family.place].writer = nil
       }
       throw StoreFault(.io, "packs vanish while they are written")
     }

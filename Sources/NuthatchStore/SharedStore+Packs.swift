@@ -5,7 +5,7 @@ import Glibc
 extension SharedStore {
   /// A writer with room: the one there is, one that somebody left behind, or a new one.
   func writer(_ family: Family, keyLength: Int, payloadLength: Int) throws(StoreFault) -> PackWriter {
-    if let writer = writers[family.place] {
+    if let writer = appenders[family.place].writer {
       if writer.hasRoom(keyLength: keyLength, payloadLength: payloadLength) { return writer }
       try seal(family)
     }
@@ -14,14 +14,14 @@ extension SharedStore {
       if let adopted = try adopt(index, family, room: needed) { return adopted }
       return try newPack(index, family)
     }
-    writers[family.place] = found
+    appenders[family.place].writer = found
     return found
   }
 
   /// Ends this process's pack of a family.
   func seal(_ family: Family) throws(StoreFault) {
-    guard let writer = writers[family.place] else { return }
-    writers[family.place] = nil
+    guard let writer = appenders[family.place].writer else { return }
+    appenders[family.place].writer = nil
     writer.giveBackTail()
     try changing { (index) throws(StoreFault) in
       if let entry = index.packs.first(where: { $0.number == writer.header.number }) {

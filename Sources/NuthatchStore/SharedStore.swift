@@ -19,9 +19,10 @@ final class SharedStore: @unchecked Sendable {
   /// Taken to write a record that is in memory only to a pack, and to remove records, so that none comes back by it.
   let spills = Lock()
   let spillCounts = SpillCounts()
-  /// For each family: guards its writer, and makes appending to it one thread's business.
+  /// For each family: guards its appender, and makes appending to it one thread's business.
   let familyLocks = [Lock(), Lock()]
-  var writers: [PackWriter?] = [nil, nil]
+  /// For each family what this process appends to: boxes, since two families are written at the same time.
+  let appenders = [Appender(), Appender()]
 
   // Guards `unsettled`: records that should be retired, but couldn't be.
   let retirements = Lock()
@@ -207,8 +208,8 @@ final class SharedStore: @unchecked Sendable {
     pins.forgetAll()
     for family in Family.allCases {
       familyLocks[family.place].with {
-        writers[family.place]?.giveBackTail()
-        writers[family.place] = nil
+        appenders[family.place].writer?.giveBackTail()
+        appenders[family.place].writer = nil
       }
     }
     settle()
