@@ -2,7 +2,8 @@
 /// on the other, so that a directory there may be used by one machine at a time only, if at all.
 enum FileSystems {
   private static let others: [UInt32: String] = [
-    0x6969: "NFS", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x517B: "SMB", 0x6573_5546: "FUSE", 0x0102_1997: "9P",
+    0x6969: "NFS", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x517B: "SMB", 0x6573_5546: "FUSE",
+    0x0102_1997: "9P",
     0x5346_414F: "AFS", 0x00C3_6400: "Ceph", 0x0BD0_0BD0: "Lustre", 0x4750_4653: "GPFS", 0x0116_1970: "GFS2",
     0x7461_636F: "OCFS2", 0x7375_7245: "Coda", 0x1983_0326: "BeeGFS", 0x564C: "NCP", 0x786F_4256: "vboxsf",
     0xBACB_ACBC: "HGFS",

@@ -34,9 +34,11 @@ struct RecordHeader {
   static func room(keyLength: Int) -> Int { size + keyLength + alignment }
 
   /// Fills `bytes`, which reach up to the payload, with header, key and zeros.
-  func encode(into bytes: UnsafeMutableRawBufferPointer, key: UnsafeRawBufferPointer, at offset: Int, salt: UInt64)
-  {
-    guard let base = bytes.baseAddress, let name = key.baseAddress, bytes.count >= Self.size + key.count else {
+  func encode(
+    into bytes: UnsafeMutableRawBufferPointer, key: UnsafeRawBufferPointer, at offset: Int, salt: UInt64
+  ) {
+    guard let base = bytes.baseAddress, let name = key.baseAddress, bytes.count >= Self.size + key.count
+    else {
       return
     }
     bytes.store(Self.valid, at: 0)
@@ -56,7 +58,8 @@ struct RecordHeader {
 
   /// Of bytes 16 up to the end of the key. Place and the four bytes at 4 are in the seed.
   @inline(__always)
-  private static func checksum(_ record: UnsafeRawPointer, keyLength: Int, at offset: Int, salt: UInt64) -> UInt64
+  private static func checksum(_ record: UnsafeRawPointer, keyLength: Int, at offset: Int, salt: UInt64)
+    -> UInt64
   {
     let front = UInt64(UInt32(littleEndian: record.load(fromByteOffset: 4, as: UInt32.self)))
     let seed = salt &+ UInt64(truncatingIfNeeded: offset) ^ front << 32

@@ -192,7 +192,8 @@ extension Index {
     var isPresent = (number: Slot.neverUsed, answer: false)
     for place in 0..<old.slotCount {
       var slot = old.ownRead(place)
-      guard slot.location.pack != Slot.neverUsed, slot.location.pack != Slot.givenUp, let kind = slot.kind else {
+      guard slot.location.pack != Slot.neverUsed, slot.location.pack != Slot.givenUp, let kind = slot.kind
+      else {
         continue
       }
       // Neighbours in time aren't neighbours here, but there are few packs.

@@ -87,7 +87,8 @@ extension SystemCalls {
   }
 
   /// Writes all of it, and uses up the vectors.
-  func writeAll(_ fd: Int32, _ vectors: UnsafeMutableBufferPointer<iovec>, _ offset: Int64) throws(SystemFault)
+  func writeAll(_ fd: Int32, _ vectors: UnsafeMutableBufferPointer<iovec>, _ offset: Int64)
+    throws(SystemFault)
   {
     var offset = offset
     var next = 0

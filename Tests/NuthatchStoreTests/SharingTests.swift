@@ -135,7 +135,8 @@ import Testing
   func warning() throws {
     #expect(try Store.open(folder.path).statistics().warning == nil)
     for (magic, name) in [
-      (0x6969, "NFS"), (0xFF53_4D42, "CIFS"), (0xFE53_4D42, "SMB"), (0x6573_5546, "FUSE"), (0x0102_1997, "9P"),
+      (0x6969, "NFS"), (0xFF53_4D42, "CIFS"), (0xFE53_4D42, "SMB"), (0x6573_5546, "FUSE"),
+      (0x0102_1997, "9P"),
     ] as [(UInt32, String)] {
       let folder = try Folder()
       let store = try Store.open(folder.path, .init(), FaultyCalls(.short, fileSystem: magic))
