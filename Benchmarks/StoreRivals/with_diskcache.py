@@ -26,4 +26,4 @@ for size, count in ((1, 10_000), (16, 10_000), (64, 4_000)):
     for what, times in (("found", found[1:]), ("kept", kept)):
         name = f"diskcache, {size} KiB, {what}"
         middle, least, most = (value / 1000 for value in (statistics.median(times), min(times), max(times)))
-        print(f"  {name:<58}{middle:.1f} µs  [{least:.1f}–{most:.1f}]")
+        print(f"  {name:<58}{middle:.1f} µs  [{least:.1f} to {most:.1f}]")
