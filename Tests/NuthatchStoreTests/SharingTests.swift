@@ -10,7 +10,7 @@ import Testing
   init() throws { folder = try Folder() }
 
   private func user() throws -> SharedStore {
-    try SharedStore(try StoreDirectory(folder.path, trusts: false, LinuxCalls()), limit: nil)
+    try SharedStore(try StoreDirectory(folder.path, trusts: false, LinuxCalls()), Store.Options())
   }
 
   private static func key(_ name: String) -> RecordKey { RecordKey(.meta, name) }
@@ -89,7 +89,7 @@ import Testing
   func clears() throws {
     let user = try user()
     for number in 0..<20 {
-      weak var index = user.index
+      weak let index = user.index
       #expect(index != nil)
       try keep("\(number)", user)
       try user.clear()
