@@ -92,6 +92,7 @@ extension String {
 
   fileprivate func trimmingHeaderSpace() -> String {
     let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d || $0 == 0x0a }
+    guard utf8.first.map(isSpace) == true || utf8.last.map(isSpace) == true else { return self }
     let trimmed = utf8.drop(while: isSpace)
     guard let last = trimmed.lastIndex(where: { !isSpace($0) }) else { return "" }
     return String(decoding: trimmed[...last], as: UTF8.self)

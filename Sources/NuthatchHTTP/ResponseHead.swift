@@ -18,6 +18,10 @@ package struct ResponseHead: Sendable, Equatable {
   package func contentLength() throws(HeaderFault) -> Int64? {
     var announced: Int64?
     for value in fields.values("Content-Length") {
+      if announced == nil, value.utf8.allSatisfy(\.isDigit), let length = Int64(value) {
+        announced = length
+        continue
+      }
       for part in value.split(separator: ",", omittingEmptySubsequences: false) {
         let digits = part.filter { $0 != " " && $0 != "\t" }
         guard digits.utf8.allSatisfy(\.isDigit), let length = Int64(digits) else {
@@ -100,14 +104,29 @@ package struct ResponseHeadParser: Sendable {
   }
 
   /// UTF-8 where it is some; else each byte is a character (Latin-1), as header fields were meant once.
-  private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
-    if let text = String(validating: bytes, as: UTF8.self) { return text }
+  private static func text(_ line: Slice<UnsafeRawBufferPointer>) -> String {
+    // In one piece and without its blanks, which is several times faster than as a slice.
+    var bytes = UnsafeRawBufferPointer(rebasing: line).bindMemory(to: UInt8.self)[...]
+    while let last = bytes.last, last == 0x20 || last == 0x09 || last == 0x0d || last == 0x0a {
+      bytes.removeLast()
+    }
+    while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
+    let piece = UnsafeBufferPointer(rebasing: bytes)
+    if piece.allSatisfy({ $0 < 0x80 }) { return String(decoding: piece, as: UTF8.self) }
+    if let text = String(validating: piece, as: UTF8.self) { return text }
     var text = ""
     for byte in bytes { text.unicodeScalars.append(Unicode.Scalar(byte)) }
     return text
   }
 
   private static func statusLine(_ line: UnsafeRawBufferPointer) -> ResponseHead {
+    // "HTTP/1.1 200 OK", as nearly all of them are.
+    if line.count > 13, line[8] == 0x20, line[12] == 0x20, line[9..<12].allSatisfy(\.isDigit),
+      line[13...].allSatisfy({ ($0 >= 0x20 && $0 < 0x7f) || $0 == 0x0d || $0 == 0x0a })
+    {
+      let status = line[9..<12].reduce(0) { 10 * $0 + Int($1 - UInt8(ascii: "0")) }
+      return ResponseHead(status: status, reason: text(line[13...]))
+    }
     let text = String(decoding: line.prefix { $0 != 0x0d && $0 != 0x0a }, as: UTF8.self)
     let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: true)
     return ResponseHead(
