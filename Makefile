@@ -8,7 +8,7 @@ SWIFTFLAGS ?=
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
-.PHONY: all machine test-machine demo test install wheel header lint format sanitize fuzz bench bench-imaging bench-quality bench-store clean help
+.PHONY: all machine test-machine demo test install wheel header lint format sanitize fuzz bench bench-imaging bench-quality bench-store bench-fetch clean help
 
 all: machine ## build the library, the command and the test server into build/
 	@swift build -c release $(SWIFTFLAGS)
@@ -62,7 +62,10 @@ bench-store: machine ## the store beside a file for each entry, LMDB, SQLite and
 	@.build/release/nuthatch-bench-store
 	@Benchmarks/StoreRivals/run.sh
 
-bench: bench-imaging bench-quality bench-store ## every benchmark
+bench-fetch: machine ## fetch small pictures beside a minimal C loop on libcurl
+	@Benchmarks/fetch/run.sh
+
+bench: bench-imaging bench-quality bench-store bench-fetch ## every benchmark
 
 clean: ## remove everything that was built
 	rm -rf .build Benchmarks/.build build dist

@@ -72,6 +72,9 @@ let package = Package(
       name: "nuthatch-bench-store", dependencies: ["CSystem", "NuthatchStore"], path: "Benchmarks/Store",
       swiftSettings: swiftSettings),
     tests("NuthatchStoreTests", ["CSystem", "NuthatchStore", "nuthatch-storecrash"]),
+    .executableTarget(
+      name: "nuthatch-bench-fetch", dependencies: ["CSystem", "NuthatchTransport"], path: "Benchmarks/fetch",
+      exclude: ["limit.c", "pictures.c", "run.sh"], swiftSettings: swiftSettings),
     .target(name: "FakeNames", path: "Tests/FakeNames", cSettings: cSettings),
     tests("NuthatchTransportTests", ["CSystem", "NuthatchTransport", "TestServer", "FakeNames"]),
     .target(
