@@ -53,13 +53,14 @@ package struct Freshness: Sendable, Equatable {
 
 extension StoredAnswer {
   /// How old the answer is (RFC 9111, 4.2.3), in seconds. A clock that was set back makes nothing younger than 0.
+  ///
+  /// `Date` counts from a minute on: less is as likely a difference of clocks as a slow cache on the way, and would
+  /// make answers that are fresh for seconds stale on arrival.
   package func age(now: Int64) -> Int64 {
-    let apparent =
-      HTTPDate.seconds(head.fields["Date"] ?? "", now: now).map { max(0, responseTime - $0) } ?? 0
-    let corrected = announcedAge + max(0, responseTime - requestTime)
-    // Within a minute a difference of clocks is as likely as a slow cache on the way.
-    let skewed = apparent > 60 ? apparent : 0
-    return max(corrected, skewed) + max(0, now - responseTime)
+    let apparent = HTTPDate.seconds(head.fields["Date"] ?? "", now: now).map { responseTime.since($0) } ?? 0
+    let corrected = announcedAge + min(responseTime.since(requestTime), DeltaSeconds.most)
+    let resident = min(now.since(responseTime), Int64.max / 4)
+    return max(corrected, apparent > 60 ? min(apparent, Int64.max / 4) : 0) + resident
   }
 
   /// What an upstream cache says: the first value; what is no number is ignored.
@@ -82,7 +83,7 @@ extension StoredAnswer {
         return 0
       }
       let date = HTTPDate.seconds(head.fields["Date"] ?? "", now: now) ?? responseTime
-      return max(0, end - date)
+      return end.since(date)
     }
     if isKit {
       guard isPicture, (200..<300).contains(head.status) else { return 0 }
@@ -97,11 +98,11 @@ extension StoredAnswer {
       let modified = HTTPDate.seconds(head.fields["Last-Modified"] ?? "", now: now)
     else { return 0 }
     let date = HTTPDate.seconds(head.fields["Date"] ?? "", now: now) ?? responseTime
-    let share = min(max(rules.heuristic, 0), 1) * Double(max(0, date - modified))
-    return min(Int64(share), FreshnessRules.longestHeuristic)
+    let share = (rules.heuristic >= 0 ? min(rules.heuristic, 1) : 0) * Double(date.since(modified))
+    return Int64(min(share, Double(FreshnessRules.longestHeuristic)))
   }
 
-  /// `Pragma: no-cache` counts where there is no `Cache-Control` at all.
+  /// `no-cache="x"` is about the field x, which isn't stored.
   private func hasNoCache(_ control: CacheDirectives) -> Bool { control.hasBare("no-cache") }
 
   package var hasValidator: Bool { head.fields.contains("ETag") || head.fields.contains("Last-Modified") }
@@ -119,7 +120,12 @@ extension StoredAnswer {
       return result
     }
     let wishes = RequestWishes(request)
-    if wishes.wantsValidation { return result }
+    if wishes.wantsValidation {
+      // Whoever asks for that doesn't want the old answer in place of an error, either.
+      result.mayServeOnError = false
+      return result
+    }
+    // Both are from 0 to far below what can be counted.
     let left = lifetime - age
     if left > 0, left >= wishes.minFresh, age <= wishes.maxAge {
       result.standing = .fresh
@@ -127,7 +133,7 @@ extension StoredAnswer {
       result.standing = .mustValidate
     } else if left <= 0, -left < wishes.maxStale {
       result.standing = .fresh
-    } else if age <= wishes.maxAge, -left < control.seconds("stale-while-revalidate") ?? 0 {
+    } else if left <= 0, age <= wishes.maxAge, -left < control.seconds("stale-while-revalidate") ?? 0 {
       result.standing = .staleWhileRevalidate
     } else {
       result.standing = .stale
@@ -137,6 +143,16 @@ extension StoredAnswer {
       result.mayServeOnError = false
     }
     return result
+  }
+}
+
+extension Int64 {
+  /// How much later than `other` this is; 0 when it is earlier. Records come from files, so that any times may stand in
+  /// them.
+  fileprivate func since(_ other: Int64) -> Int64 {
+    guard self > other else { return 0 }
+    let (difference, overflow) = subtractingReportingOverflow(other)
+    return overflow ? .max : difference
   }
 }
 

@@ -56,7 +56,7 @@ package enum HTTPDate {
     guard (1...lengths[month]).contains(day) else { return nil }
     // Days since 1970 by the civil calendar, years counted from March.
     let shifted = month < 2 ? year - 1 : year
-    let era = shifted / 400
+    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
     let yearOfEra = shifted - era * 400
     let dayOfYear = (153 * ((month + 10) % 12) + 2) / 5 + day - 1
     let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear

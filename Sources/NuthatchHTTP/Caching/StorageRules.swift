@@ -11,8 +11,11 @@ package enum StorageRules {
     "content-encoding", "content-length", "content-range", "content-type", "content-md5", "etag",
   ]
 
-  /// Whether an answer to a GET may be stored (RFC 9111, 3). `kit` keeps what is a success; `rfc9111` also other
-  /// statuses, where the server says for how long.
+  /// Statuses whose meaning for a cache is known, and which may be kept without a word about it.
+  private static let understood: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
+
+  /// Whether an answer to a GET may be stored (RFC 9111, 3). `kit` keeps successes. `rfc9111` keeps the statuses that
+  /// may be kept without a word about it, and any other where the server has said for how long, or for whom.
   package static func mayStore(_ answer: StoredAnswer, request: HeaderFields, _ rules: FreshnessRules) -> Bool
   {
     let head = answer.head
@@ -20,11 +23,12 @@ package enum StorageRules {
     guard head.status >= 200, head.status != 206, head.status != 304, !request.contains("Range"),
       !CacheDirectives(request).has("no-store")
     else { return false }
-    let isUnderstood = control.has("must-understand") && (200..<600).contains(head.status)
-    if control.has("no-store"), !isUnderstood || !control.has("must-understand") { return false }
+    // With `must-understand`, `no-store` is for those who don't know the status.
+    if control.has("no-store"), !control.has("must-understand") || !understood.contains(head.status) {
+      return false
+    }
     if Vary(head.fields).isAny { return false }
     guard rules.kind == .rfc9111 else { return [200, 203, 204].contains(head.status) }
-    let understood: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
     return control.has("max-age") || head.fields.contains("Expires") || control.has("public")
       || control.has("private") || understood.contains(head.status)
   }
@@ -62,7 +66,10 @@ package enum StorageRules {
     var result = stored
     let replaced = Set(news.fields.fields.map { $0.name.lowercased() }).subtracting(ofTheBody)
     // An age is that of the exchange that it came with.
-    result.fields.remove { replaced.contains($0.name.lowercased()) || $0.name.equalsIgnoringCase("Age") }
+    // So is a date: with the old one the renewed answer would be as old as it was.
+    result.fields.remove {
+      replaced.contains($0.name.lowercased()) || ["age", "date"].contains($0.name.lowercased())
+    }
     for field in news.fields.fields where replaced.contains(field.name.lowercased()) {
       result.fields.append(field.name, field.value)
     }
@@ -79,6 +86,7 @@ package enum StorageRules {
     }
     var urls = [url]
     for name in ["Location", "Content-Location"] {
+      // What is no URL names nothing that could be stored.
       guard let text = head.fields[name], let target = try? url.resolving(Array(text.utf8)),
         target.origin == url.origin
       else { continue }
