@@ -51,7 +51,7 @@ public final class Cache: Sendable {
   public func submit(_ request: Request) throws(NuthatchError) -> Ticket {
     try checkUsable()
     let plan = try RequestPlan(request, options)
-    let ticket = Ticket(url: request.url)
+    let ticket = Ticket(url: request.url, tag: request.tag)
     guard open.add(ticket) else { throw .closed }
     Errand.start(plan, ticket, shared, runtime)
     return ticket
@@ -69,11 +69,32 @@ public final class Cache: Sendable {
   /// How many requests are under way.
   public var activity: Int { isForked ? 0 : open.count }
 
-  /// Ends every request that is under way with the error `closed`; further calls throw it. Never waits for the network.
+  /// Cancels the requests that are under way, or those of them with a tag.
+  public func cancelAll(tag: String? = nil) {
+    guard !isForked else { return }
+    for ticket in open.all where tag == nil || ticket.tag == tag { ticket.cancel() }
+  }
+
+  /// Forgets what is stored of a URL: its next request asks the server. Thumbnails that another URL has in common stay.
+  ///
+  /// - Throws: `bad_url`; `closed`; `forked`.
+  public func remove(_ url: String) throws(NuthatchError) {
+    try remove(Request(url))
+  }
+
+  /// Forgets what is stored for this request: for its credentials, partition, or key.
+  public func remove(_ request: Request) throws(NuthatchError) {
+    try checkUsable()
+    shared.forget(try RequestPlan(request, options).name)
+  }
+
+  /// Ends every request that is under way with the error `closed`; further calls throw it. Waits for the
+  /// network only where a stale answer was given that is being revalidated behind: two seconds at most.
   public func close() {
     guard !isForked else { return }
     guard let left = open.close() else { return }
     for ticket in left { ticket.finish(.failed(.closed)) }
+    if OpenCaches.isLast(shared, identity) { shared.awaitRevalidations(milliseconds: 2000) }
     OpenCaches.release(shared, identity)
     runtime.release()
   }

@@ -270,3 +270,81 @@ import Testing
     #expect(other.count() == 1000)
   }
 }
+
+@Suite("A cache in use") struct CacheUseTests {
+  @Test("cancels by tag")
+  func tags() throws {
+    let bench = try Bench()
+    bench.server.on(prefix: "/", { _ in Script.ok("x").after(.wait("gate")) })
+    func submit(_ path: String, _ tag: String?) throws -> Ticket {
+      var request = Request(bench.server.url(path))
+      request.tag = tag
+      return try bench.cache.submit(request)
+    }
+    let (one, two, three) = (try submit("/1", "a"), try submit("/2", "b"), try submit("/3", nil))
+    bench.cache.cancelAll(tag: "a")
+    #expect(try one.final()?.kind == .cancelled)
+    bench.server.gate("gate").open()
+    #expect(try two.result().text == "x")
+    #expect(try three.result().text == "x")
+  }
+
+  @Test("forgets a URL when told to")
+  func removes() throws {
+    let bench = try Bench()
+    bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
+    _ = try bench.get("/a")
+    #expect(try bench.get("/a").isInCache)
+    try bench.cache.remove(bench.server.url("/a"))
+    #expect(!(try bench.get("/a").isInCache))
+    #expect(throws: NuthatchError.self) { try bench.cache.remove("nonsense") }
+  }
+
+  @Test("lets an urgent request pass those that wait")
+  func priorities() throws {
+    let bench = try Bench()
+    bench.server.on(prefix: "/slow/", { _ in Script.ok("x").after(.wait("gate")) })
+    bench.server.on(prefix: "/later/", { _ in .ok("x") })
+    // Six at a time go to one host.
+    let slow = try (0..<6).map { try bench.cache.submit(Request(bench.server.url("/slow/\($0)"))) }
+    #expect(bench.server.gate("gate").waitUntilReached(6))
+    let later = try (0..<10).map { try bench.cache.submit(Request(bench.server.url("/later/\($0)"))) }
+    later[9].setPriority(5)
+    bench.server.gate("gate").open()
+    for ticket in slow + later { _ = try ticket.result() }
+    let order = (0..<10).map { bench.server.requests("/later/\($0)")[0].number }
+    #expect(order.min() == order[9])
+  }
+
+  @Test("waits, when it is closed, for what is revalidated behind a stale answer")
+  func closeWaits() throws {
+    let clock = TestClock()
+    let bench = try Bench { $0.clock = clock.wall }
+    bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("old")]))
+    _ = try bench.get("/a")
+    clock.advance(seconds: 100)
+    bench.server.on(
+      "/a",
+      Script(headers: ["Cache-Control": "max-age=60"], steps: [.pause(milliseconds: 100), .text("new")]))
+    #expect(try bench.get("/a") { $0.delivery = .first }.text == "old")
+    bench.cache.close()
+    var options = Cache.Options()
+    options.clock = clock.wall
+    let again = try Cache(path: bench.folder, options: options)
+    defer { again.close() }
+    var request = Request(bench.server.url("/a"))
+    request.policy = Policy(.offline)
+    #expect(try again.submit(request).result().text == "new")
+  }
+
+  @Test("asks nobody for what is wanted only if it is cached")
+  func onlyIfCached() throws {
+    let bench = try Bench()
+    bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
+    let wish = [("Cache-Control", "only-if-cached")]
+    #expect(try bench.failure("/a") { $0.headers = wish }.code == .offline)
+    _ = try bench.get("/a")
+    #expect(try bench.get("/a") { $0.headers = wish }.text == "x")
+    #expect(bench.server.count("/a") == 1)
+  }
+}

@@ -15,6 +15,9 @@ final class OpenTickets: Sendable {
 
   var isClosed: Bool { book.withLock { $0.isClosed } }
 
+  /// Those that are open at this moment.
+  var all: [Ticket] { book.withLock { Array($0.tickets.values) } }
+
   var count: Int { book.withLock { $0.tickets.count } }
 
   /// Keeps `ticket` until its final event. False when the cache has been closed.

@@ -21,15 +21,21 @@ public final class Ticket: Sendable {
     var events: [Event] = []
     var observers: [@Sendable (Event) -> Void] = []
     var abort: (@Sendable () -> Void)?
+    var prioritise: (@Sendable (Int) -> Void)?
   }
 
   /// The URL as it was passed.
   public let url: String
+  /// The word that the request was given.
+  public let tag: String?
   private let progress = Locked(Progress())
   private let bell = Bell()
   private let epoch = nhs_fork_epoch()
 
-  init(url: String) { self.url = url }
+  init(url: String, tag: String? = nil) {
+    self.url = url
+    self.tag = tag
+  }
 
   /// Where the request stands; `cancelled` in a forked child, which can't carry it out.
   public var state: State { isForked ? .cancelled : progress.withLock { $0.state } }
@@ -77,6 +83,13 @@ public final class Ticket: Sendable {
     }
   }
 
+  /// Gives the request another priority, −10 to 10: in the queue, and while it runs. Later it does nothing.
+  public func setPriority(_ priority: Int) {
+    guard !isForked else { return }
+    let prioritise = progress.withLock { $0.prioritise }
+    prioritise?(min(max(priority, Priority.least), Priority.most))
+  }
+
   /// Ends the request. Its final event is `cancelled`, at once, unless it had one before.
   public func cancel() {
     guard !isForked else { return }
@@ -103,10 +116,13 @@ public final class Ticket: Sendable {
 
 extension Ticket {
   /// `abort` is called when the ticket ends before its errand does. False when it has ended already.
-  func begin(abort: @escaping @Sendable () -> Void) -> Bool {
+  func begin(
+    abort: @escaping @Sendable () -> Void, prioritise: @escaping @Sendable (Int) -> Void = { _ in }
+  ) -> Bool {
     progress.withLock { progress in
       guard !progress.isFinal else { return false }
       progress.abort = abort
+      progress.prioritise = prioritise
       return true
     }
   }
@@ -151,6 +167,7 @@ extension Ticket {
       defer {
         progress.observers = []
         progress.abort = nil
+        progress.prioritise = nil
       }
       return progress
     }

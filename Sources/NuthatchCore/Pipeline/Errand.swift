@@ -40,11 +40,11 @@ final class Errand: @unchecked Sendable {
     }
     if found == nil, let failure = shared.rememberedFailure(plan) { return ticket.finish(.failed(failure)) }
     let errand = Errand(plan, ticket, shared, runtime)
-    guard ticket.begin(abort: { errand.abandon() }) else { return }
+    guard ticket.begin(abort: { errand.abandon() }, prioritise: { errand.setPriority($0) }) else { return }
     guard runtime.loop.post({ errand.begin(found) }) else { return ticket.finish(.failed(.closed)) }
   }
 
-  /// Changes its place in the queue.
+  /// Changes its place in the queue. Any thread may call it.
   func setPriority(_ priority: Int) {
     runtime.loop.post {
       self.priority = priority
@@ -76,7 +76,7 @@ extension Errand {
   private func decide(_ found: Found?) {
     self.found = found
     guard let found, found.isAnswer(to: plan) else {
-      guard plan.policy.rules != .offline else {
+      guard plan.mayUseNetwork else {
         return fail(
           NuthatchError(.offline, "not in the cache, and the network is not to be used: \(plan.first.url)"))
       }

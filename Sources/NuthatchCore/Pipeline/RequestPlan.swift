@@ -34,6 +34,9 @@ struct RequestPlan: Sendable {
   /// Whether what is stored may answer.
   var readsStore: Bool { joint != nil && policy.rules != .reload }
 
+  /// Whether the network may be asked where nothing is stored.
+  var mayUseNetwork: Bool { policy.rules != .offline && !RequestWishes(first.headers).onlyIfCached }
+
   /// Whether a URL that is no picture is remembered as such.
   var remembersFailures: Bool { wantsPictures && policy.rules == .kit && joint != nil }
 

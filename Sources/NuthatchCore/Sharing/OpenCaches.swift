@@ -49,6 +49,14 @@ enum OpenCaches {
     return nil
   }
 
+  /// Whether only one handle is left.
+  static func isLast(_ shared: SharedCache, _ identity: CacheDirectory.Identity) -> Bool {
+    nhs_process_lock()
+    defer { nhs_process_unlock() }
+    guard let entry = open[identity], entry.shared === shared else { return false }
+    return entry.users == 1
+  }
+
   static func release(_ shared: SharedCache, _ identity: CacheDirectory.Identity) {
     var last: SharedCache?
     nhs_process_lock()

@@ -99,7 +99,9 @@ extension SharedCache {
 
   /// Asks the server behind an answer that was given already.
   func revalidateBehind(_ plan: RequestPlan, _ found: Found) {
-    let errand = Errand(plan, Ticket(url: plan.first.url.description), self, runtime)
+    let ticket = Ticket(url: plan.first.url.description)
+    behind.add(ticket)
+    let errand = Errand(plan, ticket, self, runtime)
     fetches.join(errand, base: found, runtime)
   }
 }

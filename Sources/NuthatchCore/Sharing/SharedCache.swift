@@ -16,6 +16,8 @@ final class SharedCache: @unchecked Sendable {
   let locks: FlightLocks
   let failures = FailedURLs()
   let counts = CacheCounts()
+  /// Revalidations behind answers that were given already.
+  let behind = Revalidations()
   let runtime: Runtime
   let clock: WallClock
   let retryPolicy: RetryPolicy
@@ -53,6 +55,9 @@ final class SharedCache: @unchecked Sendable {
       workers: runtime.workers, store: store, keeping: settings.thumbs, maxPixels: plan.maxPixels,
       counts: counts)
   }
+
+  /// Waits until nothing is revalidated behind any more, or until the time is up.
+  func awaitRevalidations(milliseconds: Int64) { behind.wait(milliseconds: milliseconds) }
 
   /// Counts the end of a fetch.
   func note(_ outcome: FetchOutcome) {
