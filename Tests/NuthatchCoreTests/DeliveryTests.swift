@@ -143,6 +143,52 @@ final class TestClock: Sendable {
     #expect(event.kind == .failed && event.isFinal && event.error?.code == .reset)
   }
 
+  @Test("of one about which the server says that another still holds: the whole of it")
+  func otherStillHolds() throws {
+    try store(stale: true)
+    bench.server.on(
+      "/a",
+      sequence: [
+        Script(status: 304, headers: ["ETag": "\"7\""]),
+        Script(headers: ["Cache-Control": "max-age=60", "ETag": "\"7\""], steps: [.text("new")]),
+      ])
+    let events = try events(.fresh)
+    #expect(events.map(\.kind) == [.fresh])
+    #expect(events[0].response?.text == "new")
+    #expect(bench.server.requests("/a").map { $0.headers["If-None-Match"] } == ["\"1\"", nil])
+  }
+
+  @Test("to one who wants a size that is gone, while another is told that its own still holds")
+  func goneForOne() throws {
+    let png = Pictures.png(width: 40, height: 20)
+    let control: HeaderLines = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+    var noSource = Cache.Options()
+    noSource.clock = clock.wall
+    noSource.keepSource = false
+    let cache = try Cache(path: bench.folder + "/other", options: noSource)
+    defer { cache.close() }
+    bench.server.on(
+      "/p.png", Script(headers: control, steps: [.bytes(png)], answersConditions: true).after(.wait("gate")))
+    func submit(_ size: Int) throws -> Ticket {
+      var request = Request(bench.server.url("/p.png"))
+      request.boxes = [ThumbnailBox(size)]
+      request.delivery = .fresh
+      return try cache.submit(request)
+    }
+    let first = try submit(16)
+    bench.server.gate("gate").open()
+    #expect(try first.final()?.images.first?.width == 16)
+    bench.server.gate("gate").close()
+    clock.advance(seconds: 100)
+    let holds = try submit(16)
+    #expect(bench.server.gate("gate").waitUntilReached(2))
+    let gone = try submit(8)
+    bench.server.gate("gate").open()
+    #expect(try holds.final()?.kind == .unchanged)
+    let event = try #require(try gone.final())
+    #expect(event.kind == .fresh && event.images.first?.width == 8)
+  }
+
   /// A revalidation that goes on behind the answer ends some time.
   private func waitUntilFresh() throws {
     for _ in 0..<3000 {

@@ -29,11 +29,13 @@ struct Admission: Sendable {
   let isCloseDelimited: Bool
   let priority: Int
 
-  func run(then: @escaping @Sendable (FetchOutcome) -> Void) {
+  /// - Parameter then: gets the outcome; nil when the whole answer has to be asked for.
+  func run(then: @escaping @Sendable (FetchOutcome?) -> Void) {
     let isNamed = plan.joint != nil
-    if head.status == 304, let base, let renewed = renew(base) {
+    if head.status == 304, let base {
+      let renewed = renew(base)
       releaseLock()
-      return then(.unchanged(renewed))
+      return then(renewed.map { .unchanged($0) })
     }
     if !isNamed { invalidate() }
     let content = body.withBytes { Digest(of: $0) }
@@ -115,7 +117,7 @@ struct Admission: Sendable {
 
   // MARK: Pictures
 
-  private func makePictures(_ content: Digest?, _ then: @escaping @Sendable (FetchOutcome) -> Void) {
+  private func makePictures(_ content: Digest?, _ then: @escaping @Sendable (FetchOutcome?) -> Void) {
     guard !recipes.isEmpty, (200..<300).contains(head.status), !isBodyMissing, let content else {
       return then(.answered(fetched(content, [:])))
     }
@@ -154,7 +156,9 @@ extension FetchTask {
       priority: priority)
     lockPlace = nil
     let isSubmitted = runtime.workers.submit(priority: priority) {
-      admission.run { outcome in self.runtime.loop.post { self.conclude(outcome) } }
+      admission.run { outcome in
+        self.runtime.loop.post { if let outcome { self.conclude(outcome) } else { self.fetchAnew() } }
+      }
     }
     guard !isSubmitted else { return }
     if let place = admission.lockPlace { shared.locks.release(place) }

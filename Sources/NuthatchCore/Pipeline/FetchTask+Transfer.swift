@@ -22,7 +22,7 @@ extension FetchTask: QueuedWork {
     }
     lockPlace = place
     // What another process stored between this one's look and the lock is an answer, too.
-    guard shared.latestSequence(plan) == base?.sequence else {
+    guard shared.latestSequence(plan) == knownSequence else {
       giveBack(entry)
       return lookAgain()
     }
@@ -89,7 +89,7 @@ extension FetchTask: QueuedWork {
   /// Reads on a worker's thread what was stored meanwhile.
   private func lookAgain() {
     phase = .admitting
-    let known = base?.sequence
+    let known = knownSequence
     let isPosted = runtime.workers.submit(priority: priority) {
       let found = self.shared.find(self.plan)
       self.runtime.loop.post { self.take(found, known) }
@@ -100,6 +100,7 @@ extension FetchTask: QueuedWork {
   private func take(_ found: Found?, _ known: UInt64?) {
     guard case .admitting = phase else { return }
     phase = .idle
+    knownSequence = found?.sequence
     if let found, found.sequence != known, !isReload {
       if errands.allSatisfy({ found.isAnswer(to: $0.plan) }) { return conclude(.stored(found)) }
       base = found

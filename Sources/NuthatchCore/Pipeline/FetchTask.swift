@@ -32,6 +32,8 @@ final class FetchTask: @unchecked Sendable {
   private(set) var hasBegun = false
   /// What is asked about, when the server is asked whether it still holds.
   var base: Found?
+  /// Which record was there when somebody looked last; a newer one is an answer.
+  var knownSequence: UInt64?
 
   // The current attempt.
   var attempt = 1
@@ -47,6 +49,7 @@ final class FetchTask: @unchecked Sendable {
     joint = plan.joint
     isReload = plan.policy.rules == .reload
     self.base = base
+    knownSequence = base?.sequence
     exchange = Exchange(plan.first)
     priority = plan.priority
   }
@@ -84,6 +87,14 @@ final class FetchTask: @unchecked Sendable {
     if case .queued(let entry) = phase {
       runtime.queue.setPriority(highest, of: entry, now: runtime.loop.now)
     }
+  }
+
+  /// The server said that something else still holds than what is stored: the whole answer is asked for.
+  func fetchAnew() {
+    guard case .admitting = phase else { return }
+    base = nil
+    exchange.begin(again: plan.first)
+    enqueue()
   }
 
   /// Gives every errand its outcome, each for itself, and is over.
