@@ -24,7 +24,10 @@
  * are two ways to wait: nh_get and nh_perform block; nh_submit returns a ticket at once, and nh_wait takes its event
  * whenever it suits.
  *
- * This version fetches and does not store anything yet: every answer comes from the network.
+ * What was fetched is kept in the directory, which any number of processes and handles may use at the same time: they
+ * share what is in it, and fetch nothing twice. is_in_cache says whether an answer was there before it was asked for,
+ * source where it came from. A blocking call gives the answer that holds now; a ticket may deliver a stale answer at
+ * once (NH_EVENT_CACHED) and the one that holds now after it.
  *
  * Caveats
  * =======
@@ -47,6 +50,8 @@
  * Sizes.     Structs begin with struct_size, or are passed with their size (nh_event); set it with sizeof. That is how
  *            programs and libraries of different versions understand each other. Zero what you don't set.
  * Text.      All strings are UTF-8, terminated by NUL. URLs come back byte for byte as they were passed.
+ * Files.     The directory must be on a file system of this machine. Its files are mapped: a program that truncates
+ *            them while they are in use ends whoever reads them.
  * Unload.    The library stays loaded once it was: dlclose() does nothing.
  */
 
@@ -150,8 +155,8 @@ typedef enum nh_ticket_status {
     NH_TICKET_CANCELLED = 4
 } nh_ticket_status;
 
-/** What an event tells. This version delivers NH_EVENT_FRESH, NH_EVENT_FAILED and NH_EVENT_CANCELLED; the other
- *  numbers are fixed already. */
+/** What an event tells. A stale answer comes first as NH_EVENT_CACHED, then NH_EVENT_UNCHANGED or NH_EVENT_FRESH, which
+ *  is final. This version doesn't deliver NH_EVENT_PROGRESS, NH_EVENT_FROZEN and NH_EVENT_QUESTION yet. */
 typedef enum nh_event_kind {
     NH_EVENT_NONE = 0,
     NH_EVENT_PROGRESS = 1,
@@ -164,7 +169,7 @@ typedef enum nh_event_kind {
     NH_EVENT_QUESTION = 8
 } nh_event_kind;
 
-/** Where an answer came from. This version knows NH_SOURCE_NETWORK only. */
+/** Where an answer came from. NH_SOURCE_REVALIDATED: from the cache, and the server says that it still holds. */
 typedef enum nh_source {
     NH_SOURCE_NONE = 0,
     NH_SOURCE_MEMORY = 1,
@@ -181,7 +186,8 @@ typedef struct nh_options {
     uint32_t reserved;
     /** Longest silence in milliseconds: connecting, waiting, between two bytes. 0: 30000; negative: no limit. */
     int64_t timeout_ms;
-    /** All of a request together, in milliseconds. 0 or negative: no limit. */
+    /** All attempts of a request together, in milliseconds. 0: 120000 for thumbnails, no limit otherwise; negative: no
+     *  limit. */
     int64_t deadline_ms;
     /** The largest body, in bytes. 0: 67108864 (64 MiB). */
     int64_t max_bytes;
@@ -339,7 +345,8 @@ nh_status nh_open(const char *path, const nh_options *options, nh_cache **cache)
 
 /**
  * Closes a cache. Requests that are under way end with NH_CLOSED, at once and on every thread that waits for one;
- * responses stay valid. Never waits for the network.
+ * responses stay valid. Waits for the network only where a stale answer was given that is being revalidated behind: two
+ * seconds at most.
  *
  * @return NH_OK; NH_INVALID when `cache` is not an open cache.
  */
@@ -422,7 +429,7 @@ nh_status nh_request_release(nh_request *request);
 /* ---- Fetch and wait ---------------------------------------------------------------------------------------------- */
 
 /**
- * Fetches a URL and waits for the answer. An answer of any status is a success: look at the status in
+ * Gets a URL, from the cache while that is fresh, and waits for the answer. An answer of any status is a success: look at the status in
  * nh_response_info. At most 10 redirects are followed.
  *
  * @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
@@ -443,8 +450,9 @@ nh_status nh_perform(nh_cache *cache, nh_request *request, nh_response **respons
 /* ---- Submit and wait later --------------------------------------------------------------------------------------- */
 
 /**
- * Starts a request and returns at once. Of any number that are submitted, at most 256 (fewer where few descriptors
- * may be open) have a connection at a time; the others wait their turn, and only their deadline runs meanwhile.
+ * Starts a request and returns at once. What is in the cache, and fresh, is there when this returns. Requests for one
+ * URL share one fetch. Six at a time go to one host, as many together as the way to the network carries; the others
+ * wait their turn, and only their deadline runs meanwhile.
  *
  * @param ticket  Gets the handle; NULL on failure. Release it with nh_ticket_release.
  * @return NH_OK; NH_BAD_URL or NH_BAD_HEADER, before any network is touched; NH_CLOSED; NH_FORKED; NH_INVALID.
@@ -524,8 +532,9 @@ nh_status nh_response_release(nh_response *response);
 /* ---- Images ------------------------------------------------------------------------------------------------------ */
 
 /**
- * Fetches a picture and makes a thumbnail that fits a square box of `size` pixels a side: upright, never enlarged.
- * JPEG and PNG are decoded, on the calling thread.
+ * Gives a thumbnail that fits a square box of `size` pixels a side: upright, never enlarged. It comes from the cache
+ * while that is fresh, else the picture is fetched, and both are kept. JPEG and PNG are decoded, on a thread of the
+ * library's.
  *
  * @param image  Gets the handle; NULL on failure. Release it with nh_image_release.
  * @return As nh_get; NH_HTTP when the answer isn't a success; as nh_response_image.

@@ -3,7 +3,7 @@
 import CNuthatch
 import NuthatchCore
 
-/// Fetches a URL and waits for the answer. An answer of any status is a success: look at the status in
+/// Gets a URL, from the cache while that is fresh, and waits for the answer. An answer of any status is a success: look at the status in
 /// nh_response_info. At most 10 redirects are followed.
 ///
 /// @param response  Gets the handle; NULL on failure. Release it with nh_response_release.

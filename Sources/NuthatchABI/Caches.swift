@@ -24,7 +24,8 @@ public func nhOpen(
 }
 
 /// Closes a cache. Requests that are under way end with NH_CLOSED, at once and on every thread that waits for one;
-/// responses stay valid. Never waits for the network.
+/// responses stay valid. Waits for the network only where a stale answer was given that is being revalidated behind: two
+/// seconds at most.
 ///
 /// @return NH_OK; NH_INVALID when `cache` is not an open cache.
 @_cdecl("nh_close")

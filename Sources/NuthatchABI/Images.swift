@@ -3,8 +3,9 @@
 import CNuthatch
 import NuthatchCore
 
-/// Fetches a picture and makes a thumbnail that fits a square box of `size` pixels a side: upright, never enlarged.
-/// JPEG and PNG are decoded, on the calling thread.
+/// Gives a thumbnail that fits a square box of `size` pixels a side: upright, never enlarged. It comes from the cache
+/// while that is fresh, else the picture is fetched, and both are kept. JPEG and PNG are decoded, on a thread of the
+/// library's.
 ///
 /// @param image  Gets the handle; NULL on failure. Release it with nh_image_release.
 /// @return As nh_get; NH_HTTP when the answer isn't a success; as nh_response_image.

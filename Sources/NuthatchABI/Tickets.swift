@@ -4,8 +4,9 @@ import CNuthatch
 import Glibc
 import NuthatchCore
 
-/// Starts a request and returns at once. Of any number that are submitted, at most 256 (fewer where few descriptors
-/// may be open) have a connection at a time; the others wait their turn, and only their deadline runs meanwhile.
+/// Starts a request and returns at once. What is in the cache, and fresh, is there when this returns. Requests for one
+/// URL share one fetch. Six at a time go to one host, as many together as the way to the network carries; the others
+/// wait their turn, and only their deadline runs meanwhile.
 ///
 /// @param ticket  Gets the handle; NULL on failure. Release it with nh_ticket_release.
 /// @return NH_OK; NH_BAD_URL or NH_BAD_HEADER, before any network is touched; NH_CLOSED; NH_FORKED; NH_INVALID.

@@ -53,7 +53,7 @@ def test_python(
     }
     printed = sh([sys.executable, "-c", examples["python"]], {**reader, **found}, tmp_path)
     answer = f"200 image/png {len(png(32, 24))} False\n"
-    assert printed == answer + "16 12 (32, 24) (12, 16, 4)\ntimeout http://example.org/slow\n"
+    assert printed == answer + "16 12 (32, 24) (12, 16, 4)\nTrue\ntimeout http://example.org/slow\n"
     assert (tmp_path / "thumbnail.jpg").read_bytes().startswith(b"\xff\xd8")
 
 

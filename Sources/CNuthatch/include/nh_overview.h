@@ -22,7 +22,10 @@
  * are two ways to wait: nh_get and nh_perform block; nh_submit returns a ticket at once, and nh_wait takes its event
  * whenever it suits.
  *
- * This version fetches and does not store anything yet: every answer comes from the network.
+ * What was fetched is kept in the directory, which any number of processes and handles may use at the same time: they
+ * share what is in it, and fetch nothing twice. is_in_cache says whether an answer was there before it was asked for,
+ * source where it came from. A blocking call gives the answer that holds now; a ticket may deliver a stale answer at
+ * once (NH_EVENT_CACHED) and the one that holds now after it.
  *
  * Caveats
  * =======
@@ -45,5 +48,7 @@
  * Sizes.     Structs begin with struct_size, or are passed with their size (nh_event); set it with sizeof. That is how
  *            programs and libraries of different versions understand each other. Zero what you don't set.
  * Text.      All strings are UTF-8, terminated by NUL. URLs come back byte for byte as they were passed.
+ * Files.     The directory must be on a file system of this machine. Its files are mapped: a program that truncates
+ *            them while they are in use ends whoever reads them.
  * Unload.    The library stays loaded once it was: dlclose() does nothing.
  */

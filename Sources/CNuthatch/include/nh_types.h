@@ -15,8 +15,8 @@ typedef enum nh_ticket_status {
     NH_TICKET_CANCELLED = 4
 } nh_ticket_status;
 
-/** What an event tells. This version delivers NH_EVENT_FRESH, NH_EVENT_FAILED and NH_EVENT_CANCELLED; the other
- *  numbers are fixed already. */
+/** What an event tells. A stale answer comes first as NH_EVENT_CACHED, then NH_EVENT_UNCHANGED or NH_EVENT_FRESH, which
+ *  is final. This version doesn't deliver NH_EVENT_PROGRESS, NH_EVENT_FROZEN and NH_EVENT_QUESTION yet. */
 typedef enum nh_event_kind {
     NH_EVENT_NONE = 0,
     NH_EVENT_PROGRESS = 1,
@@ -29,7 +29,7 @@ typedef enum nh_event_kind {
     NH_EVENT_QUESTION = 8
 } nh_event_kind;
 
-/** Where an answer came from. This version knows NH_SOURCE_NETWORK only. */
+/** Where an answer came from. NH_SOURCE_REVALIDATED: from the cache, and the server says that it still holds. */
 typedef enum nh_source {
     NH_SOURCE_NONE = 0,
     NH_SOURCE_MEMORY = 1,
@@ -46,7 +46,8 @@ typedef struct nh_options {
     uint32_t reserved;
     /** Longest silence in milliseconds: connecting, waiting, between two bytes. 0: 30000; negative: no limit. */
     int64_t timeout_ms;
-    /** All of a request together, in milliseconds. 0 or negative: no limit. */
+    /** All attempts of a request together, in milliseconds. 0: 120000 for thumbnails, no limit otherwise; negative: no
+     *  limit. */
     int64_t deadline_ms;
     /** The largest body, in bytes. 0: 67108864 (64 MiB). */
     int64_t max_bytes;

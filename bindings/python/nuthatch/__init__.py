@@ -8,7 +8,8 @@
         image = cache.thumbnail("https://example.org/a.jpg", 256)
         image.width, image.height, image.pixels
 
-This version fetches and does not store anything yet: every answer comes from the network.
+What was fetched is kept in the directory, which any number of processes may use at the same time. ``is_in_cache`` says
+whether an answer was there before it was asked for, ``source`` where it came from.
 
 Errors are :class:`nuthatch.Error` and its subclasses, with a stable word in ``.code`` and the URL in ``.url``.
 """
@@ -18,13 +19,17 @@ from ._errors import (
     BadHeader,
     BadURL,
     Cancelled,
+    CircuitOpen,
     Closed,
+    Conflict,
     Corrupt,
+    Denied,
     Error,
     Forked,
     HTTPStatusError,
     Invalid,
     NotAnImage,
+    Offline,
     TimeoutError,
     TooLarge,
     TooManyRedirects,
@@ -42,8 +47,11 @@ __all__ = [
     "BadURL",
     "Cache",
     "Cancelled",
+    "CircuitOpen",
     "Closed",
+    "Conflict",
     "Corrupt",
+    "Denied",
     "Error",
     "Forked",
     "HTTPStatusError",
@@ -51,6 +59,7 @@ __all__ = [
     "Image",
     "Invalid",
     "NotAnImage",
+    "Offline",
     "Response",
     "TimeoutError",
     "TooLarge",

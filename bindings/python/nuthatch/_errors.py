@@ -64,6 +64,22 @@ class Invalid(Error, ValueError):
     """An argument is not valid."""
 
 
+class Denied(Error):
+    """The address guard refused the address, or the cache's directory belongs to somebody else."""
+
+
+class Offline(Error):
+    """The network isn't to be used, and the cache has no answer."""
+
+
+class CircuitOpen(TransportError):
+    """The host failed too often in a row and is left alone for a while."""
+
+
+class Conflict(Error):
+    """The directory is open in this process with other options."""
+
+
 class Cancelled(Error):
     """The request was cancelled."""
 
@@ -93,6 +109,10 @@ _CLASSES: Dict[int, Type[Error]] = {
     _prototypes.BAD_URL: BadURL,
     _prototypes.BAD_HEADER: BadHeader,
     _prototypes.INVALID: Invalid,
+    _prototypes.DENIED: Denied,
+    _prototypes.OFFLINE: Offline,
+    _prototypes.CIRCUIT_OPEN: CircuitOpen,
+    _prototypes.CONFLICT: Conflict,
     _prototypes.CANCELLED: Cancelled,
     _prototypes.CLOSED: Closed,
     _prototypes.FORKED: Forked,
