@@ -310,6 +310,11 @@ import Testing
     #expect(bench.server.gate("gate").waitUntilReached(6))
     let later = try (0..<10).map { try bench.cache.submit(Request(bench.server.url("/later/\($0)"))) }
     later[9].setPriority(5)
+    // Whatever was asked before this answer is known to the queue.
+    let other = try TestServer.start()
+    defer { other.stop() }
+    other.on("/", .ok("x"))
+    _ = try bench.cache.get(other.url("/"))
     // One place is free, so that they go one after the other.
     bench.server.gate("gate").admit()
     for ticket in later { _ = try ticket.result() }
