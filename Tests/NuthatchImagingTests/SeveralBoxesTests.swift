@@ -14,8 +14,8 @@ import Testing
     ThumbnailBox(500, enlarge: true),
   ]
 
-  /// Full of hard edges between saturated colours, which averages of finished pixels get wrong: they were clamped,
-  /// and colours of half the resolution widened, before.
+  /// Full of hard edges between saturated colours, which averages of finished pixels get wrong: they were
+  /// clamped, and colours of half the resolution widened, before.
   private static let harsh: [UInt8] = {
     let noise = Fixture.noise((width / 3 + 1) * (height / 3 + 1) * 3, seed: 3)
     var samples: [UInt8] = []

@@ -186,7 +186,8 @@ static bool must_wait(const nhs_jpeg *j) {
     return j->codec.arith_code && !j->has_ended && !j->leader;
 }
 
-// Lets followers give their rows, all of them or those whose scale needs no more scans. The number that began.
+// Lets followers give their rows, all of them or those whose scale needs no more scans; the number of those
+// that began.
 static int begin_followers(nhs_jpeg *j, bool all) {
     int count = 0;
     for (int i = 0; i < j->follower_count; i++) {

@@ -1,6 +1,6 @@
-// Rows of several scales from one pass over a JPEG's input: every scale has a libjpeg decoder of its own, with its
-// own inverse transform and upsampling, so that its rows are the very rows that it would give alone; only one of
-// them, the leader, reads the input.
+// Rows of several scales from one pass over a JPEG's input: every scale has a libjpeg decoder of its own,
+// with its own inverse transform and upsampling, so that its rows are the very rows that it would give alone;
+// only one of them, the leader, reads the input.
 #include "jpeg_internal.h"
 
 #include <stdlib.h>
@@ -72,8 +72,8 @@ static int make_kept(nhs_jpeg *leader) {
 
 // Of several scans: all read the leader's arrays of coefficients
 
-static jvirt_barray_ptr on_request(j_common_ptr codec, int pool, boolean is_zeroed, JDIMENSION blocks_per_row,
-                                   JDIMENSION rows, JDIMENSION rows_at_once) {
+static jvirt_barray_ptr on_request(j_common_ptr codec, int pool, boolean is_zeroed,
+                                   JDIMENSION blocks_per_row, JDIMENSION rows, JDIMENSION rows_at_once) {
     (void)pool;
     (void)is_zeroed;
     (void)blocks_per_row;

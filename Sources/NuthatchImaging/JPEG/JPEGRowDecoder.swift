@@ -2,8 +2,8 @@ import CSystem
 
 /// One JPEG on its way to thumbnails, fed at once or in pieces.
 ///
-/// Each thumbnail is made from the scale that it would be made from alone, and has the same pixels. However many
-/// scales that are, the input is read once: the largest scale does it, and the others follow.
+/// Each thumbnail is made from the scale that it would be made from alone, and has the same pixels. However
+/// many scales that are, the input is read once: the largest scale does it, and the others follow.
 final class JPEGRowDecoder {
   enum Progress {
     case needMore
