@@ -55,7 +55,8 @@ final class Errand: @unchecked Sendable {
   /// Nanoseconds left until its deadline; nil for none.
   var remaining: Int64? { plan.deadline.map { submitted &+ $0 &- runtime.loop.now } }
 
-  private func abandon() {
+  /// Ends its part in the fetch: its ticket has had its final event. Any thread may call it.
+  func abandon() {
     runtime.loop.post {
       self.cancelDeadline()
       self.task?.leave(self)

@@ -14,7 +14,9 @@ extension FetchTask: QueuedWork {
   }
 
   func begin(_ entry: QueueEntry) {
-    guard exchange.redirects.isEmpty, joint != nil, lockPlace == nil else { return send(entry) }
+    guard exchange.redirects.isEmpty, joint != nil, !plan.asksForPart, lockPlace == nil else {
+      return send(entry)
+    }
     let place = FlightLocks.place(of: plan.name.key().hash.low)
     guard shared.locks.tryTake(place) else {
       giveBack(entry)

@@ -32,7 +32,13 @@ struct RequestPlan: Sendable {
   var wantsPictures: Bool { !recipes.isEmpty }
 
   /// Whether what is stored may answer.
-  var readsStore: Bool { joint != nil && policy.rules != .reload }
+  var readsStore: Bool { joint != nil && policy.rules != .reload && !asksForPart }
+
+  /// Whether the caller asks for a part, or sets conditions: the server's business, and an answer to nobody else.
+  var asksForPart: Bool {
+    ["Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"]
+      .contains { first.headers.contains($0) }
+  }
 
   /// Whether the network may be asked where nothing is stored.
   var mayUseNetwork: Bool { policy.rules != .offline && !RequestWishes(first.headers).onlyIfCached }

@@ -100,8 +100,10 @@ extension SharedCache {
   /// Asks the server behind an answer that was given already.
   func revalidateBehind(_ plan: RequestPlan, _ found: Found) {
     let ticket = Ticket(url: plan.first.url.description)
-    behind.add(ticket)
+    guard behind.add(ticket) else { return }
     let errand = Errand(plan, ticket, self, runtime)
+    // So that its end ends the fetch.
+    _ = ticket.begin(abort: { errand.abandon() })
     fetches.join(errand, base: found, runtime)
   }
 }

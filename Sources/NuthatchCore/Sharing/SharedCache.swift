@@ -56,9 +56,6 @@ final class SharedCache: @unchecked Sendable {
       counts: counts)
   }
 
-  /// Waits until nothing is revalidated behind any more, or until the time is up.
-  func awaitRevalidations(milliseconds: Int64) { behind.wait(milliseconds: milliseconds) }
-
   /// Counts the end of a fetch.
   func note(_ outcome: FetchOutcome) {
     switch outcome {
