@@ -1,5 +1,6 @@
 """Pictures decoded by the library, through the package, from bytes."""
 
+import hashlib
 import os
 import sys
 from pathlib import Path
@@ -24,8 +25,10 @@ def image_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Decode]:
         server.serve(folder, at="/p/")
 
         def decode(data: bytes, size: Any = 65535, **options: Any) -> nuthatch.Image:
-            (folder / "picture").write_bytes(data)
-            return cache.get(server.url("/p/picture")).image(size, **options)
+            # A name of its own for each, since pictures are kept by their URL.
+            name = hashlib.sha256(data).hexdigest()
+            (folder / name).write_bytes(data)
+            return cache.get(server.url(f"/p/{name}")).image(size, **options)
 
         yield decode
 
