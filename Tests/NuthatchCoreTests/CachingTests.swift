@@ -101,6 +101,12 @@ import Testing
     let url = bench.server.url("/a").replacing("http://", with: "http://anna:opensesame@")
     _ = try bench.cache.get(url)
     _ = try bench.get("/a") { $0.headers = [("X-Api-Key", "opensesame")] }
+    bench.server.on(
+      "/varies",
+      Script(headers: ["Cache-Control": "max-age=60", "Vary": "Cookie, Authorization"], steps: [.text("x")]))
+    _ = try bench.get("/varies") {
+      $0.headers = [("Cookie", "id=opensesame"), ("Authorization", "Bearer opensesame")]
+    }
     bench.cache.close()
     #expect(!(try contains("opensesame", in: bench.folder)))
     #expect(try contains("127.0.0.1", in: bench.folder))
@@ -164,6 +170,10 @@ import Testing
     clock.advance(seconds: 100)
     bench.server.on("/a.png", .ok("<html>pay first</html>", type: "text/html"))
     #expect(throws: NuthatchError.self) { try thumbnail("/a.png") }
+    #expect(try thumbnail("/a.png") { $0.policy = Policy(.offline) }.width == 16)
+    bench.server.on("/a.png", .redirect(to: "/portal"))
+    bench.server.on("/portal", .ok("<html>pay first</html>", type: "text/html"))
+    _ = try bench.get("/a.png") { $0.delivery = .fresh }
     #expect(try thumbnail("/a.png") { $0.policy = Policy(.offline) }.width == 16)
   }
 
@@ -347,12 +357,19 @@ import Testing
 
   @Test("asks nobody for what is wanted only if it is cached")
   func onlyIfCached() throws {
-    let bench = try Bench()
+    let clock = TestClock()
+    let bench = try Bench { $0.clock = clock.wall }
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
     let wish = [("Cache-Control", "only-if-cached")]
     #expect(try bench.failure("/a") { $0.headers = wish }.code == .offline)
     _ = try bench.get("/a")
     #expect(try bench.get("/a") { $0.headers = wish }.text == "x")
+    clock.advance(seconds: 100)
+    #expect(
+      try bench.failure("/a") {
+        $0.headers = wish
+        $0.delivery = .fresh
+      }.code == .offline)
     #expect(bench.server.count("/a") == 1)
   }
 }

@@ -126,6 +126,25 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #expect(bench.server.count("/a") == 1)
   }
 
+  @Test("get the error page, though the one that began it wanted a picture only")
+  func errorPage() throws {
+    let bench = try Bench()
+    bench.server.on(
+      "/a",
+      Script(status: 404, headers: ["Content-Length": "4"], steps: [.head, .wait("gate"), .text("gone")]))
+    var request = Request(bench.server.url("/a"))
+    request.boxes = [ThumbnailBox(16)]
+    let picture = try bench.cache.submit(request)
+    #expect(bench.server.gate("gate").waitUntilReached(1))
+    // The head is out; it has come when another exchange with the server has ended after it.
+    bench.server.on("/b", .ok("x"))
+    _ = try bench.get("/b")
+    let page = try bench.cache.submit(Request(bench.server.url("/a")))
+    bench.server.gate("gate").open()
+    #expect(try page.result().text == "gone")
+    #expect(try picture.final()?.error?.code == .http)
+  }
+
   @Test("with other headers, or other credentials, are others")
   func apart() throws {
     let bench = try Bench()

@@ -70,11 +70,12 @@ struct Admission: Sendable {
     meta.bodyLength = Int64(body.count)
     meta.isPicture = body.withBytes { Picture.isOne($0) }
     meta.reach = reach
-    meta.varied = Vary.values(Vary(head.fields).names, in: plan.first.headers)
+    // Names alone: what the request said may be a secret, and its digest is in the key.
+    meta.varied = Vary(head.fields).names
     if head.status == 404 || head.status == 410 { shared.forget(plan.name) }
     guard !isBodyMissing, Caching.mayStore(meta, redirects, plan) else { return }
     // A page of a captive portal, or an error with status 200, must not take a picture's place.
-    if plan.policy.rules == .kit, !meta.isPicture, base?.meta.isPicture == true { return }
+    if plan.policy.rules == .kit, !meta.isPicture, shared.hasPicture(plan) { return }
     guard !isCloseDelimited || isWholePicture else { return }
     guard keepBody(content, isPicture: meta.isPicture) else { return }
     if shared.write(meta, plan) != nil { shared.failures.forget(plan.name) }

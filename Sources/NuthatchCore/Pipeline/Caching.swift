@@ -49,9 +49,10 @@ extension Policy {
     case .offline: result = FreshnessRules(.offline)
     case .reload: result = FreshnessRules(.reload)
     }
-    result.validatorTTL = validatorTTL
-    result.imageTTL = imageTTL
-    result.noCacheTTL = noCacheTTL
+    let range = 0...DeltaSeconds.most
+    result.validatorTTL = min(max(validatorTTL, range.lowerBound), range.upperBound)
+    result.imageTTL = min(max(imageTTL, range.lowerBound), range.upperBound)
+    result.noCacheTTL = min(max(noCacheTTL, range.lowerBound), range.upperBound)
     result.heuristic = heuristic
     return result
   }

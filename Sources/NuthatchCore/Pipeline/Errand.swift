@@ -77,10 +77,6 @@ extension Errand {
   private func decide(_ found: Found?) {
     self.found = found
     guard let found, found.isAnswer(to: plan) else {
-      guard plan.mayUseNetwork else {
-        return fail(
-          NuthatchError(.offline, "not in the cache, and the network is not to be used: \(plan.first.url)"))
-      }
       return fetch()
     }
     guard found.meta.bodyLength <= plan.maxBytes else {
@@ -104,6 +100,7 @@ extension Errand {
 
   private func fetch() {
     guard ticket.isOpen else { return }
+    guard plan.mayUseNetwork else { return failOffline() }
     shared.fetches.join(self, base: found, runtime)
   }
 
@@ -219,6 +216,12 @@ extension Errand {
     restarts += 1
     found = nil
     fetch()
+  }
+
+  private func failOffline() {
+    fail(
+      NuthatchError(
+        .offline, "nothing that holds is in the cache, and the network is not to be used: \(plan.first.url)"))
   }
 
   private func fail(_ error: NuthatchError) { finish(.failed(error)) }

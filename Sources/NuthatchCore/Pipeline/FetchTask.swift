@@ -59,6 +59,8 @@ final class FetchTask: @unchecked Sendable {
   /// Whether an errand that comes now gets what it wants from this fetch. One that must not be answered from the past joins
   /// no fetch that has begun.
   func mayJoin(_ errand: Errand) -> Bool {
+    // An error page was passed over, because all wanted pictures then.
+    if exchange.skipsBody, !errand.plan.wantsPictures { return false }
     guard case .over = phase else { return errand.plan.policy.rules != .reload || (isReload && !hasBegun) }
     return false
   }

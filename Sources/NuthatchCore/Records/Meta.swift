@@ -4,14 +4,14 @@ import NuthatchStore
 /// What is kept of an answer, apart from its body: head, times, and where the body is found.
 struct Meta: Sendable {
   /// Raised when older readers would misunderstand.
-  static let version: UInt8 = 1
+  static let version: UInt8 = 2
 
   var head: ResponseHead
   /// Seconds since 1970 at which the request was sent and the answer came.
   var requestTime: Int64
   var responseTime: Int64
-  /// The names in `Vary`, in lower case, and what the request said of each; nil for what it didn't have.
-  var varied: [(name: String, value: String?)] = []
+  /// The names in `Vary`, in lower case.
+  var varied: [String] = []
   /// The URL that answered, without userinfo, and how many redirects led to it.
   var finalURL: String
   var redirects = 0
@@ -43,11 +43,7 @@ struct Meta: Sendable {
       encoder.put(field.value)
     }
     encoder.put(UInt32(clamping: varied.count))
-    for (name, value) in varied {
-      encoder.put(name)
-      encoder.put(UInt8(value == nil ? 0 : 1))
-      encoder.put(value ?? "")
-    }
+    for name in varied { encoder.put(name) }
     return encoder.bytes
   }
 
@@ -71,10 +67,7 @@ struct Meta: Sendable {
         head.fields.append(name, try decoder.text())
       }
       for _ in 0..<(try decoder.number(UInt32.self)) {
-        let name = try decoder.text()
-        let isThere = try decoder.number(UInt8.self) != 0
-        let value = try decoder.text()
-        varied.append((name, isThere ? value : nil))
+        varied.append(try decoder.text())
       }
     } catch {
       return nil

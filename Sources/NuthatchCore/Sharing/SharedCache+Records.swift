@@ -58,10 +58,13 @@ extension SharedCache {
   /// Which record a request finds at this moment; nil for none.
   func latestSequence(_ plan: RequestPlan) -> UInt64? { meta(plan)?.sequence }
 
+  /// Whether what is stored is a picture.
+  func hasPicture(_ plan: RequestPlan) -> Bool { meta(plan)?.0.isPicture ?? false }
+
   private func meta(_ plan: RequestPlan) -> (Meta, sequence: UInt64)? {
     guard let first = read(plan.name.key()) else { return nil }
     guard first.0.isSignpost else { return first }
-    return read(plan.name.key(variant: Caching.variant(first.0.varied.map(\.name), plan)))
+    return read(plan.name.key(variant: Caching.variant(first.0.varied, plan)))
   }
 
   private func read(_ key: RecordKey) -> (Meta, sequence: UInt64)? {
@@ -78,11 +81,12 @@ extension SharedCache {
   func write(_ meta: Meta, _ plan: RequestPlan) -> UInt64? {
     do throws(StoreFault) {
       guard !meta.varied.isEmpty else { return try store.commit(plan.name.key(), meta.encoded()).sequence }
-      let names = meta.varied.map(\.name)
-      let sequence = try store.commit(plan.name.key(variant: Caching.variant(names, plan)), meta.encoded())
-        .sequence
+      let sequence = try store.commit(
+        plan.name.key(variant: Caching.variant(meta.varied, plan)), meta.encoded()
+      )
+      .sequence
       var signpost = Meta(head: ResponseHead(status: 0), requestTime: 0, responseTime: 0, finalURL: "")
-      signpost.varied = names.map { ($0, nil) }
+      signpost.varied = meta.varied
       try store.commit(plan.name.key(), signpost.encoded())
       return sequence
     } catch {
@@ -100,7 +104,7 @@ extension SharedCache {
   /// Asks the server behind an answer that was given already.
   func revalidateBehind(_ plan: RequestPlan, _ found: Found) {
     let ticket = Ticket(url: plan.first.url.description)
-    guard behind.add(ticket) else { return }
+    guard plan.mayUseNetwork, behind.add(ticket) else { return }
     let errand = Errand(plan, ticket, self, runtime)
     // So that its end ends the fetch.
     _ = ticket.begin(abort: { errand.abandon() })
