@@ -94,8 +94,7 @@ public final class Cache: Sendable {
     guard !isForked else { return }
     guard let left = open.close() else { return }
     for ticket in left { ticket.finish(.failed(.closed)) }
-    if OpenCaches.isLast(shared, identity) { shared.behind.finish(within: 2000) }
-    OpenCaches.release(shared, identity)
+    if OpenCaches.release(shared, identity) { shared.behind.finish(within: 2000) }
     runtime.release()
   }
 

@@ -273,6 +273,8 @@ extension Transport {
     let context = Unmanaged.passUnretained(self).toOpaque()
     _ = nhs_multi_set_callbacks(multi, socketChanged, timerChanged, context)
     _ = nhs_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, Transport.streamLimit)
+    // By itself libcurl keeps four for each transfer under way: when few are, it closes those to other hosts.
+    _ = nhs_multi_set_long(multi, CURLMOPT_MAXCONNECTS, ceiling)
   }
 
   fileprivate func watchSocket(_ socket: Int32, _ what: Int32) {

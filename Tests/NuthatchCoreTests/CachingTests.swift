@@ -254,6 +254,29 @@ import Testing
   }
 }
 
+@Suite("URLs that failed for one") struct FailedLimitTests {
+  @Test("may succeed for another who allows more")
+  func limits() throws {
+    let bench = try Bench()
+    bench.server.on("/a.png", .ok(Pictures.png(width: 40, height: 20)))
+    func thumbnail(_ pixels: Int) throws -> Image {
+      try bench.cache.thumbnail(
+        Request(bench.server.url("/a.png")),
+        {
+          var options = ImageOptions(ThumbnailBox(8))
+          options.maxPixels = pixels
+          return options
+        }())
+    }
+    for _ in 0..<2 {
+      let error = try #require(throws: NuthatchError.self) { try thumbnail(100) }
+      #expect(error.code == .tooManyPixels)
+    }
+    #expect(bench.server.count("/a.png") == 1)
+    #expect(try thumbnail(10_000).width == 8)
+  }
+}
+
 @Suite("Redirects") struct RedirectQueueTests {
   @Test("to another host pass that host's queue, and the second run is all hits")
   func thousand() throws {

@@ -43,6 +43,12 @@ struct RequestPlan: Sendable {
   /// Whether the network may be asked where nothing is stored.
   var mayUseNetwork: Bool { policy.rules != .offline && !RequestWishes(first.headers).onlyIfCached }
 
+  /// What a failure of this request says nothing about.
+  var failureLimits: FailedURLs.Limits {
+    FailedURLs.Limits(
+      bytes: maxBytes, pixels: maxPixels, allowsDamage: recipes.contains(where: \.allowsDamage))
+  }
+
   /// Whether a URL that is no picture is remembered as such.
   var remembersFailures: Bool { wantsPictures && policy.rules == .kit && joint != nil }
 

@@ -4,8 +4,20 @@ import NuthatchTransport
 final class FailedURLs: Sendable {
   private struct Failure {
     let error: NuthatchError
+    let limits: Limits
     /// On the monotonic clock.
     let until: Int64
+  }
+
+  /// What the failed request allowed: one that allows more may succeed.
+  struct Limits {
+    var bytes: Int64
+    var pixels: Int
+    var allowsDamage: Bool
+
+    func allowsMore(than other: Limits) -> Bool {
+      bytes > other.bytes || pixels > other.pixels || (allowsDamage && !other.allowsDamage)
+    }
   }
 
   /// Beyond it the oldest are forgotten.
@@ -22,13 +34,13 @@ final class FailedURLs: Sendable {
     }
   }
 
-  func note(_ name: AnswerName, _ error: NuthatchError, seconds: Int64, now: Int64) {
+  func note(_ name: AnswerName, _ error: NuthatchError, _ limits: Limits, seconds: Int64, now: Int64) {
     failures.withLock { failures in
       if failures.count >= Self.most {
         failures = failures.filter { $0.value.until > now }
         if failures.count >= Self.most { failures = [:] }
       }
-      failures[name] = Failure(error: error, until: now &+ seconds * 1_000_000_000)
+      failures[name] = Failure(error: error, limits: limits, until: now &+ seconds * 1_000_000_000)
     }
   }
 
@@ -37,13 +49,14 @@ final class FailedURLs: Sendable {
   func forgetAll() { failures.withLock { $0 = [:] } }
 
   /// The failure, if it isn't too long ago, with the seconds after which to ask again.
-  func failure(of name: AnswerName, now: Int64) -> NuthatchError? {
+  func failure(of name: AnswerName, _ limits: Limits, now: Int64) -> NuthatchError? {
     failures.withLock { failures in
       guard !failures.isEmpty, let failure = failures[name] else { return nil }
       guard failure.until > now else {
         failures[name] = nil
         return nil
       }
+      guard !limits.allowsMore(than: failure.limits) else { return nil }
       var error = failure.error
       error.retryAfter = (failure.until - now + 999_999_999) / 1_000_000_000
       return error

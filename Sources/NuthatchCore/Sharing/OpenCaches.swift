@@ -49,15 +49,9 @@ enum OpenCaches {
     return nil
   }
 
-  /// Whether only one handle is left.
-  static func isLast(_ shared: SharedCache, _ identity: CacheDirectory.Identity) -> Bool {
-    nhs_process_lock()
-    defer { nhs_process_unlock() }
-    guard let entry = open[identity], entry.shared === shared else { return false }
-    return entry.users == 1
-  }
-
-  static func release(_ shared: SharedCache, _ identity: CacheDirectory.Identity) {
+  /// True for the last handle: who opens the directory now gets something new.
+  @discardableResult
+  static func release(_ shared: SharedCache, _ identity: CacheDirectory.Identity) -> Bool {
     var last: SharedCache?
     nhs_process_lock()
     if var entry = open[identity], entry.shared === shared {
@@ -67,6 +61,6 @@ enum OpenCaches {
     }
     nhs_process_unlock()
     // Not under the lock: it may be the last reference, and closing takes locks of its own.
-    _ = last
+    return last != nil
   }
 }

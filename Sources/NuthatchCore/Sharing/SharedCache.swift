@@ -70,14 +70,14 @@ final class SharedCache: @unchecked Sendable {
 
   func rememberedFailure(_ plan: RequestPlan) -> NuthatchError? {
     guard plan.remembersFailures else { return nil }
-    return failures.failure(of: plan.name, now: runtime.loop.now)
+    return failures.failure(of: plan.name, plan.failureLimits, now: runtime.loop.now)
   }
 
   func remember(_ error: NuthatchError, status: Int?, _ plan: RequestPlan) {
     guard plan.remembersFailures, let seconds = FailedURLs.lifetime(of: error.code, status: status) else {
       return
     }
-    failures.note(plan.name, error, seconds: seconds, now: runtime.loop.now)
+    failures.note(plan.name, error, plan.failureLimits, seconds: seconds, now: runtime.loop.now)
   }
 }
 
