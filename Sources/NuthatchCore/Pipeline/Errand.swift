@@ -133,18 +133,17 @@ extension Errand {
       shared.remember(error, status: status, plan)
       return fail(error)
     }
-    guard plan.recipes.allSatisfy({ fetched.pictures[$0] != nil }), let content = fetched.content else {
-      // It came after the sizes of the others were made.
-      guard let content = fetched.content else {
-        return fail(NuthatchError(.internal, "no digest of the body: \(plan.first.url)"))
-      }
-      let source = PictureSource(content: content, url: fetched.origin.finalURL, body: fetched.body)
-      return shared.decodes.pictures(source, plan.recipes, priority: priority, shared.maker(plan)) {
-        self.finish(with: $0, .fresh, fetched.origin)
-      }
+    if plan.recipes.allSatisfy({ fetched.pictures[$0] != nil }) {
+      return finish(with: fetched.pictures, .fresh, fetched.origin)
     }
-    _ = content
-    finish(with: fetched.pictures, .fresh, fetched.origin)
+    // It came after the sizes of the others were made.
+    guard let content = fetched.content else {
+      return fail(NuthatchError(.internal, "no digest of the body: \(plan.first.url)"))
+    }
+    let source = PictureSource(content: content, url: fetched.origin.finalURL, body: fetched.body)
+    shared.decodes.pictures(source, plan.recipes, priority: priority, shared.maker(plan)) {
+      self.finish(with: $0, .fresh, fetched.origin)
+    }
   }
 
   /// No new answer came: a stored one will do where it may, else the error.
