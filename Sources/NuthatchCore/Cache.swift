@@ -1,5 +1,6 @@
 import CSystem
 import NuthatchHTTP
+import NuthatchStore
 
 /// A directory, the memory in front of it, and the way to the network behind it.
 ///
@@ -86,6 +87,14 @@ public final class Cache: Sendable {
   public func remove(_ request: Request) throws(NuthatchError) {
     try checkUsable()
     shared.forget(try RequestPlan(request, options).name)
+  }
+
+  /// Writes to disk what `spill` keeps in memory only: from then on it survives this process, and others find it.
+  ///
+  /// - Throws: `no_space` or `io` when it can't be written; `closed`; `forked`.
+  public func flush() throws(NuthatchError) {
+    try checkUsable()
+    do throws(StoreFault) { try shared.store.flush() } catch { throw NuthatchError(error, path: path) }
   }
 
   /// Ends every request that is under way with the error `closed`; further calls throw it. Waits for the

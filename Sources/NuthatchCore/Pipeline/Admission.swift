@@ -23,6 +23,7 @@ struct Admission: Sendable {
   let recipes: [Recipe]
   let maxPixels: Int
   let lockPlace: Int64?
+  let flight: Flights.Flight?
   /// How far the fetch reached (`Meta.reach`).
   let reach: UInt8
   /// Whether nothing but the end of the connection said where the body ends.
@@ -39,10 +40,19 @@ struct Admission: Sendable {
     }
     if !isNamed { invalidate() }
     let content = body.withBytes { Digest(of: $0) }
-    if isNamed { store(content) }
-    releaseLock()
-    makePictures(content, then)
+    if isNamed, !keepsPicturesOnly { store(content) }
+    if !keepsPicturesOnly { releaseLock() }
+    makePictures(content) { pictures in
+      if isNamed, keepsPicturesOnly {
+        store(content)
+        releaseLock()
+      }
+      then(.answered(Fetched(head: head, body: body, content: content, pictures: pictures, origin: origin)))
+    }
   }
+
+  /// Without the body the thumbnails are the answer: who looks for it must find all of it, or nothing.
+  private var keepsPicturesOnly: Bool { !recipes.isEmpty && !shared.settings.keepsSource }
 
   private func releaseLock() {
     if let lockPlace { shared.locks.release(lockPlace) }
@@ -54,9 +64,10 @@ struct Admission: Sendable {
     guard
       let meta = Caching.renewed(base.meta, by: head, requestTime: requestTime, responseTime: responseTime)
     else { return nil }
-    let sequence = shared.write(meta, plan)
+    // It answers those who wait, whether it can be kept or not.
+    _ = shared.write(meta, plan, flight)
     return Found(
-      meta: meta, sequence: sequence ?? base.sequence, standing: .fresh, mayServeOnError: true,
+      meta: meta, standing: .fresh, mayServeOnError: true,
       age: meta.answer.age(now: shared.clock.seconds), body: base.body, pictures: base.pictures,
       isInMemory: base.isInMemory, thumbs: base.thumbs)
   }
@@ -78,7 +89,7 @@ struct Admission: Sendable {
     if plan.policy.rules == .kit, !meta.isPicture, shared.hasPicture(plan) { return }
     guard !isCloseDelimited || isWholePicture else { return }
     guard keepBody(content, isPicture: meta.isPicture) else { return }
-    if shared.write(meta, plan) != nil { shared.failures.forget(plan.name) }
+    if shared.write(meta, plan, flight) { shared.failures.forget(plan.name) }
   }
 
   /// A body whose end nobody announced may have been cut off: stored are only pictures that decode to their end.
@@ -97,7 +108,7 @@ struct Admission: Sendable {
   private func keepBody(_ content: Digest?, isPicture: Bool) -> Bool {
     guard body.count > 0 else { return true }
     guard let content else { return false }
-    if !recipes.isEmpty, isPicture, !shared.settings.keepsSource { return true }
+    if keepsPicturesOnly, isPicture { return true }
     let key = RecordKey(.body, content.bytes)
     do {
       // The same bytes may have come from elsewhere.
@@ -118,22 +129,16 @@ struct Admission: Sendable {
 
   // MARK: Pictures
 
-  private func makePictures(_ content: Digest?, _ then: @escaping @Sendable (FetchOutcome?) -> Void) {
+  private func makePictures(_ content: Digest?, _ then: @escaping @Sendable (Decodes.Pictures) -> Void) {
     guard !recipes.isEmpty, (200..<300).contains(head.status), !isBodyMissing, let content else {
-      return then(.answered(fetched(content, [:])))
+      return then([:])
     }
     let maker = PictureMaker(
       workers: shared.runtime.workers, store: shared.store, keeping: shared.settings.thumbs,
       maxPixels: maxPixels,
       counts: shared.counts)
     let source = PictureSource(content: content, url: origin.finalURL, body: body)
-    maker.makeHere(source, recipes, priority: priority) { pictures in
-      then(.answered(self.fetched(content, pictures)))
-    }
-  }
-
-  private func fetched(_ content: Digest?, _ pictures: Decodes.Pictures) -> Fetched {
-    Fetched(head: head, body: body, content: content, pictures: pictures, origin: origin)
+    maker.makeHere(source, recipes, priority: priority, then: then)
   }
 }
 
@@ -147,13 +152,11 @@ extension FetchTask {
       shared: shared, plan: plan, head: head, redirects: exchange.redirects,
       requestTime: exchange.requestTime,
       responseTime: exchange.responseTime, body: Payload(exchange.body), isBodyMissing: exchange.skipsBody,
-      origin: AnswerOrigin(
-        finalURL: exchange.hop.url.address, source: .network, isInCache: false,
-        timings: Response.Timings(timings), redirects: exchange.redirects.count),
+      origin: exchange.origin(timings),
       base: exchange.isConditional ? base : nil,
       recipes: Array(Set(wanting.flatMap(\.plan.recipes))),
       maxPixels: wanting.map(\.plan.maxPixels).max() ?? 0,
-      lockPlace: lockPlace, reach: exchange.reach, isCloseDelimited: timings.isCloseDelimited,
+      lockPlace: lockPlace, flight: flight, reach: exchange.reach, isCloseDelimited: timings.isCloseDelimited,
       priority: priority)
     lockPlace = nil
     let isSubmitted = runtime.workers.submit(priority: priority) {

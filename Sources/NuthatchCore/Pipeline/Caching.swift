@@ -13,9 +13,11 @@ enum Caching {
   }
 
   /// What tells this request's answer from those that `Vary` makes for others.
-  static func variant(_ names: [String], _ plan: RequestPlan) -> [UInt8] {
+  /// `mark` is that of the set of variants.
+  static func variant(_ names: [String], of mark: UInt64, _ plan: RequestPlan) -> [UInt8] {
     guard !names.isEmpty else { return [] }
     var encoder = RecordEncoder()
+    encoder.put(mark)
     for (name, value) in Vary.values(names, in: plan.first.headers) {
       encoder.put(name)
       encoder.put(UInt8(value == nil ? 0 : 1))
@@ -30,6 +32,7 @@ enum Caching {
     meta.head = renewed
     meta.requestTime = requestTime
     meta.responseTime = responseTime
+    meta.mark = Meta.freshMark
     return meta
   }
 }

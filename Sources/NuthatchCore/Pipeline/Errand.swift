@@ -79,13 +79,7 @@ extension Errand {
     guard let found, found.isAnswer(to: plan) else {
       return fetch()
     }
-    guard found.meta.bodyLength <= plan.maxBytes else {
-      return fail(
-        NuthatchError(
-          .tooLarge,
-          "the stored body has \(found.meta.bodyLength) bytes, more than max_bytes (\(plan.maxBytes)): \(plan.first.url)"
-        ))
-    }
+    guard found.meta.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.meta.bodyLength) }
     switch (found.standing, plan.delivery) {
     case (.fresh, _), (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):
       shared.counts.hits.count()
@@ -124,6 +118,8 @@ extension Errand {
     if status >= 500 || status == 429, found?.mayServeOnError == true {
       return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.first.url)"))
     }
+    // Whoever came late has not been asked while the bytes were coming.
+    guard fetched.body.count <= plan.maxBytes else { return failAsTooLarge(Int64(fetched.body.count)) }
     guard plan.wantsPictures else {
       let response = Response(url: ticket.url, head: fetched.head, body: fetched.body, origin: fetched.origin)
       return finish(.answer(.fresh, Answer(response: response), isFinal: true))
@@ -162,6 +158,7 @@ extension Errand {
     _ found: Found, _ kind: Event.Kind, _ origin: AnswerOrigin, isFinal: Bool,
     orElse error: NuthatchError? = nil
   ) {
+    guard found.meta.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.meta.bodyLength) }
     if let answer = found.immediateAnswer(to: plan, ticket.url, origin) {
       return show(.answer(kind, answer, isFinal: isFinal))
     }
@@ -221,6 +218,13 @@ extension Errand {
     fail(
       NuthatchError(
         .offline, "nothing that holds is in the cache, and the network is not to be used: \(plan.first.url)"))
+  }
+
+  private func failAsTooLarge(_ bytes: Int64) {
+    let error = NuthatchError(
+      .tooLarge, "a body of \(bytes) bytes, more than max_bytes (\(plan.maxBytes)): \(plan.first.url)")
+    shared.remember(error, status: nil, plan)
+    fail(error)
   }
 
   private func fail(_ error: NuthatchError) { finish(.failed(error)) }

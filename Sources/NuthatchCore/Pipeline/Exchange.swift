@@ -50,6 +50,13 @@ struct Exchange {
     isSentByPublic = isSentByPublic || facts.countsAsPublic
   }
 
+  /// Where the answer of this hop comes from.
+  func origin(_ timings: TransferTimings) -> AnswerOrigin {
+    AnswerOrigin(
+      finalURL: hop.url.address, source: .network, isInCache: false, timings: Response.Timings(timings),
+      redirects: redirects.count)
+  }
+
   /// Forgets what the last hop brought.
   mutating func clear() {
     head = nil

@@ -8,10 +8,12 @@ struct AttemptEnding {
   let status: Int?
   /// In nanoseconds from now.
   let retryAfter: Int64?
+  let timings: TransferTimings
 
   init(_ exchange: Exchange, _ fault: TransportFault?, _ timings: TransferTimings) {
     let isSettled = exchange.head != nil && (exchange.next != nil || exchange.skipsBody)
     self.fault = isSettled ? nil : fault
+    self.timings = timings
     outcome = FetchQueue.Outcome(self.fault, timings, hasHead: exchange.head != nil)
     status = exchange.head?.status
     retryAfter = exchange.head.flatMap { $0.retryAfter(now: exchange.responseTime) }.map {
@@ -61,12 +63,21 @@ extension FetchTask {
     guard case .retry(let wait) = decision else { return nil }
     // Whoever wants fewer attempts than the others has had them.
     let ended = errands.filter { $0.plan.retries < attempt }
-    if !ended.isEmpty, let fault = ending.fault {
-      for errand in ended {
-        leave(errand)
-        errand.conclude(.failed(NuthatchError(fault, url: exchange.hop.url)))
-      }
+    guard !ended.isEmpty, let outcome = outcomeForNow(ending) else { return wait }
+    for errand in ended {
+      leave(errand)
+      errand.conclude(outcome)
     }
     return errands.isEmpty ? nil : wait
+  }
+
+  /// What this attempt is for those for whom it is the last; what is to be tried again is never stored.
+  private func outcomeForNow(_ ending: AttemptEnding) -> FetchOutcome? {
+    if let fault = ending.fault { return .failed(NuthatchError(fault, url: exchange.hop.url)) }
+    guard let head = exchange.head else { return nil }
+    return .answered(
+      Fetched(
+        head: head, body: Payload(exchange.body), content: nil, pictures: [:],
+        origin: exchange.origin(ending.timings)))
   }
 }

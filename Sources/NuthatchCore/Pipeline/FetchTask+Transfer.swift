@@ -14,6 +14,7 @@ extension FetchTask: QueuedWork {
   }
 
   func begin(_ entry: QueueEntry) {
+    if exchange.redirects.isEmpty { setOut() }
     guard exchange.redirects.isEmpty, joint != nil, !plan.asksForPart, lockPlace == nil else {
       return send(entry)
     }
@@ -24,11 +25,21 @@ extension FetchTask: QueuedWork {
     }
     lockPlace = place
     // What another process stored between this one's look and the lock is an answer, too.
-    guard shared.latestSequence(plan) == knownSequence else {
+    guard shared.latestMark(plan) == knownMark else {
       giveBack(entry)
       return lookAgain()
     }
     send(entry)
+  }
+
+  /// What was taken out before this moment is neither asked about nor an answer; what is taken out after it, isn't stored.
+  private func setOut() {
+    guard joint != nil else { return }
+    if flight?.isRevoked == true {
+      base = nil
+      knownMark = nil
+    }
+    flight = shared.flights.board(plan.name)
   }
 
   func refused(_ entry: QueueEntry, retryAfter: Int64) {
@@ -91,7 +102,8 @@ extension FetchTask: QueuedWork {
   /// Reads on a worker's thread what was stored meanwhile.
   private func lookAgain() {
     phase = .admitting
-    let known = knownSequence
+    flight = shared.flights.board(plan.name)
+    let known = knownMark
     let isPosted = runtime.workers.submit(priority: priority) {
       let found = self.shared.find(self.plan)
       self.runtime.loop.post { self.take(found, known) }
@@ -102,8 +114,8 @@ extension FetchTask: QueuedWork {
   private func take(_ found: Found?, _ known: UInt64?) {
     guard case .admitting = phase else { return }
     phase = .idle
-    knownSequence = found?.sequence
-    if let found, found.sequence != known, !isReload {
+    knownMark = found?.meta.mark
+    if let found, found.meta.mark != known, !isReload {
       if errands.allSatisfy({ found.isAnswer(to: $0.plan) }) { return conclude(.stored(found)) }
       base = found
     } else if found == nil {

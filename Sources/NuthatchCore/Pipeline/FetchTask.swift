@@ -32,11 +32,13 @@ final class FetchTask: @unchecked Sendable {
   private(set) var hasBegun = false
   /// What is asked about, when the server is asked whether it still holds.
   var base: Found?
-  /// Which record was there when somebody looked last; a newer one is an answer.
-  var knownSequence: UInt64?
+  /// Which answer was stored when somebody looked last; another one is news.
+  var knownMark: UInt64?
 
   // The current attempt.
   var attempt = 1
+  /// Nil before it sets out.
+  var flight: Flights.Flight?
   var exchange: Exchange
   /// The place of the lock that this fetch holds; nil while it holds none.
   var lockPlace: Int64?
@@ -49,7 +51,7 @@ final class FetchTask: @unchecked Sendable {
     joint = plan.joint
     isReload = plan.policy.rules == .reload
     self.base = base
-    knownSequence = base?.sequence
+    knownMark = base?.meta.mark
     exchange = Exchange(plan.first)
     priority = plan.priority
   }
@@ -61,6 +63,8 @@ final class FetchTask: @unchecked Sendable {
   func mayJoin(_ errand: Errand) -> Bool {
     // An error page was passed over, because all wanted pictures then.
     if exchange.skipsBody, !errand.plan.wantsPictures { return false }
+    // What it will bring was taken out before this one asked.
+    if flight?.isRevoked == true { return false }
     guard case .over = phase else { return errand.plan.policy.rules != .reload || (isReload && !hasBegun) }
     return false
   }

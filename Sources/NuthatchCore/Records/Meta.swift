@@ -4,7 +4,7 @@ import NuthatchStore
 /// What is kept of an answer, apart from its body: head, times, and where the body is found.
 struct Meta: Sendable {
   /// Raised when older readers would misunderstand.
-  static let version: UInt8 = 2
+  static let version: UInt8 = 3
 
   var head: ResponseHead
   /// Seconds since 1970 at which the request was sent and the answer came.
@@ -23,12 +23,18 @@ struct Meta: Sendable {
   /// The farthest from public that an address of the fetch was: 0 public, 1 private or anybody's behind a proxy,
   /// 2 link-local, or private behind a public one.
   var reach: UInt8 = 0
+  /// Drawn anew for each answer that is stored, and for each set of variants: tells this one from those before and after
+  /// it, wherever in the store it lies.
+  var mark = Meta.freshMark
+
+  static var freshMark: UInt64 { UInt64.random(in: .min ... .max) }
 
   func encoded() -> [UInt8] {
     var encoder = RecordEncoder()
     encoder.put(Self.version)
     encoder.put(UInt8(isPicture ? 1 : 0))
     encoder.put(reach)
+    encoder.put(mark)
     encoder.put(UInt16(clamping: head.status))
     encoder.put(requestTime)
     encoder.put(responseTime)
@@ -54,6 +60,7 @@ struct Meta: Sendable {
       guard try decoder.number(UInt8.self) == Self.version else { return nil }
       isPicture = try decoder.number(UInt8.self) & 1 != 0
       reach = try decoder.number()
+      mark = try decoder.number()
       let status = Int(try decoder.number(UInt16.self))
       requestTime = try decoder.number()
       responseTime = try decoder.number()

@@ -6,8 +6,6 @@ struct Found: Sendable {
   typealias Standing = Freshness.Standing
 
   let meta: Meta
-  /// Which record it was read from: a newer one has a higher number.
-  let sequence: UInt64
   let standing: Standing
   /// Whether it may be shown when the server can't be asked.
   let mayServeOnError: Bool

@@ -6,11 +6,11 @@ import NuthatchStore
 extension SharedCache {
   /// The stored answer to a request. Whatever can't be read is not there.
   func find(_ plan: RequestPlan) -> Found? {
-    guard let (meta, sequence) = meta(plan), plan.guardGrade.admits(meta.reach) else { return nil }
-    return found(meta, sequence, plan)
+    guard let meta = meta(plan), plan.guardGrade.admits(meta.reach) else { return nil }
+    return found(meta, plan)
   }
 
-  private func found(_ meta: Meta, _ sequence: UInt64, _ plan: RequestPlan) -> Found {
+  private func found(_ meta: Meta, _ plan: RequestPlan) -> Found {
     let now = clock.seconds
     let verdict = Caching.judge(meta, plan, now: now)
     var thumbs = Thumbs()
@@ -21,7 +21,7 @@ extension SharedCache {
       if !plan.wantsPictures || thumbs.isIncomplete { body = record(RecordKey(.body, content.bytes)) }
     }
     return Found(
-      meta: meta, sequence: sequence, standing: verdict.standing, mayServeOnError: verdict.mayServeOnError,
+      meta: meta, standing: verdict.standing, mayServeOnError: verdict.mayServeOnError,
       age: verdict.age, body: body, pictures: thumbs.ready,
       isInMemory: thumbs.isInMemory && plan.wantsPictures,
       thumbs: thumbs.packed)
@@ -56,46 +56,57 @@ extension SharedCache {
   }
 
   /// Which record a request finds at this moment; nil for none.
-  func latestSequence(_ plan: RequestPlan) -> UInt64? { meta(plan)?.sequence }
+  func latestMark(_ plan: RequestPlan) -> UInt64? { meta(plan)?.mark }
 
   /// Whether what is stored is a picture.
-  func hasPicture(_ plan: RequestPlan) -> Bool { meta(plan)?.0.isPicture ?? false }
+  func hasPicture(_ plan: RequestPlan) -> Bool { meta(plan)?.isPicture ?? false }
 
-  private func meta(_ plan: RequestPlan) -> (Meta, sequence: UInt64)? {
-    guard let first = read(plan.name.key()) else { return nil }
-    guard first.0.isSignpost else { return first }
-    return read(plan.name.key(variant: Caching.variant(first.0.varied, plan)))
+  private func meta(_ plan: RequestPlan) -> Meta? {
+    guard let first = read(plan.name.key()), first.isSignpost else { return read(plan.name.key()) }
+    return read(plan.name.key(variant: Caching.variant(first.varied, of: first.mark, plan)))
   }
 
-  private func read(_ key: RecordKey) -> (Meta, sequence: UInt64)? {
-    guard let lease = record(key), let meta = lease.withBytes({ Meta($0) }) else { return nil }
-    return (meta, lease.sequence)
-  }
+  private func read(_ key: RecordKey) -> Meta? { record(key).flatMap { $0.withBytes { Meta($0) } } }
 
   private func record(_ key: RecordKey) -> Lease? {
     // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
     (try? store.lookup(key)) ?? nil
   }
 
-  /// Keeps what is known of an answer; its body is kept already. Nil when it can't be kept.
-  func write(_ meta: Meta, _ plan: RequestPlan) -> UInt64? {
+  /// Keeps what is known of an answer; its body is kept already. False when it can't be kept, or was taken out while it
+  /// was on its way.
+  func write(_ meta: Meta, _ plan: RequestPlan, _ flight: Flights.Flight?) -> Bool {
+    guard flight?.isRevoked != true else { return false }
     do throws(StoreFault) {
-      guard !meta.varied.isEmpty else { return try store.commit(plan.name.key(), meta.encoded()).sequence }
-      let sequence = try store.commit(
-        plan.name.key(variant: Caching.variant(meta.varied, plan)), meta.encoded()
-      )
-      .sequence
-      var signpost = Meta(head: ResponseHead(status: 0), requestTime: 0, responseTime: 0, finalURL: "")
-      signpost.varied = meta.varied
-      try store.commit(plan.name.key(), signpost.encoded())
-      return sequence
+      if meta.varied.isEmpty {
+        try store.commit(plan.name.key(), meta.encoded())
+      } else {
+        try writeVariant(meta, plan)
+      }
     } catch {
-      return nil
+      return false
     }
+    guard flight?.isRevoked == true else { return true }
+    // Taken out between the look and the writing.
+    _ = try? store.remove(plan.name.key())
+    return false
+  }
+
+  /// The answer, and a signpost under the URL that says which fields lead to it. With the signpost all variants go.
+  private func writeVariant(_ meta: Meta, _ plan: RequestPlan) throws(StoreFault) {
+    var signpost = Meta(head: ResponseHead(status: 0), requestTime: 0, responseTime: 0, finalURL: "")
+    signpost.varied = meta.varied
+    let present = read(plan.name.key())
+    let isThere = present?.isSignpost == true && present?.varied == meta.varied
+    if let present, isThere { signpost.mark = present.mark }
+    let variant = Caching.variant(meta.varied, of: signpost.mark, plan)
+    try store.commit(plan.name.key(variant: variant), meta.encoded())
+    if !isThere { try store.commit(plan.name.key(), signpost.encoded()) }
   }
 
   /// Takes out what is stored under a name, all variants of it with it.
   func forget(_ name: AnswerName) {
+    flights.revoke(name)
     // What can't be taken out now is taken out with its pack.
     _ = try? store.remove(name.key())
     failures.forget(name)

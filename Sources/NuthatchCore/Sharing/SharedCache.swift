@@ -15,6 +15,7 @@ final class SharedCache: @unchecked Sendable {
   let settings: Settings
   let locks: FlightLocks
   let failures = FailedURLs()
+  let flights = Flights()
   let counts = CacheCounts()
   /// Revalidations behind answers that were given already.
   let behind = Revalidations()

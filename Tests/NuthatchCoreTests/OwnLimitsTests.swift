@@ -1,0 +1,95 @@
+import NuthatchCore
+import TestServer
+import Testing
+
+/// Whoever joins a fetch keeps limits of its own, to the end.
+@Suite("Limits of those who joined") struct OwnLimitsTests {
+  @Test("hold for an answer that the server says still holds")
+  func unchanged() throws {
+    let clock = TestClock()
+    let bench = try Bench { $0.clock = clock.wall }
+    bench.server.on(
+      "/a",
+      sequence: [
+        Script.ok("0123456789").withValidators(etag: "\"1\""),
+        Script.ok("0123456789").withValidators(etag: "\"1\"").after(.wait("gate")),
+      ])
+    _ = try bench.get("/a")
+    clock.advance(seconds: 60)
+    var request = Request(bench.server.url("/a"))
+    request.delivery = .fresh
+    let patient = try bench.cache.submit(request)
+    #expect(bench.server.gate("gate").waitUntilReached(1))
+    // What is stored already says that it is too large.
+    request.maxBytes = 5
+    #expect(try bench.cache.submit(request).final()?.error?.code == .tooLarge)
+    bench.server.gate("gate").open()
+    #expect(try patient.result().source == .revalidated)
+  }
+
+  @Test("of size hold for a body that has come before they joined")
+  func lateForBody() throws {
+    let bench = try Bench()
+    let body = String(repeating: "x", count: 1000)
+    // The end of a chunked body comes later than all of its bytes.
+    bench.server.on(
+      "/a", Script(steps: [.chunk(text: body), .wait("gate"), .lastChunk]))
+    var request = Request(bench.server.url("/a"))
+    request.reportsProgress = true
+    let patient = try bench.cache.submit(request)
+    #expect(bench.server.gate("gate").waitUntilReached(1))
+    while let event = try patient.next(), event.bytesDone < 1000 {}
+    var small = Request(bench.server.url("/a"))
+    small.maxBytes = 999
+    let modest = try bench.cache.submit(small)
+    bench.server.gate("gate").open()
+    #expect(try modest.final()?.error?.code == .tooLarge)
+    #expect(try patient.result().bodySize == 1000)
+  }
+
+  @Test("of attempts hold when a status is what is tried again")
+  func attempts() throws {
+    let bench = try Bench()
+    bench.server.on(
+      "/a",
+      sequence: [
+        Script.status(500, body: "first").after(.wait("gate")), Script.ok("second").after(.wait("again")),
+      ])
+    var eager = Request(bench.server.url("/a"))
+    eager.retries = 1
+    let patient = try bench.cache.submit(eager)
+    #expect(bench.server.gate("gate").waitUntilReached(1))
+    let hasty = try bench.cache.submit(Request(bench.server.url("/a")))
+    bench.server.gate("gate").open()
+    // It has its answer before the second attempt has its own.
+    let answer = try hasty.result()
+    #expect(answer.status == 500 && answer.text == "first")
+    #expect(bench.server.gate("again").waitUntilReached(1))
+    bench.server.gate("again").open()
+    #expect(try patient.result().text == "second")
+    #expect(bench.server.count("/a") == 2)
+  }
+
+  @Test("of attempts hold for pictures, too: an error page is no picture")
+  func attemptsForPictures() throws {
+    let bench = try Bench()
+    bench.server.on(
+      "/a",
+      sequence: [
+        Script.status(500, body: "first").after(.wait("gate")),
+        Script.ok(Pictures.png(width: 20, height: 10), type: "image/png").after(.wait("again")),
+      ])
+    var eager = Request(bench.server.url("/a"))
+    eager.boxes = [ThumbnailBox(10)]
+    eager.retries = 1
+    let patient = try bench.cache.submit(eager)
+    #expect(bench.server.gate("gate").waitUntilReached(1))
+    eager.retries = 0
+    let hasty = try bench.cache.submit(eager)
+    bench.server.gate("gate").open()
+    #expect(try hasty.final()?.error?.code == .http)
+    #expect(bench.server.gate("again").waitUntilReached(1))
+    bench.server.gate("again").open()
+    #expect(try patient.final()?.images.first?.width == 10)
+  }
+}
