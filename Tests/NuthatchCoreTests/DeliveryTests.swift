@@ -189,6 +189,19 @@ final class TestClock: Sendable {
     #expect(event.kind == .fresh && event.images.first?.width == 8)
   }
 
+  @Test("behind an answer ends with the request's deadline")
+  func endlessBehind() throws {
+    try store(stale: true)
+    bench.server.on("/a", Script.ok("new").after(.wait("never")))
+    var request = Request(bench.server.url("/a"))
+    request.delivery = .first
+    request.timeout = Request.Limit.none
+    request.deadline = .milliseconds(100)
+    #expect(try bench.cache.submit(request).final()?.kind == .cached)
+    #expect(bench.server.gate("never").waitUntilReached(1))
+    #expect(bench.server.waitForDisconnect(1))
+  }
+
   /// A revalidation that goes on behind the answer ends some time.
   private func waitUntilFresh() throws {
     for _ in 0..<3000 {

@@ -119,7 +119,7 @@ extension SharedCache {
     let errand = Errand(plan, ticket, self, runtime)
     // So that its end ends the fetch.
     _ = ticket.begin(abort: { errand.abandon() })
-    fetches.join(errand, base: found, runtime)
+    errand.revalidate(found)
   }
 }
 
