@@ -47,6 +47,8 @@ public struct Request: Sendable {
   public var maxBytes: Int64?
   /// Whether `progress` events are delivered. Off.
   public var reportsProgress = false
+  /// What the program wants to be asked (`Question`). Nothing.
+  public var asks: Set<Question.Kind> = []
 
   /// A GET of `url`, with the cache's own limits.
   public init(_ url: String) { self.url = url }

@@ -14,6 +14,8 @@ public struct Event: Sendable {
     case failed = 5
     /// The request was cancelled.
     case cancelled = 6
+    /// The program is asked something (`Ticket.answer`); never the last one.
+    case question = 8
   }
 
   /// What happened.
@@ -26,6 +28,8 @@ public struct Event: Sendable {
   public let images: [Image]
   /// Why there is no answer.
   public let error: NuthatchError?
+  /// What is asked; of `question` only.
+  public let question: Question?
   /// Bytes of the body that are there; of `progress` only.
   public let bytesDone: Int64
   /// Bytes that the body will have; nil when that isn't known.
@@ -33,13 +37,14 @@ public struct Event: Sendable {
 
   private init(
     _ kind: Kind, isFinal: Bool, response: Response? = nil, images: [Image] = [], error: NuthatchError? = nil,
-    bytesDone: Int64 = 0, bytesTotal: Int64? = nil
+    question: Question? = nil, bytesDone: Int64 = 0, bytesTotal: Int64? = nil
   ) {
     self.kind = kind
     self.isFinal = isFinal
     self.response = response
     self.images = images
     self.error = error
+    self.question = question
     self.bytesDone = bytesDone
     self.bytesTotal = bytesTotal
   }
@@ -52,6 +57,8 @@ public struct Event: Sendable {
 
   static let cancelled = Event(
     .cancelled, isFinal: true, error: NuthatchError(.cancelled, "the request was cancelled"))
+
+  static func question(_ question: Question) -> Event { Event(.question, isFinal: false, question: question) }
 
   static func progress(_ done: Int64, of total: Int64?) -> Event {
     Event(.progress, isFinal: false, bytesDone: done, bytesTotal: total)

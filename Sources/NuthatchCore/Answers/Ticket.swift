@@ -16,12 +16,13 @@ public final class Ticket: Sendable {
   private struct Progress {
     var state = State.queued
     var isFinal = false
-    /// Events that nobody has taken yet: at most one `progress`, one `cached` and the final one. They go with whoever
+    /// Events that nobody has taken yet: at most one `progress`, one `question`, one `cached` and the final one. They go with whoever
     /// takes them, so that keeping the ticket doesn't keep the answer's bytes.
     var events: [Event] = []
     var observers: [@Sendable (Event) -> Void] = []
     var abort: (@Sendable () -> Void)?
     var prioritise: (@Sendable (Int) -> Void)?
+    var asking: (question: Question, answer: @Sendable (Reply) -> Void)?
   }
 
   /// The URL as it was passed.
@@ -66,10 +67,17 @@ public final class Ticket: Sendable {
   package var shownURL: String { WebURL.redacted(url) }
 
   /// Waits for the final event; those before it are passed over.
-  public func final(within milliseconds: Int64? = nil) throws(NuthatchError) -> Event? {
+  ///
+  /// - Parameter answering: answers questions, on this thread; without it they are passed over, too.
+  public func final(
+    within milliseconds: Int64? = nil, answering: ((Question) -> Reply)? = nil
+  ) throws(NuthatchError) -> Event? {
     let due = Bell.deadline(milliseconds)
     while let event = try next(until: due) {
       if event.isFinal { return event }
+      guard let question = event.question else { continue }
+      // It may have lapsed meanwhile; the final event tells what came of it.
+      try? answer(question, answering?(question) ?? .pass)
     }
     return nil
   }
@@ -88,6 +96,26 @@ public final class Ticket: Sendable {
     guard !isForked else { return }
     let prioritise = progress.withLock { $0.prioritise }
     prioritise?(min(max(priority, Priority.least), Priority.most))
+  }
+
+  /// Answers a question, from any thread.
+  ///
+  /// - Throws: `invalid` when it isn't open any more, because it was answered, too much time went by, or the request has
+  ///   ended; and when the reply answers something else; `forked`.
+  public func answer(_ question: Question, _ reply: Reply) throws(NuthatchError) {
+    if isForked { throw .forked }
+    guard reply.kind == nil || reply.kind == question.kind else {
+      throw NuthatchError(.invalid, "the reply answers another kind of question: \(shownURL)")
+    }
+    let answer = progress.withLock { progress -> (@Sendable (Reply) -> Void)? in
+      guard let asking = progress.asking, asking.question.number == question.number else { return nil }
+      progress.asking = nil
+      return asking.answer
+    }
+    guard let answer else {
+      throw NuthatchError(.invalid, "the question isn't open any more: \(shownURL)")
+    }
+    answer(reply)
   }
 
   /// Ends the request. Its final event is `cancelled`, at once, unless it had one before.
@@ -146,6 +174,24 @@ extension Ticket {
     if isTold { bell.ring() }
   }
 
+  /// Asks the program something. `answer` is called at most once, on any thread.
+  func ask(_ question: Question, answer: @escaping @Sendable (Reply) -> Void) {
+    progress.withLock { progress in
+      guard !progress.isFinal else { return }
+      progress.asking = (question, answer)
+      progress.events.append(.question(question))
+    }
+    bell.ring()
+  }
+
+  /// Takes a question back.
+  func unask(_ question: Question) {
+    progress.withLock { progress in
+      if progress.asking?.question.number == question.number { progress.asking = nil }
+      progress.events.removeAll { $0.question?.number == question.number }
+    }
+  }
+
   /// Delivers an event. Once there is a final one, every other is dropped.
   func deliver(_ event: Event) {
     if event.isFinal { return finish(event) }
@@ -161,13 +207,14 @@ extension Ticket {
     let ended: Progress? = progress.withLock { progress in
       guard !progress.isFinal else { return nil }
       progress.isFinal = true
-      progress.events.removeAll { $0.kind == .progress }
+      progress.events.removeAll { $0.kind == .progress || $0.kind == .question }
       progress.events.append(event)
       progress.state = event.kind == .cancelled ? .cancelled : .done
       defer {
         progress.observers = []
         progress.abort = nil
         progress.prioritise = nil
+        progress.asking = nil
       }
       return progress
     }

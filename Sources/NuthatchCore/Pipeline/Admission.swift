@@ -28,6 +28,8 @@ struct Admission: Sendable {
   let reach: UInt8
   /// Whether nothing but the end of the connection said where the body ends.
   let isCloseDelimited: Bool
+  /// Whether everybody who waits wants to judge it first.
+  let isToBeJudged: Bool
   let priority: Int
 
   /// - Parameter then: gets the outcome; nil when the whole answer has to be asked for.
@@ -40,14 +42,19 @@ struct Admission: Sendable {
     }
     if !isNamed { invalidate() }
     let content = body.withBytes { Digest(of: $0) }
-    if isNamed, !keepsPicturesOnly { store(content) }
-    if !keepsPicturesOnly { releaseLock() }
+    let storesNow = isNamed && !isToBeJudged
+    if !keepsPicturesOnly {
+      if storesNow { store(content) }
+      releaseLock()
+    }
     makePictures(content) { pictures in
-      if isNamed, keepsPicturesOnly {
-        store(content)
+      if keepsPicturesOnly {
+        if storesNow { store(content) }
         releaseLock()
       }
-      then(.answered(Fetched(head: head, body: body, content: content, pictures: pictures, origin: origin)))
+      var fetched = Fetched(head: head, body: body, content: content, pictures: pictures, origin: origin)
+      if isNamed, isToBeJudged { fetched.keep = { store(content) } }
+      then(.answered(fetched))
     }
   }
 
@@ -157,6 +164,7 @@ extension FetchTask {
       recipes: Array(Set(wanting.flatMap(\.plan.recipes))),
       maxPixels: wanting.map(\.plan.maxPixels).max() ?? 0,
       lockPlace: lockPlace, flight: flight, reach: exchange.reach, isCloseDelimited: timings.isCloseDelimited,
+      isToBeJudged: errands.allSatisfy { $0.plan.inquiry?.request.asks.contains(.verdict) == true },
       priority: priority)
     lockPlace = nil
     let isSubmitted = runtime.workers.submit(priority: priority) {

@@ -5,7 +5,8 @@ import NuthatchTransport
 ///
 /// Begun on the caller's thread, which looks into the store; from then on confined to the loop's.
 final class Errand: @unchecked Sendable {
-  let plan: RequestPlan
+  /// Changes only when the program has added something to the request, on the loop's thread.
+  var plan: RequestPlan
   let ticket: Ticket
   let shared: SharedCache
   let runtime: Runtime
@@ -17,6 +18,10 @@ final class Errand: @unchecked Sendable {
   /// A stored answer has been delivered, and the final event is still to come.
   private var hasShown = false
   private var restarts = 0
+  /// What the program is being asked, how many questions there have been, and how many answers it didn't take.
+  var asking: OpenQuestion?
+  var questions: UInt64 = 0
+  var refusals = 0
   private let submitted: Int64
 
   init(_ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache, _ runtime: Runtime) {
@@ -31,6 +36,9 @@ final class Errand: @unchecked Sendable {
   /// Answers from what is stored, if that needs neither network nor decoding; else sets out.
   static func start(_ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache, _ runtime: Runtime) {
     shared.counts.requests.count()
+    if plan.inquiry?.request.asks.contains(.headers) == true {
+      return setOut(plan, ticket, shared, runtime, nil)
+    }
     let found = plan.readsStore ? shared.find(plan) : nil
     if let found, found.standing == .fresh,
       let answer = found.immediateAnswer(to: plan, ticket.url, .stored(found))
@@ -39,6 +47,12 @@ final class Errand: @unchecked Sendable {
       return ticket.finish(.answer(.cached, answer, isFinal: true))
     }
     if found == nil, let failure = shared.rememberedFailure(plan) { return ticket.finish(.failed(failure)) }
+    setOut(plan, ticket, shared, runtime, found)
+  }
+
+  private static func setOut(
+    _ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache, _ runtime: Runtime, _ found: Found?
+  ) {
     let errand = Errand(plan, ticket, shared, runtime)
     guard ticket.begin(abort: { errand.abandon() }, prioritise: { errand.setPriority($0) }) else { return }
     guard runtime.loop.post({ errand.begin(found) }) else { return ticket.finish(.failed(.closed)) }
@@ -59,6 +73,7 @@ final class Errand: @unchecked Sendable {
   func abandon() {
     runtime.loop.post {
       self.cancelDeadline()
+      self.dropQuestion()
       self.task?.leave(self)
     }
   }
@@ -70,6 +85,7 @@ extension Errand {
   private func begin(_ found: Found?) {
     guard ticket.isOpen else { return }
     watchDeadline()
+    if asksForHeaders { return askForHeaders() }
     decide(found)
   }
 
@@ -80,7 +96,8 @@ extension Errand {
   }
 
   /// What the stored answer is good for.
-  private func decide(_ found: Found?) {
+  func decide(_ found: Found?) {
+    guard ticket.isOpen else { return }
     self.found = found
     guard let found, found.isAnswer(to: plan) else {
       return fetch()
@@ -98,7 +115,7 @@ extension Errand {
     }
   }
 
-  private func fetch() {
+  func fetch() {
     guard ticket.isOpen else { return }
     guard plan.mayUseNetwork else { return failOffline() }
     shared.fetches.join(self, base: found, runtime)
@@ -108,7 +125,9 @@ extension Errand {
   func conclude(_ outcome: FetchOutcome) {
     guard ticket.isOpen else { return }
     switch outcome {
-    case .answered(let fetched): conclude(fetched)
+    case .answered(let fetched):
+      if let kind = question(about: fetched) { return ask(kind, about: fetched) }
+      deliver(fetched)
     case .unchanged(let renewed):
       deliver(renewed, .unchanged, .revalidated(renewed), isFinal: true)
     case .stored(let other):
@@ -119,7 +138,9 @@ extension Errand {
     }
   }
 
-  private func conclude(_ fetched: Fetched) {
+  /// Delivers an answer from the network.
+  func deliver(_ fetched: Fetched) {
+    guard ticket.isOpen else { return }
     let status = fetched.head.status
     if status >= 500 || status == 429, found?.mayServeOnError == true {
       return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.first.url)"))
@@ -233,7 +254,7 @@ extension Errand {
     fail(error)
   }
 
-  private func fail(_ error: NuthatchError) { finish(.failed(error)) }
+  func fail(_ error: NuthatchError) { finish(.failed(error)) }
 
   private func finish(_ event: Event) {
     cancelDeadline()
@@ -248,6 +269,7 @@ extension Errand {
     deadlineTimer = loop.at(submitted &+ limit) { [weak self] in
       guard let self else { return }
       self.deadlineTimer = nil
+      guard !self.answersAtDeadline() else { return }
       self.task?.leave(self)
       self.settle(
         for: NuthatchError(

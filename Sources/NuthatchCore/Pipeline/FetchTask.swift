@@ -165,4 +165,6 @@ struct Fetched: Sendable {
   let content: Digest?
   let pictures: [Recipe: Result<Picture, NuthatchError>]
   let origin: AnswerOrigin
+  /// Stores it, on a worker's thread; nil when that has been done.
+  var keep: (@Sendable () -> Void)?
 }

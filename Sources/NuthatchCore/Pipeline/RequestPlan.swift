@@ -20,6 +20,8 @@ struct RequestPlan: Sendable {
   let retries: Int
   let priority: Int
   let reportsProgress: Bool
+  /// For requests that ask their program something.
+  let inquiry: Inquiry?
 
   /// What must be equal for two requests to be one at the server: the answer's name, the guard, and every header that
   /// the caller set.
@@ -74,6 +76,7 @@ struct RequestPlan: Sendable {
     delivery = request.delivery
     priority = min(max(request.priority, Priority.least), Priority.most)
     reportsProgress = request.reportsProgress
+    inquiry = request.asks.isEmpty ? nil : Inquiry(request: request, options: options)
     guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative: \(first.url)") }
     guard maxPixels > 0 else { throw NuthatchError(.invalid, "max_pixels is not positive: \(first.url)") }
     recipes = try Self.recipes(request, first.url)

@@ -1,0 +1,140 @@
+import NuthatchTransport
+
+/// What an errand needs in order to ask its program, and to go on with what it is told.
+struct Inquiry: Sendable {
+  let request: Request
+  let options: Cache.Options
+
+  func plan(adding reply: Reply) throws(NuthatchError) -> RequestPlan {
+    var request = request
+    // Asked and answered.
+    if let kind = reply.kind { request.asks.remove(kind) }
+    switch reply {
+    case .headers(let fields): request.headers += fields
+    case .credentials(let name, let password): request.user = (name, password)
+    case .pass, .accept, .reject, .retry: break
+    }
+    return try RequestPlan(request, options)
+  }
+}
+
+/// The question that an errand waits with.
+struct OpenQuestion {
+  let question: Question
+  let timer: EventLoop.TimerID
+  let then: (Reply) -> Void
+}
+
+extension Errand {
+  /// Whether the program is to be asked before anything else.
+  var asksForHeaders: Bool { plan.inquiry?.request.asks.contains(.headers) == true }
+
+  func askForHeaders() {
+    ask(.headers, about: nil) { reply in
+      if case .headers = reply { return self.goOn(reply) }
+      self.goOn(.headers([]))
+    }
+  }
+
+  /// What is to be asked about an answer from the network; nil when it can be delivered as it is.
+  func question(about fetched: Fetched) -> Question.Kind? {
+    guard let asks = plan.inquiry?.request.asks else { return nil }
+    if fetched.head.status == 401, plan.first.credentials == nil, asks.contains(.credentials) {
+      return .credentials
+    }
+    return asks.contains(.verdict) ? .verdict : nil
+  }
+
+  func ask(_ kind: Question.Kind, about fetched: Fetched) {
+    let response = Response(url: ticket.url, head: fetched.head, body: fetched.body, origin: fetched.origin)
+    ask(kind, about: response) { self.heed($0, fetched) }
+  }
+
+  private func heed(_ reply: Reply, _ fetched: Fetched) {
+    switch reply {
+    case .credentials: goOn(reply)
+    case .reject(let reason):
+      fail(NuthatchError(.http, "\(reason): \(fetched.origin.finalURL)"))
+    case .retry: tryAgain(fetched)
+    case .pass, .accept, .headers: keep(fetched)
+    }
+  }
+
+  /// What was held back until now is stored, and then delivered.
+  private func keep(_ fetched: Fetched) {
+    guard let keep = fetched.keep else { return deliver(fetched) }
+    let isSubmitted = runtime.workers.submit(priority: priority) {
+      keep()
+      self.runtime.loop.post { self.deliver(fetched) }
+    }
+    if !isSubmitted { deliver(fetched) }
+  }
+
+  private func tryAgain(_ fetched: Fetched) {
+    refusals += 1
+    var policy = shared.retryPolicy
+    policy.retries = plan.retries
+    var random = SystemRandomNumberGenerator()
+    let decision = policy.decide(
+      attempt: refusals, outcome: .fault(.truncated), method: plan.first.method, remaining: remaining,
+      using: &random)
+    guard case .retry(let wait) = decision else {
+      return fail(
+        NuthatchError(
+          .http, "the program took none of \(refusals) answers for one: \(fetched.origin.finalURL)"))
+    }
+    // A ticket that ends meanwhile has nothing left to fetch for.
+    _ = runtime.loop.at(runtime.loop.now &+ wait) { self.fetch() }
+  }
+
+  /// Goes on with what the program has added. Whose answer it is may be another matter now.
+  private func goOn(_ reply: Reply) {
+    guard let inquiry = plan.inquiry else { return }
+    do throws(NuthatchError) { plan = try inquiry.plan(adding: reply) } catch { return fail(error) }
+    let plan = plan
+    let isSubmitted = runtime.workers.submit(priority: priority) {
+      let found = plan.readsStore ? self.shared.find(plan) : nil
+      let failure = found == nil ? self.shared.rememberedFailure(plan) : nil
+      self.runtime.loop.post {
+        if let failure { self.fail(failure) } else { self.decide(found) }
+      }
+    }
+    if !isSubmitted { fail(.closed) }
+  }
+
+  // MARK: Asking
+
+  private func ask(_ kind: Question.Kind, about response: Response?, then: @escaping (Reply) -> Void) {
+    let loop = runtime.loop
+    questions += 1
+    let question = Question(
+      kind: kind, url: plan.first.url.description, response: response, number: questions)
+    let timer = loop.at(loop.now &+ Question.patience) { [weak self] in self?.take(.pass, to: question.number)
+    }
+    asking = OpenQuestion(question: question, timer: timer, then: then)
+    ticket.ask(question) { reply in
+      loop.post { self.take(reply, to: question.number) }
+    }
+  }
+
+  private func take(_ reply: Reply, to number: UInt64) {
+    guard let open = asking, open.question.number == number else { return }
+    dropQuestion()
+    guard ticket.isOpen else { return }
+    open.then(reply)
+  }
+
+  func dropQuestion() {
+    guard let open = asking else { return }
+    runtime.loop.cancelTimer(open.timer)
+    asking = nil
+    ticket.unask(open.question)
+  }
+
+  /// The deadline has come. True when an answer is at hand about which there was only a question left.
+  func answersAtDeadline() -> Bool {
+    guard let open = asking, open.question.kind != .headers else { return false }
+    take(.pass, to: open.question.number)
+    return true
+  }
+}
