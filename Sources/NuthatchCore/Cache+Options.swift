@@ -17,6 +17,15 @@ extension Cache {
     public var policy = Policy.kit
     /// Which addresses may be connected to.
     public var `guard` = Guard.guarded
+    /// Headers of every request that has none of the same name. None.
+    public var headers: [(name: String, value: String)] = []
+    /// What the `Accept` header says. nil: `*/*`, and for pictures what is decoded (`Cache.pictureAccept`).
+    public var accept: String?
+    /// A name for whose answers are kept, instead of the credentials sent. nil: none.
+    public var partition: String?
+    /// The proxy that all requests go through: `http://`, `https://`, `socks4://`, `socks5://` or `socks5h://`; empty for
+    /// none. nil: what the environment says.
+    public var proxy: String?
 
     /// What all records may take on disk, in bytes; at least 4 MiB. nil: what the directory was given before, else 4 GiB.
     public var diskBytes: Int?

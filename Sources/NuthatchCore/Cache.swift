@@ -1,6 +1,7 @@
 import CSystem
 import NuthatchHTTP
 import NuthatchStore
+import Synchronization
 
 /// A directory, the memory in front of it, and the way to the network behind it.
 ///
@@ -14,6 +15,7 @@ public final class Cache: Sendable {
   private let shared: SharedCache
   private let identity: CacheDirectory.Identity
   private let open = OpenTickets()
+  private let isReleased = Atomic(false)
   private let epoch = nhs_fork_epoch()
 
   /// Opens the cache in a directory, which is made when it is missing.
@@ -22,13 +24,7 @@ public final class Cache: Sendable {
   /// - Throws: `io` when the directory can't be made or used; `denied` when it belongs to somebody else or others may
   ///   write to it; `conflict` when it is open in this process with other options of the store; `no_space`.
   public init(path: String? = nil, options: Options = Options()) throws(NuthatchError) {
-    guard options.maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative") }
-    do {
-      var fields = HeaderFields()
-      try fields.append(checking: "User-Agent", options.userAgent)
-    } catch {
-      throw NuthatchError(.badHeader, error.reason)
-    }
+    try options.check()
     let path = try CacheDirectory.prepare(path)
     let identity = try CacheDirectory.identity(of: path)
     let runtime = try Runtime.acquire()
@@ -89,23 +85,40 @@ public final class Cache: Sendable {
     shared.forget(try RequestPlan(request, options).name)
   }
 
-  /// Writes to disk what `spill` keeps in memory only: from then on it survives this process, and others find it.
-  ///
-  /// - Throws: `no_space` or `io` when it can't be written; `closed`; `forked`.
-  public func flush() throws(NuthatchError) {
-    try checkUsable()
-    do throws(StoreFault) { try shared.store.flush() } catch { throw NuthatchError(error, path: path) }
+  /// Waits until no request is under way. False when that took longer than `milliseconds`; nil waits for ever.
+  public func waitUntilIdle(within milliseconds: Int64? = nil) throws(NuthatchError) -> Bool {
+    if isForked { throw .forked }
+    return open.waitUntilEmpty(within: milliseconds)
+  }
+
+  /// Cancels every request that is under way, and takes no more: further calls throw `closed`. The events that say so can
+  /// still be taken from the tickets.
+  public func shutdown() {
+    guard !isForked else { return }
+    for ticket in open.close() ?? [] { ticket.cancel() }
   }
 
   /// Ends every request that is under way with the error `closed`; further calls throw it. Waits for the
   /// network only where a stale answer was given that is being revalidated behind: two seconds at most.
   public func close() {
-    guard !isForked else { return }
-    guard let left = open.close() else { return }
-    for ticket in left { ticket.finish(.failed(.closed)) }
+    guard !isForked, !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    for ticket in open.close() ?? [] { ticket.finish(.failed(.closed)) }
     if OpenCaches.release(shared, identity) { shared.behind.finish(within: 2000) }
     runtime.release()
   }
+
+  /// Something done to the store itself.
+  func upkeep<Result>(_ body: (Store) throws(StoreFault) -> Result) throws(NuthatchError) -> Result {
+    if isForked { throw .forked }
+    if isReleased.load(ordering: .acquiring) { throw .closed }
+    do {
+      return try body(shared.store)
+    } catch {
+      throw NuthatchError(error, path: path)
+    }
+  }
+
+  func forgetFailures() { shared.failures.forgetAll() }
 
   private var isForked: Bool { nhs_fork_epoch() != epoch }
 

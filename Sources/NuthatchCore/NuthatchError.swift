@@ -9,10 +9,14 @@ public struct NuthatchError: Error, Sendable, Equatable, CustomStringConvertible
   /// After how many seconds it makes sense to ask again; nil when nobody knows.
   public var retryAfter: Int64?
 
+  /// What the server answered, where that is why; nil otherwise.
+  public var status: Int?
+
   /// An error with its message.
-  public init(_ code: ErrorCode, _ message: String) {
+  public init(_ code: ErrorCode, _ message: String, status: Int? = nil) {
     self.code = code
     self.message = message
+    self.status = status
   }
 
   /// The word, then the message.

@@ -49,6 +49,8 @@ public struct Request: Sendable {
   public var reportsProgress = false
   /// What the program wants to be asked (`Question`). Nothing.
   public var asks: Set<Question.Kind> = []
+  /// What it inherits beyond the cache's own; from `Site.request`.
+  var site: Site?
 
   /// A GET of `url`, with the cache's own limits.
   public init(_ url: String) { self.url = url }

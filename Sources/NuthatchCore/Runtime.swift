@@ -94,6 +94,16 @@ final class Runtime: @unchecked Sendable {
     running.transport.abandon()
   }
 
+  /// The queue does from now on what the program says (`QueueOptions`).
+  static func adoptQueueOptions() {
+    nhs_process_lock()
+    let running = current
+    nhs_process_unlock()
+    guard let running, running.epoch == nhs_fork_epoch() else { return }
+    let clerk = running.clerk
+    running.loop.post { clerk.adoptOptions() }
+  }
+
   private static func claim() -> Runtime? {
     nhs_process_lock()
     defer { nhs_process_unlock() }

@@ -12,6 +12,8 @@ final class OpenTickets: Sendable {
   }
 
   private let book = Locked(Book())
+  /// Rings when the last ticket has gone.
+  private let bell = Bell()
 
   var isClosed: Bool { book.withLock { $0.isClosed } }
 
@@ -29,13 +31,32 @@ final class OpenTickets: Sendable {
       return book.lastNumber
     }
     guard let number else { return false }
-    ticket.whenFinal { _ in self.book.withLock { book in book.tickets[number] = nil } }
+    ticket.whenFinal { _ in self.remove(number) }
     return true
+  }
+
+  private func remove(_ number: UInt64) {
+    let isLast = book.withLock { book in
+      book.tickets.removeValue(forKey: number) != nil && book.tickets.isEmpty
+    }
+    if isLast { bell.ring() }
+  }
+
+  /// False when some are still open after this time.
+  func waitUntilEmpty(within milliseconds: Int64?) -> Bool {
+    let deadline = Bell.deadline(milliseconds)
+    while true {
+      let ring = bell.current
+      if count == 0 { return true }
+      if Bell.deadline(0) >= deadline { return false }
+      bell.wait(after: ring, until: deadline)
+    }
   }
 
   /// Takes no more tickets, and hands over those that are left. nil when it was closed before.
   func close() -> [Ticket]? {
-    book.withLock { book in
+    defer { bell.ring() }
+    return book.withLock { book in
       guard !book.isClosed else { return nil }
       book.isClosed = true
       defer { book.tickets = [:] }

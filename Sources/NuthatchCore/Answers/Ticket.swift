@@ -20,6 +20,8 @@ public final class Ticket: Sendable {
     /// takes them, so that keeping the ticket doesn't keep the answer's bytes.
     var events: [Event] = []
     var observers: [@Sendable (Event) -> Void] = []
+    /// Called after each event that can be taken.
+    var news: (@Sendable () -> Void)?
     var abort: (@Sendable () -> Void)?
     var prioritise: (@Sendable (Int) -> Void)?
     var asking: (question: Question, answer: @Sendable (Reply) -> Void)?
@@ -61,6 +63,25 @@ public final class Ticket: Sendable {
       if nhs_monotonic_ns() >= deadline { return nil }
       bell.wait(after: ring, until: deadline)
     }
+  }
+
+  /// The next event, if there is one to take.
+  package func take() -> Event? {
+    guard !isForked else { return nil }
+    return progress.withLock { $0.events.isEmpty ? nil : $0.events.removeFirst() }
+  }
+
+  /// Whether there is an event to take.
+  package var hasNews: Bool { !isForked && progress.withLock { !$0.events.isEmpty } }
+
+  /// Calls `observer` after every event that is to be taken, and at once when there is one, on whatever thread brings it:
+  /// it must return at once. Called too often rather than too seldom.
+  package func whenNews(_ observer: @escaping @Sendable () -> Void) {
+    let isDue = progress.withLock { progress in
+      if !progress.isFinal { progress.news = observer }
+      return !progress.events.isEmpty
+    }
+    if isDue { observer() }
   }
 
   /// The URL for messages, its password hidden.
@@ -165,23 +186,16 @@ extension Ticket {
 
   /// Tells of bytes that came; of several that nobody took the newest is kept.
   func report(_ done: Int64, of total: Int64?) {
-    let isTold = progress.withLock { progress in
-      guard !progress.isFinal else { return false }
-      progress.events.removeAll { $0.kind == .progress }
-      progress.events.append(.progress(done, of: total))
-      return true
+    add { events in
+      events.removeAll { $0.kind == .progress }
+      events.append(.progress(done, of: total))
     }
-    if isTold { bell.ring() }
   }
 
   /// Asks the program something. `answer` is called at most once, on any thread.
   func ask(_ question: Question, answer: @escaping @Sendable (Reply) -> Void) {
-    progress.withLock { progress in
-      guard !progress.isFinal else { return }
-      progress.asking = (question, answer)
-      progress.events.append(.question(question))
-    }
-    bell.ring()
+    progress.withLock { progress in if !progress.isFinal { progress.asking = (question, answer) } }
+    add { $0.append(.question(question)) }
   }
 
   /// Takes a question back.
@@ -195,11 +209,17 @@ extension Ticket {
   /// Delivers an event. Once there is a final one, every other is dropped.
   func deliver(_ event: Event) {
     if event.isFinal { return finish(event) }
-    let isTold = progress.withLock { progress in
-      if !progress.isFinal { progress.events.append(event) }
-      return !progress.isFinal
+    add { $0.append(event) }
+  }
+
+  private func add(_ change: (inout [Event]) -> Void) {
+    let (isTold, news) = progress.withLock { progress in
+      if !progress.isFinal { change(&progress.events) }
+      return (!progress.isFinal, progress.news)
     }
-    if isTold { bell.ring() }
+    guard isTold else { return }
+    bell.ring()
+    news?()
   }
 
   /// Makes `event` the final one; of several the first counts.
@@ -212,6 +232,7 @@ extension Ticket {
       progress.state = event.kind == .cancelled ? .cancelled : .done
       defer {
         progress.observers = []
+        progress.news = nil
         progress.abort = nil
         progress.prioritise = nil
         progress.asking = nil
@@ -220,6 +241,7 @@ extension Ticket {
     }
     guard let ended else { return }
     bell.ring()
+    ended.news?()
     ended.abort?()
     for observer in ended.observers { observer(event) }
   }

@@ -143,7 +143,7 @@ extension Errand {
     guard ticket.isOpen else { return }
     let status = fetched.head.status
     if status >= 500 || status == 429, found?.mayServeOnError == true {
-      return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.first.url)"))
+      return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.first.url)", status: status))
     }
     // Whoever came late has not been asked while the bytes were coming.
     guard fetched.body.count <= plan.maxBytes else { return failAsTooLarge(Int64(fetched.body.count)) }
@@ -152,7 +152,8 @@ extension Errand {
       return finish(.answer(.fresh, Answer(response: response), isFinal: true))
     }
     guard (200..<300).contains(status) else {
-      let error = NuthatchError(.http, "HTTP \(status) instead of a picture: \(fetched.origin.finalURL)")
+      let error = NuthatchError(
+        .http, "HTTP \(status) instead of a picture: \(fetched.origin.finalURL)", status: status)
       shared.remember(error, status: status, plan)
       return fail(error)
     }

@@ -54,8 +54,12 @@ struct RequestPlan: Sendable {
   /// Whether a URL that is no picture is remembered as such.
   var remembersFailures: Bool { wantsPictures && policy.rules == .kit && joint != nil }
 
-  init(_ request: Request, _ options: Cache.Options) throws(NuthatchError) {
-    var first = TransferRequest(url: try Self.url(request.url))
+  init(_ own: Request, _ cacheOptions: Cache.Options) throws(NuthatchError) {
+    let url = try own.absoluteURL()
+    let options = own.site?.applied(to: cacheOptions, for: url) ?? cacheOptions
+    let request = own.completed(with: options, for: url)
+    var first = TransferRequest(url: url)
+    first.proxy = options.proxyChoice
     first.method = request.method
     first.headers = try Self.headers(request, options)
     first.body = request.body
@@ -76,17 +80,13 @@ struct RequestPlan: Sendable {
     delivery = request.delivery
     priority = min(max(request.priority, Priority.least), Priority.most)
     reportsProgress = request.reportsProgress
-    inquiry = request.asks.isEmpty ? nil : Inquiry(request: request, options: options)
+    inquiry = own.asks.isEmpty ? nil : Inquiry(request: own, options: cacheOptions)
     guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative: \(first.url)") }
     guard maxPixels > 0 else { throw NuthatchError(.invalid, "max_pixels is not positive: \(first.url)") }
     recipes = try Self.recipes(request, first.url)
     name = Self.name(request, first)
     joint = Self.joint(request, name, guardGrade)
     self.first = first
-  }
-
-  private static func url(_ text: String) throws(NuthatchError) -> WebURL {
-    do { return try WebURL(text) } catch { throw NuthatchError(error, url: text) }
   }
 
   private static func headers(_ request: Request, _ options: Cache.Options) throws(NuthatchError)

@@ -17,8 +17,12 @@ final class QueueClerk: @unchecked Sendable {
     alarm.queue = queue
   }
 
+  /// Takes over what the program says about the queue.
+  func adoptOptions() { queue.change(queue.settings.adopting(.current), now: loop.now) }
+
   /// Begins to watch the default route.
   func start() {
+    adoptOptions()
     let watch = LinkWatch { [weak self] link in
       guard let self else { return }
       self.queue.linkChanged(to: link.kind, now: self.loop.now)

@@ -1,0 +1,174 @@
+import NuthatchTransport
+
+/// A base URL with what the requests below it have in common. Its requests are those of its cache in everything else.
+///
+/// Credentials, and headers whose names hold auth, token, key, secret, session or cookie, are sent to the base URL's
+/// origin only, also when a request of the site names another.
+public struct Site: Sendable {
+  /// What the site's requests inherit. What isn't given is the cache's own.
+  public struct Options: Sendable {
+    /// Headers of every request that has none of the same name. None.
+    public var headers: [(name: String, value: String)] = []
+    /// Basic credentials. None.
+    public var user: (name: String, password: String)?
+    /// As in `Cache.Options`.
+    public var accept: String?
+    /// As in `Cache.Options`.
+    public var userAgent: String?
+    /// As in `Cache.Options`.
+    public var partition: String?
+    /// As in `Cache.Options`.
+    public var proxy: String?
+    /// As in `Cache.Options`.
+    public var policy: Policy?
+    /// As in `Cache.Options`.
+    public var `guard`: Guard?
+    /// As in `Cache.Options`.
+    public var timeout: Request.Limit?
+    /// As in `Cache.Options`.
+    public var deadline: Request.Limit?
+    /// As in `Cache.Options`.
+    public var retries: Int?
+    /// As in `Cache.Options`.
+    public var maxBytes: Int64?
+    /// As in `Cache.Options`.
+    public var maxPixels: Int?
+
+    /// Nothing given.
+    public init() {}
+  }
+
+  /// The base URL as it was passed.
+  public let url: String
+  /// What it was made with.
+  public let options: Options
+  /// The cache that its requests go to.
+  public let cache: Cache
+  fileprivate let base: WebURL
+
+  fileprivate init(_ cache: Cache, _ url: String, _ base: WebURL, _ options: Options) {
+    self.cache = cache
+    self.url = url
+    self.base = base
+    self.options = options
+  }
+
+  /// A GET of `reference`, which may be relative to the base URL, with all that the site adds.
+  public func request(_ reference: String) -> Request {
+    var request = Request(reference)
+    request.site = self
+    return request
+  }
+
+  /// As `Cache.get`.
+  public func get(_ reference: String) throws(NuthatchError) -> Response {
+    var request = request(reference)
+    request.delivery = .fresh
+    return try cache.submit(request).result()
+  }
+
+  /// As `Cache.thumbnail`.
+  public func thumbnail(_ reference: String, size: Int) throws(NuthatchError) -> Image {
+    try cache.thumbnail(request(reference), ImageOptions(ThumbnailBox(size)))
+  }
+}
+
+extension Cache {
+  /// A site of this cache.
+  ///
+  /// - Throws: `bad_url`; `bad_header`; `invalid`.
+  public func site(_ url: String, _ options: Site.Options = Site.Options()) throws(NuthatchError) -> Site {
+    let base: WebURL
+    do { base = try WebURL(url) } catch { throw NuthatchError(error, url: url) }
+    let site = Site(self, url, base, options)
+    try site.applied(to: self.options, for: base).check()
+    return site
+  }
+}
+
+// MARK: - What requests inherit
+
+extension Site {
+  /// The options that hold for a request of this site.
+  func applied(to outer: Cache.Options, for url: WebURL) -> Cache.Options {
+    var result = outer
+    let isOwn = url.origin == base.origin
+    let own = options.headers.filter { isOwn || !HeaderFields.Field(name: $0.name, value: "").isSecret }
+    result.headers =
+      own + outer.headers.filter { field in !own.contains { $0.name.equalsIgnoringCase(field.name) } }
+    if let accept = options.accept { result.accept = accept }
+    if let userAgent = options.userAgent { result.userAgent = userAgent }
+    if let partition = options.partition { result.partition = partition }
+    if let proxy = options.proxy { result.proxy = proxy }
+    if let policy = options.policy { result.policy = policy }
+    if let grade = options.guard { result.guard = grade }
+    if let timeout = options.timeout { result.timeout = timeout }
+    if let deadline = options.deadline { result.deadline = deadline }
+    if let retries = options.retries { result.retries = retries }
+    if let maxBytes = options.maxBytes { result.maxBytes = maxBytes }
+    if let maxPixels = options.maxPixels { result.maxPixels = maxPixels }
+    return result
+  }
+}
+
+extension Request {
+  /// What is asked for, relative to the site where there is one.
+  func absoluteURL() throws(NuthatchError) -> WebURL {
+    do {
+      guard let site else { return try WebURL(url) }
+      return try site.base.resolving(Array(url.utf8))
+    } catch {
+      throw NuthatchError(error, url: url)
+    }
+  }
+
+  /// With the headers, the credentials and the partition that it inherits.
+  func completed(with options: Cache.Options, for address: WebURL) -> Request {
+    var result = self
+    func isMissing(_ name: String) -> Bool { !headers.contains { $0.name.equalsIgnoringCase(name) } }
+    result.headers += options.headers.filter { isMissing($0.name) }
+    if let accept = options.accept, !result.headers.contains(where: { $0.name.equalsIgnoringCase("Accept") })
+    {
+      result.headers.append(("Accept", accept))
+    }
+    result.partition = partition ?? options.partition
+    if user == nil, address.userinfo == nil, let site, site.base.origin == address.origin {
+      result.user =
+        site.options.user
+        ?? site.base.credentials.map {
+          (String(decoding: $0.user, as: UTF8.self), String(decoding: $0.password, as: UTF8.self))
+        }
+    }
+    return result
+  }
+}
+
+extension Cache.Options {
+  /// - Throws: `invalid` or `bad_header` for what no request could be sent with.
+  func check() throws(NuthatchError) {
+    guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative") }
+    guard maxPixels > 0 else { throw NuthatchError(.invalid, "max_pixels is not positive") }
+    if let proxy, !proxy.isEmpty {
+      let schemes = ["http://", "https://", "socks4://", "socks5://", "socks5h://"]
+      guard schemes.contains(where: { proxy.hasPrefix($0) && proxy != $0 }), !proxy.utf8.contains(0) else {
+        throw NuthatchError(
+          .invalid, "proxy must begin with \(schemes.joined(separator: ", ")), or be empty for none")
+      }
+    }
+    do {
+      var fields = try HeaderFields(checking: headers)
+      try fields.append(checking: "User-Agent", userAgent)
+      if let accept { try fields.append(checking: "Accept", accept) }
+    } catch {
+      throw NuthatchError(.badHeader, error.reason)
+    }
+  }
+
+  var proxyChoice: ProxyChoice {
+    switch proxy {
+    case nil: .environment
+    case "": .none
+    case .some(let proxy): .explicit(proxy)
+    }
+  }
+}

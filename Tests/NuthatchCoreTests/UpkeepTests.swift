@@ -1,0 +1,47 @@
+import NuthatchCore
+import TestServer
+import Testing
+
+@Suite("Upkeep") struct UpkeepTests {
+  @Test("A shutdown leaves every ticket its final event, and takes no more requests")
+  func shutdown() throws {
+    let bench = try Bench()
+    bench.server.on("/a", Script.ok("x").after(.wait("gate")))
+    let tickets = try (0..<3).map { try bench.cache.submit(Request(bench.server.url("/a?\($0)"))) }
+    bench.cache.shutdown()
+    for ticket in tickets { #expect(try ticket.next(within: 0)?.kind == .cancelled) }
+    let error = #expect(throws: NuthatchError.self) { try bench.cache.get(bench.server.url("/b")) }
+    #expect(error?.code == .closed)
+    #expect(try bench.cache.storeStatistics().meta == 0)
+    bench.cache.close()
+    #expect(throws: NuthatchError.self) { try bench.cache.storeStatistics() }
+  }
+
+  @Test("Whoever waits until nothing is under way is told")
+  func idle() throws {
+    let bench = try Bench()
+    #expect(try bench.cache.waitUntilIdle(within: 0))
+    let gate = bench.server.gate("gate")
+    bench.server.on("/a", Script.ok("x").after(.wait("gate")))
+    _ = try bench.cache.submit(Request(bench.server.url("/a")))
+    #expect(try bench.cache.waitUntilIdle(within: 20) == false)
+    gate.open()
+    #expect(try bench.cache.waitUntilIdle())
+    #expect(bench.cache.activity == 0)
+  }
+
+  @Test("Everything can be forgotten, or what is left beyond a size")
+  func clearing() throws {
+    let bench = try Bench()
+    bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
+    for round in 0..<3 {
+      #expect(try bench.get("/a").isInCache == false, "round \(round)")
+      #expect(try bench.get("/a").isInCache)
+      if round == 0 { try bench.cache.clear() }
+      if round == 1 { try bench.cache.trim(to: 0) }
+    }
+    Cache.relieveMemory(.critical)
+    #expect(try bench.get("/a").isInCache)
+    #expect(try bench.cache.storeStatistics().pressure.fromProgram > 0)
+  }
+}
