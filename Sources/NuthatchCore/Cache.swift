@@ -66,6 +66,10 @@ public final class Cache: Sendable {
   /// How many requests are under way.
   public var activity: Int { isForked ? 0 : open.count }
 
+  /// Calls `watcher` when `activity` has turned from or to 0: on a thread of the library's, so that it must return at once;
+  /// and for a turn back at once perhaps only after that, so that it must look.
+  package func whenActivityTurns(_ watcher: @escaping @Sendable () -> Void) { open.watch(watcher) }
+
   /// Cancels the requests that are under way, or those of them with a tag.
   public func cancelAll(tag: String? = nil) {
     guard !isForked else { return }

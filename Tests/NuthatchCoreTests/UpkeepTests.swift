@@ -30,6 +30,28 @@ import Testing
     #expect(bench.cache.activity == 0)
   }
 
+  @Test("Whoever watches is told when the activity turns from and to nothing, and of nothing between")
+  func activity() throws {
+    let bench = try Bench()
+    let seen = Collected<Int>()
+    let cache = bench.cache
+    cache.whenActivityTurns { [unowned cache] in seen.add(cache.activity) }
+    bench.server.on("/a", Script.ok("x").after(.wait("gate")))
+    let tickets = try (0..<3).map { try cache.submit(Request(bench.server.url("/a?\($0)"))) }
+    #expect(cache.activity == 3)
+    #expect(seen.values == [1])
+    tickets[0].cancel()
+    #expect(seen.values == [1])
+    bench.server.gate("gate").open()
+    #expect(try cache.waitUntilIdle())
+    for ticket in tickets.dropFirst() { _ = try ticket.result() }
+    #expect(cache.activity == 0)
+    let last = try cache.submit(Request(bench.server.url("/a")))
+    _ = try last.result()
+    cache.close()
+    #expect(seen.values.count >= 3 && seen.values.dropFirst(3).allSatisfy { $0 < 2 })
+  }
+
   @Test("Everything can be forgotten, or what is left beyond a size")
   func clearing() throws {
     let bench = try Bench()

@@ -9,6 +9,7 @@ final class OpenTickets: Sendable {
     var isClosed = false
     var lastNumber: UInt64 = 0
     var tickets: [UInt64: Ticket] = [:]
+    var watchers: [@Sendable () -> Void] = []
   }
 
   private let book = Locked(Book())
@@ -24,23 +25,31 @@ final class OpenTickets: Sendable {
 
   /// Keeps `ticket` until its final event. False when the cache has been closed.
   func add(_ ticket: Ticket) -> Bool {
-    let number: UInt64? = book.withLock { book in
+    let added: (number: UInt64, watchers: [@Sendable () -> Void])? = book.withLock { book in
       guard !book.isClosed else { return nil }
       book.lastNumber += 1
       book.tickets[book.lastNumber] = ticket
-      return book.lastNumber
+      return (book.lastNumber, book.tickets.count == 1 ? book.watchers : [])
     }
-    guard let number else { return false }
+    guard let (number, watchers) = added else { return false }
+    for watcher in watchers { watcher() }
     ticket.whenFinal { _ in self.remove(number) }
     return true
   }
 
   private func remove(_ number: UInt64) {
-    let isLast = book.withLock { book in
-      book.tickets.removeValue(forKey: number) != nil && book.tickets.isEmpty
+    let watchers = book.withLock { book -> [@Sendable () -> Void]? in
+      guard book.tickets.removeValue(forKey: number) != nil, book.tickets.isEmpty else { return nil }
+      return book.watchers
     }
-    if isLast { bell.ring() }
+    guard let watchers else { return }
+    bell.ring()
+    for watcher in watchers { watcher() }
   }
+
+  /// Calls `watcher` when the number of open tickets has turned from or to none, on whatever thread did it: it must return
+  /// at once, and look for itself, because two turns may be told of in any order.
+  func watch(_ watcher: @escaping @Sendable () -> Void) { book.withLock { $0.watchers.append(watcher) } }
 
   /// False when some are still open after this time.
   func waitUntilEmpty(within milliseconds: Int64?) -> Bool {
@@ -56,11 +65,13 @@ final class OpenTickets: Sendable {
   /// Takes no more tickets, and hands over those that are left. nil when it was closed before.
   func close() -> [Ticket]? {
     defer { bell.ring() }
-    return book.withLock { book in
-      guard !book.isClosed else { return nil }
+    let (left, watchers) = book.withLock { book -> ([Ticket]?, [@Sendable () -> Void]) in
+      guard !book.isClosed else { return (nil, []) }
       book.isClosed = true
       defer { book.tickets = [:] }
-      return Array(book.tickets.values)
+      return (Array(book.tickets.values), book.tickets.isEmpty ? [] : book.watchers)
     }
+    for watcher in watchers { watcher() }
+    return left
   }
 }
