@@ -81,7 +81,7 @@ let package = Package(
       name: "ImagingFixtures", path: "Tests/ImagingFixtures", cSettings: cSettings,
       linkerSettings: ["jpeg", "lcms2", "png16", "z"].map { .linkedLibrary($0) }),
     tests("NuthatchImagingTests", ["NuthatchImaging", "ImagingFixtures"]),
-    tests("NuthatchCoreTests", ["CSystem", "NuthatchCore", "TestServer"]),
+    tests("NuthatchCoreTests", ["CSystem", "NuthatchCore", "TestServer", "ImagingFixtures"]),
     tests("NuthatchTests", ["Nuthatch", "TestServer"]),
   ],
   swiftLanguageModes: [.v6]

@@ -20,6 +20,10 @@ public struct Request: Sendable {
   /// Whether what decodes of a damaged or truncated picture is an image, marked `isPartial`. Off.
   public var allowTruncated = false
 
+  /// Whether the transfer of a progressive JPEG may end when the thumbnails are done, and much of it remains: other sizes
+  /// then cost another fetch. Where bodies aren't kept it always may. Off.
+  public var earlyStop = false
+
   /// When answers from the cache are delivered.
   public var delivery = Delivery.twice
   /// −10 to 10, higher ones first.

@@ -9,28 +9,27 @@ import NuthatchTransport
 struct Admission: Sendable {
   let shared: SharedCache
   let plan: RequestPlan
-  let head: ResponseHead
-  let redirects: [ResponseHead]
-  let requestTime: Int64
-  let responseTime: Int64
+  let arrival: Arrival
   let body: Payload
   /// Whether the body was passed over, because nobody wanted it.
   let isBodyMissing: Bool
-  let origin: AnswerOrigin
   /// What the server was asked about; nil when it was asked for a whole answer.
   let base: Found?
   /// The sizes that anybody wants.
   let recipes: [Recipe]
+  /// Those of them that were made while it arrived.
+  let made: [Recipe: Picture]
   let maxPixels: Int
   let lockPlace: Int64?
   let flight: Flights.Flight?
-  /// How far the fetch reached (`Meta.reach`).
-  let reach: UInt8
   /// Whether nothing but the end of the connection said where the body ends.
   let isCloseDelimited: Bool
   /// Whether everybody who waits wants to judge it first.
   let isToBeJudged: Bool
   let priority: Int
+
+  private var head: ResponseHead { arrival.head }
+  private var origin: AnswerOrigin { arrival.origin }
 
   /// - Parameter then: gets the outcome; nil when the whole answer has to be asked for.
   func run(then: @escaping @Sendable (FetchOutcome?) -> Void) {
@@ -69,7 +68,8 @@ struct Admission: Sendable {
 
   private func renew(_ base: Found) -> Found? {
     guard
-      let meta = Caching.renewed(base.meta, by: head, requestTime: requestTime, responseTime: responseTime)
+      let meta = Caching.renewed(
+        base.meta, by: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
     else { return nil }
     // It answers those who wait, whether it can be kept or not.
     _ = shared.write(meta, plan, flight)
@@ -80,18 +80,12 @@ struct Admission: Sendable {
   }
 
   private func store(_ content: Digest?) {
-    var meta = Meta(
-      head: StorageRules.stored(head), requestTime: requestTime, responseTime: responseTime,
-      finalURL: origin.finalURL)
-    meta.redirects = redirects.count
+    var meta = arrival.meta
     meta.content = body.count > 0 ? content : nil
     meta.bodyLength = Int64(body.count)
     meta.isPicture = body.withBytes { Picture.isOne($0) }
-    meta.reach = reach
-    // Names alone: what the request said may be a secret, and its digest is in the key.
-    meta.varied = Vary(head.fields).names
-    if head.status == 404 || head.status == 410 { shared.forget(plan.name) }
-    guard !isBodyMissing, Caching.mayStore(meta, redirects, plan) else { return }
+    if head.status == 404 || head.status == 410 { shared.takeOut(plan.name) }
+    guard !isBodyMissing, Caching.mayStore(meta, arrival.redirects, plan) else { return }
     // A page of a captive portal, or an error with status 200, must not take a picture's place.
     if plan.policy.rules == .kit, !meta.isPicture, shared.hasPicture(plan) { return }
     guard !isCloseDelimited || isWholePicture else { return }
@@ -144,7 +138,7 @@ struct Admission: Sendable {
       workers: shared.runtime.workers, store: shared.store, keeping: shared.settings.thumbs,
       maxPixels: maxPixels,
       counts: shared.counts)
-    let source = PictureSource(content: content, url: origin.finalURL, body: body)
+    let source = PictureSource(content: content, url: origin.finalURL, made: made, body: body)
     maker.makeHere(source, recipes, priority: priority, then: then)
   }
 }
@@ -156,14 +150,12 @@ extension FetchTask {
     exchange.body.trim()
     let wanting = errands.filter { $0.plan.wantsPictures }
     let admission = Admission(
-      shared: shared, plan: plan, head: head, redirects: exchange.redirects,
-      requestTime: exchange.requestTime,
-      responseTime: exchange.responseTime, body: Payload(exchange.body), isBodyMissing: exchange.skipsBody,
-      origin: exchange.origin(timings),
+      shared: shared, plan: plan, arrival: exchange.arrival(head, timings), body: Payload(exchange.body),
+      isBodyMissing: exchange.skipsBody,
       base: exchange.isConditional ? base : nil,
-      recipes: Array(Set(wanting.flatMap(\.plan.recipes))),
+      recipes: Array(Set(wanting.flatMap(\.plan.recipes))), made: exchange.earlyStop?.made ?? [:],
       maxPixels: wanting.map(\.plan.maxPixels).max() ?? 0,
-      lockPlace: lockPlace, flight: flight, reach: exchange.reach, isCloseDelimited: timings.isCloseDelimited,
+      lockPlace: lockPlace, flight: flight, isCloseDelimited: timings.isCloseDelimited,
       isToBeJudged: errands.allSatisfy { $0.plan.inquiry?.request.asks.contains(.verdict) == true },
       priority: priority)
     lockPlace = nil

@@ -8,6 +8,8 @@ struct PictureSource: Sendable {
   let url: String
   /// Thumbnails whose pixels are at hand.
   var pictures: [Recipe: Picture] = [:]
+  /// Thumbnails that were made of it already, and aren't kept yet.
+  var made: [Recipe: Picture] = [:]
   /// Thumbnails that are there, by their recipe.
   var thumbs: [Recipe: ThumbRecord.Stored] = [:]
   /// The body, if it is there.

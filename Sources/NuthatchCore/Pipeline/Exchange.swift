@@ -17,6 +17,8 @@ struct Exchange {
   /// Looks at pictures while they arrive, so that what is none, or too large, is stopped at once.
   var probe: ImageProbe?
   var admitPictures = false
+  /// For a picture whose transfer may end before its body does.
+  var earlyStop: EarlyStop?
   /// Whether the server was asked if what is stored still holds.
   var isConditional = false
   /// Why the transfer was stopped by us.
@@ -65,6 +67,7 @@ struct Exchange {
     skipped = 0
     skipsBody = false
     probe = nil
+    earlyStop = nil
     refusal = nil
   }
 }

@@ -182,6 +182,7 @@ extension FetchTask: TransferSink {
     guard exchange.body.append(bytes) else {
       return refuse(.outOfMemory, "no memory for \(count) bytes of")
     }
+    tryToStop(after: bytes)
     if exchange.probe != nil, !goesOnAsPicture(bytes) { return .stop }
     for errand in errands where errand.plan.reportsProgress {
       errand.ticket.report(count, of: (try? exchange.head?.contentLength()) ?? nil)
@@ -201,7 +202,9 @@ extension FetchTask: TransferSink {
     }
     switch answer {
     case .needMore: break
-    case .found: exchange.probe = nil
+    case .found(let info):
+      exchange.probe = nil
+      watchForEnough(info)
     case .notAnImage, .unsupported, .fault:
       exchange.probe = nil
       // The verdict needs the whole body's rules (damage that is allowed, policies), unless nobody else wants it.

@@ -37,6 +37,8 @@ final class FetchTask: @unchecked Sendable {
 
   // The current attempt.
   var attempt = 1
+  /// The transfer was ended, because everybody's pictures were done: nobody else can have anything of it.
+  var stoppedEarly = false
   /// Nil before it sets out.
   var flight: Flights.Flight?
   var exchange: Exchange
@@ -64,7 +66,7 @@ final class FetchTask: @unchecked Sendable {
     // An error page was passed over, because all wanted pictures then.
     if exchange.skipsBody, !errand.plan.wantsPictures { return false }
     // What it will bring was taken out before this one asked.
-    if flight?.isRevoked == true { return false }
+    if flight?.isRevoked == true || stoppedEarly { return false }
     guard case .over = phase else { return errand.plan.policy.rules != .reload || (isReload && !hasBegun) }
     return false
   }

@@ -34,7 +34,10 @@ struct PictureMaker: Sendable {
     var pictures: Pictures = [:]
     var rest: [Recipe] = []
     for recipe in recipes {
-      if let picture = source.pictures[recipe] ?? unpacked(source.thumbs[recipe])
+      if let picture = source.made[recipe] {
+        pictures[recipe] = .success(picture)
+        keep(picture, source.content, recipe)
+      } else if let picture = source.pictures[recipe] ?? unpacked(source.thumbs[recipe])
         ?? stored(source.content, recipe)
       {
         pictures[recipe] = .success(picture)
@@ -78,8 +81,7 @@ struct PictureMaker: Sendable {
         }
         for (recipe, picture) in zip(group, made) {
           pictures[recipe] = .success(picture)
-          if keepsThumbs { keep(picture, source.content, recipe) }
-          remember(picture, source.content, recipe)
+          keep(picture, source.content, recipe)
         }
       } catch {
         let failure = NuthatchError(error, url: source.url)
@@ -90,8 +92,11 @@ struct PictureMaker: Sendable {
   }
 
   /// A full disk is no reason not to deliver what has been made.
-  private func keep(_ picture: Picture, _ content: Digest, _ recipe: Recipe) {
-    try? ThumbRecord.write(picture, ThumbRecord.key(content, recipe), keeping: keeping, in: store)
+  func keep(_ picture: Picture, _ content: Digest, _ recipe: Recipe) {
+    if keepsThumbs {
+      try? ThumbRecord.write(picture, ThumbRecord.key(content, recipe), keeping: keeping, in: store)
+    }
+    remember(picture, content, recipe)
   }
 
   /// The next one who wants it finds it in memory.

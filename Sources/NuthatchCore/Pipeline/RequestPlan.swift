@@ -20,6 +20,8 @@ struct RequestPlan: Sendable {
   let retries: Int
   let priority: Int
   let reportsProgress: Bool
+  /// Whether a transfer may end when its pictures are done.
+  let stopsEarly: Bool
   /// For requests that ask their program something.
   let inquiry: Inquiry?
 
@@ -80,6 +82,7 @@ struct RequestPlan: Sendable {
     delivery = request.delivery
     priority = min(max(request.priority, Priority.least), Priority.most)
     reportsProgress = request.reportsProgress
+    stopsEarly = request.earlyStop
     inquiry = own.asks.isEmpty ? nil : Inquiry(request: own, options: cacheOptions)
     guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative: \(first.url)") }
     guard maxPixels > 0 else { throw NuthatchError(.invalid, "max_pixels is not positive: \(first.url)") }

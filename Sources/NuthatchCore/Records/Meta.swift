@@ -20,6 +20,9 @@ struct Meta: Sendable {
   var bodyLength: Int64 = 0
   /// Whether the body was told to be a picture, by its bytes.
   var isPicture = false
+  /// Whether the transfer was ended before the body was whole: `content` stands for URL and validator then, and thumbnails
+  /// are all that there is.
+  var isPartial = false
   /// The farthest from public that an address of the fetch was: 0 public, 1 private or anybody's behind a proxy,
   /// 2 link-local, or private behind a public one.
   var reach: UInt8 = 0
@@ -32,7 +35,7 @@ struct Meta: Sendable {
   func encoded() -> [UInt8] {
     var encoder = RecordEncoder()
     encoder.put(Self.version)
-    encoder.put(UInt8(isPicture ? 1 : 0))
+    encoder.put(UInt8((isPicture ? 1 : 0) | (isPartial ? 2 : 0)))
     encoder.put(reach)
     encoder.put(mark)
     encoder.put(UInt16(clamping: head.status))
@@ -58,7 +61,9 @@ struct Meta: Sendable {
     var decoder = RecordDecoder(bytes)
     do {
       guard try decoder.number(UInt8.self) == Self.version else { return nil }
-      isPicture = try decoder.number(UInt8.self) & 1 != 0
+      let flags = try decoder.number(UInt8.self)
+      isPicture = flags & 1 != 0
+      isPartial = flags & 2 != 0
       reach = try decoder.number()
       mark = try decoder.number()
       let status = Int(try decoder.number(UInt16.self))

@@ -10,6 +10,7 @@ final class CacheCounts: Sendable {
   let fetched = Atomic(0)
   let failed = Atomic(0)
   let decodes = Atomic(0)
+  let stopped = Atomic(0)
   let bytes = Atomic(0)
 }
 
@@ -31,6 +32,8 @@ public struct CacheStatistics: Sendable, Equatable {
   public var failed = 0
   /// Decodes of a picture, each for any number of sizes.
   public var decodes = 0
+  /// Transfers that were ended because their thumbnails were done (`Request.earlyStop`).
+  public var stopped = 0
   /// Bytes of bodies received.
   public var bytes = 0
 }
@@ -47,6 +50,7 @@ extension CacheCounts {
       joined: joined.load(ordering: .relaxed), transfers: transfers.load(ordering: .relaxed),
       revalidated: revalidated.load(ordering: .relaxed), fetched: fetched.load(ordering: .relaxed),
       failed: failed.load(ordering: .relaxed), decodes: decodes.load(ordering: .relaxed),
+      stopped: stopped.load(ordering: .relaxed),
       bytes: bytes.load(ordering: .relaxed))
   }
 }

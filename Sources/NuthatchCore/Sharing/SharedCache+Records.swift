@@ -61,7 +61,8 @@ extension SharedCache {
   /// Whether what is stored is a picture.
   func hasPicture(_ plan: RequestPlan) -> Bool { meta(plan)?.isPicture ?? false }
 
-  private func meta(_ plan: RequestPlan) -> Meta? {
+  /// What is stored for a request, whether it may be given to it or not.
+  func meta(_ plan: RequestPlan) -> Meta? {
     guard let first = read(plan.name.key()), first.isSignpost else { return read(plan.name.key()) }
     return read(plan.name.key(variant: Caching.variant(first.varied, of: first.mark, plan)))
   }
@@ -107,9 +108,14 @@ extension SharedCache {
   /// Takes out what is stored under a name, all variants of it with it.
   func forget(_ name: AnswerName) {
     flights.revoke(name)
+    takeOut(name)
+    failures.forget(name)
+  }
+
+  /// The same, for what the server itself says: an answer on its way is not doubted.
+  func takeOut(_ name: AnswerName) {
     // What can't be taken out now is taken out with its pack.
     _ = try? store.remove(name.key())
-    failures.forget(name)
   }
 
   /// Asks the server behind an answer that was given already.

@@ -1,0 +1,33 @@
+import NuthatchTransport
+
+/// What is known of an answer that has come over the network, apart from its body.
+struct Arrival: Sendable {
+  let head: ResponseHead
+  let redirects: [ResponseHead]
+  /// Seconds since 1970 at which the request was sent and the head came.
+  let requestTime: Int64
+  let responseTime: Int64
+  /// How far the fetch reached (`Meta.reach`).
+  let reach: UInt8
+  let origin: AnswerOrigin
+
+  /// As it is kept, still without a body.
+  var meta: Meta {
+    var meta = Meta(
+      head: StorageRules.stored(head), requestTime: requestTime, responseTime: responseTime,
+      finalURL: origin.finalURL)
+    meta.redirects = redirects.count
+    meta.reach = reach
+    // Names alone: what the request said may be a secret, and its digest is in the key.
+    meta.varied = Vary(head.fields).names
+    return meta
+  }
+}
+
+extension Exchange {
+  func arrival(_ head: ResponseHead, _ timings: TransferTimings) -> Arrival {
+    Arrival(
+      head: head, redirects: redirects, requestTime: requestTime, responseTime: responseTime, reach: reach,
+      origin: origin(timings))
+  }
+}

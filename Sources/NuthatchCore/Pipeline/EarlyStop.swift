@@ -1,0 +1,183 @@
+import NuthatchHTTP
+import NuthatchImaging
+import NuthatchStore
+import NuthatchTransport
+
+/// A progressive picture of which the thumbnails may need only the beginning: watched while it arrives, decoded when that
+/// may do. Confined to the loop's thread.
+final class EarlyStop: @unchecked Sendable {
+  /// What must remain for a stop to pay: a new connection costs more than less.
+  static let leastRest: Int64 = 256 << 10
+
+  let info: ImageInfo
+  let recipes: [Recipe]
+  /// Bytes that the whole answer has.
+  let announced: Int64
+  private var watch: ScanWatch
+  /// A worker is decoding what was there.
+  fileprivate var isTrying = false
+  /// What came out, when it did.
+  fileprivate(set) var made: [Recipe: Picture]?
+
+  /// Nil for pictures all of which is needed.
+  init?(_ info: ImageInfo, _ recipes: Set<Recipe>, announced: Int64) {
+    guard announced > Self.leastRest, let watch = ScanWatch(info, boxes: recipes.map(\.box)) else {
+      return nil
+    }
+    self.info = info
+    self.recipes = Array(recipes)
+    self.announced = announced
+    self.watch = watch
+  }
+
+  /// Takes the next bytes. True when it is time to decode.
+  fileprivate func isDue(after bytes: UnsafeRawBufferPointer) -> Bool {
+    watch.feed(bytes) && !isTrying && made == nil
+  }
+}
+
+extension FetchTask {
+  /// Begins to watch a picture, if its transfer may end early.
+  func watchForEnough(_ info: ImageInfo) {
+    guard let head = exchange.head, head.status == 200, !head.fields.contains("Content-Encoding"),
+      errands.allSatisfy(\.mayStopEarly),
+      // The transport has refused a malformed one.
+      let announced = (try? head.contentLength()) ?? nil
+    else { return }
+    exchange.earlyStop = EarlyStop(info, Set(errands.flatMap(\.plan.recipes)), announced: announced)
+    tryToStop(after: exchange.body.contents)
+  }
+
+  /// Decodes what has come, when a scan has ended with `bytes` after which that may be enough.
+  func tryToStop(after bytes: UnsafeRawBufferPointer) {
+    guard let attempt = exchange.earlyStop, attempt.isDue(after: bytes),
+      attempt.announced - Int64(exchange.body.count) > EarlyStop.leastRest
+    else { return }
+    // A copy, because what has come moves while more comes.
+    let received = ByteBuffer()
+    guard received.append(exchange.body.contents) else { return }
+    let body = Payload(received)
+    let boxes = attempt.recipes.map(\.box)
+    // An estimate that can't be had is the decoder's to explain.
+    let need = (try? Thumbnailer.memoryNeed(attempt.info, boxes: boxes)) ?? 0
+    var options = DecodeOptions()
+    options.limits.pixels = errands.map(\.plan.maxPixels).max() ?? 0
+    options.limits.memory = runtime.workers.memory
+    options.limits.bytes = max(options.limits.bytes, body.count)
+    let settled = options
+    attempt.isTrying = true
+    let isSubmitted = runtime.workers.submit(priority: priority, need: need > PictureMaker.small ? need : 0) {
+      self.shared.counts.decodes.count()
+      // What doesn't decode yet may do so when more has come; a fault of the picture is found at its end.
+      let pictures = body.withBytes { try? Picture.make(from: $0, boxes, settled) }
+      self.runtime.loop.post { self.tried(attempt, pictures) }
+    }
+    if !isSubmitted { exchange.earlyStop = nil }
+  }
+
+  private func tried(_ attempt: EarlyStop, _ pictures: [Picture]?) {
+    guard exchange.earlyStop === attempt else { return }
+    attempt.isTrying = false
+    guard let pictures else { return }
+    let made = Dictionary(zip(attempt.recipes, pictures)) { first, _ in first }
+    attempt.made = made
+    // Whoever joined meanwhile may want something else.
+    guard case .flying(let entry, let transfer) = phase,
+      let head = exchange.head, let timings = runtime.transport.timings(of: transfer),
+      attempt.announced - Int64(exchange.body.count) > EarlyStop.leastRest,
+      errands.allSatisfy({ $0.mayStopEarly && $0.plan.recipes.allSatisfy { made[$0] != nil } })
+    else { return }
+    phase = .admitting
+    stoppedEarly = true
+    runtime.transport.cancel(transfer)
+    runtime.queue.finished(entry, .done, now: runtime.loop.now)
+    shared.counts.bytes.count(exchange.body.count)
+    shared.counts.stopped.count()
+    exchange.noteConnection(timings.connection)
+    admit(
+      PartialAdmission(
+        shared: shared, plan: plan, arrival: exchange.arrival(head, timings), announced: attempt.announced,
+        pictures: made, lockPlace: lockPlace, flight: flight))
+  }
+
+  private func admit(_ admission: PartialAdmission) {
+    lockPlace = nil
+    exchange.body = ByteBuffer()
+    let outcome = FetchOutcome.answered(
+      Fetched(
+        head: admission.arrival.head, body: .empty, content: nil,
+        pictures: admission.pictures.mapValues { .success($0) }, origin: admission.arrival.origin))
+    let isSubmitted = runtime.workers.submit(priority: priority) {
+      admission.run()
+      self.runtime.loop.post { self.conclude(outcome) }
+    }
+    guard !isSubmitted else { return }
+    admission.releaseLock()
+    conclude(.failed(.closed))
+  }
+}
+
+extension Errand {
+  /// Whether its pictures are all that it wants, even if nobody can make others of them.
+  fileprivate var mayStopEarly: Bool {
+    plan.wantsPictures && (plan.stopsEarly || !shared.settings.keepsSource) && plan.inquiry == nil
+  }
+}
+
+/// What becomes of an answer whose transfer was ended because its thumbnails were done, on a worker's thread.
+///
+/// Without its bytes nobody knows its digest. The thumbnails are kept under one of the URL and the strong validator instead,
+/// which says as much; they answer for nothing but themselves.
+struct PartialAdmission: Sendable {
+  let shared: SharedCache
+  let plan: RequestPlan
+  let arrival: Arrival
+  let announced: Int64
+  let pictures: [Recipe: Picture]
+  let lockPlace: Int64?
+  let flight: Flights.Flight?
+
+  func run() {
+    store()
+    releaseLock()
+  }
+
+  func releaseLock() {
+    if let lockPlace { shared.locks.release(lockPlace) }
+  }
+
+  private func store() {
+    guard plan.joint != nil, let tag = arrival.head.strongTag, var content = digest(tag) else { return }
+    var meta = arrival.meta
+    meta.isPicture = true
+    meta.bodyLength = announced
+    guard Caching.mayStore(meta, arrival.redirects, plan) else { return }
+    if let whole = shared.meta(plan), !whole.isPartial, whole.head.strongTag == tag, let known = whole.content
+    {
+      // The same bytes were here once, whole: these thumbnails join the others.
+      content = known
+    } else {
+      meta.isPartial = true
+    }
+    meta.content = content
+    let maker = shared.maker(plan)
+    for (recipe, picture) in pictures { maker.keep(picture, content, recipe) }
+    if shared.write(meta, plan, flight) { shared.failures.forget(plan.name) }
+  }
+
+  private func digest(_ tag: String) -> Digest? {
+    var encoder = RecordEncoder()
+    encoder.put("partial")
+    encoder.put(plan.name.key().bytes)
+    encoder.put(tag)
+    return encoder.bytes.withUnsafeBytes { Digest(of: $0) }
+  }
+}
+
+extension ResponseHead {
+  /// The validator that stands for these very bytes; nil where there is none.
+  fileprivate var strongTag: String? {
+    guard let tag = fields["ETag"], tag.hasPrefix("\""), tag.count > 2 else { return nil }
+    return tag
+  }
+}

@@ -1,0 +1,237 @@
+import Glibc
+import ImagingFixtures
+import NuthatchCore
+import TestServer
+import Testing
+
+/// Transfers of progressive pictures that end when their thumbnails are done.
+@Suite("A transfer of a progressive picture") struct EarlyStopTests {
+  /// 800 KB, of which small thumbnails need less than a tenth.
+  private static let jpeg: [UInt8] = {
+    var options = nht_jpeg_options()
+    (options.width, options.height) = (1200, 900)
+    options.color = Int32(NHT_YCC)
+    (options.horizontal, options.vertical) = (2, 2)
+    (options.quality, options.is_progressive) = (92, 1)
+    var state: UInt32 = 1
+    let samples = [UInt8](unsafeUninitializedCapacity: 1200 * 900 * 3) { bytes, count in
+      for index in 0..<bytes.count {
+        state = state &* 1_664_525 &+ 1_013_904_223
+        bytes[index] = UInt8(truncatingIfNeeded: index / 3 % 1200 / 6) &+ UInt8(state >> 25)
+      }
+      count = bytes.count
+    }
+    var size = 0
+    guard let made = nht_jpeg(&options, samples, &size) else { return [] }
+    defer { free(made) }
+    return Array(UnsafeBufferPointer(start: made, count: size))
+  }()
+
+  private static let half = jpeg.count / 2
+
+  private let clock = TestClock()
+  private let bench: Bench
+
+  init() throws {
+    let clock = clock
+    bench = try Bench {
+      $0.clock = clock.wall
+      $0.keepSource = false
+    }
+    #expect(Self.jpeg.count > 800_000)
+  }
+
+  /// Half of it, and the other half when the gate is opened.
+  private func slow(_ gate: String = "gate", tag: String? = "\"1\"") -> Script {
+    var script = Script(
+      headers: ["Cache-Control": "max-age=60"],
+      steps: [.bytes(Array(Self.jpeg[..<Self.half])), .wait(gate), .bytes(Array(Self.jpeg[Self.half...]))])
+    if let tag { script = script.withValidators(etag: tag) }
+    return script
+  }
+
+  private func submit(_ size: Int?, early: Bool = false, to cache: Cache? = nil) throws -> Ticket {
+    var request = Request(bench.server.url("/a.jpg"))
+    if let size { request.boxes = [ThumbnailBox(size)] }
+    request.earlyStop = early
+    request.delivery = .fresh
+    return try (cache ?? bench.cache).submit(request)
+  }
+
+  private func image(_ ticket: Ticket) throws -> Image {
+    let event = try #require(try ticket.final(within: 60_000))
+    if let error = event.error { throw error }
+    return try #require(event.images.first)
+  }
+
+  private func keeping() throws -> Cache {
+    var options = Cache.Options()
+    options.clock = clock.wall
+    return try Cache(path: bench.folder + "/keeping", options: options)
+  }
+
+  @Test("ends when all have what they want, and much remains")
+  func stops() throws {
+    bench.server.on("/a.jpg", slow())
+    let first = try image(submit(40))
+    #expect(first.width == 40 && first.originalWidth == 1200 && !first.isInCache && !first.isPartial)
+    #expect(first.source == .network)
+    #expect(bench.server.waitForDisconnect(1))
+    #expect(bench.cache.statistics.stopped == 1)
+    #expect(bench.cache.statistics.bytes < Self.half + 1)
+    // It is a hit from now on, also for a handle that has nothing in memory.
+    let again = try image(submit(40))
+    #expect(again.isInCache && again.width == 40)
+    #expect(bench.server.count() == 1)
+
+    // The same pixels as from the whole.
+    bench.server.gate("gate").open()
+    let keeping = try keeping()
+    defer { keeping.close() }
+    let whole = try image(submit(40, to: keeping))
+    #expect(keeping.statistics.stopped == 0)
+    #expect(first.withPixels { Array($0) } == whole.withPixels { Array($0) })
+  }
+
+  @Test("ends on a request's wish, too")
+  func wish() throws {
+    let keeping = try keeping()
+    defer { keeping.close() }
+    bench.server.on("/a.jpg", slow())
+    #expect(try image(submit(40, early: true, to: keeping)).width == 40)
+    #expect(bench.server.waitForDisconnect(1))
+  }
+
+  @Test("goes on for those who want all of it")
+  func wholeForOthers() throws {
+    bench.server.on("/a.jpg", slow("late").after(.wait("begin")))
+    let small = try submit(40)
+    #expect(bench.server.gate("begin").waitUntilReached(1))
+    let all = try submit(nil)
+    bench.server.gate("begin").open()
+    #expect(bench.server.gate("late").waitUntilReached(1))
+    bench.server.gate("late").open()
+    #expect(try all.result().withBody { Array($0) } == Self.jpeg)
+    #expect(try image(small).width == 40)
+    #expect(bench.server.count() == 1)
+    #expect(bench.cache.statistics.stopped == 0)
+  }
+
+  @Test("goes on for a size that needs more")
+  func moreScans() throws {
+    bench.server.on("/a.jpg", slow("late").after(.wait("begin")))
+    let small = try submit(40)
+    #expect(bench.server.gate("begin").waitUntilReached(1))
+    let large = try submit(1000)
+    bench.server.gate("begin").open()
+    #expect(bench.server.gate("late").waitUntilReached(1))
+    bench.server.gate("late").open()
+    #expect(try image(large).width == 1000 && image(small).width == 40)
+    #expect(bench.server.count() == 1)
+  }
+
+  @Test("that ended takes nobody in: another begins")
+  func noJoiners() throws {
+    bench.server.on("/a.jpg", slow())
+    #expect(try image(submit(40)).width == 40)
+    bench.server.gate("gate").open()
+    #expect(try submit(nil).result().bodySize == Self.jpeg.count)
+    #expect(bench.server.count() == 2)
+  }
+
+  @Test("leaves thumbnails that answer for themselves only, until the whole comes")
+  func partial() throws {
+    bench.server.on("/a.jpg", slow())
+    _ = try image(submit(40))
+    // Another size of the same answer: another fetch, and both stay.
+    _ = try image(submit(60))
+    #expect(bench.server.count() == 2)
+    #expect(try image(submit(40)).isInCache && image(submit(60)).isInCache)
+    bench.server.gate("gate").open()
+    // Never an answer to whoever wants the bytes.
+    let whole = try submit(nil).result()
+    #expect(!whole.isInCache && whole.bodySize == Self.jpeg.count)
+    #expect(bench.server.count() == 3)
+    #expect(try submit(nil).result().isInCache)
+    #expect(try image(submit(100)).isInCache)
+    #expect(bench.server.count() == 3)
+  }
+
+  @Test("adds to what the whole left, when only its thumbnails are there")
+  func afterWhole() throws {
+    bench.server.on("/a.jpg", slow())
+    bench.server.gate("gate").open()
+    // Too large a size for any scan to be left out, so that all of it comes; its body isn't kept.
+    _ = try image(submit(1000))
+    bench.server.gate("gate").close()
+    #expect(try image(submit(40)).width == 40)
+    #expect(bench.cache.statistics.stopped == 1)
+    #expect(try image(submit(1000)).isInCache && image(submit(40)).isInCache)
+    #expect(bench.server.count() == 2)
+  }
+
+  @Test("is asked about again by its validator")
+  func revalidated() throws {
+    bench.server.on("/a.jpg", slow())
+    _ = try image(submit(40))
+    clock.advance(seconds: 100)
+    bench.server.gate("gate").open()
+    let event = try #require(try submit(40).final())
+    #expect(event.kind == .unchanged && event.isInCache && event.images.first?.width == 40)
+    #expect(bench.server.count() == 2)
+    #expect(try image(submit(40)).isInCache)
+    #expect(bench.server.count() == 2)
+  }
+
+  @Test("leaves nothing without a strong validator", arguments: ["W/\"1\"", nil])
+  func weak(tag: String?) throws {
+    bench.server.on("/a.jpg", slow(tag: tag))
+    #expect(try image(submit(40)).width == 40)
+    #expect(try !image(submit(40)).isInCache)
+    #expect(bench.server.count() == 2)
+  }
+
+  @Test("doesn't end for a little rest")
+  func littleRest() throws {
+    let rest = 200_000
+    bench.server.on(
+      "/a.jpg",
+      Script(steps: [
+        .bytes(Array(Self.jpeg.dropLast(rest))), .wait("gate"), .bytes(Array(Self.jpeg.suffix(rest))),
+      ]))
+    let ticket = try submit(40)
+    #expect(bench.server.gate("gate").waitUntilReached(1))
+    bench.server.gate("gate").open()
+    #expect(try image(ticket).width == 40)
+    #expect(bench.cache.statistics.stopped == 0)
+  }
+
+  @Test("that is damaged goes on to its end, and fails there")
+  func damaged() throws {
+    var bytes = Self.jpeg
+    for place in stride(from: 3000, to: 60_000, by: 50) { bytes[place] = 0xFF }
+    bench.server.on("/a.jpg", .ok(bytes))
+    let error = #expect(throws: NuthatchError.self) { try image(submit(40)) }
+    #expect(error?.code == .corrupt)
+    #expect(bench.cache.statistics.stopped == 0)
+  }
+
+  @Test("may be cancelled, or closed, at any moment")
+  func cancelled() throws {
+    for round in 0..<20 {
+      bench.server.on("/a.jpg", slow("gate\(round)"))
+      let ticket = try submit(40)
+      #expect(bench.server.gate("gate\(round)").waitUntilReached(1))
+      usleep(UInt32(round * 300))
+      ticket.cancel()
+      _ = try ticket.final()
+      try bench.cache.remove(bench.server.url("/a.jpg"))
+    }
+    bench.server.on("/a.jpg", slow("last"))
+    let ticket = try submit(40)
+    #expect(bench.server.gate("last").waitUntilReached(1))
+    bench.cache.close()
+    let event = try ticket.final()
+    #expect(event?.error?.code == .closed || event?.kind == .fresh)
+  }
+}
