@@ -10,6 +10,8 @@ import NuthatchTransport
 final class Runtime: @unchecked Sendable {
   let transport: Transport
   let workers: WorkerPool
+  /// What bodies on their way hold.
+  let inFlight = InFlight(limit: QueueOptions.current.inFlightBytes)
   private let clerk: QueueClerk
   /// Confined to the loop's thread.
   private let pressure: PressureWatch
@@ -100,6 +102,7 @@ final class Runtime: @unchecked Sendable {
     let running = current
     nhs_process_unlock()
     guard let running, running.epoch == nhs_fork_epoch() else { return }
+    running.inFlight.setLimit(QueueOptions.current.inFlightBytes)
     let clerk = running.clerk
     running.loop.post { clerk.adoptOptions() }
   }

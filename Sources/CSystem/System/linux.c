@@ -3,10 +3,14 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -59,6 +63,37 @@ int nhs_canonical_ipv6(const char *text, char *printed, size_t capacity) {
     struct in6_addr address;
     if (inet_pton(AF_INET6, text, &address) != 1) return -1;
     return inet_ntop(AF_INET6, &address, printed, (socklen_t)capacity) ? 0 : -1;
+}
+
+int nhs_unlinked_file(const char *folder) {
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) {
+        return fd;
+    }
+    // The file system has no files without names: one is taken away again.
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/inflight-XXXXXX", folder);
+    if (length < 0 || (size_t)length >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0) {
+        unlink(path);
+    }
+    return fd;
+}
+
+void *nhs_map_longer(int fd, void *old, size_t old_size, size_t size) {
+    // Without room on the disk a write into the mapping would end the process.
+    int error = posix_fallocate(fd, 0, (off_t)size);
+    if (error != 0) {
+        errno = error;
+        return NULL;
+    }
+    void *mapped = old ? mremap(old, old_size, size, MREMAP_MAYMOVE)
+                       : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return mapped == MAP_FAILED ? NULL : mapped;
 }
 
 int nhs_connect_unix(const char *path) {

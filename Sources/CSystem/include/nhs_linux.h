@@ -28,6 +28,14 @@ int nhs_epoll_watch(int epoll, int fd, uint32_t events, int is_new);
 /* Up to `count` ready descriptors with their events; waits at most `timeout_ms` (-1: for ever). */
 int nhs_epoll_wait(int epoll, int *fds, uint32_t *events, int count, int timeout_ms);
 
+/* A file without a name in `folder`, closed on exec. -1 and errno on failure. */
+int nhs_unlinked_file(const char *folder);
+/*
+ * Makes the file `size` bytes long, all of them with room on the disk, and maps it in the place of `old`, which has
+ * `old_size` bytes (NULL, 0 at first). NULL and errno on failure; `old` is as it was then.
+ */
+void *nhs_map_longer(int fd, void *old, size_t old_size, size_t size);
+
 /* A stream socket, connected to the AF_UNIX socket of that name, that never blocks. -1 and errno on failure. */
 int nhs_connect_unix(const char *path);
 

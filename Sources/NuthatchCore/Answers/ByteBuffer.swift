@@ -1,52 +1,133 @@
+import CSystem
 import Glibc
 
 /// Bytes that grow while they arrive and then stay where they are.
 ///
 /// Memory comes from `realloc`, checked, because a server chooses the size and Swift can't recover from a failed
-/// allocation. Written by one thread; once shared it is only read, which is why it is Sendable.
+/// allocation. What all buffers together may hold is limited (`InFlight`): one that finds no room goes on in a file without
+/// a name. Written by one thread; once shared it is only read, which is why it is Sendable.
 final class ByteBuffer: @unchecked Sendable {
   private var base: UnsafeMutableRawPointer?
   private var capacity = 0
   private(set) var count = 0
+  /// The file that `base` is mapped from; -1 for private memory.
+  private var file: Int32 = -1
+  private let inFlight: InFlight?
+  /// Where a file may be made.
+  private let folder: String
 
   /// What is reserved on a server's word alone; more only when that much has come.
   private static let trust = 1 << 20
 
+  /// Bytes that count for nothing.
+  init() {
+    inFlight = nil
+    folder = ""
+  }
+
+  /// Bytes on their way.
+  init(_ inFlight: InFlight, else folder: String) {
+    self.inFlight = inFlight
+    self.folder = folder
+  }
+
   var contents: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+
+  /// Whether they lie in a file.
+  var isInFile: Bool { file >= 0 }
 
   /// Makes room for an announced length.
   func reserve(announced: Int64) {
+    // What can't be had now is asked for again when bytes come.
     _ = grow(to: Int(min(max(announced, 0), Int64(Self.trust))))
   }
 
-  /// False when there is no memory for more.
-  func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard let source = bytes.baseAddress, !bytes.isEmpty else { return true }
+  /// 0, or the number of the fault: ENOMEM, ENOSPC, or what else became of the file.
+  func append(_ bytes: UnsafeRawBufferPointer) -> Int32 {
+    guard let source = bytes.baseAddress, !bytes.isEmpty else { return 0 }
     let (needed, overflow) = count.addingReportingOverflow(bytes.count)
-    guard !overflow else { return false }
-    if needed > capacity, !grow(to: max(needed, capacity + capacity / 2)) { return false }
-    guard let base else { return false }
+    guard !overflow, needed <= Int.max / 2 else { return ENOMEM }
+    if needed > capacity {
+      let fault = grow(to: max(needed, capacity + capacity / 2))
+      guard fault == 0 else { return fault }
+    }
+    guard let base else { return ENOMEM }
     memcpy(base + count, source, bytes.count)
     count = needed
-    return true
+    return 0
   }
 
-  /// Gives back what was reserved too much.
+  /// No more will come: what was reserved too much is given back.
   func trim() {
-    guard count > 0, count < capacity else { return }
+    guard !isInFile, count > 0, count < capacity else { return }
+    // Nothing is lost when a smaller one can't be had.
     _ = resize(to: count)
   }
 
-  private func grow(to wanted: Int) -> Bool {
-    wanted <= capacity || resize(to: wanted)
+  /// They are on their way no more, and count for nothing.
+  func arrive() {
+    guard !isInFile else { return }
+    inFlight?.give(charged)
+    charged = 0
   }
 
-  private func resize(to wanted: Int) -> Bool {
-    guard let moved = realloc(base, wanted) else { return false }
+  private var charged = 0
+
+  private func grow(to wanted: Int) -> Int32 {
+    guard wanted > capacity else { return 0 }
+    if isInFile { return lengthen(to: wanted) }
+    guard let inFlight else { return resize(to: wanted) }
+    guard inFlight.take(wanted - charged) else { return moveToFile(wanted) }
+    charged = wanted
+    return resize(to: wanted)
+  }
+
+  private func resize(to wanted: Int) -> Int32 {
+    guard let moved = realloc(base, wanted) else { return ENOMEM }
     base = moved
     capacity = wanted
-    return true
+    if wanted < charged {
+      inFlight?.give(charged - wanted)
+      charged = wanted
+    }
+    return 0
   }
 
-  deinit { free(base) }
+  private func moveToFile(_ wanted: Int) -> Int32 {
+    let new = nhs_unlinked_file(folder)
+    guard new >= 0 else { return errno }
+    let size = Self.rounded(wanted)
+    guard let mapped = nhs_map_longer(new, nil, 0, size) else {
+      let fault = errno
+      close(new)
+      return fault
+    }
+    if let base {
+      memcpy(mapped, base, count)
+      free(base)
+    }
+    arrive()
+    (base, capacity, file) = (mapped, size, new)
+    return 0
+  }
+
+  private func lengthen(to wanted: Int) -> Int32 {
+    let size = Self.rounded(wanted)
+    guard let mapped = nhs_map_longer(file, base, capacity, size) else { return errno }
+    (base, capacity) = (mapped, size)
+    return 0
+  }
+
+  /// Files grow by a mebibyte at least.
+  private static func rounded(_ size: Int) -> Int { (size + trust - 1) & ~(trust - 1) }
+
+  deinit {
+    if isInFile {
+      munmap(base, capacity)
+      close(file)
+    } else {
+      arrive()
+      free(base)
+    }
+  }
 }

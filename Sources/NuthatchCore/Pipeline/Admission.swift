@@ -10,7 +10,7 @@ struct Admission: Sendable {
   let shared: SharedCache
   let plan: RequestPlan
   let arrival: Arrival
-  let body: Payload
+  let received: ByteBuffer
   /// Whether the body was passed over, because nobody wanted it.
   let isBodyMissing: Bool
   /// What the server was asked about; nil when it was asked for a whole answer.
@@ -30,6 +30,7 @@ struct Admission: Sendable {
 
   private var head: ResponseHead { arrival.head }
   private var origin: AnswerOrigin { arrival.origin }
+  private var body: Payload { Payload(received) }
 
   /// - Parameter then: gets the outcome; nil when the whole answer has to be asked for.
   func run(then: @escaping @Sendable (FetchOutcome?) -> Void) {
@@ -51,6 +52,7 @@ struct Admission: Sendable {
         if storesNow { store(content) }
         releaseLock()
       }
+      received.arrive()
       var fetched = Fetched(head: head, body: body, content: content, pictures: pictures, origin: origin)
       if isNamed, isToBeJudged { fetched.keep = { store(content) } }
       then(.answered(fetched))
@@ -150,7 +152,7 @@ extension FetchTask {
     exchange.body.trim()
     let wanting = errands.filter { $0.plan.wantsPictures }
     let admission = Admission(
-      shared: shared, plan: plan, arrival: exchange.arrival(head, timings), body: Payload(exchange.body),
+      shared: shared, plan: plan, arrival: exchange.arrival(head, timings), received: exchange.body,
       isBodyMissing: exchange.skipsBody,
       base: exchange.isConditional ? base : nil,
       recipes: Array(Set(wanting.flatMap(\.plan.recipes))), made: exchange.earlyStop?.made ?? [:],

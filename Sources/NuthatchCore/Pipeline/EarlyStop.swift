@@ -55,7 +55,7 @@ extension FetchTask {
     else { return }
     // A copy, because what has come moves while more comes.
     let received = ByteBuffer()
-    guard received.append(exchange.body.contents) else { return }
+    guard received.append(exchange.body.contents) == 0 else { return }
     let body = Payload(received)
     let boxes = attempt.recipes.map(\.box)
     // An estimate that can't be had is the decoder's to explain.

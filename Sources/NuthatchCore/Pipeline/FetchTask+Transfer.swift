@@ -1,3 +1,4 @@
+import Glibc
 import NuthatchImaging
 import NuthatchTransport
 
@@ -147,6 +148,7 @@ extension FetchTask: TransferSink {
     }
     guard !errands.isEmpty else { return .stop }
     if exchange.admitPictures { exchange.probe = ImageProbe() }
+    exchange.body = ByteBuffer(runtime.inFlight, else: shared.path)
     exchange.body.reserve(announced: announced)
     return .goOn
   }
@@ -179,9 +181,8 @@ extension FetchTask: TransferSink {
       leaveAlone(errand, .tooLarge, "the body goes on, beyond max_bytes (\(errand.plan.maxBytes))")
     }
     guard !errands.isEmpty else { return .stop }
-    guard exchange.body.append(bytes) else {
-      return refuse(.outOfMemory, "no memory for \(count) bytes of")
-    }
+    let fault = exchange.body.append(bytes)
+    guard fault == 0 else { return refuse(roomFault: fault, count) }
     tryToStop(after: bytes)
     if exchange.probe != nil, !goesOnAsPicture(bytes) { return .stop }
     for errand in errands where errand.plan.reportsProgress {
@@ -226,6 +227,15 @@ extension FetchTask: TransferSink {
     errand.conclude(.failed(error))
   }
 
+  private func refuse(roomFault: Int32, _ count: Int64) -> TransferVerdict {
+    switch roomFault {
+    case ENOMEM: refuse(.outOfMemory, "no memory for \(count) bytes of")
+    case ENOSPC, EDQUOT: refuse(.noSpace, "no room on the disk for \(count) bytes on their way from")
+    default:
+      refuse(.io, "no file for \(count) bytes on their way (\(String(cString: strerror(roomFault)))) from")
+    }
+  }
+
   private func refuse(_ code: ErrorCode, _ message: String) -> TransferVerdict {
     exchange.refusal = NuthatchError(code, "\(message): \(exchange.hop.url)")
     return .stop
@@ -235,6 +245,7 @@ extension FetchTask: TransferSink {
     guard case .flying(let entry, _) = phase else { return }
     phase = .idle
     shared.counts.bytes.count(exchange.body.count)
+    if exchange.body.isInFile { shared.counts.filed.count() }
     exchange.noteConnection(timings.connection)
     let ending = AttemptEnding(exchange, fault, timings)
     if exchange.refusal == nil, let wait = delayBeforeRetry(ending) {

@@ -9,6 +9,10 @@ public struct QueueOptions: Sendable, Equatable {
   /// Starts a second for each host. nil, the default: no limit.
   public var rate: Double?
 
+  /// What all bodies that are being received may hold in memory, in bytes; what comes beyond it is kept in files without a
+  /// name in the cache's directory. 64 MiB.
+  public var inFlightBytes = 64 << 20
+
   /// The defaults.
   public init() {}
 
@@ -28,6 +32,7 @@ public struct QueueOptions: Sendable, Equatable {
       throw NuthatchError(.invalid, "concurrency must be 1 to 512, or automatic")
     }
     guard counts.contains(perHost ?? 1) else { throw NuthatchError(.invalid, "per_host must be 1 to 512") }
+    guard inFlightBytes >= 0 else { throw NuthatchError(.invalid, "inflight_bytes is negative") }
     if let rate {
       guard rate > 0, rate <= 1_000_000 else { throw NuthatchError(.invalid, "rate must be positive") }
     }

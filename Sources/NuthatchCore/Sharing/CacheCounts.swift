@@ -11,6 +11,7 @@ final class CacheCounts: Sendable {
   let failed = Atomic(0)
   let decodes = Atomic(0)
   let stopped = Atomic(0)
+  let filed = Atomic(0)
   let bytes = Atomic(0)
 }
 
@@ -34,6 +35,8 @@ public struct CacheStatistics: Sendable, Equatable {
   public var decodes = 0
   /// Transfers that were ended because their thumbnails were done (`Request.earlyStop`).
   public var stopped = 0
+  /// Bodies that went on in a file while they were received (`QueueOptions.inFlightBytes`).
+  public var filed = 0
   /// Bytes of bodies received.
   public var bytes = 0
 }
@@ -50,7 +53,7 @@ extension CacheCounts {
       joined: joined.load(ordering: .relaxed), transfers: transfers.load(ordering: .relaxed),
       revalidated: revalidated.load(ordering: .relaxed), fetched: fetched.load(ordering: .relaxed),
       failed: failed.load(ordering: .relaxed), decodes: decodes.load(ordering: .relaxed),
-      stopped: stopped.load(ordering: .relaxed),
+      stopped: stopped.load(ordering: .relaxed), filed: filed.load(ordering: .relaxed),
       bytes: bytes.load(ordering: .relaxed))
   }
 }

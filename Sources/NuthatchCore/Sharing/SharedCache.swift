@@ -12,6 +12,7 @@ final class SharedCache: @unchecked Sendable {
   }
 
   let store: Store
+  let path: String
   let settings: Settings
   let locks: FlightLocks
   let failures = FailedURLs()
@@ -37,6 +38,7 @@ final class SharedCache: @unchecked Sendable {
       throw NuthatchError(error, path: path)
     }
     settings = Settings(thumbs: options.store ?? .packed, keepsSource: options.keepSource ?? true)
+    self.path = path
     locks = FlightLocks(directory: path)
     self.runtime = runtime
     clock = options.clock

@@ -1,0 +1,26 @@
+import Synchronization
+
+/// What all bodies that are being received hold in private memory, and may hold, in the whole process.
+final class InFlight: Sendable {
+  private let limit: Atomic<Int>
+  private let held = Atomic(0)
+
+  init(limit: Int) { self.limit = Atomic(limit) }
+
+  /// Bytes held at this moment.
+  var bytes: Int { held.load(ordering: .relaxed) }
+
+  func setLimit(_ bytes: Int) { limit.store(bytes, ordering: .relaxed) }
+
+  /// False when there is no room for so many more.
+  func take(_ count: Int) -> Bool {
+    let (_, now) = held.wrappingAdd(count, ordering: .relaxed)
+    guard now > limit.load(ordering: .relaxed) else { return true }
+    give(count)
+    return false
+  }
+
+  func give(_ count: Int) {
+    if count > 0 { _ = held.wrappingSubtract(count, ordering: .relaxed) }
+  }
+}
