@@ -102,6 +102,9 @@ public final class Cache: Sendable {
     for ticket in open.close() ?? [] { ticket.cancel() }
   }
 
+  /// Whether it takes no more requests.
+  package var isShutDown: Bool { isForked || open.isClosed }
+
   /// Ends every request that is under way with the error `closed`; further calls throw it. Waits for the
   /// network only where a stale answer was given that is being revalidated behind: two seconds at most.
   public func close() {

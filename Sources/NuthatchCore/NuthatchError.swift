@@ -63,7 +63,7 @@ extension NuthatchError {
       .badURL, "\(fault.reason), at byte \(fault.position) of \(WebURL.redacted(url).quotedForMessage)")
   }
 
-  static let closed = NuthatchError(.closed, "the cache has been closed")
-  static let forked = NuthatchError(
+  package static let closed = NuthatchError(.closed, "the cache has been closed")
+  package static let forked = NuthatchError(
     .forked, "this handle belongs to the parent process; open the cache again in the forked child")
 }

@@ -4,10 +4,10 @@ import CSystem
 ///
 /// A futex instead of a condition variable, because it lives in plain memory, needs no clean-up, and a forked child
 /// may leave it behind in any state.
-final class Bell: @unchecked Sendable {
+package final class Bell: @unchecked Sendable {
   private let word: UnsafeMutablePointer<UInt32>
 
-  init() {
+  package init() {
     word = .allocate(capacity: 1)
     word.initialize(to: 0)
   }
@@ -15,18 +15,18 @@ final class Bell: @unchecked Sendable {
   deinit { word.deallocate() }
 
   /// To be read before looking at what the bell announces.
-  var current: UInt32 { nhs_load_acquire(word) }
+  package var current: UInt32 { nhs_load_acquire(word) }
 
-  func ring() {
+  package func ring() {
     nhs_add_release(word, 1)
     nhs_futex_wake_all(word)
   }
 
   /// Returns when the bell has rung since it showed `seen`, at the deadline, or sooner for no reason.
-  func wait(after seen: UInt32, until deadline: Int64) { nhs_futex_wait(word, seen, deadline) }
+  package func wait(after seen: UInt32, until deadline: Int64) { nhs_futex_wait(word, seen, deadline) }
 
   /// A monotonic time this many milliseconds from now; the end of time for nil.
-  static func deadline(_ milliseconds: Int64?) -> Int64 {
+  package static func deadline(_ milliseconds: Int64?) -> Int64 {
     guard let milliseconds, milliseconds < Int64.max / 2_000_000 else { return .max }
     let (due, overflow) = nhs_monotonic_ns().addingReportingOverflow(max(0, milliseconds) * 1_000_000)
     return overflow ? .max : due

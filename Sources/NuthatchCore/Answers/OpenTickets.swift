@@ -1,4 +1,5 @@
 import NuthatchTransport
+import Synchronization
 
 /// The tickets of a cache that have no final event yet, which is whom a close must tell.
 ///
@@ -13,6 +14,8 @@ final class OpenTickets: Sendable {
   }
 
   private let book = Locked(Book())
+  /// How many have no final event: it counts one less before that can be taken.
+  private let underWay = Atomic(0)
   /// Rings when the last ticket has gone.
   private let bell = Bell()
 
@@ -21,7 +24,7 @@ final class OpenTickets: Sendable {
   /// Those that are open at this moment.
   var all: [Ticket] { book.withLock { Array($0.tickets.values) } }
 
-  var count: Int { book.withLock { $0.tickets.count } }
+  var count: Int { underWay.load(ordering: .acquiring) }
 
   /// Keeps `ticket` until its final event. False when the cache has been closed.
   func add(_ ticket: Ticket) -> Bool {
@@ -32,6 +35,8 @@ final class OpenTickets: Sendable {
       return (book.lastNumber, book.tickets.count == 1 ? book.watchers : [])
     }
     guard let (number, watchers) = added else { return false }
+    underWay.add(1, ordering: .acquiringAndReleasing)
+    ticket.whenEnding { self.underWay.subtract(1, ordering: .acquiringAndReleasing) }
     for watcher in watchers { watcher() }
     ticket.whenFinal { _ in self.remove(number) }
     return true
@@ -51,12 +56,12 @@ final class OpenTickets: Sendable {
   /// at once, and look for itself, because two turns may be told of in any order.
   func watch(_ watcher: @escaping @Sendable () -> Void) { book.withLock { $0.watchers.append(watcher) } }
 
-  /// False when some are still open after this time.
+  /// False when some are still open after this time. Those that aren't have told everybody of their end.
   func waitUntilEmpty(within milliseconds: Int64?) -> Bool {
     let deadline = Bell.deadline(milliseconds)
     while true {
       let ring = bell.current
-      if count == 0 { return true }
+      if book.withLock({ $0.tickets.isEmpty }) { return true }
       if Bell.deadline(0) >= deadline { return false }
       bell.wait(after: ring, until: deadline)
     }

@@ -20,6 +20,8 @@ public final class Ticket: Sendable {
     /// takes them, so that keeping the ticket doesn't keep the answer's bytes.
     var events: [Event] = []
     var observers: [@Sendable (Event) -> Void] = []
+    /// Called with the final event, before anybody can take it.
+    var ending: (@Sendable () -> Void)?
     /// Called after each event that can be taken.
     var news: (@Sendable () -> Void)?
     var abort: (@Sendable () -> Void)?
@@ -176,6 +178,10 @@ extension Ticket {
     }
   }
 
+  /// Calls `observer` when it ends, before anybody can know: under a lock, so that it must do next to nothing. To be called
+  /// before anything else happens to the ticket.
+  func whenEnding(_ observer: @escaping @Sendable () -> Void) { progress.withLock { $0.ending = observer } }
+
   /// Whether its final event is still to come.
   var isOpen: Bool { progress.withLock { !$0.isFinal } }
 
@@ -227,11 +233,13 @@ extension Ticket {
     let ended: Progress? = progress.withLock { progress in
       guard !progress.isFinal else { return nil }
       progress.isFinal = true
+      progress.ending?()
       progress.events.removeAll { $0.kind == .progress || $0.kind == .question }
       progress.events.append(event)
       progress.state = event.kind == .cancelled ? .cancelled : .done
       defer {
         progress.observers = []
+        progress.ending = nil
         progress.news = nil
         progress.abort = nil
         progress.prioritise = nil

@@ -24,9 +24,11 @@ enum OpenCaches {
   private static func checked(
     _ shared: SharedCache, _ identity: CacheDirectory.Identity, _ options: Cache.Options
   ) throws(NuthatchError) -> SharedCache {
-    if let conflict = shared.conflict(with: options) {
+    do {
+      try shared.check(options)
+    } catch {
       release(shared, identity)
-      throw NuthatchError(.conflict, "the directory is open in this process with another \(conflict)")
+      throw error
     }
     return shared
   }

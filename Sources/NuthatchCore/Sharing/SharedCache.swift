@@ -28,17 +28,9 @@ final class SharedCache: @unchecked Sendable {
   let decodes: Decodes
 
   init(_ path: String, _ options: Cache.Options, _ runtime: Runtime) throws(NuthatchError) {
-    do throws(StoreFault) {
-      store = try Store.open(
-        path,
-        Store.Options(
-          diskBytes: options.diskBytes, memoryBytes: options.memoryBytes, memoryItems: options.memoryItems,
-          spill: options.spill.map { $0 == .eager ? .eager : .pressure }))
-    } catch {
-      throw NuthatchError(error, path: path)
-    }
-    settings = Settings(thumbs: options.store ?? .packed, keepsSource: options.keepSource ?? true)
     self.path = path
+    store = try Self.openStore(path, options)
+    settings = Settings(thumbs: options.store ?? .packed, keepsSource: options.keepSource ?? true)
     locks = FlightLocks(directory: path)
     self.runtime = runtime
     clock = options.clock
@@ -46,11 +38,32 @@ final class SharedCache: @unchecked Sendable {
     decodes = Decodes(runtime)
   }
 
-  /// The name of an option that was set otherwise when the directory was opened; what isn't said doesn't differ.
-  func conflict(with options: Cache.Options) -> String? {
-    if let thumbs = options.store, thumbs != settings.thumbs { return "store" }
-    if let keeps = options.keepSource, keeps != settings.keepsSource { return "keep_source" }
-    return nil
+  private static func openStore(_ path: String, _ options: Cache.Options) throws(NuthatchError) -> Store {
+    do throws(StoreFault) {
+      return try Store.open(
+        path,
+        Store.Options(
+          diskBytes: options.diskBytes, memoryBytes: options.memoryBytes, memoryItems: options.memoryItems,
+          spill: options.spill.map { $0 == .eager ? .eager : .pressure }))
+    } catch {
+      throw NuthatchError(error, path: path)
+    }
+  }
+
+  /// - Throws: `conflict` for an option that was set otherwise when the directory was opened; what isn't said doesn't
+  ///   differ. `invalid`.
+  func check(_ options: Cache.Options) throws(NuthatchError) {
+    func conflict(_ what: String) -> NuthatchError {
+      NuthatchError(.conflict, "the directory is open in this process with another \(what): \(path)")
+    }
+    if let thumbs = options.store, thumbs != settings.thumbs { throw conflict("store") }
+    if let keeps = options.keepSource, keeps != settings.keepsSource { throw conflict("keep_source") }
+    if options.diskBytes == nil, options.memoryBytes == nil, options.memoryItems == nil, options.spill == nil
+    {
+      return
+    }
+    // The store knows what it has been given.
+    try Self.openStore(path, options).close()
   }
 
   func maker(_ plan: RequestPlan) -> PictureMaker {
