@@ -74,13 +74,15 @@ extern "C" {
 
 /** A cache: a directory, and the way to the network behind it. From nh_open, to nh_close. */
 typedef struct nh_cache nh_cache;
-/** What to fetch, under construction. From nh_request_new, to nh_request_release. */
+/** What to fetch, under construction. From nh_request_new or nh_site_request, to nh_request_release. */
 typedef struct nh_request nh_request;
 /** A request under way. From nh_submit, to nh_ticket_release. */
 typedef struct nh_ticket nh_ticket;
 /** An answer with its bytes. From nh_get or an event, to nh_response_release. */
 typedef struct nh_response nh_response;
-/** A decoded picture. From nh_thumbnail or nh_response_image, to nh_image_release. */
+/** A base URL with what its requests have in common. From nh_site_open, to nh_site_release. */
+typedef struct nh_site nh_site;
+/** A decoded picture. From nh_thumbnail, nh_response_image or an event, to nh_image_release. */
 typedef struct nh_image nh_image;
 
 /** What a call came to. The words are those of nh_status_name: the name in small letters, without NH_. */
@@ -147,6 +149,71 @@ typedef enum nh_status {
     NH_INTERNAL = 29
 } nh_status;
 
+/** Yes, no, or nothing said. */
+typedef enum nh_choice { NH_UNSAID = 0, NH_YES = 1, NH_NO = 2 } nh_choice;
+
+/** What is taken for fresh, and for how long. */
+typedef enum nh_policy {
+    NH_POLICY_UNSAID = 0,
+    /** Pictures stay fresh for days unless the server says otherwise. The default. */
+    NH_POLICY_KIT = 1,
+    /** RFC 9111, to the letter. */
+    NH_POLICY_RFC9111 = 2,
+    /** Whatever is stored answers; the network is never asked. */
+    NH_POLICY_OFFLINE = 3,
+    /** Nothing that is stored answers; what comes is stored. */
+    NH_POLICY_RELOAD = 4
+} nh_policy;
+
+/** Which addresses may be connected to. Judged on the address really connected to, for every hop. */
+typedef enum nh_guard {
+    NH_GUARD_UNSAID = 0,
+    /** No link-local ones (cloud metadata), and no private ones by redirect from a public one. The default. */
+    NH_GUARD_GUARDED = 1,
+    /** Public ones only. */
+    NH_GUARD_PUBLIC = 2,
+    /** All. */
+    NH_GUARD_ANY = 3
+} nh_guard;
+
+/** When what comes is written to disk. */
+typedef enum nh_spill {
+    NH_SPILL_UNSAID = 0,
+    /** At once: it survives this process however it ends, and other processes find it. The default. */
+    NH_SPILL_EAGER = 1,
+    /** When memory is short, or when the cache is closed. */
+    NH_SPILL_PRESSURE = 2
+} nh_spill;
+
+/** How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case. */
+typedef enum nh_store {
+    NH_STORE_UNSAID = 0,
+    /** As JPEG of quality 92 where they are opaque, else as PNG. The default. */
+    NH_STORE_PACKED = 1,
+    /** As PNG: the same pixels every time. */
+    NH_STORE_LOSSLESS = 2,
+    /** As pixels, used where they lie. */
+    NH_STORE_RAW = 3
+} nh_store;
+
+/** When answers from the cache are delivered. */
+typedef enum nh_delivery {
+    /** A stale one at once, and the one that holds now after it. */
+    NH_DELIVERY_TWICE = 0,
+    /** One answer, a stale one too; it is revalidated behind. */
+    NH_DELIVERY_FIRST = 1,
+    /** One answer, which holds now. */
+    NH_DELIVERY_FRESH = 2
+} nh_delivery;
+
+/** How badly memory is wanted. */
+typedef enum nh_pressure {
+    /** Half of what is kept in memory is given up. */
+    NH_PRESSURE_WARNING = 1,
+    /** All of it, and the allocator gives back what it holds. */
+    NH_PRESSURE_CRITICAL = 2
+} nh_pressure;
+
 /** Where a ticket stands. */
 typedef enum nh_ticket_status {
     NH_TICKET_QUEUED = 1,
@@ -155,15 +222,21 @@ typedef enum nh_ticket_status {
     NH_TICKET_CANCELLED = 4
 } nh_ticket_status;
 
-/** What an event tells. A stale answer comes first as NH_EVENT_CACHED, then NH_EVENT_UNCHANGED or NH_EVENT_FRESH, which
- *  is final. This version doesn't deliver NH_EVENT_PROGRESS, NH_EVENT_FROZEN and NH_EVENT_QUESTION yet. */
+/** What an event tells. Every ticket has exactly one final event, also after nh_cancel, nh_shutdown and nh_close.
+ *  NH_EVENT_FROZEN and NH_EVENT_QUESTION are not delivered by this version. */
 typedef enum nh_event_kind {
     NH_EVENT_NONE = 0,
+    /** More bytes have come. Only after nh_request_set_progress; of several that nobody took the newest is kept. */
     NH_EVENT_PROGRESS = 1,
+    /** An answer from the cache. Final unless it is stale and more follows. */
     NH_EVENT_CACHED = 2,
+    /** The server says that the stored answer still holds; this is it. Final. */
     NH_EVENT_UNCHANGED = 3,
+    /** A new answer from the network. Final. */
     NH_EVENT_FRESH = 4,
+    /** No answer: see code and message. Final. */
     NH_EVENT_FAILED = 5,
+    /** The request was cancelled. Final. */
     NH_EVENT_CANCELLED = 6,
     NH_EVENT_FROZEN = 7,
     NH_EVENT_QUESTION = 8
@@ -178,22 +251,85 @@ typedef enum nh_source {
     NH_SOURCE_NETWORK = 4
 } nh_source;
 
-/** What holds for every request of a cache that doesn't say otherwise. Set struct_size, leave the rest 0 for the
- *  defaults. A shorter struct of an older program is understood. */
+/** A header to be sent. */
+typedef struct nh_header {
+    const char *name;
+    const char *value;
+} nh_header;
+
+/** What holds for every request of a cache, or of a site, that doesn't say otherwise. Set struct_size and zero the rest: 0
+ *  and NULL everywhere mean "not given". For a cache that is the default that each member names; for a site it is what the
+ *  cache was given. A negative number means "none": no limit, no retry, no lifetime. */
 typedef struct nh_options {
     uint32_t struct_size;
+    /** NH_POLICY_KIT. */
+    nh_policy policy;
+    /** Longest silence in milliseconds: connecting, waiting, between two bytes. 30000. */
+    int64_t timeout_ms;
+    /** All attempts of a request together, in milliseconds. 120000 for pictures, no limit otherwise. */
+    int64_t deadline_ms;
+    /** The largest body, in bytes. 67108864 (64 MiB). */
+    int64_t max_bytes;
+    /** The most pixels that a picture may have. 100 million. */
+    int64_t max_pixels;
+    /** How often a failed attempt is followed by another. 3. */
+    int32_t retries;
+    /** NH_GUARD_GUARDED. */
+    nh_guard guard;
+    /** NH_POLICY_KIT: seconds for which a picture with a validator and no lifetime is fresh. A day. */
+    int64_t validator_ttl;
+    /** NH_POLICY_KIT: seconds for which a picture without any word on caching is fresh. Seven days. */
+    int64_t image_ttl;
+    /** NH_POLICY_KIT: seconds for which an answer marked no-cache is fresh. 60. */
+    int64_t no_cache_ttl;
+    /** NH_POLICY_RFC9111: share of the time since Last-Modified for which an answer without a lifetime is fresh. 0.1. */
+    double heuristic;
+    /** The User-Agent header. nuthatch/VERSION. */
+    const char *user_agent;
+    /** The Accept header. Anything; for pictures, first of all what is decoded. */
+    const char *accept;
+    /** A name for whose answers are kept, in place of the credentials that are sent: for tokens that change. None. */
+    const char *partition;
+    /** The proxy for all requests: http://, https://, socks4://, socks5:// or socks5h://; "" for none. What the environment
+     *  says. */
+    const char *proxy;
+    /** header_count headers, sent with every request that has none of the same name. None. */
+    const nh_header *headers;
+    size_t header_count;
+    /** Sites only: Basic credentials, for the base URL's origin and no other. None. */
+    const char *user;
+    const char *password;
+
+    /* The directory's own, for nh_open only. A second open in the same process that gives others is NH_CONFLICT. */
+
+    /** What this process may keep in memory, in bytes. The smaller of 64 MiB and an eighth of the memory. */
+    int64_t memory_bytes;
+    /** How many things. No limit. */
+    int64_t memory_items;
+    /** What all records may take on disk, in bytes; at least 4 MiB. What the directory was given before, else 4 GiB. */
+    int64_t disk_bytes;
+    /** NH_SPILL_EAGER. */
+    nh_spill spill;
+    /** NH_STORE_PACKED. */
+    nh_store store;
+    /** Whether bodies of pictures are kept, so that other sizes can be made of them. NH_YES. */
+    nh_choice keep_source;
     /** Must be 0. */
     uint32_t reserved;
-    /** Longest silence in milliseconds: connecting, waiting, between two bytes. 0: 30000; negative: no limit. */
-    int64_t timeout_ms;
-    /** All attempts of a request together, in milliseconds. 0: 120000 for thumbnails, no limit otherwise; negative: no
-     *  limit. */
-    int64_t deadline_ms;
-    /** The largest body, in bytes. 0: 67108864 (64 MiB). */
-    int64_t max_bytes;
-    /** The User-Agent header. NULL: nuthatch/VERSION. */
-    const char *user_agent;
 } nh_options;
+
+/** The process's one queue. Set struct_size; 0 means "not given". */
+typedef struct nh_queue_options {
+    uint32_t struct_size;
+    /** How many requests run at once, 1 to 512. As many as the way to the network carries. */
+    int32_t concurrency;
+    /** How many of them at one host, 1 to 512. 6, or 32 where it speaks HTTP/2. */
+    int32_t per_host;
+    /** Must be 0. */
+    uint32_t reserved;
+    /** Starts a second for each host. No limit. */
+    double rate;
+} nh_queue_options;
 
 /** What a response holds. Set struct_size before the call. Everything pointed to lives as long as the response. */
 typedef struct nh_response_info {
@@ -216,9 +352,21 @@ typedef struct nh_response_info {
     int32_t redirects;
     /** How many header lines there are, for nh_response_header_at. */
     int32_t header_count;
-    /** Microseconds from the start of the last exchange to its first byte and to its end. */
+    /** Microseconds from the start of the last exchange to its first byte and to its end; 0 from the cache. */
     int64_t first_byte_us;
     int64_t total_us;
+    /** How old the answer is, in seconds, by the rules of HTTP. */
+    int64_t age;
+    /** 1 when it is older than it should be: given because the server can't be asked, or before it is. Else 0. */
+    int32_t is_stale;
+    /** Always 0. */
+    uint32_t reserved;
+    /** The words after the status; empty where the server sent none. */
+    const char *reason;
+    /** Microseconds from the start of the last exchange until the name was found, the connection stood, TLS was agreed. */
+    int64_t dns_us;
+    int64_t connect_us;
+    int64_t tls_us;
 } nh_response_info;
 
 /** How a picture is made to fit its box. */
@@ -241,6 +389,21 @@ typedef enum nh_quality {
 
 /** Formats that images are written in. */
 typedef enum nh_format { NH_FORMAT_PNG = 1, NH_FORMAT_JPEG = 2 } nh_format;
+
+/** Pixels, as bytes in the order of the name. Where there is no alpha, what shows through is laid on white. */
+typedef enum nh_pixels {
+    /** Straight alpha: what nh_image_info's pixels are. */
+    NH_PIXELS_RGBA = 1,
+    NH_PIXELS_BGRA = 2,
+    /** Colours multiplied by alpha. */
+    NH_PIXELS_RGBA_PREMULTIPLIED = 3,
+    /** What cairo calls ARGB32 on little-endian machines. */
+    NH_PIXELS_BGRA_PREMULTIPLIED = 4,
+    NH_PIXELS_RGB = 5,
+    NH_PIXELS_BGR = 6,
+    /** One byte a pixel: 0.299 R + 0.587 G + 0.114 B. */
+    NH_PIXELS_GREY = 7
+} nh_pixels;
 
 /** How an image is made from a body. Set struct_size and width, leave the rest 0 for the defaults. */
 typedef struct nh_image_options {
@@ -265,7 +428,7 @@ typedef struct nh_image_info {
     uint32_t struct_size;
     int32_t width;
     int32_t height;
-    /** 1 when the source was in the cache before the request was submitted, else 0. */
+    /** 1 when it, or what it was made from, was in the cache before the request was submitted, else 0. */
     int32_t is_in_cache;
     /** Rows of RGBA, 8 bits each: sRGB, straight alpha, upright. Never write to them. */
     const void *pixels;
@@ -279,32 +442,121 @@ typedef struct nh_image_info {
     int32_t is_partial;
     /** The URL as it was passed. */
     const char *url;
+    /** The URL that answered, after redirects, without user and password. */
+    const char *final_url;
+    /** How old the source is, in seconds, by the rules of HTTP. */
+    int64_t age;
+    /** 1 when it is older than it should be: given because the server can't be asked, or before it is. Else 0. */
+    int32_t is_stale;
+    /** Always 0. */
+    uint32_t reserved;
 } nh_image_info;
 
-/** What nh_wait delivers. It owns its response and its message until nh_event_clear. */
+/** What a ticket delivers. It owns its message and its result until nh_event_clear. To keep a response or an image, copy
+ *  the handle out and set its place to NULL before that. */
 typedef struct nh_event {
-    /** The ticket that it belongs to; still to be released by whoever has it. */
+    /** The ticket, as nh_submit gave it; still to be released by whoever has it. NULL when nh_submit gave none. */
     nh_ticket *ticket;
     /** What nh_request_set_user_data was given, or NULL. */
-    void *user_data;
+    void *user;
     nh_event_kind kind;
     /** 1 for the last event of its ticket, else 0. */
     int32_t is_final;
     /** 1 when the bytes were in the cache before the request was submitted, else 0. */
     int32_t is_in_cache;
+    /** 1 when the answer is older than it should be, else 0. */
+    int32_t is_stale;
     nh_source source;
     /** NH_OK with an answer, else why there is none. */
     nh_status code;
-    /** The HTTP status, or 0. */
+    /** The HTTP status of the response, or of the answer that was no success; 0 where there is none. */
     int32_t http_status;
+    /** After how many seconds it makes sense to ask again; -1 when nobody knows. */
+    int32_t retry_after;
     /** Bytes of the body that are there, and those that there will be; -1 when that isn't known. */
     int64_t bytes_done;
     int64_t bytes_total;
     /** What happened, or NULL with an answer. */
     char *message;
-    /** The answer, or NULL. Take it by copying it out and setting this to NULL before nh_event_clear. */
+    /** The answer, or NULL. */
     nh_response *response;
+    /** image_count images in the order of the sizes that were asked for, or NULL. */
+    nh_image **images;
+    size_t image_count;
 } nh_event;
+
+/** Called by nh_dispatch, on the thread that called it, for one event. What the event still owns when it returns is given
+ *  back. `user` is event->user. */
+typedef void (*nh_callback)(nh_event *event, void *user);
+
+/** More about a failed call than its status. Set struct_size before the call. */
+typedef struct nh_error_info {
+    uint32_t struct_size;
+    nh_status code;
+    /** As nh_error_message. */
+    const char *message;
+    /** The HTTP status of the answer that was no success; 0 when that isn't why. */
+    int32_t http_status;
+    /** After how many seconds it makes sense to ask again; -1 when nobody knows. */
+    int32_t retry_after;
+} nh_error_info;
+
+/** What a cache holds, and what has happened. Set struct_size before the call. */
+typedef struct nh_statistics {
+    uint32_t struct_size;
+    /** Always 0. */
+    uint32_t reserved;
+
+    /* In this process, since the directory was opened; all handles on it count together. */
+
+    /** Requests submitted. */
+    int64_t requests;
+    /** Requests that were answered from what was stored, without the network. */
+    int64_t hits;
+    /** Requests that waited for another's fetch. */
+    int64_t joined;
+    /** Exchanges with servers, redirects and further attempts among them. */
+    int64_t transfers;
+    /** Fetches that ended with "it still holds", with a new answer, with none. */
+    int64_t revalidated;
+    int64_t fetched;
+    int64_t failed;
+    /** Decodes of a picture, each for any number of sizes. */
+    int64_t decodes;
+    /** Bytes of bodies received. */
+    int64_t bytes_received;
+    /** Requests of this handle that are under way. */
+    int64_t activity;
+
+    /* On disk, of all processes. */
+
+    /** Records: what is known of URLs, bodies, thumbnails. */
+    int64_t metas;
+    int64_t bodies;
+    int64_t thumbs;
+    /** What they take, and may take. */
+    int64_t disk_bytes;
+    int64_t disk_limit;
+    /** Bytes that were dropped while results of this process hold them. */
+    int64_t pinned_bytes;
+    /** Records that this process dropped to keep to the limit. */
+    int64_t dropped;
+
+    /* In memory, of this process. */
+
+    int64_t memory_items;
+    int64_t memory_bytes;
+    int64_t memory_limit;
+    int64_t memory_hits;
+    int64_t memory_misses;
+    int64_t memory_evictions;
+    /** Records that are in no pack yet (spill), and those that were lost because they couldn't be written. */
+    int64_t unwritten;
+    int64_t lost;
+    /** How often memory was wanted back: half of it, all of it. */
+    int64_t pressure_warnings;
+    int64_t pressure_criticals;
+} nh_statistics;
 
 /* ---- The library ------------------------------------------------------------------------------------------------- */
 
@@ -329,34 +581,170 @@ const char *nh_status_name(nh_status status);
  */
 const char *nh_error_message(void);
 
+/**
+ * Tells more about the last call on this thread that failed. Set info->struct_size to sizeof *info before. Everything
+ * pointed to is valid until the next failing call on this thread.
+ *
+ * @return NH_OK, also when none has failed: its code is NH_OK then. NH_INVALID.
+ */
+nh_status nh_error_get_info(nh_error_info *info);
+
 /* ---- Caches ------------------------------------------------------------------------------------------------------ */
 
 /**
- * Opens a cache.
+ * Opens a cache. The same directory may be open any number of times, in this process and in others: each handle has
+ * requests, events and options of its own, and all share what is stored.
  *
  * @param path     The directory, made when it is missing, for its owner only. NULL: $NUTHATCH_CACHE, else
  *                 $XDG_CACHE_HOME/nuthatch, else ~/.cache/nuthatch.
  * @param options  NULL for the defaults.
  * @param cache    Gets the handle; NULL on failure. Close it with nh_close.
- * @return NH_OK; NH_IO when the directory can't be made or used; NH_NO_SPACE; NH_INVALID; NH_BAD_HEADER for a
- *         user_agent that can't be sent.
+ * @return NH_OK; NH_IO when the directory can't be made or used; NH_DENIED when it belongs to somebody else or others may
+ *         write to it; NH_CONFLICT when it is open in this process with other options of the directory; NH_NO_SPACE;
+ *         NH_INVALID; NH_BAD_HEADER for a header that can't be sent.
  */
 nh_status nh_open(const char *path, const nh_options *options, nh_cache **cache);
 
 /**
- * Closes a cache. Requests that are under way end with NH_CLOSED, at once and on every thread that waits for one;
- * responses stay valid. Waits for the network only where a stale answer was given that is being revalidated behind: two
- * seconds at most.
+ * Cancels all that is under way, and takes no more requests: from now on they are answered with NH_CLOSED, and so is who
+ * waits in a blocking call. The final events of the tickets can still be taken, by nh_poll, nh_dispatch or nh_wait; they
+ * are all there when this returns. For programs that want to hear of every end before they close. May be repeated.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_shutdown(nh_cache *cache);
+
+/**
+ * Closes a cache. Requests that are under way end with NH_CLOSED, at once and on every thread that waits for one; events
+ * that nobody has taken are given back; the descriptor of nh_fd is closed. Responses and images stay valid, tickets stay
+ * handles. Other handles on the directory go on. Waits for the network only where a stale answer was given that is being
+ * revalidated behind: two seconds at most.
  *
  * @return NH_OK; NH_INVALID when `cache` is not an open cache.
  */
 nh_status nh_close(nh_cache *cache);
 
+/* ---- Looking after a cache --------------------------------------------------------------------------------------- */
+
+/**
+ * Forgets what is stored of a URL: its next request asks the server. Thumbnails that another URL has in common stay.
+ *
+ * @return NH_OK, also when nothing was stored; NH_BAD_URL; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_remove(nh_cache *cache, const char *url);
+
+/**
+ * Forgets what is stored for a request: for its URL or key, its credentials, its partition.
+ *
+ * @return As nh_remove, and NH_BAD_HEADER.
+ */
+nh_status nh_remove_request(nh_cache *cache, nh_request *request);
+
+/**
+ * Forgets everything that is stored, of all processes.
+ *
+ * @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_clear(nh_cache *cache);
+
+/**
+ * Drops what was not used for longest until no more than `bytes` are left on disk. The limit stays what it was.
+ *
+ * @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID when `bytes` is negative.
+ */
+nh_status nh_trim(nh_cache *cache, int64_t bytes);
+
+/**
+ * Tells what a cache holds, and what has happened. Instant. Set statistics->struct_size to sizeof *statistics before.
+ *
+ * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_stats(nh_cache *cache, nh_statistics *statistics);
+
+/**
+ * The same as one JSON object, with a member for each of the struct's, and "warning": what speaks against the place where
+ * the directory is, or null.
+ *
+ * @param buffer    Gets as much of it as fits, terminated by NUL. May be NULL when `capacity` is 0.
+ * @param capacity  The bytes of the buffer.
+ * @return How many bytes all of it has, without the NUL: more fits when that is less than `capacity`. On failure a negative
+ *         number, which is -NH_CLOSED, -NH_FORKED or -NH_INVALID.
+ */
+int32_t nh_stats_json(nh_cache *cache, char *buffer, size_t capacity);
+
+/**
+ * Tells how many requests of the handle are under way: queued, running, or waiting to be tried again.
+ *
+ * @return Their number; on failure -NH_INVALID, a negative number.
+ */
+int32_t nh_activity(nh_cache *cache);
+
+/**
+ * Waits until no request of the handle is under way. Their events can be taken then, if they weren't.
+ *
+ * @param timeout_ms  The longest wait in milliseconds; 0 looks without waiting; negative waits for ever.
+ * @return NH_OK; NH_TIMEOUT; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_wait_idle(nh_cache *cache, int64_t timeout_ms);
+
+/* ---- Sites ------------------------------------------------------------------------------------------------------- */
+
+/**
+ * Makes a site: a base URL, and what the requests below it have in common. A site belongs to its cache's handle and is of
+ * no use once that is closed.
+ *
+ * Headers whose names hold auth, token, key, secret, session or cookie, and user and password, go to the base URL's origin
+ * only, also when a request of the site names another.
+ *
+ * @param base_url  Absolute. What requests name is resolved against it, as links on a page at this URL would be: with
+ *                  "https://example.org/api/" (mind the last slash) "statuses" is https://example.org/api/statuses.
+ * @param options   What its requests inherit; the directory's own options must not be given. NULL for nothing.
+ * @param site      Gets the handle; NULL on failure. Release it with nh_site_release.
+ * @return NH_OK; NH_BAD_URL; NH_BAD_HEADER; NH_INVALID.
+ */
+nh_status nh_site_open(nh_cache *cache, const char *base_url, const nh_options *options, nh_site **site);
+
+/**
+ * Begins the description of a request to a site, as nh_request_new does; for nh_submit and nh_perform with the site's
+ * cache. What is set on it counts before what it inherits.
+ *
+ * @param url      Absolute, or relative to the site's base URL. Events and results say it as it was passed.
+ * @param request  Gets the handle; NULL on failure. Release it with nh_request_release.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_site_request(nh_site *site, const char *url, nh_request **request);
+
+/**
+ * Gets a URL of a site and waits for the answer, as nh_get does.
+ *
+ * @param url       Absolute, or relative to the site's base URL.
+ * @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
+ * @return As nh_get.
+ */
+nh_status nh_site_get(nh_site *site, const char *url, nh_response **response);
+
+/**
+ * Gives a thumbnail of a picture of a site, as nh_thumbnail does.
+ *
+ * @param url    Absolute, or relative to the site's base URL.
+ * @param image  Gets the handle; NULL on failure. Release it with nh_image_release.
+ * @return As nh_thumbnail.
+ */
+nh_status nh_site_thumbnail(nh_site *site, const char *url, int32_t size, nh_image **image);
+
+/**
+ * Releases a site. Its requests go on.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_site_release(nh_site *site);
+
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
 /**
  * Begins the description of a request: a GET of `url`, until the functions below say otherwise. What they are given
- * is copied. A request may be used any number of times, from any thread; URL and headers are checked when it is used.
+ * is copied. A request may be used any number of times, from any thread, and changed in between: tickets keep what it was
+ * when they were made. URL and headers are checked when it is used.
  *
  * @param request  Gets the handle; NULL on failure. Release it with nh_request_release.
  * @return NH_OK; NH_INVALID.
@@ -371,7 +759,7 @@ nh_status nh_request_new(const char *url, nh_request **request);
 nh_status nh_request_set_method(nh_request *request, const char *method);
 
 /**
- * Adds a header. User-Agent and Accept replace what would be sent otherwise.
+ * Adds a header. It replaces one of the same name that would be sent otherwise.
  *
  * @return NH_OK; NH_INVALID. A name or value that can't be sent is NH_BAD_HEADER when the request is used.
  */
@@ -392,6 +780,116 @@ nh_status nh_request_set_body(nh_request *request, const void *body, size_t size
 nh_status nh_request_set_user(nh_request *request, const char *user, const char *password);
 
 /**
+ * Asks for a thumbnail, instead of the response; once for each of up to 64 sizes, which come from one fetch and one decode.
+ *
+ * @param width   The box's sides, 1 to 65535.
+ * @param height  0 for a square.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_add_size(nh_request *request, int32_t width, int32_t height);
+
+/**
+ * Sets how pictures are made to fit their boxes. NH_MODE_FIT by default.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_mode(nh_request *request, nh_mode mode);
+
+/**
+ * Sets whether smaller pictures are made larger: 1 for yes, 0, the default, for no.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_enlarge(nh_request *request, int32_t enlarge);
+
+/**
+ * Sets how much of a picture is decoded before it is scaled down. NH_QUALITY_BEST by default.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_quality(nh_request *request, nh_quality quality);
+
+/**
+ * Sets whether what decodes of a damaged or truncated picture is an image, marked is_partial (1), or an error (0, the
+ * default).
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_allow_truncated(nh_request *request, int32_t allow);
+
+/**
+ * Sets the most pixels that a picture may have. 0: the cache's; negative: no limit.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_max_pixels(nh_request *request, int64_t pixels);
+
+/**
+ * Sets when answers from the cache are delivered. NH_DELIVERY_TWICE by default; blocking calls wait for the answer that
+ * holds now, whatever is set here.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_delivery(nh_request *request, nh_delivery delivery);
+
+/**
+ * Sets the priority: -10 to 10, higher ones first; what is beyond counts as the nearest. 0 by default.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_priority(nh_request *request, int32_t priority);
+
+/**
+ * Sets a word to cancel by (nh_cancel_all). NULL for none.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_tag(nh_request *request, const char *tag);
+
+/**
+ * Sets what is taken for fresh. NH_POLICY_UNSAID: the cache's.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_policy(nh_request *request, nh_policy policy);
+
+/**
+ * Sets the numbers of the policy, which nh_options explain. 0: the cache's; negative: none.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_lifetimes(nh_request *request, int64_t validator_ttl, int64_t image_ttl,
+                                   int64_t no_cache_ttl, double heuristic);
+
+/**
+ * Sets which addresses may be connected to. NH_GUARD_UNSAID: the cache's.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_guard(nh_request *request, nh_guard guard);
+
+/**
+ * Sets what the answer is kept under instead of the URL: for URLs that carry a signature or a date. NULL: the URL.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_key(nh_request *request, const char *key);
+
+/**
+ * Sets whether the query is left out of what the answer is kept under: 1 for yes, 0, the default, for no.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_ignore_query(nh_request *request, int32_t ignore);
+
+/**
+ * Sets a name for whose answers these are, in place of the credentials sent: for tokens that change. NULL: the cache's.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_partition(nh_request *request, const char *partition);
+
+/**
  * Sets the longest silence in milliseconds. 0: the cache's; negative: none.
  *
  * @return NH_OK; NH_INVALID.
@@ -399,18 +897,33 @@ nh_status nh_request_set_user(nh_request *request, const char *user, const char 
 nh_status nh_request_set_timeout(nh_request *request, int64_t milliseconds);
 
 /**
- * Sets the longest time for all of it, redirects included, in milliseconds. 0: the cache's; negative: none.
+ * Sets the longest time for all of it, redirects and further attempts included, in milliseconds. 0: the cache's; negative:
+ * none.
  *
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_request_set_deadline(nh_request *request, int64_t milliseconds);
 
 /**
- * Sets the largest body, in bytes. 0: the cache's.
+ * Sets how often a failed attempt is followed by another. 0: the cache's; negative: never.
  *
- * @return NH_OK; NH_INVALID when `bytes` is negative.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_retries(nh_request *request, int32_t retries);
+
+/**
+ * Sets the largest body, in bytes. 0: the cache's; negative: no limit.
+ *
+ * @return NH_OK; NH_INVALID.
  */
 nh_status nh_request_set_max_bytes(nh_request *request, int64_t bytes);
+
+/**
+ * Sets whether NH_EVENT_PROGRESS is delivered: 1 for yes, 0, the default, for no.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_progress(nh_request *request, int32_t progress);
 
 /**
  * Sets a pointer that the events of the request's tickets carry. The library never follows it.
@@ -418,6 +931,23 @@ nh_status nh_request_set_max_bytes(nh_request *request, int64_t bytes);
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_request_set_user_data(nh_request *request, void *user_data);
+
+/**
+ * Sets a function for nh_dispatch to call with each event of the request's tickets. Tickets with a callback are delivered
+ * by nh_dispatch only, those without by nh_poll only. NULL for none.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_callback(nh_request *request, nh_callback callback);
+
+/**
+ * Keeps the events of the request's tickets out of the completion queue (1): nh_poll never gives them and no callback is
+ * called; nh_wait still takes them. For requests that somebody waits for with nh_wait, and for those whose end nobody
+ * wants to hear of: the answer is in the cache then, and holds no memory. 0 by default.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_quiet(nh_request *request, int32_t quiet);
 
 /**
  * Releases a request. Tickets that were made from it go on.
@@ -434,46 +964,67 @@ nh_status nh_request_release(nh_request *request);
  *
  * @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
  * @return NH_OK, or why there is no answer: NH_BAD_URL, NH_TIMEOUT, NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_HTTP,
- *         NH_TRUNCATED, NH_TOO_LARGE, NH_TOO_MANY_REDIRECTS, NH_CLOSED, NH_FORKED, NH_INVALID, NH_OUT_OF_MEMORY, NH_IO
- *         where no descriptor is left.
+ *         NH_TRUNCATED, NH_TOO_LARGE, NH_TOO_MANY_REDIRECTS, NH_DENIED, NH_OFFLINE, NH_CIRCUIT_OPEN, NH_CANCELLED (by
+ *         nh_cancel_all), NH_CLOSED, NH_FORKED, NH_INVALID, NH_OUT_OF_MEMORY, NH_IO where no descriptor is left.
  */
 nh_status nh_get(nh_cache *cache, const char *url, nh_response **response);
 
 /**
- * Carries out a request and waits for the answer.
+ * Gives a thumbnail that fits a square box of `size` pixels a side: upright, never enlarged. It comes from the cache
+ * while that is fresh, else the picture is fetched, and both are kept. JPEG and PNG are decoded, on a thread of the
+ * library's.
+ *
+ * @param image  Gets the handle; NULL on failure. Release it with nh_image_release.
+ * @return As nh_get; NH_HTTP when the answer isn't a success; as nh_response_image.
+ */
+nh_status nh_thumbnail(nh_cache *cache, const char *url, int32_t size, nh_image **image);
+
+/**
+ * Carries out a request without sizes and waits for the answer.
  *
  * @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
- * @return As nh_get, and NH_BAD_HEADER.
+ * @return As nh_get, and NH_BAD_HEADER; NH_INVALID for a request with sizes.
  */
 nh_status nh_perform(nh_cache *cache, nh_request *request, nh_response **response);
 
-/* ---- Submit and wait later --------------------------------------------------------------------------------------- */
+/**
+ * Carries out a request with sizes and waits for the images.
+ *
+ * @param images  Gets the handles, in the order of the sizes; NULL each on failure. Release each with nh_image_release.
+ * @param count   How many there are room for: the number of the request's sizes.
+ * @return As nh_thumbnail, and NH_BAD_HEADER; NH_INVALID when `count` is not the number of sizes.
+ */
+nh_status nh_perform_images(nh_cache *cache, nh_request *request, nh_image **images, size_t count);
+
+/* ---- Submit and hear of it later --------------------------------------------------------------------------------- */
 
 /**
  * Starts a request and returns at once. What is in the cache, and fresh, is there when this returns. Requests for one
- * URL share one fetch. Six at a time go to one host, as many together as the way to the network carries; the others
- * wait their turn, and only their deadline runs meanwhile.
+ * URL share one fetch. As many go to one host, and as many together, as nh_queue_set says; the others wait their turn, and
+ * only their deadline runs meanwhile.
  *
- * @param ticket  Gets the handle; NULL on failure. Release it with nh_ticket_release.
+ * @param ticket  Gets the handle; NULL on failure. Release it with nh_ticket_release. May be NULL itself, for programs that
+ *                know what an event belongs to by its user pointer: events then have no ticket.
  * @return NH_OK; NH_BAD_URL or NH_BAD_HEADER, before any network is touched; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
 nh_status nh_submit(nh_cache *cache, nh_request *request, nh_ticket **ticket);
 
 /**
- * Waits for a ticket's next event. Several threads may wait; each event goes to one of them.
+ * Waits for a ticket's next event, which neither nh_poll nor another thread gets then.
  *
  * @param timeout_ms  The longest wait in milliseconds; 0 looks without waiting; negative waits for ever.
  * @param event       Gets the event; clear it with nh_event_clear. Zeroed when none came.
  * @param event_size  sizeof *event.
  * @return NH_OK with an event, also with one that tells of a failure: see its code. NH_TIMEOUT when none came in
- *         time; the request goes on. NH_FORKED. NH_INVALID, also when the final event was taken before.
+ *         time; the request goes on. NH_FORKED. NH_INVALID, also when the final event was taken before, and for a ticket
+ *         with a callback.
  */
 nh_status nh_wait(nh_ticket *ticket, int64_t timeout_ms, nh_event *event, size_t event_size);
 
 /**
  * Gives back what an event owns, and zeroes it. Clearing a zeroed event does nothing.
  *
- * @return NH_OK; NH_INVALID when `event` is NULL or its response is no open response.
+ * @return NH_OK; NH_INVALID when `event` is NULL, or when its response or one of its images is no open handle.
  */
 nh_status nh_event_clear(nh_event *event);
 
@@ -485,6 +1036,23 @@ nh_status nh_event_clear(nh_event *event);
 nh_status nh_cancel(nh_ticket *ticket);
 
 /**
+ * Cancels the requests of a handle that are under way: all, or those with a tag. Blocking calls among them end with
+ * NH_CANCELLED.
+ *
+ * @param tag  What nh_request_set_tag was given; NULL for all.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_cancel_all(nh_cache *cache, const char *tag);
+
+/**
+ * Gives a request another priority, in the queue and while it runs. Later it does nothing.
+ *
+ * @param priority  As for nh_request_set_priority.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_set_priority(nh_ticket *ticket, int32_t priority);
+
+/**
  * Tells where a request stands.
  *
  * @return NH_OK; NH_INVALID.
@@ -492,11 +1060,45 @@ nh_status nh_cancel(nh_ticket *ticket);
 nh_status nh_ticket_state(nh_ticket *ticket, nh_ticket_status *state);
 
 /**
- * Releases a ticket. Never cancels: the request goes on, and nobody hears of its end.
+ * Releases a ticket. Never cancels: the request goes on, and its events still come by nh_poll or nh_dispatch, where their
+ * ticket then is a handle that is no longer open.
  *
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_ticket_release(nh_ticket *ticket);
+
+/* ---- The completion queue ---------------------------------------------------------------------------------------- */
+
+/**
+ * Gives a descriptor that is readable while there is something for nh_poll or nh_dispatch: for poll, epoll, a GLib source,
+ * libuv. Never read it, write it or close it. One a handle, made at the first call, closed by nh_close. With edge-triggered
+ * epoll, take all there is before waiting again.
+ *
+ * @return The descriptor; on failure a negative number, which is -NH_INVALID, -NH_FORKED, -NH_CLOSED or -NH_IO.
+ */
+int32_t nh_fd(nh_cache *cache);
+
+/**
+ * Takes events of the handle's tickets that have no callback, in the order in which the tickets had something to tell.
+ * Never waits.
+ *
+ * @param events      Gets the events; clear each with nh_event_clear.
+ * @param count       How many there is room for.
+ * @param event_size  sizeof *events.
+ * @return How many events were taken; 0 when there are none. On failure a negative number, which is -NH_INVALID or
+ *         -NH_FORKED.
+ */
+int32_t nh_poll(nh_cache *cache, nh_event *events, size_t count, size_t event_size);
+
+/**
+ * Calls the callbacks of tickets that have events, on this thread. Two threads never call for one ticket at the same time.
+ * A callback may do whatever it likes with the library, also close the cache.
+ *
+ * @param timeout_ms  The longest wait for a first event, in milliseconds; 0 doesn't wait; negative waits for ever.
+ * @return How many callbacks were called; 0 when there was no event in time. On failure a negative number, which is
+ *         -NH_CLOSED when the cache was closed meanwhile, or was shut down and all has been told; -NH_INVALID; -NH_FORKED.
+ */
+int32_t nh_dispatch(nh_cache *cache, int64_t timeout_ms);
 
 /* ---- Responses --------------------------------------------------------------------------------------------------- */
 
@@ -532,16 +1134,6 @@ nh_status nh_response_release(nh_response *response);
 /* ---- Images ------------------------------------------------------------------------------------------------------ */
 
 /**
- * Gives a thumbnail that fits a square box of `size` pixels a side: upright, never enlarged. It comes from the cache
- * while that is fresh, else the picture is fetched, and both are kept. JPEG and PNG are decoded, on a thread of the
- * library's.
- *
- * @param image  Gets the handle; NULL on failure. Release it with nh_image_release.
- * @return As nh_get; NH_HTTP when the answer isn't a success; as nh_response_image.
- */
-nh_status nh_thumbnail(nh_cache *cache, const char *url, int32_t size, nh_image **image);
-
-/**
  * Decodes the body of a response, on the calling thread, whatever its status and Content-Type say.
  *
  * @param options  What the image must fit, and how. Never NULL.
@@ -575,6 +1167,25 @@ nh_status nh_image_encode(nh_image *image, nh_format format, int32_t quality, co
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_image_release(nh_image *image);
+
+/* ---- The process ------------------------------------------------------------------------------------------------- */
+
+/**
+ * Sets how many requests run at once, for every cache of the process, now and later. What runs already runs on. What is not
+ * given is as it was at the start.
+ *
+ * @param options  NULL for what it was at the start.
+ * @return NH_OK; NH_INVALID for numbers that make no sense; then nothing changes.
+ */
+nh_status nh_queue_set(const nh_queue_options *options);
+
+/**
+ * Makes every cache of this process give up memory: for programs that hear of shortage from somewhere. The library listens
+ * to what systemd and the kernel say by itself.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_memory_pressure(nh_pressure level);
 
 #ifdef __cplusplus
 }

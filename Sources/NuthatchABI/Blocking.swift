@@ -1,4 +1,4 @@
-// nuthatch.h 4: Fetch and wait
+// nuthatch.h 6: Fetch and wait
 
 import CNuthatch
 import NuthatchCore
@@ -8,38 +8,116 @@ import NuthatchCore
 ///
 /// @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
 /// @return NH_OK, or why there is no answer: NH_BAD_URL, NH_TIMEOUT, NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_HTTP,
-///         NH_TRUNCATED, NH_TOO_LARGE, NH_TOO_MANY_REDIRECTS, NH_CLOSED, NH_FORKED, NH_INVALID, NH_OUT_OF_MEMORY, NH_IO
-///         where no descriptor is left.
+///         NH_TRUNCATED, NH_TOO_LARGE, NH_TOO_MANY_REDIRECTS, NH_DENIED, NH_OFFLINE, NH_CIRCUIT_OPEN, NH_CANCELLED (by
+///         nh_cancel_all), NH_CLOSED, NH_FORKED, NH_INVALID, NH_OUT_OF_MEMORY, NH_IO where no descriptor is left.
 @_cdecl("nh_get")
 public func nhGet(
   _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ response: UnsafeMutablePointer<nh_response_ref?>?
 ) -> nh_status {
   answering { () throws(NuthatchError) in
     let result = try place(response, "response")
-    let opened = try find(cache, .cache, as: Cache.self)
-    try wait(for: Request(try string(url, "url")), in: opened, result)
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    try give(try wait(for: Request(try string(url, "url")), in: opened), .response, to: result)
   }
 }
 
-/// Carries out a request and waits for the answer.
+/// Gives a thumbnail that fits a square box of `size` pixels a side: upright, never enlarged. It comes from the cache
+/// while that is fresh, else the picture is fetched, and both are kept. JPEG and PNG are decoded, on a thread of the
+/// library's.
+///
+/// @param image  Gets the handle; NULL on failure. Release it with nh_image_release.
+/// @return As nh_get; NH_HTTP when the answer isn't a success; as nh_response_image.
+@_cdecl("nh_thumbnail")
+public func nhThumbnail(
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ size: Int32,
+  _ image: UnsafeMutablePointer<nh_image_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(image, "image")
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    let made = try thumbnail(Request(try string(url, "url")), Int(size), in: opened)
+    try give(made, .image, to: result)
+  }
+}
+
+/// Carries out a request without sizes and waits for the answer.
 ///
 /// @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
-/// @return As nh_get, and NH_BAD_HEADER.
+/// @return As nh_get, and NH_BAD_HEADER; NH_INVALID for a request with sizes.
 @_cdecl("nh_perform")
 public func nhPerform(
   _ cache: nh_cache_ref?, _ request: nh_request_ref?, _ response: UnsafeMutablePointer<nh_response_ref?>?
 ) -> nh_status {
   answering { () throws(NuthatchError) in
     let result = try place(response, "response")
-    let opened = try find(cache, .cache, as: Cache.self)
-    try wait(for: try find(request, .request, as: RequestDraft.self).current, in: opened, result)
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    let wanted = try find(request, .request, as: RequestDraft.self).current.complete(for: opened)
+    guard wanted.boxes.isEmpty else {
+      throw NuthatchError(.invalid, "the request has sizes, so that it has images: nh_perform_images")
+    }
+    try give(try wait(for: wanted, in: opened), .response, to: result)
   }
 }
 
-private func wait(
-  for request: Request, in cache: Cache, _ place: UnsafeMutablePointer<nh_response_ref?>
-) throws(NuthatchError) {
+/// Carries out a request with sizes and waits for the images.
+///
+/// @param images  Gets the handles, in the order of the sizes; NULL each on failure. Release each with nh_image_release.
+/// @param count   How many there are room for: the number of the request's sizes.
+/// @return As nh_thumbnail, and NH_BAD_HEADER; NH_INVALID when `count` is not the number of sizes.
+@_cdecl("nh_perform_images")
+public func nhPerformImages(
+  _ cache: nh_cache_ref?, _ request: nh_request_ref?, _ images: UnsafeMutablePointer<nh_image_ref?>?,
+  _ count: UInt
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    guard let images else { throw .null("images") }
+    guard count <= 64 else { throw NuthatchError(.invalid, "more than 64 images") }
+    for index in 0..<Int(count) { images[index] = nil }
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    let wanted = try find(request, .request, as: RequestDraft.self).current.complete(for: opened)
+    guard !wanted.boxes.isEmpty, count == UInt(wanted.boxes.count) else {
+      throw NuthatchError(.invalid, "room for \(count) images, but \(wanted.boxes.count) sizes")
+    }
+    let made = try event(of: wanted, in: opened).images
+    for (index, image) in made.enumerated() where index < wanted.boxes.count {
+      do throws(NuthatchError) {
+        try give(ImageView(image), .image, to: images + index)
+      } catch {
+        for given in 0..<index {
+          try remove(images[given], .image)
+          images[given] = nil
+        }
+        throw error
+      }
+    }
+  }
+}
+
+func wait(for request: Request, in cache: Cache) throws(NuthatchError) -> ResponseView {
+  guard let response = try event(of: request, in: cache).response else {
+    throw NuthatchError(.internal, "an answer without a response: \(request.url)")
+  }
+  return ResponseView(response)
+}
+
+func thumbnail(_ request: Request, _ size: Int, in cache: Cache) throws(NuthatchError) -> ImageView {
+  var request = request
+  request.boxes = [ThumbnailBox(size)]
+  guard let image = try event(of: request, in: cache).images.first else {
+    throw NuthatchError(.internal, "no picture came out: \(request.url)")
+  }
+  return ImageView(image)
+}
+
+/// The success that holds now.
+private func event(of request: Request, in cache: Cache) throws(NuthatchError) -> Event {
   var request = request
   request.delivery = .fresh
-  try give(ResponseView(try cache.submit(request).result()), .response, to: place)
+  let ticket = try cache.submit(request)
+  while true {
+    guard let event = try ticket.final() else { continue }
+    guard let error = event.error else { return event }
+    // Whoever is blocked while somebody shuts the cache down is told that, and not what it did to the request.
+    throw error.code == .cancelled && cache.isShutDown ? .closed : error
+  }
 }

@@ -3,14 +3,16 @@
 import CNuthatch
 import NuthatchCore
 
-/// Opens a cache.
+/// Opens a cache. The same directory may be open any number of times, in this process and in others: each handle has
+/// requests, events and options of its own, and all share what is stored.
 ///
 /// @param path     The directory, made when it is missing, for its owner only. NULL: $NUTHATCH_CACHE, else
 ///                 $XDG_CACHE_HOME/nuthatch, else ~/.cache/nuthatch.
 /// @param options  NULL for the defaults.
 /// @param cache    Gets the handle; NULL on failure. Close it with nh_close.
-/// @return NH_OK; NH_IO when the directory can't be made or used; NH_NO_SPACE; NH_INVALID; NH_BAD_HEADER for a
-///         user_agent that can't be sent.
+/// @return NH_OK; NH_IO when the directory can't be made or used; NH_DENIED when it belongs to somebody else or others may
+///         write to it; NH_CONFLICT when it is open in this process with other options of the directory; NH_NO_SPACE;
+///         NH_INVALID; NH_BAD_HEADER for a header that can't be sent.
 @_cdecl("nh_open")
 public func nhOpen(
   _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
@@ -18,33 +20,52 @@ public func nhOpen(
 ) -> nh_status {
   answering { () throws(NuthatchError) in
     let result = try place(cache, "cache")
-    let directory = if path != nil { Optional(try string(path, "path")) } else { String?.none }
-    try give(try Cache(path: directory, options: try cacheOptions(options)), .cache, to: result)
+    let directory = try given(path, "path")
+    let given = try GivenOptions(options)
+    let opened = try Cache(path: directory, options: try given?.forCache() ?? Cache.Options())
+    try give(CacheView(opened), .cache, to: result)
   }
 }
 
-/// Closes a cache. Requests that are under way end with NH_CLOSED, at once and on every thread that waits for one;
-/// responses stay valid. Waits for the network only where a stale answer was given that is being revalidated behind: two
-/// seconds at most.
+/// Cancels all that is under way, and takes no more requests: from now on they are answered with NH_CLOSED, and so is who
+/// waits in a blocking call. The final events of the tickets can still be taken, by nh_poll, nh_dispatch or nh_wait; they
+/// are all there when this returns. For programs that want to hear of every end before they close. May be repeated.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_shutdown")
+public func nhShutdown(_ cache: nh_cache_ref?) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let view = try find(cache, .cache, as: CacheView.self)
+    view.cache.shutdown()
+    view.completions.shutDown()
+  }
+}
+
+/// Closes a cache. Requests that are under way end with NH_CLOSED, at once and on every thread that waits for one; events
+/// that nobody has taken are given back; the descriptor of nh_fd is closed. Responses and images stay valid, tickets stay
+/// handles. Other handles on the directory go on. Waits for the network only where a stale answer was given that is being
+/// revalidated behind: two seconds at most.
 ///
 /// @return NH_OK; NH_INVALID when `cache` is not an open cache.
 @_cdecl("nh_close")
 public func nhClose(_ cache: nh_cache_ref?) -> nh_status {
   answering { () throws(NuthatchError) in
-    let opened = try find(cache, .cache, as: Cache.self)
+    let view = try find(cache, .cache, as: CacheView.self)
     try remove(cache, .cache)
-    opened.close()
+    view.close()
   }
 }
 
-private func cacheOptions(_ pointer: UnsafePointer<nh_options>?) throws(NuthatchError) -> Cache.Options {
-  var options = Cache.Options()
-  guard let pointer else { return options }
-  let given = try readSized(pointer, zero: nh_options(), "options")
-  guard given.reserved == 0 else { throw NuthatchError(.invalid, "options.reserved is not 0") }
-  options.timeout = limit(given.timeout_ms, default: options.timeout)
-  if given.deadline_ms != 0 { options.deadline = limit(given.deadline_ms, default: .none) }
-  if given.max_bytes != 0 { options.maxBytes = given.max_bytes }
-  if given.user_agent != nil { options.userAgent = try string(given.user_agent, "options.user_agent") }
-  return options
+/// What a handle of a cache stands for: a cache, and the events of the requests that were made through this handle.
+final class CacheView: Sendable {
+  let cache: Cache
+  let completions = CompletionQueue()
+
+  init(_ cache: Cache) { self.cache = cache }
+
+  func close() {
+    // Nobody is to be told any more when the tickets get their last events.
+    completions.close()
+    cache.close()
+  }
 }

@@ -1,26 +1,7 @@
-// nuthatch.h 7: Images
+// nuthatch.h 10: Images
 
 import CNuthatch
 import NuthatchCore
-
-/// Gives a thumbnail that fits a square box of `size` pixels a side: upright, never enlarged. It comes from the cache
-/// while that is fresh, else the picture is fetched, and both are kept. JPEG and PNG are decoded, on a thread of the
-/// library's.
-///
-/// @param image  Gets the handle; NULL on failure. Release it with nh_image_release.
-/// @return As nh_get; NH_HTTP when the answer isn't a success; as nh_response_image.
-@_cdecl("nh_thumbnail")
-public func nhThumbnail(
-  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ size: Int32,
-  _ image: UnsafeMutablePointer<nh_image_ref?>?
-) -> nh_status {
-  answering { () throws(NuthatchError) in
-    let result = try place(image, "image")
-    let opened = try find(cache, .cache, as: Cache.self)
-    let made = try opened.thumbnail(try string(url, "url"), size: Int(size))
-    try give(ImageView(made), .image, to: result)
-  }
-}
 
 /// Decodes the body of a response, on the calling thread, whatever its status and Content-Type say.
 ///
@@ -91,23 +72,11 @@ public func nhImageRelease(_ image: nh_image_ref?) -> nh_status {
 private func imageOptions(_ pointer: UnsafePointer<nh_image_options>) throws(NuthatchError) -> ImageOptions {
   let given = try readSized(pointer, zero: nh_image_options(), "options")
   guard given.reserved == 0 else { throw NuthatchError(.invalid, "options.reserved is not 0") }
-  let mode: ThumbnailBox.Mode =
-    switch given.mode {
-    case NH_MODE_FIT: .fit
-    case NH_MODE_FILL: .fill
-    case NH_MODE_EXACT: .exact
-    default: throw NuthatchError(.invalid, "options.mode is no mode")
-    }
-  let quality: ThumbnailBox.Quality =
-    switch given.quality {
-    case NH_QUALITY_BEST: .best
-    case NH_QUALITY_FAST: .fast
-    default: throw NuthatchError(.invalid, "options.quality is no quality")
-    }
   var options = ImageOptions(
     ThumbnailBox(
-      width: Int(given.width), height: Int(given.height == 0 ? given.width : given.height), mode: mode,
-      enlarge: given.enlarge != 0, quality: quality))
+      width: Int(given.width), height: Int(given.height == 0 ? given.width : given.height),
+      mode: try boxMode(given.mode, "options.mode"), enlarge: given.enlarge != 0,
+      quality: try boxQuality(given.quality, "options.quality")))
   options.allowTruncated = given.allow_truncated != 0
   guard given.max_pixels >= 0 else { throw NuthatchError(.invalid, "options.max_pixels is negative") }
   if given.max_pixels > 0 { options.maxPixels = Int(given.max_pixels) }
@@ -136,7 +105,7 @@ final class ImageView: Sendable {
 
   init(_ image: Image) {
     self.image = image
-    strings = StringArena([image.url])
+    strings = StringArena([image.url, image.finalURL])
   }
 
   var info: nh_image_info {
@@ -152,6 +121,9 @@ final class ImageView: Sendable {
     info.source = nh_source(UInt32(image.source.rawValue))
     info.is_partial = image.isPartial ? 1 : 0
     info.url = strings[0]
+    info.final_url = strings[1]
+    info.age = image.age
+    info.is_stale = image.isStale ? 1 : 0
     return info
   }
 

@@ -25,6 +25,25 @@ public func nhErrorMessage() -> UnsafePointer<CChar> {
   nhs_message_buffer().map { UnsafePointer($0) } ?? staticStrings.unknown
 }
 
+/// Tells more about the last call on this thread that failed. Set info->struct_size to sizeof *info before. Everything
+/// pointed to is valid until the next failing call on this thread.
+///
+/// @return NH_OK, also when none has failed: its code is NH_OK then. NH_INVALID.
+@_cdecl("nh_error_get_info")
+public func nhErrorGetInfo(_ info: UnsafeMutablePointer<nh_error_info>?) -> nh_status {
+  answering { () throws(NuthatchError) in
+    guard let info else { throw .null("info") }
+    var told = nh_error_info()
+    if let facts = nhs_last_error()?.pointee {
+      told.code = nh_status(facts.code)
+      told.http_status = facts.http_status
+      told.retry_after = facts.retry_after
+    }
+    told.message = nhErrorMessage()
+    try writeSized(told, to: info, "info")
+  }
+}
+
 /// Strings that live as long as the process.
 private struct StaticStrings: @unchecked Sendable {
   // Pointers into memory that is written here and never again, hence Sendable.

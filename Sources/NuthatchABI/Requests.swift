@@ -1,10 +1,11 @@
-// nuthatch.h 3: Requests
+// nuthatch.h 5: Requests
 
 import CNuthatch
 import NuthatchCore
 
 /// Begins the description of a request: a GET of `url`, until the functions below say otherwise. What they are given
-/// is copied. A request may be used any number of times, from any thread; URL and headers are checked when it is used.
+/// is copied. A request may be used any number of times, from any thread, and changed in between: tickets keep what it was
+/// when they were made. URL and headers are checked when it is used.
 ///
 /// @param request  Gets the handle; NULL on failure. Release it with nh_request_release.
 /// @return NH_OK; NH_INVALID.
@@ -14,7 +15,7 @@ public func nhRequestNew(_ url: UnsafePointer<CChar>?, _ request: UnsafeMutableP
 {
   answering { () throws(NuthatchError) in
     let result = try place(request, "request")
-    try give(RequestDraft(Request(try string(url, "url"))), .request, to: result)
+    try give(RequestDraft(Draft(Request(try string(url, "url")))), .request, to: result)
   }
 }
 
@@ -23,10 +24,12 @@ public func nhRequestNew(_ url: UnsafePointer<CChar>?, _ request: UnsafeMutableP
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_method")
 public func nhRequestSetMethod(_ request: nh_request_ref?, _ method: UnsafePointer<CChar>?) -> nh_status {
-  changing(request) { (draft) throws(NuthatchError) in draft.method = try string(method, "method") }
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.request.method = try string(method, "method")
+  }
 }
 
-/// Adds a header. User-Agent and Accept replace what would be sent otherwise.
+/// Adds a header. It replaces one of the same name that would be sent otherwise.
 ///
 /// @return NH_OK; NH_INVALID. A name or value that can't be sent is NH_BAD_HEADER when the request is used.
 @_cdecl("nh_request_add_header")
@@ -34,7 +37,7 @@ public func nhRequestAddHeader(
   _ request: nh_request_ref?, _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?
 ) -> nh_status {
   changing(request) { (draft) throws(NuthatchError) in
-    draft.headers.append((try string(name, "name"), try string(value, "value")))
+    draft.request.headers.append((try string(name, "name"), try string(value, "value")))
   }
 }
 
@@ -49,7 +52,7 @@ public func nhRequestSetBody(_ request: nh_request_ref?, _ body: UnsafeRawPointe
     guard let count = Int(exactly: size) else {
       throw NuthatchError(.invalid, "size is larger than any object")
     }
-    draft.body = Array(UnsafeRawBufferPointer(start: body, count: count))
+    draft.request.body = Array(UnsafeRawBufferPointer(start: body, count: count))
   }
 }
 
@@ -61,7 +64,162 @@ public func nhRequestSetUser(
   _ request: nh_request_ref?, _ user: UnsafePointer<CChar>?, _ password: UnsafePointer<CChar>?
 ) -> nh_status {
   changing(request) { (draft) throws(NuthatchError) in
-    draft.user = (try string(user, "user"), try string(password, "password"))
+    draft.request.user = (try string(user, "user"), try string(password, "password"))
+  }
+}
+
+/// Asks for a thumbnail, instead of the response; once for each of up to 64 sizes, which come from one fetch and one decode.
+///
+/// @param width   The box's sides, 1 to 65535.
+/// @param height  0 for a square.
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_add_size")
+public func nhRequestAddSize(_ request: nh_request_ref?, _ width: Int32, _ height: Int32) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    let sides = 1...Int32(ThumbnailBox.maxSide)
+    guard sides.contains(width), height == 0 || sides.contains(height) else {
+      throw NuthatchError(.invalid, "a box of \(width)x\(height): its sides must be 1 to \(sides.upperBound)")
+    }
+    guard draft.sizes.count < 64 else { throw NuthatchError(.invalid, "more than 64 sizes") }
+    draft.sizes.append((Int(width), Int(height == 0 ? width : height)))
+  }
+}
+
+/// Sets how pictures are made to fit their boxes. NH_MODE_FIT by default.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_mode")
+public func nhRequestSetMode(_ request: nh_request_ref?, _ mode: nh_mode) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in draft.mode = try boxMode(mode, "mode") }
+}
+
+/// Sets whether smaller pictures are made larger: 1 for yes, 0, the default, for no.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_enlarge")
+public func nhRequestSetEnlarge(_ request: nh_request_ref?, _ enlarge: Int32) -> nh_status {
+  changing(request) { $0.enlarge = enlarge != 0 }
+}
+
+/// Sets how much of a picture is decoded before it is scaled down. NH_QUALITY_BEST by default.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_quality")
+public func nhRequestSetQuality(_ request: nh_request_ref?, _ quality: nh_quality) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.quality = try boxQuality(quality, "quality")
+  }
+}
+
+/// Sets whether what decodes of a damaged or truncated picture is an image, marked is_partial (1), or an error (0, the
+/// default).
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_allow_truncated")
+public func nhRequestSetAllowTruncated(_ request: nh_request_ref?, _ allow: Int32) -> nh_status {
+  changing(request) { $0.request.allowTruncated = allow != 0 }
+}
+
+/// Sets the most pixels that a picture may have. 0: the cache's; negative: no limit.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_max_pixels")
+public func nhRequestSetMaxPixels(_ request: nh_request_ref?, _ pixels: Int64) -> nh_status {
+  changing(request) { $0.request.maxPixels = given(limit: pixels).map { Int($0) } }
+}
+
+/// Sets when answers from the cache are delivered. NH_DELIVERY_TWICE by default; blocking calls wait for the answer that
+/// holds now, whatever is set here.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_delivery")
+public func nhRequestSetDelivery(_ request: nh_request_ref?, _ delivery: nh_delivery) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    switch delivery {
+    case NH_DELIVERY_TWICE: draft.request.delivery = .twice
+    case NH_DELIVERY_FIRST: draft.request.delivery = .first
+    case NH_DELIVERY_FRESH: draft.request.delivery = .fresh
+    default: throw NuthatchError(.invalid, "delivery is no nh_delivery")
+    }
+  }
+}
+
+/// Sets the priority: -10 to 10, higher ones first; what is beyond counts as the nearest. 0 by default.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_priority")
+public func nhRequestSetPriority(_ request: nh_request_ref?, _ priority: Int32) -> nh_status {
+  changing(request) { $0.request.priority = Int(priority) }
+}
+
+/// Sets a word to cancel by (nh_cancel_all). NULL for none.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_tag")
+public func nhRequestSetTag(_ request: nh_request_ref?, _ tag: UnsafePointer<CChar>?) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in draft.request.tag = try given(tag, "tag") }
+}
+
+/// Sets what is taken for fresh. NH_POLICY_UNSAID: the cache's.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_policy")
+public func nhRequestSetPolicy(_ request: nh_request_ref?, _ policy: nh_policy) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.lifetimes.rules = try given(policy, "policy")
+  }
+}
+
+/// Sets the numbers of the policy, which nh_options explain. 0: the cache's; negative: none.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_lifetimes")
+public func nhRequestSetLifetimes(
+  _ request: nh_request_ref?, _ validator_ttl: Int64, _ image_ttl: Int64, _ no_cache_ttl: Int64,
+  _ heuristic: Double
+) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.lifetimes.heuristic = try given(share: heuristic, "heuristic")
+    draft.lifetimes.validatorTTL = given(amount: validator_ttl)
+    draft.lifetimes.imageTTL = given(amount: image_ttl)
+    draft.lifetimes.noCacheTTL = given(amount: no_cache_ttl)
+  }
+}
+
+/// Sets which addresses may be connected to. NH_GUARD_UNSAID: the cache's.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_guard")
+public func nhRequestSetGuard(_ request: nh_request_ref?, _ guard: nh_guard) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.request.guard = try given(`guard`, "guard")
+  }
+}
+
+/// Sets what the answer is kept under instead of the URL: for URLs that carry a signature or a date. NULL: the URL.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_key")
+public func nhRequestSetKey(_ request: nh_request_ref?, _ key: UnsafePointer<CChar>?) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in draft.request.key = try given(key, "key") }
+}
+
+/// Sets whether the query is left out of what the answer is kept under: 1 for yes, 0, the default, for no.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_ignore_query")
+public func nhRequestSetIgnoreQuery(_ request: nh_request_ref?, _ ignore: Int32) -> nh_status {
+  changing(request) { $0.request.ignoreQuery = ignore != 0 }
+}
+
+/// Sets a name for whose answers these are, in place of the credentials sent: for tokens that change. NULL: the cache's.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_partition")
+public func nhRequestSetPartition(_ request: nh_request_ref?, _ partition: UnsafePointer<CChar>?) -> nh_status
+{
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.request.partition = try given(partition, "partition")
   }
 }
 
@@ -70,26 +228,40 @@ public func nhRequestSetUser(
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_timeout")
 public func nhRequestSetTimeout(_ request: nh_request_ref?, _ milliseconds: Int64) -> nh_status {
-  changing(request) { $0.timeout = milliseconds == 0 ? nil : limit(milliseconds, default: .none) }
+  changing(request) { $0.request.timeout = given(milliseconds: milliseconds) }
 }
 
-/// Sets the longest time for all of it, redirects included, in milliseconds. 0: the cache's; negative: none.
+/// Sets the longest time for all of it, redirects and further attempts included, in milliseconds. 0: the cache's; negative:
+/// none.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_deadline")
 public func nhRequestSetDeadline(_ request: nh_request_ref?, _ milliseconds: Int64) -> nh_status {
-  changing(request) { $0.deadline = milliseconds == 0 ? nil : limit(milliseconds, default: .none) }
+  changing(request) { $0.request.deadline = given(milliseconds: milliseconds) }
 }
 
-/// Sets the largest body, in bytes. 0: the cache's.
+/// Sets how often a failed attempt is followed by another. 0: the cache's; negative: never.
 ///
-/// @return NH_OK; NH_INVALID when `bytes` is negative.
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_retries")
+public func nhRequestSetRetries(_ request: nh_request_ref?, _ retries: Int32) -> nh_status {
+  changing(request) { $0.request.retries = given(amount: Int64(retries)).map { Int($0) } }
+}
+
+/// Sets the largest body, in bytes. 0: the cache's; negative: no limit.
+///
+/// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_max_bytes")
 public func nhRequestSetMaxBytes(_ request: nh_request_ref?, _ bytes: Int64) -> nh_status {
-  changing(request) { (draft) throws(NuthatchError) in
-    guard bytes >= 0 else { throw NuthatchError(.invalid, "bytes is negative") }
-    draft.maxBytes = bytes == 0 ? nil : bytes
-  }
+  changing(request) { $0.request.maxBytes = given(limit: bytes) }
+}
+
+/// Sets whether NH_EVENT_PROGRESS is delivered: 1 for yes, 0, the default, for no.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_progress")
+public func nhRequestSetProgress(_ request: nh_request_ref?, _ progress: Int32) -> nh_status {
+  changing(request) { $0.request.reportsProgress = progress != 0 }
 }
 
 /// Sets a pointer that the events of the request's tickets carry. The library never follows it.
@@ -99,9 +271,26 @@ public func nhRequestSetMaxBytes(_ request: nh_request_ref?, _ bytes: Int64) -> 
 public func nhRequestSetUserData(_ request: nh_request_ref?, _ user_data: UnsafeMutableRawPointer?)
   -> nh_status
 {
-  answering { () throws(NuthatchError) in
-    try find(request, .request, as: RequestDraft.self).userData = user_data
-  }
+  changing(request) { $0.userBits = UInt(bitPattern: user_data) }
+}
+
+/// Sets a function for nh_dispatch to call with each event of the request's tickets. Tickets with a callback are delivered
+/// by nh_dispatch only, those without by nh_poll only. NULL for none.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_callback")
+public func nhRequestSetCallback(_ request: nh_request_ref?, _ callback: nh_callback?) -> nh_status {
+  changing(request) { $0.callback = callback }
+}
+
+/// Keeps the events of the request's tickets out of the completion queue (1): nh_poll never gives them and no callback is
+/// called; nh_wait still takes them. For requests that somebody waits for with nh_wait, and for those whose end nobody
+/// wants to hear of: the answer is in the cache then, and holds no memory. 0 by default.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_quiet")
+public func nhRequestSetQuiet(_ request: nh_request_ref?, _ quiet: Int32) -> nh_status {
+  changing(request) { $0.isQuiet = quiet != 0 }
 }
 
 /// Releases a request. Tickets that were made from it go on.
@@ -112,27 +301,7 @@ public func nhRequestRelease(_ request: nh_request_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try remove(request, .request) }
 }
 
-/// A request under construction, which several threads may touch.
-final class RequestDraft: Sendable {
-  private let request: Locked<Request>
-  private let userBits = Locked<UInt>(0)
-
-  init(_ request: Request) { self.request = Locked(request) }
-
-  var current: Request { request.withLock { $0 } }
-
-  /// What the events of its tickets carry; a number as far as the library is concerned.
-  var userData: UnsafeMutableRawPointer? {
-    get { UnsafeMutableRawPointer(bitPattern: userBits.withLock { $0 }) }
-    set { userBits.withLock { $0 = UInt(bitPattern: newValue) } }
-  }
-
-  func change(_ body: (inout Request) throws(NuthatchError) -> Void) throws(NuthatchError) {
-    try request.withLock { (request) throws(NuthatchError) in try body(&request) }
-  }
-}
-
-private func changing(_ handle: OpaquePointer?, _ body: (inout Request) throws(NuthatchError) -> Void)
+private func changing(_ handle: OpaquePointer?, _ body: (inout Draft) throws(NuthatchError) -> Void)
   -> nh_status
 {
   answering { () throws(NuthatchError) in

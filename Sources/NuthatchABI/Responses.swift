@@ -1,4 +1,4 @@
-// nuthatch.h 6: Responses
+// nuthatch.h 9: Responses
 
 import CNuthatch
 import NuthatchCore
@@ -67,7 +67,7 @@ final class ResponseView: Sendable {
   init(_ response: Response) {
     self.response = response
     strings = StringArena(
-      [response.url, response.finalURL] + response.headers.flatMap { [$0.name, $0.value] })
+      [response.url, response.finalURL, response.reason] + response.headers.flatMap { [$0.name, $0.value] })
   }
 
   var info: nh_response_info {
@@ -87,6 +87,12 @@ final class ResponseView: Sendable {
     info.header_count = Int32(clamping: response.headers.count)
     info.first_byte_us = response.timings.firstByte
     info.total_us = response.timings.total
+    info.age = response.age
+    info.is_stale = response.isStale ? 1 : 0
+    info.reason = strings[2]
+    info.dns_us = response.timings.nameLookup
+    info.connect_us = response.timings.connect
+    info.tls_us = response.timings.tls
     return info
   }
 
@@ -95,6 +101,6 @@ final class ResponseView: Sendable {
   }
 
   func line(_ index: Int) -> (name: UnsafePointer<CChar>?, value: UnsafePointer<CChar>?)? {
-    response.headers.indices.contains(index) ? (strings[2 + 2 * index], strings[3 + 2 * index]) : nil
+    response.headers.indices.contains(index) ? (strings[3 + 2 * index], strings[4 + 2 * index]) : nil
   }
 }

@@ -1,69 +1,76 @@
-// nuthatch.h 5: Submit and wait later
+// nuthatch.h 7: Submit and hear of it later
 
 import CNuthatch
 import Glibc
 import NuthatchCore
 
 /// Starts a request and returns at once. What is in the cache, and fresh, is there when this returns. Requests for one
-/// URL share one fetch. Six at a time go to one host, as many together as the way to the network carries; the others
-/// wait their turn, and only their deadline runs meanwhile.
+/// URL share one fetch. As many go to one host, and as many together, as nh_queue_set says; the others wait their turn, and
+/// only their deadline runs meanwhile.
 ///
-/// @param ticket  Gets the handle; NULL on failure. Release it with nh_ticket_release.
+/// @param ticket  Gets the handle; NULL on failure. Release it with nh_ticket_release. May be NULL itself, for programs that
+///                know what an event belongs to by its user pointer: events then have no ticket.
 /// @return NH_OK; NH_BAD_URL or NH_BAD_HEADER, before any network is touched; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_submit")
 public func nhSubmit(
   _ cache: nh_cache_ref?, _ request: nh_request_ref?, _ ticket: UnsafeMutablePointer<nh_ticket_ref?>?
 ) -> nh_status {
   answering { () throws(NuthatchError) in
-    let result = try place(ticket, "ticket")
-    let opened = try find(cache, .cache, as: Cache.self)
-    let draft = try find(request, .request, as: RequestDraft.self)
-    let view = TicketView(try opened.submit(draft.current), userData: draft.userData)
-    try give(view, .ticket, to: result)
+    ticket?.pointee = nil
+    let opened = try find(cache, .cache, as: CacheView.self)
+    let draft = try find(request, .request, as: RequestDraft.self).current
+    let made = try opened.cache.submit(draft.complete(for: opened.cache))
+    var handle: nh_ticket_ref?
+    let view = TicketView(made, draft, opened.completions)
+    if ticket != nil {
+      do throws(NuthatchError) {
+        try give(view, .ticket, to: &handle)
+      } catch {
+        made.cancel()
+        throw error
+      }
+    }
+    view.handle = handle
+    if !draft.isQuiet { opened.completions.watch(view) }
+    ticket?.pointee = handle
   }
 }
 
-/// Waits for a ticket's next event. Several threads may wait; each event goes to one of them.
+/// Waits for a ticket's next event, which neither nh_poll nor another thread gets then.
 ///
 /// @param timeout_ms  The longest wait in milliseconds; 0 looks without waiting; negative waits for ever.
 /// @param event       Gets the event; clear it with nh_event_clear. Zeroed when none came.
 /// @param event_size  sizeof *event.
 /// @return NH_OK with an event, also with one that tells of a failure: see its code. NH_TIMEOUT when none came in
-///         time; the request goes on. NH_FORKED. NH_INVALID, also when the final event was taken before.
+///         time; the request goes on. NH_FORKED. NH_INVALID, also when the final event was taken before, and for a ticket
+///         with a callback.
 @_cdecl("nh_wait")
 public func nhWait(
   _ ticket: nh_ticket_ref?, _ timeout_ms: Int64, _ event: UnsafeMutablePointer<nh_event>?, _ event_size: UInt
 ) -> nh_status {
   answering { () throws(NuthatchError) in
-    guard let event else { throw .null("event") }
-    let known = MemoryLayout<nh_event>.size
-    guard let size = Int(exactly: event_size), size >= known, size <= 65_536 else {
-      throw NuthatchError(.invalid, "event_size is \(event_size), not \(known)")
-    }
-    event.pointee = nh_event()
-    // A newer program has room for more than there is to tell.
-    memset(UnsafeMutableRawPointer(event) + known, 0, size - known)
+    let places = try EventPlaces(event, count: 1, size: event_size)
+    places.clear(0)
     let waited = try find(ticket, .ticket, as: TicketView.self)
+    guard waited.callback == nil else {
+      throw NuthatchError(.invalid, "the ticket has a callback: its events come by nh_dispatch")
+    }
     guard let next = try waited.ticket.next(within: timeout_ms < 0 ? nil : timeout_ms) else {
       throw NuthatchError(.timeout, "no event within \(timeout_ms) ms: \(waited.ticket.shownURL)")
     }
-    event.pointee = try cEvent(next)
-    event.pointee.ticket = ticket
-    event.pointee.user_data = waited.userData
+    waited.completions.settle(waited)
+    places.put(cEvent(next, of: waited), at: 0)
   }
 }
 
 /// Gives back what an event owns, and zeroes it. Clearing a zeroed event does nothing.
 ///
-/// @return NH_OK; NH_INVALID when `event` is NULL or its response is no open response.
+/// @return NH_OK; NH_INVALID when `event` is NULL, or when its response or one of its images is no open handle.
 @_cdecl("nh_event_clear")
 public func nhEventClear(_ event: UnsafeMutablePointer<nh_event>?) -> nh_status {
   answering { () throws(NuthatchError) in
     guard let event else { throw .null("event") }
-    let old = event.pointee
-    event.pointee = nh_event()
-    free(old.message)
-    if let response = old.response { try remove(response, .response) }
+    try giveBack(event)
   }
 }
 
@@ -73,6 +80,30 @@ public func nhEventClear(_ event: UnsafeMutablePointer<nh_event>?) -> nh_status 
 @_cdecl("nh_cancel")
 public func nhCancel(_ ticket: nh_ticket_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try find(ticket, .ticket, as: TicketView.self).ticket.cancel() }
+}
+
+/// Cancels the requests of a handle that are under way: all, or those with a tag. Blocking calls among them end with
+/// NH_CANCELLED.
+///
+/// @param tag  What nh_request_set_tag was given; NULL for all.
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_cancel_all")
+public func nhCancelAll(_ cache: nh_cache_ref?, _ tag: UnsafePointer<CChar>?) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    opened.cancelAll(tag: try given(tag, "tag"))
+  }
+}
+
+/// Gives a request another priority, in the queue and while it runs. Later it does nothing.
+///
+/// @param priority  As for nh_request_set_priority.
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_set_priority")
+public func nhSetPriority(_ ticket: nh_ticket_ref?, _ priority: Int32) -> nh_status {
+  answering { () throws(NuthatchError) in
+    try find(ticket, .ticket, as: TicketView.self).ticket.setPriority(Int(priority))
+  }
 }
 
 /// Tells where a request stands.
@@ -89,7 +120,8 @@ public func nhTicketState(_ ticket: nh_ticket_ref?, _ state: UnsafeMutablePointe
   }
 }
 
-/// Releases a ticket. Never cancels: the request goes on, and nobody hears of its end.
+/// Releases a ticket. Never cancels: the request goes on, and its events still come by nh_poll or nh_dispatch, where their
+/// ticket then is a handle that is no longer open.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_ticket_release")
@@ -97,35 +129,22 @@ public func nhTicketRelease(_ ticket: nh_ticket_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try remove(ticket, .ticket) }
 }
 
-private func cEvent(_ event: Event) throws(NuthatchError) -> nh_event {
-  var told = nh_event()
-  told.kind = nh_event_kind(UInt32(event.kind.rawValue))
-  told.is_final = event.isFinal ? 1 : 0
-  told.is_in_cache = event.isInCache ? 1 : 0
-  told.source = nh_source(UInt32(event.source?.rawValue ?? 0))
-  told.bytes_done = event.bytesDone
-  told.bytes_total = event.bytesTotal ?? -1
-  if let response = event.response {
-    told.http_status = Int32(clamping: response.status)
-    told.bytes_done = Int64(response.bodySize)
-    told.bytes_total = told.bytes_done
-    try give(ResponseView(response), .response, to: &told.response)
-  }
-  if let error = event.error {
-    told.code = nh_status(UInt32(error.code.rawValue))
-    told.message = strdup(error.message)
-  }
-  return told
-}
-
-/// A ticket with what its program wants to find in its events.
-final class TicketView: Sendable {
+/// A ticket with what its program wants to find in its events, and where these go.
+final class TicketView: @unchecked Sendable {
   let ticket: Ticket
+  let callback: nh_callback?
+  let completions: CompletionQueue
   private let userBits: UInt
+  /// The number that the program has for it; nil for none. Written before any other thread knows the view.
+  var handle: nh_ticket_ref?
+  /// Where it stands in the completion queue. Guarded by the queue's lock.
+  var standing = CompletionQueue.Standing.absent
 
-  init(_ ticket: Ticket, userData: UnsafeMutableRawPointer?) {
+  init(_ ticket: Ticket, _ draft: Draft, _ completions: CompletionQueue) {
     self.ticket = ticket
-    userBits = UInt(bitPattern: userData)
+    self.completions = completions
+    callback = draft.callback
+    userBits = draft.userBits
   }
 
   /// Never followed here: a number as far as the library is concerned.

@@ -18,8 +18,15 @@ from nuthatch._library import library
 # Functions in which a NULL argument means something (function: places that may be NULL).
 OPTIONAL = {
     "nh_open": {0, 1},
+    "nh_site_open": {2},
+    "nh_queue_set": {0},
+    "nh_submit": {2},
+    "nh_cancel_all": {1},
     "nh_request_set_body": {1},
     "nh_request_set_user_data": {1},
+    "nh_request_set_tag": {1},
+    "nh_request_set_key": {1},
+    "nh_request_set_partition": {1},
     "nh_event_clear": set(),
 }
 
@@ -37,16 +44,17 @@ class World:
             assert getattr(library, release)(handle) == abi.OK
 
     def make(self) -> Dict[str, int]:
-        cache, request, ticket, response = (ctypes.c_void_p() for _ in range(4))
+        cache, request, ticket, response, site = (ctypes.c_void_p() for _ in range(5))
         assert library.nh_open(self.directory, None, ctypes.byref(cache)) == abi.OK
         assert library.nh_request_new(self.url, ctypes.byref(request)) == abi.OK
         assert library.nh_submit(cache, request, ctypes.byref(ticket)) == abi.OK
         assert library.nh_get(cache, self.url, ctypes.byref(response)) == abi.OK
+        assert library.nh_site_open(cache, self.url, None, ctypes.byref(site)) == abi.OK
         image, options = ctypes.c_void_p(), abi.nh_image_options()
         options.struct_size, options.width = ctypes.sizeof(options), 8
         assert library.nh_response_image(response, ctypes.byref(options), ctypes.byref(image)) == abi.OK
         handles = {"nh_cache": cache, "nh_request": request, "nh_ticket": ticket}
-        handles.update({"nh_response": response, "nh_image": image})
+        handles.update({"nh_response": response, "nh_site": site, "nh_image": image})
         return {kind: handle.value or 0 for kind, handle in handles.items()}
 
     def wrong(self, kind: str) -> Iterator[Tuple[str, int]]:
@@ -102,7 +110,13 @@ def calls(name: str, world: World) -> Iterator[Tuple[str, List[Any]]]:
                 yield f"argument {place} is {description}", [*good[:place], handle, *good[place + 1 :]]
         elif kind.endswith("*") and place not in OPTIONAL.get(name, set()):
             yield f"argument {place} is NULL", [*good[:place], None, *good[place + 1 :]]
-    if any(kind.endswith("*") for kind in kinds) and OPTIONAL.get(name) != {0, 1}:
+        bare = bare.replace("const ", "")
+        if hasattr(getattr(abi, bare, None), "struct_size"):
+            keep.append(getattr(abi, bare)())
+            without = ctypes.byref(keep[-1])
+            yield f"argument {place} has no struct_size", [*good[:place], without, *good[place + 1 :]]
+    pointers = {place for place, kind in enumerate(kinds) if kind.endswith("*")}
+    if pointers - OPTIONAL.get(name, set()) and name != "nh_open":
         yield "all are NULL", [None if kind.endswith("*") else 0 for kind in kinds]
 
 
@@ -113,7 +127,9 @@ def main() -> None:
     answers = []
     for description, arguments in calls(name, world):
         status = getattr(library, name)(*arguments)
-        assert result == "nh_status", f"{name} takes pointers, so it must be able to refuse them"
+        assert result in ("nh_status", "int32_t"), f"{name} takes pointers, so it must be able to refuse them"
+        # A number is a count or a descriptor, or a status when it is negative.
+        status = -status if result == "int32_t" else status
         assert library.nh_error_message(), description
         answers.append({"call": description, "status": abi.WORDS.get(status, str(status))})
     if not abi.SIGNATURES[name][1]:

@@ -44,9 +44,41 @@ static inline nh_cache *open_cache(const nh_options *options) {
 
 /* BASE followed by PATH, in a buffer that the next call uses again. */
 static inline const char *url_of(const char *base, const char *path) {
-    static char url[512];
+    static _Thread_local char url[512];
     snprintf(url, sizeof url, "%s%s", base, path);
     return url;
+}
+
+/* Tells the test server what to do: a call of its control interface, with its JSON. */
+static inline void tell(nh_cache *cache, const char *base, const char *call, const char *json) {
+    nh_request *request = NULL;
+    nh_response *response = NULL;
+    nh_response_info info = {.struct_size = sizeof info};
+    char url[512];
+    snprintf(url, sizeof url, "%s/_control/%s", base, call);
+    nh_request_new(url, &request);
+    nh_request_set_method(request, "POST");
+    nh_request_set_body(request, json, strlen(json));
+    if (nh_perform(cache, request, &response) != NH_OK || nh_response_get_info(response, &info) != NH_OK ||
+        info.status != 200) {
+        printf("not ok %s %s: %s\n", call, json, nh_error_message());
+        failures++;
+    }
+    nh_response_release(response);
+    nh_request_release(request);
+}
+
+/* What /echo answers to a request, as a string that the next call uses again. */
+static inline const char *echoed(nh_cache *cache, nh_request *request) {
+    static char text[8192];
+    nh_response *response = NULL;
+    nh_response_info info = {.struct_size = sizeof info};
+    text[0] = 0;
+    if (nh_perform(cache, request, &response) != NH_OK) return text;
+    nh_response_get_info(response, &info);
+    snprintf(text, sizeof text, "%.*s", (int)info.body_size, (const char *)info.body);
+    nh_response_release(response);
+    return text;
 }
 
 #endif

@@ -22,7 +22,7 @@ static void answer(void) {
     CHECK("wrong event size", nh_wait(ticket, -1, &event, sizeof event - 1) == NH_INVALID);
     CHECK("wait", nh_wait(ticket, -1, &event, sizeof event) == NH_OK);
     CHECK("event", event.kind == NH_EVENT_FRESH && event.is_final && event.code == NH_OK && event.http_status == 200);
-    CHECK("event's ticket", event.ticket == ticket && event.user_data == NULL);
+    CHECK("event's ticket", event.ticket == ticket && event.user == NULL);
     CHECK("event's bytes", event.bytes_done == 10 && event.bytes_total == 10);
     CHECK("state", nh_ticket_state(ticket, &state) == NH_OK && state == NH_TICKET_DONE);
     nh_response *kept = event.response;
@@ -56,7 +56,7 @@ static void user_data(void) {
     CHECK("submit with user data", nh_submit(cache, request, &ticket) == NH_OK);
     nh_request_set_user_data(request, NULL);
     CHECK("wait with user data", nh_wait(ticket, -1, &event, sizeof event) == NH_OK);
-    CHECK("it comes back", event.user_data == &request && event.ticket == ticket);
+    CHECK("it comes back", event.user == &request && event.ticket == ticket);
     CHECK("no length of what failed", event.code == NH_TRUNCATED && event.bytes_total == -1);
     nh_event_clear(&event);
     nh_ticket_release(ticket);

@@ -10,6 +10,7 @@ typedef nh_cache *nh_cache_ref;
 typedef nh_request *nh_request_ref;
 typedef nh_ticket *nh_ticket_ref;
 typedef nh_response *nh_response_ref;
+typedef nh_site *nh_site_ref;
 typedef nh_image *nh_image_ref;
 
 #endif

@@ -7,6 +7,71 @@
 #include "nh_handles.h"
 #include "nh_status.h"
 
+/** Yes, no, or nothing said. */
+typedef enum nh_choice { NH_UNSAID = 0, NH_YES = 1, NH_NO = 2 } nh_choice;
+
+/** What is taken for fresh, and for how long. */
+typedef enum nh_policy {
+    NH_POLICY_UNSAID = 0,
+    /** Pictures stay fresh for days unless the server says otherwise. The default. */
+    NH_POLICY_KIT = 1,
+    /** RFC 9111, to the letter. */
+    NH_POLICY_RFC9111 = 2,
+    /** Whatever is stored answers; the network is never asked. */
+    NH_POLICY_OFFLINE = 3,
+    /** Nothing that is stored answers; what comes is stored. */
+    NH_POLICY_RELOAD = 4
+} nh_policy;
+
+/** Which addresses may be connected to. Judged on the address really connected to, for every hop. */
+typedef enum nh_guard {
+    NH_GUARD_UNSAID = 0,
+    /** No link-local ones (cloud metadata), and no private ones by redirect from a public one. The default. */
+    NH_GUARD_GUARDED = 1,
+    /** Public ones only. */
+    NH_GUARD_PUBLIC = 2,
+    /** All. */
+    NH_GUARD_ANY = 3
+} nh_guard;
+
+/** When what comes is written to disk. */
+typedef enum nh_spill {
+    NH_SPILL_UNSAID = 0,
+    /** At once: it survives this process however it ends, and other processes find it. The default. */
+    NH_SPILL_EAGER = 1,
+    /** When memory is short, or when the cache is closed. */
+    NH_SPILL_PRESSURE = 2
+} nh_spill;
+
+/** How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case. */
+typedef enum nh_store {
+    NH_STORE_UNSAID = 0,
+    /** As JPEG of quality 92 where they are opaque, else as PNG. The default. */
+    NH_STORE_PACKED = 1,
+    /** As PNG: the same pixels every time. */
+    NH_STORE_LOSSLESS = 2,
+    /** As pixels, used where they lie. */
+    NH_STORE_RAW = 3
+} nh_store;
+
+/** When answers from the cache are delivered. */
+typedef enum nh_delivery {
+    /** A stale one at once, and the one that holds now after it. */
+    NH_DELIVERY_TWICE = 0,
+    /** One answer, a stale one too; it is revalidated behind. */
+    NH_DELIVERY_FIRST = 1,
+    /** One answer, which holds now. */
+    NH_DELIVERY_FRESH = 2
+} nh_delivery;
+
+/** How badly memory is wanted. */
+typedef enum nh_pressure {
+    /** Half of what is kept in memory is given up. */
+    NH_PRESSURE_WARNING = 1,
+    /** All of it, and the allocator gives back what it holds. */
+    NH_PRESSURE_CRITICAL = 2
+} nh_pressure;
+
 /** Where a ticket stands. */
 typedef enum nh_ticket_status {
     NH_TICKET_QUEUED = 1,
@@ -15,15 +80,21 @@ typedef enum nh_ticket_status {
     NH_TICKET_CANCELLED = 4
 } nh_ticket_status;
 
-/** What an event tells. A stale answer comes first as NH_EVENT_CACHED, then NH_EVENT_UNCHANGED or NH_EVENT_FRESH, which
- *  is final. This version doesn't deliver NH_EVENT_PROGRESS, NH_EVENT_FROZEN and NH_EVENT_QUESTION yet. */
+/** What an event tells. Every ticket has exactly one final event, also after nh_cancel, nh_shutdown and nh_close.
+ *  NH_EVENT_FROZEN and NH_EVENT_QUESTION are not delivered by this version. */
 typedef enum nh_event_kind {
     NH_EVENT_NONE = 0,
+    /** More bytes have come. Only after nh_request_set_progress; of several that nobody took the newest is kept. */
     NH_EVENT_PROGRESS = 1,
+    /** An answer from the cache. Final unless it is stale and more follows. */
     NH_EVENT_CACHED = 2,
+    /** The server says that the stored answer still holds; this is it. Final. */
     NH_EVENT_UNCHANGED = 3,
+    /** A new answer from the network. Final. */
     NH_EVENT_FRESH = 4,
+    /** No answer: see code and message. Final. */
     NH_EVENT_FAILED = 5,
+    /** The request was cancelled. Final. */
     NH_EVENT_CANCELLED = 6,
     NH_EVENT_FROZEN = 7,
     NH_EVENT_QUESTION = 8
@@ -38,22 +109,85 @@ typedef enum nh_source {
     NH_SOURCE_NETWORK = 4
 } nh_source;
 
-/** What holds for every request of a cache that doesn't say otherwise. Set struct_size, leave the rest 0 for the
- *  defaults. A shorter struct of an older program is understood. */
+/** A header to be sent. */
+typedef struct nh_header {
+    const char *name;
+    const char *value;
+} nh_header;
+
+/** What holds for every request of a cache, or of a site, that doesn't say otherwise. Set struct_size and zero the rest: 0
+ *  and NULL everywhere mean "not given". For a cache that is the default that each member names; for a site it is what the
+ *  cache was given. A negative number means "none": no limit, no retry, no lifetime. */
 typedef struct nh_options {
     uint32_t struct_size;
+    /** NH_POLICY_KIT. */
+    nh_policy policy;
+    /** Longest silence in milliseconds: connecting, waiting, between two bytes. 30000. */
+    int64_t timeout_ms;
+    /** All attempts of a request together, in milliseconds. 120000 for pictures, no limit otherwise. */
+    int64_t deadline_ms;
+    /** The largest body, in bytes. 67108864 (64 MiB). */
+    int64_t max_bytes;
+    /** The most pixels that a picture may have. 100 million. */
+    int64_t max_pixels;
+    /** How often a failed attempt is followed by another. 3. */
+    int32_t retries;
+    /** NH_GUARD_GUARDED. */
+    nh_guard guard;
+    /** NH_POLICY_KIT: seconds for which a picture with a validator and no lifetime is fresh. A day. */
+    int64_t validator_ttl;
+    /** NH_POLICY_KIT: seconds for which a picture without any word on caching is fresh. Seven days. */
+    int64_t image_ttl;
+    /** NH_POLICY_KIT: seconds for which an answer marked no-cache is fresh. 60. */
+    int64_t no_cache_ttl;
+    /** NH_POLICY_RFC9111: share of the time since Last-Modified for which an answer without a lifetime is fresh. 0.1. */
+    double heuristic;
+    /** The User-Agent header. nuthatch/VERSION. */
+    const char *user_agent;
+    /** The Accept header. Anything; for pictures, first of all what is decoded. */
+    const char *accept;
+    /** A name for whose answers are kept, in place of the credentials that are sent: for tokens that change. None. */
+    const char *partition;
+    /** The proxy for all requests: http://, https://, socks4://, socks5:// or socks5h://; "" for none. What the environment
+     *  says. */
+    const char *proxy;
+    /** header_count headers, sent with every request that has none of the same name. None. */
+    const nh_header *headers;
+    size_t header_count;
+    /** Sites only: Basic credentials, for the base URL's origin and no other. None. */
+    const char *user;
+    const char *password;
+
+    /* The directory's own, for nh_open only. A second open in the same process that gives others is NH_CONFLICT. */
+
+    /** What this process may keep in memory, in bytes. The smaller of 64 MiB and an eighth of the memory. */
+    int64_t memory_bytes;
+    /** How many things. No limit. */
+    int64_t memory_items;
+    /** What all records may take on disk, in bytes; at least 4 MiB. What the directory was given before, else 4 GiB. */
+    int64_t disk_bytes;
+    /** NH_SPILL_EAGER. */
+    nh_spill spill;
+    /** NH_STORE_PACKED. */
+    nh_store store;
+    /** Whether bodies of pictures are kept, so that other sizes can be made of them. NH_YES. */
+    nh_choice keep_source;
     /** Must be 0. */
     uint32_t reserved;
-    /** Longest silence in milliseconds: connecting, waiting, between two bytes. 0: 30000; negative: no limit. */
-    int64_t timeout_ms;
-    /** All attempts of a request together, in milliseconds. 0: 120000 for thumbnails, no limit otherwise; negative: no
-     *  limit. */
-    int64_t deadline_ms;
-    /** The largest body, in bytes. 0: 67108864 (64 MiB). */
-    int64_t max_bytes;
-    /** The User-Agent header. NULL: nuthatch/VERSION. */
-    const char *user_agent;
 } nh_options;
+
+/** The process's one queue. Set struct_size; 0 means "not given". */
+typedef struct nh_queue_options {
+    uint32_t struct_size;
+    /** How many requests run at once, 1 to 512. As many as the way to the network carries. */
+    int32_t concurrency;
+    /** How many of them at one host, 1 to 512. 6, or 32 where it speaks HTTP/2. */
+    int32_t per_host;
+    /** Must be 0. */
+    uint32_t reserved;
+    /** Starts a second for each host. No limit. */
+    double rate;
+} nh_queue_options;
 
 /** What a response holds. Set struct_size before the call. Everything pointed to lives as long as the response. */
 typedef struct nh_response_info {
@@ -76,9 +210,21 @@ typedef struct nh_response_info {
     int32_t redirects;
     /** How many header lines there are, for nh_response_header_at. */
     int32_t header_count;
-    /** Microseconds from the start of the last exchange to its first byte and to its end. */
+    /** Microseconds from the start of the last exchange to its first byte and to its end; 0 from the cache. */
     int64_t first_byte_us;
     int64_t total_us;
+    /** How old the answer is, in seconds, by the rules of HTTP. */
+    int64_t age;
+    /** 1 when it is older than it should be: given because the server can't be asked, or before it is. Else 0. */
+    int32_t is_stale;
+    /** Always 0. */
+    uint32_t reserved;
+    /** The words after the status; empty where the server sent none. */
+    const char *reason;
+    /** Microseconds from the start of the last exchange until the name was found, the connection stood, TLS was agreed. */
+    int64_t dns_us;
+    int64_t connect_us;
+    int64_t tls_us;
 } nh_response_info;
 
 /** How a picture is made to fit its box. */
@@ -101,6 +247,21 @@ typedef enum nh_quality {
 
 /** Formats that images are written in. */
 typedef enum nh_format { NH_FORMAT_PNG = 1, NH_FORMAT_JPEG = 2 } nh_format;
+
+/** Pixels, as bytes in the order of the name. Where there is no alpha, what shows through is laid on white. */
+typedef enum nh_pixels {
+    /** Straight alpha: what nh_image_info's pixels are. */
+    NH_PIXELS_RGBA = 1,
+    NH_PIXELS_BGRA = 2,
+    /** Colours multiplied by alpha. */
+    NH_PIXELS_RGBA_PREMULTIPLIED = 3,
+    /** What cairo calls ARGB32 on little-endian machines. */
+    NH_PIXELS_BGRA_PREMULTIPLIED = 4,
+    NH_PIXELS_RGB = 5,
+    NH_PIXELS_BGR = 6,
+    /** One byte a pixel: 0.299 R + 0.587 G + 0.114 B. */
+    NH_PIXELS_GREY = 7
+} nh_pixels;
 
 /** How an image is made from a body. Set struct_size and width, leave the rest 0 for the defaults. */
 typedef struct nh_image_options {
@@ -125,7 +286,7 @@ typedef struct nh_image_info {
     uint32_t struct_size;
     int32_t width;
     int32_t height;
-    /** 1 when the source was in the cache before the request was submitted, else 0. */
+    /** 1 when it, or what it was made from, was in the cache before the request was submitted, else 0. */
     int32_t is_in_cache;
     /** Rows of RGBA, 8 bits each: sRGB, straight alpha, upright. Never write to them. */
     const void *pixels;
@@ -139,31 +300,120 @@ typedef struct nh_image_info {
     int32_t is_partial;
     /** The URL as it was passed. */
     const char *url;
+    /** The URL that answered, after redirects, without user and password. */
+    const char *final_url;
+    /** How old the source is, in seconds, by the rules of HTTP. */
+    int64_t age;
+    /** 1 when it is older than it should be: given because the server can't be asked, or before it is. Else 0. */
+    int32_t is_stale;
+    /** Always 0. */
+    uint32_t reserved;
 } nh_image_info;
 
-/** What nh_wait delivers. It owns its response and its message until nh_event_clear. */
+/** What a ticket delivers. It owns its message and its result until nh_event_clear. To keep a response or an image, copy
+ *  the handle out and set its place to NULL before that. */
 typedef struct nh_event {
-    /** The ticket that it belongs to; still to be released by whoever has it. */
+    /** The ticket, as nh_submit gave it; still to be released by whoever has it. NULL when nh_submit gave none. */
     nh_ticket *ticket;
     /** What nh_request_set_user_data was given, or NULL. */
-    void *user_data;
+    void *user;
     nh_event_kind kind;
     /** 1 for the last event of its ticket, else 0. */
     int32_t is_final;
     /** 1 when the bytes were in the cache before the request was submitted, else 0. */
     int32_t is_in_cache;
+    /** 1 when the answer is older than it should be, else 0. */
+    int32_t is_stale;
     nh_source source;
     /** NH_OK with an answer, else why there is none. */
     nh_status code;
-    /** The HTTP status, or 0. */
+    /** The HTTP status of the response, or of the answer that was no success; 0 where there is none. */
     int32_t http_status;
+    /** After how many seconds it makes sense to ask again; -1 when nobody knows. */
+    int32_t retry_after;
     /** Bytes of the body that are there, and those that there will be; -1 when that isn't known. */
     int64_t bytes_done;
     int64_t bytes_total;
     /** What happened, or NULL with an answer. */
     char *message;
-    /** The answer, or NULL. Take it by copying it out and setting this to NULL before nh_event_clear. */
+    /** The answer, or NULL. */
     nh_response *response;
+    /** image_count images in the order of the sizes that were asked for, or NULL. */
+    nh_image **images;
+    size_t image_count;
 } nh_event;
+
+/** Called by nh_dispatch, on the thread that called it, for one event. What the event still owns when it returns is given
+ *  back. `user` is event->user. */
+typedef void (*nh_callback)(nh_event *event, void *user);
+
+/** More about a failed call than its status. Set struct_size before the call. */
+typedef struct nh_error_info {
+    uint32_t struct_size;
+    nh_status code;
+    /** As nh_error_message. */
+    const char *message;
+    /** The HTTP status of the answer that was no success; 0 when that isn't why. */
+    int32_t http_status;
+    /** After how many seconds it makes sense to ask again; -1 when nobody knows. */
+    int32_t retry_after;
+} nh_error_info;
+
+/** What a cache holds, and what has happened. Set struct_size before the call. */
+typedef struct nh_statistics {
+    uint32_t struct_size;
+    /** Always 0. */
+    uint32_t reserved;
+
+    /* In this process, since the directory was opened; all handles on it count together. */
+
+    /** Requests submitted. */
+    int64_t requests;
+    /** Requests that were answered from what was stored, without the network. */
+    int64_t hits;
+    /** Requests that waited for another's fetch. */
+    int64_t joined;
+    /** Exchanges with servers, redirects and further attempts among them. */
+    int64_t transfers;
+    /** Fetches that ended with "it still holds", with a new answer, with none. */
+    int64_t revalidated;
+    int64_t fetched;
+    int64_t failed;
+    /** Decodes of a picture, each for any number of sizes. */
+    int64_t decodes;
+    /** Bytes of bodies received. */
+    int64_t bytes_received;
+    /** Requests of this handle that are under way. */
+    int64_t activity;
+
+    /* On disk, of all processes. */
+
+    /** Records: what is known of URLs, bodies, thumbnails. */
+    int64_t metas;
+    int64_t bodies;
+    int64_t thumbs;
+    /** What they take, and may take. */
+    int64_t disk_bytes;
+    int64_t disk_limit;
+    /** Bytes that were dropped while results of this process hold them. */
+    int64_t pinned_bytes;
+    /** Records that this process dropped to keep to the limit. */
+    int64_t dropped;
+
+    /* In memory, of this process. */
+
+    int64_t memory_items;
+    int64_t memory_bytes;
+    int64_t memory_limit;
+    int64_t memory_hits;
+    int64_t memory_misses;
+    int64_t memory_evictions;
+    /** Records that are in no pack yet (spill), and those that were lost because they couldn't be written. */
+    int64_t unwritten;
+    int64_t lost;
+    /** How often memory was wanted back: half of it, all of it. */
+    int64_t pressure_warnings;
+    int64_t pressure_criticals;
+} nh_statistics;
 
 #endif

@@ -83,6 +83,11 @@ const char *nhs_environment(const char *name) { return secure_getenv(name); }
 
 void nhs_trim_allocator(void) { malloc_trim(0); }
 
+nhs_error_facts *nhs_last_error(void) {
+    static _Thread_local nhs_error_facts facts = {.retry_after = -1};
+    return &facts;
+}
+
 char *nhs_message_buffer(void) {
     static _Thread_local char buffer[nhs_message_capacity];
     return buffer;

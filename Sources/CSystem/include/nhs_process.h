@@ -36,4 +36,12 @@ const char *nhs_environment(const char *name);
 enum { nhs_message_capacity = 2048 };
 char *nhs_message_buffer(void);
 
+/* What else is known of this thread's last error: its code, an HTTP status or 0, seconds to wait or -1. */
+typedef struct nhs_error_facts {
+    uint32_t code;
+    int32_t http_status;
+    int32_t retry_after;
+} nhs_error_facts;
+nhs_error_facts *nhs_last_error(void);
+
 #endif

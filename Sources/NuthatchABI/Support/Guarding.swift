@@ -12,10 +12,25 @@ func answering(_ body: () throws(NuthatchError) -> Void) -> nh_status {
   }
 }
 
+/// The same for a function that gives a number: a failure is its status, negative.
+func counting(_ body: () throws(NuthatchError) -> Int) -> Int32 {
+  do {
+    return Int32(clamping: try body())
+  } catch {
+    return -Int32(bitPattern: fail(error).rawValue)
+  }
+}
+
 /// Notes `error` as the thread's last and gives its status.
 func fail(_ error: NuthatchError) -> nh_status {
   setMessage(error.message)
-  return nh_status(UInt32(error.code.rawValue))
+  let code = nh_status(UInt32(error.code.rawValue))
+  if let facts = nhs_last_error() {
+    facts.pointee.code = code.rawValue
+    facts.pointee.http_status = Int32(clamping: error.status ?? 0)
+    facts.pointee.retry_after = Int32(clamping: error.retryAfter ?? -1)
+  }
+  return code
 }
 
 private func setMessage(_ message: String) {
@@ -84,9 +99,4 @@ func string(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(NuthatchErr
     throw NuthatchError(.invalid, "\(name) is not UTF-8")
   }
   return text
-}
-
-/// A limit as C programs give it: 0 for the default, negative for none.
-func limit(_ milliseconds: Int64, default standard: Request.Limit) -> Request.Limit {
-  milliseconds == 0 ? standard : milliseconds < 0 ? .none : .milliseconds(milliseconds)
 }

@@ -8,6 +8,7 @@ enum HandleKind: UInt64, CaseIterable {
   case ticket = 3
   case response = 4
   case image = 5
+  case site = 6
 }
 
 /// The objects that C programs hold, found by number.

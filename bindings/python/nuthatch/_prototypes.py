@@ -68,6 +68,44 @@ WORDS: Dict[int, str] = {
     29: "internal",
 }
 
+# nh_choice
+UNSAID = 0
+YES = 1
+NO = 2
+
+# nh_policy
+POLICY_UNSAID = 0
+POLICY_KIT = 1
+POLICY_RFC9111 = 2
+POLICY_OFFLINE = 3
+POLICY_RELOAD = 4
+
+# nh_guard
+GUARD_UNSAID = 0
+GUARD_GUARDED = 1
+GUARD_PUBLIC = 2
+GUARD_ANY = 3
+
+# nh_spill
+SPILL_UNSAID = 0
+SPILL_EAGER = 1
+SPILL_PRESSURE = 2
+
+# nh_store
+STORE_UNSAID = 0
+STORE_PACKED = 1
+STORE_LOSSLESS = 2
+STORE_RAW = 3
+
+# nh_delivery
+DELIVERY_TWICE = 0
+DELIVERY_FIRST = 1
+DELIVERY_FRESH = 2
+
+# nh_pressure
+PRESSURE_WARNING = 1
+PRESSURE_CRITICAL = 2
+
 # nh_ticket_status
 TICKET_QUEUED = 1
 TICKET_RUNNING = 2
@@ -105,15 +143,62 @@ QUALITY_FAST = 1
 FORMAT_PNG = 1
 FORMAT_JPEG = 2
 
+# nh_pixels
+PIXELS_RGBA = 1
+PIXELS_BGRA = 2
+PIXELS_RGBA_PREMULTIPLIED = 3
+PIXELS_BGRA_PREMULTIPLIED = 4
+PIXELS_RGB = 5
+PIXELS_BGR = 6
+PIXELS_GREY = 7
+
+
+class nh_header(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("value", ctypes.c_char_p),
+    ]
+
 
 class nh_options(ctypes.Structure):
     _fields_ = [
         ("struct_size", ctypes.c_uint32),
-        ("reserved", ctypes.c_uint32),
+        ("policy", ctypes.c_uint32),
         ("timeout_ms", ctypes.c_int64),
         ("deadline_ms", ctypes.c_int64),
         ("max_bytes", ctypes.c_int64),
+        ("max_pixels", ctypes.c_int64),
+        ("retries", ctypes.c_int32),
+        ("guard", ctypes.c_uint32),
+        ("validator_ttl", ctypes.c_int64),
+        ("image_ttl", ctypes.c_int64),
+        ("no_cache_ttl", ctypes.c_int64),
+        ("heuristic", ctypes.c_double),
         ("user_agent", ctypes.c_char_p),
+        ("accept", ctypes.c_char_p),
+        ("partition", ctypes.c_char_p),
+        ("proxy", ctypes.c_char_p),
+        ("headers", ctypes.c_void_p),
+        ("header_count", ctypes.c_size_t),
+        ("user", ctypes.c_char_p),
+        ("password", ctypes.c_char_p),
+        ("memory_bytes", ctypes.c_int64),
+        ("memory_items", ctypes.c_int64),
+        ("disk_bytes", ctypes.c_int64),
+        ("spill", ctypes.c_uint32),
+        ("store", ctypes.c_uint32),
+        ("keep_source", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+    ]
+
+
+class nh_queue_options(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("concurrency", ctypes.c_int32),
+        ("per_host", ctypes.c_int32),
+        ("reserved", ctypes.c_uint32),
+        ("rate", ctypes.c_double),
     ]
 
 
@@ -132,6 +217,13 @@ class nh_response_info(ctypes.Structure):
         ("header_count", ctypes.c_int32),
         ("first_byte_us", ctypes.c_int64),
         ("total_us", ctypes.c_int64),
+        ("age", ctypes.c_int64),
+        ("is_stale", ctypes.c_int32),
+        ("reserved", ctypes.c_uint32),
+        ("reason", ctypes.c_char_p),
+        ("dns_us", ctypes.c_int64),
+        ("connect_us", ctypes.c_int64),
+        ("tls_us", ctypes.c_int64),
     ]
 
 
@@ -162,23 +254,75 @@ class nh_image_info(ctypes.Structure):
         ("source", ctypes.c_uint32),
         ("is_partial", ctypes.c_int32),
         ("url", ctypes.c_char_p),
+        ("final_url", ctypes.c_char_p),
+        ("age", ctypes.c_int64),
+        ("is_stale", ctypes.c_int32),
+        ("reserved", ctypes.c_uint32),
     ]
 
 
 class nh_event(ctypes.Structure):
     _fields_ = [
         ("ticket", ctypes.c_void_p),
-        ("user_data", ctypes.c_void_p),
+        ("user", ctypes.c_void_p),
         ("kind", ctypes.c_uint32),
         ("is_final", ctypes.c_int32),
         ("is_in_cache", ctypes.c_int32),
+        ("is_stale", ctypes.c_int32),
         ("source", ctypes.c_uint32),
         ("code", ctypes.c_uint32),
         ("http_status", ctypes.c_int32),
+        ("retry_after", ctypes.c_int32),
         ("bytes_done", ctypes.c_int64),
         ("bytes_total", ctypes.c_int64),
         ("message", ctypes.c_void_p),
         ("response", ctypes.c_void_p),
+        ("images", ctypes.c_void_p),
+        ("image_count", ctypes.c_size_t),
+    ]
+
+
+class nh_error_info(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("code", ctypes.c_uint32),
+        ("message", ctypes.c_char_p),
+        ("http_status", ctypes.c_int32),
+        ("retry_after", ctypes.c_int32),
+    ]
+
+
+class nh_statistics(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+        ("requests", ctypes.c_int64),
+        ("hits", ctypes.c_int64),
+        ("joined", ctypes.c_int64),
+        ("transfers", ctypes.c_int64),
+        ("revalidated", ctypes.c_int64),
+        ("fetched", ctypes.c_int64),
+        ("failed", ctypes.c_int64),
+        ("decodes", ctypes.c_int64),
+        ("bytes_received", ctypes.c_int64),
+        ("activity", ctypes.c_int64),
+        ("metas", ctypes.c_int64),
+        ("bodies", ctypes.c_int64),
+        ("thumbs", ctypes.c_int64),
+        ("disk_bytes", ctypes.c_int64),
+        ("disk_limit", ctypes.c_int64),
+        ("pinned_bytes", ctypes.c_int64),
+        ("dropped", ctypes.c_int64),
+        ("memory_items", ctypes.c_int64),
+        ("memory_bytes", ctypes.c_int64),
+        ("memory_limit", ctypes.c_int64),
+        ("memory_hits", ctypes.c_int64),
+        ("memory_misses", ctypes.c_int64),
+        ("memory_evictions", ctypes.c_int64),
+        ("unwritten", ctypes.c_int64),
+        ("lost", ctypes.c_int64),
+        ("pressure_warnings", ctypes.c_int64),
+        ("pressure_criticals", ctypes.c_int64),
     ]
 
 
@@ -202,6 +346,12 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ctypes.c_char_p,
         [],
     ),
+    "nh_error_get_info": (
+        ctypes.c_uint32,
+        [
+            ctypes.POINTER(nh_error_info),
+        ],
+    ),
     "nh_open": (
         ctypes.c_uint32,
         [
@@ -210,7 +360,108 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
+    "nh_shutdown": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
     "nh_close": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_remove": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_remove_request": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_clear": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_trim": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int64,
+        ],
+    ),
+    "nh_stats": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(nh_statistics),
+        ],
+    ),
+    "nh_stats_json": (
+        ctypes.c_int32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+        ],
+    ),
+    "nh_activity": (
+        ctypes.c_int32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_wait_idle": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int64,
+        ],
+    ),
+    "nh_site_open": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.POINTER(nh_options),
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_site_request": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_site_get": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_site_thumbnail": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_int32,
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_site_release": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
@@ -254,6 +505,115 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_char_p,
         ],
     ),
+    "nh_request_add_size": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_int32,
+        ],
+    ),
+    "nh_request_set_mode": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+        ],
+    ),
+    "nh_request_set_enlarge": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+        ],
+    ),
+    "nh_request_set_quality": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+        ],
+    ),
+    "nh_request_set_allow_truncated": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+        ],
+    ),
+    "nh_request_set_max_pixels": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int64,
+        ],
+    ),
+    "nh_request_set_delivery": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+        ],
+    ),
+    "nh_request_set_priority": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+        ],
+    ),
+    "nh_request_set_tag": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_request_set_policy": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+        ],
+    ),
+    "nh_request_set_lifetimes": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int64,
+            ctypes.c_int64,
+            ctypes.c_int64,
+            ctypes.c_double,
+        ],
+    ),
+    "nh_request_set_guard": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+        ],
+    ),
+    "nh_request_set_key": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_request_set_ignore_query": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+        ],
+    ),
+    "nh_request_set_partition": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+        ],
+    ),
     "nh_request_set_timeout": (
         ctypes.c_uint32,
         [
@@ -268,6 +628,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_int64,
         ],
     ),
+    "nh_request_set_retries": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+        ],
+    ),
     "nh_request_set_max_bytes": (
         ctypes.c_uint32,
         [
@@ -275,11 +642,32 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_int64,
         ],
     ),
+    "nh_request_set_progress": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+        ],
+    ),
     "nh_request_set_user_data": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
             ctypes.c_void_p,
+        ],
+    ),
+    "nh_request_set_callback": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_request_set_quiet": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
         ],
     ),
     "nh_request_release": (
@@ -296,12 +684,30 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
+    "nh_thumbnail": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_int32,
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
     "nh_perform": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
             ctypes.c_void_p,
             ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_perform_images": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.POINTER(ctypes.c_void_p),
+            ctypes.c_size_t,
         ],
     ),
     "nh_submit": (
@@ -333,6 +739,20 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_void_p,
         ],
     ),
+    "nh_cancel_all": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_set_priority": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+        ],
+    ),
     "nh_ticket_state": (
         ctypes.c_uint32,
         [
@@ -344,6 +764,28 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
+        ],
+    ),
+    "nh_fd": (
+        ctypes.c_int32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_poll": (
+        ctypes.c_int32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(nh_event),
+            ctypes.c_size_t,
+            ctypes.c_size_t,
+        ],
+    ),
+    "nh_dispatch": (
+        ctypes.c_int32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int64,
         ],
     ),
     "nh_response_get_info": (
@@ -374,15 +816,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
-        ],
-    ),
-    "nh_thumbnail": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_int32,
-            ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
     "nh_response_image": (
@@ -416,6 +849,18 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_void_p,
         ],
     ),
+    "nh_queue_set": (
+        ctypes.c_uint32,
+        [
+            ctypes.POINTER(nh_queue_options),
+        ],
+    ),
+    "nh_memory_pressure": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_uint32,
+        ],
+    ),
 }
 
 # name: the C types of result and arguments, for those who check the functions one by one.
@@ -438,6 +883,12 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         "const char *",
         [],
     ),
+    "nh_error_get_info": (
+        "nh_status",
+        [
+            "nh_error_info *",
+        ],
+    ),
     "nh_open": (
         "nh_status",
         [
@@ -446,10 +897,111 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_cache **",
         ],
     ),
+    "nh_shutdown": (
+        "nh_status",
+        [
+            "nh_cache *",
+        ],
+    ),
     "nh_close": (
         "nh_status",
         [
             "nh_cache *",
+        ],
+    ),
+    "nh_remove": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "const char *",
+        ],
+    ),
+    "nh_remove_request": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "nh_request *",
+        ],
+    ),
+    "nh_clear": (
+        "nh_status",
+        [
+            "nh_cache *",
+        ],
+    ),
+    "nh_trim": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "int64_t",
+        ],
+    ),
+    "nh_stats": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "nh_statistics *",
+        ],
+    ),
+    "nh_stats_json": (
+        "int32_t",
+        [
+            "nh_cache *",
+            "char *",
+            "size_t",
+        ],
+    ),
+    "nh_activity": (
+        "int32_t",
+        [
+            "nh_cache *",
+        ],
+    ),
+    "nh_wait_idle": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "int64_t",
+        ],
+    ),
+    "nh_site_open": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "const char *",
+            "const nh_options *",
+            "nh_site **",
+        ],
+    ),
+    "nh_site_request": (
+        "nh_status",
+        [
+            "nh_site *",
+            "const char *",
+            "nh_request **",
+        ],
+    ),
+    "nh_site_get": (
+        "nh_status",
+        [
+            "nh_site *",
+            "const char *",
+            "nh_response **",
+        ],
+    ),
+    "nh_site_thumbnail": (
+        "nh_status",
+        [
+            "nh_site *",
+            "const char *",
+            "int32_t",
+            "nh_image **",
+        ],
+    ),
+    "nh_site_release": (
+        "nh_status",
+        [
+            "nh_site *",
         ],
     ),
     "nh_request_new": (
@@ -490,6 +1042,115 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "const char *",
         ],
     ),
+    "nh_request_add_size": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
+            "int32_t",
+        ],
+    ),
+    "nh_request_set_mode": (
+        "nh_status",
+        [
+            "nh_request *",
+            "nh_mode",
+        ],
+    ),
+    "nh_request_set_enlarge": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
+        ],
+    ),
+    "nh_request_set_quality": (
+        "nh_status",
+        [
+            "nh_request *",
+            "nh_quality",
+        ],
+    ),
+    "nh_request_set_allow_truncated": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
+        ],
+    ),
+    "nh_request_set_max_pixels": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int64_t",
+        ],
+    ),
+    "nh_request_set_delivery": (
+        "nh_status",
+        [
+            "nh_request *",
+            "nh_delivery",
+        ],
+    ),
+    "nh_request_set_priority": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
+        ],
+    ),
+    "nh_request_set_tag": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+        ],
+    ),
+    "nh_request_set_policy": (
+        "nh_status",
+        [
+            "nh_request *",
+            "nh_policy",
+        ],
+    ),
+    "nh_request_set_lifetimes": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int64_t",
+            "int64_t",
+            "int64_t",
+            "double",
+        ],
+    ),
+    "nh_request_set_guard": (
+        "nh_status",
+        [
+            "nh_request *",
+            "nh_guard",
+        ],
+    ),
+    "nh_request_set_key": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+        ],
+    ),
+    "nh_request_set_ignore_query": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
+        ],
+    ),
+    "nh_request_set_partition": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+        ],
+    ),
     "nh_request_set_timeout": (
         "nh_status",
         [
@@ -504,6 +1165,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "int64_t",
         ],
     ),
+    "nh_request_set_retries": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
+        ],
+    ),
     "nh_request_set_max_bytes": (
         "nh_status",
         [
@@ -511,11 +1179,32 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "int64_t",
         ],
     ),
+    "nh_request_set_progress": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
+        ],
+    ),
     "nh_request_set_user_data": (
         "nh_status",
         [
             "nh_request *",
             "void *",
+        ],
+    ),
+    "nh_request_set_callback": (
+        "nh_status",
+        [
+            "nh_request *",
+            "nh_callback",
+        ],
+    ),
+    "nh_request_set_quiet": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
         ],
     ),
     "nh_request_release": (
@@ -532,12 +1221,30 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_response **",
         ],
     ),
+    "nh_thumbnail": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "const char *",
+            "int32_t",
+            "nh_image **",
+        ],
+    ),
     "nh_perform": (
         "nh_status",
         [
             "nh_cache *",
             "nh_request *",
             "nh_response **",
+        ],
+    ),
+    "nh_perform_images": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "nh_request *",
+            "nh_image **",
+            "size_t",
         ],
     ),
     "nh_submit": (
@@ -569,6 +1276,20 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_ticket *",
         ],
     ),
+    "nh_cancel_all": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "const char *",
+        ],
+    ),
+    "nh_set_priority": (
+        "nh_status",
+        [
+            "nh_ticket *",
+            "int32_t",
+        ],
+    ),
     "nh_ticket_state": (
         "nh_status",
         [
@@ -580,6 +1301,28 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         "nh_status",
         [
             "nh_ticket *",
+        ],
+    ),
+    "nh_fd": (
+        "int32_t",
+        [
+            "nh_cache *",
+        ],
+    ),
+    "nh_poll": (
+        "int32_t",
+        [
+            "nh_cache *",
+            "nh_event *",
+            "size_t",
+            "size_t",
+        ],
+    ),
+    "nh_dispatch": (
+        "int32_t",
+        [
+            "nh_cache *",
+            "int64_t",
         ],
     ),
     "nh_response_get_info": (
@@ -612,15 +1355,6 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_response *",
         ],
     ),
-    "nh_thumbnail": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "const char *",
-            "int32_t",
-            "nh_image **",
-        ],
-    ),
     "nh_response_image": (
         "nh_status",
         [
@@ -650,6 +1384,18 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         "nh_status",
         [
             "nh_image *",
+        ],
+    ),
+    "nh_queue_set": (
+        "nh_status",
+        [
+            "const nh_queue_options *",
+        ],
+    ),
+    "nh_memory_pressure": (
+        "nh_status",
+        [
+            "nh_pressure",
         ],
     ),
 }

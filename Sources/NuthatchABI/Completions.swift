@@ -1,0 +1,61 @@
+// nuthatch.h 8: The completion queue
+
+import CNuthatch
+import NuthatchCore
+
+/// Gives a descriptor that is readable while there is something for nh_poll or nh_dispatch: for poll, epoll, a GLib source,
+/// libuv. Never read it, write it or close it. One a handle, made at the first call, closed by nh_close. With edge-triggered
+/// epoll, take all there is before waiting again.
+///
+/// @return The descriptor; on failure a negative number, which is -NH_INVALID, -NH_FORKED, -NH_CLOSED or -NH_IO.
+@_cdecl("nh_fd")
+public func nhFd(_ cache: nh_cache_ref?) -> Int32 {
+  counting { () throws(NuthatchError) in
+    Int(try find(cache, .cache, as: CacheView.self).completions.descriptor())
+  }
+}
+
+/// Takes events of the handle's tickets that have no callback, in the order in which the tickets had something to tell.
+/// Never waits.
+///
+/// @param events      Gets the events; clear each with nh_event_clear.
+/// @param count       How many there is room for.
+/// @param event_size  sizeof *events.
+/// @return How many events were taken; 0 when there are none. On failure a negative number, which is -NH_INVALID or
+///         -NH_FORKED.
+@_cdecl("nh_poll")
+public func nhPoll(
+  _ cache: nh_cache_ref?, _ events: UnsafeMutablePointer<nh_event>?, _ count: UInt, _ event_size: UInt
+) -> Int32 {
+  counting { () throws(NuthatchError) in
+    let places = try EventPlaces(events, count: count, size: event_size)
+    let completions = try find(cache, .cache, as: CacheView.self).completions
+    var taken = 0
+    while taken < places.count, let (event, view) = try completions.poll() {
+      places.put(cEvent(event, of: view), at: taken)
+      taken += 1
+    }
+    return taken
+  }
+}
+
+/// Calls the callbacks of tickets that have events, on this thread. Two threads never call for one ticket at the same time.
+/// A callback may do whatever it likes with the library, also close the cache.
+///
+/// @param timeout_ms  The longest wait for a first event, in milliseconds; 0 doesn't wait; negative waits for ever.
+/// @return How many callbacks were called; 0 when there was no event in time. On failure a negative number, which is
+///         -NH_CLOSED when the cache was closed meanwhile, or was shut down and all has been told; -NH_INVALID; -NH_FORKED.
+@_cdecl("nh_dispatch")
+public func nhDispatch(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> Int32 {
+  counting { () throws(NuthatchError) in
+    let opened = try find(cache, .cache, as: CacheView.self)
+    let deadline = Bell.deadline(timeout_ms < 0 ? nil : timeout_ms)
+    return try opened.completions.dispatch(until: deadline, isIdle: { opened.cache.activity == 0 }) {
+      event, view in
+      var told = cEvent(event, of: view)
+      view.callback?(&told, told.user)
+      // What the callback keeps it has taken out; what is no handle any more it has released itself.
+      try? giveBack(&told)
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// nuthatch.h 4: Sites
+
+import CNuthatch
+import NuthatchCore
+
+/// Makes a site: a base URL, and what the requests below it have in common. A site belongs to its cache's handle and is of
+/// no use once that is closed.
+///
+/// Headers whose names hold auth, token, key, secret, session or cookie, and user and password, go to the base URL's origin
+/// only, also when a request of the site names another.
+///
+/// @param base_url  Absolute. What requests name is resolved against it, as links on a page at this URL would be: with
+///                  "https://example.org/api/" (mind the last slash) "statuses" is https://example.org/api/statuses.
+/// @param options   What its requests inherit; the directory's own options must not be given. NULL for nothing.
+/// @param site      Gets the handle; NULL on failure. Release it with nh_site_release.
+/// @return NH_OK; NH_BAD_URL; NH_BAD_HEADER; NH_INVALID.
+@_cdecl("nh_site_open")
+public func nhSiteOpen(
+  _ cache: nh_cache_ref?, _ base_url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
+  _ site: UnsafeMutablePointer<nh_site_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(site, "site")
+    let view = try find(cache, .cache, as: CacheView.self)
+    let url = try string(base_url, "base_url")
+    let given = try GivenOptions(options)
+    let made = try view.cache.site(url, try given?.forSite(of: view.cache) ?? Site.Options())
+    try give(SiteView(made), .site, to: result)
+  }
+}
+
+/// Begins the description of a request to a site, as nh_request_new does; for nh_submit and nh_perform with the site's
+/// cache. What is set on it counts before what it inherits.
+///
+/// @param url      Absolute, or relative to the site's base URL. Events and results say it as it was passed.
+/// @param request  Gets the handle; NULL on failure. Release it with nh_request_release.
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_site_request")
+public func nhSiteRequest(
+  _ site: nh_site_ref?, _ url: UnsafePointer<CChar>?, _ request: UnsafeMutablePointer<nh_request_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(request, "request")
+    let view = try find(site, .site, as: SiteView.self)
+    let draft = Draft(view.site.request(try string(url, "url")), policy: view.site.options.policy)
+    try give(RequestDraft(draft), .request, to: result)
+  }
+}
+
+/// Gets a URL of a site and waits for the answer, as nh_get does.
+///
+/// @param url       Absolute, or relative to the site's base URL.
+/// @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
+/// @return As nh_get.
+@_cdecl("nh_site_get")
+public func nhSiteGet(
+  _ site: nh_site_ref?, _ url: UnsafePointer<CChar>?, _ response: UnsafeMutablePointer<nh_response_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(response, "response")
+    let site = try find(site, .site, as: SiteView.self).site
+    try give(try wait(for: site.request(try string(url, "url")), in: site.cache), .response, to: result)
+  }
+}
+
+/// Gives a thumbnail of a picture of a site, as nh_thumbnail does.
+///
+/// @param url    Absolute, or relative to the site's base URL.
+/// @param image  Gets the handle; NULL on failure. Release it with nh_image_release.
+/// @return As nh_thumbnail.
+@_cdecl("nh_site_thumbnail")
+public func nhSiteThumbnail(
+  _ site: nh_site_ref?, _ url: UnsafePointer<CChar>?, _ size: Int32,
+  _ image: UnsafeMutablePointer<nh_image_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(image, "image")
+    let site = try find(site, .site, as: SiteView.self).site
+    let request = site.request(try string(url, "url"))
+    try give(try thumbnail(request, Int(size), in: site.cache), .image, to: result)
+  }
+}
+
+/// Releases a site. Its requests go on.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_site_release")
+public func nhSiteRelease(_ site: nh_site_ref?) -> nh_status {
+  answering { () throws(NuthatchError) in try remove(site, .site) }
+}
+
+/// What a handle of a site stands for.
+final class SiteView: Sendable {
+  let site: Site
+
+  init(_ site: Site) { self.site = site }
+}

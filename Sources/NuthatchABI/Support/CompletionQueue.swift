@@ -1,0 +1,239 @@
+import CSystem
+import Glibc
+import NuthatchCore
+
+/// The tickets of one handle that have events to take: of those with a callback for nh_dispatch, of the others for nh_poll.
+///
+/// It holds tickets, not events. So an event that nh_wait takes is gone from here, too, and of progress there is never
+/// more than the newest.
+// What isn't constant is under its lock, hence Sendable.
+final class CompletionQueue: @unchecked Sendable {
+  /// Where a ticket stands in the queue.
+  enum Standing {
+    case absent
+    /// In line, at this place.
+    case listed(Int)
+    /// Its callback is being called, and nobody else may call it meanwhile.
+    case called
+    /// The same, and there is more to tell.
+    case calledAgain
+  }
+
+  private struct Book {
+    var isClosed = false
+    var isShutDown = false
+    var forPoll = Line()
+    var forDispatch = Line()
+    /// Readable while something is in line; -1 until a program asks for it.
+    var descriptor: Int32 = -1
+    var isReadable = false
+  }
+
+  private let book = Locked(Book())
+  /// Rings for those who wait in nh_dispatch.
+  private let bell = Bell()
+  private let epoch = nhs_fork_epoch()
+
+  private var isForked: Bool { nhs_fork_epoch() != epoch }
+
+  // MARK: What comes in
+
+  /// Lists the ticket whenever it has news, until its final event has been taken.
+  func watch(_ view: TicketView) {
+    view.ticket.whenNews { self.list(view) }
+  }
+
+  private func list(_ view: TicketView) {
+    guard !isForked else { return }
+    let mustRing = book.withLock { book in
+      guard !book.isClosed, view.ticket.hasNews else { return false }
+      switch view.standing {
+      case .listed, .calledAgain: return false
+      case .called:
+        view.standing = .calledAgain
+        return false
+      case .absent: break
+      }
+      if view.callback == nil { book.forPoll.append(view) } else { book.forDispatch.append(view) }
+      Self.signal(&book)
+      return view.callback != nil
+    }
+    if mustRing { bell.ring() }
+  }
+
+  /// Somebody has taken an event from the ticket itself: it leaves the line if that was all.
+  func settle(_ view: TicketView) {
+    guard !isForked else { return }
+    let gone: TicketView? = book.withLock { book in
+      guard case .listed(let place) = view.standing, !view.ticket.hasNews else { return nil }
+      defer { Self.signal(&book) }
+      return view.callback == nil ? book.forPoll.remove(at: place) : book.forDispatch.remove(at: place)
+    }
+    // Given up out of the lock, which its end may want.
+    withExtendedLifetime(gone) {}
+  }
+
+  // MARK: What goes out
+
+  /// The next event for nh_poll.
+  func poll() throws(NuthatchError) -> (Event, TicketView)? {
+    while true {
+      if isForked { throw .forked }
+      let next: TicketView? = book.withLock { book in
+        defer { Self.signal(&book) }
+        return book.forPoll.popFirst()
+      }
+      guard let next else { return nil }
+      if let event = next.ticket.take() {
+        list(next)
+        return (event, next)
+      }
+    }
+  }
+
+  /// Hands events to `call`: those of tickets that are in line now. Waits for the first until `deadline`. Says how many
+  /// there were.
+  ///
+  /// - Throws: `closed` when none will come any more; `forked`.
+  func dispatch(
+    until deadline: Int64, isIdle: () -> Bool, _ call: (Event, TicketView) -> Void
+  ) throws(NuthatchError) -> Int {
+    while true {
+      if isForked { throw .forked }
+      let ring = bell.current
+      // What callbacks bring about comes with the next call, so that this one ends.
+      let waiting = book.withLock { $0.forDispatch.count }
+      var told = 0
+      for _ in 0..<waiting {
+        guard let view = beginCall() else { break }
+        if let event = view.ticket.take() {
+          call(event, view)
+          told += 1
+        }
+        endCall(view)
+      }
+      if told > 0 { return told }
+      let (isClosed, isShutDown) = book.withLock { ($0.isClosed, $0.isShutDown && $0.forDispatch.count == 0) }
+      if isClosed || (isShutDown && isIdle()) { throw .closed }
+      if nhs_monotonic_ns() >= deadline { return 0 }
+      bell.wait(after: ring, until: deadline)
+    }
+  }
+
+  private func beginCall() -> TicketView? {
+    book.withLock { book in
+      defer { Self.signal(&book) }
+      let view = book.forDispatch.popFirst()
+      view?.standing = .called
+      return view
+    }
+  }
+
+  private func endCall(_ view: TicketView) {
+    guard !isForked else { return }
+    book.withLock { $0.isClosed ? () : (view.standing = .absent) }
+    list(view)
+  }
+
+  // MARK: The descriptor
+
+  /// An eventfd that can be read while there is something to take.
+  func descriptor() throws(NuthatchError) -> Int32 {
+    if isForked { throw .forked }
+    let (found, reason): (Int32, Int32) = book.withLock { book in
+      guard !book.isClosed else { return (-1, 0) }
+      if book.descriptor < 0 {
+        book.descriptor = nhs_eventfd_new()
+        if book.descriptor < 0 { return (-1, errno) }
+        _ = nhs_close_in_child(book.descriptor)
+        Self.signal(&book)
+      }
+      return (book.descriptor, 0)
+    }
+    if found >= 0 { return found }
+    if reason == 0 { throw .closed }
+    throw NuthatchError(.io, "no descriptor for nh_fd: \(String(cString: strerror(reason)))")
+  }
+
+  /// Makes the descriptor say whether there is something. Under the lock.
+  private static func signal(_ book: inout Book) {
+    let isDue = book.forPoll.count > 0 || book.forDispatch.count > 0
+    guard book.descriptor >= 0, isDue != book.isReadable else { return }
+    book.isReadable = isDue
+    if isDue {
+      _ = eventfd_write(book.descriptor, 1)
+    } else {
+      var count: eventfd_t = 0
+      _ = eventfd_read(book.descriptor, &count)
+    }
+  }
+
+  // MARK: The end
+
+  /// No more will come than is there when this is called.
+  func shutDown() {
+    guard !isForked else { return }
+    book.withLock { $0.isShutDown = true }
+    bell.ring()
+  }
+
+  /// Gives up what nobody has taken, and takes nothing more.
+  func close() {
+    guard !isForked else { return }
+    let left: (Line, Line) = book.withLock { book in
+      book.isClosed = true
+      if book.descriptor >= 0 {
+        nhs_keep_in_child(book.descriptor)
+        // Who waits for it is woken.
+        _ = eventfd_write(book.descriptor, 1)
+        Glibc.close(book.descriptor)
+        book.descriptor = -1
+      }
+      defer { (book.forPoll, book.forDispatch) = (Line(), Line()) }
+      return (book.forPoll, book.forDispatch)
+    }
+    bell.ring()
+    withExtendedLifetime(left) {}
+  }
+}
+
+/// Tickets in the order in which they had something to tell; any of them may leave.
+private struct Line {
+  /// Holes where one left.
+  private var places: [TicketView?] = []
+  private var first = 0
+  private(set) var count = 0
+
+  mutating func append(_ view: TicketView) {
+    if places.count - first > 2 * count + 64 || first > 1024 && first > places.count / 2 { closeHoles() }
+    view.standing = .listed(places.count)
+    places.append(view)
+    count += 1
+  }
+
+  mutating func popFirst() -> TicketView? {
+    while first < places.count {
+      first += 1
+      if let view = remove(at: first - 1) { return view }
+    }
+    return nil
+  }
+
+  mutating func remove(at place: Int) -> TicketView? {
+    guard places.indices.contains(place), let view = places[place] else { return nil }
+    places[place] = nil
+    view.standing = .absent
+    count -= 1
+    if count == 0 {
+      places.removeAll(keepingCapacity: places.capacity <= 4096)
+      first = 0
+    }
+    return view
+  }
+
+  private mutating func closeHoles() {
+    places = places[first...].filter { $0 != nil }
+    first = 0
+    for (place, view) in places.enumerated() { view?.standing = .listed(place) }
+  }
+}

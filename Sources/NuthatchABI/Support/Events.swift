@@ -1,0 +1,104 @@
+import CNuthatch
+import Glibc
+import NuthatchCore
+
+/// An event as C has it. Where there are no handles left for what it carries, it tells of that instead of being lost.
+func cEvent(_ event: Event, of view: TicketView) -> nh_event {
+  var told = blankEvent(event, view)
+  do throws(NuthatchError) {
+    if let response = event.response {
+      told.http_status = Int32(clamping: response.status)
+      told.bytes_done = Int64(response.bodySize)
+      told.bytes_total = told.bytes_done
+      try give(ResponseView(response), .response, to: &told.response)
+    }
+    if !event.images.isEmpty { try putImages(event.images, into: &told) }
+    if let error = event.error { put(error, into: &told) }
+  } catch {
+    // Whatever was made so far goes with the event that carried it.
+    try? giveBack(&told)  // its handles were made a moment ago
+    told = blankEvent(event, view)
+    told.kind = NH_EVENT_FAILED
+    put(error, into: &told)
+  }
+  return told
+}
+
+private func blankEvent(_ event: Event, _ view: TicketView) -> nh_event {
+  var told = nh_event()
+  told.ticket = view.handle
+  told.user = view.userData
+  told.kind = nh_event_kind(UInt32(event.kind.rawValue))
+  told.is_final = event.isFinal ? 1 : 0
+  told.is_in_cache = event.isInCache ? 1 : 0
+  told.is_stale = event.isStale ? 1 : 0
+  told.source = nh_source(UInt32(event.source?.rawValue ?? 0))
+  told.retry_after = -1
+  told.bytes_done = event.bytesDone
+  told.bytes_total = event.bytesTotal ?? -1
+  return told
+}
+
+private func put(_ error: NuthatchError, into told: inout nh_event) {
+  told.code = nh_status(UInt32(error.code.rawValue))
+  told.message = strdup(error.message)
+  told.http_status = Int32(clamping: error.status ?? 0)
+  told.retry_after = Int32(clamping: error.retryAfter ?? -1)
+}
+
+private func putImages(_ images: [Image], into told: inout nh_event) throws(NuthatchError) {
+  let bytes = images.count * MemoryLayout<nh_image_ref?>.stride
+  guard let list = malloc(bytes)?.bindMemory(to: nh_image_ref?.self, capacity: images.count) else {
+    throw NuthatchError(.outOfMemory, "no memory for \(images.count) images")
+  }
+  list.initialize(repeating: nil, count: images.count)
+  told.images = list
+  told.image_count = images.count
+  for (index, image) in images.enumerated() { try give(ImageView(image), .image, to: list + index) }
+}
+
+/// Gives back what an event owns, all of it, and zeroes it.
+func giveBack(_ event: UnsafeMutablePointer<nh_event>) throws(NuthatchError) {
+  let old = event.pointee
+  event.pointee = nh_event()
+  free(old.message)
+  var failure: NuthatchError?
+  func end(_ handle: OpaquePointer?, _ kind: HandleKind) {
+    guard handle != nil else { return }
+    do throws(NuthatchError) { try remove(handle, kind) } catch { failure = error }
+  }
+  end(old.response, .response)
+  if let images = old.images {
+    for index in 0..<Int(old.image_count) { end(images[index], .image) }
+    free(images)
+  }
+  if let failure { throw failure }
+}
+
+/// Where a program wants its events: `count` of them, each of the size that its header has.
+struct EventPlaces {
+  private let base: UnsafeMutableRawPointer
+  private let stride: Int
+  let count: Int
+
+  init(_ events: UnsafeMutablePointer<nh_event>?, count: UInt, size: UInt) throws(NuthatchError) {
+    guard let events else { throw .null("the place for events") }
+    let known = MemoryLayout<nh_event>.size
+    guard let stride = Int(exactly: size), stride >= known, stride <= 65_536 else {
+      throw NuthatchError(.invalid, "event_size is \(size), not \(known)")
+    }
+    base = UnsafeMutableRawPointer(events)
+    self.stride = stride
+    self.count = Int(clamping: min(count, UInt(Int32.max)))
+  }
+
+  func clear(_ index: Int) { memset(base + index * stride, 0, stride) }
+
+  /// A newer program has room for more than there is to tell.
+  func put(_ event: nh_event, at index: Int) {
+    let place = base + index * stride
+    place.storeBytes(of: event, as: nh_event.self)
+    let known = MemoryLayout<nh_event>.size
+    memset(place + known, 0, stride - known)
+  }
+}

@@ -1,0 +1,99 @@
+import CNuthatch
+import NuthatchCore
+
+/// What nh_options say, for a cache or for a site.
+struct GivenOptions {
+  private let raw: nh_options
+  private let lifetimes: Lifetimes
+  private let headers: [(name: String, value: String)]
+
+  /// Nil for no options at all.
+  init?(_ pointer: UnsafePointer<nh_options>?) throws(NuthatchError) {
+    guard let pointer else { return nil }
+    raw = try readSized(pointer, zero: nh_options(), "options")
+    guard raw.reserved == 0 else { throw NuthatchError(.invalid, "options.reserved is not 0") }
+    lifetimes = Lifetimes(
+      rules: try given(raw.policy, "options.policy"), validatorTTL: given(amount: raw.validator_ttl),
+      imageTTL: given(amount: raw.image_ttl), noCacheTTL: given(amount: raw.no_cache_ttl),
+      heuristic: try given(share: raw.heuristic, "options.heuristic"))
+    headers = try Self.headers(raw)
+  }
+
+  private static func headers(_ raw: nh_options) throws(NuthatchError) -> [(name: String, value: String)] {
+    guard raw.header_count > 0 else { return [] }
+    guard let lines = raw.headers else { throw .null("options.headers") }
+    guard raw.header_count <= 1000 else { throw NuthatchError(.invalid, "more than 1000 headers") }
+    var headers: [(name: String, value: String)] = []
+    for index in 0..<Int(raw.header_count) {
+      headers.append(
+        (
+          try string(lines[index].name, "options.headers[\(index)].name"),
+          try string(lines[index].value, "options.headers[\(index)].value")
+        ))
+    }
+    return headers
+  }
+
+  func forCache() throws(NuthatchError) -> Cache.Options {
+    guard raw.user == nil, raw.password == nil else {
+      throw NuthatchError(.invalid, "options.user is for sites: a cache's requests go to many origins")
+    }
+    var options = Cache.Options()
+    if let policy = lifetimes.changing(options.policy) { options.policy = policy }
+    if let grade = try given(raw.guard, "options.guard") { options.guard = grade }
+    options.timeout = limit(raw.timeout_ms, default: options.timeout)
+    options.deadline = given(milliseconds: raw.deadline_ms)
+    if let bytes = given(limit: raw.max_bytes) { options.maxBytes = bytes }
+    if let pixels = given(limit: raw.max_pixels) { options.maxPixels = Int(pixels) }
+    if let retries = given(amount: Int64(raw.retries)) { options.retries = Int(retries) }
+    if let agent = try given(raw.user_agent, "options.user_agent") { options.userAgent = agent }
+    options.accept = try given(raw.accept, "options.accept")
+    options.partition = try given(raw.partition, "options.partition")
+    options.proxy = try given(raw.proxy, "options.proxy")
+    options.headers = headers
+    options.memoryBytes = given(amount: raw.memory_bytes).map { Int($0) }
+    options.memoryItems = raw.memory_items > 0 ? Int(raw.memory_items) : nil
+    guard raw.disk_bytes >= 0 else { throw NuthatchError(.invalid, "options.disk_bytes is negative") }
+    options.diskBytes = given(amount: raw.disk_bytes).map { Int($0) }
+    options.keepSource = try given(raw.keep_source, "options.keep_source")
+    switch raw.spill {
+    case NH_SPILL_UNSAID: break
+    case NH_SPILL_EAGER: options.spill = .eager
+    case NH_SPILL_PRESSURE: options.spill = .pressure
+    default: throw NuthatchError(.invalid, "options.spill is no nh_spill")
+    }
+    switch raw.store {
+    case NH_STORE_UNSAID: break
+    case NH_STORE_PACKED: options.store = .packed
+    case NH_STORE_LOSSLESS: options.store = .lossless
+    case NH_STORE_RAW: options.store = .raw
+    default: throw NuthatchError(.invalid, "options.store is no nh_store")
+    }
+    return options
+  }
+
+  func forSite(of cache: Cache) throws(NuthatchError) -> Site.Options {
+    guard raw.memory_bytes == 0, raw.memory_items == 0, raw.disk_bytes == 0, raw.spill == NH_SPILL_UNSAID,
+      raw.store == NH_STORE_UNSAID, raw.keep_source == NH_UNSAID
+    else { throw NuthatchError(.invalid, "options of the directory belong to nh_open") }
+    var options = Site.Options()
+    options.policy = lifetimes.changing(cache.options.policy)
+    options.guard = try given(raw.guard, "options.guard")
+    options.timeout = given(milliseconds: raw.timeout_ms)
+    options.deadline = given(milliseconds: raw.deadline_ms)
+    options.maxBytes = given(limit: raw.max_bytes)
+    options.maxPixels = given(limit: raw.max_pixels).map { Int($0) }
+    options.retries = given(amount: Int64(raw.retries)).map { Int($0) }
+    options.userAgent = try given(raw.user_agent, "options.user_agent")
+    options.accept = try given(raw.accept, "options.accept")
+    options.partition = try given(raw.partition, "options.partition")
+    options.proxy = try given(raw.proxy, "options.proxy")
+    options.headers = headers
+    if let user = try given(raw.user, "options.user") {
+      options.user = (user, try given(raw.password, "options.password") ?? "")
+    } else if raw.password != nil {
+      throw NuthatchError(.invalid, "options.password without options.user")
+    }
+    return options
+  }
+}

@@ -1,0 +1,46 @@
+import CNuthatch
+import NuthatchCore
+
+/// What a C program has said about a request so far.
+struct Draft: Sendable {
+  var request: Request
+  var sizes: [(width: Int, height: Int)] = []
+  var mode = ThumbnailBox.Mode.fit
+  var enlarge = false
+  var quality = ThumbnailBox.Quality.best
+  var lifetimes = Lifetimes()
+  var callback: nh_callback?
+  var isQuiet = false
+  /// What the events of its tickets carry; a number as far as the library is concerned.
+  var userBits: UInt = 0
+  /// What the lifetimes change; nil for the cache's.
+  private let policy: Policy?
+
+  init(_ request: Request, policy: Policy? = nil) {
+    self.request = request
+    self.policy = policy
+  }
+
+  /// The request as `cache` is to carry it out.
+  func complete(for cache: Cache) -> Request {
+    var result = request
+    result.boxes = sizes.map {
+      ThumbnailBox(width: $0.width, height: $0.height, mode: mode, enlarge: enlarge, quality: quality)
+    }
+    result.policy = lifetimes.changing(policy ?? cache.options.policy)
+    return result
+  }
+}
+
+/// A request under construction, which several threads may touch.
+final class RequestDraft: Sendable {
+  private let draft: Locked<Draft>
+
+  init(_ draft: Draft) { self.draft = Locked(draft) }
+
+  var current: Draft { draft.withLock { $0 } }
+
+  func change(_ body: (inout Draft) throws(NuthatchError) -> Void) throws(NuthatchError) {
+    try draft.withLock { (draft) throws(NuthatchError) in try body(&draft) }
+  }
+}

@@ -1,0 +1,98 @@
+import CNuthatch
+import NuthatchCore
+
+// Numbers as C programs give them: 0 for "not given", negative for "none".
+
+/// A limit in time: 0 for the default, negative for none.
+func limit(_ milliseconds: Int64, default standard: Request.Limit) -> Request.Limit {
+  given(milliseconds: milliseconds) ?? standard
+}
+
+func given(milliseconds: Int64) -> Request.Limit? {
+  milliseconds == 0 ? nil : milliseconds < 0 ? Request.Limit.none : .milliseconds(milliseconds)
+}
+
+/// A limit in bytes or pixels.
+func given(limit: Int64) -> Int64? { limit == 0 ? nil : limit < 0 ? .max : limit }
+
+/// An amount, of which "none" is 0.
+func given(amount: Int64) -> Int64? { amount == 0 ? nil : max(0, amount) }
+
+func given(share: Double, _ name: String) throws(NuthatchError) -> Double? {
+  guard share == share, share <= 1 else {
+    throw NuthatchError(.invalid, "\(name) is more than 1, or no number")
+  }
+  return share == 0 ? nil : max(0, share)
+}
+
+func given(_ text: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) -> String? {
+  text == nil ? nil : try string(text, name)
+}
+
+func given(_ choice: nh_choice, _ name: String) throws(NuthatchError) -> Bool? {
+  switch choice {
+  case NH_UNSAID: nil
+  case NH_YES: true
+  case NH_NO: false
+  default: throw NuthatchError(.invalid, "\(name) is no nh_choice")
+  }
+}
+
+func given(_ policy: nh_policy, _ name: String) throws(NuthatchError) -> Policy.Rules? {
+  switch policy {
+  case NH_POLICY_UNSAID: nil
+  case NH_POLICY_KIT: .kit
+  case NH_POLICY_RFC9111: .rfc9111
+  case NH_POLICY_OFFLINE: .offline
+  case NH_POLICY_RELOAD: .reload
+  default: throw NuthatchError(.invalid, "\(name) is no nh_policy")
+  }
+}
+
+func given(_ grade: nh_guard, _ name: String) throws(NuthatchError) -> Guard? {
+  switch grade {
+  case NH_GUARD_UNSAID: nil
+  case NH_GUARD_GUARDED: .guarded
+  case NH_GUARD_PUBLIC: .publicOnly
+  case NH_GUARD_ANY: .any
+  default: throw NuthatchError(.invalid, "\(name) is no nh_guard")
+  }
+}
+
+func boxMode(_ mode: nh_mode, _ name: String) throws(NuthatchError) -> ThumbnailBox.Mode {
+  switch mode {
+  case NH_MODE_FIT: .fit
+  case NH_MODE_FILL: .fill
+  case NH_MODE_EXACT: .exact
+  default: throw NuthatchError(.invalid, "\(name) is no nh_mode")
+  }
+}
+
+func boxQuality(_ quality: nh_quality, _ name: String) throws(NuthatchError) -> ThumbnailBox.Quality {
+  switch quality {
+  case NH_QUALITY_BEST: .best
+  case NH_QUALITY_FAST: .fast
+  default: throw NuthatchError(.invalid, "\(name) is no nh_quality")
+  }
+}
+
+/// What somebody says about lifetimes; the rest is another's.
+struct Lifetimes: Equatable {
+  var rules: Policy.Rules?
+  var validatorTTL: Int64?
+  var imageTTL: Int64?
+  var noCacheTTL: Int64?
+  var heuristic: Double?
+
+  /// `policy` with what is said here; nil when nothing is.
+  func changing(_ policy: Policy) -> Policy? {
+    guard self != Lifetimes() else { return nil }
+    var result = policy
+    if let rules { result.rules = rules }
+    if let validatorTTL { result.validatorTTL = validatorTTL }
+    if let imageTTL { result.imageTTL = imageTTL }
+    if let noCacheTTL { result.noCacheTTL = noCacheTTL }
+    if let heuristic { result.heuristic = heuristic }
+    return result
+  }
+}

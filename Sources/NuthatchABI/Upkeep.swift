@@ -1,0 +1,176 @@
+// nuthatch.h 3: Looking after a cache
+
+import CNuthatch
+import Glibc
+import NuthatchCore
+
+/// Forgets what is stored of a URL: its next request asks the server. Thumbnails that another URL has in common stay.
+///
+/// @return NH_OK, also when nothing was stored; NH_BAD_URL; NH_CLOSED; NH_FORKED; NH_INVALID.
+@_cdecl("nh_remove")
+public func nhRemove(_ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    try opened.remove(try string(url, "url"))
+  }
+}
+
+/// Forgets what is stored for a request: for its URL or key, its credentials, its partition.
+///
+/// @return As nh_remove, and NH_BAD_HEADER.
+@_cdecl("nh_remove_request")
+public func nhRemoveRequest(_ cache: nh_cache_ref?, _ request: nh_request_ref?) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    try opened.remove(try find(request, .request, as: RequestDraft.self).current.complete(for: opened))
+  }
+}
+
+/// Forgets everything that is stored, of all processes.
+///
+/// @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
+@_cdecl("nh_clear")
+public func nhClear(_ cache: nh_cache_ref?) -> nh_status {
+  answering { () throws(NuthatchError) in try find(cache, .cache, as: CacheView.self).cache.clear() }
+}
+
+/// Drops what was not used for longest until no more than `bytes` are left on disk. The limit stays what it was.
+///
+/// @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID when `bytes` is negative.
+@_cdecl("nh_trim")
+public func nhTrim(_ cache: nh_cache_ref?, _ bytes: Int64) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    guard bytes >= 0 else { throw NuthatchError(.invalid, "bytes is negative") }
+    try opened.trim(to: Int(bytes))
+  }
+}
+
+/// Tells what a cache holds, and what has happened. Instant. Set statistics->struct_size to sizeof *statistics before.
+///
+/// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+@_cdecl("nh_stats")
+public func nhStats(_ cache: nh_cache_ref?, _ statistics: UnsafeMutablePointer<nh_statistics>?) -> nh_status {
+  answering { () throws(NuthatchError) in
+    guard let statistics else { throw .null("statistics") }
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    try writeSized(try nh_statistics(opened), to: statistics, "statistics")
+  }
+}
+
+/// The same as one JSON object, with a member for each of the struct's, and "warning": what speaks against the place where
+/// the directory is, or null.
+///
+/// @param buffer    Gets as much of it as fits, terminated by NUL. May be NULL when `capacity` is 0.
+/// @param capacity  The bytes of the buffer.
+/// @return How many bytes all of it has, without the NUL: more fits when that is less than `capacity`. On failure a negative
+///         number, which is -NH_CLOSED, -NH_FORKED or -NH_INVALID.
+@_cdecl("nh_stats_json")
+public func nhStatsJSON(_ cache: nh_cache_ref?, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: UInt)
+  -> Int32
+{
+  counting { () throws(NuthatchError) in
+    guard buffer != nil || capacity == 0 else { throw .null("buffer") }
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    let json = Array(try statisticsJSON(opened).utf8)
+    if let buffer, capacity > 0 {
+      let count = min(json.count, Int(clamping: capacity - 1))
+      json.withUnsafeBytes { source in
+        if let base = source.baseAddress { memcpy(buffer, base, count) }
+      }
+      buffer[count] = 0
+    }
+    return json.count
+  }
+}
+
+/// Tells how many requests of the handle are under way: queued, running, or waiting to be tried again.
+///
+/// @return Their number; on failure -NH_INVALID, a negative number.
+@_cdecl("nh_activity")
+public func nhActivity(_ cache: nh_cache_ref?) -> Int32 {
+  counting { () throws(NuthatchError) in try find(cache, .cache, as: CacheView.self).cache.activity }
+}
+
+/// Waits until no request of the handle is under way. Their events can be taken then, if they weren't.
+///
+/// @param timeout_ms  The longest wait in milliseconds; 0 looks without waiting; negative waits for ever.
+/// @return NH_OK; NH_TIMEOUT; NH_FORKED; NH_INVALID.
+@_cdecl("nh_wait_idle")
+public func nhWaitIdle(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    guard try opened.waitUntilIdle(within: timeout_ms < 0 ? nil : timeout_ms) else {
+      throw NuthatchError(.timeout, "\(opened.activity) requests are under way after \(timeout_ms) ms")
+    }
+  }
+}
+
+extension nh_statistics {
+  init(_ cache: Cache) throws(NuthatchError) {
+    self.init()
+    let store = try cache.storeStatistics()
+    let requests = cache.statistics
+    self.requests = Int64(requests.requests)
+    hits = Int64(requests.hits)
+    joined = Int64(requests.joined)
+    transfers = Int64(requests.transfers)
+    revalidated = Int64(requests.revalidated)
+    fetched = Int64(requests.fetched)
+    failed = Int64(requests.failed)
+    decodes = Int64(requests.decodes)
+    bytes_received = Int64(requests.bytes)
+    activity = Int64(cache.activity)
+    metas = Int64(store.meta)
+    bodies = Int64(store.bodies)
+    thumbs = Int64(store.thumbs)
+    disk_bytes = Int64(store.diskBytes)
+    disk_limit = Int64(store.diskLimit)
+    pinned_bytes = Int64(store.pinnedBytes)
+    dropped = Int64(store.droppedRecords)
+    memory_items = Int64(store.memory.items)
+    memory_bytes = Int64(store.memory.bytes)
+    memory_limit = Int64(store.memory.limit)
+    memory_hits = Int64(store.memory.hits)
+    memory_misses = Int64(store.memory.misses)
+    memory_evictions = Int64(store.memory.evictions)
+    unwritten = Int64(store.memory.unwritten)
+    lost = Int64(store.memory.lost)
+    pressure_warnings = Int64(store.pressure.warnings)
+    pressure_criticals = Int64(store.pressure.criticals)
+  }
+
+  /// The members by name, in their order.
+  fileprivate var members: [(String, Int64)] {
+    [
+      ("requests", requests), ("hits", hits), ("joined", joined), ("transfers", transfers),
+      ("revalidated", revalidated), ("fetched", fetched), ("failed", failed), ("decodes", decodes),
+      ("bytes_received", bytes_received), ("activity", activity), ("metas", metas), ("bodies", bodies),
+      ("thumbs", thumbs), ("disk_bytes", disk_bytes), ("disk_limit", disk_limit),
+      ("pinned_bytes", pinned_bytes), ("dropped", dropped), ("memory_items", memory_items),
+      ("memory_bytes", memory_bytes), ("memory_limit", memory_limit), ("memory_hits", memory_hits),
+      ("memory_misses", memory_misses), ("memory_evictions", memory_evictions), ("unwritten", unwritten),
+      ("lost", lost), ("pressure_warnings", pressure_warnings), ("pressure_criticals", pressure_criticals),
+    ]
+  }
+}
+
+private func statisticsJSON(_ cache: Cache) throws(NuthatchError) -> String {
+  let numbers = try nh_statistics(cache).members.map { "\"\($0.0)\": \($0.1)" }
+  let warning = try cache.storeStatistics().warning.map { "\"\(escaped($0))\"" } ?? "null"
+  return "{" + (numbers + ["\"warning\": \(warning)"]).joined(separator: ", ") + "}"
+}
+
+private func escaped(_ text: String) -> String {
+  var result = ""
+  for scalar in text.unicodeScalars {
+    switch scalar {
+    case "\"", "\\": result += "\\\(scalar)"
+    case "\u{0}"..."\u{1f}":
+      let digits = String(scalar.value, radix: 16)
+      result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    default: result.unicodeScalars.append(scalar)
+    }
+  }
+  return result
+}

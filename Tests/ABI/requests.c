@@ -1,0 +1,288 @@
+/* What is said about requests, caches, sites and the queue, and what comes of it. */
+#include "checks.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+
+static const char *base;
+static nh_cache *cache;
+
+static nh_request *make(const char *path) {
+    nh_request *request = NULL;
+    nh_request_new(url_of(base, path), &request);
+    return request;
+}
+
+static int32_t was_cached(nh_request *request) {
+    nh_response *response = NULL;
+    nh_response_info info = {.struct_size = sizeof info};
+    if (nh_perform(cache, request, &response) != NH_OK) return -1;
+    nh_response_get_info(response, &info);
+    nh_response_release(response);
+    return info.is_in_cache;
+}
+
+static void sizes(void) {
+    nh_image *images[3] = {NULL};
+    nh_image_info info = {.struct_size = sizeof info};
+    nh_response *response = NULL;
+    nh_event event;
+    nh_ticket *ticket = NULL;
+    nh_request *request = make("/png/200/100");
+    CHECK("no sizes, no images", nh_perform_images(cache, request, images, 1) == NH_INVALID);
+    CHECK("sizes", nh_request_add_size(request, 20, 0) == NH_OK && nh_request_add_size(request, 50, 50) == NH_OK &&
+                       nh_request_add_size(request, 400, 300) == NH_OK);
+    CHECK("no such sizes", nh_request_add_size(request, 0, 5) == NH_INVALID &&
+                               nh_request_add_size(request, 5, -1) == NH_INVALID &&
+                               nh_request_add_size(request, 65536, 5) == NH_INVALID);
+    CHECK("images", nh_perform_images(cache, request, images, 3) == NH_OK);
+    const int widths[] = {20, 50, 200};
+    for (int i = 0; i < 3; i++) {
+        nh_image_get_info(images[i], &info);
+        CHECK("in their order", info.width == widths[i] && info.height == widths[i] / 2 && info.original_width == 200);
+        nh_image_release(images[i]);
+    }
+    CHECK("room for too few", nh_perform_images(cache, request, images, 2) == NH_INVALID && images[0] == NULL);
+    CHECK("no response", nh_perform(cache, request, &response) == NH_INVALID && response == NULL);
+    CHECK("submit", nh_submit(cache, request, &ticket) == NH_OK);
+    CHECK("event", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.image_count == 3 && event.response == NULL);
+    nh_image *taken = event.images[1];
+    event.images[1] = NULL;
+    nh_image *other = event.images[0];
+    CHECK("clear", nh_event_clear(&event) == NH_OK && nh_image_get_info(other, &info) == NH_INVALID);
+    CHECK("taken", nh_image_get_info(taken, &info) == NH_OK && info.width == 50 && info.is_in_cache);
+    nh_image_release(taken);
+    nh_ticket_release(ticket);
+    nh_request_release(request);
+
+    request = make("/png/40/20?2");
+    nh_request_add_size(request, 80, 80);
+    CHECK("mode and enlarge", nh_request_set_mode(request, NH_MODE_EXACT) == NH_OK &&
+                                  nh_request_set_enlarge(request, 1) == NH_OK &&
+                                  nh_request_set_quality(request, NH_QUALITY_FAST) == NH_OK);
+    CHECK("no mode", nh_request_set_mode(request, (nh_mode)9) == NH_INVALID);
+    CHECK("exactly", nh_perform_images(cache, request, images, 1) == NH_OK);
+    nh_image_get_info(images[0], &info);
+    CHECK("its sides", info.width == 80 && info.height == 80);
+    nh_image_release(images[0]);
+    CHECK("max pixels", nh_request_set_max_pixels(request, 100) == NH_OK &&
+                            nh_perform_images(cache, request, images, 1) == NH_TOO_MANY_PIXELS && images[0] == NULL);
+    nh_request_release(request);
+
+    request = make("/status/404");
+    nh_request_add_size(request, 80, 80);
+    nh_error_info error = {.struct_size = sizeof error};
+    CHECK("no picture", nh_perform_images(cache, request, images, 1) == NH_HTTP);
+    CHECK("why", nh_error_get_info(&error) == NH_OK && error.code == NH_HTTP && error.http_status == 404);
+    CHECK("not again for a minute", nh_perform_images(cache, request, images, 1) == NH_HTTP &&
+                                        nh_error_get_info(&error) == NH_OK && error.retry_after > 0);
+    nh_submit(cache, request, &ticket);
+    CHECK("in events, too", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.http_status == 404 &&
+                                event.retry_after > 0 && event.image_count == 0);
+    nh_event_clear(&event);
+    nh_ticket_release(ticket);
+    nh_request_release(request);
+}
+
+static void keys(void) {
+    nh_request *request = make("/headers?Cache-Control=max-age%3D60&sig=1"), *other = make("/headers?Cache-Control=max-age%3D60&sig=2");
+    CHECK("another query is another answer", was_cached(request) == 0 && was_cached(other) == 0);
+    nh_request_set_ignore_query(request, 1);
+    nh_request_set_ignore_query(other, 1);
+    CHECK("unless it is ignored", was_cached(request) == 0 && was_cached(other) == 1);
+    nh_request_set_key(request, "a key");
+    nh_request_set_key(other, "a key");
+    CHECK("a key", was_cached(request) == 0 && was_cached(other) == 1);
+    nh_request_set_partition(other, "somebody");
+    CHECK("a partition", was_cached(other) == 0 && was_cached(other) == 1 && was_cached(request) == 1);
+    CHECK("remove", nh_remove_request(cache, other) == NH_OK && was_cached(other) == 0 && was_cached(request) == 1);
+    CHECK("reload", nh_request_set_policy(request, NH_POLICY_RELOAD) == NH_OK && was_cached(request) == 0);
+    CHECK("no policy", nh_request_set_policy(request, (nh_policy)77) == NH_INVALID);
+    nh_request_set_policy(request, NH_POLICY_OFFLINE);
+    CHECK("offline", was_cached(request) == 1);
+    nh_request_set_key(request, "another");
+    nh_response *response = NULL;
+    CHECK("offline and not there", nh_perform(cache, request, &response) == NH_OFFLINE);
+    nh_request_release(request);
+    nh_request_release(other);
+
+    /* A picture without a lifetime: fresh by the numbers of the policy. */
+    request = make("/png/5/5?ttl");
+    CHECK("fresh for days", was_cached(request) == 0 && was_cached(request) == 1);
+    nh_request_set_lifetimes(request, -1, -1, 0, 0);
+    CHECK("or not at all", nh_request_set_policy(request, NH_POLICY_OFFLINE) == NH_OK);
+    CHECK("no number", nh_request_set_lifetimes(request, 0, 0, 0, 2) == NH_INVALID);
+    nh_request_release(request);
+}
+
+static void limits(void) {
+    nh_response *response = NULL;
+    nh_request *request = make("/status/503?limits");
+    nh_error_info error = {.struct_size = sizeof error};
+    CHECK("no attempt more", nh_request_set_retries(request, -1) == NH_OK && nh_perform(cache, request, &response) == NH_OK);
+    nh_response_release(response);
+    nh_request_release(request);
+    request = make("/bytes/10?limits");
+    CHECK("guard", nh_request_set_guard(request, NH_GUARD_PUBLIC) == NH_OK);
+    CHECK("no private addresses", nh_perform(cache, request, &response) == NH_DENIED);
+    CHECK("no guard", nh_request_set_guard(request, (nh_guard)9) == NH_INVALID);
+    CHECK("error info", nh_error_get_info(&error) == NH_OK && error.code == NH_INVALID && strstr(error.message, "nh_guard"));
+    nh_request_set_guard(request, NH_GUARD_ANY);
+    CHECK("any", nh_perform(cache, request, &response) == NH_OK);
+    nh_response_release(response);
+    nh_request_release(request);
+}
+
+static void tags_and_priorities(void) {
+    enum { count = 6 };
+    nh_ticket *tickets[count];
+    nh_request *request = make("/delay/60000?tags");
+    nh_event event;
+    int cancelled = 0;
+    CHECK("priority", nh_request_set_priority(request, 100) == NH_OK);
+    for (int i = 0; i < count; i++) {
+        nh_request_set_tag(request, i % 2 ? "odd" : NULL);
+        nh_submit(cache, request, &tickets[i]);
+        CHECK("another priority", nh_set_priority(tickets[i], i) == NH_OK);
+    }
+    CHECK("cancel by tag", nh_cancel_all(cache, "odd") == NH_OK && nh_activity(cache) == 3);
+    for (int i = 1; i < count; i += 2) {
+        cancelled += nh_wait(tickets[i], 0, &event, sizeof event) == NH_OK && event.code == NH_CANCELLED;
+        nh_event_clear(&event);
+    }
+    CHECK("cancelled", cancelled == 3 && nh_cancel_all(cache, "none") == NH_OK && nh_activity(cache) == 3);
+    CHECK("cancel all", nh_cancel_all(cache, NULL) == NH_OK && nh_activity(cache) == 0);
+    for (int i = 0; i < count; i++) nh_ticket_release(tickets[i]);
+    nh_request_release(request);
+}
+
+static void cache_options(void) {
+    char other_folder[4200], command[4400];
+    nh_cache *other = NULL, *again = NULL;
+    nh_request *request = make("/echo");
+    const nh_header headers[] = {{"X-Colour", "hazel"}, {"X-Both", "cache"}};
+    nh_options options = {.struct_size = sizeof options, .headers = headers, .header_count = 2, .accept = "text/x",
+                          .partition = "p", .proxy = "", .retries = -1, .guard = NH_GUARD_ANY, .policy = NH_POLICY_RFC9111,
+                          .memory_bytes = 1 << 20, .memory_items = 100, .disk_bytes = 8 << 20, .spill = NH_SPILL_PRESSURE,
+                          .store = NH_STORE_RAW, .keep_source = NH_NO, .max_pixels = -1, .max_bytes = -1};
+    snprintf(other_folder, sizeof other_folder, "%s/options", folder);
+    CHECK("open", nh_open(other_folder, &options, &other) == NH_OK);
+    nh_statistics statistics = {.struct_size = sizeof statistics};
+    CHECK("limits", nh_stats(other, &statistics) == NH_OK && statistics.memory_limit == 1 << 20 &&
+                        statistics.disk_limit == 8 << 20);
+    nh_request_add_header(request, "x-both", "request");
+    const char *echo = echoed(other, request);
+    CHECK("headers of the cache", strstr(echo, "hazel") && strstr(echo, "text/x") && !strstr(echo, "\"cache\""));
+    CHECK("and of the request", strstr(echo, "\"request\"") != NULL);
+    nh_request_release(request);
+    CHECK("the same again", nh_open(other_folder, &options, &again) == NH_OK && nh_close(again) == NH_OK);
+    CHECK("nothing said", nh_open(other_folder, NULL, &again) == NH_OK && nh_close(again) == NH_OK);
+    options.store = NH_STORE_PACKED;
+    CHECK("another store", nh_open(other_folder, &options, &again) == NH_CONFLICT && again == NULL);
+    options.store = NH_STORE_RAW;
+    options.memory_bytes = 2 << 20;
+    CHECK("another memory", nh_open(other_folder, &options, &again) == NH_CONFLICT);
+    nh_options wrong[] = {{.policy = (nh_policy)9}, {.guard = (nh_guard)9},      {.spill = (nh_spill)9},
+                          {.store = (nh_store)9},   {.keep_source = (nh_choice)9}, {.reserved = 1},
+                          {.header_count = 1},      {.disk_bytes = 5},           {.disk_bytes = -1},
+                          {.proxy = "ftp://x"},     {.user = "u"},               {.heuristic = 2}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        wrong[i].struct_size = sizeof *wrong;
+        CHECK("wrong options", nh_open(other_folder, &wrong[i], &again) == NH_INVALID && again == NULL);
+    }
+    const nh_header bad = {"X-Bad", "a\nb"};
+    options = (nh_options){.struct_size = sizeof options, .headers = &bad, .header_count = 1};
+    CHECK("a header that can't be sent", nh_open(other_folder, &options, &again) == NH_BAD_HEADER);
+    nh_close(other);
+    snprintf(command, sizeof command, "rm -r '%s'", other_folder);
+    if (system(command) != 0) failures++;
+}
+
+static void sites(void) {
+    nh_site *site = NULL;
+    nh_response *response = NULL;
+    nh_response_info info = {.struct_size = sizeof info};
+    nh_image *image = NULL;
+    nh_request *request = NULL;
+    const nh_header headers[] = {{"Authorization", "Bearer 1"}};
+    nh_options options = {.struct_size = sizeof options, .headers = headers, .header_count = 1, .user_agent = "siter/1"};
+    CHECK("site", nh_site_open(cache, url_of(base, "/bytes/"), &options, &site) == NH_OK);
+    CHECK("get", nh_site_get(site, "12", &response) == NH_OK);
+    nh_response_get_info(response, &info);
+    CHECK("below the base", info.body_size == 12 && strcmp(info.url, "12") == 0 &&
+                                strcmp(info.final_url, url_of(base, "/bytes/12")) == 0);
+    nh_response_release(response);
+    CHECK("thumbnail", nh_site_thumbnail(site, "/png/30/30?site", 10, &image) == NH_OK && nh_image_release(image) == NH_OK);
+    CHECK("request", nh_site_request(site, "/echo", &request) == NH_OK);
+    const char *echo = echoed(cache, request);
+    CHECK("its headers", strstr(echo, "Bearer 1") && strstr(echo, "siter/1"));
+    nh_request_release(request);
+    char elsewhere[600];
+    snprintf(elsewhere, sizeof elsewhere, "http://localhost:%s/echo", strrchr(base, ':') + 1);
+    nh_site_request(site, elsewhere, &request);
+    echo = echoed(cache, request);
+    CHECK("no secrets elsewhere", !strstr(echo, "Bearer 1") && strstr(echo, "siter/1"));
+    nh_request_release(request);
+    CHECK("release", nh_site_release(site) == NH_OK && nh_site_release(site) == NH_INVALID);
+    CHECK("released", nh_site_get(site, "12", &response) == NH_INVALID);
+
+    options = (nh_options){.struct_size = sizeof options, .user = "u", .password = "p", .policy = NH_POLICY_OFFLINE};
+    CHECK("with a user", nh_site_open(cache, base, &options, &site) == NH_OK);
+    nh_site_request(site, "/basic-auth/u/p", &request);
+    CHECK("a policy", nh_perform(cache, request, &response) == NH_OFFLINE);
+    nh_request_set_policy(request, NH_POLICY_KIT);
+    CHECK("the request's counts first", nh_perform(cache, request, &response) == NH_OK);
+    nh_response_get_info(response, &info);
+    CHECK("credentials", info.status == 200);
+    nh_response_release(response);
+    nh_request_release(request);
+    nh_site_release(site);
+    options = (nh_options){.struct_size = sizeof options, .disk_bytes = 1 << 30};
+    CHECK("no options of the directory", nh_site_open(cache, base, &options, &site) == NH_INVALID && site == NULL);
+    CHECK("bad base", nh_site_open(cache, "not a url", NULL, &site) == NH_BAD_URL);
+}
+
+static void *one_get(void *path) {
+    nh_response *response = NULL;
+    char url[512];
+    snprintf(url, sizeof url, "%s%s", base, (const char *)path);
+    nh_status status = nh_get(cache, url, &response);
+    nh_response_release(response);
+    return (void *)(intptr_t)status;
+}
+
+static void queue(void) {
+    pthread_t threads[4];
+    const char *const paths[] = {"/delay/200?q1", "/delay/200?q2", "/delay/200?q3", "/delay/200?q4"};
+    nh_queue_options options = {.struct_size = sizeof options, .per_host = 1};
+    CHECK("per host", nh_queue_set(&options) == NH_OK);
+    tell(cache, base, "reset", "{\"logOnly\": true}");
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, one_get, (void *)paths[i]);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    nh_request *request = make("/_control/counts");
+    const char *counts = echoed(cache, request);
+    const char *high = strstr(counts, "\"highWater\":");
+    CHECK("one at a time", high != NULL && atoi(high + strlen("\"highWater\":")) == 1);
+    nh_request_release(request);
+    nh_queue_options wrong[] = {{.concurrency = -1}, {.concurrency = 100000}, {.per_host = -1}, {.rate = -1}, {.reserved = 1}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        wrong[i].struct_size = sizeof *wrong;
+        CHECK("wrong numbers", nh_queue_set(&wrong[i]) == NH_INVALID);
+    }
+    CHECK("as at the start", nh_queue_set(NULL) == NH_OK);
+}
+
+int main(int count, char **arguments) {
+    if (count < 2) return 2;
+    base = arguments[1];
+    cache = open_cache(NULL);
+    sizes();
+    keys();
+    limits();
+    tags_and_priorities();
+    cache_options();
+    sites();
+    queue();
+    nh_close(cache);
+    return failures != 0;
+}
