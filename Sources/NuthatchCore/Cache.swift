@@ -12,7 +12,9 @@ public final class Cache: Sendable {
   /// What it was opened with.
   public let options: Options
   private let runtime: Runtime
-  private let shared: SharedCache
+  let shared: SharedCache
+  /// The pictures that it has shown of late.
+  let peeks: PeekTable
   private let identity: CacheDirectory.Identity
   private let open = OpenTickets()
   private let isReleased = Atomic(false)
@@ -34,6 +36,7 @@ public final class Cache: Sendable {
       runtime.release()
       throw error
     }
+    peeks = PeekTable(shared.store, shared.clock)
     self.path = path
     self.options = options
     self.identity = identity
@@ -99,6 +102,7 @@ public final class Cache: Sendable {
   /// still be taken from the tickets.
   public func shutdown() {
     guard !isForked else { return }
+    peeks.shut()
     for ticket in open.close() ?? [] { ticket.cancel() }
   }
 
@@ -109,6 +113,7 @@ public final class Cache: Sendable {
   /// network only where a stale answer was given that is being revalidated behind: two seconds at most.
   public func close() {
     guard !isForked, !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    peeks.shut()
     for ticket in open.close() ?? [] { ticket.finish(.failed(.closed)) }
     if OpenCaches.release(shared, identity) { shared.behind.finish(within: 2000) }
     runtime.release()
@@ -128,6 +133,11 @@ public final class Cache: Sendable {
   func forgetFailures() { shared.failures.forgetAll() }
 
   private var isForked: Bool { nhs_fork_epoch() != epoch }
+
+  func checkPeekable() throws(NuthatchError) {
+    if isForked { throw .forked }
+    if peeks.isClosed { throw .closed }
+  }
 
   private func checkUsable() throws(NuthatchError) {
     if isForked { throw .forked }

@@ -47,13 +47,16 @@ public final class Store: Sendable {
   private let isClosed = Atomic(false)
 
   // For lookups, which threads make at the same time: to hold `shared` meanwhile would count on one counter for all.
-  private let unretained: Unmanaged<SharedStore>
-  private let memory: MemoryLanes
+  let unretained: Unmanaged<SharedStore>
+  let memory: MemoryLanes
+  /// Whether records may be in memory that are in no pack.
+  let spillsLate: Bool
 
   private init(_ shared: SharedStore) {
     self.shared = shared
     unretained = .passUnretained(shared)
     memory = shared.memory.lanes
+    spillsLate = shared.spill == .pressure
   }
 
   /// Opens the store in a directory, which is made when its parent is there.
@@ -94,7 +97,10 @@ public final class Store: Sendable {
   }
 
   @inline(__always)
-  private func check() throws(StoreFault) {
+  var isUsable: Bool { epoch == nhs_fork_epoch() && !isClosed.load(ordering: .relaxed) }
+
+  @inline(__always)
+  func check() throws(StoreFault) {
     if epoch != nhs_fork_epoch() { throw .forked }
     if isClosed.load(ordering: .relaxed) { throw .closed }
   }
@@ -181,12 +187,16 @@ extension Store {
 
   /// Keeps a record's lease in memory, so that `recall` finds it faster than `lookup` does. It costs little memory, and
   /// holds no pack that is dropped.
+  ///
+  /// - Parameter owner: what is made of the record and goes with it; found again as `Lease.owner`.
   @discardableResult
-  public func keep(_ key: RecordKey, _ lease: Lease) throws(StoreFault) -> Bool {
+  public func keep(
+    _ key: RecordKey, _ lease: Lease, owner: (any AnyObject & Sendable)? = nil
+  ) throws(StoreFault) -> Bool {
     let shared = try usable()
     return shared.remember(
       MemoryEntry(
-        .value, key, HeldLease(lease), lease.unsafeBytes, lease.shape, sequence: lease.sequence,
+        .value, key, HeldLease(lease, owner), lease.unsafeBytes, lease.shape, sequence: lease.sequence,
         privateBytes: 0))
   }
 

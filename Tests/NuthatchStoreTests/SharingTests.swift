@@ -48,6 +48,31 @@ import Testing
     for user in [new, old[0], old[1]] { user.finish() }
   }
 
+  @Test("tells a record from those that others put in its place")
+  func marks() throws {
+    let (own, other) = (try user(), try user())
+    let hash = Self.key("a").hash
+    #expect(own.mark(of: hash, bringsUpToDate: true) == nil)
+    try keep("a", own)
+    let first = try #require(own.mark(of: hash, bringsUpToDate: true))
+    #expect(own.mark(of: hash, bringsUpToDate: false) == first)
+    try keep("a", other)
+    #expect(own.mark(of: hash, bringsUpToDate: false) != first)
+    let second = own.mark(of: hash, bringsUpToDate: false)
+    _ = try other.remove(Self.key("a"))
+    #expect(own.mark(of: hash, bringsUpToDate: false) == nil)
+    try keep("a", other)
+    let third = own.mark(of: hash, bringsUpToDate: true)
+    #expect(third != nil && third != second && third != first)
+    // The first record of a new index doesn't look like the first of the old one.
+    try other.clear()
+    #expect(own.mark(of: hash, bringsUpToDate: true) == nil)
+    try keep("a", other)
+    let marks = [first, second, third, own.mark(of: hash, bringsUpToDate: true)]
+    #expect(marks.last != .some(nil) && Set(marks).count == 4)
+    for user in [own, other] { user.finish() }
+  }
+
   @Test("stays one when its index is deleted")
   func index() throws { try isOne(deleting: ["index"]) }
 

@@ -16,6 +16,13 @@ public final class Image: Sendable {
     self.origin = origin
   }
 
+  /// The same some seconds later.
+  func aged(by seconds: Int64) -> Image {
+    var origin = origin
+    origin.age &+= seconds
+    return Image(url: url, picture, origin)
+  }
+
   /// The URL that answered, after redirects; without user and password.
   public var finalURL: String { origin.finalURL }
   /// Columns.

@@ -104,7 +104,8 @@ struct PictureMaker: Sendable {
     guard picture.ownsPixels else { return }
     let key = ThumbRecord.key(content, recipe)
     // What memory has no room for is on disk.
-    _ = try? store.keep(key, picture, bytes: picture.payload.bytes, cost: picture.payload.count)
+    _ = try? store.keep(
+      key, KeptPicture(picture), bytes: picture.payload.bytes, cost: picture.payload.count)
   }
 
   /// The same picture may have come under another URL before.

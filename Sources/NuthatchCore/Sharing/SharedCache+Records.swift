@@ -38,8 +38,9 @@ extension SharedCache {
   private func look(for recipe: Recipe, of content: Digest, _ thumbs: inout Thumbs) {
     let key = ThumbRecord.key(content, recipe)
     // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
-    if let held = (try? store.recall(key)) ?? nil, let picture = held.owner as? Picture {
-      thumbs.ready[recipe] = picture
+    if let held = (try? store.recall(key)) ?? nil, let kept = held.owner as? KeptPicture {
+      thumbs.ready[recipe] = kept.picture
+      if !kept.picture.ownsPixels { thumbs.isInMemory = false }
       // The record on disk is in use, too.
       _ = try? store.touch(key)
       return

@@ -105,7 +105,10 @@ extension Lease {
   ///
   /// Whoever looks up the same entries with several threads, and only reads from it, uses `withOwner` instead: to have
   /// the object in hand counts on a counter that all threads share.
-  public var owner: (any AnyObject & Sendable)? { (pin as? MemoryPin)?.entry.owner }
+  public var owner: (any AnyObject & Sendable)? {
+    guard let owner = (pin as? MemoryPin)?.entry.owner else { return nil }
+    return (owner as? HeldLease)?.owner ?? owner
+  }
 
   /// Reads from what was given to `Store.keep` with the bytes. Nil when that was nothing of this class.
   @inlinable
@@ -117,15 +120,22 @@ extension Lease {
 
   @usableFromInline
   var unretainedOwner: Unmanaged<AnyObject>? {
-    (pin as? MemoryPin).map { Unmanaged.passUnretained($0.entry.owner) }
+    (pin as? MemoryPin).map { pin in
+      Unmanaged.passUnretained((pin.entry.owner as? HeldLease)?.owner ?? pin.entry.owner)
+    }
   }
 }
 
 /// A record's lease that the memory tier keeps, so that no pack has to be looked at for it.
 final class HeldLease: Sendable {
   let lease: Lease
+  /// What the caller made of it.
+  let owner: (any AnyObject & Sendable)?
 
-  init(_ lease: Lease) { self.lease = lease }
+  init(_ lease: Lease, _ owner: (any AnyObject & Sendable)?) {
+    self.lease = lease
+    self.owner = owner
+  }
 }
 
 /// Memory of our own for a record's payload. Aligned as payloads in packs are.

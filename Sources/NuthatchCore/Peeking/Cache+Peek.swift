@@ -1,0 +1,61 @@
+import NuthatchImaging
+
+extension Cache {
+  /// The thumbnail of a URL that fits a square box, if it can be shown at once: it is in memory, or lies on disk as
+  /// pixels, and is fresh by the cache's policy. Never asks the network and never waits.
+  ///
+  /// - Parameter decode: Whether one that is packed on disk is unpacked, which takes some tenths of a millisecond. Off.
+  /// - Returns: nil for whatever would take longer, also for an answer that is stale.
+  /// - Throws: `bad_url`; `invalid` for a box without a size; `closed`; `forked`.
+  public func peek(_ url: String, size: Int, decode: Bool = false) throws(NuthatchError) -> Image? {
+    try peek(url, ThumbnailBox(size), decode: decode)
+  }
+
+  /// The same for any box.
+  public func peek(_ url: String, _ box: ThumbnailBox, decode: Bool = false) throws(NuthatchError) -> Image? {
+    var url = url
+    do {
+      // Its own bytes, not a copy of them.
+      return try url.withUTF8 { try peek(UnsafeRawBufferPointer($0), box, decode: decode) }
+    } catch {
+      throw error as? NuthatchError ?? NuthatchError(.internal, "\(error)")
+    }
+  }
+
+  /// The same for the bytes of a URL, of which no string is made when the picture has been shown before.
+  package func peek(
+    _ url: UnsafeRawBufferPointer, _ box: ThumbnailBox, decode: Bool = false
+  ) throws(NuthatchError) -> Image? {
+    try checkPeekable()
+    guard let size = PeekTable.number(box) else {
+      throw NuthatchError(
+        .invalid, "a box of \(box.width)x\(box.height): its sides must be 1 to \(ThumbnailBox.maxSide)")
+    }
+    if let image = peeks.find(url, size) { return image }
+    if let old = peeks.entry(url, size), let sighting = shared.renewed(old) { return shown(sighting) }
+    guard let text = String(validating: url, as: UTF8.self) else {
+      throw NuthatchError(.badURL, "the URL is not UTF-8")
+    }
+    var request = Request(text)
+    request.boxes = [box]
+    let plan = try RequestPlan(request, options)
+    return shared.sight(plan, url, text, size, decodes: decode).map { shown($0) }
+  }
+
+  /// What `request` asks for, with its credentials, key and headers, if it can be shown at once. Of its sizes there must
+  /// be one.
+  public func peek(_ request: Request, decode: Bool = false) throws(NuthatchError) -> Image? {
+    try checkPeekable()
+    guard request.boxes.count == 1 else {
+      throw NuthatchError(.invalid, "\(request.boxes.count) sizes; peek looks for one")
+    }
+    let plan = try RequestPlan(request, options)
+    return shared.sight(plan, UnsafeRawBufferPointer(start: nil, count: 0), request.url, 0, decodes: decode)?
+      .image
+  }
+
+  private func shown(_ sighting: Sighting) -> Image {
+    if let kept = sighting.kept { peeks.keep(sighting.entry, as: kept) }
+    return sighting.image
+  }
+}

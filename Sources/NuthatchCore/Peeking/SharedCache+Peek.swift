@@ -1,0 +1,104 @@
+import NuthatchHTTP
+import NuthatchImaging
+import NuthatchStore
+
+/// A picture that answers now, without waiting for anything.
+struct Sighting {
+  let image: Image
+  /// What the memory tier keeps it as, and where it stands; nil when the tier had no room for it.
+  let kept: KeptPicture?
+  let entry: Peeked
+}
+
+extension SharedCache {
+  /// The picture for a request of one size, if it is fresh, and in memory or raw. `decodes` unpacks a packed one, too.
+  func sight(
+    _ plan: RequestPlan, _ url: UnsafeRawBufferPointer, _ shownURL: String, _ size: UInt64, decodes: Bool
+  ) -> Sighting? {
+    guard plan.readsStore, let recipe = plan.recipes.first, plan.recipes.count == 1 else { return nil }
+    // Marks first: what changes after them is noticed when they are compared.
+    let name = plan.name.key()
+    guard let firstMark = mark(name), let first = meta(name) else { return nil }
+    var (key, mark, meta) = (name, firstMark, first)
+    var signpost: (key: RecordKey, mark: RecordMark)?
+    if first.isSignpost {
+      signpost = (name, firstMark)
+      key = plan.name.key(variant: Caching.variant(first.varied, of: first.mark, plan))
+      guard let own = self.mark(key), let variant = self.meta(key) else { return nil }
+      (mark, meta) = (own, variant)
+    }
+    let now = clock.coarseSeconds
+    let verdict = Caching.judge(meta, plan, now: now)
+    guard verdict.standing == .fresh, plan.guardGrade.admits(meta.reach), meta.bodyLength <= plan.maxBytes,
+      (200..<300).contains(meta.head.status), let content = meta.content
+    else { return nil }
+    let thumb = ThumbRecord.key(content, recipe)
+    guard let (picture, kept) = picture(thumb, recipe, decodes: decodes),
+      picture.pixelsOfSource <= plan.maxPixels
+    else { return nil }
+    let origin = AnswerOrigin(
+      finalURL: meta.finalURL, source: picture.ownsPixels ? .memory : .disk, isInCache: true,
+      age: verdict.age,
+      redirects: meta.redirects)
+    let image = Image(url: shownURL, picture, origin)
+    let entry = Peeked(
+      url: url, size: size, image: image, thumb: thumb, second: now,
+      freshUntil: now + secondsFresh(verdict, meta, plan, now), meta: key, metaMark: mark, signpost: signpost)
+    return Sighting(image: image, kept: kept, entry: entry)
+  }
+
+  /// For how many seconds, this one included, nothing but the age will be said anew.
+  private func secondsFresh(_ verdict: Freshness, _ meta: Meta, _ plan: RequestPlan, _ now: Int64) -> Int64 {
+    // A request with wishes, a clock that was set back, and two-digit years are left to those who know their rules.
+    guard !plan.first.headers.contains("Cache-Control"), !plan.first.headers.contains("Pragma"),
+      now >= meta.responseTime
+    else { return 1 }
+    if plan.policy.rules == .offline { return 60 }
+    return min(60, max(1, verdict.lifetime - verdict.age))
+  }
+
+  private func mark(_ key: RecordKey) -> RecordMark? {
+    // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
+    (try? store.mark(key)) ?? nil
+  }
+
+  private func meta(_ key: RecordKey) -> Meta? {
+    ((try? store.lookup(key)) ?? nil).flatMap { $0.withBytes { Meta($0) } }
+  }
+
+  private func picture(_ key: RecordKey, _ recipe: Recipe, decodes: Bool) -> (Picture, KeptPicture?)? {
+    if let held = (try? store.recall(key)) ?? nil, let kept = held.owner as? KeptPicture {
+      // The record on disk is in use, too.
+      _ = try? store.touch(key)
+      return (kept.picture, kept)
+    }
+    guard let lease = (try? store.lookup(key)) ?? nil, let stored = ThumbRecord.Stored(lease),
+      stored.form == .raw || decodes, let picture = try? stored.picture()
+    else { return nil }
+    let kept = KeptPicture(picture)
+    let isKept =
+      picture.ownsPixels
+      ? try? store.keep(key, kept, bytes: picture.payload.bytes, cost: picture.payload.count)
+      : try? store.keep(key, lease, owner: kept)
+    return (picture, isKept == true ? kept : nil)
+  }
+
+  /// The same picture a second or more later, if it still holds: only its age has changed.
+  func renewed(_ entry: Peeked) -> Sighting? {
+    let now = clock.coarseSeconds
+    guard now >= entry.second, now < entry.freshUntil, entry.isCurrent(store),
+      let held = (try? store.recall(entry.thumb)) ?? nil, let kept = held.owner as? KeptPicture,
+      kept.picture === entry.image.picture
+    else { return nil }
+    let image = entry.image.aged(by: now - entry.second)
+    return Sighting(image: image, kept: kept, entry: Peeked(entry, image: image, second: now))
+  }
+}
+
+extension Picture {
+  /// How many pixels the source has; more than any limit when they can't be counted.
+  var pixelsOfSource: Int {
+    let (pixels, overflow) = originalWidth.multipliedReportingOverflow(by: originalHeight)
+    return overflow ? .max : pixels
+  }
+}

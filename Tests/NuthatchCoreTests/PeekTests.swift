@@ -1,0 +1,283 @@
+import Foundation
+import NuthatchStore
+import TestServer
+import Testing
+
+@testable import NuthatchCore
+
+/// What can be shown at once, and what must not be any more.
+@Suite("A peek") struct PeekTests {
+  let clock = TestClock()
+  let bench: Bench
+
+  init() throws {
+    let clock = clock
+    bench = try Bench {
+      $0.clock = clock.wall
+      $0.memoryBytes = 2 << 20
+    }
+  }
+
+  private func put(_ path: String, _ seed: Int = 0, control: String = "max-age=60", vary: String? = nil) {
+    var headers: HeaderLines = ["Cache-Control": control, "ETag": "\"\(seed)\""]
+    if let vary { headers = ["Cache-Control": control, "ETag": "\"\(seed)\"", "Vary": vary] }
+    bench.server.on(
+      path, Script(headers: headers, steps: [.bytes(Pictures.png(width: 200, height: 100 + seed))]))
+  }
+
+  private func peek(_ path: String, _ size: Int = 128, decode: Bool = false) throws -> Image? {
+    try bench.cache.peek(bench.server.url(path), size: size, decode: decode)
+  }
+
+  private func forgetMemory() throws {
+    try bench.cache.upkeep { (store) throws(StoreFault) in try store.relieve(.critical) }
+  }
+
+  @Test("finds what is in memory, at that size, and never asks the network")
+  func hit() throws {
+    put("/a.png")
+    #expect(try peek("/a.png") == nil)
+    let made = try bench.thumbnail("/a.png", 128)
+    let seen = try #require(try peek("/a.png"))
+    #expect(
+      seen.isInCache && seen.source == .memory && !seen.isStale && seen.url == bench.server.url("/a.png"))
+    #expect(seen.width == 128 && seen.originalWidth == 200 && seen.finalURL == made.finalURL)
+    #expect(made.picture === seen.picture)
+    // The second time it is the same object.
+    #expect(try peek("/a.png") === seen)
+    #expect(try peek("/a.png", 100) == nil)
+    #expect(try bench.cache.peek(bench.server.url("/a.png"), ThumbnailBox(128, mode: .fill)) == nil)
+    #expect(try bench.cache.peek(bench.server.url("/a.png?"), size: 128) == nil)
+    #expect(bench.server.count("/a.png") == 1)
+  }
+
+  @Test("grows older, and ends when the answer is stale")
+  func expiry() throws {
+    put("/a.png")
+    _ = try bench.thumbnail("/a.png", 128)
+    #expect(try peek("/a.png")?.age == 0)
+    clock.advance(seconds: 7)
+    #expect(try peek("/a.png")?.age == 7)
+    clock.advance(seconds: 52)
+    #expect(try peek("/a.png")?.age == 59)
+    clock.advance(seconds: 1)
+    #expect(try peek("/a.png") == nil)
+    #expect(try bench.thumbnail("/a.png", 128).source != .memory)
+    #expect(try peek("/a.png")?.age == 0)
+  }
+
+  @Test("shows stale answers where the policy has it so, and none under reload")
+  func policies() throws {
+    put("/a.png")
+    _ = try bench.thumbnail("/a.png", 128)
+    clock.advance(seconds: 1000)
+    var request = Request(bench.server.url("/a.png"))
+    request.boxes = [ThumbnailBox(128)]
+    #expect(try bench.cache.peek(request) == nil)
+    request.policy = Policy(.offline)
+    #expect(try bench.cache.peek(request)?.age == 1000)
+    request.policy = Policy(.reload)
+    #expect(try bench.cache.peek(request) == nil)
+  }
+
+  @Test("doesn't find what was taken out")
+  func removed() throws {
+    put("/a.png")
+    for _ in 0..<3 {
+      _ = try bench.thumbnail("/a.png", 128)
+      #expect(try peek("/a.png") != nil && peek("/a.png") != nil)
+      try bench.cache.remove(bench.server.url("/a.png"))
+      #expect(try peek("/a.png") == nil)
+    }
+    _ = try bench.thumbnail("/a.png", 128)
+    #expect(try peek("/a.png") != nil)
+    try bench.cache.clear()
+    #expect(try peek("/a.png") == nil)
+  }
+
+  @Test("finds the new answer after it has come, by whatever handle")
+  func replaced() throws {
+    put("/a.png")
+    _ = try bench.thumbnail("/a.png", 128)
+    #expect(try peek("/a.png")?.originalHeight == 100)
+    put("/a.png", 20)
+    let options = bench.cache.options
+    let other = try Cache(path: bench.folder, options: options)
+    defer { other.close() }
+    var request = Request(bench.server.url("/a.png"))
+    request.policy = Policy(.reload)
+    _ = try other.thumbnail(request, ImageOptions(ThumbnailBox(128)))
+    #expect(try peek("/a.png")?.originalHeight == 120)
+    #expect(try peek("/a.png")?.originalHeight == 120)
+  }
+
+  @Test("tells answers that vary apart")
+  func varying() throws {
+    put("/a.png", vary: "Accept")
+    _ = try bench.thumbnail("/a.png", 128)
+    #expect(try peek("/a.png") != nil && peek("/a.png") != nil)
+    put("/a.png", 7, vary: "Accept")
+    _ = try bench.thumbnail("/a.png", 128) { $0.policy = Policy(.reload) }
+    #expect(try peek("/a.png")?.originalHeight == 107)
+    try bench.cache.remove(bench.server.url("/a.png"))
+    #expect(try peek("/a.png") == nil)
+  }
+
+  @Test("keeps no pixels that the memory tier has let go of")
+  func evicted() throws {
+    put("/a.png")
+    weak var picture: Picture?
+    do {
+      let made = try bench.thumbnail("/a.png", 128)
+      #expect(try peek("/a.png") != nil)
+      picture = made.picture
+    }
+    #expect(picture != nil)
+    // Two megabytes, of 32 KB each.
+    for number in 0..<120 {
+      put("/\(number).png", number)
+      _ = try bench.thumbnail("/\(number).png", 128)
+    }
+    #expect(picture == nil)
+    #expect(try peek("/a.png") == nil || peek("/a.png")?.source == .disk)
+  }
+
+  @Test("unpacks what is packed only when it is told to")
+  func packed() throws {
+    bench.server.on(
+      "/a.png",
+      Script(headers: ["Cache-Control": "max-age=60"], steps: [.bytes(Pictures.png(width: 200, height: 200))])
+    )
+    _ = try bench.thumbnail("/a.png", 128)
+    let cache = bench.cache
+    try forgetMemory()
+    let url = bench.server.url("/a.png")
+    #expect(try cache.peek(url, size: 128) == nil)
+    #expect(try cache.peek(url, size: 128, decode: true)?.width == 128)
+    // From then on it is in memory.
+    #expect(try cache.peek(url, size: 128)?.source == .memory)
+    #expect(bench.server.count("/a.png") == 1)
+  }
+
+  @Test("finds raw ones on disk, and lets go of their pack")
+  func raw() throws {
+    put("/a.png")
+    _ = try bench.thumbnail("/a.png", 64)
+    let cache = bench.cache
+    try forgetMemory()
+    let url = bench.server.url("/a.png")
+    weak var picture: Picture?
+    do {
+      let seen = try #require(try cache.peek(url, size: 64))
+      #expect(seen.source == .disk && seen.isInCache && seen.width == 64)
+      #expect(try cache.peek(url, size: 64) === seen)
+      picture = seen.picture
+    }
+    #expect(picture != nil)
+    try cache.clear()
+    #expect(try cache.peek(url, size: 64) == nil)
+    #expect(picture == nil)
+  }
+
+  @Test("works on records that are in memory only")
+  func unwritten() throws {
+    let clock = clock
+    let bench = try Bench {
+      $0.clock = clock.wall
+      $0.spill = .pressure
+    }
+    bench.server.on(
+      "/a.png",
+      Script(headers: ["Cache-Control": "max-age=60"], steps: [.bytes(Pictures.png(width: 200, height: 200))])
+    )
+    let url = bench.server.url("/a.png")
+    _ = try bench.thumbnail("/a.png", 128)
+    #expect(try bench.cache.peek(url, size: 128) != nil && bench.cache.peek(url, size: 128) != nil)
+    try bench.cache.flush()
+    #expect(try bench.cache.peek(url, size: 128) != nil)
+    try bench.cache.remove(url)
+    #expect(try bench.cache.peek(url, size: 128) == nil)
+  }
+
+  @Test("belongs to the credentials that it is asked with")
+  func partitions() throws {
+    put("/a.png")
+    func request(_ name: String?) -> Request {
+      var request = Request(bench.server.url("/a.png"))
+      request.boxes = [ThumbnailBox(128)]
+      request.user = name.map { ($0, "1") }
+      return request
+    }
+    _ = try bench.thumbnail("/a.png", 128) { $0.user = ("anna", "1") }
+    #expect(try bench.cache.peek(request("anna")) != nil)
+    #expect(try bench.cache.peek(request("bert")) == nil)
+    #expect(try bench.cache.peek(request(nil)) == nil)
+    #expect(try peek("/a.png") == nil)
+  }
+
+  @Test("says what is wrong with its question")
+  func wrong() throws {
+    func code(_ body: () throws -> Image?) throws -> ErrorCode? {
+      try #require(throws: NuthatchError.self) { _ = try body() }.code
+    }
+    let cache = bench.cache
+    #expect(try code { try cache.peek("ftp://example.org/a.png", size: 128) } == .badURL)
+    #expect(try code { try cache.peek("http://example.org/a.png", size: 0) } == .invalid)
+    #expect(try code { try cache.peek(Request("http://example.org/a.png")) } == .invalid)
+    put("/a.png")
+    _ = try bench.thumbnail("/a.png", 128)
+    #expect(try peek("/a.png") != nil)
+    cache.close()
+    #expect(try code { try peek("/a.png") } == .closed)
+  }
+
+  @Test("is right on several threads, while answers come and go")
+  func threads() throws {
+    put("/a.png", control: "max-age=100000")
+    let url = bench.server.url("/a.png")
+    let cache = bench.cache
+    let rounds = 100
+    let round = Collected<Int>()
+    let faults = Collected<String>()
+    // While a number is even the picture may be there; at the odd one after it, it was taken out.
+    let peekers = (0..<3).map { _ in
+      TestThread {
+        while true {
+          let before = round.values.count
+          if before >= 2 * rounds { return }
+          let image = try? cache.peek(url, size: 128)
+          if before % 2 == 1, image != nil, round.values.count == before {
+            faults.add("found in round \(before)")
+          }
+          image?.withPixels { if $0.count != 128 * 64 * 4 { faults.add("\($0.count) bytes") } }
+        }
+      }
+    }
+    for _ in 0..<rounds {
+      _ = try bench.thumbnail("/a.png", 128)
+      if try peek("/a.png") == nil { faults.add("not found") }
+      try cache.remove(url)
+      round.add(1)
+      if try peek("/a.png") != nil { faults.add("found after it was removed") }
+      usleep(200)
+      round.add(1)
+    }
+    for peeker in peekers { peeker.join() }
+    #expect(faults.values.isEmpty)
+  }
+}
+
+/// A thread that can be waited for.
+final class TestThread: Sendable {
+  private let end = DispatchSemaphore(value: 0)
+
+  init(_ body: @escaping @Sendable () -> Void) {
+    let end = end
+    Thread {
+      body()
+      end.signal()
+    }.start()
+  }
+
+  func join() { end.wait() }
+}
