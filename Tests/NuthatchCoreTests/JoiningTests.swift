@@ -49,6 +49,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let all = tickets.values
     #expect(all.count == 1024)
     #expect(bench.server.gate("gate").waitUntilReached(1))
+    bench.waitUntilJoined(1023)
     bench.server.gate("gate").open()
     var widths: [Int: Int] = [:]
     for ticket in all {
@@ -99,6 +100,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     var request = Request(bench.server.url("/a.png"))
     request.boxes = [ThumbnailBox(20), ThumbnailBox(10)]
     let pictures = try bench.cache.submit(request)
+    bench.waitUntilJoined(1)
     bench.server.gate("gate").open()
     #expect(try bytes.result().withBody { Array($0) } == png)
     let event = try #require(try pictures.final())
@@ -140,6 +142,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     bench.server.on("/b", .ok("x"))
     _ = try bench.get("/b")
     let page = try bench.cache.submit(Request(bench.server.url("/a")))
+    bench.waitUntilJoined(1)
     bench.server.gate("gate").open()
     #expect(try page.result().text == "gone")
     #expect(try picture.final()?.error?.code == .http)

@@ -42,6 +42,7 @@ import Testing
     var small = Request(bench.server.url("/a"))
     small.maxBytes = 999
     let modest = try bench.cache.submit(small)
+    bench.waitUntilJoined(1)
     bench.server.gate("gate").open()
     #expect(try modest.final()?.error?.code == .tooLarge)
     #expect(try patient.result().bodySize == 1000)
@@ -60,6 +61,7 @@ import Testing
     let patient = try bench.cache.submit(eager)
     #expect(bench.server.gate("gate").waitUntilReached(1))
     let hasty = try bench.cache.submit(Request(bench.server.url("/a")))
+    bench.waitUntilJoined(1)
     bench.server.gate("gate").open()
     // It has its answer before the second attempt has its own.
     let answer = try hasty.result()
@@ -86,6 +88,7 @@ import Testing
     #expect(bench.server.gate("gate").waitUntilReached(1))
     eager.retries = 0
     let hasty = try bench.cache.submit(eager)
+    bench.waitUntilJoined(1)
     bench.server.gate("gate").open()
     #expect(try hasty.final()?.error?.code == .http)
     #expect(bench.server.gate("again").waitUntilReached(1))

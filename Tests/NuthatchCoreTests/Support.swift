@@ -47,6 +47,12 @@ final class Bench {
 }
 
 extension Bench {
+  /// Waits until so many requests have joined the fetch of another: `submit` only says that they will.
+  func waitUntilJoined(_ count: Int) {
+    for _ in 0..<30_000 where cache.statistics.joined < count { usleep(1000) }
+    #expect(cache.statistics.joined == count)
+  }
+
   /// The thumbnail that holds now.
   func thumbnail(_ path: String, _ size: Int, _ change: (inout Request) -> Void = { _ in }) throws -> Image {
     var request = Request(server.url(path))
