@@ -142,7 +142,6 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     bench.server.on("/b", .ok("x"))
     _ = try bench.get("/b")
     let page = try bench.cache.submit(Request(bench.server.url("/a")))
-    bench.waitUntilJoined(1)
     bench.server.gate("gate").open()
     #expect(try page.result().text == "gone")
     #expect(try picture.final()?.error?.code == .http)
