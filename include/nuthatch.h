@@ -489,6 +489,22 @@ typedef struct nh_event {
  *  back. `user` is event->user. */
 typedef void (*nh_callback)(nh_event *event, void *user);
 
+/** How much a line of the log matters. */
+typedef enum nh_log_level {
+    NH_LOG_NONE = 0,
+    /** Something is lost. */
+    NH_LOG_ERROR = 1,
+    /** Something isn't as it should be. */
+    NH_LOG_WARNING = 2,
+    /** Caches opened and closed, memory given up, requests that failed. */
+    NH_LOG_INFO = 3,
+    /** Every request's end. */
+    NH_LOG_DEBUG = 4
+} nh_log_level;
+
+/** Gets a line of the log, without an end, valid during the call only. See nh_log_set. */
+typedef void (*nh_log_callback)(nh_log_level level, const char *line, void *user);
+
 /** More about a failed call than its status. Set struct_size before the call. */
 typedef struct nh_error_info {
     uint32_t struct_size;
@@ -1152,6 +1168,35 @@ nh_status nh_response_image(nh_response *response, const nh_image_options *optio
 nh_status nh_image_get_info(nh_image *image, nh_image_info *info);
 
 /**
+ * Releases an image, its pixels, and what was made from them.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_image_release(nh_image *image);
+
+/* ---- Images in other forms --------------------------------------------------------------------------------------- */
+
+/**
+ * Writes an image's pixels into a buffer of the caller's, in another format.
+ *
+ * @param buffer    Gets the rows; bytes between them are left as they are.
+ * @param capacity  The bytes of the buffer.
+ * @param stride    Bytes from one row to the next; 0 for no room between them.
+ * @return NH_OK; NH_INVALID, also when the buffer is too small for the last row, or the stride for a row.
+ */
+nh_status nh_image_convert(nh_image *image, nh_pixels format, void *buffer, size_t capacity, size_t stride);
+
+/**
+ * Gives an image's pixels in another format, without room between rows. They live as long as the image; asking again for
+ * the same costs nothing.
+ *
+ * @param pixels  Gets the first byte.
+ * @param size    Gets the number of bytes.
+ * @return NH_OK; NH_INVALID; NH_OUT_OF_MEMORY.
+ */
+nh_status nh_image_pixels(nh_image *image, nh_pixels format, const void **pixels, size_t *size);
+
+/**
  * Gives an image as a file. The bytes live as long as the image; asking again for the same costs nothing.
  *
  * @param quality  For JPEG 1 to 100, 0 for 92. For PNG 0, or 100 for the smallest file, which takes much longer.
@@ -1160,13 +1205,6 @@ nh_status nh_image_get_info(nh_image *image, nh_image_info *info);
  * @return NH_OK; NH_INVALID; NH_OUT_OF_MEMORY.
  */
 nh_status nh_image_encode(nh_image *image, nh_format format, int32_t quality, const void **bytes, size_t *size);
-
-/**
- * Releases an image, its pixels, and what was encoded from it.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_image_release(nh_image *image);
 
 /* ---- The process ------------------------------------------------------------------------------------------------- */
 
@@ -1186,6 +1224,30 @@ nh_status nh_queue_set(const nh_queue_options *options);
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_memory_pressure(nh_pressure level);
+
+/* ---- The log ----------------------------------------------------------------------------------------------------- */
+
+/**
+ * Says which lines of the log a function of the program's is to get. It is called by the program's own threads: by
+ * nh_log_dispatch, and at the end of nh_dispatch, nh_poll, nh_wait and the blocking calls, for what was noted until then. Of
+ * lines that nobody takes 1,000 are kept.
+ *
+ * Independent of this, the lines go to standard error when the environment variable NUTHATCH_LOG is error, warning, info or
+ * debug.
+ *
+ * @param level     Lines that matter as much or more; NH_LOG_NONE for none.
+ * @param callback  NULL for none.
+ * @param user      Handed to the callback. The library never follows it.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_log_set(nh_log_level level, nh_log_callback callback, void *user);
+
+/**
+ * Hands the lines of the log that are there to the program's function (nh_log_set), on this thread.
+ *
+ * @return NH_OK.
+ */
+nh_status nh_log_dispatch(void);
 
 #ifdef __cplusplus
 }

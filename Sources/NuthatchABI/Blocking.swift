@@ -14,7 +14,8 @@ import NuthatchCore
 public func nhGet(
   _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ response: UnsafeMutablePointer<nh_response_ref?>?
 ) -> nh_status {
-  answering { () throws(NuthatchError) in
+  defer { deliverLog() }
+  return answering { () throws(NuthatchError) in
     let result = try place(response, "response")
     let opened = try find(cache, .cache, as: CacheView.self).cache
     try give(try wait(for: Request(try string(url, "url")), in: opened), .response, to: result)
@@ -32,7 +33,8 @@ public func nhThumbnail(
   _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ size: Int32,
   _ image: UnsafeMutablePointer<nh_image_ref?>?
 ) -> nh_status {
-  answering { () throws(NuthatchError) in
+  defer { deliverLog() }
+  return answering { () throws(NuthatchError) in
     let result = try place(image, "image")
     let opened = try find(cache, .cache, as: CacheView.self).cache
     let made = try thumbnail(Request(try string(url, "url")), Int(size), in: opened)
@@ -48,7 +50,8 @@ public func nhThumbnail(
 public func nhPerform(
   _ cache: nh_cache_ref?, _ request: nh_request_ref?, _ response: UnsafeMutablePointer<nh_response_ref?>?
 ) -> nh_status {
-  answering { () throws(NuthatchError) in
+  defer { deliverLog() }
+  return answering { () throws(NuthatchError) in
     let result = try place(response, "response")
     let opened = try find(cache, .cache, as: CacheView.self).cache
     let wanted = try find(request, .request, as: RequestDraft.self).current.complete(for: opened)
@@ -69,7 +72,8 @@ public func nhPerformImages(
   _ cache: nh_cache_ref?, _ request: nh_request_ref?, _ images: UnsafeMutablePointer<nh_image_ref?>?,
   _ count: UInt
 ) -> nh_status {
-  answering { () throws(NuthatchError) in
+  defer { deliverLog() }
+  return answering { () throws(NuthatchError) in
     guard let images else { throw .null("images") }
     guard count <= 64 else { throw NuthatchError(.invalid, "more than 64 images") }
     for index in 0..<Int(count) { images[index] = nil }

@@ -27,7 +27,8 @@ public func nhFd(_ cache: nh_cache_ref?) -> Int32 {
 public func nhPoll(
   _ cache: nh_cache_ref?, _ events: UnsafeMutablePointer<nh_event>?, _ count: UInt, _ event_size: UInt
 ) -> Int32 {
-  counting { () throws(NuthatchError) in
+  defer { deliverLog() }
+  return counting { () throws(NuthatchError) in
     let places = try EventPlaces(events, count: count, size: event_size)
     let completions = try find(cache, .cache, as: CacheView.self).completions
     var taken = 0
@@ -47,7 +48,8 @@ public func nhPoll(
 ///         -NH_CLOSED when the cache was closed meanwhile, or was shut down and all has been told; -NH_INVALID; -NH_FORKED.
 @_cdecl("nh_dispatch")
 public func nhDispatch(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> Int32 {
-  counting { () throws(NuthatchError) in
+  defer { deliverLog() }
+  return counting { () throws(NuthatchError) in
     let opened = try find(cache, .cache, as: CacheView.self)
     let deadline = Bell.deadline(timeout_ms < 0 ? nil : timeout_ms)
     return try opened.completions.dispatch(until: deadline, isIdle: { opened.cache.activity == 0 }) {

@@ -35,33 +35,7 @@ public func nhImageGetInfo(_ image: nh_image_ref?, _ info: UnsafeMutablePointer<
   }
 }
 
-/// Gives an image as a file. The bytes live as long as the image; asking again for the same costs nothing.
-///
-/// @param quality  For JPEG 1 to 100, 0 for 92. For PNG 0, or 100 for the smallest file, which takes much longer.
-/// @param bytes    Gets the first byte.
-/// @param size     Gets their number.
-/// @return NH_OK; NH_INVALID; NH_OUT_OF_MEMORY.
-@_cdecl("nh_image_encode")
-public func nhImageEncode(
-  _ image: nh_image_ref?, _ format: nh_format, _ quality: Int32,
-  _ bytes: UnsafeMutablePointer<UnsafeRawPointer?>?,
-  _ size: UnsafeMutablePointer<UInt>?
-) -> nh_status {
-  answering { () throws(NuthatchError) in
-    let result = try place(bytes, "bytes")
-    guard let size else { throw .null("size") }
-    size.pointee = 0
-    let view = try find(image, .image, as: ImageView.self)
-    let encoded = try view.encoded(try encodedFormat(format, quality))
-    // The image keeps what it encoded, so the address outlives the call.
-    encoded.withBytes { content in
-      result.pointee = content.baseAddress
-      size.pointee = UInt(content.count)
-    }
-  }
-}
-
-/// Releases an image, its pixels, and what was encoded from it.
+/// Releases an image, its pixels, and what was made from them.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_image_release")
@@ -83,24 +57,11 @@ private func imageOptions(_ pointer: UnsafePointer<nh_image_options>) throws(Nut
   return options
 }
 
-private func encodedFormat(_ format: nh_format, _ quality: Int32) throws(NuthatchError) -> EncodedFormat {
-  switch format {
-  case NH_FORMAT_PNG:
-    guard quality == 0 || quality == 100 else {
-      throw NuthatchError(.invalid, "quality of a PNG is 0 or 100")
-    }
-    return .png(small: quality == 100)
-  case NH_FORMAT_JPEG:
-    return .jpeg(quality: quality == 0 ? 92 : Int(quality))
-  default:
-    throw NuthatchError(.invalid, "format is no format")
-  }
-}
-
 /// An image with its strings in the shape that C wants, and what was encoded from it.
 final class ImageView: Sendable {
-  private let image: Image
+  let image: Image
   private let strings: StringArena
+  private let pixels = Locked<[MadePixels]>([])
   private let made = Locked<[(format: EncodedFormat, bytes: EncodedImage)]>([])
 
   init(_ image: Image) {
@@ -133,5 +94,12 @@ final class ImageView: Sendable {
     // Two threads may make the same; both results stay, as both may be in use.
     made.withLock { $0.append((format, bytes)) }
     return bytes
+  }
+  func converted(_ format: PixelFormat) throws(NuthatchError) -> MadePixels {
+    if let known = pixels.withLock({ list in list.first { $0.format == format } }) { return known }
+    let made = try MadePixels(format, of: image)
+    // Two threads may make the same; both results stay, as both may be in use.
+    pixels.withLock { $0.append(made) }
+    return made
   }
 }

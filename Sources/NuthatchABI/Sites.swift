@@ -56,7 +56,8 @@ public func nhSiteRequest(
 public func nhSiteGet(
   _ site: nh_site_ref?, _ url: UnsafePointer<CChar>?, _ response: UnsafeMutablePointer<nh_response_ref?>?
 ) -> nh_status {
-  answering { () throws(NuthatchError) in
+  defer { deliverLog() }
+  return answering { () throws(NuthatchError) in
     let result = try place(response, "response")
     let site = try find(site, .site, as: SiteView.self).site
     try give(try wait(for: site.request(try string(url, "url")), in: site.cache), .response, to: result)
@@ -73,7 +74,8 @@ public func nhSiteThumbnail(
   _ site: nh_site_ref?, _ url: UnsafePointer<CChar>?, _ size: Int32,
   _ image: UnsafeMutablePointer<nh_image_ref?>?
 ) -> nh_status {
-  answering { () throws(NuthatchError) in
+  defer { deliverLog() }
+  return answering { () throws(NuthatchError) in
     let result = try place(image, "image")
     let site = try find(site, .site, as: SiteView.self).site
     let request = site.request(try string(url, "url"))

@@ -48,7 +48,8 @@ public func nhSubmit(
 public func nhWait(
   _ ticket: nh_ticket_ref?, _ timeout_ms: Int64, _ event: UnsafeMutablePointer<nh_event>?, _ event_size: UInt
 ) -> nh_status {
-  answering { () throws(NuthatchError) in
+  defer { deliverLog() }
+  return answering { () throws(NuthatchError) in
     let places = try EventPlaces(event, count: 1, size: event_size)
     places.clear(0)
     let waited = try find(ticket, .ticket, as: TicketView.self)

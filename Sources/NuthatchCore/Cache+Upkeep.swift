@@ -38,5 +38,8 @@ extension Cache {
 
   /// Makes every cache of this process give up half of what it keeps in memory, or all. What isn't on disk yet is written
   /// there first. Before the program's first cache, and in a child until it opens one, there is nothing to do.
-  public static func relieveMemory(_ level: MemoryPressure) { Store.relieveAll(level, .program) }
+  public static func relieveMemory(_ level: MemoryPressure) {
+    Log.note(.info, "the program wants memory back: \(level)")
+    Store.relieveAll(level, .program)
+  }
 }

@@ -41,6 +41,7 @@ public final class Cache: Sendable {
     self.options = options
     self.identity = identity
     self.runtime = runtime
+    Log.noteOpen(self)
   }
 
   deinit { close() }
@@ -53,6 +54,7 @@ public final class Cache: Sendable {
     let plan = try RequestPlan(request, options)
     let ticket = Ticket(url: request.url, tag: request.tag)
     guard open.add(ticket) else { throw .closed }
+    Log.follow(ticket)
     Errand.start(plan, ticket, shared, runtime)
     return ticket
   }
@@ -113,6 +115,7 @@ public final class Cache: Sendable {
   /// network only where a stale answer was given that is being revalidated behind: two seconds at most.
   public func close() {
     guard !isForked, !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    Log.note(.info, "closing \(path)")
     peeks.shut()
     for ticket in open.close() ?? [] { ticket.finish(.failed(.closed)) }
     if OpenCaches.release(shared, identity) { shared.behind.finish(within: 2000) }

@@ -31,6 +31,7 @@ final class Runtime: @unchecked Sendable {
     clerk = QueueClerk(loop, mostAtOnce: transport.ceiling)
     let workers = workers
     pressure = PressureWatch(relieve: { level, origin in
+      Log.note(.info, "memory is short (\(level), says \(origin)): it is given up")
       // Dropping memory takes time that the loop doesn't have.
       if !workers.submit(priority: Priority.most, { Store.relieveAll(level, origin) }) {
         Store.relieveAll(level, origin)

@@ -21,6 +21,7 @@ OPTIONAL = {
     "nh_site_open": {2},
     "nh_queue_set": {0},
     "nh_submit": {2},
+    "nh_log_set": {2},
     "nh_cancel_all": {1},
     "nh_request_set_body": {1},
     "nh_request_set_user_data": {1},

@@ -56,6 +56,54 @@ static void options(void) {
     nh_response_release(response);
 }
 
+/* Two pixels: (200, 100, 50) half transparent, and (10, 20, 30) not to be seen at all. */
+static void conversions(void) {
+    const unsigned char rgba[] = {200, 100, 50, 128, 10, 20, 30, 0}, bgra[] = {50, 100, 200, 128, 30, 20, 10, 0};
+    const unsigned char premultiplied[] = {100, 50, 25, 128, 0, 0, 0, 0}, bgra_too[] = {25, 50, 100, 128, 0, 0, 0, 0};
+    const unsigned char rgb[] = {227, 177, 152, 255, 255, 255}, bgr[] = {152, 177, 227, 255, 255, 255};
+    const unsigned char grey[] = {189, 255};
+    const struct {
+        nh_pixels format;
+        const unsigned char *bytes;
+        size_t size;
+    } wanted[] = {{NH_PIXELS_RGBA, rgba, 8}, {NH_PIXELS_BGRA, bgra, 8}, {NH_PIXELS_RGBA_PREMULTIPLIED, premultiplied, 8},
+                  {NH_PIXELS_BGRA_PREMULTIPLIED, bgra_too, 8}, {NH_PIXELS_RGB, rgb, 6}, {NH_PIXELS_BGR, bgr, 6},
+                  {NH_PIXELS_GREY, grey, 2}};
+    nh_image *image = NULL;
+    nh_image_info info = {.struct_size = sizeof info};
+    const void *pixels, *again;
+    size_t size;
+    unsigned char buffer[64];
+    tell(cache, base, "on",
+         "{\"path\": \"/alpha.png\", \"script\": {\"steps\": [{\"bytes\": {\"base64\": "
+         "\"iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAYAAAD0In+KAAAAEU"
+         "lEQVR4nGM4kWLUwCUixwAADVECG7JHIzUAAAAASUVORK5CYII=\"}}]}}");
+    CHECK("with alpha", nh_thumbnail(cache, url_of(base, "/alpha.png"), 10, &image) == NH_OK);
+    nh_image_get_info(image, &info);
+    CHECK("as they are", info.width == 2 && info.height == 1 && !memcmp(info.pixels, rgba, 8));
+    CHECK("where from", strcmp(info.final_url, url_of(base, "/alpha.png")) == 0 && !info.is_stale && info.age >= 0);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        CHECK("converted", nh_image_pixels(image, wanted[i].format, &pixels, &size) == NH_OK && size == wanted[i].size &&
+                               !memcmp(pixels, wanted[i].bytes, size));
+        CHECK("made once", nh_image_pixels(image, wanted[i].format, &again, &size) == NH_OK && again == pixels);
+        memset(buffer, 7, sizeof buffer);
+        CHECK("into a buffer", nh_image_convert(image, wanted[i].format, buffer, wanted[i].size, 0) == NH_OK &&
+                                   !memcmp(buffer, wanted[i].bytes, wanted[i].size) && buffer[wanted[i].size] == 7);
+        CHECK("too small", nh_image_convert(image, wanted[i].format, buffer, wanted[i].size - 1, 0) == NH_INVALID);
+    }
+    CHECK("no such format", nh_image_pixels(image, (nh_pixels)0, &pixels, &size) == NH_INVALID && pixels == NULL);
+    nh_image_release(image);
+
+    nh_thumbnail(cache, url_of(base, "/png/4/3"), 10, &image);
+    memset(buffer, 7, sizeof buffer);
+    CHECK("with room between rows", nh_image_convert(image, NH_PIXELS_RGB, buffer, 2 * 20 + 12, 20) == NH_OK);
+    CHECK("rows where they belong", buffer[12] == 7 && buffer[19] == 7 && buffer[32] == 7 && buffer[52] == 7);
+    CHECK("a stride that is too short", nh_image_convert(image, NH_PIXELS_RGB, buffer, sizeof buffer, 11) == NH_INVALID);
+    CHECK("an absurd stride", nh_image_convert(image, NH_PIXELS_RGB, buffer, sizeof buffer, SIZE_MAX) == NH_INVALID);
+    CHECK("an absurd size", nh_image_convert(image, NH_PIXELS_RGB, buffer, 0, 0) == NH_INVALID);
+    nh_image_release(image);
+}
+
 static void failures_to_decode(void) {
     nh_image *image = NULL;
     CHECK("not a picture", nh_thumbnail(cache, url_of(base, "/bytes/100"), 64, &image) == NH_NOT_AN_IMAGE && !image);
@@ -73,6 +121,7 @@ int main(int count, char **arguments) {
     cache = open_cache(NULL);
     thumbnail();
     options();
+    conversions();
     failures_to_decode();
     nh_image *image = NULL;
     nh_image_info info = {.struct_size = sizeof info};

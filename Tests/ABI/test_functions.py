@@ -49,6 +49,7 @@ def test_wrong_arguments_are_refused(name: str, url: str, tmp_path: Path) -> Non
     done = subprocess.run(command, env=env, capture_output=True, timeout=120, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr).decode()
     calls = json.loads(done.stdout)
-    assert calls or not any("*" in kind for kind in _prototypes.SIGNATURES[name][1])
+    # Of a log's callback and its pointer nothing can be wrong.
+    assert calls or name == "nh_log_set" or not any("*" in kind for kind in _prototypes.SIGNATURES[name][1])
     wrong = [call for call in calls if call["status"] != "invalid"]
     assert not wrong

@@ -152,6 +152,13 @@ PIXELS_RGB = 5
 PIXELS_BGR = 6
 PIXELS_GREY = 7
 
+# nh_log_level
+LOG_NONE = 0
+LOG_ERROR = 1
+LOG_WARNING = 2
+LOG_INFO = 3
+LOG_DEBUG = 4
+
 
 class nh_header(ctypes.Structure):
     _fields_ = [
@@ -833,6 +840,31 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.POINTER(nh_image_info),
         ],
     ),
+    "nh_image_release": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_image_convert": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_size_t,
+        ],
+    ),
+    "nh_image_pixels": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+            ctypes.POINTER(ctypes.c_void_p),
+            ctypes.POINTER(ctypes.c_size_t),
+        ],
+    ),
     "nh_image_encode": (
         ctypes.c_uint32,
         [
@@ -841,12 +873,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_int32,
             ctypes.POINTER(ctypes.c_void_p),
             ctypes.POINTER(ctypes.c_size_t),
-        ],
-    ),
-    "nh_image_release": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
         ],
     ),
     "nh_queue_set": (
@@ -860,6 +886,18 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_uint32,
         ],
+    ),
+    "nh_log_set": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_uint32,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_log_dispatch": (
+        ctypes.c_uint32,
+        [],
     ),
 }
 
@@ -1370,6 +1408,31 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_image_info *",
         ],
     ),
+    "nh_image_release": (
+        "nh_status",
+        [
+            "nh_image *",
+        ],
+    ),
+    "nh_image_convert": (
+        "nh_status",
+        [
+            "nh_image *",
+            "nh_pixels",
+            "void *",
+            "size_t",
+            "size_t",
+        ],
+    ),
+    "nh_image_pixels": (
+        "nh_status",
+        [
+            "nh_image *",
+            "nh_pixels",
+            "const void **",
+            "size_t *",
+        ],
+    ),
     "nh_image_encode": (
         "nh_status",
         [
@@ -1378,12 +1441,6 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "int32_t",
             "const void **",
             "size_t *",
-        ],
-    ),
-    "nh_image_release": (
-        "nh_status",
-        [
-            "nh_image *",
         ],
     ),
     "nh_queue_set": (
@@ -1397,6 +1454,18 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_pressure",
         ],
+    ),
+    "nh_log_set": (
+        "nh_status",
+        [
+            "nh_log_level",
+            "nh_log_callback",
+            "void *",
+        ],
+    ),
+    "nh_log_dispatch": (
+        "nh_status",
+        [],
     ),
 }
 

@@ -1,0 +1,122 @@
+// nuthatch.h 11: Images in other forms
+
+import CNuthatch
+import Glibc
+import NuthatchCore
+
+/// Writes an image's pixels into a buffer of the caller's, in another format.
+///
+/// @param buffer    Gets the rows; bytes between them are left as they are.
+/// @param capacity  The bytes of the buffer.
+/// @param stride    Bytes from one row to the next; 0 for no room between them.
+/// @return NH_OK; NH_INVALID, also when the buffer is too small for the last row, or the stride for a row.
+@_cdecl("nh_image_convert")
+public func nhImageConvert(
+  _ image: nh_image_ref?, _ format: nh_pixels, _ buffer: UnsafeMutableRawPointer?, _ capacity: UInt,
+  _ stride: UInt
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    guard let buffer else { throw .null("buffer") }
+    let view = try find(image, .image, as: ImageView.self)
+    try view.image.convert(
+      to: try pixelFormat(format),
+      into: UnsafeMutableRawBufferPointer(start: buffer, count: Int(clamping: capacity)),
+      stride: stride == 0 ? nil : Int(clamping: stride))
+  }
+}
+
+/// Gives an image's pixels in another format, without room between rows. They live as long as the image; asking again for
+/// the same costs nothing.
+///
+/// @param pixels  Gets the first byte.
+/// @param size    Gets the number of bytes.
+/// @return NH_OK; NH_INVALID; NH_OUT_OF_MEMORY.
+@_cdecl("nh_image_pixels")
+public func nhImagePixels(
+  _ image: nh_image_ref?, _ format: nh_pixels, _ pixels: UnsafeMutablePointer<UnsafeRawPointer?>?,
+  _ size: UnsafeMutablePointer<UInt>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(pixels, "pixels")
+    guard let size else { throw .null("size") }
+    size.pointee = 0
+    let view = try find(image, .image, as: ImageView.self)
+    let format = try pixelFormat(format)
+    if format == .rgba {
+      // The image's own; the address outlives the call.
+      return view.image.withPixels {
+        result.pointee = $0.baseAddress
+        size.pointee = UInt($0.count)
+      }
+    }
+    let made = try view.converted(format)
+    result.pointee = UnsafeRawPointer(made.bytes.baseAddress)
+    size.pointee = UInt(made.bytes.count)
+  }
+}
+
+/// Gives an image as a file. The bytes live as long as the image; asking again for the same costs nothing.
+///
+/// @param quality  For JPEG 1 to 100, 0 for 92. For PNG 0, or 100 for the smallest file, which takes much longer.
+/// @param bytes    Gets the first byte.
+/// @param size     Gets their number.
+/// @return NH_OK; NH_INVALID; NH_OUT_OF_MEMORY.
+@_cdecl("nh_image_encode")
+public func nhImageEncode(
+  _ image: nh_image_ref?, _ format: nh_format, _ quality: Int32,
+  _ bytes: UnsafeMutablePointer<UnsafeRawPointer?>?,
+  _ size: UnsafeMutablePointer<UInt>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(bytes, "bytes")
+    guard let size else { throw .null("size") }
+    size.pointee = 0
+    let view = try find(image, .image, as: ImageView.self)
+    let encoded = try view.encoded(try encodedFormat(format, quality))
+    // The image keeps what it encoded, so the address outlives the call.
+    encoded.withBytes { content in
+      result.pointee = content.baseAddress
+      size.pointee = UInt(content.count)
+    }
+  }
+}
+
+private func pixelFormat(_ format: nh_pixels) throws(NuthatchError) -> PixelFormat {
+  guard let known = PixelFormat(rawValue: Int32(bitPattern: format.rawValue)) else {
+    throw NuthatchError(.invalid, "format is no nh_pixels")
+  }
+  return known
+}
+
+private func encodedFormat(_ format: nh_format, _ quality: Int32) throws(NuthatchError) -> EncodedFormat {
+  switch format {
+  case NH_FORMAT_PNG:
+    guard quality == 0 || quality == 100 else {
+      throw NuthatchError(.invalid, "quality of a PNG is 0 or 100")
+    }
+    return .png(small: quality == 100)
+  case NH_FORMAT_JPEG:
+    return .jpeg(quality: quality == 0 ? 92 : Int(quality))
+  default:
+    throw NuthatchError(.invalid, "format is no format")
+  }
+}
+
+/// Memory from `malloc`, which may have none to give.
+final class MadePixels: @unchecked Sendable {
+  // Written while it is made, only read afterwards, hence Sendable.
+  let format: PixelFormat
+  let bytes: UnsafeMutableRawBufferPointer
+
+  init(_ format: PixelFormat, of image: Image) throws(NuthatchError) {
+    let (count, overflow) = (image.width * format.bytesPerPixel).multipliedReportingOverflow(by: image.height)
+    guard !overflow, let memory = malloc(max(1, count)) else {
+      throw NuthatchError(.outOfMemory, "no memory for \(image.width)x\(image.height) pixels")
+    }
+    self.format = format
+    bytes = UnsafeMutableRawBufferPointer(start: memory, count: count)
+    try image.convert(to: format, into: bytes)
+  }
+
+  deinit { free(bytes.baseAddress) }
+}

@@ -1,0 +1,126 @@
+import CSystem
+import Glibc
+import NuthatchTransport
+import Synchronization
+
+/// What happens, for those who look for a fault: on standard error when `$NUTHATCH_LOG` says so (`error`, `warning`, `info` or
+/// `debug`), and kept for the program when it asks for it. Nothing is written by default.
+public enum Log {
+  /// How much a line matters.
+  public enum Level: Int32, Sendable, CaseIterable {
+    /// Something is lost.
+    case error = 1
+    /// Something isn't as it should be.
+    case warning = 2
+    /// Caches opened and closed, memory given up, requests that failed.
+    case info = 3
+    /// Every request's end.
+    case debug = 4
+
+    /// As `$NUTHATCH_LOG` has it.
+    public var word: String {
+      switch self {
+      case .error: "error"
+      case .warning: "warning"
+      case .info: "info"
+      case .debug: "debug"
+      }
+    }
+  }
+
+  /// What was noted.
+  public struct Line: Sendable {
+    /// How much it matters.
+    public let level: Level
+    /// One line, without an end.
+    public let text: String
+  }
+
+  private struct Kept {
+    var lines: [Line] = []
+    var dropped = 0
+  }
+
+  /// Beyond it lines are dropped, and counted.
+  private static let most = 1000
+  private static let kept = Locked(Kept())
+  private static let keptLevel = Atomic<Int32>(0)
+  private static let shownLevel: Int32 = {
+    let word = nhs_environment("NUTHATCH_LOG").map { String(cString: $0) }
+    return Level.allCases.first { $0.word == word }?.rawValue ?? 0
+  }()
+
+  /// Keeps lines that matter as much as `level`, or more, for `take`; nil for none, the default.
+  public static func keep(_ level: Level?) {
+    keptLevel.store(level?.rawValue ?? 0, ordering: .relaxed)
+    if level == nil { kept.withLock { $0 = Kept() } }
+  }
+
+  /// Whether there may be lines to take.
+  package static var isKept: Bool { keptLevel.load(ordering: .relaxed) > 0 }
+
+  /// The oldest line that was kept, which it hands out once.
+  public static func take() -> Line? {
+    kept.withLock { kept in
+      if kept.dropped > 0 {
+        defer { kept.dropped = 0 }
+        return Line(level: .warning, text: "\(kept.dropped) lines of the log were dropped: nobody took them")
+      }
+      return kept.lines.isEmpty ? nil : kept.lines.removeFirst()
+    }
+  }
+
+  static func isOn(_ level: Level) -> Bool {
+    level.rawValue <= max(shownLevel, keptLevel.load(ordering: .relaxed))
+  }
+
+  static func note(_ level: Level, _ text: @autoclosure () -> String) {
+    guard isOn(level) else { return }
+    let line = Line(level: level, text: text().printable)
+    if level.rawValue <= shownLevel {
+      // In one piece, so that lines of several threads don't mix. Nobody is told where nobody listens.
+      let bytes = Array("nuthatch[\(getpid())] \(level.word): \(line.text)\n".utf8)
+      _ = bytes.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+    }
+    if level.rawValue <= keptLevel.load(ordering: .relaxed) {
+      kept.withLock { kept in
+        if kept.lines.count < most { kept.lines.append(line) } else { kept.dropped += 1 }
+      }
+    }
+  }
+}
+
+// MARK: - What is noted
+
+extension Log {
+  static func noteOpen(_ cache: Cache) {
+    guard isOn(.warning) else { return }
+    note(.info, "opened \(cache.path)")
+    if let warning = (try? cache.storeStatistics())?.warning { note(.warning, "\(cache.path): \(warning)") }
+    let proxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+    let isProxied =
+      cache.options.proxy.map { !$0.isEmpty } ?? proxies.contains { nhs_environment($0)?.pointee ?? 0 != 0 }
+    if isProxied, cache.options.guard == .guarded {
+      note(.warning, "requests go through a proxy: what addresses it connects to is not judged")
+    }
+  }
+
+  /// Notes a ticket's end, when it comes.
+  static func follow(_ ticket: Ticket) {
+    guard isOn(.info) else { return }
+    let start = nhs_monotonic_ns()
+    let url = ticket.shownURL
+    ticket.whenFinal { event in
+      let milliseconds = (nhs_monotonic_ns() - start) / 1_000_000
+      if let error = event.error {
+        return note(
+          event.kind == .cancelled ? .debug : .info,
+          "\(error.code.word) after \(milliseconds) ms: \(error.message)")
+      }
+      let what =
+        event.response.map { "status \($0.status), \($0.bodySize) bytes" } ?? "\(event.images.count) images"
+      let source = event.source.map { "\($0)" } ?? "nowhere"
+      note(.debug, "\(event.kind) from \(source) after \(milliseconds) ms: \(what): \(url)")
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/* What a cache tells of itself, what it forgets, and the log. */
+#include "checks.h"
+
+#include <pthread.h>
+
+static const char *base;
+static nh_cache *cache;
+
+static int32_t was_cached(const char *path) {
+    nh_response *response = NULL;
+    nh_response_info info = {.struct_size = sizeof info};
+    if (nh_get(cache, url_of(base, path), &response) != NH_OK) return -1;
+    nh_response_get_info(response, &info);
+    nh_response_release(response);
+    return info.is_in_cache;
+}
+
+static const char *const one = "/headers?Cache-Control=max-age%3D60&n=1";
+static const char *const two = "/headers?Cache-Control=max-age%3D60&n=2";
+
+static void forgetting(void) {
+    CHECK("kept", was_cached(one) == 0 && was_cached(two) == 0 && was_cached(one) == 1);
+    CHECK("remove", nh_remove(cache, url_of(base, one)) == NH_OK && was_cached(one) == 0 && was_cached(two) == 1);
+    CHECK("remove what isn't there", nh_remove(cache, url_of(base, "/never")) == NH_OK);
+    CHECK("remove a bad URL", nh_remove(cache, "nonsense") == NH_BAD_URL);
+    CHECK("clear", nh_clear(cache) == NH_OK && was_cached(one) == 0 && was_cached(two) == 0);
+    CHECK("trim to what there is", nh_trim(cache, 1 << 30) == NH_OK && was_cached(one) == 1);
+    CHECK("trim to nothing", nh_trim(cache, 0) == NH_OK && was_cached(one) == 0);
+    CHECK("trim to less", nh_trim(cache, -1) == NH_INVALID);
+}
+
+static void statistics(void) {
+    nh_statistics before = {.struct_size = sizeof before}, after = before;
+    nh_image *image = NULL;
+    char json[4096], small[10];
+    CHECK("stats", nh_stats(cache, &before) == NH_OK && before.struct_size == sizeof before);
+    nh_thumbnail(cache, url_of(base, "/png/90/90?stats"), 30, &image);
+    nh_image_release(image);
+    nh_thumbnail(cache, url_of(base, "/png/90/90?stats"), 30, &image);
+    nh_image_release(image);
+    nh_stats(cache, &after);
+    CHECK("counted", after.requests == before.requests + 2 && after.hits == before.hits + 1 &&
+                         after.decodes == before.decodes + 1 && after.transfers == before.transfers + 1 &&
+                         after.bytes_received > before.bytes_received);
+    CHECK("held", after.thumbs == before.thumbs + 1 && after.bodies == before.bodies + 1 && after.disk_bytes > 0 &&
+                      after.disk_limit == (int64_t)4 << 30 && after.memory_items > 0 && after.activity == 0);
+    int32_t length = nh_stats_json(cache, json, sizeof json);
+    CHECK("json", length > 0 && (size_t)length == strlen(json) && json[0] == '{' && json[length - 1] == '}');
+    CHECK("a member", strstr(json, "\"disk_limit\": 4294967296") && strstr(json, "\"warning\": "));
+    CHECK("its length alone", nh_stats_json(cache, NULL, 0) == length);
+    CHECK("what fits", nh_stats_json(cache, small, sizeof small) == length && strlen(small) == 9 && !strncmp(small, json, 9));
+    CHECK("no buffer", nh_stats_json(cache, NULL, 5) == -NH_INVALID);
+    before.struct_size = offsetof(nh_statistics, failed);
+    before.failed = 4711;
+    CHECK("an older struct", nh_stats(cache, &before) == NH_OK && before.requests == after.requests && before.failed == 4711);
+    CHECK("pressure", nh_memory_pressure(NH_PRESSURE_CRITICAL) == NH_OK && nh_stats(cache, &after) == NH_OK);
+    CHECK("given up", after.memory_items == 0 && after.pressure_criticals == 1);
+    CHECK("no such pressure", nh_memory_pressure((nh_pressure)7) == NH_INVALID);
+    CHECK("idle", nh_wait_idle(cache, 0) == NH_OK && nh_activity(cache) == 0);
+    nh_request *request = NULL;
+    nh_request_new(url_of(base, "/delay/60000?idle"), &request);
+    nh_submit(cache, request, NULL);
+    nh_request_release(request);
+    CHECK("busy", nh_wait_idle(cache, 20) == NH_TIMEOUT && nh_activity(cache) == 1);
+    CHECK("idle again", nh_cancel_all(cache, NULL) == NH_OK && nh_wait_idle(cache, -1) == NH_OK);
+}
+
+static char lines[100][400];
+static int line_count, on_other_thread;
+static pthread_t main_thread;
+
+static void note(nh_log_level level, const char *line, void *user) {
+    if (user != lines || !pthread_equal(pthread_self(), main_thread)) on_other_thread++;
+    if (line_count < 100) snprintf(lines[line_count++], sizeof *lines, "%d %s", (int)level, line);
+}
+
+static int has_line(const char *text) {
+    for (int i = 0; i < line_count; i++) {
+        if (strstr(lines[i], text)) return 1;
+    }
+    return 0;
+}
+
+static void logging(void) {
+    nh_cache *other = NULL;
+    main_thread = pthread_self();
+    CHECK("no lines unless asked for", nh_log_dispatch() == NH_OK && line_count == 0);
+    CHECK("log", nh_log_set(NH_LOG_DEBUG, note, lines) == NH_OK);
+    was_cached("/bytes/10?log");
+    nh_open(folder, NULL, &other);
+    nh_close(other);
+    CHECK("the end of a request", has_line("/bytes/10?log") && has_line("status 200"));
+    CHECK("the rest comes later", nh_log_dispatch() == NH_OK && has_line("3 opened") && has_line("3 closing"));
+    CHECK("on this thread", on_other_thread == 0);
+    int before = line_count;
+    CHECK("only what matters", nh_log_set(NH_LOG_ERROR, note, lines) == NH_OK && was_cached("/bytes/10?more") == 0);
+    CHECK("off", nh_log_set(NH_LOG_NONE, NULL, NULL) == NH_OK && nh_log_dispatch() == NH_OK && line_count == before);
+    CHECK("no such level", nh_log_set((nh_log_level)9, note, NULL) == NH_INVALID);
+}
+
+int main(int count, char **arguments) {
+    if (count < 2) return 2;
+    base = arguments[1];
+    cache = open_cache(NULL);
+    forgetting();
+    statistics();
+    logging();
+    nh_close(cache);
+    return failures != 0;
+}
