@@ -1,4 +1,5 @@
 /* What a cache tells of itself, what it forgets, and the log. */
+#include <unistd.h>
 #include "checks.h"
 
 #include <pthread.h>
@@ -89,6 +90,11 @@ static void logging(void) {
     was_cached("/bytes/10?log");
     nh_open(folder, NULL, &other);
     nh_close(other);
+    // The end is noted behind the answer's back.
+    for (int tries = 0; tries < 3000 && !has_line("/bytes/10?log"); tries++) {
+        usleep(1000);
+        nh_log_dispatch();
+    }
     CHECK("the end of a request", has_line("/bytes/10?log") && has_line("status 200"));
     CHECK("the rest comes later", nh_log_dispatch() == NH_OK && has_line("3 opened") && has_line("3 closing"));
     CHECK("on this thread", on_other_thread == 0);

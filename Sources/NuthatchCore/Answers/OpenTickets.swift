@@ -1,5 +1,4 @@
 import NuthatchTransport
-import Synchronization
 
 /// The tickets of a cache that have no final event yet, which is whom a close must tell.
 ///
@@ -11,12 +10,12 @@ final class OpenTickets: Sendable {
     var lastNumber: UInt64 = 0
     var tickets: [UInt64: Ticket] = [:]
     var watchers: [@Sendable () -> Void] = []
+    /// The last one has gone, and the watchers haven't been told.
+    var hasTurned = false
   }
 
   private let book = Locked(Book())
-  /// How many have no final event: it counts one less before that can be taken.
-  private let underWay = Atomic(0)
-  /// Rings when the last ticket has gone.
+  /// Rings when a ticket has gone.
   private let bell = Bell()
 
   var isClosed: Bool { book.withLock { $0.isClosed } }
@@ -24,7 +23,7 @@ final class OpenTickets: Sendable {
   /// Those that are open at this moment.
   var all: [Ticket] { book.withLock { Array($0.tickets.values) } }
 
-  var count: Int { underWay.load(ordering: .acquiring) }
+  var count: Int { book.withLock { $0.tickets.count } }
 
   /// Keeps `ticket` until its final event. False when the cache has been closed.
   func add(_ ticket: Ticket) -> Bool {
@@ -35,20 +34,24 @@ final class OpenTickets: Sendable {
       return (book.lastNumber, book.tickets.count == 1 ? book.watchers : [])
     }
     guard let (number, watchers) = added else { return false }
-    underWay.add(1, ordering: .acquiringAndReleasing)
-    ticket.whenEnding { self.underWay.subtract(1, ordering: .acquiringAndReleasing) }
+    // Gone before anybody can take the final event: whoever has it finds none under way.
+    ticket.whenEnding {
+      self.book.withLock { book in
+        let isGone = book.tickets.removeValue(forKey: number) != nil
+        if isGone, book.tickets.isEmpty { book.hasTurned = true }
+      }
+    }
     for watcher in watchers { watcher() }
-    ticket.whenFinal { _ in self.remove(number) }
+    ticket.whenFinal { _ in self.tell() }
     return true
   }
 
-  private func remove(_ number: UInt64) {
-    let watchers = book.withLock { book -> [@Sendable () -> Void]? in
-      guard book.tickets.removeValue(forKey: number) != nil, book.tickets.isEmpty else { return nil }
-      return book.watchers
-    }
-    guard let watchers else { return }
+  private func tell() {
     bell.ring()
+    let watchers = book.withLock { book in
+      defer { book.hasTurned = false }
+      return book.hasTurned ? book.watchers : []
+    }
     for watcher in watchers { watcher() }
   }
 
@@ -56,12 +59,12 @@ final class OpenTickets: Sendable {
   /// at once, and look for itself, because two turns may be told of in any order.
   func watch(_ watcher: @escaping @Sendable () -> Void) { book.withLock { $0.watchers.append(watcher) } }
 
-  /// False when some are still open after this time. Those that aren't have told everybody of their end.
+  /// False when some are still open after this time.
   func waitUntilEmpty(within milliseconds: Int64?) -> Bool {
     let deadline = Bell.deadline(milliseconds)
     while true {
       let ring = bell.current
-      if book.withLock({ $0.tickets.isEmpty }) { return true }
+      if count == 0 { return true }
       if Bell.deadline(0) >= deadline { return false }
       bell.wait(after: ring, until: deadline)
     }
