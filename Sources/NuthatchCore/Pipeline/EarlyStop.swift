@@ -160,8 +160,7 @@ struct PartialAdmission: Sendable {
       meta.isPartial = true
     }
     meta.content = content
-    let maker = shared.maker(plan)
-    for (recipe, picture) in pictures { maker.keep(picture, content, recipe) }
+    shared.maker(plan).keep(pictures, content)
     if shared.write(meta, plan, flight) { shared.failures.forget(plan.name) }
   }
 

@@ -36,12 +36,13 @@ struct PictureMaker: Sendable {
     for recipe in recipes {
       if let picture = source.made[recipe] {
         pictures[recipe] = .success(picture)
-        keep(picture, source.content, recipe)
+        keep([recipe: picture], source.content)
       } else if let picture = source.pictures[recipe] ?? unpacked(source.thumbs[recipe])
         ?? stored(source.content, recipe)
       {
         pictures[recipe] = .success(picture)
-        remember(picture, source.content, recipe)
+        // One made from another thumbnail is second best, and doesn't stay.
+        if source.thumbs[recipe]?.smaller == nil { remember(picture, source.content, recipe) }
       } else {
         rest.append(recipe)
       }
@@ -79,10 +80,9 @@ struct PictureMaker: Sendable {
         let made = try body.withBytes { (bytes) throws(ImageFault) in
           try Picture.make(from: bytes, group.map(\.box), options)
         }
-        for (recipe, picture) in zip(group, made) {
-          pictures[recipe] = .success(picture)
-          keep(picture, source.content, recipe)
-        }
+        let named = Dictionary(zip(group, made)) { first, _ in first }
+        keep(named, source.content)
+        for (recipe, picture) in named { pictures[recipe] = .success(picture) }
       } catch {
         let failure = NuthatchError(error, url: source.url)
         for recipe in group { pictures[recipe] = .failure(failure) }
@@ -92,11 +92,14 @@ struct PictureMaker: Sendable {
   }
 
   /// A full disk is no reason not to deliver what has been made.
-  func keep(_ picture: Picture, _ content: Digest, _ recipe: Recipe) {
-    if keepsThumbs {
-      try? ThumbRecord.write(picture, ThumbRecord.key(content, recipe), keeping: keeping, in: store)
+  func keep(_ pictures: [Recipe: Picture], _ content: Digest) {
+    for (recipe, picture) in pictures {
+      if keepsThumbs {
+        try? ThumbRecord.write(picture, ThumbRecord.key(content, recipe), keeping: keeping, in: store)
+      }
+      remember(picture, content, recipe)
     }
-    remember(picture, content, recipe)
+    if keepsThumbs { ThumbList.add(pictures.keys, of: content, in: store) }
   }
 
   /// The next one who wants it finds it in memory.

@@ -13,6 +13,19 @@ struct Recipe: Hashable, Sendable {
     self.allowsDamage = allowsDamage
   }
 
+  /// From `bytes`; nil for those of another decoder.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count == 8, bytes[0] == Self.decoderVersion, bytes[1] & 3 < 3 else { return nil }
+    func side(_ at: Int) -> Int { Int(bytes[at]) | Int(bytes[at + 1]) << 8 | Int(bytes[at + 2]) << 16 }
+    let flags = bytes[1]
+    let mode: ThumbnailBox.Mode = flags & 3 == 0 ? .fit : flags & 3 == 1 ? .fill : .exact
+    self.init(
+      ThumbnailBox(
+        width: side(2), height: side(5), mode: mode, enlarge: flags & 4 != 0,
+        quality: flags & 8 != 0 ? .fast : .best),
+      allowsDamage: flags & 16 != 0)
+  }
+
   /// The recipe as part of a key. Stores live long: the numbers stay.
   var bytes: [UInt8] {
     let mode: UInt8 =

@@ -68,6 +68,8 @@ enum ThumbRecord {
     let isPartial: Bool
     let originalWidth: Int
     let originalHeight: Int
+    /// What is wanted instead of it, when it is to be made smaller.
+    private(set) var smaller: ThumbnailBox?
 
     /// Nil for what this version can't read: it is made anew.
     init?(_ lease: Lease) {
@@ -88,8 +90,40 @@ enum ThumbRecord {
       originalHeight = Int(height)
     }
 
+    /// For a smaller size made from this one; nil when it isn't twice as large, or shows another part of the picture.
+    func made(smaller box: ThumbnailBox, from own: ThumbnailBox) -> Stored? {
+      guard own.mode == .fit, !isPartial, own.quality == .best || box.quality == .fast,
+        let plan = try? box.plan(for: originalSize)
+      else { return nil }
+      let crop = scaled(plan.crop)
+      // A pixel is what rounding may have cost.
+      guard crop.width + 1 >= Double(2 * plan.target.width), crop.height + 1 >= Double(2 * plan.target.height)
+      else { return nil }
+      var result = self
+      result.smaller = box
+      return result
+    }
+
+    private var originalSize: ImageSize { ImageSize(width: originalWidth, height: originalHeight) }
+
+    /// A part of the original in this thumbnail's pixels.
+    private func scaled(_ part: ImageRect) -> ImageRect {
+      let across = Double(lease.shape.width) / Double(max(1, originalWidth))
+      let down = Double(lease.shape.height) / Double(max(1, originalHeight))
+      return ImageRect(
+        x: part.x * across, y: part.y * down, width: part.width * across, height: part.height * down)
+    }
+
     /// The picture: in place when it is raw, else decoded, which takes some tenths of a millisecond.
     func picture() throws(ImageFault) -> Picture {
+      let whole = try ownPicture()
+      guard let smaller else { return whole }
+      let plan = try smaller.plan(for: originalSize)
+      let pixels = try whole.pixels().resampled(to: plan.target, crop: scaled(plan.crop))
+      return Picture(pixels, originalWidth: originalWidth, originalHeight: originalHeight, isPartial: false)
+    }
+
+    private func ownPicture() throws(ImageFault) -> Picture {
       if form == .raw {
         return Picture(
           payload: Payload(lease, from: headSize), width: Int(lease.shape.width),

@@ -19,6 +19,9 @@ extension SharedCache {
       for recipe in plan.recipes { look(for: recipe, of: content, &thumbs) }
       // Looked up only where it is needed, because a hit is what keeps a record.
       if !plan.wantsPictures || thumbs.isIncomplete { body = record(RecordKey(.body, content.bytes)) }
+      if plan.wantsPictures, thumbs.isIncomplete, body == nil {
+        lookForLarger(plan.recipes, of: content, &thumbs)
+      }
     }
     return Found(
       meta: meta, standing: verdict.standing, mayServeOnError: verdict.mayServeOnError,
@@ -53,6 +56,21 @@ extension SharedCache {
       thumbs.ready[recipe] = picture
     } else {
       thumbs.packed[recipe] = stored
+    }
+  }
+
+  /// Without the body a thumbnail of at least twice the size will do.
+  private func lookForLarger(_ recipes: [Recipe], of content: Digest, _ thumbs: inout Thumbs) {
+    let missing = recipes.filter { thumbs.ready[$0] == nil && thumbs.packed[$0] == nil }
+    // The smallest that will do costs least.
+    let known = ThumbList.read(content, in: store).sorted { $0.box.width < $1.box.width }
+    for other in known {
+      guard let stored = record(ThumbRecord.key(content, other)).flatMap({ ThumbRecord.Stored($0) }) else {
+        continue
+      }
+      for recipe in missing where thumbs.packed[recipe] == nil {
+        thumbs.packed[recipe] = stored.made(smaller: recipe.box, from: other.box)
+      }
     }
   }
 

@@ -1,0 +1,127 @@
+import NuthatchCore
+import TestServer
+import Testing
+
+/// Bodies are large and go first; what was made of them stays.
+@Suite("Without the body, a smaller size") struct LargerThumbTests {
+  private let clock = TestClock()
+  private let bench: Bench
+
+  init() throws {
+    let clock = clock
+    bench = try Bench {
+      $0.clock = clock.wall
+      $0.keepSource = false
+    }
+    bench.server.on(
+      "/a.png",
+      Script(
+        headers: ["Cache-Control": "max-age=60"], steps: [.bytes(Pictures.png(width: 400, height: 300))]
+      ).withValidators(etag: "\"1\""))
+  }
+
+  private func event(_ box: ThumbnailBox, in cache: Cache? = nil, damaged: Bool = false) throws -> Event {
+    var request = Request(bench.server.url("/a.png"))
+    request.boxes = [box]
+    request.delivery = .fresh
+    request.allowTruncated = damaged
+    return try #require(try (cache ?? bench.cache).submit(request).final())
+  }
+
+  @Test("is made of a thumbnail of twice its size, and looks the same")
+  func smaller() throws {
+    _ = try event(ThumbnailBox(200))
+    var whole = Cache.Options()
+    whole.clock = clock.wall
+    let other = try Cache(path: bench.folder + "/whole", options: whole)
+    defer { other.close() }
+    for box in [
+      ThumbnailBox(100), ThumbnailBox(99), ThumbnailBox(16), ThumbnailBox(64, enlarge: true),
+      ThumbnailBox(64, quality: .fast), ThumbnailBox(width: 100, height: 7),
+      ThumbnailBox(70, mode: .fill), ThumbnailBox(width: 60, height: 10, mode: .fill),
+      ThumbnailBox(40, mode: .exact),
+    ] {
+      let event = try event(box)
+      let image = try #require(event.images.first, "\(box)")
+      #expect(event.kind == .cached && image.isInCache && image.source == .disk && !image.isStale)
+      #expect(image.originalWidth == 400 && image.originalHeight == 300)
+      let direct = try #require(try self.event(box, in: other).images.first)
+      #expect(image.width == direct.width && image.height == direct.height, "\(box)")
+      let difference = image.withPixels { made in
+        direct.withPixels { wanted in
+          zip(made, wanted).reduce(0.0) { $0 + abs(Double($1.0) - Double($1.1)) } / Double(made.count)
+        }
+      }
+      #expect(difference < 6, "\(box)")
+    }
+    #expect(bench.cache.statistics.transfers == 1)
+  }
+
+  @Test("that needs more than there is is fetched")
+  func tooLarge() throws {
+    _ = try event(ThumbnailBox(200))
+    #expect(try event(ThumbnailBox(110)).kind == .fresh)
+    // What is cut off is gone.
+    _ = try event(ThumbnailBox(width: 300, height: 100, mode: .fill))
+    #expect(bench.server.count() == 3)
+    #expect(try event(ThumbnailBox(width: 150, height: 50, mode: .fill)).kind == .fresh)
+    #expect(bench.server.count() == 4)
+  }
+
+  @Test("is made only of what the server says still holds")
+  func stale() throws {
+    _ = try event(ThumbnailBox(200))
+    clock.advance(seconds: 100)
+    let event = try event(ThumbnailBox(100))
+    #expect(event.kind == .unchanged && event.images.first?.width == 100)
+    #expect(bench.server.requests("/a.png").last?.headers["If-None-Match"] == "\"1\"")
+    bench.server.on("/a.png", .ok(Pictures.png(width: 300, height: 400)).withValidators(etag: "\"2\""))
+    clock.advance(seconds: 100)
+    let changed = try self.event(ThumbnailBox(50))
+    #expect(changed.kind == .fresh && changed.images.first?.height == 50)
+  }
+
+  @Test("of an evicted one is right, fresh and stale, made or fetched")
+  func evicted() throws {
+    var options = Cache.Options()
+    options.clock = clock.wall
+    let cache = try Cache(path: bench.folder + "/keeping", options: options)
+    defer { cache.close() }
+    _ = try event(ThumbnailBox(200), in: cache)
+    func evictBodies() throws {
+      // Bodies go before thumbnails.
+      var bytes = try cache.storeStatistics().diskBytes
+      while try cache.storeStatistics().bodies > 0, bytes > 0 {
+        bytes -= 4096
+        try cache.trim(to: bytes)
+      }
+      let left = try cache.storeStatistics()
+      #expect(left.bodies == 0 && left.thumbs > 0 && left.meta > 0)
+    }
+    for isStale in [false, true] {
+      try evictBodies()
+      if isStale { clock.advance(seconds: 100) }
+      bench.server.clearLog()
+      let small = try event(ThumbnailBox(isStale ? 98 : 100), in: cache)
+      #expect(small.kind == (isStale ? .unchanged : .cached) && small.isInCache)
+      #expect(bench.server.count() == (isStale ? 1 : 0))
+      let large = try event(ThumbnailBox(isStale ? 301 : 300), in: cache)
+      #expect(large.kind == .fresh && large.images.first?.width == (isStale ? 301 : 300))
+      #expect(bench.server.requests("/a.png").last?.headers["If-None-Match"] == nil)
+      // The body is back, and other sizes come of it.
+      #expect(try event(ThumbnailBox(isStale ? 251 : 250), in: cache).kind == .cached)
+    }
+  }
+
+  @Test("is made in another process's place, too: the list is in the directory")
+  func reopened() throws {
+    _ = try event(ThumbnailBox(200))
+    bench.cache.close()
+    var options = Cache.Options()
+    options.clock = clock.wall
+    let again = try Cache(path: bench.folder, options: options)
+    defer { again.close() }
+    #expect(try event(ThumbnailBox(100), in: again).images.first?.isInCache == true)
+    #expect(bench.server.count() == 1)
+  }
+}
