@@ -223,7 +223,7 @@ typedef enum nh_ticket_status {
 } nh_ticket_status;
 
 /** What an event tells. Every ticket has exactly one final event, also after nh_cancel, nh_shutdown and nh_close.
- *  NH_EVENT_FROZEN and NH_EVENT_QUESTION are not delivered by this version. */
+ *  NH_EVENT_FROZEN is not delivered by this version. */
 typedef enum nh_event_kind {
     NH_EVENT_NONE = 0,
     /** More bytes have come. Only after nh_request_set_progress; of several that nobody took the newest is kept. */
@@ -239,8 +239,52 @@ typedef enum nh_event_kind {
     /** The request was cancelled. Final. */
     NH_EVENT_CANCELLED = 6,
     NH_EVENT_FROZEN = 7,
+    /** The program is asked something: see nh_request_set_asks and nh_answer. Never final. */
     NH_EVENT_QUESTION = 8
 } nh_event_kind;
+
+/** What the program may be asked while its request is under way. The numbers are bits, for nh_request_set_asks. */
+typedef enum nh_question {
+    NH_ASK_NOTHING = 0,
+    /** Which headers to add, a token or a signature: before anything is looked up or sent. Unanswered: none. */
+    NH_ASK_HEADERS = 1,
+    /** User and password, after an answer with status 401 to a request without. Unanswered: that answer is delivered. */
+    NH_ASK_CREDENTIALS = 2,
+    /** Whether an answer from the network is good; it isn't stored before. Unanswered: it is. */
+    NH_ASK_VERDICT = 4
+} nh_question;
+
+/** What the program thinks of an answer. */
+typedef enum nh_verdict {
+    NH_VERDICT_UNSAID = 0,
+    /** It is good. */
+    NH_VERDICT_ACCEPT = 1,
+    /** It is none: the request fails with NH_HTTP, and nothing is stored. */
+    NH_VERDICT_REJECT = 2,
+    /** It is none, but another attempt may bring one; as many as the request's retries. */
+    NH_VERDICT_RETRY = 3
+} nh_verdict;
+
+/** A header to be sent. */
+typedef struct nh_header {
+    const char *name;
+    const char *value;
+} nh_header;
+
+/** An answer to a question. Set struct_size, and what the question is about; zero the rest. */
+typedef struct nh_reply {
+    uint32_t struct_size;
+    /** For NH_ASK_VERDICT. */
+    nh_verdict verdict;
+    /** With NH_VERDICT_REJECT: why, for the error's message. */
+    const char *reason;
+    /** For NH_ASK_HEADERS: header_count headers to add. */
+    const nh_header *headers;
+    size_t header_count;
+    /** For NH_ASK_CREDENTIALS. */
+    const char *user;
+    const char *password;
+} nh_reply;
 
 /** Where an answer came from. NH_SOURCE_REVALIDATED: from the cache, and the server says that it still holds. */
 typedef enum nh_source {
@@ -250,12 +294,6 @@ typedef enum nh_source {
     NH_SOURCE_REVALIDATED = 3,
     NH_SOURCE_NETWORK = 4
 } nh_source;
-
-/** A header to be sent. */
-typedef struct nh_header {
-    const char *name;
-    const char *value;
-} nh_header;
 
 /** What holds for every request of a cache, or of a site, that doesn't say otherwise. Set struct_size and zero the rest: 0
  *  and NULL everywhere mean "not given". For a cache that is the default that each member names; for a site it is what the
@@ -476,13 +514,17 @@ typedef struct nh_event {
     /** Bytes of the body that are there, and those that there will be; -1 when that isn't known. */
     int64_t bytes_done;
     int64_t bytes_total;
-    /** What happened, or NULL with an answer. */
+    /** What happened; of a question, the URL that it is about; NULL with an answer. */
     char *message;
-    /** The answer, or NULL. */
+    /** The answer, or NULL. Of a question, the answer that it is about, or NULL. */
     nh_response *response;
     /** image_count images in the order of the sizes that were asked for, or NULL. */
     nh_image **images;
     size_t image_count;
+    /** What is asked, or NH_ASK_NOTHING. */
+    nh_question question;
+    /** Always 0. */
+    uint32_t reserved;
 } nh_event;
 
 /** Called by nh_dispatch, on the thread that called it, for one event. What the event still owns when it returns is given
@@ -942,6 +984,24 @@ nh_status nh_request_set_max_bytes(nh_request *request, int64_t bytes);
 nh_status nh_request_set_progress(nh_request *request, int32_t progress);
 
 /**
+ * Sets whether the transfer of a progressive JPEG may end when the thumbnails are done, where much of it remains: 1 for yes, 0,
+ * the default, for no. The original isn't kept then.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_early_stop(nh_request *request, int32_t early_stop);
+
+/**
+ * Sets what the program wants to be asked. Questions come as NH_EVENT_QUESTION and are answered with nh_answer; in a blocking
+ * call the request's callback gets them, on the caller's thread, and without one they count as unanswered. One that nobody
+ * answers within 30 seconds, or before the deadline, counts as unanswered too.
+ *
+ * @param questions  The sum of nh_question's bits; NH_ASK_NOTHING by default.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_asks(nh_request *request, uint32_t questions);
+
+/**
  * Sets a pointer that the events of the request's tickets carry. The library never follows it.
  *
  * @return NH_OK; NH_INVALID.
@@ -950,7 +1010,7 @@ nh_status nh_request_set_user_data(nh_request *request, void *user_data);
 
 /**
  * Sets a function for nh_dispatch to call with each event of the request's tickets. Tickets with a callback are delivered
- * by nh_dispatch only, those without by nh_poll only. NULL for none.
+ * by nh_dispatch only, those without by nh_poll only. Blocking calls call it for progress and questions. NULL for none.
  *
  * @return NH_OK; NH_INVALID.
  */
@@ -1115,6 +1175,18 @@ int32_t nh_poll(nh_cache *cache, nh_event *events, size_t count, size_t event_si
  *         -NH_CLOSED when the cache was closed meanwhile, or was shut down and all has been told; -NH_INVALID; -NH_FORKED.
  */
 int32_t nh_dispatch(nh_cache *cache, int64_t timeout_ms);
+
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
+
+/**
+ * Answers the question that a ticket asked last. From any thread, also from within a callback.
+ *
+ * @param ticket  Of the event; inside a callback it is there even when nh_submit gave none.
+ * @param reply   NULL to leave it unanswered, without further waiting.
+ * @return NH_OK; NH_INVALID, also when no question is open, because none was asked, it was answered, too much time went by,
+ *         or the request has ended; NH_FORKED. Headers that can't be sent end the request with NH_BAD_HEADER.
+ */
+nh_status nh_answer(nh_ticket *ticket, const nh_reply *reply);
 
 /* ---- Responses --------------------------------------------------------------------------------------------------- */
 

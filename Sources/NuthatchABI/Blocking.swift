@@ -53,12 +53,17 @@ public func nhPerform(
   defer { deliverLog() }
   return answering { () throws(NuthatchError) in
     let result = try place(response, "response")
-    let opened = try find(cache, .cache, as: CacheView.self).cache
-    let wanted = try find(request, .request, as: RequestDraft.self).current.complete(for: opened)
+    let opened = try find(cache, .cache, as: CacheView.self)
+    let draft = try find(request, .request, as: RequestDraft.self).current
+    let wanted = draft.complete(for: opened.cache)
     guard wanted.boxes.isEmpty else {
       throw NuthatchError(.invalid, "the request has sizes, so that it has images: nh_perform_images")
     }
-    try give(try wait(for: wanted, in: opened), .response, to: result)
+    let event = try event(of: wanted, in: opened.cache) { TicketView($0, draft, opened.completions) }
+    guard let answer = event.response else {
+      throw NuthatchError(.internal, "an answer without a response: \(wanted.url)")
+    }
+    try give(ResponseView(answer), .response, to: result)
   }
 }
 
@@ -77,12 +82,14 @@ public func nhPerformImages(
     guard let images else { throw .null("images") }
     guard count <= 64 else { throw NuthatchError(.invalid, "more than 64 images") }
     for index in 0..<Int(count) { images[index] = nil }
-    let opened = try find(cache, .cache, as: CacheView.self).cache
-    let wanted = try find(request, .request, as: RequestDraft.self).current.complete(for: opened)
+    let opened = try find(cache, .cache, as: CacheView.self)
+    let draft = try find(request, .request, as: RequestDraft.self).current
+    let wanted = draft.complete(for: opened.cache)
     guard !wanted.boxes.isEmpty, count == UInt(wanted.boxes.count) else {
       throw NuthatchError(.invalid, "room for \(count) images, but \(wanted.boxes.count) sizes")
     }
-    let made = try event(of: wanted, in: opened).images
+    let event = try event(of: wanted, in: opened.cache) { TicketView($0, draft, opened.completions) }
+    let made = event.images
     for (index, image) in made.enumerated() where index < wanted.boxes.count {
       do throws(NuthatchError) {
         try give(ImageView(image), .image, to: images + index)
@@ -113,13 +120,20 @@ func thumbnail(_ request: Request, _ size: Int, in cache: Cache) throws(Nuthatch
   return ImageView(image)
 }
 
-/// The success that holds now.
-private func event(of request: Request, in cache: Cache) throws(NuthatchError) -> Event {
+/// The success that holds now. What happens before is told to the callback of `view`, if there is one.
+private func event(
+  of request: Request, in cache: Cache, telling view: (Ticket) -> TicketView? = { _ in nil }
+) throws(NuthatchError) -> Event {
   var request = request
   request.delivery = .fresh
   let ticket = try cache.submit(request)
+  let listener = view(ticket).flatMap { $0.callback == nil ? nil : $0 }
   while true {
-    guard let event = try ticket.final() else { continue }
+    guard let event = try listener == nil ? ticket.final() : ticket.next() else { continue }
+    guard event.isFinal else {
+      if let listener { tell(listener, of: event) }
+      continue
+    }
     guard let error = event.error else { return event }
     // Whoever is blocked while somebody shuts the cache down is told that, and not what it did to the request.
     throw error.code == .cancelled && cache.isShutDown ? .closed : error

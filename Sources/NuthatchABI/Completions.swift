@@ -53,11 +53,7 @@ public func nhDispatch(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> Int32 {
     let opened = try find(cache, .cache, as: CacheView.self)
     let deadline = Bell.deadline(timeout_ms < 0 ? nil : timeout_ms)
     return try opened.completions.dispatch(until: deadline, isIdle: { opened.cache.activity == 0 }) {
-      event, view in
-      var told = cEvent(event, of: view)
-      view.callback?(&told, told.user)
-      // What the callback keeps it has taken out; what is no handle any more it has released itself.
-      try? giveBack(&told)
+      event, view in tell(view, of: event)
     }
   }
 }

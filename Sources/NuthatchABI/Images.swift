@@ -1,4 +1,4 @@
-// nuthatch.h 10: Images
+// nuthatch.h 11: Images
 
 import CNuthatch
 import NuthatchCore

@@ -264,6 +264,32 @@ public func nhRequestSetProgress(_ request: nh_request_ref?, _ progress: Int32) 
   changing(request) { $0.request.reportsProgress = progress != 0 }
 }
 
+/// Sets whether the transfer of a progressive JPEG may end when the thumbnails are done, where much of it remains: 1 for yes, 0,
+/// the default, for no. The original isn't kept then.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_early_stop")
+public func nhRequestSetEarlyStop(_ request: nh_request_ref?, _ early_stop: Int32) -> nh_status {
+  changing(request) { $0.request.earlyStop = early_stop != 0 }
+}
+
+/// Sets what the program wants to be asked. Questions come as NH_EVENT_QUESTION and are answered with nh_answer; in a blocking
+/// call the request's callback gets them, on the caller's thread, and without one they count as unanswered. One that nobody
+/// answers within 30 seconds, or before the deadline, counts as unanswered too.
+///
+/// @param questions  The sum of nh_question's bits; NH_ASK_NOTHING by default.
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_asks")
+public func nhRequestSetAsks(_ request: nh_request_ref?, _ questions: UInt32) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    let known = Question.Kind.allCases.filter { questions & $0.bit != 0 }
+    guard known.reduce(0, { $0 | $1.bit }) == questions else {
+      throw NuthatchError(.invalid, "questions has bits that no nh_question has")
+    }
+    draft.request.asks = Set(known)
+  }
+}
+
 /// Sets a pointer that the events of the request's tickets carry. The library never follows it.
 ///
 /// @return NH_OK; NH_INVALID.
@@ -275,7 +301,7 @@ public func nhRequestSetUserData(_ request: nh_request_ref?, _ user_data: Unsafe
 }
 
 /// Sets a function for nh_dispatch to call with each event of the request's tickets. Tickets with a callback are delivered
-/// by nh_dispatch only, those without by nh_poll only. NULL for none.
+/// by nh_dispatch only, those without by nh_poll only. Blocking calls call it for progress and questions. NULL for none.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_callback")

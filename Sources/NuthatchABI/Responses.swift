@@ -1,4 +1,4 @@
-// nuthatch.h 9: Responses
+// nuthatch.h 10: Responses
 
 import CNuthatch
 import NuthatchCore

@@ -19,6 +19,9 @@ public func nhSubmit(
     ticket?.pointee = nil
     let opened = try find(cache, .cache, as: CacheView.self)
     let draft = try find(request, .request, as: RequestDraft.self).current
+    guard ticket != nil || draft.callback != nil || draft.request.asks.isEmpty else {
+      throw NuthatchError(.invalid, "a request that asks needs a ticket to answer by, or a callback")
+    }
     let made = try opened.cache.submit(draft.complete(for: opened.cache))
     var handle: nh_ticket_ref?
     let view = TicketView(made, draft, opened.completions)
@@ -136,6 +139,8 @@ final class TicketView: @unchecked Sendable {
   let callback: nh_callback?
   let completions: CompletionQueue
   private let userBits: UInt
+  /// What its program was asked last and has not answered.
+  let question = Locked<Question?>(nil)
   /// The number that the program has for it; nil for none. Written before any other thread knows the view.
   var handle: nh_ticket_ref?
   /// Where it stands in the completion queue. Guarded by the queue's lock.

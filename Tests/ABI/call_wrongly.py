@@ -22,6 +22,7 @@ OPTIONAL = {
     "nh_queue_set": {0},
     "nh_submit": {2},
     "nh_log_set": {2},
+    "nh_answer": {1},
     "nh_cancel_all": {1},
     "nh_request_set_body": {1},
     "nh_request_set_user_data": {1},

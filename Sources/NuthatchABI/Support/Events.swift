@@ -14,11 +14,12 @@ func cEvent(_ event: Event, of view: TicketView) -> nh_event {
     }
     if !event.images.isEmpty { try putImages(event.images, into: &told) }
     if let error = event.error { put(error, into: &told) }
+    if let question = event.question { try put(question, into: &told, of: view) }
   } catch {
     // Whatever was made so far goes with the event that carried it.
     try? giveBack(&told)  // its handles were made a moment ago
     told = blankEvent(event, view)
-    told.kind = NH_EVENT_FAILED
+    told.kind = event.isFinal ? NH_EVENT_FAILED : told.kind
     put(error, into: &told)
   }
   return told
@@ -44,6 +45,15 @@ private func put(_ error: NuthatchError, into told: inout nh_event) {
   told.message = strdup(error.message)
   told.http_status = Int32(clamping: error.status ?? 0)
   told.retry_after = Int32(clamping: error.retryAfter ?? -1)
+}
+
+private func put(_ question: Question, into told: inout nh_event, of view: TicketView) throws(NuthatchError) {
+  told.question = nh_question(question.kind.bit)
+  told.message = strdup(question.url)
+  view.question.withLock { $0 = question }
+  guard let response = question.response else { return }
+  told.http_status = Int32(clamping: response.status)
+  try give(ResponseView(response), .response, to: &told.response)
 }
 
 private func putImages(_ images: [Image], into told: inout nh_event) throws(NuthatchError) {
@@ -73,6 +83,22 @@ func giveBack(_ event: UnsafeMutablePointer<nh_event>) throws(NuthatchError) {
     free(images)
   }
   if let failure { throw failure }
+}
+
+/// Tells a program's callback of an event, on this thread, and gives back what it leaves.
+func tell(_ view: TicketView, of event: Event) {
+  guard let callback = view.callback else { return }
+  var told = cEvent(event, of: view)
+  // Who is asked needs a ticket to answer by, be it for the time of the call.
+  var lent: nh_ticket_ref?
+  if event.question != nil, told.ticket == nil {
+    try? give(view, .ticket, to: &lent)  // without one the question goes unanswered
+    told.ticket = lent
+  }
+  callback(&told, told.user)
+  if lent != nil { try? remove(lent, .ticket) }  // the callback may have released it
+  // What the callback keeps it has taken out; what is no handle any more it has released itself.
+  try? giveBack(&told)
 }
 
 /// Where a program wants its events: `count` of them, each of the size that its header has.

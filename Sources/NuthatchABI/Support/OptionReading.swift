@@ -16,22 +16,7 @@ struct GivenOptions {
       rules: try given(raw.policy, "options.policy"), validatorTTL: given(amount: raw.validator_ttl),
       imageTTL: given(amount: raw.image_ttl), noCacheTTL: given(amount: raw.no_cache_ttl),
       heuristic: try given(share: raw.heuristic, "options.heuristic"))
-    headers = try Self.headers(raw)
-  }
-
-  private static func headers(_ raw: nh_options) throws(NuthatchError) -> [(name: String, value: String)] {
-    guard raw.header_count > 0 else { return [] }
-    guard let lines = raw.headers else { throw .null("options.headers") }
-    guard raw.header_count <= 1000 else { throw NuthatchError(.invalid, "more than 1000 headers") }
-    var headers: [(name: String, value: String)] = []
-    for index in 0..<Int(raw.header_count) {
-      headers.append(
-        (
-          try string(lines[index].name, "options.headers[\(index)].name"),
-          try string(lines[index].value, "options.headers[\(index)].value")
-        ))
-    }
-    return headers
+    headers = try headerList(raw.headers, raw.header_count, "options.headers")
   }
 
   func forCache() throws(NuthatchError) -> Cache.Options {
@@ -96,4 +81,21 @@ struct GivenOptions {
     }
     return options
   }
+}
+
+func headerList(_ lines: UnsafePointer<nh_header>?, _ count: Int, _ name: String) throws(NuthatchError)
+  -> [(name: String, value: String)]
+{
+  guard count != 0 else { return [] }
+  guard let lines else { throw .null(name) }
+  guard (1...1000).contains(count) else { throw NuthatchError(.invalid, "\(name): more than 1000 headers") }
+  var headers: [(name: String, value: String)] = []
+  for index in 0..<count {
+    headers.append(
+      (
+        try string(lines[index].name, "\(name)[\(index)].name"),
+        try string(lines[index].value, "\(name)[\(index)].value")
+      ))
+  }
+  return headers
 }

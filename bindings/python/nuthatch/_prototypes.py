@@ -123,6 +123,18 @@ EVENT_CANCELLED = 6
 EVENT_FROZEN = 7
 EVENT_QUESTION = 8
 
+# nh_question
+ASK_NOTHING = 0
+ASK_HEADERS = 1
+ASK_CREDENTIALS = 2
+ASK_VERDICT = 4
+
+# nh_verdict
+VERDICT_UNSAID = 0
+VERDICT_ACCEPT = 1
+VERDICT_REJECT = 2
+VERDICT_RETRY = 3
+
 # nh_source
 SOURCE_NONE = 0
 SOURCE_MEMORY = 1
@@ -164,6 +176,18 @@ class nh_header(ctypes.Structure):
     _fields_ = [
         ("name", ctypes.c_char_p),
         ("value", ctypes.c_char_p),
+    ]
+
+
+class nh_reply(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("verdict", ctypes.c_uint32),
+        ("reason", ctypes.c_char_p),
+        ("headers", ctypes.c_void_p),
+        ("header_count", ctypes.c_size_t),
+        ("user", ctypes.c_char_p),
+        ("password", ctypes.c_char_p),
     ]
 
 
@@ -286,6 +310,8 @@ class nh_event(ctypes.Structure):
         ("response", ctypes.c_void_p),
         ("images", ctypes.c_void_p),
         ("image_count", ctypes.c_size_t),
+        ("question", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
     ]
 
 
@@ -656,6 +682,20 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_int32,
         ],
     ),
+    "nh_request_set_early_stop": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+        ],
+    ),
+    "nh_request_set_asks": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+        ],
+    ),
     "nh_request_set_user_data": (
         ctypes.c_uint32,
         [
@@ -793,6 +833,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_void_p,
             ctypes.c_int64,
+        ],
+    ),
+    "nh_answer": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(nh_reply),
         ],
     ),
     "nh_response_get_info": (
@@ -1224,6 +1271,20 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "int32_t",
         ],
     ),
+    "nh_request_set_early_stop": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
+        ],
+    ),
+    "nh_request_set_asks": (
+        "nh_status",
+        [
+            "nh_request *",
+            "uint32_t",
+        ],
+    ),
     "nh_request_set_user_data": (
         "nh_status",
         [
@@ -1361,6 +1422,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_cache *",
             "int64_t",
+        ],
+    ),
+    "nh_answer": (
+        "nh_status",
+        [
+            "nh_ticket *",
+            "const nh_reply *",
         ],
     ),
     "nh_response_get_info": (

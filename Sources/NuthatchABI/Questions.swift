@@ -1,0 +1,54 @@
+// nuthatch.h 9: Questions
+
+import CNuthatch
+import NuthatchCore
+
+/// Answers the question that a ticket asked last. From any thread, also from within a callback.
+///
+/// @param ticket  Of the event; inside a callback it is there even when nh_submit gave none.
+/// @param reply   NULL to leave it unanswered, without further waiting.
+/// @return NH_OK; NH_INVALID, also when no question is open, because none was asked, it was answered, too much time went by,
+///         or the request has ended; NH_FORKED. Headers that can't be sent end the request with NH_BAD_HEADER.
+@_cdecl("nh_answer")
+public func nhAnswer(_ ticket: nh_ticket_ref?, _ reply: UnsafePointer<nh_reply>?) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let view = try find(ticket, .ticket, as: TicketView.self)
+    guard let question = view.question.withLock({ $0 }) else {
+      throw NuthatchError(.invalid, "no question is open: \(view.ticket.shownURL)")
+    }
+    var told = Reply.pass
+    if let reply { told = try answer(try readSized(reply, zero: nh_reply(), "reply"), to: question) }
+    view.question.withLock { $0 = nil }
+    try view.ticket.answer(question, told)
+  }
+}
+
+private func answer(_ reply: nh_reply, to question: Question) throws(NuthatchError) -> Reply {
+  switch question.kind {
+  case .headers:
+    return .headers(try headerList(reply.headers, reply.header_count, "reply.headers"))
+  case .credentials:
+    guard let user = try given(reply.user, "reply.user") else { return .pass }
+    return .credentials(name: user, password: try given(reply.password, "reply.password") ?? "")
+  case .verdict:
+    switch reply.verdict {
+    case NH_VERDICT_UNSAID: return .pass
+    case NH_VERDICT_ACCEPT: return .accept
+    case NH_VERDICT_REJECT:
+      return .reject(try given(reply.reason, "reply.reason") ?? "the program refused the answer")
+    case NH_VERDICT_RETRY: return .retry
+    default: throw NuthatchError(.invalid, "reply.verdict is no nh_verdict")
+    }
+  }
+}
+
+extension Question.Kind {
+  /// As nh_question has it.
+  var bit: UInt32 {
+    switch self {
+    case .headers: NH_ASK_HEADERS.rawValue
+    case .credentials: NH_ASK_CREDENTIALS.rawValue
+    case .verdict: NH_ASK_VERDICT.rawValue
+    }
+  }
+}
