@@ -1222,6 +1222,27 @@ nh_status nh_response_release(nh_response *response);
 /* ---- Images ------------------------------------------------------------------------------------------------------ */
 
 /**
+ * Gives a thumbnail if it can be shown at once: it is in memory, or lies on disk as pixels (NH_STORE_RAW), and is fresh. Never
+ * asks the network, never waits, and takes a tenth of a microsecond where the same was shown before. For programs that draw:
+ * what isn't there they ask for with nh_submit.
+ *
+ * @param size    As for nh_thumbnail.
+ * @param decode  1 to unpack one that lies on disk as a file, too, which takes some tenths of a millisecond; 0 not to.
+ * @param image   Gets the handle; NULL on failure, and when there is nothing to show. Release it with nh_image_release.
+ * @return NH_OK, also when there is nothing; NH_BAD_URL; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_peek(nh_cache *cache, const char *url, int32_t size, int32_t decode, nh_image **image);
+
+/**
+ * The same for what a request asks for, with its credentials, key, options and one size.
+ *
+ * @param decode  As for nh_peek.
+ * @param image   Gets the handle; NULL on failure, and when there is nothing to show. Release it with nh_image_release.
+ * @return As nh_peek, and NH_BAD_HEADER; NH_INVALID also when the request hasn't exactly one size.
+ */
+nh_status nh_peek_request(nh_cache *cache, nh_request *request, int32_t decode, nh_image **image);
+
+/**
  * Decodes the body of a response, on the calling thread, whatever its status and Content-Type say.
  *
  * @param options  What the image must fit, and how. Never NULL.

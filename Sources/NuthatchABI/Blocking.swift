@@ -92,7 +92,7 @@ public func nhPerformImages(
     let made = event.images
     for (index, image) in made.enumerated() where index < wanted.boxes.count {
       do throws(NuthatchError) {
-        try give(ImageView(image), .image, to: images + index)
+        try give(image, .image, to: images + index)
       } catch {
         for given in 0..<index {
           try remove(images[given], .image)
@@ -111,13 +111,13 @@ func wait(for request: Request, in cache: Cache) throws(NuthatchError) -> Respon
   return ResponseView(response)
 }
 
-func thumbnail(_ request: Request, _ size: Int, in cache: Cache) throws(NuthatchError) -> ImageView {
+func thumbnail(_ request: Request, _ size: Int, in cache: Cache) throws(NuthatchError) -> Image {
   var request = request
   request.boxes = [ThumbnailBox(size)]
   guard let image = try event(of: request, in: cache).images.first else {
     throw NuthatchError(.internal, "no picture came out: \(request.url)")
   }
-  return ImageView(image)
+  return image
 }
 
 /// The success that holds now. What happens before is told to the callback of `view`, if there is one.

@@ -17,8 +17,8 @@ public func nhImageConvert(
 ) -> nh_status {
   answering { () throws(NuthatchError) in
     guard let buffer else { throw .null("buffer") }
-    let view = try find(image, .image, as: ImageView.self)
-    try view.image.convert(
+    let image = try find(image, .image, as: Image.self)
+    try image.convert(
       to: try pixelFormat(format),
       into: UnsafeMutableRawBufferPointer(start: buffer, count: Int(clamping: capacity)),
       stride: stride == 0 ? nil : Int(clamping: stride))
@@ -40,16 +40,16 @@ public func nhImagePixels(
     let result = try place(pixels, "pixels")
     guard let size else { throw .null("size") }
     size.pointee = 0
-    let view = try find(image, .image, as: ImageView.self)
+    let image = try find(image, .image, as: Image.self)
     let format = try pixelFormat(format)
     if format == .rgba {
       // The image's own; the address outlives the call.
-      return view.image.withPixels {
+      return image.withPixels {
         result.pointee = $0.baseAddress
         size.pointee = UInt($0.count)
       }
     }
-    let made = try view.converted(format)
+    let made = try ImageCompanion.of(image).converted(image, format)
     result.pointee = UnsafeRawPointer(made.bytes.baseAddress)
     size.pointee = UInt(made.bytes.count)
   }
@@ -71,8 +71,8 @@ public func nhImageEncode(
     let result = try place(bytes, "bytes")
     guard let size else { throw .null("size") }
     size.pointee = 0
-    let view = try find(image, .image, as: ImageView.self)
-    let encoded = try view.encoded(try encodedFormat(format, quality))
+    let image = try find(image, .image, as: Image.self)
+    let encoded = try ImageCompanion.of(image).encoded(image, try encodedFormat(format, quality))
     // The image keeps what it encoded, so the address outlives the call.
     encoded.withBytes { content in
       result.pointee = content.baseAddress

@@ -1,7 +1,50 @@
 // nuthatch.h 11: Images
 
 import CNuthatch
+import Glibc
 import NuthatchCore
+
+/// Gives a thumbnail if it can be shown at once: it is in memory, or lies on disk as pixels (NH_STORE_RAW), and is fresh. Never
+/// asks the network, never waits, and takes a tenth of a microsecond where the same was shown before. For programs that draw:
+/// what isn't there they ask for with nh_submit.
+///
+/// @param size    As for nh_thumbnail.
+/// @param decode  1 to unpack one that lies on disk as a file, too, which takes some tenths of a millisecond; 0 not to.
+/// @param image   Gets the handle; NULL on failure, and when there is nothing to show. Release it with nh_image_release.
+/// @return NH_OK, also when there is nothing; NH_BAD_URL; NH_CLOSED; NH_FORKED; NH_INVALID.
+@_cdecl("nh_peek")
+public func nhPeek(
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ size: Int32, _ decode: Int32,
+  _ image: UnsafeMutablePointer<nh_image_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(image, "image")
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    guard let url else { throw .null("url") }
+    let bytes = UnsafeRawBufferPointer(start: url, count: strlen(url))
+    if let found = try opened.peek(bytes, ThumbnailBox(Int(size)), decode: decode != 0) {
+      try give(found, .image, to: result)
+    }
+  }
+}
+
+/// The same for what a request asks for, with its credentials, key, options and one size.
+///
+/// @param decode  As for nh_peek.
+/// @param image   Gets the handle; NULL on failure, and when there is nothing to show. Release it with nh_image_release.
+/// @return As nh_peek, and NH_BAD_HEADER; NH_INVALID also when the request hasn't exactly one size.
+@_cdecl("nh_peek_request")
+public func nhPeekRequest(
+  _ cache: nh_cache_ref?, _ request: nh_request_ref?, _ decode: Int32,
+  _ image: UnsafeMutablePointer<nh_image_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(image, "image")
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    let wanted = try find(request, .request, as: RequestDraft.self).current.complete(for: opened)
+    if let found = try opened.peek(wanted, decode: decode != 0) { try give(found, .image, to: result) }
+  }
+}
 
 /// Decodes the body of a response, on the calling thread, whatever its status and Content-Type say.
 ///
@@ -19,7 +62,7 @@ public func nhResponseImage(
     let result = try place(image, "image")
     guard let options else { throw .null("options") }
     let view = try find(response, .response, as: ResponseView.self)
-    try give(ImageView(try view.response.image(try imageOptions(options))), .image, to: result)
+    try give(try view.response.image(try imageOptions(options)), .image, to: result)
   }
 }
 
@@ -31,7 +74,7 @@ public func nhImageGetInfo(_ image: nh_image_ref?, _ info: UnsafeMutablePointer<
 {
   answering { () throws(NuthatchError) in
     guard let info else { throw .null("info") }
-    try writeSized(try find(image, .image, as: ImageView.self).info, to: info, "info")
+    try writeSized(nh_image_info(try find(image, .image, as: Image.self)), to: info, "info")
   }
 }
 
@@ -57,48 +100,55 @@ private func imageOptions(_ pointer: UnsafePointer<nh_image_options>) throws(Nut
   return options
 }
 
-/// An image with its strings in the shape that C wants, and what was encoded from it.
-final class ImageView: Sendable {
-  let image: Image
-  private let strings: StringArena
-  private let pixels = Locked<[MadePixels]>([])
-  private let made = Locked<[(format: EncodedFormat, bytes: EncodedImage)]>([])
-
+extension nh_image_info {
   init(_ image: Image) {
-    self.image = image
-    strings = StringArena([image.url, image.finalURL])
-  }
-
-  var info: nh_image_info {
-    var info = nh_image_info()
-    info.width = Int32(clamping: image.width)
-    info.height = Int32(clamping: image.height)
-    info.stride = image.stride
+    let strings = ImageCompanion.of(image).strings
+    self.init()
+    width = Int32(clamping: image.width)
+    height = Int32(clamping: image.height)
+    stride = image.stride
     // The pixels belong to the image, so the address outlives the call.
-    image.withPixels { info.pixels = $0.baseAddress }
-    info.original_width = Int32(clamping: image.originalWidth)
-    info.original_height = Int32(clamping: image.originalHeight)
-    info.is_in_cache = image.isInCache ? 1 : 0
-    info.source = nh_source(UInt32(image.source.rawValue))
-    info.is_partial = image.isPartial ? 1 : 0
-    info.url = strings[0]
-    info.final_url = strings[1]
-    info.age = image.age
-    info.is_stale = image.isStale ? 1 : 0
-    return info
+    pixels = image.withPixels { $0.baseAddress }
+    original_width = Int32(clamping: image.originalWidth)
+    original_height = Int32(clamping: image.originalHeight)
+    is_in_cache = image.isInCache ? 1 : 0
+    source = nh_source(UInt32(image.source.rawValue))
+    is_partial = image.isPartial ? 1 : 0
+    url = strings[0]
+    final_url = strings[1]
+    age = image.age
+    is_stale = image.isStale ? 1 : 0
+  }
+}
+
+/// An image's strings in the shape that C wants, and what was made from its pixels. Made when somebody asks for any of it, so
+/// that an image that is only shown needs no memory but its handle's.
+final class ImageCompanion: Sendable {
+  let strings: StringArena
+  private let pixels = Locked<[MadePixels]>([])
+  private let files = Locked<[(format: EncodedFormat, bytes: EncodedImage)]>([])
+
+  private init(_ image: Image) { strings = StringArena([image.url, image.finalURL]) }
+
+  static func of(_ image: Image) -> ImageCompanion {
+    if let known = image.companion.load()?.value as? ImageCompanion { return known }
+    let made = ImageCompanion(image)
+    // Another thread may have been faster.
+    return image.companion.storeIfNil(Companion(made)).value as? ImageCompanion ?? made
   }
 
-  func encoded(_ format: EncodedFormat) throws(NuthatchError) -> EncodedImage {
-    if let known = made.withLock({ list in list.first { $0.format == format }?.bytes }) { return known }
+  func encoded(_ image: Image, _ format: EncodedFormat) throws(NuthatchError) -> EncodedImage {
+    if let known = files.withLock({ list in list.first { $0.format == format }?.bytes }) { return known }
     let bytes = try image.encoded(as: format)
     // Two threads may make the same; both results stay, as both may be in use.
-    made.withLock { $0.append((format, bytes)) }
+    files.withLock { $0.append((format, bytes)) }
     return bytes
   }
-  func converted(_ format: PixelFormat) throws(NuthatchError) -> MadePixels {
+
+  func converted(_ image: Image, _ format: PixelFormat) throws(NuthatchError) -> MadePixels {
     if let known = pixels.withLock({ list in list.first { $0.format == format } }) { return known }
     let made = try MadePixels(format, of: image)
-    // Two threads may make the same; both results stay, as both may be in use.
+    // As above.
     pixels.withLock { $0.append(made) }
     return made
   }

@@ -64,7 +64,7 @@ private func putImages(_ images: [Image], into told: inout nh_event) throws(Nuth
   list.initialize(repeating: nil, count: images.count)
   told.images = list
   told.image_count = images.count
-  for (index, image) in images.enumerated() { try give(ImageView(image), .image, to: list + index) }
+  for (index, image) in images.enumerated() { try give(image, .image, to: list + index) }
 }
 
 /// Gives back what an event owns, all of it, and zeroes it.

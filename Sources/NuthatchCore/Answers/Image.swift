@@ -1,4 +1,5 @@
 import NuthatchImaging
+import Synchronization
 
 /// A box that a thumbnail must fit, and how.
 public typealias ThumbnailBox = NuthatchImaging.ThumbnailBox
@@ -9,6 +10,8 @@ public final class Image: Sendable {
   public let url: String
   let picture: Picture
   private let origin: AnswerOrigin
+  /// What the layer above keeps of its own beside the image; made when it is first wanted.
+  package let companion = AtomicLazyReference<Companion>()
 
   init(url: String, _ picture: Picture, _ origin: AnswerOrigin) {
     self.url = url
@@ -52,6 +55,13 @@ public final class Image: Sendable {
   ) throws(Failure) -> Result {
     try picture.payload.withBytes(use)
   }
+}
+
+/// Something that a layer above keeps beside an object of the core, as long as that lives.
+package final class Companion: Sendable {
+  package let value: any AnyObject & Sendable
+
+  package init(_ value: any AnyObject & Sendable) { self.value = value }
 }
 
 /// How a picture is made from an answer's body.

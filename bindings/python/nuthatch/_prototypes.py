@@ -872,6 +872,25 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_void_p,
         ],
     ),
+    "nh_peek": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_int32,
+            ctypes.c_int32,
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_peek_request": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
     "nh_response_image": (
         ctypes.c_uint32,
         [
@@ -1459,6 +1478,25 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         "nh_status",
         [
             "nh_response *",
+        ],
+    ),
+    "nh_peek": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "const char *",
+            "int32_t",
+            "int32_t",
+            "nh_image **",
+        ],
+    ),
+    "nh_peek_request": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "nh_request *",
+            "int32_t",
+            "nh_image **",
         ],
     ),
     "nh_response_image": (
