@@ -1,5 +1,5 @@
 /*
- * Nuthatch: fetches URLs once, keeps them ready, and hands them back.
+ * Nuthatch: fetches URLs once, keeps them ready, and hands them back: as they came, or as thumbnails ready to show.
  *
  *     cc app.c $(pkg-config --cflags --libs nuthatch)
  *
@@ -7,42 +7,62 @@
  * ========
  *
  *     nh_cache *cache;
- *     nh_response *response;
- *     nh_response_info info = {.struct_size = sizeof info};
+ *     nh_image *image;
+ *     nh_image_info info = {.struct_size = sizeof info};
  *
- *     if (nh_open("assets.cache", NULL, &cache) != NH_OK) die(nh_error_message());
- *     if (nh_get(cache, "https://example.org/a.jpg", &response) == NH_OK) {
- *         nh_response_get_info(response, &info);
- *         printf("%d, %zu bytes\n", info.status, info.body_size);
- *         nh_response_release(response);
+ *     if (nh_open("thumbs.cache", NULL, &cache) != NH_OK) die(nh_error_message());
+ *     if (nh_thumbnail(cache, "https://example.org/a.jpg", 256, &image) == NH_OK) {
+ *         nh_image_get_info(image, &info);
+ *         show(info.pixels, info.width, info.height, info.stride);
+ *         nh_image_release(image);
  *     }
  *     nh_close(cache);
  *
- * A cache belongs to a directory. A request says what to fetch; most need a URL and no more, which nh_get takes. There
- * are two ways to wait: nh_get and nh_perform block; nh_submit returns a ticket at once, and nh_wait takes its event
- * whenever it suits.
+ * A cache belongs to a directory. A request says what to fetch, and whether the response is wanted or thumbnails of some
+ * sizes; most need a URL and no more. A site is a base URL with headers, credentials and limits that its requests inherit.
  *
  * What was fetched is kept in the directory, which any number of processes and handles may use at the same time: they
  * share what is in it, and fetch nothing twice. is_in_cache says whether an answer was there before it was asked for,
- * source where it came from. A blocking call gives the answer that holds now; a ticket may deliver a stale answer at
- * once (NH_EVENT_CACHED) and the one that holds now after it.
+ * source where it came from.
+ *
+ * There are three ways to hear of an answer, and one not to wait for it at all:
+ *
+ *   - Blocking: nh_get, nh_thumbnail, nh_perform, nh_perform_images give the answer that holds now.
+ *   - Events: nh_submit starts a request and returns at once. nh_poll takes the events of all requests of the handle, and
+ *     nh_fd is readable while there are some; nh_wait takes those of one ticket. A stale answer may come first
+ *     (NH_EVENT_CACHED), and the one that holds now after it. Exactly one event of a ticket is final, always.
+ *   - Callbacks: for requests with nh_request_set_callback, nh_dispatch calls it with the events, on the thread that called
+ *     nh_dispatch and on no other.
+ *   - nh_peek gives what can be shown within the next microsecond, or nothing.
+ *
+ * bindings/c/examples in the sources has a program of at most 40 lines for each.
  *
  * Caveats
  * =======
  *
  * Errors.    Functions that can fail return an nh_status: NH_OK (0) or a stable number with a stable word
- *            (nh_status_name). nh_error_message says for this thread's last failure what happened, to which URL, and
- *            what to do. A result place gets NULL (or zeros) on failure. Passwords in URLs are shown as ***.
- * Ownership. What a function gives through a result place is yours until its release function. Strings and bytes
- *            inside an object live as long as the object. What you pass is copied before the call returns. Objects
- *            come from the library and go back to it; never free() one.
+ *            (nh_status_name). Those that return a number give the status negated: -NH_CLOSED. nh_error_message says for
+ *            this thread's last failure what happened, to which URL, and what to do; nh_error_get_info says more. A result
+ *            place gets NULL (or zeros) on failure. Passwords in URLs are shown as ***.
+ * Ownership. What a function gives through a result place is yours until its release function. What an event holds is the
+ *            event's until nh_event_clear; take a handle out of it by setting its place to NULL. Strings and bytes inside an
+ *            object live as long as the object, also after the cache was closed. What you pass is copied before the call
+ *            returns. Objects come from the library and go back to it; never free() one.
  * Handles.   A NULL, released, foreign or made-up handle, and one of another kind, is answered with NH_INVALID by
  *            every function; nothing is followed. Releasing a handle twice is therefore found out.
  * Threads.   Every function may be called from any thread, at any time. No callback ever runs on a thread of the
  *            library. Its threads have all signals blocked, so your handlers run on yours. Releasing an object while
  *            another thread reads bytes out of it is your race, as with free().
- * Fork.      After fork() the child's inherited caches and tickets answer NH_FORKED; responses stay readable; opening a
- *            cache anew works. Close or release inherited handles in the child as you like: the parent isn't touched.
+ * Events.    They belong to the handle that the request was submitted with: two handles on one directory don't take each
+ *            other's. Events of requests with a callback go to nh_dispatch only, of those without to nh_poll only, and
+ *            nh_wait takes its own ticket's before either. Events that nobody takes hold their answers until nh_close: a
+ *            program that never polls calls nh_request_set_quiet.
+ * Closing.   nh_shutdown ends everything and leaves the last events to be taken; nh_close gives them up. Either tells
+ *            threads that are blocked in a call NH_CLOSED. Stop polling nh_fd before nh_close, which closes it.
+ * Options.   0 and NULL mean "not given", a negative number "none": no limit, no retry.
+ * Fork.      After fork() the child's inherited caches and tickets answer NH_FORKED; responses and images stay readable;
+ *            opening a cache anew works. Close or release inherited handles in the child as you like: the parent isn't
+ *            touched.
  * Exec.      No connection of the library survives exec(). (A pair of sockets that libcurl talks to itself with does.)
  * Exit.      exit() with requests under way is fine: the library's thread ends first. Nobody hears of their end.
  * Sizes.     Structs begin with struct_size, or are passed with their size (nh_event); set it with sizeof. That is how
@@ -50,5 +70,6 @@
  * Text.      All strings are UTF-8, terminated by NUL. URLs come back byte for byte as they were passed.
  * Files.     The directory must be on a file system of this machine. Its files are mapped: a program that truncates
  *            them while they are in use ends whoever reads them.
+ * Log.       NUTHATCH_LOG=debug in the environment shows on standard error what happens (nh_log_set).
  * Unload.    The library stays loaded once it was: dlclose() does nothing.
  */

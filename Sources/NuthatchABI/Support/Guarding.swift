@@ -88,7 +88,8 @@ func place<Value>(_ pointer: UnsafeMutablePointer<Value?>?, _ name: String) thro
   -> UnsafeMutablePointer<Value?>
 {
   guard let pointer else { throw .null(name) }
-  pointer.pointee = nil
+  // Whatever lies there was never written by anybody.
+  pointer.initialize(to: nil)
   return pointer
 }
 

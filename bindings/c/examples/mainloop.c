@@ -1,0 +1,39 @@
+/* Thumbnails for a window that must never wait, as an SDL or GLib program shows them:  ./mainloop URL... */
+#include <nuthatch.h>
+#include <stdio.h>
+
+static int shown, failed;
+
+/* Called by nh_dispatch, on the thread of the main loop. */
+static void show(nh_event *event, void *user) {
+    nh_image_info info = {.struct_size = sizeof info};
+    if (event->image_count == 1 && nh_image_get_info(event->images[0], &info) == NH_OK) {
+        /* Here SDL_CreateRGBSurfaceFrom(info.pixels, ...); to keep the image, take the handle out of the event. */
+        printf("%s: %d x %d%s\n", (const char *)user, info.width, info.height, event->is_stale ? ", a newer one comes" : "");
+    } else {
+        printf("%s: %s\n", (const char *)user, event->message);
+    }
+    shown += event->is_final;
+    failed += event->code != NH_OK;
+}
+
+int main(int count, char **arguments) {
+    nh_cache *cache;
+    nh_request *request;
+    if (nh_open(NULL, NULL, &cache) != NH_OK) return puts(nh_error_message()), 1;
+    for (int i = 1; i < count; i++) {
+        if (nh_request_new(arguments[i], &request) != NH_OK) return 1;
+        nh_request_add_size(request, 256, 256);
+        nh_request_set_callback(request, show);
+        nh_request_set_user_data(request, arguments[i]);
+        if (nh_submit(cache, request, NULL) != NH_OK) failed++, shown++, puts(nh_error_message());
+        nh_request_release(request);
+    }
+    while (shown < count - 1) {
+        /* Draw a frame, handle input; then what has come, for at most the rest of the frame's 16 ms. With GLib:
+           g_unix_fd_add(nh_fd(cache), G_IO_IN, ...), and nh_dispatch(cache, 0) in its function. */
+        nh_dispatch(cache, 16);
+    }
+    nh_close(cache);
+    return failed != 0;
+}

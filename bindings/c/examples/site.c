@@ -1,0 +1,40 @@
+/* An API with a token, asked for several things:  ./site https://api.example.org/v1/ TOKEN PATH... */
+#include <nuthatch.h>
+#include <stdio.h>
+
+int main(int count, char **arguments) {
+    if (count < 4) return fprintf(stderr, "usage: site BASE TOKEN PATH...\n"), 2;
+
+    char token[1024];
+    snprintf(token, sizeof token, "Bearer %s", arguments[2]);
+    const nh_header headers[] = {{"Authorization", token}, {"Accept-Language", "en"}};
+    nh_options options = {.struct_size = sizeof options};
+    options.headers = headers;
+    options.header_count = 2;
+    options.accept = "application/json";
+    options.policy = NH_POLICY_RFC9111;
+    options.partition = "me"; /* tokens change; what was kept stays mine */
+
+    nh_cache *cache;
+    nh_site *site;
+    int failed = 0;
+    if (nh_open(NULL, NULL, &cache) != NH_OK || nh_site_open(cache, arguments[1], &options, &site) != NH_OK) {
+        return fprintf(stderr, "%s\n", nh_error_message()), 1;
+    }
+    for (int i = 3; i < count; i++) {
+        nh_response *response;
+        if (nh_site_get(site, arguments[i], &response) != NH_OK) {
+            failed = 1;
+            fprintf(stderr, "%s\n", nh_error_message());
+            continue;
+        }
+        nh_response_info info = {.struct_size = sizeof info};
+        nh_response_get_info(response, &info);
+        printf("%d %s%s\n%.*s\n", info.status, info.final_url, info.is_in_cache ? " (cached)" : "", (int)info.body_size,
+               (const char *)info.body);
+        nh_response_release(response);
+    }
+    nh_site_release(site);
+    nh_close(cache);
+    return failed;
+}
