@@ -24,6 +24,8 @@ package struct TransferRequest: Sendable {
   package var maxBytes: Int64?
   /// Which addresses may be connected to.
   package var addressGuard = AddressGuard.guarded
+  /// Whether an answer in a transfer coding that nobody knows is passed on as it is, instead of refused.
+  package var passesUnknownCodings = false
   /// Whether an earlier hop of the same fetch was answered from a public address (`ConnectionFacts.countsAsPublic`).
   package var isSentByPublic = false
   package var proxy = ProxyChoice.environment

@@ -127,7 +127,7 @@ extension Transfer {
         return true
       case .head(let head):
         _ = try head.contentLength()
-        try head.checkTransferCoding()
+        try head.checkTransferCoding(passingUnknown: request.passesUnknownCodings)
         self.head = head
         return begin(head)
       }

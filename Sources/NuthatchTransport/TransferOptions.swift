@@ -12,6 +12,7 @@ extension Transfer {
     setter.set(CURLOPT_PATH_AS_IS, 1)  // dot segments are resolved already, by the rules of our own keys
     setter.set(CURLOPT_PROTOCOLS_STR, "http,https")
     setter.set(CURLOPT_FOLLOWLOCATION, 0)  // each hop is judged above
+    setter.set(CURLOPT_HTTP_CONTENT_DECODING, 0)  // or unknown codings were errors
     setter.set(CURLOPT_NOSIGNAL, 1)
     setter.set(CURLOPT_QUICK_EXIT, 1)  // a cancel must not wait for getaddrinfo
     setter.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)

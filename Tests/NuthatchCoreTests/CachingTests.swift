@@ -396,23 +396,3 @@ import Testing
     #expect(bench.server.count("/a") == 1)
   }
 }
-
-@Suite("Conditions of the caller's") struct OwnConditionTests {
-  @Test("go to the server, and aren't mixed with the cache's")
-  func passedOn() throws {
-    let bench = try Bench()
-    bench.server.on(
-      "/a",
-      Script(
-        headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""], steps: [.text("0123456789")],
-        answersConditions: true, answersRanges: true))
-    _ = try bench.get("/a")
-    let part = try bench.get("/a") { $0.headers = [("Range", "bytes=2-4")] }
-    #expect(part.status == 206 && part.text == "234")
-    let same = try bench.get("/a") { $0.headers = [("If-None-Match", "\"1\"")] }
-    #expect(same.status == 304)
-    #expect(try bench.get("/a").text == "0123456789")
-    #expect(bench.server.count("/a") == 3)
-    #expect(bench.server.requests("/a")[2].headers.values(of: "If-None-Match") == ["\"1\""])
-  }
-}

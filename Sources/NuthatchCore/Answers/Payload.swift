@@ -40,6 +40,13 @@ struct Payload: @unchecked Sendable {
       bytes: UnsafeRawBufferPointer(start: encoded.baseAddress, count: encoded.count), owner: encoded)
   }
 
+  /// Some of the bytes, as far as they are there.
+  func part(_ range: Range<Int64>) -> Payload {
+    let wanted = Int(clamping: max(0, range.lowerBound))..<Int(clamping: max(0, range.upperBound))
+    return Payload(
+      bytes: UnsafeRawBufferPointer(rebasing: bytes[wanted.clamped(to: 0..<count)]), owner: owner)
+  }
+
   var count: Int { bytes.count }
 
   /// Calls `use` with the bytes, which stay where they are meanwhile.

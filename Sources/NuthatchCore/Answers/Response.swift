@@ -25,7 +25,17 @@ public final class Response: Sendable {
   public let timings: Timings
   /// How many redirects were followed.
   public let redirects: Int
+  /// The interim answers (1xx) that came before this one, in order; none with what comes from the cache.
+  public let interim: [Interim]
   private let body: Payload
+
+  /// An answer that only said that another one follows, such as 103 (Early Hints).
+  public struct Interim: Sendable {
+    /// Such as 103.
+    public let status: Int
+    /// Every header line, in the order of its arrival, repeated ones apart.
+    public let headers: [(name: String, value: String)]
+  }
 
   /// Where an answer came from.
   public enum Source: Int32, Sendable {
@@ -65,6 +75,9 @@ public final class Response: Sendable {
     age = origin.age
     timings = origin.timings
     redirects = origin.redirects
+    interim = origin.interim.map { head in
+      Interim(status: head.status, headers: head.fields.fields.map { ($0.name, $0.value) })
+    }
     self.body = body
   }
 
@@ -102,6 +115,7 @@ struct AnswerOrigin: Sendable {
   var age: Int64 = 0
   var timings = Response.Timings()
   var redirects = 0
+  var interim: [ResponseHead] = []
 }
 
 extension Response.Timings {

@@ -28,7 +28,7 @@ struct Admission: Sendable {
   let isToBeJudged: Bool
   let priority: Int
 
-  private var head: ResponseHead { arrival.head }
+  var head: ResponseHead { arrival.head }
   private var origin: AnswerOrigin { arrival.origin }
   private var body: Payload { Payload(received) }
 
@@ -40,8 +40,8 @@ struct Admission: Sendable {
       releaseLock()
       return then(renewed.map { .unchanged($0) })
     }
-    if !isNamed { invalidate() }
     let content = body.withBytes { Digest(of: $0) }
+    if !isNamed { affectStored(content) }
     let storesNow = isNamed && !isToBeJudged
     if !keepsPicturesOnly {
       if storesNow { store(content) }
@@ -74,30 +74,38 @@ struct Admission: Sendable {
         base.meta, by: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
     else { return nil }
     // It answers those who wait, whether it can be kept or not.
-    _ = shared.write(meta, plan, flight)
+    switch Caching.fate(of: meta, arrival.redirects, plan) {
+    case .kept: _ = shared.write(meta, plan, flight)
+    case .dropped: shared.takeOut(plan.name)
+    case .left: break
+    }
     return Found(
       meta: meta, standing: .fresh, mayServeOnError: true,
       age: meta.answer.age(now: shared.clock.seconds), body: base.body, pictures: base.pictures,
       isInMemory: base.isInMemory, thumbs: base.thumbs)
   }
 
-  private func store(_ content: Digest?) {
+  func store(_ content: Digest?) {
     var meta = arrival.meta
     meta.content = body.count > 0 ? content : nil
     meta.bodyLength = Int64(body.count)
     meta.isPicture = body.withBytes { Picture.isOne($0) }
-    if head.status == 404 || head.status == 410 { shared.takeOut(plan.name) }
-    guard !isBodyMissing, Caching.mayStore(meta, arrival.redirects, plan) else { return }
+    guard !isBodyMissing, Caching.mayStore(meta, arrival.redirects, plan) else {
+      if head.isGone { shared.takeOut(plan.name) }
+      return
+    }
     // A page of a captive portal, or an error with status 200, must not take a picture's place.
     if plan.policy.rules == .kit, !meta.isPicture, shared.hasPicture(plan) { return }
-    guard !isCloseDelimited || isWholePicture else { return }
+    guard !isCloseDelimited || isTakenForWhole else { return }
     guard keepBody(content, isPicture: meta.isPicture) else { return }
     if shared.write(meta, plan, flight) { shared.failures.forget(plan.name) }
   }
 
-  /// A body whose end nobody announced may have been cut off: stored are only pictures that decode to their end.
-  private var isWholePicture: Bool {
-    body.withBytes { bytes in
+  /// A body whose end nobody announced may have been cut off: stored are only pictures that decode to their end. RFC 9112, 8
+  /// takes the end of the connection for that of the body.
+  private var isTakenForWhole: Bool {
+    if plan.policy.rules == .rfc9111 { return true }
+    return body.withBytes { bytes in
       guard case .found = ImageProbe.probe(bytes) else { return false }
       var options = DecodeOptions()
       options.limits.memory = shared.runtime.workers.memory
@@ -120,13 +128,6 @@ struct Admission: Sendable {
       return true
     } catch {
       return false
-    }
-  }
-
-  private func invalidate() {
-    for url in StorageRules.invalidated(method: plan.first.method, url: plan.first.url, by: head) {
-      shared.forget(AnswerName(address: url.address, partition: plan.name.partition))
-      shared.forget(AnswerName(address: url.address, partition: []))
     }
   }
 

@@ -26,10 +26,28 @@ enum Caching {
     return encoder.bytes.withUnsafeBytes { Digest(of: $0)?.bytes } ?? []
   }
 
+  /// What becomes of a stored answer that a server's word has renewed.
+  enum Fate { case kept, dropped, left }
+
+  static func fate(of renewed: Meta, _ redirects: [ResponseHead], _ plan: RequestPlan) -> Fate {
+    // Whoever wants nothing stored of this exchange says nothing about what is there.
+    if RequestWishes(plan.first.headers).noStore { return .left }
+    return mayStore(renewed, redirects, plan) ? .kept : .dropped
+  }
+
+  /// nil when the server speaks of something else than what is stored.
   static func renewed(_ meta: Meta, by head: ResponseHead, requestTime: Int64, responseTime: Int64) -> Meta? {
-    guard let renewed = StorageRules.renewed(meta.head, by: head) else { return nil }
+    StorageRules.renewed(meta.head, by: head).map {
+      renewed(meta, with: $0, requestTime: requestTime, responseTime: responseTime)
+    }
+  }
+
+  static func renewed(_ meta: Meta, with head: ResponseHead, requestTime: Int64, responseTime: Int64) -> Meta
+  {
     var meta = meta
-    meta.head = renewed
+    meta.head = head
+    // Another answer may depend on other fields.
+    meta.varied = Vary(head.fields).names
     meta.requestTime = requestTime
     meta.responseTime = responseTime
     meta.mark = Meta.freshMark

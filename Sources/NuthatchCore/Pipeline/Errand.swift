@@ -175,7 +175,7 @@ extension Errand {
     // Whoever has been shown the stored answer is told that there is no other.
     guard !hasShown, let found, found.mayServeOnError, found.isAnswer(to: plan), error.code.isOfTheWay
     else {
-      return fail(error)
+      return failOrAnswer(error, found)
     }
     deliver(found, .cached, .stored(found), isFinal: true, orElse: error)
   }
@@ -243,9 +243,16 @@ extension Errand {
   }
 
   private func failOffline() {
-    fail(
+    failOrAnswer(
       NuthatchError(
-        .offline, "nothing that holds is in the cache, and the network is not to be used: \(plan.first.url)"))
+        .offline, "nothing that holds is in the cache, and the network is not to be used: \(plan.first.url)"),
+      found)
+  }
+
+  /// Under `rfc9111` some failures are answers.
+  private func failOrAnswer(_ error: NuthatchError, _ found: Found?) {
+    guard !hasShown, let answer = Answer.insteadOf(error, plan, found, ticket.url) else { return fail(error) }
+    finish(.answer(.fresh, answer, isFinal: true))
   }
 
   private func failAsTooLarge(_ bytes: Int64) {

@@ -7,6 +7,8 @@ struct Exchange {
   var hop: TransferRequest
   /// The heads of the redirects that were followed.
   var redirects: [ResponseHead] = []
+  /// The 1xx answers before the head; the transport limits how much all heads together may have.
+  var interim: [ResponseHead] = []
   var head: ResponseHead?
   /// Where a redirect leads.
   var next: WebURL?
@@ -52,15 +54,22 @@ struct Exchange {
     isSentByPublic = isSentByPublic || facts.countsAsPublic
   }
 
+  /// Whether this hop is the one whose answer is stored: only its server can say whether that still holds. Without redirects
+  /// it is, whatever the URL: a caller's key may stand for several.
+  func isAt(_ meta: Meta) -> Bool {
+    redirects.count == meta.redirects && (redirects.isEmpty || hop.url.address == meta.finalURL)
+  }
+
   /// Where the answer of this hop comes from.
   func origin(_ timings: TransferTimings) -> AnswerOrigin {
     AnswerOrigin(
       finalURL: hop.url.address, source: .network, isInCache: false, timings: Response.Timings(timings),
-      redirects: redirects.count)
+      redirects: redirects.count, interim: interim)
   }
 
   /// Forgets what the last hop brought.
   mutating func clear() {
+    interim = []
     head = nil
     next = nil
     body = ByteBuffer()

@@ -69,6 +69,7 @@ extension FetchTask: QueuedWork {
       errands.contains { $0.plan.silence == nil } ? nil : errands.compactMap(\.plan.silence).max()
     request.addressGuard = plan.guardGrade.addressGuard
     request.isSentByPublic = exchange.isSentByPublic
+    request.passesUnknownCodings = plan.policy.rules == .rfc9111
     request.acceptsCompressed = !plan.wantsPictures && !plan.first.headers.contains("Accept-Encoding")
     exchange.isConditional = false
     if let base, mayAskWhether(base) {
@@ -82,7 +83,7 @@ extension FetchTask: QueuedWork {
 
   /// Whether "it still holds" would be an answer to every errand.
   private func mayAskWhether(_ base: Found) -> Bool {
-    !isReload && exchange.redirects.isEmpty && errands.allSatisfy { base.isAnswer(to: $0.plan) }
+    !isReload && exchange.isAt(base.meta) && errands.allSatisfy { base.isAnswer(to: $0.plan) }
   }
 
   // MARK: Other processes
@@ -129,7 +130,7 @@ extension FetchTask: QueuedWork {
 // MARK: - What arrives
 
 extension FetchTask: TransferSink {
-  func interim(_ head: ResponseHead) {}
+  func interim(_ head: ResponseHead) { exchange.interim.append(head) }
 
   func head(_ head: ResponseHead) -> TransferVerdict {
     exchange.head = head

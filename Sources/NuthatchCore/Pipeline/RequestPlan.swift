@@ -36,13 +36,11 @@ struct RequestPlan: Sendable {
   var wantsPictures: Bool { !recipes.isEmpty }
 
   /// Whether what is stored may answer.
-  var readsStore: Bool { joint != nil && policy.rules != .reload && !asksForPart }
+  var readsStore: Bool { joint != nil && policy.rules != .reload && !(asksForPart && wantsPictures) }
 
-  /// Whether the caller asks for a part, or sets conditions: the server's business, and an answer to nobody else.
-  var asksForPart: Bool {
-    ["Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"]
-      .contains { first.headers.contains($0) }
-  }
+  /// Whether the caller asks for a part, or sets conditions. A fresh stored answer may do; else it is the server's
+  /// business, and what it says an answer to nobody else.
+  var asksForPart: Bool { RequestConditions.names.contains { first.headers.contains($0) } }
 
   /// Whether the network may be asked where nothing is stored.
   var mayUseNetwork: Bool { policy.rules != .offline && !RequestWishes(first.headers).onlyIfCached }

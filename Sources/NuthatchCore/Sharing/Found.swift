@@ -20,6 +20,7 @@ struct Found: Sendable {
 
   /// Whether everything is still there that the request wants.
   func isAnswer(to plan: RequestPlan) -> Bool {
+    if plan.asksForPart { return reply(to: plan) != nil }
     guard plan.wantsPictures else { return body != nil || meta.bodyLength == 0 }
     guard (200..<300).contains(meta.head.status), meta.content != nil else { return false }
     return body != nil || plan.recipes.allSatisfy { pictures[$0] != nil || thumbs[$0] != nil }
@@ -29,11 +30,7 @@ struct Found: Sendable {
   func immediateAnswer(to plan: RequestPlan, _ url: String, _ origin: AnswerOrigin) -> Answer? {
     guard isAnswer(to: plan), meta.bodyLength <= plan.maxBytes else { return nil }
     guard plan.wantsPictures else {
-      var head = meta.head
-      head.fields.remove { $0.name.equalsIgnoringCase("Age") }
-      head.fields.append("Age", String(age))
-      return Answer(
-        response: Response(url: url, head: head, body: body.map { Payload($0) } ?? .empty, origin: origin))
+      return Answer(response: response(reply(to: plan) ?? .whole, url, origin))
     }
     var images: [Image] = []
     for recipe in plan.recipes {

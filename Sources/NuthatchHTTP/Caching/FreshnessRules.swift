@@ -127,11 +127,12 @@ extension StoredAnswer {
     }
     // Both are from 0 to far below what can be counted.
     let left = lifetime - age
-    if left > 0, left >= wishes.minFresh, age <= wishes.maxAge {
+    let isYoungEnough = age <= wishes.maxAge || wishes.isReload && control.has("immutable")
+    if left > 0, left >= wishes.minFresh, isYoungEnough {
       result.standing = .fresh
     } else if mustValidate {
       result.standing = .mustValidate
-    } else if left <= 0, -left < wishes.maxStale {
+    } else if left <= 0, let most = wishes.maxStale, -left <= most {
       result.standing = .fresh
     } else if left <= 0, age <= wishes.maxAge, -left < control.seconds("stale-while-revalidate") ?? 0 {
       result.standing = .staleWhileRevalidate
@@ -163,8 +164,11 @@ package struct RequestWishes: Sendable, Equatable {
   package var noStore = false
   package var maxAge: Int64 = .max
   package var minFresh: Int64 = 0
-  /// By how much an answer may be stale.
-  package var maxStale: Int64 = 0
+  /// By how much an answer may be stale; nil: not at all.
+  package var maxStale: Int64?
+
+  /// What a browser's reload says; answers that are `immutable` are above it while they are fresh (RFC 8246, 2.1).
+  package var isReload: Bool { maxAge == 0 && !wantsValidation }
 
   package init(_ fields: HeaderFields) {
     let control = CacheDirectives(fields)

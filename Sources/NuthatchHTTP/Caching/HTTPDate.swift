@@ -1,4 +1,5 @@
-/// Dates as HTTP writes them, strictly: what isn't one of the three forms is no date.
+/// Dates as HTTP writes them, strictly: what isn't one of the three forms is no date. Only capitals and small letters
+/// count alike, which RFC 9111, 4.2 asks of caches.
 package enum HTTPDate {
   /// Seconds since 1970; nil for anything but a date.
   ///
@@ -69,16 +70,21 @@ package enum HTTPDate {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
+    private func begins(with text: String) -> Bool {
+      bytes.count - place >= text.utf8.count
+        && zip(bytes[place...], text.utf8).allSatisfy { $0.lowercased == $1.lowercased }
+    }
+
     var isAtEnd: Bool { place == bytes.count }
 
     mutating func take(_ text: String) -> Bool {
-      guard bytes[place...].starts(with: text.utf8) else { return false }
+      guard begins(with: text) else { return false }
       place += text.utf8.count
       return true
     }
 
     mutating func take(oneOf words: [String]) -> Int? {
-      guard let found = words.firstIndex(where: { bytes[place...].starts(with: $0.utf8) }) else { return nil }
+      guard let found = words.firstIndex(where: begins) else { return nil }
       place += words[found].utf8.count
       return found
     }

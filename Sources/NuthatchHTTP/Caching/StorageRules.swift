@@ -6,10 +6,8 @@ package enum StorageRules {
     "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
   ]
 
-  /// Fields that describe the stored body, which a 304 doesn't bring, and its own framing.
-  private static let ofTheBody: Set<String> = [
-    "content-encoding", "content-length", "content-range", "content-type", "content-md5", "etag",
-  ]
+  /// Fields that describe the stored bytes as they lie there, which a 304 doesn't bring (RFC 9111, 3.2).
+  private static let ofTheBody: Set<String> = ["content-encoding", "content-length", "content-range", "etag"]
 
   /// Statuses whose meaning for a cache is known, and which may be kept without a word about it.
   private static let understood: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
@@ -78,6 +76,34 @@ package enum StorageRules {
 
   private static func weakly(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
 
+  /// The stored head renewed by the answer to a HEAD (RFC 9111, 4.3.5); nil when that is about something else than what is
+  /// stored. What says nothing of validators or length doesn't contradict.
+  package static func freshened(_ stored: ResponseHead, by answer: ResponseHead) -> ResponseHead? {
+    for name in ["ETag", "Last-Modified", "Content-Length"] {
+      if let new = answer.fields[name], let old = stored.fields[name], new != old { return nil }
+    }
+    return renewed(stored, by: answer)
+  }
+
+  /// The stored head when it is known to be of the past: stale from now on.
+  package static func outdated(_ stored: ResponseHead) -> ResponseHead {
+    var head = stored
+    head.fields.append("Cache-Control", "max-age=0")
+    return head
+  }
+
+  /// Whether the answer to a POST may be stored and given to those who GET its URL (RFC 9110, 9.3.3): it says for how
+  /// long, and that it is what is found there.
+  package static func answersGet(_ answer: StoredAnswer, at url: WebURL, _ rules: FreshnessRules) -> Bool {
+    let control = CacheDirectives(answer.head.fields)
+    guard rules.kind == .rfc9111, answer.head.status == 200,
+      control.has("max-age") || answer.head.fields.contains("Expires"),
+      let location = answer.head.fields["Content-Location"]
+    else { return false }
+    // What is no URL is not this one.
+    return (try? url.resolving(Array(location.utf8)))?.address == url.address
+  }
+
   /// The URLs whose stored answers a request with this method makes doubtful (RFC 9111, 4.4): its own, and those that
   /// the answer names, when they are of the same origin.
   package static func invalidated(method: String, url: WebURL, by head: ResponseHead) -> [WebURL] {
@@ -93,39 +119,6 @@ package enum StorageRules {
       urls.append(target)
     }
     return urls
-  }
-}
-
-/// Which fields of the request an answer depends on.
-package struct Vary: Sendable, Equatable {
-  /// In lower case, sorted, each once.
-  package private(set) var names: [String] = []
-  /// It depends on something that no cache can know.
-  package private(set) var isAny = false
-
-  package init(_ fields: HeaderFields) {
-    var found: Set<String> = []
-    for line in fields.values("Vary") {
-      for part in line.split(separator: ",") {
-        let name = String(part).trimmed.lowercased()
-        if name == "*" { isAny = true }
-        if !name.isEmpty { found.insert(name) }
-      }
-    }
-    // Codings are taken off before anything is stored.
-    found.remove("accept-encoding")
-    names = found.sorted()
-  }
-
-  /// What a request says of each name: lines joined, white space around list members left out.
-  package static func values(_ names: [String], in request: HeaderFields) -> [(name: String, value: String?)]
-  {
-    names.map { name in
-      let lines = request.values(name)
-      guard !lines.isEmpty else { return (name, nil) }
-      let parts = lines.joined(separator: ",").split(separator: ",", omittingEmptySubsequences: false)
-      return (name, parts.map { String($0).trimmed }.joined(separator: ","))
-    }
   }
 }
 

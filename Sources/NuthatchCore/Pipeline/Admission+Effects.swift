@@ -1,0 +1,55 @@
+import NuthatchHTTP
+
+// What the answer to a request that isn't a GET does to what is stored.
+
+extension Admission {
+  func affectStored(_ content: Digest?) {
+    invalidate()
+    guard arrival.redirects.isEmpty else { return }
+    switch plan.first.method {
+    case "HEAD": freshen()
+    case "POST": storeForGet(content)
+    default: break
+    }
+  }
+
+  private func invalidate() {
+    for url in StorageRules.invalidated(method: plan.first.method, url: plan.first.url, by: head) {
+      shared.forget(AnswerName(address: url.address, partition: plan.name.partition))
+      shared.forget(AnswerName(address: url.address, partition: []))
+    }
+  }
+
+  /// An answer to HEAD says what one to GET would have said: the stored one is renewed by it, or known to be of the past.
+  private func freshen() {
+    guard let stored = shared.find(plan)?.meta, stored.redirects == 0, stored.head.status == 200 else {
+      return
+    }
+    if head.isGone { return shared.takeOut(plan.name) }
+    guard head.status == 200 else { return }
+    var meta = stored
+    if let freshened = StorageRules.freshened(stored.head, by: head) {
+      meta = Caching.renewed(
+        stored, with: freshened, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
+    } else {
+      meta.head = StorageRules.outdated(stored.head)
+    }
+    switch Caching.fate(of: meta, [], plan) {
+    case .kept: _ = shared.write(meta, plan, nil)
+    case .dropped: shared.takeOut(plan.name)
+    case .left: break
+    }
+  }
+
+  private func storeForGet(_ content: Digest?) {
+    let answer = StoredAnswer(
+      head: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime, isPicture: false)
+    guard StorageRules.answersGet(answer, at: plan.first.url, plan.policy.freshnessRules) else { return }
+    store(content)
+  }
+}
+
+extension ResponseHead {
+  /// Whether the server says that there is nothing any more.
+  var isGone: Bool { status == 404 || status == 410 }
+}

@@ -1,0 +1,96 @@
+import NuthatchCore
+import TestServer
+import Testing
+
+/// What those get from the cache who don't want all of an answer, or want it only if it has changed.
+@Suite("Parts of what is stored") struct StoredPartsTests {
+  let clock = TestClock()
+  let bench: Bench
+
+  init() throws {
+    let clock = clock
+    bench = try Bench { $0.clock = clock.wall }
+    bench.server.on(
+      "/a",
+      Script(
+        headers: ["Cache-Control": "max-age=60", "ETag": "\"1\"", "Content-Type": "text/plain"],
+        steps: [.text("0123456789")], answersConditions: true, answersRanges: true))
+    _ = try bench.get("/a")
+  }
+
+  private func get(_ fields: [(String, String)]) throws -> Response {
+    try bench.get("/a") { $0.headers = fields }
+  }
+
+  @Test(
+    "come from the cache",
+    arguments: [
+      ("bytes=2-4", "234", "bytes 2-4/10"), ("bytes=8-", "89", "bytes 8-9/10"),
+      ("bytes=-3", "789", "bytes 7-9/10"), ("bytes=5-999", "56789", "bytes 5-9/10"),
+      ("bytes=-99", "0123456789", "bytes 0-9/10"), ("BYTES=0-0", "0", "bytes 0-0/10"),
+    ])
+  func ranges(asked: String, text: String, range: String) throws {
+    let part = try get([("Range", asked)])
+    #expect(part.status == 206 && part.isInCache && part.text == text)
+    #expect(part.header("Content-Range") == range)
+    #expect(part.header("Content-Length") == String(text.utf8.count))
+    #expect(part.header("Content-Type") == "text/plain" && part.header("Age") == "0")
+    #expect(bench.server.count("/a") == 1)
+    #expect(try bench.get("/a").text == "0123456789")
+  }
+
+  @Test("that lie behind the end are none", arguments: ["bytes=10-", "bytes=99-100", "bytes=-0"])
+  func unsatisfiable(asked: String) throws {
+    let answer = try get([("Range", asked)])
+    #expect(answer.status == 416 && answer.bodySize == 0)
+    #expect(answer.header("Content-Range") == "bytes */10")
+    #expect(bench.server.count("/a") == 1)
+  }
+
+  @Test("are given only to those whose other parts are of the same bytes")
+  func ifRange() throws {
+    #expect(try get([("Range", "bytes=2-4"), ("If-Range", "\"1\"")]).text == "234")
+    let whole = try get([("Range", "bytes=2-4"), ("If-Range", "\"2\"")])
+    #expect(whole.status == 200 && whole.text == "0123456789" && whole.isInCache)
+    #expect(try get([("Range", "bytes=2-4"), ("If-Range", "W/\"1\"")]).status == 200)
+    #expect(bench.server.count("/a") == 1)
+  }
+
+  @Test("that nobody here can make come from the server, and don't replace what is stored")
+  func others() throws {
+    for asked in ["bytes=0-1,3-4", "lines=1-2", "bytes=4-2"] { _ = try get([("Range", asked)]) }
+    #expect(bench.server.count("/a") == 4)
+    clock.advance(seconds: 100)
+    let part = try get([("Range", "bytes=2-4")])
+    #expect(part.status == 206 && !part.isInCache)
+    #expect(bench.server.count("/a") == 5)
+    #expect(bench.server.requests("/a")[4].headers["If-None-Match"] == nil)
+    #expect(try bench.get("/a") { $0.policy = Policy(.offline) }.text == "0123456789")
+  }
+
+  @Test("are none for whoever has all of it")
+  func notModified() throws {
+    for fields in [
+      [("If-None-Match", "\"0\", \"1\"")], [("If-None-Match", "W/\"1\"")], [("If-None-Match", "*")],
+      [("If-None-Match", "\"1\""), ("If-Modified-Since", "nonsense")],
+      [("If-None-Match", "\"1\""), ("Range", "bytes=0-1")],
+    ] {
+      let answer = try get(fields)
+      #expect(answer.status == 304 && answer.bodySize == 0 && answer.isInCache)
+      #expect(answer.header("ETag") == "\"1\"" && answer.header("Content-Type") == nil)
+    }
+    let other = try get([("If-None-Match", "\"2\"")])
+    #expect(other.status == 200 && other.isInCache && other.text == "0123456789")
+    #expect(bench.server.count("/a") == 1)
+  }
+
+  @Test("are the server's business when they depend on the version that is there")
+  func passedOn() throws {
+    _ = try get([("If-Match", "\"1\"")])
+    #expect(bench.server.requests("/a")[1].headers["If-Match"] == "\"1\"")
+    // A stale answer's own condition isn't mixed with the caller's.
+    clock.advance(seconds: 100)
+    #expect(try get([("If-None-Match", "\"1\"")]).status == 304)
+    #expect(bench.server.requests("/a")[2].headers.values(of: "If-None-Match") == ["\"1\""])
+  }
+}

@@ -1,0 +1,191 @@
+import NuthatchHTTP
+import Testing
+
+private func head(_ status: Int = 200, _ fields: (String, String)...) -> ResponseHead {
+  var head = ResponseHead(status: status)
+  for (name, value) in fields { head.fields.append(name, value) }
+  return head
+}
+
+private func fields(_ pairs: (String, String)...) -> HeaderFields {
+  var fields = HeaderFields()
+  for (name, value) in pairs { fields.append(name, value) }
+  return fields
+}
+
+private let now: Int64 = 1_700_000_000
+
+@Suite("Ranges") struct ByteRangeTests {
+  private func bytes(_ text: String, in length: Int64 = 10) -> Range<Int64>? {
+    ByteRange(fields(("Range", text)))?.resolved(in: length)
+  }
+
+  @Test("are bytes of a body, as far as it has them")
+  func resolved() {
+    #expect(bytes("bytes=0-1") == 0..<2)
+    #expect(bytes("bytes=3-") == 3..<10)
+    #expect(bytes("bytes=-4") == 6..<10)
+    #expect(bytes("bytes=-40") == 0..<10)
+    #expect(bytes("bytes=9-99999999999999999999999") == 9..<10)
+    #expect(bytes("bytes=0-9223372036854775807") == 0..<10)
+    for text in ["bytes=10-", "bytes=-0", "bytes=99999999999999999999-"] { #expect(bytes(text) == nil) }
+    #expect(bytes("bytes=0-", in: 0) == nil && bytes("bytes=-1", in: 0) == nil)
+  }
+
+  @Test(
+    "of another form count as not said",
+    arguments: [
+      "", "bytes", "bytes=", "bytes=-", "bytes=2-1", "bytes=a-b", "bytes=0-1,2-3", "lines=1-2", "bytes=1--2",
+    ])
+  func others(text: String) { #expect(ByteRange(fields(("Range", text))) == nil) }
+}
+
+@Suite("Conditions") struct RequestConditionTests {
+  private func reply(_ head: ResponseHead, _ request: (String, String)...) -> RequestConditions.Reply? {
+    var wanted = HeaderFields()
+    for (name, value) in request { wanted.append(name, value) }
+    return RequestConditions.reply(to: wanted, from: head, length: 10, now: now)
+  }
+
+  private let date = ("Date", "Tue, 14 Nov 2023 22:13:20 GMT")
+  private let changed = ("Last-Modified", "Tue, 14 Nov 2023 21:13:20 GMT")
+
+  @Test("on tags are weak, and above those on dates")
+  func tags() {
+    let tagged = head(200, ("ETag", "\"a,b\""), changed, date)
+    #expect(reply(tagged, ("If-None-Match", "\"x\", W/\"a,b\"")) == .notModified)
+    #expect(reply(tagged, ("If-None-Match", "\"x\""), ("If-None-Match", "\"a,b\"")) == .notModified)
+    #expect(reply(tagged, ("If-None-Match", "\"a"), ("If-Modified-Since", date.1)) == .whole)
+    #expect(reply(head(), ("If-None-Match", "*")) == .notModified)
+    #expect(reply(head(), ("If-None-Match", "\"a\"")) == .whole)
+  }
+
+  @Test("on dates take the answer's own date where it has no other")
+  func dates() {
+    #expect(reply(head(200, changed), ("If-Modified-Since", changed.1)) == .notModified)
+    #expect(reply(head(200, changed), ("If-Modified-Since", "Tue, 14 Nov 2023 21:13:19 GMT")) == .whole)
+    #expect(reply(head(200, date), ("If-Modified-Since", date.1)) == .notModified)
+    #expect(reply(head(200, changed), ("If-Modified-Since", "yesterday")) == .whole)
+    #expect(reply(head(), ("If-Modified-Since", date.1)) == .whole)
+  }
+
+  @Test("on parts are strong")
+  func parts() {
+    let range = ("Range", "bytes=0-1")
+    let tagged = head(200, ("ETag", "\"1\""), changed, date)
+    #expect(reply(tagged, range, ("If-Range", "\"1\"")) == .part(0..<2))
+    #expect(reply(tagged, range, ("If-Range", changed.1)) == .part(0..<2))
+    for other in ["\"2\"", "W/\"1\"", date.1, "nonsense"] {
+      #expect(reply(tagged, range, ("If-Range", other)) == .whole)
+    }
+    #expect(reply(head(200, ("ETag", "W/\"1\"")), range, ("If-Range", "W/\"1\"")) == .whole)
+    // Within one second there may be two versions with one date.
+    #expect(reply(head(200, ("Last-Modified", date.1), date), range, ("If-Range", date.1)) == .whole)
+  }
+
+  @Test("that are the server's business have no reply here")
+  func passedOn() {
+    #expect(reply(head(), ("If-Match", "\"1\"")) == nil)
+    #expect(reply(head(), ("If-Unmodified-Since", date.1)) == nil)
+    #expect(reply(head(), ("Range", "bytes=0-1,3-4")) == nil)
+    #expect(reply(head(404), ("Range", "bytes=0-1")) == nil)
+    #expect(reply(head(200, ("Content-Encoding", "gzip")), ("Range", "bytes=0-1")) == nil)
+  }
+
+  @Test("are answered with the fields that belong to the reply")
+  func heads() {
+    let stored = head(
+      200, ("ETag", "\"1\""), ("Content-Type", "image/png"), ("Content-Length", "10"),
+      ("Cache-Control", "max-age=5"))
+    let part = RequestConditions.head(of: .part(2..<5), from: stored, length: 10)
+    #expect(part.status == 206 && part.fields.values("Content-Length") == ["3"])
+    #expect(part.fields["Content-Range"] == "bytes 2-4/10" && part.fields["Content-Type"] == "image/png")
+    let same = RequestConditions.head(of: .notModified, from: stored, length: 10)
+    #expect(same.status == 304 && same.fields.fields.map(\.name) == ["ETag", "Cache-Control"])
+    let none = RequestConditions.head(of: .unsatisfiable, from: stored, length: 10)
+    #expect(none.status == 416 && none.fields["Content-Range"] == "bytes */10")
+    #expect(RequestConditions.head(of: .whole, from: stored, length: 10) == stored)
+  }
+}
+
+@Suite("Rules of RFC 9111 beside the common ones") struct OtherRulesTests {
+  private func standing(_ control: String, after age: Int64, _ wish: String) -> Freshness.Standing {
+    StoredAnswer(
+      head: head(200, ("Cache-Control", control)), requestTime: now, responseTime: now, isPicture: false
+    )
+    .freshness(for: fields(("Cache-Control", wish)), FreshnessRules(.rfc9111), now: now + age).standing
+  }
+
+  @Test("a reload doesn't ask about what is immutable, while that is fresh")
+  func immutable() {
+    #expect(standing("max-age=10, immutable", after: 5, "max-age=0") == .fresh)
+    #expect(standing("max-age=10, immutable", after: 10, "max-age=0") == .stale)
+    #expect(standing("max-age=10, immutable", after: 5, "max-age=3") == .stale)
+    #expect(standing("max-age=10, immutable", after: 5, "no-cache") == .mustValidate)
+    #expect(standing("max-age=10", after: 5, "max-age=0") == .stale)
+  }
+
+  @Test("max-stale includes its own number")
+  func maxStale() {
+    #expect(standing("max-age=10", after: 70, "max-stale=60") == .fresh)
+    #expect(standing("max-age=10", after: 71, "max-stale=60") == .stale)
+    #expect(standing("max-age=10", after: 10, "max-stale=0") == .fresh)
+    #expect(standing("max-age=10", after: 10, "max-age=20") == .stale)
+  }
+
+  @Test("capitals don't matter in dates")
+  func dates() {
+    for text in [
+      "SUN, 06 nov 1994 08:49:37 gmt", "sunday, 06-NOV-94 08:49:37 Gmt", "sUn nOv  6 08:49:37 1994",
+    ] {
+      #expect(HTTPDate.seconds(text, now: now) == 784_111_777)
+    }
+  }
+
+  @Test("lists without an order are the same in any")
+  func vary() {
+    func value(_ name: String, _ text: String) -> String? {
+      Vary.values([name], in: fields((name, text)))[0].value
+    }
+    #expect(value("accept-language", "en, de") == value("accept-language", " De ,  eN"))
+    #expect(value("accept-language", "en;q=0.5") == value("accept-language", "EN ; q=0.5"))
+    #expect(value("accept-language", "en, de") != value("accept-language", "en, de;q=0.5"))
+    #expect(value("accept", "a/b, c/d") == value("accept", "c/d,a/b"))
+    #expect(value("x", "a, b") != value("x", "b, a"))
+    // Who gets a coding that stays on is not everybody.
+    let coded = fields(("Vary", "Accept-Encoding"), ("Content-Encoding", "br"))
+    #expect(Vary(coded).names == ["accept-encoding"])
+    #expect(Vary(fields(("Vary", "Accept-Encoding"), ("Content-Encoding", "gzip"))).names.isEmpty)
+  }
+
+  @Test("an answer to HEAD freshens what it doesn't contradict")
+  func head200() {
+    let stored = head(200, ("ETag", "\"1\""), ("Content-Length", "5"), ("X", "old"))
+    #expect(StorageRules.freshened(stored, by: head(200, ("X", "new")))?.fields["X"] == "new")
+    #expect(StorageRules.freshened(stored, by: head(200, ("ETag", "\"1\""), ("Content-Length", "5"))) != nil)
+    #expect(StorageRules.freshened(stored, by: head(200, ("ETag", "W/\"1\""))) == nil)
+    #expect(StorageRules.freshened(stored, by: head(200, ("Content-Length", "6"))) == nil)
+    let outdated = StoredAnswer(
+      head: StorageRules.outdated(head(200, ("Cache-Control", "max-age=60"))), requestTime: now,
+      responseTime: now, isPicture: true)
+    for kind in [FreshnessRules.Kind.kit, .rfc9111] {
+      #expect(outdated.freshness(for: HeaderFields(), FreshnessRules(kind), now: now).standing == .stale)
+    }
+  }
+
+  @Test("an answer to POST is one to GET only when it says so, and for how long")
+  func post() throws {
+    let url = try WebURL("http://a.example/x?y")
+    func isStored(_ head: ResponseHead, _ kind: FreshnessRules.Kind = .rfc9111) -> Bool {
+      let answer = StoredAnswer(head: head, requestTime: now, responseTime: now, isPicture: false)
+      return StorageRules.answersGet(answer, at: url, FreshnessRules(kind))
+    }
+    let long = ("Cache-Control", "max-age=60")
+    #expect(isStored(head(200, long, ("Content-Location", "/x?y"))))
+    #expect(!isStored(head(200, long, ("Content-Location", "/x?y")), .kit))
+    #expect(!isStored(head(200, long, ("Content-Location", "/x"))))
+    #expect(!isStored(head(200, ("Content-Location", "/x?y"))))
+    #expect(!isStored(head(201, long, ("Content-Location", "/x?y"))))
+    #expect(!isStored(head(200, long)))
+  }
+}
