@@ -54,6 +54,7 @@ struct Admission: Sendable {
       }
       received.arrive()
       var fetched = Fetched(head: head, body: body, content: content, pictures: pictures, origin: origin)
+      fetched.isFromPublic = arrival.isFromPublic
       if isNamed, isToBeJudged { fetched.keep = { store(content) } }
       then(.answered(fetched))
     }
@@ -154,7 +155,7 @@ extension FetchTask {
     let wanting = errands.filter { $0.plan.wantsPictures }
     let admission = Admission(
       shared: shared, plan: plan, arrival: exchange.arrival(head, timings), received: exchange.body,
-      isBodyMissing: exchange.skipsBody,
+      isBodyMissing: exchange.skipsBody && head.redirection == nil,
       base: exchange.isConditional ? base : nil,
       recipes: Array(Set(wanting.flatMap(\.plan.recipes))), made: exchange.earlyStop?.made ?? [:],
       maxPixels: wanting.map(\.plan.maxPixels).max() ?? 0,

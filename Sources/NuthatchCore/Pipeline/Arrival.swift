@@ -9,6 +9,8 @@ struct Arrival: Sendable {
   let responseTime: Int64
   /// How far the fetch reached (`Meta.reach`).
   let reach: UInt8
+  /// Whether what it leads to counts as sent there by a public server.
+  let isFromPublic: Bool
   let origin: AnswerOrigin
 
   /// As it is kept, still without a body.
@@ -28,6 +30,6 @@ extension Exchange {
   func arrival(_ head: ResponseHead, _ timings: TransferTimings) -> Arrival {
     Arrival(
       head: head, redirects: redirects, requestTime: requestTime, responseTime: responseTime, reach: reach,
-      origin: origin(timings))
+      isFromPublic: isSentByPublic, origin: origin(timings))
   }
 }

@@ -105,10 +105,11 @@ extension Errand {
     guard found.meta.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.meta.bodyLength) }
     switch (found.standing, plan.delivery) {
     case (.fresh, _), (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):
-      shared.counts.hits.count()
+      if !found.leadsOn { shared.counts.hits.count() }
       if found.standing != .fresh { shared.revalidateBehind(plan, found) }
       deliver(found, .cached, .stored(found), isFinal: true)
     case (.staleWhileRevalidate, .twice), (.stale, .twice):
+      if found.leadsOn { return fetch() }
       deliver(found, .cached, .stored(found), isFinal: false)
     case (.stale, .fresh), (.mustValidate, _):
       fetch()
@@ -126,6 +127,7 @@ extension Errand {
     guard ticket.isOpen else { return }
     switch outcome {
     case .answered(let fetched):
+      if fetched.head.redirection != nil, plan.isHopByHop { return follow(fetched) }
       if let kind = question(about: fetched) { return ask(kind, about: fetched) }
       deliver(fetched)
     case .unchanged(let renewed):
@@ -142,13 +144,14 @@ extension Errand {
   func deliver(_ fetched: Fetched) {
     guard ticket.isOpen else { return }
     let status = fetched.head.status
+    let origin = fetched.origin.behind(plan.hops)
     if status >= 500 || status == 429, found?.mayServeOnError == true {
       return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.first.url)", status: status))
     }
     // Whoever came late has not been asked while the bytes were coming.
     guard fetched.body.count <= plan.maxBytes else { return failAsTooLarge(Int64(fetched.body.count)) }
     guard plan.wantsPictures else {
-      let response = Response(url: ticket.url, head: fetched.head, body: fetched.body, origin: fetched.origin)
+      let response = Response(url: ticket.url, head: fetched.head, body: fetched.body, origin: origin)
       return finish(.answer(.fresh, Answer(response: response), isFinal: true))
     }
     guard (200..<300).contains(status) else {
@@ -158,7 +161,7 @@ extension Errand {
       return fail(error)
     }
     if plan.recipes.allSatisfy({ fetched.pictures[$0] != nil }) {
-      return finish(with: fetched.pictures, .fresh, fetched.origin)
+      return finish(with: fetched.pictures, .fresh, origin)
     }
     // It came after the sizes of the others were made.
     guard let content = fetched.content else {
@@ -166,7 +169,7 @@ extension Errand {
     }
     let source = PictureSource(content: content, url: fetched.origin.finalURL, body: fetched.body)
     shared.decodes.pictures(source, plan.recipes, priority: priority, shared.maker(plan)) {
-      self.finish(with: $0, .fresh, fetched.origin)
+      self.finish(with: $0, .fresh, origin)
     }
   }
 
@@ -186,7 +189,9 @@ extension Errand {
     _ found: Found, _ kind: Event.Kind, _ origin: AnswerOrigin, isFinal: Bool,
     orElse error: NuthatchError? = nil
   ) {
+    if found.leadsOn { return follow(found) }
     guard found.meta.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.meta.bodyLength) }
+    let origin = origin.behind(plan.hops)
     if let answer = found.immediateAnswer(to: plan, ticket.url, origin) {
       return show(.answer(kind, answer, isFinal: isFinal))
     }

@@ -36,13 +36,16 @@ struct Exchange {
   /// An unwanted body is read up to here, because that keeps the connection; a longer one costs more than it.
   static let longestSkip = 65_536
 
-  init(_ first: TransferRequest) { hop = first }
+  init(_ first: TransferRequest) {
+    hop = first
+    isSentByPublic = first.isSentByPublic
+  }
 
   /// Begins anew at the first hop.
   mutating func begin(again first: TransferRequest) {
     hop = first
     redirects = []
-    isSentByPublic = false
+    isSentByPublic = first.isSentByPublic
     reach = 0
     clear()
   }

@@ -136,7 +136,11 @@ extension FetchTask: TransferSink {
     exchange.head = head
     exchange.responseTime = shared.clock.seconds
     noteAnswer(head)
-    if let location = head.redirection { return judgeRedirect(location) }
+    if head.redirection != nil {
+      if !plan.isHopByHop { return judgeRedirect(head) }
+      exchange.skipsBody = true
+      return .goOn
+    }
     guard head.mayHaveBody(method: exchange.hop.method) else { return .goOn }
     let announced = (try? head.contentLength()) ?? 0  // the transport has refused a malformed one already
     // Pictures come with success only: whoever wants nothing else needs no error page.
@@ -154,21 +158,16 @@ extension FetchTask: TransferSink {
     return .goOn
   }
 
-  private func judgeRedirect(_ location: String) -> TransferVerdict {
+  private func judgeRedirect(_ head: ResponseHead) -> TransferVerdict {
     guard exchange.redirects.count < RequestPlan.longestChain else {
       return refuse(.tooManyRedirects, "more than \(RequestPlan.longestChain) redirects, the last from")
     }
     do {
-      let target = try exchange.hop.url.resolving(Array(location.utf8))
-      if let (user, password) = target.credentials, (user + password).contains(0) {
-        return refuse(.badURL, "a redirect with a NUL in user or password, from")
-      }
-      exchange.next = target
+      exchange.next = try RequestPlan.target(of: head, from: exchange.hop.url)
       return .goOn
     } catch {
-      let place =
-        "\(error.reason), at byte \(error.position) of \(WebURL.redacted(location).quotedForMessage)"
-      return refuse(.badURL, "a redirect that can't be followed (\(place)) from")
+      exchange.refusal = error
+      return .stop
     }
   }
 

@@ -167,6 +167,8 @@ struct Fetched: Sendable {
   let content: Digest?
   let pictures: [Recipe: Result<Picture, NuthatchError>]
   let origin: AnswerOrigin
+  /// Whether a public server has had a part in it.
+  var isFromPublic = false
   /// Stores it, on a worker's thread; nil when that has been done.
   var keep: (@Sendable () -> Void)?
 }

@@ -4,10 +4,13 @@ import NuthatchTransport
 struct RequestPlan: Sendable {
   static let longestChain = 10
 
-  let first: TransferRequest
-  let name: AnswerName
+  private(set) var first: TransferRequest
+  private(set) var name: AnswerName
   /// Requests with the same are answered by one fetch; nil for what is never shared.
-  let joint: Joint?
+  private(set) var joint: Joint?
+  /// How many redirects, each a request of its own, have led here.
+  private(set) var hops = 0
+  private let partition: String?
   let recipes: [Recipe]
   let maxPixels: Int
   let maxBytes: Int64
@@ -28,12 +31,19 @@ struct RequestPlan: Sendable {
   /// What must be equal for two requests to be one at the server: the answer's name, the guard, and every header that
   /// the caller set.
   struct Joint: Hashable, Sendable {
-    let name: AnswerName
+    var name: AnswerName
     let guardGrade: Guard
-    let fields: [String]
+    var fields: [String]
+    /// Whether a redirect is an answer (`isHopByHop`), and whether a public server sent the request here.
+    let isHopByHop: Bool
+    var isSentByPublic = false
   }
 
   var wantsPictures: Bool { !recipes.isEmpty }
+
+  /// Whether each redirect is an answer of its own, stored by its own rules, and followed by a request of its own; else
+  /// one fetch follows them all, and what they lead to is stored under the URL that was asked for.
+  var isHopByHop: Bool { joint?.isHopByHop == true && !asksForPart }
 
   /// Whether what is stored may answer.
   var readsStore: Bool { joint != nil && policy.rules != .reload && !(asksForPart && wantsPictures) }
@@ -85,8 +95,9 @@ struct RequestPlan: Sendable {
     guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative: \(first.url)") }
     guard maxPixels > 0 else { throw NuthatchError(.invalid, "max_pixels is not positive: \(first.url)") }
     recipes = try Self.recipes(request, first.url)
+    partition = request.partition
     name = Self.name(request, first)
-    joint = Self.joint(request, name, guardGrade)
+    joint = Self.joint(request, name, guardGrade, policy)
     self.first = first
   }
 
@@ -128,23 +139,68 @@ struct RequestPlan: Sendable {
     if request.key == nil, request.ignoreQuery, let query = address.firstIndex(of: "?") {
       address = String(address[..<query])
     }
-    var secrets: [(String, [UInt8])] = []
-    if let (user, password) = first.credentials { secrets.append(("user", user + [0] + password)) }
-    for field in first.headers.fields where field.isSecret {
-      secrets.append((field.name.lowercased(), Array(field.value.utf8)))
-    }
-    return AnswerName(address: address, secrets: secrets, named: request.partition)
+    return AnswerName(address: address, secrets: first.secrets, named: request.partition)
   }
 
-  private static func joint(_ request: Request, _ name: AnswerName, _ guardGrade: Guard) -> Joint? {
+  private static func joint(
+    _ request: Request, _ name: AnswerName, _ guardGrade: Guard, _ policy: Policy
+  ) -> Joint? {
     guard request.method == "GET", request.body.isEmpty else { return nil }
     return Joint(
       name: name, guardGrade: guardGrade,
-      fields: request.headers.map { "\($0.name.lowercased()): \($0.value)" })
+      fields: request.headers.map { "\($0.name.lowercased()): \($0.value)" },
+      isHopByHop: policy.rules == .rfc9111)
+  }
+
+  /// The request for what a redirect leads to.
+  ///
+  /// - Parameter sentByPublic: whether a public server said so.
+  func following(_ head: ResponseHead, sentByPublic: Bool) throws(NuthatchError) -> RequestPlan {
+    guard hops < Self.longestChain else {
+      throw NuthatchError(
+        .tooManyRedirects, "more than \(Self.longestChain) redirects, the last from: \(first.url)")
+    }
+    var next = self
+    next.hops += 1
+    next.first = first.redirected(to: try Self.target(of: head, from: first.url), status: head.status)
+    next.first.isSentByPublic = first.isSentByPublic || sentByPublic
+    next.name = AnswerName(address: next.first.url.address, secrets: next.first.secrets, named: partition)
+    let names = Set(next.first.headers.fields.map { $0.name.lowercased() })
+    next.joint?.name = next.name
+    next.joint?.fields.removeAll { line in !names.contains(String(line.prefix { $0 != ":" })) }
+    next.joint?.isSentByPublic = next.first.isSentByPublic
+    return next
+  }
+
+  /// Where a redirect leads.
+  static func target(of head: ResponseHead, from url: WebURL) throws(NuthatchError) -> WebURL {
+    let location = head.redirection ?? ""
+    let target: WebURL
+    do {
+      target = try url.resolving(Array(location.utf8))
+    } catch {
+      let place =
+        "\(error.reason), at byte \(error.position) of \(WebURL.redacted(location).quotedForMessage)"
+      throw NuthatchError(.badURL, "a redirect that can't be followed (\(place)) from: \(url)")
+    }
+    if let (user, password) = target.credentials, (user + password).contains(0) {
+      throw NuthatchError(.badURL, "a redirect with a NUL in user or password, from: \(url)")
+    }
+    return target
   }
 }
 
 extension TransferRequest {
+  /// What makes its answer one for somebody.
+  fileprivate var secrets: [(String, [UInt8])] {
+    var secrets: [(String, [UInt8])] = []
+    if let (user, password) = credentials { secrets.append(("user", user + [0] + password)) }
+    for field in headers.fields where field.isSecret {
+      secrets.append((field.name.lowercased(), Array(field.value.utf8)))
+    }
+    return secrets
+  }
+
   /// The request that a redirect from this one leads to (RFC 9110, 15.4), without what must stay with the origin.
   func redirected(to url: WebURL, status: Int) -> TransferRequest {
     var next = self

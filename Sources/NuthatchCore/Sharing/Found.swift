@@ -18,9 +18,13 @@ struct Found: Sendable {
   /// Thumbnails that have to be unpacked.
   let thumbs: [Recipe: ThumbRecord.Stored]
 
+  /// Whether it is a redirect, which is followed and never delivered.
+  var leadsOn: Bool { meta.head.redirection != nil }
+
   /// Whether everything is still there that the request wants.
   func isAnswer(to plan: RequestPlan) -> Bool {
     if plan.asksForPart { return reply(to: plan) != nil }
+    if leadsOn { return true }
     guard plan.wantsPictures else { return body != nil || meta.bodyLength == 0 }
     guard (200..<300).contains(meta.head.status), meta.content != nil else { return false }
     return body != nil || plan.recipes.allSatisfy { pictures[$0] != nil || thumbs[$0] != nil }
@@ -28,7 +32,7 @@ struct Found: Sendable {
 
   /// The answer, when it needs no decoding.
   func immediateAnswer(to plan: RequestPlan, _ url: String, _ origin: AnswerOrigin) -> Answer? {
-    guard isAnswer(to: plan), meta.bodyLength <= plan.maxBytes else { return nil }
+    guard !leadsOn, isAnswer(to: plan), meta.bodyLength <= plan.maxBytes else { return nil }
     guard plan.wantsPictures else {
       return Answer(response: response(reply(to: plan) ?? .whole, url, origin))
     }
@@ -45,7 +49,7 @@ struct Found: Sendable {
 
   /// What the pictures are made from; nil when nothing is there any more.
   func pictureSource(_ plan: RequestPlan) -> PictureSource? {
-    guard isAnswer(to: plan), let content = meta.content else { return nil }
+    guard !leadsOn, isAnswer(to: plan), let content = meta.content else { return nil }
     return PictureSource(
       content: content, url: meta.finalURL, pictures: pictures, thumbs: thumbs, body: body.map { Payload($0) }
     )
@@ -53,6 +57,13 @@ struct Found: Sendable {
 }
 
 extension AnswerOrigin {
+  /// The same, so many redirects further on.
+  func behind(_ hops: Int) -> AnswerOrigin {
+    var origin = self
+    origin.redirects += hops
+    return origin
+  }
+
   /// From the cache.
   static func stored(_ found: Found) -> AnswerOrigin {
     AnswerOrigin(

@@ -1,0 +1,132 @@
+import NuthatchCore
+import TestServer
+import Testing
+
+/// Under RFC 9111 each redirect is stored and asked about by its own rules.
+@Suite("Hops under RFC 9111") struct HopTests {
+  let clock = TestClock()
+  let bench: Bench
+
+  init() throws {
+    let clock = clock
+    bench = try Bench {
+      $0.clock = clock.wall
+      $0.policy = Policy(.rfc9111)
+    }
+    bench.server.on(
+      "/b",
+      Script(
+        headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""], steps: [.text("b")],
+        answersConditions: true))
+  }
+
+  private func hop(_ path: String, to target: String, _ control: String?, status: Int = 302) {
+    var script = Script.redirect(to: target, status: status)
+    if let control { script = script.with("Cache-Control", control) }
+    bench.server.on(path, script)
+  }
+
+  private func get(_ path: String) throws -> Response { try bench.get(path) { $0.delivery = .fresh } }
+
+  @Test("are fresh, each for as long as it says")
+  func lifetimes() throws {
+    hop("/hop", to: "/b", "max-age=600")
+    let first = try get("/hop")
+    #expect(first.text == "b" && first.redirects == 1 && !first.isInCache)
+    #expect(first.finalURL == bench.server.url("/b") && first.url == bench.server.url("/hop"))
+    let second = try get("/hop")
+    #expect(second.isInCache && second.redirects == 1 && second.finalURL == first.finalURL)
+    #expect(try get("/b").isInCache)
+    #expect(bench.server.count() == 2)
+    clock.advance(seconds: 100)
+    #expect(try get("/hop").source == .revalidated)
+    #expect(bench.server.count("/hop") == 1)
+    clock.advance(seconds: 600)
+    #expect(try get("/hop").text == "b")
+    #expect(bench.server.count("/hop") == 2)
+  }
+
+  @Test("without a lifetime are asked again, and what they lead to is not")
+  func noLifetime() throws {
+    for (path, control) in [("/plain", nil), ("/never", "no-store")] as [(String, String?)] {
+      hop(path, to: "/b", control)
+      #expect(try get(path).text == "b")
+      let again = try get(path)
+      #expect(again.isInCache && again.redirects == 1)
+      #expect(bench.server.count(path) == 2)
+    }
+    #expect(bench.server.count("/b") == 1)
+  }
+
+  @Test("lead through the cache, as far as it goes, to pictures too")
+  func pictures() throws {
+    bench.server.on(
+      "/c.png",
+      Script(headers: ["Cache-Control": "max-age=60"], steps: [.bytes(Pictures.png(width: 40, height: 20))]))
+    hop("/one", to: "/two", "max-age=600", status: 301)
+    hop("/two", to: "/c.png", "max-age=600", status: 308)
+    for round in 0..<2 {
+      let image = try bench.thumbnail("/one", 16)
+      #expect(image.width == 16 && image.isInCache == (round == 1))
+    }
+    #expect(bench.server.count() == 3)
+    var request = Request(bench.server.url("/one"))
+    request.policy = Policy(.offline)
+    #expect(try bench.cache.thumbnail(request, ImageOptions(ThumbnailBox(16))).width == 16)
+  }
+
+  @Test("that go round and round end")
+  func loops() throws {
+    hop("/x", to: "/y", "max-age=600")
+    hop("/y", to: "/x", "max-age=600")
+    for _ in 0..<2 { #expect(try bench.failure("/x").code == .tooManyRedirects) }
+    #expect(bench.server.count() == 2)
+    for count in 0..<11 { hop("/n\(count)", to: count == 0 ? "/b" : "/n\(count - 1)", nil) }
+    #expect(try get("/n9").text == "b")
+    #expect(try bench.failure("/n10").code == .tooManyRedirects)
+    hop("/bad", to: "http://", nil)
+    #expect(try bench.failure("/bad").code == .badURL)
+  }
+
+  @Test("leave what is secret with their origin, so that what they lead to is everybody's")
+  func secrets() throws {
+    let other = try TestServer.start()
+    defer { other.stop() }
+    other.on("/c", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("c")]))
+    hop("/hop", to: other.url("/c"), "max-age=600")
+    let mine = try bench.get("/hop") {
+      $0.user = ("anna", "1")
+      $0.headers = [("X-Api-Key", "2")]
+    }
+    #expect(mine.text == "c")
+    #expect(other.requests("/c")[0].headers["Authorization"] == nil)
+    #expect(other.requests("/c")[0].headers["X-Api-Key"] == nil)
+    #expect(try bench.cache.get(other.url("/c")).isInCache)
+    // The redirect itself was for the one who asked.
+    #expect(try get("/hop").isInCache)
+    #expect(bench.server.count("/hop") == 2)
+  }
+
+  @Test("that can't be asked about stand in for themselves")
+  func unreachable() throws {
+    hop("/hop", to: "/b", "max-age=10")
+    _ = try get("/hop")
+    clock.advance(seconds: 100)
+    bench.server.on(prefix: "/", { _ in .raw([.close]) })
+    for path in ["/hop", "/b"] { bench.server.on(path, Script.raw([.close])) }
+    let answer = try get("/hop")
+    #expect(answer.text == "b" && answer.isStale && answer.redirects == 1)
+  }
+
+  @Test("are one for all who ask at once")
+  func joined() throws {
+    bench.server.on("/hop", Script.redirect(to: "/b").after(.wait("gate")))
+    let tickets = try (0..<20).map { _ in try bench.cache.submit(Request(bench.server.url("/hop"))) }
+    #expect(bench.server.gate("gate").waitUntilReached(1))
+    while bench.cache.statistics.joined < 19 {}
+    bench.server.gate("gate").open()
+    for ticket in tickets { #expect(try ticket.result().text == "b") }
+    #expect(bench.server.count("/hop") == 1)
+    #expect(bench.server.count("/b") == 1)
+  }
+}
