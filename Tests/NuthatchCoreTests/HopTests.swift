@@ -1,6 +1,8 @@
-import NuthatchCore
+import NuthatchHTTP
 import TestServer
 import Testing
+
+@testable import NuthatchCore
 
 /// Under RFC 9111 each redirect is stored and asked about by its own rules.
 @Suite("Hops under RFC 9111") struct HopTests {
@@ -128,5 +130,38 @@ import Testing
     for ticket in tickets { #expect(try ticket.result().text == "b") }
     #expect(bench.server.count("/hop") == 1)
     #expect(bench.server.count("/b") == 1)
+  }
+}
+
+@Suite("A request behind a redirect") struct HopPlanTests {
+  private func plans() throws -> (asked: RequestPlan, behind: RequestPlan, direct: RequestPlan) {
+    var options = Cache.Options()
+    options.policy = Policy(.rfc9111)
+    var head = ResponseHead(status: 302)
+    head.fields.append("Location", "http://b.example/y")
+    var request = Request("http://a.example/x")
+    request.headers = [("X-Token", "1"), ("X-Other", "2")]
+    let asked = try RequestPlan(request, options)
+    return (
+      asked, try asked.following(head, sentByPublic: true),
+      try RequestPlan(Request("http://b.example/y"), options)
+    )
+  }
+
+  @Test("from a public server gets no private answer from the cache either")
+  func guarded() throws {
+    let (asked, behind, direct) = try plans()
+    #expect(behind.first.isSentByPublic && !asked.first.isSentByPublic)
+    #expect(direct.admits(1) && !behind.admits(1) && behind.admits(0))
+    // What one may fetch and the other may not is not shared.
+    #expect(behind.joint != direct.joint)
+  }
+
+  @Test("is for what it leads to, without what must stay")
+  func renamed() throws {
+    let (asked, behind, direct) = try plans()
+    #expect(behind.name == direct.name && behind.name != asked.name)
+    #expect(behind.joint?.fields == ["x-other: 2"] && behind.hops == 1)
+    #expect(behind.first.headers["X-Token"] == nil && behind.first.headers["X-Other"] == "2")
   }
 }

@@ -52,6 +52,12 @@ struct RequestPlan: Sendable {
   /// business, and what it says an answer to nobody else.
   var asksForPart: Bool { RequestConditions.names.contains { first.headers.contains($0) } }
 
+  /// Whether an answer may be given whose fetch reached so far. Behind a public server's redirect what isn't public counts as
+  /// far as it would have on the way there.
+  func admits(_ reach: UInt8) -> Bool {
+    guardGrade.admits(first.isSentByPublic && reach > 0 ? AddressReach.link.rawValue : reach)
+  }
+
   /// Whether the network may be asked where nothing is stored.
   var mayUseNetwork: Bool { policy.rules != .offline && !RequestWishes(first.headers).onlyIfCached }
 

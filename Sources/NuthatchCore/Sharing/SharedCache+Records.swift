@@ -6,7 +6,7 @@ import NuthatchStore
 extension SharedCache {
   /// The stored answer to a request. Whatever can't be read is not there.
   func find(_ plan: RequestPlan) -> Found? {
-    guard let meta = meta(plan), plan.guardGrade.admits(meta.reach) else { return nil }
+    guard let meta = meta(plan), plan.admits(meta.reach) else { return nil }
     return found(meta, plan)
   }
 
