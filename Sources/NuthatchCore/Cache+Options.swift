@@ -17,6 +17,8 @@ extension Cache {
     public var policy = Policy.kit
     /// Which addresses may be connected to.
     public var `guard` = Guard.guarded
+    /// Whether `file:` URLs are read: any file that this process may. Off: they are `denied`.
+    public var allowFiles = false
     /// Headers of every request that has none of the same name. None.
     public var headers: [(name: String, value: String)] = []
     /// What the `Accept` header says. nil: `*/*`, and for pictures what is decoded (`Cache.pictureAccept`).

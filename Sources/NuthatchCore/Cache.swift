@@ -51,11 +51,21 @@ public final class Cache: Sendable {
   /// - Throws: `bad_url` or `bad_header` before any network is touched; `invalid`; `closed`; `forked`.
   public func submit(_ request: Request) throws(NuthatchError) -> Ticket {
     try checkUsable()
+    if let local = try LocalRequest(request, options) {
+      let ticket = try register(request)
+      LocalErrand(request: local, ticket: ticket, shared: shared, runtime: runtime).start()
+      return ticket
+    }
     let plan = try RequestPlan(request, options)
+    let ticket = try register(request)
+    Errand.start(plan, ticket, shared, runtime)
+    return ticket
+  }
+
+  private func register(_ request: Request) throws(NuthatchError) -> Ticket {
     let ticket = Ticket(url: request.url, tag: request.tag)
     guard open.add(ticket) else { throw .closed }
     Log.follow(ticket)
-    Errand.start(plan, ticket, shared, runtime)
     return ticket
   }
 

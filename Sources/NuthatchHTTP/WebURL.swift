@@ -61,6 +61,10 @@ extension WebURL {
   /// `text` with any password in it hidden, for messages about URLs that could not be parsed: rather too much hidden
   /// than a password shown that has a slash in it, or stands in front of a forgotten scheme.
   package static func redacted(_ text: String) -> String {
+    // Of the bytes in a `data:` URL a few will do.
+    if text.utf8.count > 100, text.prefix(5).lowercased() == "data:" {
+      return "\(text.prefix(64))… (\(text.utf8.count) bytes)"
+    }
     let bytes = Array(text.utf8)
     let start = bytes.firstRange(of: Array("://".utf8))?.upperBound
     let rest = bytes[(start ?? 0)...]

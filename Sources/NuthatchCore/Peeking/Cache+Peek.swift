@@ -38,6 +38,8 @@ extension Cache {
     }
     var request = Request(text)
     request.boxes = [box]
+    // What needs no server needs a worker.
+    guard try LocalRequest(request, options) == nil else { return nil }
     let plan = try RequestPlan(request, options)
     return shared.sight(plan, url, text, size, decodes: decode).map { shown($0) }
   }
@@ -49,6 +51,7 @@ extension Cache {
     guard request.boxes.count == 1 else {
       throw NuthatchError(.invalid, "\(request.boxes.count) sizes; peek looks for one")
     }
+    guard try LocalRequest(request, options) == nil else { return nil }
     let plan = try RequestPlan(request, options)
     return shared.sight(plan, UnsafeRawBufferPointer(start: nil, count: 0), request.url, 0, decodes: decode)?
       .image

@@ -100,7 +100,7 @@ struct RequestPlan: Sendable {
     inquiry = own.asks.isEmpty ? nil : Inquiry(request: own, options: cacheOptions)
     guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative: \(first.url)") }
     guard maxPixels > 0 else { throw NuthatchError(.invalid, "max_pixels is not positive: \(first.url)") }
-    recipes = try Self.recipes(request, first.url)
+    recipes = try Self.recipes(request, first.url.description)
     partition = request.partition
     name = Self.name(request, first)
     joint = Self.joint(request, name, guardGrade, policy)
@@ -124,7 +124,7 @@ struct RequestPlan: Sendable {
     }
   }
 
-  private static func recipes(_ request: Request, _ url: WebURL) throws(NuthatchError) -> [Recipe] {
+  static func recipes(_ request: Request, _ url: String) throws(NuthatchError) -> [Recipe] {
     guard request.boxes.count <= 64 else {
       throw NuthatchError(.invalid, "\(request.boxes.count) sizes, at most 64 are made at once: \(url)")
     }

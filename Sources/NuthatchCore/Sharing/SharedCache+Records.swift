@@ -59,6 +59,13 @@ extension SharedCache {
     }
   }
 
+  /// Whether a thumbnail is there, in memory or on disk.
+  func hasThumb(_ content: Digest, _ recipe: Recipe) -> Bool {
+    let key = ThumbRecord.key(content, recipe)
+    // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
+    return (try? store.touch(key)) == true || ((try? store.recall(key)) ?? nil) != nil
+  }
+
   /// Without the body a thumbnail of at least twice the size will do.
   private func lookForLarger(_ recipes: [Recipe], of content: Digest, _ thumbs: inout Thumbs) {
     let missing = recipes.filter { thumbs.ready[$0] == nil && thumbs.packed[$0] == nil }

@@ -1,0 +1,84 @@
+import NuthatchImaging
+import NuthatchTransport
+
+/// A ticket's way without a server. Nothing is joined and no answer is stored, because the bytes are at hand; thumbnails are
+/// kept, found by the content as all are.
+struct LocalErrand: Sendable {
+  let request: LocalRequest
+  let ticket: Ticket
+  let shared: SharedCache
+  let runtime: Runtime
+
+  func start() {
+    shared.counts.requests.count()
+    // One that is cancelled meanwhile has nothing to give up.
+    guard ticket.begin(abort: {}) else { return }
+    let isSubmitted = runtime.workers.submit(priority: request.priority) { run() }
+    if !isSubmitted { ticket.finish(.failed(.closed)) }
+  }
+
+  /// On a worker's thread.
+  private func run() {
+    guard ticket.isOpen else { return }
+    ticket.run()
+    do throws(NuthatchError) {
+      let (received, type) = try request.read(runtime.inFlight, shared.path)
+      received.trim()
+      let body = Payload(received)
+      guard request.recipes.isEmpty else { return makePictures(of: body, received) }
+      received.arrive()
+      let response = Response(url: ticket.url, head: head(body, type), body: body, origin: origin(false))
+      ticket.finish(.answer(.fresh, Answer(response: response), isFinal: true))
+    } catch {
+      ticket.finish(.failed(error))
+    }
+  }
+
+  private func makePictures(of body: Payload, _ received: ByteBuffer) {
+    guard let content = body.withBytes({ Digest(of: $0) }) else {
+      return ticket.finish(
+        .failed(NuthatchError(.outOfMemory, "no digest of the bytes: \(request.shownURL)")))
+    }
+    let isStored = request.recipes.allSatisfy { shared.hasThumb(content, $0) }
+    let maker = PictureMaker(
+      workers: runtime.workers, store: shared.store, keeping: shared.settings.thumbs,
+      maxPixels: request.maxPixels, counts: shared.counts)
+    let source = PictureSource(content: content, url: request.shownURL, body: body)
+    maker.makeHere(source, request.recipes, priority: request.priority) { pictures in
+      received.arrive()
+      deliver(pictures, isStored: isStored)
+    }
+  }
+
+  private func deliver(_ pictures: PictureMaker.Pictures, isStored: Bool) {
+    var images: [Image] = []
+    for recipe in request.recipes {
+      switch pictures[recipe] {
+      case .success(let picture): images.append(Image(url: ticket.url, picture, origin(isStored)))
+      case .failure(let error): return ticket.finish(.failed(error))
+      case nil:
+        return ticket.finish(.failed(NuthatchError(.internal, "no picture came out: \(request.shownURL)")))
+      }
+    }
+    if isStored { shared.counts.hits.count() }
+    ticket.finish(.answer(isStored ? .cached : .fresh, Answer(images: images), isFinal: true))
+  }
+
+  private func origin(_ isStored: Bool) -> AnswerOrigin {
+    let isFile = if case .file = request.source { true } else { false }
+    return AnswerOrigin(
+      finalURL: ticket.url, source: isFile || isStored ? .disk : .memory, isInCache: isStored)
+  }
+
+  private func head(_ body: Payload, _ type: String?) -> ResponseHead {
+    var head = ResponseHead(status: 200, reason: "OK")
+    head.fields.append("Content-Type", type ?? body.withBytes { Self.type(of: $0) })
+    head.fields.append("Content-Length", String(body.count))
+    return head
+  }
+
+  private static func type(of body: UnsafeRawBufferPointer) -> String {
+    guard case .found(let info) = ImageProbe.probe(body) else { return "application/octet-stream" }
+    return "image/\(info.format.rawValue)"
+  }
+}
