@@ -12,6 +12,8 @@ final class OpenTickets: Sendable {
     var watchers: [@Sendable () -> Void] = []
     /// The last one has gone, and the watchers haven't been told.
     var hasTurned = false
+    /// How many have ended and are just telling who is to know of it.
+    var telling = 0
   }
 
   private let book = Locked(Book())
@@ -37,6 +39,7 @@ final class OpenTickets: Sendable {
     // Gone before anybody can take the final event: whoever has it finds none under way.
     ticket.whenEnding {
       self.book.withLock { book in
+        book.telling += 1
         let isGone = book.tickets.removeValue(forKey: number) != nil
         if isGone, book.tickets.isEmpty { book.hasTurned = true }
       }
@@ -47,11 +50,12 @@ final class OpenTickets: Sendable {
   }
 
   private func tell() {
-    bell.ring()
     let watchers = book.withLock { book in
+      book.telling -= 1
       defer { book.hasTurned = false }
       return book.hasTurned ? book.watchers : []
     }
+    bell.ring()
     for watcher in watchers { watcher() }
   }
 
@@ -59,14 +63,16 @@ final class OpenTickets: Sendable {
   /// at once, and look for itself, because two turns may be told of in any order.
   func watch(_ watcher: @escaping @Sendable () -> Void) { book.withLock { $0.watchers.append(watcher) } }
 
-  /// False when some are still open after this time.
+  /// False when some are still open after this time. Those that aren't have told everybody of their end: that is waited for
+  /// however short the time is, because it comes at once.
   func waitUntilEmpty(within milliseconds: Int64?) -> Bool {
     let deadline = Bell.deadline(milliseconds)
     while true {
       let ring = bell.current
-      if count == 0 { return true }
-      if Bell.deadline(0) >= deadline { return false }
-      bell.wait(after: ring, until: deadline)
+      let (open, telling) = book.withLock { ($0.tickets.count, $0.telling) }
+      if open == 0, telling == 0 { return true }
+      if open > 0, Bell.deadline(0) >= deadline { return false }
+      bell.wait(after: ring, until: open > 0 ? deadline : .max)
     }
   }
 
