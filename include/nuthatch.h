@@ -602,6 +602,10 @@ typedef struct nh_statistics {
     int64_t failed;
     /** Decodes of a picture, each for any number of sizes. */
     int64_t decodes;
+    /** Transfers of pictures that ended early, because the thumbnails were done (nh_request_set_early_stop). */
+    int64_t stopped;
+    /** Bodies that went on in a file, because those under way held too much memory. */
+    int64_t filed;
     /** Bytes of bodies received. */
     int64_t bytes_received;
     /** Requests of this handle that are under way. */

@@ -119,6 +119,8 @@ extension nh_statistics {
     fetched = Int64(requests.fetched)
     failed = Int64(requests.failed)
     decodes = Int64(requests.decodes)
+    stopped = Int64(requests.stopped)
+    filed = Int64(requests.filed)
     bytes_received = Int64(requests.bytes)
     activity = Int64(cache.activity)
     metas = Int64(store.meta)
@@ -145,6 +147,7 @@ extension nh_statistics {
     [
       ("requests", requests), ("hits", hits), ("joined", joined), ("transfers", transfers),
       ("revalidated", revalidated), ("fetched", fetched), ("failed", failed), ("decodes", decodes),
+      ("stopped", stopped), ("filed", filed),
       ("bytes_received", bytes_received), ("activity", activity), ("metas", metas), ("bodies", bodies),
       ("thumbs", thumbs), ("disk_bytes", disk_bytes), ("disk_limit", disk_limit),
       ("pinned_bytes", pinned_bytes), ("dropped", dropped), ("memory_items", memory_items),

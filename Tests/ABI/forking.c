@@ -7,13 +7,23 @@
 
 static const char *base;
 
+static nh_image *image;
+
 static int in_child(nh_cache *cache, nh_ticket *ticket, nh_response *response) {
+    nh_image_info picture = {.struct_size = sizeof picture};
+    nh_statistics statistics = {.struct_size = sizeof statistics};
     nh_response *fresh = NULL;
     nh_event event;
     nh_response_info info = {.struct_size = sizeof info};
     alarm(60);
     CHECK("child: get", nh_get(cache, url_of(base, "/bytes/10"), &fresh) == NH_FORKED && fresh == NULL);
     CHECK("child: wait", nh_wait(ticket, -1, &event, sizeof event) == NH_FORKED);
+    CHECK("child: poll", nh_poll(cache, &event, 1, sizeof event) == -NH_FORKED && nh_fd(cache) == -NH_FORKED);
+    CHECK("child: dispatch", nh_dispatch(cache, -1) == -NH_FORKED && nh_shutdown(cache) == NH_OK);
+    CHECK("child: image", nh_image_get_info(image, &picture) == NH_OK && ((const unsigned char *)picture.pixels)[3] == 255);
+    CHECK("child: statistics", nh_stats(cache, &statistics) == NH_FORKED && nh_wait_idle(cache, -1) == NH_FORKED);
+    nh_image *peeked = NULL;
+    CHECK("child: peek", nh_peek(cache, url_of(base, "/png/20/20"), 10, 0, &peeked) == NH_FORKED && peeked == NULL);
     CHECK("child: cancel", nh_cancel(ticket) == NH_OK);
     CHECK("child: response", nh_response_get_info(response, &info) == NH_OK && info.body_size == 1000);
     CHECK("child: close", nh_close(cache) == NH_OK);
@@ -56,6 +66,7 @@ int main(int count, char **arguments) {
     nh_cache *cache = open_cache(NULL);
     nh_response *response = NULL, *again = NULL;
     CHECK("get before", nh_get(cache, url_of(base, "/bytes/1000"), &response) == NH_OK);
+    CHECK("image before", nh_thumbnail(cache, url_of(base, "/png/20/20"), 10, &image) == NH_OK && nh_fd(cache) >= 0);
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
     nh_request_new(url_of(base, "/delay/600000"), &request);

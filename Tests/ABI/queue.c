@@ -103,7 +103,7 @@ static void waited_for(void) {
     CHECK("but waited for", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.code == NH_OK);
     nh_event_clear(&event);
     nh_ticket_release(ticket);
-    nh_request_set_quiet(request, 0);
+    CHECK("not quiet", nh_request_set_quiet(request, 0) == NH_OK);
     CHECK("without a ticket", nh_submit(cache, request, NULL) == NH_OK && is_readable(cache, 60000));
     CHECK("its event", nh_poll(cache, &event, 1, sizeof event) == 1 && event.ticket == NULL && event.response != NULL);
     nh_event_clear(&event);

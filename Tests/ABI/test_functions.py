@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT / "bindings" / "python"))
 from nuthatch import _prototypes  # noqa: E402
 
 WORKER = Path(__file__).with_name("call_wrongly.py")
+RANDOM_WORKER = Path(__file__).with_name("call_randomly.py")
 HANDLES = ["nh_cache", "nh_request", "nh_ticket", "nh_response", "nh_site", "nh_image"]
 
 
@@ -53,3 +54,16 @@ def test_wrong_arguments_are_refused(name: str, url: str, tmp_path: Path) -> Non
     assert calls or name == "nh_log_set" or not any("*" in kind for kind in _prototypes.SIGNATURES[name][1])
     wrong = [call for call in calls if call["status"] != "invalid"]
     assert not wrong
+
+
+@pytest.mark.parametrize("seed", ["hazel", "walnut"])
+def test_random_calls_never_end_the_process(seed: str, tmp_path: Path) -> None:
+    """More of it: NUTHATCH_FUZZ_SECONDS=600 Scripts/test --only c --filter random"""
+    env = {**os.environ, "SWIFT_BACKTRACE": "enable=no"}
+    seconds = os.environ.get("NUTHATCH_FUZZ_SECONDS", "5")
+    with TestServer() as server:
+        command = [sys.executable, str(RANDOM_WORKER), server.url(""), str(tmp_path / "cache"), seed, seconds]
+        limit = float(seconds) + 120
+        done = subprocess.run(command, env=env, capture_output=True, timeout=limit, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr).decode()
+    assert int(done.stdout) > 100

@@ -166,6 +166,8 @@ class Cache:
             body = _as_json(json)
             if not any(name.lower() == "content-type" for name, _ in pairs):
                 pairs.append(("Content-Type", "application/json"))
+        if max_bytes < 0:
+            raise error_for(_prototypes.INVALID, f"max_bytes must be positive, not {max_bytes}", url)
         draft = ctypes.c_void_p()
         check(library.nh_request_new(encode(url, "url"), ctypes.byref(draft)), url)
         try:
@@ -188,6 +190,8 @@ class Cache:
             if deadline != -1:
                 check(library.nh_request_set_deadline(draft, _milliseconds(deadline, "deadline")), url)
             check(library.nh_request_set_max_bytes(draft, min(max_bytes, _LARGEST)), url)
+            # Its events are waited for here, and nobody polls.
+            check(library.nh_request_set_quiet(draft, 1), url)
             return self._perform(draft, url)
         finally:
             library.nh_request_release(draft)

@@ -337,6 +337,8 @@ class nh_statistics(ctypes.Structure):
         ("fetched", ctypes.c_int64),
         ("failed", ctypes.c_int64),
         ("decodes", ctypes.c_int64),
+        ("stopped", ctypes.c_int64),
+        ("filed", ctypes.c_int64),
         ("bytes_received", ctypes.c_int64),
         ("activity", ctypes.c_int64),
         ("metas", ctypes.c_int64),

@@ -1,0 +1,218 @@
+"""Calls the functions of the ABI at random from several threads: in any order, with handles that are open, closed, of
+another kind or made up, and with NULL. Nothing is wrong unless the process ends by itself.
+
+call_randomly.py URL DIRECTORY SEED SECONDS
+"""
+
+import ctypes
+import faulthandler
+import os
+import random
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Dict, List, Tuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bindings" / "python"))
+
+from nuthatch import _prototypes as abi
+from nuthatch._library import library
+
+KINDS = ["nh_cache", "nh_request", "nh_ticket", "nh_response", "nh_site", "nh_image"]
+# What is called more often, so that there is something to do with what the others need.
+FAVOURITES = [
+    "nh_submit",
+    "nh_poll",
+    "nh_dispatch",
+    "nh_wait",
+    "nh_request_add_size",
+    "nh_thumbnail",
+    "nh_get",
+]
+# The others: of no use here, or too good at ending everything.
+LEFT_OUT = {"nh_event_clear", "nh_log_set"}
+RARE = {"nh_close", "nh_shutdown", "nh_clear", "nh_queue_set", "nh_get", "nh_perform", "nh_site_get"}
+BUFFER = 1 << 16
+
+Callback = ctypes.CFUNCTYPE(None, ctypes.POINTER(abi.nh_event), ctypes.c_void_p)
+
+
+class Fuzzer(threading.Thread):
+    """One thread's calls. The handles are everybody's."""
+
+    handles: Dict[str, List[int]] = {kind: [] for kind in KINDS}
+    calls = 0
+
+    def __init__(self, seed: str, url: str, directory: str, until: float) -> None:
+        super().__init__()
+        self.random = random.Random(seed)
+        self.url, self.directory, self.until = url, directory, until
+        self.keep: List[Any] = []
+        self.callback = ctypes.cast(Callback(self.called), ctypes.c_void_p)
+        self.keep_callback = Callback(self.called)
+        self.callback = ctypes.cast(self.keep_callback, ctypes.c_void_p)
+
+    def run(self) -> None:
+        names = [name for name in abi.SIGNATURES if name not in LEFT_OUT]
+        while time.monotonic() < self.until:
+            name = self.random.choice(FAVOURITES if self.random.random() < 0.3 else names)
+            if name in RARE and self.random.random() < 0.9:
+                continue
+            self.call(name)
+
+    def called(self, event: Any, user: Any) -> None:
+        if self.random.random() < 0.5:
+            self.call(self.random.choice(["nh_cancel", "nh_answer", "nh_submit", "nh_ticket_release"]))
+
+    def call(self, name: str) -> None:
+        kinds = abi.SIGNATURES[name][1]
+        self.keep = []
+        arguments = [self.argument(name, place, kind) for place, kind in enumerate(kinds)]
+        keep = self.keep
+        if name == "nh_request_set_callback" and self.random.random() < 0.7:
+            arguments[1] = self.callback
+        status = getattr(library, name)(*arguments)
+        Fuzzer.calls += 1
+        for place, kind in enumerate(kinds):
+            if kind.endswith("**") and "const" not in kind and status == abi.OK:
+                self.note(kind.rstrip(" *"), arguments[place])
+        if name in ("nh_wait", "nh_poll") and status in (abi.OK, 1, 2, 3, 4):
+            self.take(keep, status if name == "nh_poll" else 1)
+
+    def note(self, kind: str, place: Any) -> None:
+        if place is not None and place._obj.value and kind in KINDS:
+            pool = self.handles[kind]
+            pool.append(place._obj.value)
+            # Old ones stay among them: they are closed, or leak until the end.
+            if len(pool) > 200:
+                pool.pop(self.random.randrange(len(pool)))
+
+    def take(self, keep: List[Any], count: int) -> None:
+        for array in keep:
+            if not isinstance(array, ctypes.Array) or array._type_ is not abi.nh_event:
+                continue
+            for index in range(count):
+                event = array[index]
+                if event.response and self.random.random() < 0.5:
+                    self.handles["nh_response"].append(event.response)
+                    event.response = None
+                library.nh_event_clear(ctypes.byref(event))
+
+    # Arguments
+
+    def argument(self, name: str, place: int, kind: str) -> Any:
+        bare = kind.replace("const ", "").replace("*", "").strip()
+        if kind.endswith("*") and self.random.random() < 0.03:
+            return None
+        if kind.endswith("**"):
+            self.keep.append((ctypes.c_void_p * 64)() if name == "nh_perform_images" else ctypes.c_void_p())
+            if "char" in kind:
+                self.keep[-1] = ctypes.c_char_p()
+            return ctypes.byref(self.keep[-1]) if name != "nh_perform_images" else self.cast(self.keep[-1])
+        if bare in KINDS:
+            return self.handle(bare)
+        if kind == "const char *":
+            return self.text(name, place)
+        if bare == "nh_event":
+            self.keep.append((abi.nh_event * 4)())
+            return ctypes.cast(self.keep[-1], ctypes.POINTER(abi.nh_event))
+        if hasattr(abi, bare):
+            return ctypes.byref(self.struct(bare)) if kind.endswith("*") else self.random.randrange(10)
+        if kind in ("void *", "char *", "const void *"):
+            self.keep.append(ctypes.create_string_buffer(BUFFER))
+            return ctypes.cast(self.keep[-1], ctypes.c_void_p)
+        if kind.endswith("*"):
+            self.keep.append(ctypes.c_size_t())
+            return ctypes.cast(ctypes.byref(self.keep[-1]), abi.FUNCTIONS[name][1][place])
+        if kind == "size_t":
+            return self.size(name, place)
+        if kind == "double":
+            return self.random.choice([0.0, 0.5, -1.0, 2.0, float("nan"), float("inf")])
+        if kind == "nh_callback":
+            return None
+        if name in ("nh_wait", "nh_dispatch", "nh_wait_idle"):
+            return self.random.randrange(3)
+        bits = 31 if kind == "int32_t" else 63
+        choices = [0, 1, -1, 2, 64, 100, 2**bits - 1, -(2**bits), self.random.getrandbits(bits)]
+        value = self.random.choice(choices)
+        return value & 0xFFFFFFFF if kind == "uint32_t" else value
+
+    def cast(self, array: Any) -> Any:
+        return ctypes.cast(array, ctypes.POINTER(ctypes.c_void_p))
+
+    def handle(self, kind: str) -> int:
+        chance = self.random.random()
+        pool = self.handles[kind if chance < 0.95 else self.random.choice(KINDS)]
+        if chance > 0.98 or not pool:
+            return self.random.choice([0, 1, self.random.getrandbits(64), 2**64 - 1])
+        try:
+            return self.random.choice(pool)
+        except IndexError:
+            return 0
+
+    def text(self, name: str, place: int) -> bytes:
+        if name == "nh_open":
+            return self.directory.encode()
+        if place == 1 and name.endswith(
+            ("_get", "_thumbnail", "_peek", "_remove", "_new", "site_request", "site_open")
+        ):
+            paths = [
+                "/png/40/30",
+                "/bytes/100",
+                "/etag/1",
+                "/status/404",
+                "/delay/50",
+                "/truncated",
+                "/basic-auth/u/p",
+            ]
+            url = self.url + self.random.choice(paths) + f"?{self.random.randrange(20)}"
+            return self.random.choice([url, url, url, url, "", "nonsense", "\x7f\x01"]).encode()
+        words = [b"", b"GET", b"POST", b"X-A", b"value", b"a\r\nb", b"\xff\xfe", "ü".encode(), b"x" * 3000]
+        return self.random.choice(words)
+
+    def struct(self, name: str) -> Any:
+        made = getattr(abi, name)()
+        for field, kind in made._fields_:
+            if field == "struct_size":
+                sizes = [ctypes.sizeof(made)] * 8 + [0, 4, 8, ctypes.sizeof(made) - 8]
+                made.struct_size = self.random.choice(sizes)
+            elif kind is ctypes.c_char_p and self.random.random() < 0.2:
+                setattr(
+                    made, field, self.random.choice([b"", b"a", b"a\r\nb", b"\xff", b"http://127.0.0.1:1"])
+                )
+            elif kind in (ctypes.c_int32, ctypes.c_uint32, ctypes.c_int64) and self.random.random() < 0.15:
+                setattr(made, field, self.random.choice([0, 1, 2, 3, 5, 1000, 2**31 - 1, -1]))
+        if name == "nh_options" and made.memory_bytes + made.disk_bytes != 0:
+            made.memory_bytes = made.disk_bytes = 0
+        self.keep.append(made)
+        return made
+
+    def size(self, name: str, place: int) -> int:
+        if name in ("nh_wait", "nh_poll"):
+            is_size = place == len(abi.SIGNATURES[name][1]) - 1
+            return ctypes.sizeof(abi.nh_event) if is_size else self.random.choice([0, 1, 4])
+        if name == "nh_perform_images":
+            return self.random.choice([0, 1, 2, 64, 65])
+        return self.random.choice([0, 1, 100, BUFFER])
+
+
+def main() -> None:
+    faulthandler.enable()
+    # A mistake of this program's is one, too.
+    threading.excepthook = lambda failure: (sys.__excepthook__(*failure[:3]), os._exit(3))  # type: ignore
+    url, directory, seed, seconds = sys.argv[1:]
+    until = time.monotonic() + float(seconds)
+    threads = [Fuzzer(f"{seed}-{number}", url, directory, until) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    opened: Tuple[int, ...] = tuple(Fuzzer.handles["nh_cache"])
+    for handle in opened:
+        library.nh_close(handle)
+    print(Fuzzer.calls)
+
+
+if __name__ == "__main__":
+    main()
