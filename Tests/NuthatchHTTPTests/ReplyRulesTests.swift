@@ -158,13 +158,26 @@ private let now: Int64 = 1_700_000_000
     #expect(Vary(fields(("Vary", "Accept-Encoding"), ("Content-Encoding", "gzip"))).names.isEmpty)
   }
 
-  @Test("an answer to HEAD freshens what it doesn't contradict")
+  @Test("an answer to HEAD says whether what is stored is the same")
   func head200() {
     let stored = head(200, ("ETag", "\"1\""), ("Content-Length", "5"), ("X", "old"))
-    #expect(StorageRules.freshened(stored, by: head(200, ("X", "new")))?.fields["X"] == "new")
-    #expect(StorageRules.freshened(stored, by: head(200, ("ETag", "\"1\""), ("Content-Length", "5"))) != nil)
-    #expect(StorageRules.freshened(stored, by: head(200, ("ETag", "W/\"1\""))) == nil)
-    #expect(StorageRules.freshened(stored, by: head(200, ("Content-Length", "6"))) == nil)
+    func verdict(_ fields: (String, String)...) -> StorageRules.HeadVerdict {
+      var answer = head(200, ("X", "new"))
+      for (name, value) in fields { answer.fields.append(name, value) }
+      return StorageRules.verdict(on: stored, byHead: answer)
+    }
+    for same in [("ETag", "\"1\""), ("Content-Length", "5")] {
+      guard case .same(let renewed) = verdict(same) else {
+        Issue.record("\(same) is not taken for the same")
+        continue
+      }
+      #expect(renewed.fields["X"] == "new" && renewed.fields["Content-Length"] == "5")
+    }
+    #expect(verdict(("ETag", "W/\"1\"")) == .another)
+    #expect(verdict(("ETag", "\"1\""), ("Content-Length", "6")) == .another)
+    // A page of a captive portal, for instance.
+    #expect(verdict() == .unknown)
+    #expect(verdict(("Last-Modified", "Tue, 14 Nov 2023 22:13:20 GMT")) == .unknown)
     let outdated = StoredAnswer(
       head: StorageRules.outdated(head(200, ("Cache-Control", "max-age=60"))), requestTime: now,
       responseTime: now, isPicture: true)

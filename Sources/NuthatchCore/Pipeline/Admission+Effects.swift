@@ -28,11 +28,14 @@ extension Admission {
     if head.isGone { return shared.takeOut(plan.name) }
     guard head.status == 200 else { return }
     var meta = stored
-    if let freshened = StorageRules.freshened(stored.head, by: head) {
+    switch StorageRules.verdict(on: stored.head, byHead: head) {
+    case .same(let renewed):
       meta = Caching.renewed(
-        stored, with: freshened, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
-    } else {
+        stored, with: renewed, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
+    case .another:
       meta.head = StorageRules.outdated(stored.head)
+      meta.mark = Meta.freshMark
+    case .unknown: return
     }
     switch Caching.fate(of: meta, [], plan) {
     case .kept: _ = shared.write(meta, plan, nil)

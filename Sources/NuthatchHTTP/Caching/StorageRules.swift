@@ -76,13 +76,23 @@ package enum StorageRules {
 
   private static func weakly(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
 
-  /// The stored head renewed by the answer to a HEAD (RFC 9111, 4.3.5); nil when that is about something else than what is
-  /// stored. What says nothing of validators or length doesn't contradict.
-  package static func freshened(_ stored: ResponseHead, by answer: ResponseHead) -> ResponseHead? {
+  /// What the answer to a HEAD says about a stored one (RFC 9111, 4.3.5).
+  package enum HeadVerdict: Equatable {
+    case same(renewed: ResponseHead)
+    case another
+    /// It names nothing that could be compared: it may speak of anything.
+    case unknown
+  }
+
+  package static func verdict(on stored: ResponseHead, byHead answer: ResponseHead) -> HeadVerdict {
+    var isKnown = false
     for name in ["ETag", "Last-Modified", "Content-Length"] {
-      if let new = answer.fields[name], let old = stored.fields[name], new != old { return nil }
+      guard let new = answer.fields[name], let old = stored.fields[name] else { continue }
+      guard new == old else { return .another }
+      isKnown = true
     }
-    return renewed(stored, by: answer)
+    guard isKnown, let renewed = renewed(stored, by: answer) else { return .unknown }
+    return .same(renewed: renewed)
   }
 
   /// The stored head when it is known to be of the past: stale from now on.
