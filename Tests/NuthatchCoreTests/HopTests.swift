@@ -120,6 +120,23 @@ import Testing
     #expect(answer.text == "b" && answer.isStale && answer.redirects == 1)
   }
 
+  @Test(
+    "that are stale make stale what they lead to, and are asked about behind it", arguments: [true, false])
+  func stale(isFirst: Bool) throws {
+    hop("/hop", to: "/b", "max-age=10")
+    _ = try get("/hop")
+    clock.advance(seconds: 30)
+    hop("/hop", to: "/c", "max-age=10")
+    bench.server.on("/c", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("c")]))
+    var request = Request(bench.server.url("/hop"))
+    request.delivery = isFirst ? .first : .twice
+    let events = try #require(try bench.cache.submit(request).final())
+    #expect(events.response?.text == (isFirst ? "b" : "c"))
+    #expect(events.isStale == isFirst && events.isInCache == isFirst)
+    #expect(bench.server.waitForAnswers(1, path: "/c"))
+    while try get("/hop").text != "c" {}
+  }
+
   @Test("are one for all who ask at once")
   func joined() throws {
     bench.server.on("/hop", Script.redirect(to: "/b").after(.wait("gate")))

@@ -92,6 +92,36 @@ private let now: Int64 = 1_700_000_000
     #expect(reply(head(200, ("Content-Encoding", "gzip")), ("Range", "bytes=0-1")) == nil)
   }
 
+  @Test("never trap", arguments: 0..<200)
+  func random(seed: Int) {
+    var state = UInt64(seed) &* 6_364_136_223_846_793_005 &+ 1
+    func text(_ alphabet: String) -> String {
+      let letters = Array(alphabet.utf8)
+      return String(
+        decoding: (0..<30).map { _ in
+          state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+          return letters[Int(state >> 33) % letters.count]
+        }, as: UTF8.self)
+    }
+    let stored = head(200, ("ETag", text("\"W/,ab")), ("Last-Modified", text("Tue, 14Nov:GMT ")))
+    for length in [Int64.min, -1, 0, 10, .max] {
+      for range in [
+        "bytes=" + text("0123456789-"), "bytes=-9223372036854775807", "bytes=0-9223372036854775807",
+      ] {
+        let wanted = fields(
+          ("Range", range), ("If-Range", text("\"W/ab")), ("If-None-Match", text("\"W/,ab*")),
+          ("If-Modified-Since", text("Tue, 14Nov:GMT ")))
+        for request in [wanted, fields(("Range", range))] {
+          guard let reply = RequestConditions.reply(to: request, from: stored, length: length, now: now)
+          else {
+            continue
+          }
+          _ = RequestConditions.head(of: reply, from: stored, length: length)
+        }
+      }
+    }
+  }
+
   @Test("are answered with the fields that belong to the reply")
   func heads() {
     let stored = head(

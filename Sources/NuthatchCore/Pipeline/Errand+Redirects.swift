@@ -5,23 +5,26 @@ import NuthatchTransport
 extension Errand {
   /// Follows a redirect that was stored, or is, as far as this request goes.
   func follow(_ found: Found) {
-    follow(found.meta.head, sentByPublic: found.meta.reach == AddressReach.open.rawValue, after: {})
+    let isFromPublic = found.meta.reach == AddressReach.open.rawValue
+    follow({ () throws(NuthatchError) in
+      try plan.following(found.meta.head, sentByPublic: isFromPublic, isStale: found.standing != .fresh)
+    })
   }
 
   /// Follows a redirect from the network.
   func follow(_ fetched: Fetched) {
-    // Nobody judges a redirect: it is kept in any case.
-    follow(fetched.head, sentByPublic: fetched.isFromPublic, after: fetched.keep ?? {})
+    follow(
+      { () throws(NuthatchError) in
+        try plan.following(fetched.head, sentByPublic: fetched.isFromPublic)
+      },
+      // Nobody judges a redirect: it is kept in any case.
+      after: fetched.keep ?? {})
   }
 
   private func follow(
-    _ head: ResponseHead, sentByPublic: Bool, after store: @escaping @Sendable () -> Void
+    _ next: () throws(NuthatchError) -> RequestPlan, after store: @escaping @Sendable () -> Void = {}
   ) {
-    do throws(NuthatchError) {
-      plan = try plan.following(head, sentByPublic: sentByPublic)
-    } catch {
-      return fail(error)
-    }
+    do throws(NuthatchError) { plan = try next() } catch { return fail(error) }
     let plan = plan
     let isSubmitted = runtime.workers.submit(priority: priority) {
       store()

@@ -144,7 +144,7 @@ extension Errand {
   func deliver(_ fetched: Fetched) {
     guard ticket.isOpen else { return }
     let status = fetched.head.status
-    let origin = fetched.origin.behind(plan.hops)
+    let origin = fetched.origin.behind(plan)
     if status >= 500 || status == 429, found?.mayServeOnError == true {
       return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.first.url)", status: status))
     }
@@ -191,7 +191,7 @@ extension Errand {
   ) {
     if found.leadsOn { return follow(found) }
     guard found.meta.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.meta.bodyLength) }
-    let origin = origin.behind(plan.hops)
+    let origin = origin.behind(plan)
     if let answer = found.immediateAnswer(to: plan, ticket.url, origin) {
       return show(.answer(kind, answer, isFinal: isFinal))
     }

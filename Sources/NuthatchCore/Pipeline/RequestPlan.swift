@@ -10,6 +10,8 @@ struct RequestPlan: Sendable {
   private(set) var joint: Joint?
   /// How many redirects, each a request of its own, have led here.
   private(set) var hops = 0
+  /// Whether one of them was stale, so that what it leads to may not be what it would lead to now.
+  private(set) var isBehindStale = false
   private let partition: String?
   let recipes: [Recipe]
   let maxPixels: Int
@@ -160,14 +162,19 @@ struct RequestPlan: Sendable {
 
   /// The request for what a redirect leads to.
   ///
-  /// - Parameter sentByPublic: whether a public server said so.
-  func following(_ head: ResponseHead, sentByPublic: Bool) throws(NuthatchError) -> RequestPlan {
+  /// - Parameters:
+  ///   - sentByPublic: whether a public server said so.
+  ///   - isStale: whether it said so too long ago.
+  func following(
+    _ head: ResponseHead, sentByPublic: Bool, isStale: Bool = false
+  ) throws(NuthatchError) -> RequestPlan {
     guard hops < Self.longestChain else {
       throw NuthatchError(
         .tooManyRedirects, "more than \(Self.longestChain) redirects, the last from: \(first.url)")
     }
     var next = self
     next.hops += 1
+    next.isBehindStale = isBehindStale || isStale
     next.first = first.redirected(to: try Self.target(of: head, from: first.url), status: head.status)
     next.first.isSentByPublic = first.isSentByPublic || sentByPublic
     next.name = AnswerName(address: next.first.url.address, secrets: next.first.secrets, named: partition)

@@ -57,10 +57,11 @@ struct Found: Sendable {
 }
 
 extension AnswerOrigin {
-  /// The same, so many redirects further on.
-  func behind(_ hops: Int) -> AnswerOrigin {
+  /// The same, for a request that redirects have led to it.
+  func behind(_ plan: RequestPlan) -> AnswerOrigin {
     var origin = self
-    origin.redirects += hops
+    origin.redirects += plan.hops
+    origin.isStale = origin.isStale || plan.isBehindStale
     return origin
   }
 

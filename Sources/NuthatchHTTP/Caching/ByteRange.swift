@@ -28,6 +28,7 @@ package enum ByteRange: Sendable, Equatable {
 
   /// The bytes of a body of this length; nil when it has none of them.
   package func resolved(in length: Int64) -> Range<Int64>? {
+    guard length >= 0 else { return nil }
     switch self {
     case .from(let first, let last):
       guard first < length else { return nil }
