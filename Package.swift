@@ -75,6 +75,9 @@ let package = Package(
     .executableTarget(
       name: "nuthatch-bench-fetch", dependencies: ["CSystem", "NuthatchTransport"], path: "Benchmarks/fetch",
       exclude: ["limit.c", "pictures.c", "run.sh"], swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "nuthatch-bench-core", dependencies: ["CSystem", "NuthatchCore"], path: "Benchmarks/core",
+      swiftSettings: swiftSettings),
     .target(name: "FakeNames", path: "Tests/FakeNames", cSettings: cSettings),
     tests("NuthatchTransportTests", ["CSystem", "NuthatchTransport", "TestServer", "FakeNames"]),
     .target(

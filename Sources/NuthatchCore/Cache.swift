@@ -51,12 +51,14 @@ public final class Cache: Sendable {
   /// - Throws: `bad_url` or `bad_header` before any network is touched; `invalid`; `closed`; `forked`.
   public func submit(_ request: Request) throws(NuthatchError) -> Ticket {
     try checkUsable()
+    if let image = shown(for: request) { return answered(request, image) }
     if let local = try LocalRequest(request, options) {
       let ticket = try register(request)
       LocalErrand(request: local, ticket: ticket, shared: shared, runtime: runtime).start()
       return ticket
     }
     let plan = try RequestPlan(request, options)
+    if request.asksForOnePicture, let image = sight(plan, request) { return answered(request, image) }
     let ticket = try register(request)
     Errand.start(plan, ticket, shared, runtime)
     return ticket

@@ -57,8 +57,53 @@ extension Cache {
       .image
   }
 
+  // MARK: Requests that a peek answers
+
+  /// The picture that answers a request, if it was shown before. Every waiting mode gets the same of what is fresh.
+  func shown(for request: Request) -> Image? {
+    guard request.asksForOnePicture, request.maxPixels ?? options.maxPixels == options.maxPixels,
+      let box = request.boxes.first, let size = PeekTable.number(box)
+    else { return nil }
+    var url = request.url
+    return url.withUTF8 { bytes in
+      let bytes = UnsafeRawBufferPointer(bytes)
+      if let image = peeks.find(bytes, size) { return image }
+      return peeks.entry(bytes, size).flatMap { shared.renewed($0) }.map { shown($0) }
+    }
+  }
+
+  /// The same for one that wasn't.
+  func sight(_ plan: RequestPlan, _ request: Request) -> Image? {
+    guard request.maxPixels ?? options.maxPixels == options.maxPixels, let box = request.boxes.first,
+      let size = PeekTable.number(box)
+    else { return nil }
+    var url = request.url
+    return url.withUTF8 {
+      shared.sight(plan, UnsafeRawBufferPointer($0), request.url, size, decodes: false).map { shown($0) }
+    }
+  }
+
+  /// A ticket that has its final event already.
+  func answered(_ request: Request, _ image: Image) -> Ticket {
+    shared.counts.requests.count()
+    shared.counts.hits.count()
+    let ticket = Ticket(url: request.url, tag: request.tag)
+    Log.follow(ticket)
+    ticket.finish(.answer(.cached, Answer(images: [image]), isFinal: true))
+    return ticket
+  }
+
   private func shown(_ sighting: Sighting) -> Image {
     if let kept = sighting.kept { peeks.keep(sighting.entry, as: kept) }
     return sighting.image
+  }
+}
+
+extension Request {
+  /// Whether it is what `Cache.peek` looks for: one picture of a URL, and all else as the cache has it.
+  var asksForOnePicture: Bool {
+    boxes.count == 1 && method == "GET" && headers.isEmpty && body.isEmpty && user == nil && key == nil
+      && !ignoreQuery && partition == nil && policy == nil && `guard` == nil && maxBytes == nil
+      && !allowTruncated && asks.isEmpty && site == nil
   }
 }
