@@ -52,7 +52,7 @@ let package = Package(
       name: "NuthatchABI", dependencies: ["CNuthatch", "CSystem", "NuthatchCore"], exclude: ["nuthatch.map"],
       swiftSettings: swiftSettings, linkerSettings: [runtimeInside, libraryShape]),
     .executableTarget(
-      name: "NuthatchCLI", dependencies: ["NuthatchCore"], swiftSettings: swiftSettings,
+      name: "NuthatchCLI", dependencies: ["CSystem", "NuthatchCore"], swiftSettings: swiftSettings,
       linkerSettings: [runtimeInside]),
 
     // Tests. The server and its command serve every suite, in whatever language.

@@ -5,33 +5,23 @@ enum GetCommand: Command {
   static let name = "get"
   static let summary = "fetch one URL to a file or standard output"
   static let usage = "[OPTION…] URL"
-  static let options = [
-    Option(
-      "output", letter: "o", value: "FILE",
-      "write the body to FILE; - is standard output, the default; repeatable"),
-    Option(
-      "size", letter: "s", value: "N[xM]",
-      "write a picture that fits a box of N by N or N by M pixels, never enlarged"),
-    Option(
-      "mode", value: "MODE", "with --size: fit inside the box, fill it and cut off the rest, or exact (fit)"),
-    Option("enlarge", "with --size: make smaller pictures larger"),
-    Option("quality", value: "best|fast", "with --size: how much is decoded before it is scaled down (best)"),
-    Option("allow-truncated", "with --size: take what can be decoded of a damaged picture"),
-    Option("max-pixels", value: "N", "with --size: most pixels of the source; N may end in K or M (100M)"),
-    Option("header", letter: "H", value: "'K: V'", "send this header; repeatable"),
-    Option("method", letter: "X", value: "METHOD", "the method (GET; POST with --data)"),
-    Option(
-      "data", letter: "d", value: "DATA",
-      "send DATA as the body; @FILE reads it from FILE, @- from standard input"),
-    Option("user", letter: "u", value: "NAME:PASSWORD", "sign in (Basic)"),
-    Option("user-agent", value: "TEXT", "what the User-Agent header says (nuthatch/\(Version.string))"),
-    Option("timeout", value: "SECONDS", "longest silence: connecting, waiting, between two bytes (30)"),
-    Option("deadline", value: "SECONDS", "longest time for all of it (none)"),
-    Option("max-bytes", value: "N", "largest body; N may end in K, M or G (64M)"),
-    Option(
-      "cache", value: "DIR",
-      "the cache directory ($NUTHATCH_CACHE, $XDG_CACHE_HOME/nuthatch, ~/.cache/nuthatch)"),
-  ]
+  static let options =
+    [
+      Option(
+        "output", letter: "o", value: "FILE",
+        "write the body to FILE; - is standard output, the default; repeatable"),
+      Option(
+        "size", letter: "s", value: "N[xM]",
+        "write a picture that fits a box of N by N or N by M pixels, never enlarged"),
+    ] + FetchOptions.pictures + [
+      Option("method", letter: "X", value: "METHOD", "the method (GET; POST with --data)"),
+      Option(
+        "data", letter: "d", value: "DATA",
+        "send DATA as the body; @FILE reads it from FILE, @- from standard input"),
+      Option("user", letter: "u", value: "NAME:PASSWORD", "sign in (Basic)"),
+      Option("key", value: "TEXT", "keep the answer under TEXT, for URLs that carry a signature"),
+      Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
+    ] + FetchOptions.network + FetchOptions.store
   static let details = """
     A file gets its name only when it is complete; until then it does not exist or is the old one. When the server
     answers with a status of 400 or more, files stay untouched; standard output gets what the server said.
@@ -55,10 +45,12 @@ enum GetCommand: Command {
       throw UsageError(
         "get: exactly one URL is needed, not \(arguments.operands.count). See 'nuthatch help get'.")
     }
-    let options = try cacheOptions(arguments)
+    let options = try arguments.cacheOptions()
+    let queue = try arguments.queueOptions()
     let writer = try ResponseWriter(arguments)
     do {
       let request = try request(arguments, url: arguments.operands[0])
+      try queue.apply()
       let cache = try Cache(path: arguments.value("cache"), options: options)
       defer { cache.close() }
       return deliver(fetch(request, cache), to: writer)
@@ -71,22 +63,13 @@ enum GetCommand: Command {
     }
   }
 
-  private static func cacheOptions(_ arguments: ParsedArguments) throws(UsageError) -> Cache.Options {
-    var options = Cache.Options()
-    if let limit = try arguments.limit("timeout") { options.timeout = limit }
-    if let limit = try arguments.limit("deadline") { options.deadline = limit }
-    if let bytes = try arguments.bytes("max-bytes") { options.maxBytes = bytes }
-    if let agent = arguments.value("user-agent") { options.userAgent = agent }
-    return options
-  }
-
   private static func request(_ arguments: ParsedArguments, url: String) throws -> Request {
     var request = Request(url)
-    request.delivery = .fresh
+    request.delivery = try arguments.choice("delivery", ["fresh": .fresh, "first": .first]) ?? .fresh
     request.headers = try arguments.headers("header")
-    if arguments.has("size"), !request.headers.contains(where: { $0.name.lowercased() == "accept" }) {
-      request.headers.append(("Accept", Cache.pictureAccept))
-    }
+    request.key = arguments.value("key")
+    request.ignoreQuery = arguments.has("ignore-query")
+    request.priority = try arguments.whole("priority", -10...10) ?? 0
     if let data = arguments.value("data") {
       request.method = "POST"
       request.body = data.hasPrefix("@") ? try InputFile.read(String(data.dropFirst())) : Array(data.utf8)
@@ -99,16 +82,33 @@ enum GetCommand: Command {
       let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
       request.user = (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
     }
+    try addPicture(arguments, &request)
     return request
   }
 
-  private static func fetch(_ request: Request, _ cache: Cache) -> Result<Response, NuthatchError> {
+  /// A picture that comes by GET is the cache's business; of another method's answer it is made here.
+  private static func addPicture(_ arguments: ParsedArguments, _ request: inout Request) throws(UsageError) {
+    let boxes = try arguments.boxes()
+    guard !boxes.isEmpty else { return }
+    guard boxes.count == 1 else { throw UsageError("get: one size at a time; prefetch takes several") }
+    request.allowTruncated = arguments.has("allow-truncated")
+    request.earlyStop = arguments.has("early-stop")
+    if request.method == "GET", request.body.isEmpty { return request.boxes = boxes }
+    if !request.headers.contains(where: { $0.name.lowercased() == "accept" }) {
+      request.headers.append(("Accept", Cache.pictureAccept))
+    }
+  }
+
+  private static func fetch(_ request: Request, _ cache: Cache) -> Result<Fetched, NuthatchError> {
     Interruption.watch()
     do throws(NuthatchError) {
       let ticket = try cache.submit(request)
       while true {
         // In slices, because a signal may come to any thread and can't wake this one by itself.
-        if let event = try ticket.final(within: 50) { return event.result }
+        if let event = try ticket.final(within: 50) {
+          if let image = event.images.first { return .success(.picture(image)) }
+          return event.result.map { .response($0) }
+        }
         if Interruption.signal != nil { ticket.cancel() }
       }
     } catch {
@@ -116,24 +116,34 @@ enum GetCommand: Command {
     }
   }
 
-  private static func deliver(_ outcome: Result<Response, NuthatchError>, to writer: ResponseWriter)
+  /// What came: the answer itself, or a picture alone.
+  private enum Fetched {
+    case response(Response)
+    case picture(Image)
+  }
+
+  private static func deliver(_ outcome: Result<Fetched, NuthatchError>, to writer: ResponseWriter)
     -> ExitCode
   {
     switch outcome {
     case .failure(let error):
       if let code = Interruption.exitCode { return code }
       return report(error, error.code == .outOfMemory || error.code == .internal ? .failure : .notFetched)
-    case .success(let response):
-      let isError = response.status >= 400
-      if isError {
-        Terminal.complain("nuthatch: get: HTTP \(response.status) \(response.reason): \(response.finalURL)\n")
-      }
-      switch isError ? writer.writeErrorPage(response) : writer.write(response) {
-      case .written: return isError ? .notFetched : .success
-      case .notAPicture(let error): return report(error, .notFetched)
-      case .notWritten(let error): return Interruption.exitCode ?? report(error, .failure)
-      case .ended(let code): return code
-      }
+    case .success(.picture(let image)):
+      return end(writer.write(image), .success)
+    case .success(.response(let response)):
+      guard response.status >= 400 else { return end(writer.write(response), .success) }
+      Terminal.complain("nuthatch: get: HTTP \(response.status) \(response.reason): \(response.finalURL)\n")
+      return end(writer.writeErrorPage(response), .notFetched)
+    }
+  }
+
+  private static func end(_ outcome: ResponseWriter.Outcome, _ code: ExitCode) -> ExitCode {
+    switch outcome {
+    case .written: code
+    case .notAPicture(let error): report(error, .notFetched)
+    case .notWritten(let error): Interruption.exitCode ?? report(error, .failure)
+    case .ended(let code): code
     }
   }
 

@@ -14,7 +14,12 @@ struct ResponseWriter {
   private let image: ImageOptions?
 
   init(_ arguments: ParsedArguments) throws(UsageError) {
-    image = try arguments.imageOptions()
+    image = try arguments.boxes().first.map { box throws(UsageError) in
+      var options = ImageOptions(box)
+      options.allowTruncated = arguments.has("allow-truncated")
+      if let pixels = try arguments.pixels("max-pixels") { options.maxPixels = pixels }
+      return options
+    }
     var files: [(name: String, format: EncodedFormat)] = []
     for name in arguments.has("output") ? arguments.values("output") : ["-"] {
       files.append((name, image == nil ? .png() : try ResponseWriter.format(of: name)))
@@ -29,7 +34,14 @@ struct ResponseWriter {
       }
     }
     do throws(NuthatchError) {
-      let picture = try response.image(image)
+      return write(try response.image(image))
+    } catch {
+      return .notAPicture(error)
+    }
+  }
+
+  func write(_ picture: Image) -> Outcome {
+    do throws(NuthatchError) {
       // Encoded before anything is written, so that there is all of it or nothing.
       var encoded: [EncodedImage] = []
       for file in files { encoded.append(try picture.encoded(as: file.format)) }

@@ -270,3 +270,38 @@ def test_arguments_that_are_not_utf8(environment: Dict[str, str]) -> None:
     command = [COMMAND.encode(), b"get", b"http://x/", b"-o", b"\xff"]
     done = subprocess.run(command, env=environment, capture_output=True)
     assert (done.returncode, done.stderr[:31]) == (2, b"nuthatch: argument 4 is not UTF")
+
+
+def test_what_is_fresh_and_under_which_name(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", ok("nut", headers=[("Cache-Control", "max-age=60")]))
+    url = server.url("/a")
+    assert nuthatch("get", url, "--policy", "offline").stderr.startswith(b"nuthatch: get: offline")
+    for arguments, requests in [
+        ([], 1),
+        (["--policy=rfc9111"], 1),
+        (["--policy=offline"], 1),
+        (["--policy=reload"], 2),
+        (["--partition=mine"], 3),
+        (["--key=other"], 4),
+        (["--ignore-query"], 4),
+    ]:
+        done = nuthatch(
+            "get", f"{url}{'?signature=1' if arguments == ['--ignore-query'] else ''}", *arguments
+        )
+        assert (done.returncode, done.stdout) == (0, b"nut"), arguments
+        assert len(server.requests("/a")) == requests, arguments
+
+
+def test_addresses_attempts_and_the_directory(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    server.on("/a", ok("nut"))
+    server.on("/busy", answer(503))
+    denied = nuthatch("get", server.url("/a"), "--deny-private")
+    assert (denied.returncode, denied.stderr[:21]) == (4, b"nuthatch: get: denied")
+    assert nuthatch("get", server.url("/a"), "--allow-private", "--per-host=1", "--rate=5").returncode == 0
+    nuthatch("get", server.url("/busy"), "--retries=0")
+    assert len(server.requests("/busy")) == 1
+    small = nuthatch("get", server.url("/a"), "--disk-bytes=1M")
+    assert (small.returncode, small.stderr[:22]) == (1, b"nuthatch: get: invalid")
+    stored = ["--disk-bytes=8M", "--memory-bytes=1M", "--spill=pressure", "--store=raw"]
+    assert nuthatch("get", server.url("/a"), *stored, "--cache", "other").stdout == b"nut"
+    assert (tmp_path / "other").is_dir()

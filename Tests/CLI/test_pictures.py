@@ -29,9 +29,21 @@ def test_no_picture_no_file(server: TestServer, nuthatch: Runner, tmp_path: Path
     server.on("/text", ok("hello"))
     server.on("/404", answer(404, png(8, 8)))
     server.on("/cut", ok(png(64, 64)[:-200]))
-    for path, word in [("/text", b"not_an_image"), ("/404", b"HTTP 404 Not Found"), ("/cut", b"truncated")]:
+    for path, word in [("/text", b"not_an_image"), ("/404", b"http"), ("/cut", b"truncated")]:
         done = nuthatch("get", server.url(path), "--size", "64", "-o", "a.png", "-o", "-")
         assert (done.returncode, done.stdout) == (4, b"")
         assert done.stderr.split(b": ")[2] == word
     assert names(tmp_path) == []
     assert nuthatch("get", server.url("/cut"), "--size=64", "--allow-truncated").stdout.startswith(b"\x89PNG")
+
+
+def test_a_thumbnail_needs_neither_server_nor_original(nuthatch: Runner) -> None:
+    with TestServer() as server:
+        server.on("/a", ok(png(640, 480), "image/png"))
+        url = server.url("/a")
+        made = nuthatch("get", url, "-s64", "--keep-source=no")
+        assert made.returncode == 0
+    again = nuthatch("get", url, "-s64")
+    assert (again.returncode, again.stdout) == (0, made.stdout)
+    other = nuthatch("get", url, "-s65", "--retries=0")
+    assert (other.returncode, other.stderr[:22]) == (4, b"nuthatch: get: refused")

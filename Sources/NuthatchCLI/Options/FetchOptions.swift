@@ -1,0 +1,109 @@
+import NuthatchCore
+
+/// The options that commands have in common, one list for each thing that they belong to.
+enum FetchOptions {
+  static let cache = Option(
+    "cache", value: "DIR",
+    "the cache directory ($NUTHATCH_CACHE, $XDG_CACHE_HOME/nuthatch, ~/.cache/nuthatch)")
+
+  /// How thumbnails are made.
+  static let pictures = [
+    Option(
+      "mode", value: "MODE", "with --size: fit inside the box, fill it and cut off the rest, or exact (fit)"),
+    Option("enlarge", "with --size: make smaller pictures larger"),
+    Option("quality", value: "best|fast", "with --size: how much is decoded before it is scaled down (best)"),
+    Option("allow-truncated", "with --size: take what can be decoded of a damaged picture"),
+    Option("early-stop", "with --size: end the transfer of a progressive JPEG when the thumbnails are done"),
+    Option("max-pixels", value: "N", "with --size: most pixels of the source; N may end in K or M (100M)"),
+  ]
+
+  /// What is sent, within which limits, and what counts as fresh.
+  static let network = [
+    Option("header", letter: "H", value: "'K: V'", "send this header; repeatable"),
+    Option("user-agent", value: "TEXT", "what the User-Agent header says (nuthatch/\(Version.string))"),
+    Option("accept", value: "TEXT", "what the Accept header says"),
+    Option(
+      "policy", value: "NAME", "what is fresh: kit, rfc9111, offline (never the network) or reload (kit)"),
+    Option("deny-private", "connect to public addresses only"),
+    Option("allow-private", "connect to any address; else link-local ones and redirects inwards are refused"),
+    Option("timeout", value: "SECONDS", "longest silence: connecting, waiting, between two bytes (30)"),
+    Option("deadline", value: "SECONDS", "longest time for all of it (pictures 120, else none)"),
+    Option("retries", value: "N", "further attempts after one that failed (3)"),
+    Option("max-bytes", value: "N", "largest body; N may end in K, M or G (64M)"),
+    Option("proxy", value: "URL", "the way of all requests; empty for none ($http_proxy, $https_proxy)"),
+    Option("partition", value: "NAME", "whose answers these are, instead of the credentials sent"),
+    Option("ignore-query", "keep answers under the URL without its query"),
+    Option("priority", value: "N", "place in the queue, -10 to 10"),
+    Option("concurrency", value: "N", "requests at once, 1 to 512 (auto)"),
+    Option("per-host", value: "N", "requests at once at one host (6; 32 over HTTP/2)"),
+    Option("rate", value: "N", "requests that may begin in a second at one host (no limit)"),
+  ]
+
+  /// What holds for the directory.
+  static let store = [
+    cache,
+    Option(
+      "disk-bytes", value: "N", "what the directory may take; N may end in K, M or G (as before, or 4G)"),
+    Option("memory-bytes", value: "N", "what this process may keep in memory (64M or less)"),
+    Option("memory-items", value: "N", "how many things it may keep there (no limit)"),
+    Option(
+      "spill", value: "eager|pressure",
+      "write to disk at once, or when memory is short and at the end (eager)"),
+    Option("store", value: "FORM", "thumbnails on disk: packed (JPEG), lossless (PNG) or raw (packed)"),
+    Option("keep-source", value: "yes|no", "keep the originals, too, for other sizes to come (yes)"),
+  ]
+}
+
+extension ParsedArguments {
+  /// Puts what is said of the queue into force, and gives what is said of the cache.
+  func cacheOptions() throws(UsageError) -> Cache.Options {
+    var options = Cache.Options()
+    if let limit = try limit("timeout") { options.timeout = limit }
+    if let limit = try limit("deadline") { options.deadline = limit }
+    if let count = try whole("retries", 0...1000) { options.retries = count }
+    if let bytes = try bytes("max-bytes") { options.maxBytes = bytes }
+    if let pixels = try pixels("max-pixels") { options.maxPixels = pixels }
+    if let agent = value("user-agent") { options.userAgent = agent }
+    options.accept = value("accept")
+    options.partition = value("partition")
+    options.proxy = value("proxy")
+    if let policy = try policy() { options.policy = policy }
+    if let grade = try addressGuard() { options.guard = grade }
+    options.diskBytes = try bytes("disk-bytes").map { Int($0) }
+    options.memoryBytes = try bytes("memory-bytes").map { Int($0) }
+    options.memoryItems = try whole("memory-items", 1...Int.max)
+    options.spill = try choice("spill", ["eager": .eager, "pressure": .pressure])
+    options.store = try choice("store", ["packed": .packed, "lossless": .lossless, "raw": .raw])
+    options.keepSource = try choice("keep-source", ["yes": true, "no": false])
+    return options
+  }
+
+  /// What is said of the process's queue.
+  func queueOptions() throws(UsageError) -> QueueOptions {
+    var queue = QueueOptions()
+    if value("concurrency") != "auto" { queue.concurrency = try whole("concurrency", 1...512) }
+    queue.perHost = try whole("per-host", 1...512)
+    if let text = value("rate"), text != "off" {
+      guard let rate = Double(text), rate > 0, rate <= 1_000_000 else {
+        throw UsageError("--rate: '\(text)' is not a positive number of requests a second")
+      }
+      queue.rate = rate
+    }
+    return queue
+  }
+
+  private func policy() throws(UsageError) -> Policy? {
+    let rules: Policy.Rules? = try choice(
+      "policy", ["kit": .kit, "rfc9111": .rfc9111, "offline": .offline, "reload": .reload])
+    return rules.map { Policy($0) }
+  }
+
+  private func addressGuard() throws(UsageError) -> Guard? {
+    switch (has("deny-private"), has("allow-private")) {
+    case (true, true): throw UsageError("--deny-private and --allow-private exclude each other")
+    case (true, false): .publicOnly
+    case (false, true): .any
+    case (false, false): nil
+    }
+  }
+}
