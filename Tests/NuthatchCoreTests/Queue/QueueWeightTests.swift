@@ -74,14 +74,19 @@ import Testing
   func memory(shape: Shape) {
     let count = shape == .hostEach ? 20_000 : 100_000
     let origins = origins(shape, count)
-    let queue = FetchQueue(.fixed(1), wake: { _ in })
-    let before = allocated()
-    fill(queue, count, shape, origins)
-    #expect(queue.activity == count)
-    guard let before, let after = allocated(), before > 0 else { return }
-    let each = (after - before) / count
+    // All tests of the process share what is counted: what others take or give back makes a round wrong, but hardly all.
+    var rounds: [Int] = []
+    for _ in 0..<5 {
+      let queue = FetchQueue(.fixed(1), wake: { _ in })
+      let before = allocated()
+      fill(queue, count, shape, origins)
+      #expect(queue.activity == count)
+      guard let before, let after = allocated(), before > 0 else { return }
+      rounds.append((after - before) / count)
+    }
     // Something is counted at all, and not too much.
-    #expect((50..<1024).contains(each), "\(shape): \(each) bytes")
+    let each = rounds.sorted()[2]
+    #expect((50..<1024).contains(each), "\(shape): \(rounds) bytes")
     if getenv("NUTHATCH_SHOW_FIGURES") != nil { print("queue, \(shape): \(each) bytes an entry") }
   }
 
