@@ -1,3 +1,4 @@
+import Glibc
 import NuthatchHTTP
 import TestServer
 import Testing
@@ -135,6 +136,22 @@ import Testing
     #expect(events.isStale == isFirst && events.isInCache == isFirst)
     #expect(bench.server.waitForAnswers(1, path: "/c"))
     while try get("/hop").text != "c" {}
+  }
+
+  @Test("are one for those who ask when they have come already, too")
+  func joinedLate() throws {
+    bench.server.on(
+      "/hop",
+      Script(status: 302, headers: ["Location": "/b"], steps: [.head, .wait("gate"), .text("moved")]))
+    let first = try bench.cache.submit(Request(bench.server.url("/hop")))
+    #expect(bench.server.gate("gate").waitUntilReached(1))
+    usleep(50_000)
+    let second = try bench.cache.submit(Request(bench.server.url("/hop")))
+    for _ in 0..<5000 where bench.cache.statistics.joined < 1 { usleep(1000) }
+    bench.server.gate("gate").open()
+    #expect(try first.result().text == "b")
+    #expect(try second.result().text == "b")
+    #expect(bench.server.count("/hop") == 1)
   }
 
   @Test("are one for all who ask at once")

@@ -64,7 +64,7 @@ final class FetchTask: @unchecked Sendable {
   /// no fetch that has begun.
   func mayJoin(_ errand: Errand) -> Bool {
     // An error page was passed over, because all wanted pictures then.
-    if exchange.skipsBody, !errand.plan.wantsPictures { return false }
+    if exchange.skipsBody, exchange.head?.redirection == nil, !errand.plan.wantsPictures { return false }
     // What it will bring was taken out before this one asked.
     if flight?.isRevoked == true || stoppedEarly { return false }
     guard case .over = phase else { return errand.plan.policy.rules != .reload || (isReload && !hasBegun) }
