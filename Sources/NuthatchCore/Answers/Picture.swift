@@ -46,6 +46,15 @@ final class Picture: Sendable {
 }
 
 extension Picture {
+  /// How many pixels the source has.
+  var pixelsOfSource: Int { Self.pixels(originalWidth, originalHeight) }
+
+  /// Records come from files: sides whose product can't be counted are more than any limit.
+  static func pixels(_ width: Int, _ height: Int) -> Int {
+    let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
+    return overflow ? .max : pixels
+  }
+
   /// Whether bytes are a picture, of whatever format, by what they begin with.
   static func isOne(_ body: UnsafeRawBufferPointer) -> Bool {
     switch ImageProbe.probe(body) {

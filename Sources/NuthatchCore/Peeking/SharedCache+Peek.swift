@@ -29,7 +29,7 @@ extension SharedCache {
     }
     let now = clock.coarseSeconds
     let verdict = Caching.judge(meta, plan, now: now)
-    guard verdict.standing == .fresh, plan.guardGrade.admits(meta.reach), meta.bodyLength <= plan.maxBytes,
+    guard verdict.standing == .fresh, plan.admits(meta.reach), meta.bodyLength <= plan.maxBytes,
       (200..<300).contains(meta.head.status), let content = meta.content
     else { return nil }
     let thumb = ThumbRecord.key(content, recipe)
@@ -92,13 +92,5 @@ extension SharedCache {
     else { return nil }
     let image = entry.image.aged(by: now - entry.second)
     return Sighting(image: image, kept: kept, entry: Peeked(entry, image: image, second: now))
-  }
-}
-
-extension Picture {
-  /// How many pixels the source has; more than any limit when they can't be counted.
-  var pixelsOfSource: Int {
-    let (pixels, overflow) = originalWidth.multipliedReportingOverflow(by: originalHeight)
-    return overflow ? .max : pixels
   }
 }

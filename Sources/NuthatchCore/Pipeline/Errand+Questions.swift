@@ -1,9 +1,14 @@
 import NuthatchTransport
 
 /// What an errand needs in order to ask its program, and to go on with what it is told.
-struct Inquiry: Sendable {
+final class Inquiry: Sendable {
   let request: Request
   let options: Cache.Options
+
+  init(request: Request, options: Cache.Options) {
+    self.request = request
+    self.options = options
+  }
 
   func plan(adding reply: Reply) throws(NuthatchError) -> RequestPlan {
     var request = request

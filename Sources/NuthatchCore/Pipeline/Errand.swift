@@ -213,8 +213,7 @@ extension Errand {
     for recipe in plan.recipes {
       switch pictures[recipe] {
       case .success(let picture):
-        let (pixels, overflow) = picture.originalWidth.multipliedReportingOverflow(by: picture.originalHeight)
-        guard !overflow, pixels <= plan.maxPixels else {
+        guard picture.pixelsOfSource <= plan.maxPixels else {
           return fail(
             NuthatchError(
               .tooManyPixels,

@@ -2,7 +2,7 @@ import NuthatchImaging
 import NuthatchTransport
 
 /// One attempt's way over the network: the hops so far, and what the last of them has brought.
-struct Exchange {
+final class Exchange {
   /// What is sent now.
   var hop: TransferRequest
   /// The heads of the redirects that were followed.
@@ -42,7 +42,7 @@ struct Exchange {
   }
 
   /// Begins anew at the first hop.
-  mutating func begin(again first: TransferRequest) {
+  func begin(again first: TransferRequest) {
     hop = first
     redirects = []
     isSentByPublic = first.isSentByPublic
@@ -51,7 +51,7 @@ struct Exchange {
   }
 
   /// Notes to whom a hop was connected. A private address that a public origin sent us to counts as the farthest.
-  mutating func noteConnection(_ facts: ConnectionFacts) {
+  func noteConnection(_ facts: ConnectionFacts) {
     let isBehindPublic = isSentByPublic && facts.reach > 0
     reach = max(reach, isBehindPublic ? AddressReach.link.rawValue : facts.reach)
     isSentByPublic = isSentByPublic || facts.countsAsPublic
@@ -71,7 +71,7 @@ struct Exchange {
   }
 
   /// Forgets what the last hop brought.
-  mutating func clear() {
+  func clear() {
     interim = []
     head = nil
     next = nil

@@ -9,7 +9,7 @@ extension FetchTask: QueuedWork {
   func enqueue() {
     phase = .idle
     let entry = runtime.queue.submit(
-      self, to: exchange.hop.url.origin, priority: priority, now: runtime.loop.now)
+      self, to: (begunExchange?.hop ?? plan.first).url.origin, priority: priority, now: runtime.loop.now)
     // It may have begun, and even ended, already.
     if entry.state != .running, entry.state != .gone { phase = .queued(entry) }
   }

@@ -21,11 +21,11 @@ final class FetchTask: @unchecked Sendable {
 
   let shared: SharedCache
   let runtime: Runtime
-  let joint: RequestPlan.Joint?
+  var joint: RequestPlan.Joint? { plan.joint }
   /// The request as the first errand made it.
   let plan: RequestPlan
   /// Whether answers that are stored count for nothing.
-  let isReload: Bool
+  var isReload: Bool { plan.policy.rules == .reload }
 
   var phase = Phase.idle
   private(set) var errands: [Errand] = []
@@ -41,7 +41,15 @@ final class FetchTask: @unchecked Sendable {
   var stoppedEarly = false
   /// Nil before it sets out.
   var flight: Flights.Flight?
-  var exchange: Exchange
+  /// Made when it sets out, so that what waits is small.
+  private(set) var begunExchange: Exchange?
+  var exchange: Exchange {
+    if let begunExchange { return begunExchange }
+    let new = Exchange(plan.first)
+    new.admitPictures = errands.contains { $0.plan.wantsPictures }
+    begunExchange = new
+    return new
+  }
   /// The place of the lock that this fetch holds; nil while it holds none.
   var lockPlace: Int64?
   private(set) var priority: Int
@@ -50,11 +58,8 @@ final class FetchTask: @unchecked Sendable {
     self.plan = plan
     self.shared = shared
     self.runtime = runtime
-    joint = plan.joint
-    isReload = plan.policy.rules == .reload
     self.base = base
     knownMark = base?.meta.mark
-    exchange = Exchange(plan.first)
     priority = plan.priority
   }
 
@@ -64,7 +69,9 @@ final class FetchTask: @unchecked Sendable {
   /// no fetch that has begun.
   func mayJoin(_ errand: Errand) -> Bool {
     // An error page was passed over, because all wanted pictures then.
-    if exchange.skipsBody, exchange.head?.redirection == nil, !errand.plan.wantsPictures { return false }
+    if let begun = begunExchange, begun.skipsBody, begun.head?.redirection == nil, !errand.plan.wantsPictures {
+      return false
+    }
     // What it will bring was taken out before this one asked.
     if flight?.isRevoked == true || stoppedEarly { return false }
     guard case .over = phase else { return errand.plan.policy.rules != .reload || (isReload && !hasBegun) }
@@ -76,7 +83,7 @@ final class FetchTask: @unchecked Sendable {
     errand.task = self
     adoptPriority()
     if hasBegun { errand.ticket.run() }
-    exchange.admitPictures = errands.contains { $0.plan.wantsPictures }
+    begunExchange?.admitPictures = errands.contains { $0.plan.wantsPictures }
   }
 
   /// Takes an errand out; the fetch ends with the last one.

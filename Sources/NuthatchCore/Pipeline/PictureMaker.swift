@@ -49,9 +49,8 @@ struct PictureMaker: Sendable {
     }
     guard !rest.isEmpty else { return then(pictures) }
     guard let body = source.body else {
-      return then(
-        pictures.merging(all(rest, NuthatchError(.internal, "the stored body is gone: \(source.url)"))) { $1 }
-      )
+      for recipe in rest { pictures[recipe] = .failure(whyNone(source, recipe)) }
+      return then(pictures)
     }
     let need = need(of: body, rest)
     guard need > Self.small else {
@@ -121,9 +120,19 @@ struct PictureMaker: Sendable {
   /// A stored thumbnail that doesn't decode is made again.
   private func unpacked(_ thumb: ThumbRecord.Stored?) -> Picture? {
     guard let thumb else { return nil }
-    guard thumb.originalWidth.multipliedReportingOverflow(by: thumb.originalHeight).partialValue <= maxPixels
-    else { return nil }
+    guard thumb.pixelsOfSource <= maxPixels else { return nil }
     return try? thumb.picture()
+  }
+
+  /// Why there is no picture where there is no body, either.
+  private func whyNone(_ source: PictureSource, _ recipe: Recipe) -> NuthatchError {
+    guard let thumb = source.thumbs[recipe], thumb.pixelsOfSource > maxPixels else {
+      return NuthatchError(.internal, "the stored body is gone: \(source.url)")
+    }
+    return NuthatchError(
+      .tooManyPixels,
+      "a picture of \(thumb.originalWidth)x\(thumb.originalHeight), more than max_pixels (\(maxPixels)): \(source.url)"
+    )
   }
 
   private func need(of body: Payload, _ recipes: [Recipe]) -> Int {

@@ -1,17 +1,19 @@
 import NuthatchTransport
 
 /// A request that has been checked, with every default filled in: nothing about it can be wrong any more.
-struct RequestPlan: Sendable {
+///
+/// An object, because errand and fetch share it, and a hundred thousand of them may wait.
+final class RequestPlan: Sendable {
   static let longestChain = 10
 
-  private(set) var first: TransferRequest
-  private(set) var name: AnswerName
-  /// Requests with the same are answered by one fetch; nil for what is never shared.
-  private(set) var joint: Joint?
+  let first: TransferRequest
+  let name: AnswerName
+  /// Every header that the caller set; nil for what is never shared.
+  private let jointFields: [String]?
   /// How many redirects, each a request of its own, have led here.
-  private(set) var hops = 0
+  let hops: Int
   /// Whether one of them was stale, so that what it leads to may not be what it would lead to now.
-  private(set) var isBehindStale = false
+  let isBehindStale: Bool
   private let partition: String?
   let recipes: [Recipe]
   let maxPixels: Int
@@ -33,26 +35,38 @@ struct RequestPlan: Sendable {
   /// What must be equal for two requests to be one at the server: the answer's name, the guard, and every header that
   /// the caller set.
   struct Joint: Hashable, Sendable {
-    var name: AnswerName
-    let guardGrade: Guard
-    var fields: [String]
-    /// Whether a redirect is an answer (`isHopByHop`), and whether a public server sent the request here.
-    let isHopByHop: Bool
-    var isSentByPublic = false
+    fileprivate let plan: RequestPlan
+
+    var fields: [String] { plan.jointFields ?? [] }
+
+    static func == (left: Joint, right: Joint) -> Bool {
+      let (one, other) = (left.plan, right.plan)
+      return one === other
+        || one.name == other.name && one.guardGrade == other.guardGrade
+          && one.jointFields == other.jointFields
+          // Whether a redirect is an answer (`isHopByHop`), and whether a public server sent the request here.
+          && (one.policy.rules == .rfc9111) == (other.policy.rules == .rfc9111)
+          && one.first.isSentByPublic == other.first.isSentByPublic
+    }
+
+    func hash(into hasher: inout Hasher) { plan.name.hash(into: &hasher) }
   }
+
+  /// Requests with the same are answered by one fetch; nil for what is never shared.
+  var joint: Joint? { jointFields == nil ? nil : Joint(plan: self) }
 
   var wantsPictures: Bool { !recipes.isEmpty }
 
   /// Whether each redirect is an answer of its own, stored by its own rules, and followed by a request of its own; else
   /// one fetch follows them all, and what they lead to is stored under the URL that was asked for.
-  var isHopByHop: Bool { joint?.isHopByHop == true && !asksForPart }
+  var isHopByHop: Bool { jointFields != nil && policy.rules == .rfc9111 && !asksForPart }
 
   /// Whether what is stored may answer.
-  var readsStore: Bool { joint != nil && policy.rules != .reload && !(asksForPart && wantsPictures) }
+  var readsStore: Bool { jointFields != nil && policy.rules != .reload && !(asksForPart && wantsPictures) }
 
   /// Whether the caller asks for a part, or sets conditions. A fresh stored answer may do; else it is the server's
   /// business, and what it says an answer to nobody else.
-  var asksForPart: Bool { RequestConditions.names.contains { first.headers.contains($0) } }
+  let asksForPart: Bool
 
   /// Whether an answer may be given whose fetch reached so far. Behind a public server's redirect what isn't public counts as
   /// far as it would have on the way there.
@@ -70,7 +84,7 @@ struct RequestPlan: Sendable {
   }
 
   /// Whether a URL that is no picture is remembered as such.
-  var remembersFailures: Bool { wantsPictures && policy.rules == .kit && joint != nil }
+  var remembersFailures: Bool { wantsPictures && policy.rules == .kit && jointFields != nil }
 
   init(_ own: Request, _ cacheOptions: Cache.Options) throws(NuthatchError) {
     let url = try own.absoluteURL()
@@ -105,7 +119,11 @@ struct RequestPlan: Sendable {
     recipes = try Self.recipes(request, first.url.description)
     partition = request.partition
     name = Self.name(request, first)
-    joint = Self.joint(request, name, guardGrade, policy)
+    jointFields = Self.jointFields(request)
+    hops = 0
+    isBehindStale = false
+    asksForPart =
+      !request.headers.isEmpty && RequestConditions.names.contains { [first] in first.headers.contains($0) }
     self.first = first
   }
 
@@ -114,50 +132,51 @@ struct RequestPlan: Sendable {
   {
     do {
       try checkMethod(request.method)
+      if request.headers.isEmpty, let known = StandardFields.known(request, options) { return known }
       var fields = try HeaderFields(checking: request.headers)
       let accept = request.boxes.isEmpty ? "*/*" : Cache.pictureAccept
       for (name, value) in [("User-Agent", options.userAgent), ("Accept", accept)]
       where !fields.contains(name) {
         try fields.append(checking: name, value)
       }
+      if request.headers.isEmpty { StandardFields.keep(fields, request, options) }
       return fields
     } catch {
       throw NuthatchError(.badHeader, "\(error.reason): \(WebURL.redacted(request.url))")
     }
   }
 
-  static func recipes(_ request: Request, _ url: String) throws(NuthatchError) -> [Recipe] {
+  static func recipes(
+    _ request: Request, _ url: @autoclosure () -> String
+  ) throws(NuthatchError) -> [Recipe] {
     guard request.boxes.count <= 64 else {
-      throw NuthatchError(.invalid, "\(request.boxes.count) sizes, at most 64 are made at once: \(url)")
+      throw NuthatchError(.invalid, "\(request.boxes.count) sizes, at most 64 are made at once: \(url())")
     }
     let sides = 1...ThumbnailBox.maxSide
     for box in request.boxes where !sides.contains(box.width) || !sides.contains(box.height) {
       throw NuthatchError(
         .invalid,
-        "a box of \(box.width)x\(box.height): its sides must be 1 to \(ThumbnailBox.maxSide): \(url)")
+        "a box of \(box.width)x\(box.height): its sides must be 1 to \(ThumbnailBox.maxSide): \(url())")
     }
     guard request.boxes.isEmpty || request.method == "GET" else {
-      throw NuthatchError(.invalid, "pictures come by GET, not by \(request.method): \(url)")
+      throw NuthatchError(.invalid, "pictures come by GET, not by \(request.method): \(url())")
     }
     return request.boxes.map { Recipe($0, allowsDamage: request.allowTruncated) }
   }
 
   private static func name(_ request: Request, _ first: TransferRequest) -> AnswerName {
     var address = request.key ?? first.url.address
+    // Mostly it is what the caller wrote; then it is that string, and no copy.
+    if address == request.url { address = request.url }
     if request.key == nil, request.ignoreQuery, let query = address.firstIndex(of: "?") {
       address = String(address[..<query])
     }
     return AnswerName(address: address, secrets: first.secrets, named: request.partition)
   }
 
-  private static func joint(
-    _ request: Request, _ name: AnswerName, _ guardGrade: Guard, _ policy: Policy
-  ) -> Joint? {
+  private static func jointFields(_ request: Request) -> [String]? {
     guard request.method == "GET", request.body.isEmpty else { return nil }
-    return Joint(
-      name: name, guardGrade: guardGrade,
-      fields: request.headers.map { "\($0.name.lowercased()): \($0.value)" },
-      isHopByHop: policy.rules == .rfc9111)
+    return request.headers.map { "\($0.name.lowercased()): \($0.value)" }
   }
 
   /// The request for what a redirect leads to.
@@ -172,17 +191,34 @@ struct RequestPlan: Sendable {
       throw NuthatchError(
         .tooManyRedirects, "more than \(Self.longestChain) redirects, the last from: \(first.url)")
     }
-    var next = self
-    next.hops += 1
-    next.isBehindStale = isBehindStale || isStale
-    next.first = first.redirected(to: try Self.target(of: head, from: first.url), status: head.status)
-    next.first.isSentByPublic = first.isSentByPublic || sentByPublic
-    next.name = AnswerName(address: next.first.url.address, secrets: next.first.secrets, named: partition)
-    let names = Set(next.first.headers.fields.map { $0.name.lowercased() })
-    next.joint?.name = next.name
-    next.joint?.fields.removeAll { line in !names.contains(String(line.prefix { $0 != ":" })) }
-    next.joint?.isSentByPublic = next.first.isSentByPublic
-    return next
+    var next = first.redirected(to: try Self.target(of: head, from: first.url), status: head.status)
+    next.isSentByPublic = first.isSentByPublic || sentByPublic
+    return RequestPlan(self, next, isBehindStale: isBehindStale || isStale)
+  }
+
+  /// The same for another hop.
+  private init(_ last: RequestPlan, _ first: TransferRequest, isBehindStale: Bool) {
+    self.first = first
+    hops = last.hops + 1
+    self.isBehindStale = isBehindStale
+    name = AnswerName(address: first.url.address, secrets: first.secrets, named: last.partition)
+    let names = Set(first.headers.fields.map { $0.name.lowercased() })
+    jointFields = last.jointFields?.filter { line in names.contains(String(line.prefix { $0 != ":" })) }
+    asksForPart = RequestConditions.names.contains { first.headers.contains($0) }
+    partition = last.partition
+    recipes = last.recipes
+    maxPixels = last.maxPixels
+    maxBytes = last.maxBytes
+    policy = last.policy
+    guardGrade = last.guardGrade
+    delivery = last.delivery
+    silence = last.silence
+    deadline = last.deadline
+    retries = last.retries
+    priority = last.priority
+    reportsProgress = last.reportsProgress
+    stopsEarly = last.stopsEarly
+    inquiry = last.inquiry
   }
 
   /// Where a redirect leads.

@@ -28,7 +28,7 @@ struct Meta: Sendable {
   var reach: UInt8 = 0
   /// Drawn anew for each answer that is stored, and for each set of variants: tells this one from those before and after
   /// it, wherever in the store it lies.
-  var mark = Meta.freshMark
+  var mark: UInt64
 
   static var freshMark: UInt64 { UInt64.random(in: .min ... .max) }
 
@@ -91,5 +91,6 @@ struct Meta: Sendable {
     self.requestTime = requestTime
     self.responseTime = responseTime
     self.finalURL = finalURL
+    mark = Meta.freshMark
   }
 }

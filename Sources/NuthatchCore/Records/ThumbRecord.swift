@@ -114,6 +114,9 @@ enum ThumbRecord {
         x: part.x * across, y: part.y * down, width: part.width * across, height: part.height * down)
     }
 
+    /// How many pixels the source has.
+    var pixelsOfSource: Int { Picture.pixels(originalWidth, originalHeight) }
+
     /// The picture: in place when it is raw, else decoded, which takes some tenths of a millisecond.
     func picture() throws(ImageFault) -> Picture {
       let whole = try ownPicture()

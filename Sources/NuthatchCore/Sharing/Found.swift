@@ -2,7 +2,7 @@ import NuthatchHTTP
 import NuthatchStore
 
 /// A stored answer to a request, and what it is good for at this moment.
-struct Found: Sendable {
+final class Found: Sendable {
   typealias Standing = Freshness.Standing
 
   let meta: Meta
@@ -17,6 +17,20 @@ struct Found: Sendable {
   let isInMemory: Bool
   /// Thumbnails that have to be unpacked.
   let thumbs: [Recipe: ThumbRecord.Stored]
+
+  init(
+    meta: Meta, standing: Standing, mayServeOnError: Bool, age: Int64, body: Lease?,
+    pictures: [Recipe: Picture], isInMemory: Bool, thumbs: [Recipe: ThumbRecord.Stored]
+  ) {
+    self.meta = meta
+    self.standing = standing
+    self.mayServeOnError = mayServeOnError
+    self.age = age
+    self.body = body
+    self.pictures = pictures
+    self.isInMemory = isInMemory
+    self.thumbs = thumbs
+  }
 
   /// Whether it is a redirect, which is followed and never delivered.
   var leadsOn: Bool { meta.head.redirection != nil }
@@ -38,10 +52,7 @@ struct Found: Sendable {
     }
     var images: [Image] = []
     for recipe in plan.recipes {
-      guard let picture = pictures[recipe],
-        picture.originalWidth.multipliedReportingOverflow(by: picture.originalHeight).partialValue
-          <= plan.maxPixels
-      else { return nil }
+      guard let picture = pictures[recipe], picture.pixelsOfSource <= plan.maxPixels else { return nil }
       images.append(Image(url: url, picture, origin))
     }
     return Answer(images: images)

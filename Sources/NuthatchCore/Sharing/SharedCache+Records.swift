@@ -89,7 +89,8 @@ extension SharedCache {
 
   /// What is stored for a request, whether it may be given to it or not.
   func meta(_ plan: RequestPlan) -> Meta? {
-    guard let first = read(plan.name.key()), first.isSignpost else { return read(plan.name.key()) }
+    guard let first = read(plan.name.key()) else { return nil }
+    guard first.isSignpost else { return first }
     return read(plan.name.key(variant: Caching.variant(first.varied, of: first.mark, plan)))
   }
 

@@ -1,0 +1,54 @@
+import NuthatchImaging
+import NuthatchStore
+import NuthatchTransport
+import Testing
+
+@testable import NuthatchCore
+
+/// Records come from files, and may say anything.
+@Suite("A record") struct RecordTests {
+  @Test("of a thumbnail whose source has more pixels than can be counted is none that a limit allows")
+  func pixels() throws {
+    #expect(Picture.pixels(4, 5) == 20)
+    // The product, cut to 64 bits, is negative, and less than any limit.
+    let side = Int(UInt32.max)
+    #expect(side.multipliedReportingOverflow(by: side).partialValue < 0)
+    #expect(Picture.pixels(side, side) == .max)
+
+    let folder = try Bench.makeFolder()
+    defer { removeTree(folder) }
+    let store = try Store.open(folder)
+    defer { store.close() }
+    let content = try #require(Digest((0..<32).map { UInt8($0) }))
+    let recipe = Recipe(ThumbnailBox(2), allowsDamage: false)
+    let pixels = try PixelBuffer(
+      size: ImageSize(width: 2, height: 2), rgba: [UInt8](repeating: 7, count: 16).withUnsafeBytes { $0 })
+    let claimed = Picture(pixels, originalWidth: side, originalHeight: side, isPartial: false)
+    try ThumbRecord.write(claimed, ThumbRecord.key(content, recipe), keeping: .raw, in: store)
+    let workers = WorkerPool(width: 1, memory: 1 << 20)
+    defer { workers.stop() }
+    let maker = PictureMaker(
+      workers: workers, store: store, keeping: .raw, maxPixels: 100_000_000, counts: CacheCounts())
+    maker.makeHere(PictureSource(content: content, url: "x"), [recipe], priority: 0) { pictures in
+      // Not that one, and there is no body to make another from.
+      #expect(throws: NuthatchError.self) { try pictures[recipe]?.get() }
+    }
+    let stored = try #require(
+      try store.lookup(ThumbRecord.key(content, recipe)).flatMap { ThumbRecord.Stored($0) })
+    maker.makeHere(
+      PictureSource(content: content, url: "x", thumbs: [recipe: stored]), [recipe], priority: 0
+    ) { pictures in
+      #expect(throws: NuthatchError.self) { try pictures[recipe]?.get() }
+      if case .failure(let error)? = pictures[recipe] { #expect(error.code == .tooManyPixels) }
+    }
+    let found = Found(
+      meta: Meta(head: ResponseHead(status: 200), requestTime: 0, responseTime: 0, finalURL: "x"),
+      standing: .fresh, mayServeOnError: true, age: 0, body: nil, pictures: [recipe: claimed],
+      isInMemory: true,
+      thumbs: [:])
+    var request = Request("http://example.org/")
+    request.boxes = [recipe.box]
+    let plan = try RequestPlan(request, Cache.Options())
+    #expect(found.immediateAnswer(to: plan, "x", .stored(found)) == nil)
+  }
+}
