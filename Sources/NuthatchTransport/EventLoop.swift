@@ -123,7 +123,8 @@ extension EventLoop {
         return (inbox.jobs, inbox.isStopping)
       }
       for job in jobs { job() }
-      if isStopping { return }
+      // Whatever a timer keeps may keep the loop.
+      if isStopping { return timers = TimerQueue() }
     }
   }
 

@@ -4,15 +4,20 @@ struct TimerQueue {
   typealias ID = UInt64
 
   private var heap: [(due: Int64, id: ID)] = []
-  private var actions: [ID: () -> Void] = [:]
+  private var actions: [ID: Action] = [:]
   private var lastID: ID = 0
+
+  /// A closure by itself would be wrapped in another one to stand in a dictionary.
+  private struct Action {
+    let run: () -> Void
+  }
 
   /// The time of the next timer, nil when there is none.
   var nextDue: Int64? { heap.first?.due }
 
   mutating func add(due: Int64, _ action: @escaping () -> Void) -> ID {
     lastID += 1
-    actions[lastID] = action
+    actions[lastID] = Action(run: action)
     heap.append((due, lastID))
     siftUp()
     return lastID
@@ -33,7 +38,7 @@ struct TimerQueue {
   mutating func popDue(by now: Int64) -> (() -> Void)? {
     while let first = heap.first, first.due <= now {
       removeFirst()
-      if let action = actions.removeValue(forKey: first.id) { return action }
+      if let action = actions.removeValue(forKey: first.id) { return action.run }
     }
     return nil
   }

@@ -91,7 +91,7 @@ extension Errand {
 
   /// Asks the server about an answer that was delivered already; for nobody, so that it always ends.
   func revalidate(_ found: Found) {
-    watchDeadline(orElse: 120_000_000_000)
+    watchDeadline(orElse: Self.longestRevalidation)
     shared.fetches.join(self, base: found, runtime)
   }
 
@@ -275,18 +275,21 @@ extension Errand {
 
   // MARK: Deadline
 
+  /// In nanoseconds, for what nobody waits for.
+  private static var longestRevalidation: Int64 { 120_000_000_000 }
+
   private func watchDeadline(orElse standard: Int64? = nil) {
     guard let limit = plan.deadline ?? standard else { return }
-    let loop = runtime.loop
-    deadlineTimer = loop.at(submitted &+ limit) { [weak self] in
-      guard let self else { return }
-      self.deadlineTimer = nil
-      guard !self.answersAtDeadline() else { return }
-      self.task?.leave(self)
-      self.settle(
-        for: NuthatchError(
-          .timeout, "not done after \(Double(limit) / 1e9) s, the deadline: \(self.plan.first.url)"))
-    }
+    // Keeps the errand, whose every end takes the timer back: a weak reference would cost each that waits 120 bytes.
+    deadlineTimer = runtime.loop.at(submitted &+ limit) { self.deadlineHasPassed() }
+  }
+
+  private func deadlineHasPassed() {
+    deadlineTimer = nil
+    guard !answersAtDeadline() else { return }
+    task?.leave(self)
+    let limit = Double(plan.deadline ?? Self.longestRevalidation) / 1e9
+    settle(for: NuthatchError(.timeout, "not done after \(limit) s, the deadline: \(plan.first.url)"))
   }
 
   private func cancelDeadline() {
