@@ -11,6 +11,8 @@ public struct NuthatchError: Error, Sendable, Equatable, CustomStringConvertible
 
   /// What the server answered, where that is why; nil otherwise.
   public var status: Int?
+  /// How many attempts were made at the network; 0 when it wasn't asked.
+  public var attempts = 0
 
   /// An error with its message.
   public init(_ code: ErrorCode, _ message: String, status: Int? = nil) {

@@ -9,7 +9,7 @@ public final class Image: Sendable {
   /// The URL as it was passed.
   public let url: String
   let picture: Picture
-  private let origin: AnswerOrigin
+  let origin: AnswerOrigin
   /// What the layer above keeps of its own beside the image; made when it is first wanted.
   package let companion = AtomicLazyReference<Companion>()
 
@@ -94,7 +94,8 @@ extension Response {
       }
       guard let picture = made.first else { throw ImageFault(.internal, "no picture came out") }
       let origin = AnswerOrigin(
-        finalURL: finalURL, source: source, isInCache: isInCache, isStale: isStale, age: age)
+        finalURL: finalURL, source: source, isInCache: isInCache, isStale: isStale, age: age,
+        redirects: redirects)
       return Image(url: url, picture, origin)
     } catch {
       throw NuthatchError(error, url: finalURL)

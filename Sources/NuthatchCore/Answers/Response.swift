@@ -116,6 +116,10 @@ struct AnswerOrigin: Sendable {
   var timings = Response.Timings()
   var redirects = 0
   var interim: [ResponseHead] = []
+  /// The answer's head, and how many bytes its body had: for pictures that came without it.
+  var head: ResponseHead?
+  var bodyBytes: Int64 = 0
+  var journey = Journey()
 }
 
 extension Response.Timings {

@@ -1,3 +1,4 @@
+import CSystem
 import NuthatchImaging
 import NuthatchStore
 import NuthatchTransport
@@ -43,11 +44,16 @@ struct Admission: Sendable {
     let content = body.withBytes { Digest(of: $0) }
     if !isNamed { affectStored(content) }
     let storesNow = isNamed && !isToBeJudged
+    let begin = nhs_monotonic_ns()
     if !keepsPicturesOnly {
       if storesNow { store(content) }
       releaseLock()
     }
+    let stored = nhs_monotonic_ns()
     makePictures(content) { pictures in
+      var origin = origin
+      origin.journey.storing = (stored - begin) / 1000
+      origin.journey.decoding = (nhs_monotonic_ns() - stored) / 1000
       if keepsPicturesOnly {
         if storesNow { store(content) }
         releaseLock()

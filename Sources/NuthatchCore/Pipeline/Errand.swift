@@ -155,8 +155,9 @@ extension Errand {
       return finish(.answer(.fresh, Answer(response: response), isFinal: true))
     }
     guard (200..<300).contains(status) else {
-      let error = NuthatchError(
+      var error = NuthatchError(
         .http, "HTTP \(status) instead of a picture: \(fetched.origin.finalURL)", status: status)
+      error.attempts = fetched.origin.journey.attempts
       shared.remember(error, status: status, plan)
       return fail(error)
     }
@@ -221,7 +222,8 @@ extension Errand {
             ))
         }
         images.append(Image(url: ticket.url, picture, origin))
-      case .failure(let error):
+      case .failure(var error):
+        error.attempts = origin.journey.attempts
         shared.remember(error, status: nil, plan)
         return fail(error)
       case nil:

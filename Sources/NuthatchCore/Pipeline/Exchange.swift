@@ -33,6 +33,11 @@ final class Exchange {
   var requestTime: Int64 = 0
   var responseTime: Int64 = 0
 
+  /// Of all attempts together.
+  var journey = Journey()
+  /// On the monotonic clock, when the last wait for a place in the queue began.
+  var queuedSince: Int64 = 0
+
   /// An unwanted body is read up to here, because that keeps the connection; a longer one costs more than it.
   static let longestSkip = 65_536
 
@@ -67,7 +72,7 @@ final class Exchange {
   func origin(_ timings: TransferTimings) -> AnswerOrigin {
     AnswerOrigin(
       finalURL: hop.url.address, source: .network, isInCache: false, timings: Response.Timings(timings),
-      redirects: redirects.count, interim: interim)
+      redirects: redirects.count, interim: interim, head: head, bodyBytes: Int64(body.count), journey: journey)
   }
 
   /// Forgets what the last hop brought.

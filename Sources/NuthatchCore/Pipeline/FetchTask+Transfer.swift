@@ -8,6 +8,7 @@ extension FetchTask: QueuedWork {
   /// Waits for a place in the queue of the hop's host.
   func enqueue() {
     phase = .idle
+    exchange.queuedSince = runtime.loop.now
     let entry = runtime.queue.submit(
       self, to: (begunExchange?.hop ?? plan.first).url.origin, priority: priority, now: runtime.loop.now)
     // It may have begun, and even ended, already.
@@ -63,6 +64,8 @@ extension FetchTask: QueuedWork {
     noteBegin()
     exchange.clear()
     shared.counts.transfers.count()
+    exchange.journey.attempts = attempt
+    exchange.journey.queued += max(0, runtime.loop.now - exchange.queuedSince) / 1000
     exchange.requestTime = shared.clock.seconds
     var request = exchange.hop
     request.silence =
@@ -224,6 +227,8 @@ extension FetchTask: TransferSink {
   /// One errand's own limit ends that errand, and no other.
   private func leaveAlone(_ errand: Errand, _ error: NuthatchError) {
     leave(errand)
+    var error = error
+    error.attempts = exchange.journey.attempts
     errand.conclude(.failed(error))
   }
 
@@ -252,6 +257,7 @@ extension FetchTask: TransferSink {
       attempt += 1
       exchange.begin(again: plan.first)
       phase = .queued(entry)
+      exchange.queuedSince = runtime.loop.now
       return runtime.queue.finished(
         entry, ending.outcome, retryAt: runtime.loop.now &+ wait, now: runtime.loop.now)
     }

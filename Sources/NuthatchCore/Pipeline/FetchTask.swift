@@ -115,6 +115,11 @@ final class FetchTask: @unchecked Sendable {
   /// Gives every errand its outcome, each for itself, and is over.
   func conclude(_ outcome: FetchOutcome) {
     shared.note(outcome)
+    var outcome = outcome
+    if case .failed(var error) = outcome {
+      error.attempts = exchange.journey.attempts
+      outcome = .failed(error)
+    }
     let waiting = errands
     errands = []
     for errand in waiting { errand.task = nil }

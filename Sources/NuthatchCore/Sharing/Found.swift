@@ -81,20 +81,21 @@ extension AnswerOrigin {
     AnswerOrigin(
       finalURL: found.meta.finalURL, source: found.isInMemory ? .memory : .disk, isInCache: true,
       isStale: found.standing != .fresh,
-      age: found.age, redirects: found.meta.redirects)
+      age: found.age, redirects: found.meta.redirects, head: found.meta.head,
+      bodyBytes: found.meta.bodyLength)
   }
 
   /// From the cache, and the server says that it still holds.
   static func revalidated(_ found: Found) -> AnswerOrigin {
     AnswerOrigin(
       finalURL: found.meta.finalURL, source: .revalidated, isInCache: true, age: found.age,
-      redirects: found.meta.redirects)
+      redirects: found.meta.redirects, head: found.meta.head, bodyBytes: found.meta.bodyLength)
   }
 
   /// Another process got it from the network while this one waited.
   static func fetchedElsewhere(_ found: Found) -> AnswerOrigin {
     AnswerOrigin(
       finalURL: found.meta.finalURL, source: .network, isInCache: false, age: found.age,
-      redirects: found.meta.redirects)
+      redirects: found.meta.redirects, head: found.meta.head, bodyBytes: found.meta.bodyLength)
   }
 }

@@ -1,0 +1,25 @@
+import CSystem
+import NuthatchHTTP
+
+/// Divides URLs among machines, always alike: the first eight bytes of a SHA-256, as a big-endian number, modulo the
+/// number of shares. Part of the command's contract, so that it never changes.
+package enum Shard {
+  package enum By: Sendable {
+    /// The host in lower case, so that a host's limits hold for all machines together.
+    case host
+    /// The URL as it was given.
+    case url
+  }
+
+  package static func number(of url: String, by: By, among count: Int) -> Int {
+    var bytes = Array((by == .host ? host(of: url) ?? url : url).utf8)
+    var digest = [UInt8](repeating: 0, count: Int(nhs_sha256_size))
+    // Without memory for a digest nothing else works either.
+    guard count > 1, nhs_sha256(&bytes, bytes.count, &digest) == 0 else { return 0 }
+    let number = digest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return Int(number % UInt64(count))
+  }
+
+  /// The host of a URL, in lower case; nil for what is none.
+  package static func host(of url: String) -> String? { (try? WebURL(url))?.host }
+}

@@ -1,0 +1,125 @@
+import NuthatchHTTP
+import NuthatchStore
+
+/// What is stored for a request, and what it is good for at this moment.
+public struct StoredAnswerInfo: Sendable {
+  /// What a request that comes now would meet with.
+  public enum Prospect: String, Sendable {
+    /// An answer at once.
+    case hit
+    /// The server is asked whether the stored answer still holds.
+    case revalidate
+    /// The whole answer is asked for.
+    case fetch
+  }
+
+  /// A thumbnail that is there.
+  public struct Thumb: Sendable, Equatable {
+    /// The box that it fits.
+    public var box: ThumbnailBox
+    /// Columns.
+    public var width: Int
+    /// Rows.
+    public var height: Int
+    /// How it is kept: `raw`, `jpeg`, `png`, or `memory`.
+    public var form: String
+    /// Bytes of its record; 0 when it is in memory only.
+    public var bytes: Int
+  }
+
+  /// What a request would meet with.
+  public internal(set) var prospect = Prospect.fetch
+  /// The URL that answered, without userinfo.
+  public let finalURL: String
+  /// The HTTP status.
+  public let status: Int
+  /// The rule that says how long it is fresh: `no-store`, `no-cache`, `max-age`, `expires`, `validator`, `picture`,
+  /// `heuristic` or `none`.
+  public let rule: String
+  /// Whether it must never be shown stale.
+  public let mustRevalidate: Bool
+  /// In seconds.
+  public let age: Int64
+  /// For how many seconds it was fresh from the beginning.
+  public let lifetime: Int64
+  /// Seconds since 1970 until which it is fresh.
+  public let freshUntil: Int64
+  /// Seconds since 1970 at which it came, or was last said to hold.
+  public let storedAt: Int64
+  /// Whether it is a picture, by its bytes.
+  public let isPicture: Bool
+  /// Bytes of the body, whether it is there still or not.
+  public let bodyBytes: Int64
+  /// Whether the body is there.
+  public internal(set) var hasBody = false
+  /// The SHA-256 of the body, in hexadecimal digits.
+  public let content: String?
+  /// Names of header fields by which answers are told apart.
+  public let varied: [String]
+  /// The thumbnails of the sizes asked about that are there.
+  public internal(set) var thumbs: [Thumb] = []
+  /// The upright source's columns and rows; nil when no thumbnail says so.
+  public internal(set) var originalSize: (width: Int, height: Int)?
+  /// The digits under which the record stands in the store.
+  public let record: String
+  let head: ResponseHead
+
+  /// The first value of a header, its name compared without regard to case.
+  public func header(_ name: String) -> String? { head.fields[name] }
+
+  /// Every value of a header.
+  public func headers(_ name: String) -> [String] { head.fields.values(name) }
+
+  init(_ meta: Meta, _ key: RecordKey, _ verdict: Freshness, _ rules: FreshnessRules, now: Int64) {
+    finalURL = meta.finalURL
+    status = meta.head.status
+    rule = rules.name(of: meta)
+    mustRevalidate = CacheDirectives(meta.head.fields).has("must-revalidate")
+    age = verdict.age
+    lifetime = verdict.lifetime
+    freshUntil = now.addingReportingOverflow(verdict.lifetime &- verdict.age).partialValue
+    storedAt = meta.responseTime
+    isPicture = meta.isPicture
+    bodyBytes = meta.bodyLength
+    content = meta.content?.bytes.hexadecimal
+    varied = meta.varied
+    record = key.hash.digits
+    head = meta.head
+  }
+}
+
+extension FreshnessRules {
+  /// The first rule that matches, as `StoredAnswer.lifetime` goes through them.
+  fileprivate func name(of meta: Meta) -> String {
+    let control = CacheDirectives(meta.head.fields)
+    if control.has("no-store") { return "no-store" }
+    if control.hasBare("no-cache") { return "no-cache" }
+    if control.seconds("max-age") != nil { return "max-age" }
+    if meta.head.fields.contains("Expires") { return "expires" }
+    if kind == .rfc9111 { return meta.head.fields.contains("Last-Modified") ? "heuristic" : "none" }
+    guard meta.isPicture, (200..<300).contains(meta.head.status) else { return "none" }
+    return meta.answer.hasValidator ? "validator" : "picture"
+  }
+}
+
+extension KeyHash {
+  fileprivate var digits: String {
+    [high, low].map { half in
+      let text = String(half, radix: 16)
+      return String(repeating: "0", count: 16 - text.count) + text
+    }.joined()
+  }
+}
+
+extension Sequence<UInt8> {
+  /// Two digits a byte, in lower case.
+  package var hexadecimal: String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    for byte in self {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}
