@@ -25,8 +25,7 @@ enum OutputFile {
 
   /// A new file in the folder of `target`, which nobody else has: another run may have left its own behind, even
   /// under this process's number.
-  private static func newDraft(beside target: String, _ path: String) throws(NuthatchError) -> (String, Int32)
-  {
+  static func newDraft(beside target: String, _ path: String) throws(NuthatchError) -> (String, Int32) {
     let folder = target.lastIndex(of: "/").map { String(target[...$0]) } ?? ""
     for attempt in 0..<1000 {
       let draft = "\(folder).nuthatch-\(getpid())-\(attempt).part"
@@ -50,7 +49,7 @@ enum OutputFile {
   }
 
   /// The file that a symbolic link means: it, not the link, is replaced, or made where there is none yet.
-  private static func resolved(_ path: String) throws(NuthatchError) -> String {
+  static func resolved(_ path: String) throws(NuthatchError) -> String {
     var target = path
     for _ in 0..<40 {
       var text = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -64,9 +63,76 @@ enum OutputFile {
     throw failure(path)
   }
 
-  private static func failure(_ path: String) -> NuthatchError {
+  static func failure(_ path: String) -> NuthatchError {
     let code: ErrorCode = errno == ENOSPC || errno == EDQUOT ? .noSpace : .io
     return NuthatchError(code, "\(path) can't be written: \(String(cString: strerror(errno)))")
+  }
+}
+
+/// A file that is written piece by piece, and gets its name when it is complete. Dropped before that, it leaves nothing.
+final class DraftFile {
+  private let path: String
+  private let target: String
+  private let draft: String?
+  private var descriptor: Int32
+  private var waiting: [UInt8] = []
+  /// Why something could not be written.
+  private var reason: Int32 = 0
+
+  init(_ path: String) throws(NuthatchError) {
+    self.path = path
+    var status = stat()
+    let isThere = stat(path, &status) == 0
+    if isThere, status.st_mode & S_IFMT != S_IFREG {
+      // A device or a pipe is written into.
+      (target, draft) = (path, nil)
+      descriptor = open(path, O_WRONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw OutputFile.failure(path) }
+    } else {
+      target = try OutputFile.resolved(path)
+      let made = try OutputFile.newDraft(beside: target, path)
+      (draft, descriptor) = (made.0, made.1)
+      if isThere { fchmod(descriptor, status.st_mode & 0o777) }
+    }
+  }
+
+  deinit {
+    guard descriptor >= 0 else { return }
+    close(descriptor)
+    if let draft { unlink(draft) }
+  }
+
+  func write(_ text: String) { write(Array(text.utf8)) }
+
+  func write(_ bytes: [UInt8]) {
+    waiting += bytes
+    if waiting.count >= 65_536 { flush() }
+  }
+
+  /// Gives it its name.
+  ///
+  /// - Throws: `io` or `no_space`, also for what could not be written before.
+  func finish() throws(NuthatchError) {
+    flush()
+    let isClosed = close(descriptor) == 0
+    descriptor = -1
+    if reason == 0, !isClosed { reason = errno }
+    if reason == 0, let draft, rename(draft, target) != 0 { reason = errno }
+    guard reason != 0 else { return }
+    if let draft { unlink(draft) }
+    errno = reason
+    throw OutputFile.failure(path)
+  }
+
+  private func flush() {
+    var rest = waiting[...]
+    defer { waiting.removeAll(keepingCapacity: true) }
+    while !rest.isEmpty, reason == 0 {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return reason = errno }
+      rest = rest.dropFirst(count)
+    }
   }
 }
 

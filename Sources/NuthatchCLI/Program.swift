@@ -29,7 +29,7 @@ protocol Command {
 
 /// The whole program: picks the command and runs it.
 enum Program {
-  static var commands: [any Command.Type] { [GetCommand.self, HelpCommand.self] }
+  static var commands: [any Command.Type] { [PrefetchCommand.self, GetCommand.self, HelpCommand.self] }
 
   /// Runs with the arguments of `main`. One that isn't UTF-8 would come out as another than was given.
   static func run(_ count: Int32, _ values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> ExitCode {

@@ -2,6 +2,12 @@ import Glibc
 
 /// Standard output and standard error.
 enum Terminal {
+  /// Whether colours may be used where something is a terminal (no-color.org).
+  static var allowsColour: Bool {
+    guard let value = getenv("NO_COLOR") else { return true }
+    return value.pointee == 0
+  }
+
   /// Writes to standard output. What keeps it from that ends the program.
   static func print(_ text: String) {
     var text = text
@@ -12,7 +18,8 @@ enum Terminal {
   /// Writes to standard error; there is nobody to tell when that fails.
   static func complain(_ text: String) {
     var text = text
-    _ = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
+    // Also after a signal: how a run ended is said then, too.
+    _ = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO, heedsSignals: false) }
   }
 
   /// Writes bytes to standard output. nil, or the exit code of what kept it from that: quietly when nobody reads
@@ -27,11 +34,11 @@ enum Terminal {
 }
 
 /// Writes all of `bytes`. False, and `errno` says why, when it can't, or when the program was told to end meanwhile.
-func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, heedsSignals: Bool = true) -> Bool {
   var rest = bytes[...]
   while !rest.isEmpty {
     // An interrupted write tells of what it had written until then, so that the signal is looked for here, too.
-    if Interruption.signal != nil {
+    if heedsSignals, Interruption.signal != nil {
       errno = EINTR
       return false
     }

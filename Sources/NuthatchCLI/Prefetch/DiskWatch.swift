@@ -1,0 +1,91 @@
+import CSystem
+import Glibc
+import NuthatchCore
+
+/// Notices a list that doesn't fit the limit of the disk: what came first is dropped then for what comes last.
+struct DiskWatch {
+  struct Report {
+    var limit: Int
+    var used: Int
+    var droppedRecords: Int
+    /// What this run has written; nil while nothing of it was dropped.
+    var suggested: Int?
+    var isOnlyOriginals = false
+    var isFull = false
+
+    var warning: String? {
+      if isFull { return "the disk is full" }
+      guard let suggested else { return nil }
+      let size = "--disk-bytes \(max(1, (suggested + (1 << 20) - 1) >> 20))M"
+      if isOnlyOriginals {
+        return
+          "the originals don't fit into \(Amounts.bytes(Int64(limit))) beside the thumbnails, which stay: "
+          + "\(size) would do, or --keep-source no"
+      }
+      return "the list does not fit into \(Amounts.bytes(Int64(limit))): what came first is being dropped; "
+        + "\(size) would do, or --keep-source no"
+    }
+
+    func write(to json: inout JSONText) {
+      json.object("disk") { json in
+        json.put("limit", limit)
+        json.put("used", used)
+        json.put("dropped_records", droppedRecords)
+        json.put("fits", suggested == nil && !isFull)
+        json.put("full", isFull)
+        json.put("suggested_disk_bytes", suggested)
+      }
+    }
+  }
+
+  private let cache: Cache
+  private let start: StoreStatistics?
+  private(set) var isSaid = false
+  private var due: Int64 = 0
+
+  init(_ cache: Cache) {
+    self.cache = cache
+    // Without figures nothing is said of the disk.
+    start = try? cache.storeStatistics()
+  }
+
+  /// - Parameter share: how much of the list is done, from 0 to 1; nil when nobody knows.
+  func report(_ tally: Tally, share: Double?) -> Report? {
+    guard let start, let now = try? cache.storeStatistics() else { return nil }
+    var report = Report(limit: now.diskLimit, used: now.diskBytes, droppedRecords: now.droppedRecords)
+    report.isFull = tally.notKept > 0 && isFileSystemFull
+    // A pack is a sixteenth of the limit, between 1 and 64 MiB.
+    let pack = min(max(now.diskLimit / 16, 1 << 20), 64 << 20)
+    let dropped = now.droppedPacks - start.droppedPacks
+    guard dropped > 0 else { return report }
+    let written = now.diskBytes - start.diskBytes + dropped * pack
+    let originals = keepsSource ? min(Int(clamping: tally.sourceBytes), written) : 0
+    let others = written - originals
+    // Originals may have half of the limit.
+    guard originals > now.diskLimit / 2 - pack || written > now.diskLimit - 2 * pack else { return report }
+    report.isOnlyOriginals = others < now.diskLimit / 2 - pack
+    let whole = Double(max(written, originals * 2)) / min(1, max(share ?? 1, 0.01))
+    report.suggested = Int(min(whole * 1.15, Double(Int.max / 2))) + 2 * pack
+    return report
+  }
+
+  /// What is to be said now, once, while the run goes on.
+  mutating func news(_ tally: Tally, share: Double?) -> String? {
+    let now = nhs_monotonic_ns()
+    guard !isSaid, now >= due else { return nil }
+    due = now + 1_000_000_000
+    guard let warning = report(tally, share: share)?.warning else { return nil }
+    isSaid = true
+    return warning
+  }
+
+  private var keepsSource: Bool { cache.options.keepSource ?? true }
+
+  /// Whether there is no room for another pack.
+  private var isFileSystemFull: Bool {
+    var status = statvfs()
+    guard statvfs(cache.path, &status) == 0 else { return false }
+    let (free, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+    return !overflow && free < 64 << 20
+  }
+}

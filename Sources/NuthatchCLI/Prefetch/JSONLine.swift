@@ -1,0 +1,106 @@
+/// Reads one field of a line of JSON, without making anything of the rest.
+struct JSONLine {
+  private let bytes: [UInt8]
+  private var place = 0
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// The text of the field `name` of an object; a line that is a text itself is that text. Nil for anything else.
+  static func text(_ name: String, in line: [UInt8]) -> String? {
+    var reader = JSONLine(line)
+    reader.skipBlanks()
+    if reader.next == UInt8(ascii: "\"") { return reader.string() }
+    guard reader.take(UInt8(ascii: "{")) else { return nil }
+    while true {
+      reader.skipBlanks()
+      guard let key = reader.string() else { return nil }
+      reader.skipBlanks()
+      guard reader.take(UInt8(ascii: ":")) else { return nil }
+      reader.skipBlanks()
+      if key == name { return reader.string() }
+      guard reader.skipValue() else { return nil }
+      reader.skipBlanks()
+      guard reader.take(UInt8(ascii: ",")) else { return nil }
+    }
+  }
+
+  private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+
+  private mutating func take(_ byte: UInt8) -> Bool {
+    guard next == byte else { return false }
+    place += 1
+    return true
+  }
+
+  private mutating func skipBlanks() {
+    while let byte = next, byte == 0x20 || (9...13).contains(byte) { place += 1 }
+  }
+
+  /// Passes over a value; what stands in brackets is counted, not looked at.
+  private mutating func skipValue() -> Bool {
+    var depth = 0
+    while let byte = next {
+      switch byte {
+      case UInt8(ascii: "\""):
+        guard string() != nil else { return false }
+        if depth == 0 { return true }
+        continue
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        if depth == 0 { return true }
+        depth -= 1
+        if depth == 0 {
+          place += 1
+          return true
+        }
+      case UInt8(ascii: ","): if depth == 0 { return true }
+      default: break
+      }
+      place += 1
+    }
+    return depth == 0
+  }
+
+  private mutating func string() -> String? {
+    guard take(UInt8(ascii: "\"")) else { return nil }
+    var text: [UInt8] = []
+    while let byte = next {
+      place += 1
+      switch byte {
+      case UInt8(ascii: "\""): return String(validating: text, as: UTF8.self)
+      case UInt8(ascii: "\\"): guard unescape(into: &text) else { return nil }
+      default: text.append(byte)
+      }
+    }
+    return nil
+  }
+
+  private mutating func unescape(into text: inout [UInt8]) -> Bool {
+    guard let byte = next else { return false }
+    place += 1
+    let plain: [UInt8: UInt8] = [
+      0x22: 0x22, 0x5c: 0x5c, 0x2f: 0x2f, 0x62: 8, 0x66: 12, 0x6e: 10, 0x72: 13, 0x74: 9,
+    ]
+    if let meant = plain[byte] {
+      text.append(meant)
+      return true
+    }
+    guard byte == UInt8(ascii: "u"), var code = hex() else { return false }
+    if (0xd800..<0xdc00).contains(code) {
+      guard take(0x5c), take(UInt8(ascii: "u")), let low = hex(), (0xdc00..<0xe000).contains(low) else {
+        return false
+      }
+      code = 0x10000 + (code - 0xd800) << 10 + (low - 0xdc00)
+    }
+    guard let scalar = Unicode.Scalar(code) else { return false }
+    text += Array(String(Character(scalar)).utf8)
+    return true
+  }
+
+  private mutating func hex() -> UInt32? {
+    guard place + 4 <= bytes.count else { return nil }
+    let digits = String(decoding: bytes[place..<place + 4], as: UTF8.self)
+    place += 4
+    return UInt32(digits, radix: 16)
+  }
+}

@@ -1,0 +1,130 @@
+import NuthatchCore
+
+/// `nuthatch prefetch`: URLs in, one set of thumbnails each, into the cache.
+enum PrefetchCommand: Command {
+  static let name = "prefetch"
+  static let summary = "fetch many URLs and keep their thumbnails"
+  static let usage = "[OPTION…] [FILE… | -]"
+  static let options =
+    [
+      Option("size", letter: "s", value: "N[,N…]", "boxes that the thumbnails fit: N, or NxM (256)"),
+      Option("input", value: "FORMAT", "auto, lines, csv, tsv or jsonl; any of them may be in gzip (auto)"),
+      Option(
+        "url-field", value: "NAME", "the column, by name or number, or the JSON field with the URL (url)"),
+      Option("format", value: "text|jsonl", "a summary for people; or a line of JSON for each URL (text)"),
+      Option(
+        "progress", value: "WHEN", "auto, always or never: a line on standard error (auto: on a terminal)"),
+      Option("report", value: "FILE.html", "a page with the pictures, the failures and the timings"),
+      Option("failed-out", value: "FILE", "the URLs that failed, one a line, readable again as input"),
+      Option("min-success", value: "F", "the share of URLs that must succeed, 0 to 1 (1)"),
+      Option("dry-run", "say what would hit, be revalidated or be fetched; fetch nothing"),
+      Option("shard", value: "I/N", "this machine's share: I of 0 to N-1"),
+      Option("shard-by", value: "host|url", "what is kept together in a share (host)"),
+      Option("respect-noai", "don't keep what its server marks noai or noimageai (X-Robots-Tag)"),
+    ] + FetchOptions.pictures + FetchOptions.network + FetchOptions.store
+  static let details = """
+    Each line of a list is a URL: a comma is part of it; blank lines and those that begin with # are skipped. Files that
+    end in .csv, .tsv or .jsonl, with or without .gz, are read as that. Without FILE, standard input is read. Lists are
+    read as they are needed, of any length, and answers are written as they come: a slow reader slows the run.
+
+    What is in the cache already costs no request while it is fresh, and a conditional one after that. A run that was
+    interrupted is begun again with the same command.
+
+    With --format jsonl, standard output has one JSON object for each URL, and standard error ends with the summary.
+
+    Exit status: 0 every URL has its thumbnails, or --min-success is given and met; 4 fewer; 1 the cache can't be opened
+    or the disk is full; 2 wrong usage, or a list that can't be read; 130 and 143 interrupted; 141 standard output was
+    closed.
+
+    Examples:
+      nuthatch prefetch urls.txt
+      nuthatch prefetch --size 128,512 --report report.html --failed-out failed.txt urls.txt
+      zcat urls.csv.gz | nuthatch prefetch --input csv --url-field image - --min-success 0.95
+      nuthatch prefetch --format jsonl urls.txt | jq -r 'select(.ok | not) | [.error, .url] | @tsv'
+      nuthatch prefetch --dry-run urls.txt
+      seq 0 7 | parallel nuthatch prefetch --shard {}/8 --cache shard-{} urls.txt
+
+    """
+
+  static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
+    let settings = try PrefetchSettings(arguments)
+    let options = try arguments.cacheOptions()
+    let queue = try arguments.queueOptions()
+    let list: URLList
+    do throws(ListFault) {
+      list = try URLList(arguments.operands, format: settings.input, field: settings.urlField)
+    } catch {
+      throw UsageError("prefetch: \(error.message)")
+    }
+    do throws(NuthatchError) {
+      try queue.apply()
+      let cache = try Cache(path: arguments.value("cache"), options: options)
+      let run = try PrefetchRun(settings, cache, list, window: 4 * (queue.concurrency ?? 64))
+      let code = run.run()
+      // Revalidations behind an answer may take longer than somebody who interrupts a run wants to wait.
+      if Interruption.signal == nil { cache.close() }
+      return code
+    } catch {
+      Terminal.complain("nuthatch: prefetch: \(error)\n")
+      return .failure
+    }
+  }
+}
+
+/// What the command line says of a run.
+struct PrefetchSettings {
+  enum Format {
+    case text, jsonl
+  }
+
+  var request = Request("")
+  var input = URLList.Format.auto
+  var urlField: String?
+  var format = Format.text
+  var progress = ProgressLine.When.auto
+  var report: String?
+  var failedOut: String?
+  var minSuccess = 1.0
+  var isDryRun = false
+  var shard: (number: Int, count: Int)?
+  var shardBy = Shard.By.host
+  var respectsNoAI = false
+
+  init(_ arguments: ParsedArguments) throws(UsageError) {
+    request.boxes = try arguments.boxes(arguments.value("size") ?? "256")
+    request.headers = try arguments.headers("header")
+    request.allowTruncated = arguments.has("allow-truncated")
+    request.earlyStop = arguments.has("early-stop")
+    request.ignoreQuery = arguments.has("ignore-query")
+    request.priority = try arguments.whole("priority", -10...10) ?? -5
+    request.delivery = .fresh
+    input =
+      try arguments.choice(
+        "input", ["auto": .auto, "lines": .lines, "csv": .csv, "tsv": .tsv, "jsonl": .jsonl])
+      ?? .auto
+    urlField = arguments.value("url-field")
+    format = try arguments.choice("format", ["text": .text, "jsonl": .jsonl]) ?? .text
+    progress = try arguments.choice("progress", ["auto": .auto, "always": .always, "never": .never]) ?? .auto
+    report = arguments.value("report")
+    failedOut = arguments.value("failed-out")
+    if let text = arguments.value("min-success") {
+      guard let share = Double(text), (0...1).contains(share) else {
+        throw UsageError("--min-success: '\(text)' is not a share between 0 and 1")
+      }
+      minSuccess = share
+    }
+    isDryRun = arguments.has("dry-run")
+    shard = try Self.shard(arguments)
+    shardBy = try arguments.choice("shard-by", ["host": .host, "url": .url]) ?? .host
+    respectsNoAI = arguments.has("respect-noai")
+  }
+
+  private static func shard(_ arguments: ParsedArguments) throws(UsageError) -> (Int, Int)? {
+    guard let text = arguments.value("shard") else { return nil }
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) ?? -1 }
+    guard parts.count == 2, parts[1] > 0, (0..<parts[1]).contains(parts[0]) else {
+      throw UsageError("--shard: '\(text)' is not I/N, such as 0/4, I from 0 to N-1")
+    }
+    return (parts[0], parts[1])
+  }
+}

@@ -1,0 +1,287 @@
+import CSystem
+import Glibc
+import NuthatchCore
+
+/// A run over a list: takes URLs as the window has room for them, and says of each how it ended.
+final class PrefetchRun {
+  private let settings: PrefetchSettings
+  private let cache: Cache
+  private let list: URLList
+  /// How many requests are submitted and not accounted for, at most.
+  private let window: Int
+
+  private let arrivals = Arrivals<Record>()
+  private var inFlight = 0
+  private var isListDone = false
+  private var listFault: String?
+  private var tally = Tally()
+  private var output = RecordStream()
+  private var progress: ProgressLine
+  private var disk: DiskWatch
+  private var failedOut: DraftFile?
+  private var report: ReportPage?
+  private var json = JSONText()
+  private let begin = nhs_monotonic_ns()
+  /// Why the run ends before its end.
+  private var failure: ExitCode?
+
+  init(_ settings: PrefetchSettings, _ cache: Cache, _ list: URLList, window: Int) throws(NuthatchError) {
+    self.settings = settings
+    self.cache = cache
+    self.list = list
+    self.window = window
+    progress = ProgressLine(settings.progress)
+    disk = DiskWatch(cache)
+    if let path = settings.failedOut { failedOut = try DraftFile(path) }
+    if let path = settings.report { report = try ReportPage(path) }
+  }
+
+  func run() -> ExitCode {
+    Interruption.watch()
+    while Interruption.signal == nil, failure == nil {
+      let isWaitingForInput = fill()
+      if isListDone, inFlight == 0 { break }
+      if failure != nil { break }
+      settle(within: inFlight == 0 ? 0 : isWaitingForInput ? 20 : 100)
+      output.flush()
+      if let ended = output.ended { failure = ended }
+    }
+    windUp()
+    return end()
+  }
+
+  // MARK: URLs
+
+  /// Takes URLs until the window is full or none is there. True when the list has to be waited for.
+  private func fill() -> Bool {
+    while !isListDone, inFlight < window, Interruption.signal == nil, failure == nil {
+      do throws(ListFault) {
+        switch try list.next(within: inFlight == 0 ? 200 : 0) {
+        case .idle: return true
+        case .end: isListDone = true
+        case .url(let listed):
+          if isOurs(listed.url) { start(listed) }
+        }
+      } catch {
+        listFault = error.message
+        isListDone = true
+      }
+    }
+    return false
+  }
+
+  private func isOurs(_ url: String) -> Bool {
+    guard let shard = settings.shard else { return true }
+    return Shard.number(of: url, by: settings.shardBy, among: shard.count) == shard.number
+  }
+
+  private func start(_ listed: ListedURL) {
+    let begin = nhs_monotonic_ns()
+    if let fault = listed.fault {
+      return account(
+        Record(listed, failed: NuthatchError(.badURL, "\(fault), in line \(listed.line)"), since: begin))
+    }
+    var request = settings.request
+    request.url = listed.url
+    do throws(NuthatchError) {
+      let stored = try cache.inspect(request)
+      if settings.isDryRun { return tell(listed, stored?.prospect ?? .fetch) }
+      // Without decoding what nobody will look at.
+      if let stored, stored.prospect == .hit, stored.thumbs.count == request.boxes.count {
+        return account(Record(listed, hit: stored, since: begin))
+      }
+      let boxes = request.boxes
+      let ticket = try cache.submit(request)
+      inFlight += 1
+      arrivals.follow(ticket) { Record(listed, $0, boxes, since: begin) }
+    } catch {
+      account(Record(listed, failed: error, since: begin))
+    }
+  }
+
+  /// Accounts for what has ended.
+  private func settle(within milliseconds: Int64) {
+    for record in arrivals.take(within: milliseconds) {
+      inFlight -= 1
+      if record.kind != .cancelled { account(record) }
+    }
+    showProgress()
+  }
+
+  // MARK: Records
+
+  private func account(_ ended: Record) {
+    var record = ended
+    if settings.respectsNoAI, record.isOK, record.robots.contains(where: { RobotsTag.forbidsTraining($0) }) {
+      refuse(&record)
+    } else if record.kind == .fetched, (try? cache.inspect(request(record)))?.prospect != .hit {
+      tally.notKept += 1
+    }
+    tally.count(record)
+    if !record.isOK { failedOut?.write(record.listed.url + "\n") }
+    if let page = report, page.wants(record) {
+      report?.add(record, record.isOK && page.hasRoom ? thumbnail(record) : nil)
+    }
+    switch settings.format {
+    case .jsonl: emit { record.write(to: &$0) }
+    case .text:
+      guard let error = record.error else { break }
+      progress.clear()
+      Terminal.complain("nuthatch: prefetch: \(error)\n")
+    }
+    if tally.urls & 255 == 0 { showProgress() }
+  }
+
+  private func request(_ record: Record) -> Request {
+    var request = settings.request
+    request.url = record.listed.url
+    return request
+  }
+
+  private func refuse(_ record: inout Record) {
+    record.fail(
+      NuthatchError(.denied, "its server marks it noai (X-Robots-Tag): \(HostName.of(record.listed.url))"))
+    do throws(NuthatchError) {
+      try cache.remove(request(record))
+    } catch {
+      Terminal.complain("nuthatch: prefetch: \(error)\n")
+    }
+  }
+
+  /// The smallest thumbnail, for the report.
+  private func thumbnail(_ record: Record) -> Image? {
+    var request = request(record)
+    request.boxes = Array(request.boxes.sorted { $0.width < $1.width }.prefix(1))
+    request.policy = Policy(.offline)
+    // One that was dropped already is shown by its URL.
+    return (try? cache.peek(request, decode: true)) ?? nil
+  }
+
+  private func tell(_ listed: ListedURL, _ prospect: StoredAnswerInfo.Prospect) {
+    tally.urls += 1
+    tally.succeeded += 1
+    tally.planned[prospect, default: 0] += 1
+    guard settings.format == .jsonl else { return }
+    emit { json in
+      json.object { json in
+        json.put("index", listed.index)
+        json.put("line", listed.line)
+        json.put("url", listed.url)
+        json.put("plan", prospect.rawValue)
+      }
+    }
+  }
+
+  private func emit(_ body: (inout JSONText) -> Void) {
+    json.removeAll()
+    body(&json)
+    json.endLine()
+    output.write(json.bytes)
+    if let ended = output.ended { failure = ended }
+  }
+
+  // MARK: Progress
+
+  private var seconds: Double { Double(nhs_monotonic_ns() - begin) / 1e9 }
+
+  /// How much of the list is done; nil when nobody knows.
+  private var share: Double? {
+    guard !isListDone else { return Double(list.count - inFlight) / Double(max(list.count, 1)) }
+    guard let read = list.share, list.count > 0 else { return nil }
+    return read * Double(list.count - inFlight) / Double(list.count)
+  }
+
+  private func showProgress() {
+    if let news = disk.news(tally, share: share) {
+      progress.clear()
+      Terminal.complain("nuthatch: prefetch: \(news)\n")
+    }
+    progress.show(
+      tally, total: isListDone && settings.shard == nil ? list.count : nil, bytes: cache.statistics.bytes,
+      seconds: seconds, share: share)
+  }
+
+  // MARK: The end
+
+  /// Ends what is under way when the run was interrupted, and takes what still comes.
+  private func windUp() {
+    guard inFlight > 0 else { return output.flush() }
+    cache.cancelAll()
+    let due = nhs_monotonic_ns() + 1_000_000_000
+    while inFlight > 0, nhs_monotonic_ns() < due { settle(within: 100) }
+    output.flush()
+  }
+
+  private func end() -> ExitCode {
+    let interruption = Interruption.exitCode
+    // Whoever reads no more needs no summary.
+    if output.ended == .closedPipe { return .closedPipe }
+    var code = interruption ?? failure ?? exitCode
+    let diskReport = disk.report(tally, share: isListDone ? 1 : share)
+    if code == .success || code == .notFetched, diskReport?.isFull == true { code = .failure }
+    do throws(NuthatchError) {
+      // What isn't on disk yet has to survive the program's end, however it ends.
+      try cache.flush()
+      try failedOut?.finish()
+    } catch {
+      progress.clear()
+      Terminal.complain("nuthatch: prefetch: \(error)\n")
+      code = interruption ?? .failure
+    }
+    if let listFault {
+      progress.clear()
+      Terminal.complain("nuthatch: prefetch: \(listFault)\n")
+    }
+    var summary = Summary(
+      tally: tally, isDryRun: settings.isDryRun, bytes: cache.statistics.bytes, seconds: seconds,
+      disk: diskReport, interruption: interruption, exitCode: code, listFault: listFault)
+    finishReport(&summary)
+    progress.clear()
+    if settings.format == .jsonl {
+      if !disk.isSaid, let warning = diskReport?.warning {
+        Terminal.complain("nuthatch: prefetch: \(warning)\n")
+      }
+      Terminal.complain(summary.json)
+    } else {
+      output.write(Array(summary.text.utf8))
+      output.flush()
+      if let ended = output.ended, interruption == nil { return ended }
+    }
+    return summary.exitCode
+  }
+
+  private func finishReport(_ summary: inout Summary) {
+    guard report != nil else { return }
+    do throws(NuthatchError) {
+      try report?.finish(summary)
+      summary.report = settings.report
+    } catch {
+      progress.clear()
+      Terminal.complain("nuthatch: prefetch: \(error)\n")
+      if summary.interruption == nil { summary.exitCode = .failure }
+    }
+  }
+
+  private var exitCode: ExitCode {
+    if listFault != nil { return .usage }
+    return tally.share >= settings.minSuccess ? .success : .notFetched
+  }
+}
+
+/// `X-Robots-Tag`, as far as it is about training.
+enum RobotsTag {
+  /// Whether a value says `noai` or `noimageai` to everybody, or to us by name.
+  static func forbidsTraining(_ value: String) -> Bool {
+    var isForUs = true
+    for part in value.lowercased().split(separator: ",") {
+      var word = part.filter { $0 != " " && $0 != "\t" }
+      if let colon = word.firstIndex(of: ":") {
+        // A name holds for all that follows it in the line.
+        isForUs = ["nuthatch", "*"].contains(word[..<colon])
+        word = String(word[word.index(after: colon)...])
+      }
+      if isForUs, word == "noai" || word == "noimageai" { return true }
+    }
+    return false
+  }
+}

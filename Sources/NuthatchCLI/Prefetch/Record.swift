@@ -1,0 +1,156 @@
+import CSystem
+import NuthatchCore
+
+/// How a URL ended: what a line of `--format jsonl` says.
+struct Record: Sendable {
+  struct Thumb: Sendable {
+    var box: ThumbnailBox
+    var width: Int
+    var height: Int
+
+    /// As `--size` has it.
+    var size: String { box.width == box.height ? "\(box.width)" : "\(box.width)x\(box.height)" }
+  }
+
+  /// What became of it, for the summary.
+  enum Kind: String, Sendable {
+    case hit, revalidated, fetched, failed
+    /// The run was interrupted: nothing is said of it.
+    case cancelled
+  }
+
+  var listed: ListedURL
+  var kind: Kind
+  var finalURL: String?
+  var status: Int?
+  var isInCache = false
+  var isStale = false
+  var source: String?
+  var originalSize: (width: Int, height: Int)?
+  var thumbs: [Thumb] = []
+  var bytes: Int64?
+  var contentType: String?
+  var robots: [String] = []
+  var attempts = 0
+  var error: NuthatchError?
+  /// Of the last hop; nil for what came from the cache.
+  var timings: Response.Timings?
+  var journey = Journey()
+  /// From being submitted to the end, in microseconds.
+  var total: Int64 = 0
+
+  var isOK: Bool { error == nil }
+
+  /// A URL that was answered without a request.
+  init(_ listed: ListedURL, hit info: StoredAnswerInfo, since begin: Int64) {
+    self.init(listed, .hit, since: begin)
+    finalURL = info.finalURL
+    status = info.status
+    isInCache = true
+    source = info.thumbs.allSatisfy { $0.form == "memory" } ? "memory" : "disk"
+    originalSize = info.originalSize
+    thumbs = info.thumbs.map { Thumb(box: $0.box, width: $0.width, height: $0.height) }
+    bytes = info.bodyBytes
+    contentType = info.header("Content-Type")
+    robots = info.headers("X-Robots-Tag")
+  }
+
+  init(_ listed: ListedURL, failed error: NuthatchError, since begin: Int64) {
+    self.init(listed, .failed, since: begin)
+    fail(error)
+  }
+
+  /// How a request ended.
+  init(_ listed: ListedURL, _ event: Event, _ boxes: [ThumbnailBox], since begin: Int64) {
+    let kind: Kind =
+      switch event.kind {
+      case .cached: .hit
+      case .unchanged: .revalidated
+      case .fresh: .fetched
+      case .cancelled: .cancelled
+      default: .failed
+      }
+    self.init(listed, kind, since: begin)
+    if let error = event.error { fail(error) }
+    guard error == nil, let image = event.images.first else { return }
+    finalURL = image.finalURL
+    status = image.status
+    isInCache = image.isInCache
+    isStale = image.isStale
+    source = "\(image.source)"
+    originalSize = (image.originalWidth, image.originalHeight)
+    thumbs = zip(boxes, event.images).map { Thumb(box: $0, width: $1.width, height: $1.height) }
+    bytes = image.sourceBytes
+    contentType = image.header("Content-Type")
+    robots = image.headers("X-Robots-Tag")
+    attempts = image.journey.attempts
+    timings = image.timings
+    journey = image.journey
+  }
+
+  private init(_ listed: ListedURL, _ kind: Kind, since begin: Int64) {
+    self.listed = listed
+    self.kind = kind
+    total = max(0, nhs_monotonic_ns() - begin) / 1000
+  }
+
+  /// Turns it into a failure, whatever came.
+  mutating func fail(_ error: NuthatchError) {
+    if kind != .cancelled { kind = .failed }
+    self.error = error
+    status = error.status ?? status
+    attempts = max(attempts, error.attempts)
+    thumbs = []
+  }
+
+  func write(to json: inout JSONText) {
+    json.object { json in
+      json.put("index", listed.index)
+      json.put("line", listed.line)
+      json.put("url", listed.url)
+      json.put("final_url", finalURL)
+      json.put("ok", isOK)
+      json.put("status", status)
+      json.put("is_in_cache", isInCache)
+      json.put("source", source)
+      json.put("original_width", originalSize?.width)
+      json.put("original_height", originalSize?.height)
+      json.list("thumbs", thumbs) { json, thumb in
+        json.object { json in
+          if thumb.box.width == thumb.box.height {
+            json.put("size", thumb.box.width)
+          } else {
+            json.put("size", thumb.size)
+          }
+          json.put("width", thumb.width)
+          json.put("height", thumb.height)
+        }
+      }
+      json.put("bytes", bytes)
+      json.put("content_type", contentType)
+      json.put("attempts", attempts)
+      writeTimes(to: &json)
+      if let error {
+        json.put("error", error.code.word)
+        json.put("message", error.message)
+      }
+    }
+  }
+
+  /// Milliseconds of each phase; libcurl's own times count from the start.
+  func writeTimes(to json: inout JSONText) {
+    json.object("ms") { json in
+      let (name, connect, tls) = (timings?.nameLookup ?? 0, timings?.connect ?? 0, timings?.tls ?? 0)
+      let (firstByte, end) = (timings?.firstByte ?? 0, timings?.total ?? 0)
+      json.put(thousandths: journey.queued, "queue")
+      json.put(thousandths: name, "dns")
+      json.put(thousandths: connect - name, "connect")
+      json.put(thousandths: tls > 0 ? tls - connect : 0, "tls")
+      json.put(thousandths: firstByte - max(connect, tls), "first_byte")
+      json.put(thousandths: end - firstByte, "transfer")
+      json.put(thousandths: journey.decoding, "decode")
+      json.put(thousandths: journey.storing, "store")
+      json.put(thousandths: total, "total")
+    }
+  }
+}

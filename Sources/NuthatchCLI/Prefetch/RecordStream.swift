@@ -1,0 +1,48 @@
+import CSystem
+import Glibc
+
+/// Standard output for records: whole lines, as they come; who reads slowly slows the run.
+struct RecordStream {
+  private static let enough = 65_536
+
+  private var waiting: [UInt8] = []
+  private var oldest: Int64 = 0
+
+  /// Why nothing more can be written, if that is so.
+  private(set) var ended: ExitCode?
+
+  mutating func write(_ line: [UInt8]) {
+    if waiting.isEmpty { oldest = nhs_monotonic_ns() }
+    waiting += line
+    if waiting.count >= Self.enough || nhs_monotonic_ns() - oldest > 100_000_000 { flush() }
+  }
+
+  /// Writes what is waiting. After a signal it gives a reader who doesn't read a second, so that no line is cut in two
+  /// where that can be helped.
+  mutating func flush() {
+    var rest = waiting[...]
+    defer { waiting.removeAll(keepingCapacity: true) }
+    var end: Int64?
+    while !rest.isEmpty, ended == nil {
+      if Interruption.signal != nil {
+        let due = end ?? nhs_monotonic_ns() + 1_000_000_000
+        end = due
+        if nhs_monotonic_ns() > due { return ended = Interruption.exitCode }
+      }
+      var ready = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+      guard poll(&ready, 1, 50) > 0 else { continue }
+      // A pipe that is ready takes this much without waiting.
+      let piece = rest.prefix(4096)
+      let count = piece.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR || errno == EAGAIN { continue }
+      guard count > 0 else { return fail() }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  private mutating func fail() {
+    if errno == EPIPE { return ended = .closedPipe }
+    Terminal.complain("nuthatch: standard output can't be written: \(String(cString: strerror(errno)))\n")
+    ended = .failure
+  }
+}

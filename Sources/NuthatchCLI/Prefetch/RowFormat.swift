@@ -1,0 +1,143 @@
+/// How the lines of a list are understood: plain, as rows with columns, or as JSON.
+struct RowFormat {
+  enum Fault: Error {
+    /// A quoted field goes on in the next line.
+    case incomplete
+    case unusable(String)
+  }
+
+  struct NoURL: Error {
+    var reason: String
+  }
+
+  private enum Kind {
+    case lines
+    case rows(separator: UInt8)
+    case objects
+  }
+
+  /// What columns with URLs are called where nobody says so.
+  private static let usual = [
+    "url", "urls", "image_url", "imageurl", "img_url", "link", "href", "src", "uri", "image",
+  ]
+
+  private let kind: Kind
+  private let field: String?
+  private var column: Int?
+
+  /// Nil for `auto`, which needs a line to look at.
+  init?(named format: URLList.Format, _ field: String?) {
+    switch format {
+    case .auto: return nil
+    case .lines: kind = .lines
+    case .csv: kind = .rows(separator: UInt8(ascii: ","))
+    case .tsv: kind = .rows(separator: 9)
+    case .jsonl: kind = .objects
+    }
+    self.field = field
+  }
+
+  /// From a list's first line. A line that is a URL is a plain one, whatever commas it has.
+  init(guessedFrom line: [UInt8], _ field: String?) {
+    self.field = field
+    let first = line.first { $0 != 0x20 && $0 != 9 }
+    if first == UInt8(ascii: "{") {
+      kind = .objects
+    } else if let separator = [9, UInt8(ascii: ",")].first(where: { separator in
+      let names = (try? Self.fields(line, separator)) ?? []
+      return names.count > 1 && Self.column(field, in: names) != nil
+    }) {
+      kind = .rows(separator: separator)
+    } else {
+      kind = .lines
+    }
+  }
+
+  /// The URL of a record; nil for a header.
+  mutating func url(_ record: [UInt8]) throws(Fault) -> Result<String, NoURL>? {
+    switch kind {
+    case .lines:
+      let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 9 }
+      let text = record.drop(while: isBlank)
+      let end = text.lastIndex { !isBlank($0) } ?? text.startIndex
+      return Self.text(text[...end])
+    case .objects:
+      let name = field ?? "url"
+      guard let text = JSONLine.text(name, in: record) else {
+        return .failure(NoURL(reason: "the line is no JSON object with a text '\(name)'"))
+      }
+      return .success(text)
+    case .rows(let separator):
+      let fields = try Self.fields(record, separator)
+      guard let column else { return try firstRow(fields) }
+      guard column < fields.count else {
+        return .failure(
+          NoURL(reason: "the row has \(fields.count) columns, and the URL is in column \(column + 1)"))
+      }
+      return Self.text(fields[column][...])
+    }
+  }
+
+  /// A header says which column it is; a first row without names shows it.
+  private mutating func firstRow(_ fields: [[UInt8]]) throws(Fault) -> Result<String, NoURL>? {
+    let shown = fields.firstIndex { $0.starts(with: "http://".utf8) || $0.starts(with: "https://".utf8) }
+    if let field, let number = Int(field), number > 0 {
+      column = number - 1
+      guard number <= fields.count else { throw .unusable("there is no column \(number)") }
+      return shown == number - 1 ? Self.text(fields[number - 1][...]) : nil
+    }
+    if let named = Self.column(field, in: fields) {
+      column = named
+      return nil
+    }
+    if let field { throw .unusable("there is no column '\(field)'") }
+    guard let shown else { throw .unusable("no column is called url; --url-field says which it is") }
+    column = shown
+    return Self.text(fields[shown][...])
+  }
+
+  private static func text(_ bytes: some Collection<UInt8>) -> Result<String, NoURL> {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      return .failure(NoURL(reason: "the URL is not UTF-8"))
+    }
+    return .success(text)
+  }
+
+  private static func column(_ field: String?, in names: [[UInt8]]) -> Int? {
+    let names = names.map { String(decoding: $0, as: UTF8.self).lowercased() }
+    for wanted in field.map({ [$0.lowercased()] }) ?? usual {
+      if let column = names.firstIndex(of: wanted) { return column }
+    }
+    return nil
+  }
+
+  /// The fields of a row (RFC 4180): those in quotes may hold separators and line breaks.
+  private static func fields(_ row: [UInt8], _ separator: UInt8) throws(Fault) -> [[UInt8]] {
+    let quote = UInt8(ascii: "\"")
+    var fields: [[UInt8]] = []
+    var field: [UInt8] = []
+    var place = 0
+    while place < row.count {
+      if row[place] == quote, field.isEmpty {
+        place += 1
+        while true {
+          guard place < row.count else { throw .incomplete }
+          if row[place] == quote {
+            place += 1
+            guard place < row.count, row[place] == quote else { break }
+          }
+          field.append(row[place])
+          place += 1
+        }
+      } else if row[place] == separator {
+        fields.append(field)
+        field = []
+        place += 1
+      } else {
+        field.append(row[place])
+        place += 1
+      }
+    }
+    return fields + [field]
+  }
+}

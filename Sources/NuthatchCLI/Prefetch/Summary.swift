@@ -1,0 +1,147 @@
+import NuthatchCore
+
+/// What is said at the end of a run.
+struct Summary {
+  var tally: Tally
+  var isDryRun: Bool
+  /// Bytes of bodies that came over the network.
+  var bytes: Int
+  var seconds: Double
+  var disk: DiskWatch.Report?
+  var interruption: ExitCode?
+  var exitCode: ExitCode
+  /// Why the list ended before its end.
+  var listFault: String?
+  var report: String?
+
+  private var rate: Double { seconds > 0 ? Double(tally.urls) / seconds : 0 }
+
+  /// For people.
+  var text: String {
+    var lines = [isDryRun ? plan : outcome]
+    if !tally.errors.isEmpty {
+      let reasons = tally.errorsInOrder.map { "\($0.word) \(Amounts.grouped($0.count))" }
+      lines.append("  failed: \(reasons.joined(separator: ", "))")
+    }
+    if tally.stale > 0 { lines.append("  \(Amounts.grouped(tally.stale)) older than they should be") }
+    let slow = tally.slowestHosts(3)
+    if slow.count > 1 {
+      let hosts = slow.map { "\($0.name) \(Amounts.milliseconds($0.mean)) (\(Amounts.grouped($0.urls)))" }
+      lines.append("  slowest hosts: \(hosts.joined(separator: ", "))")
+    }
+    if let disk, let warning = disk.warning { lines.append("  \(warning)") }
+    if tally.notKept > 0 {
+      lines.append(
+        "  \(Amounts.grouped(tally.notKept)) fetched but not kept, because their servers forbid it or the disk is full"
+      )
+    }
+    if interruption != nil { lines.append("  interrupted; another run goes on where this one stopped") }
+    if let report { lines.append("  report: \(report)") }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private var plan: String {
+    let counts = [StoredAnswerInfo.Prospect.hit, .revalidate, .fetch].map {
+      Amounts.grouped(tally.planned[$0] ?? 0)
+    }
+    return "\(Amounts.urls(tally.urls)): \(counts[0]) would hit, \(counts[1]) would be revalidated, "
+      + "\(counts[2]) would be fetched"
+  }
+
+  private var outcome: String {
+    var parts = ["\(Amounts.grouped(tally.hits)) hits", "\(Amounts.grouped(tally.fetched)) fetched"]
+    if tally.revalidated > 0 { parts.append("\(Amounts.grouped(tally.revalidated)) revalidated") }
+    parts.append("\(Amounts.grouped(tally.failed)) failed")
+    return "\(Amounts.urls(tally.urls)): \(parts.joined(separator: ", ")); \(Amounts.bytes(Int64(bytes))) in "
+      + "\(Amounts.seconds(seconds)) (\(Amounts.grouped(Int(rate.rounded()))) a second)"
+  }
+
+  /// For programs: one line.
+  var json: String {
+    var json = JSONText()
+    json.object { json in
+      json.put("urls", tally.urls)
+      json.put("ok", tally.succeeded)
+      json.put("failed", tally.failed)
+      json.put("hits", tally.hits)
+      json.put("fetched", tally.fetched)
+      json.put("revalidated", tally.revalidated)
+      json.put("stale", tally.stale)
+      json.put("not_kept", tally.notKept)
+      json.object("errors") { json in
+        for (word, count) in tally.errorsInOrder { json.put(word, count) }
+      }
+      if isDryRun {
+        json.object("plan") { json in
+          for prospect in [StoredAnswerInfo.Prospect.hit, .revalidate, .fetch] {
+            json.put(prospect.rawValue, tally.planned[prospect] ?? 0)
+          }
+        }
+      }
+      json.put("bytes", bytes)
+      json.put(thousandths: Int64(seconds * 1000), "seconds")
+      json.put(thousandths: Int64(rate * 1000), "rate")
+      json.list("slowest_hosts", tally.slowestHosts(5)) { json, host in
+        json.object { json in
+          json.put("host", host.name)
+          json.put("urls", host.urls)
+          json.put("failed", host.failed)
+          json.put(thousandths: host.mean, "mean_ms")
+          json.put(thousandths: host.longest, "longest_ms")
+        }
+      }
+      if let disk { disk.write(to: &json) }
+      json.put("interrupted", interruption.map { $0 == .interrupted ? "SIGINT" : "SIGTERM" })
+      json.put("list_fault", listFault)
+      json.put("exit", exitCode.rawValue)
+    }
+    json.endLine()
+    return json.text
+  }
+}
+
+/// Amounts as people read them.
+enum Amounts {
+  /// `12,345`
+  static func grouped(_ number: Int) -> String {
+    let digits = Array(String(number.magnitude).utf8)
+    var text: [UInt8] = number < 0 ? [UInt8(ascii: "-")] : []
+    for (place, digit) in digits.enumerated() {
+      if place > 0, (digits.count - place) % 3 == 0 { text.append(UInt8(ascii: ",")) }
+      text.append(digit)
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  static func urls(_ count: Int) -> String { count == 1 ? "1 URL" : "\(grouped(count)) URLs" }
+
+  /// `1.5 GB`, in powers of ten, as disks are sold; `G` of an option is 2^30.
+  static func bytes(_ count: Int64) -> String {
+    guard count >= 1000 else { return "\(count) B" }
+    var amount = Double(count)
+    var unit = ""
+    for next in ["kB", "MB", "GB", "TB"] where amount >= 999.5 || unit.isEmpty {
+      amount /= 1000
+      unit = next
+    }
+    return "\(decimal(amount, amount < 9.95 ? 1 : 0)) \(unit)"
+  }
+
+  /// `0.8 s`, `42 s`, `3 min 20 s`, `2 h 5 min`
+  static func seconds(_ seconds: Double) -> String {
+    if seconds < 59.5 { return "\(decimal(seconds, seconds < 9.95 ? 1 : 0)) s" }
+    let whole = Int(min(seconds, 1e9).rounded())
+    return whole < 3600 ? "\(whole / 60) min \(whole % 60) s" : "\(whole / 3600) h \(whole / 60 % 60) min"
+  }
+
+  static func milliseconds(_ microseconds: Int64) -> String {
+    microseconds < 9_950
+      ? "\(decimal(Double(microseconds) / 1000, 1)) ms" : "\((microseconds + 500) / 1000) ms"
+  }
+
+  private static func decimal(_ number: Double, _ digits: Int) -> String {
+    guard digits > 0 else { return String(Int(number.rounded())) }
+    let tenths = Int((number * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+}

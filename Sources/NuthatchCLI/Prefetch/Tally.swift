@@ -1,0 +1,84 @@
+import NuthatchCore
+
+/// What a run has come to: counted as it goes, in a room that doesn't grow with the list.
+struct Tally {
+  struct Host {
+    var name: String
+    var urls = 0
+    var failed = 0
+    /// Of what was fetched, in microseconds.
+    var total: Int64 = 0
+    var longest: Int64 = 0
+
+    var mean: Int64 { urls > 0 ? total / Int64(urls) : 0 }
+  }
+
+  private static let mostHosts = 2000
+
+  var urls = 0
+  var succeeded = 0
+  var hits = 0
+  var stale = 0
+  var revalidated = 0
+  var fetched = 0
+  var failed = 0
+  var notKept = 0
+  var errors: [String: Int] = [:]
+  var planned: [StoredAnswerInfo.Prospect: Int] = [:]
+  /// Of the originals that came over the network.
+  var sourceBytes: Int64 = 0
+  private var hosts: [String: Host] = [:]
+
+  mutating func count(_ record: Record) {
+    urls += 1
+    if record.isOK { succeeded += 1 }
+    if record.isStale { stale += 1 }
+    switch record.kind {
+    case .hit: hits += 1
+    case .revalidated: revalidated += 1
+    case .fetched:
+      fetched += 1
+      sourceBytes += record.bytes ?? 0
+    case .failed:
+      failed += 1
+      errors[record.error?.code.word ?? "internal", default: 0] += 1
+    case .cancelled: break
+    }
+    if record.attempts > 0 { noteHost(record) }
+  }
+
+  private mutating func noteHost(_ record: Record) {
+    let name = HostName.of(record.listed.url)
+    guard hosts[name] != nil || hosts.count < Self.mostHosts else { return }
+    var host = hosts[name] ?? Host(name: name)
+    host.urls += 1
+    if !record.isOK { host.failed += 1 }
+    host.total += record.total
+    host.longest = max(host.longest, record.total)
+    hosts[name] = host
+  }
+
+  /// By the mean of their times, the slowest first.
+  func slowestHosts(_ count: Int) -> [Host] {
+    Array(hosts.values.sorted { ($0.mean, $1.name) > ($1.mean, $0.name) }.prefix(count))
+  }
+
+  var share: Double { urls > 0 ? Double(succeeded) / Double(urls) : 1 }
+
+  /// The most frequent first.
+  var errorsInOrder: [(word: String, count: Int)] {
+    errors.map { ($0.key, $0.value) }.sorted { ($0.1, $1.0) > ($1.1, $0.0) }
+  }
+}
+
+enum HostName {
+  /// The host of a URL, good enough to sort by: what stands between `//`, or `@`, and the next of `:/?#`.
+  static func of(_ url: String) -> String {
+    let bytes = Array(url.utf8.prefix(2000))
+    guard let start = bytes.firstRange(of: Array("://".utf8))?.upperBound else { return "" }
+    let end = bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+    let authority = bytes[start..<end]
+    let from = authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? start
+    return String(decoding: bytes[from..<end], as: UTF8.self).lowercased()
+  }
+}

@@ -1,0 +1,123 @@
+/// A URL of a list, and where it stands.
+struct ListedURL: Sendable {
+  /// From 0, among all URLs of all lists, those of other shards included.
+  var index: Int
+  /// From 1, in its file.
+  var line: Int
+  var url: String
+  /// Why there is none in this line.
+  var fault: String?
+}
+
+/// URLs out of files, one after the other.
+final class URLList {
+  enum Format: String {
+    case auto, lines, csv, tsv, jsonl
+  }
+
+  enum Step {
+    case url(ListedURL)
+    /// None is there yet.
+    case idle
+    case end
+  }
+
+  private var paths: ArraySlice<String>
+  private let format: Format
+  private let field: String?
+  private var reader: LineReader?
+  private var rows: RowFormat?
+  private var index = 0
+  private var bytesBefore: Int64 = 0
+  private let totalBytes: Int64?
+  /// A record of several lines that isn't complete yet, and the number of its first line.
+  private var pending: (bytes: [UInt8], line: Int)?
+
+  /// - Parameter field: the name of the field or column; nil for what is usual.
+  init(_ paths: [String], format: Format, field: String?) throws(ListFault) {
+    self.paths = (paths.isEmpty ? ["-"] : paths)[...]
+    self.format = format
+    self.field = field
+    var total: Int64? = 0
+    // Before anything begins, so that a misspelt name is said at once.
+    for path in self.paths where path != "-" {
+      let size = try LineReader.check(path)
+      total = total.flatMap { sum in size.map { sum + $0 } }
+    }
+    totalBytes = self.paths.contains("-") ? nil : total
+  }
+
+  /// How many have come.
+  var count: Int { index }
+
+  /// How much of all files has been read, from 0 to 1; nil when nobody knows.
+  var share: Double? {
+    guard let totalBytes, totalBytes > 0 else { return nil }
+    return min(1, Double(bytesBefore + (reader?.bytesRead ?? 0)) / Double(totalBytes))
+  }
+
+  func next(within milliseconds: Int32) throws(ListFault) -> Step {
+    while true {
+      guard let reader = try current() else { return .end }
+      switch try reader.next(within: milliseconds) {
+      case .idle: return .idle
+      case .end:
+        bytesBefore += reader.bytesRead
+        self.reader = nil
+        if let pending {
+          throw ListFault("\(reader.name): the quotes of line \(pending.line) are never closed")
+        }
+      case .line(let bytes):
+        if let listed = try listed(bytes, reader) { return .url(listed) }
+      }
+    }
+  }
+
+  private func current() throws(ListFault) -> LineReader? {
+    if let reader { return reader }
+    guard let path = paths.popFirst() else { return nil }
+    let opened = try LineReader(path)
+    reader = opened
+    rows = RowFormat(named: format == .auto ? Self.format(of: path) : format, field)
+    return opened
+  }
+
+  private func listed(_ bytes: [UInt8], _ reader: LineReader) throws(ListFault) -> ListedURL? {
+    var (record, line) = (bytes, reader.lines)
+    if let begun = pending {
+      record = begun.bytes + [10] + bytes
+      line = begun.line
+      pending = nil
+    } else {
+      let first = bytes.first { $0 != 0x20 && $0 != 9 }
+      if first == nil || first == UInt8(ascii: "#") { return nil }
+    }
+    if rows == nil { rows = RowFormat(guessedFrom: record, field) }
+    do throws(RowFormat.Fault) {
+      guard let result = try rows?.url(record) else { return nil }
+      defer { index += 1 }
+      switch result {
+      case .success(let url): return ListedURL(index: index, line: line, url: url)
+      case .failure(let none):
+        return ListedURL(
+          index: index, line: line, url: String(decoding: record.prefix(2000), as: UTF8.self),
+          fault: none.reason)
+      }
+    } catch {
+      switch error {
+      case .incomplete:
+        pending = (record, line)
+        return nil
+      case .unusable(let why): throw ListFault("\(reader.name): \(why)")
+      }
+    }
+  }
+
+  private static func format(of path: String) -> Format {
+    let name = path.lowercased()
+    let plain = name.hasSuffix(".gz") ? String(name.dropLast(3)) : name
+    if plain.hasSuffix(".csv") { return .csv }
+    if plain.hasSuffix(".tsv") { return .tsv }
+    return plain.hasSuffix(".jsonl") || plain.hasSuffix(".ndjson") ? .jsonl : .auto
+  }
+}
