@@ -29,7 +29,13 @@ protocol Command {
 
 /// The whole program: picks the command and runs it.
 enum Program {
-  static var commands: [any Command.Type] { [PrefetchCommand.self, GetCommand.self, HelpCommand.self] }
+  static var commands: [any Command.Type] {
+    [
+      PrefetchCommand.self, GetCommand.self, StatCommand.self, ListCommand.self, ExplainCommand.self,
+      RemoveCommand.self, VerifyCommand.self, TrimCommand.self, ClearCommand.self, ExportCommand.self,
+      HelpCommand.self,
+    ]
+  }
 
   /// Runs with the arguments of `main`. One that isn't UTF-8 would come out as another than was given.
   static func run(_ count: Int32, _ values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> ExitCode {

@@ -1,0 +1,120 @@
+import CSystem
+import NuthatchCore
+
+/// `nuthatch explain`: why a URL would hit or miss.
+enum ExplainCommand: Command {
+  static let name = "explain"
+  static let summary = "say why a URL would hit or miss, and until when"
+  static let usage = "[OPTION…] URL"
+  static let options =
+    [
+      InspectionOptions.format,
+      Option(
+        "size", letter: "s", value: "N[,N…]",
+        "about thumbnails of these sizes; without it about the answer itself"),
+      Option("mode", value: "MODE", "with --size: fit, fill or exact (fit)"),
+      Option("policy", value: "NAME", "what counts as fresh: kit, rfc9111, offline or reload (kit)"),
+      FetchOptions.cache,
+    ] + InspectionOptions.names
+  static let details = """
+    \(InspectionOptions.exits)
+
+    Examples:
+      nuthatch explain https://example.org/a.jpg
+      nuthatch explain --size 256 --format json https://example.org/a.jpg | jq .prospect
+
+    """
+
+  static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
+    guard arguments.operands.count == 1 else { throw UsageError("explain: exactly one URL is needed") }
+    var request = try arguments.namedRequest(arguments.operands[0])
+    request.boxes = try arguments.boxes()
+    let wantsJSON = try arguments.wantsJSON
+    return try arguments.withCache(name) { cache in
+      let info = try cache.inspect(request)
+      Terminal.print(wantsJSON ? json(request, info) : text(request, info))
+      return .success
+    }
+  }
+
+  private static func text(_ request: Request, _ info: StoredAnswerInfo?) -> String {
+    guard let info else { return "fetch: nothing is stored of \(request.url)\n" }
+    var lines = ["\(info.prospect.rawValue): \(reason(request, info))"]
+    let left = info.lifetime - info.age
+    lines.append("  rule      \(rule(info))")
+    lines.append("  age       \(Amounts.seconds(Double(info.age)))")
+    lines.append(
+      "  fresh     \(left > 0 ? "for another \(Amounts.seconds(Double(left)))" : "no more, since \(Amounts.seconds(Double(-left)))")"
+    )
+    lines.append(
+      "  answer    \(info.status), \(Amounts.bytes(info.bodyBytes)), \(info.header("Content-Type") ?? "no type")"
+    )
+    if info.finalURL != request.url { lines.append("  from      \(info.finalURL)") }
+    for thumb in info.thumbs {
+      lines.append(
+        "  thumb     \(thumb.width)x\(thumb.height), \(thumb.form), \(Amounts.bytes(Int64(thumb.bytes)))")
+    }
+    if let content = info.content { lines.append("  content   \(content)") }
+    lines.append("  record    \(info.record)")
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func reason(_ request: Request, _ info: StoredAnswerInfo) -> String {
+    let isThere =
+      request.boxes.isEmpty ? info.hasBody : info.hasBody || info.thumbs.count == request.boxes.count
+    switch info.prospect {
+    case .hit:
+      return info.thumbs.count < request.boxes.count
+        ? "fresh; made from the stored original" : "fresh, and all of it is there"
+    case .revalidate: return "stale; the server is asked whether it still holds"
+    case .fetch where !isThere: return "known, but what was asked for is gone or was never made"
+    case .fetch: return "stored, but of no use to this request"
+    }
+  }
+
+  private static func rule(_ info: StoredAnswerInfo) -> String {
+    let lifetime = "\(info.rule), \(Amounts.seconds(Double(info.lifetime)))"
+    return info.mustRevalidate ? "\(lifetime), must-revalidate" : lifetime
+  }
+
+  private static func json(_ request: Request, _ info: StoredAnswerInfo?) -> String {
+    var json = JSONText()
+    json.object { json in
+      json.put("url", request.url)
+      json.put("prospect", (info?.prospect ?? .fetch).rawValue)
+      json.put("stored", info != nil)
+      guard let info else { return }
+      json.put("reason", reason(request, info))
+      write(info, to: &json)
+      json.put("has_body", info.hasBody)
+      json.list("thumbs", info.thumbs) { json, thumb in
+        json.object { json in
+          json.put("width", thumb.width)
+          json.put("height", thumb.height)
+          json.put("form", thumb.form)
+          json.put("bytes", thumb.bytes)
+        }
+      }
+    }
+    json.endLine()
+    return json.text
+  }
+
+  /// What is known of an answer.
+  static func write(_ info: StoredAnswerInfo, to json: inout JSONText) {
+    json.put("final_url", info.finalURL)
+    json.put("status", info.status)
+    json.put("rule", info.rule)
+    json.put("must_revalidate", info.mustRevalidate)
+    json.put("age", info.age)
+    json.put("lifetime", info.lifetime)
+    json.put("fresh_until", info.freshUntil)
+    json.put("stored_at", info.storedAt)
+    json.put("is_picture", info.isPicture)
+    json.put("content_type", info.header("Content-Type"))
+    json.put("bytes", info.bodyBytes)
+    json.put("content", info.content)
+    json.list("varies_by", info.varied) { json, name in json.put(nil, name) }
+    json.put("record", info.record)
+  }
+}

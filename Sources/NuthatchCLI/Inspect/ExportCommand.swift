@@ -1,0 +1,171 @@
+import CSystem
+import Glibc
+import NuthatchCore
+
+/// `nuthatch export`: thumbnails as files.
+enum ExportCommand: Command {
+  static let name = "export"
+  static let summary = "write thumbnails out as files; never fetches"
+  static let usage = "[OPTION…] DIR [FILE… | -]"
+  static let options =
+    [
+      Option("size", letter: "s", value: "N[,N…]", "boxes that they fit (256)"),
+      Option("as", value: "jpg|png", "the format of the files (jpg)"),
+      Option(
+        "name", value: "index|hash",
+        "files are named by the place in the list, or by the URL's SHA-256 (index)"),
+      Option("input", value: "FORMAT", "auto, lines, csv, tsv or jsonl; any of them may be in gzip (auto)"),
+      Option("url-field", value: "NAME", "the column or field with the URL (url)"),
+      Option("mode", value: "MODE", "fit, fill or exact (fit)"),
+      Option("enlarge", "as prefetch had it"),
+      Option("quality", value: "best|fast", "as prefetch had it (best)"),
+      FetchOptions.cache,
+    ] + InspectionOptions.names.filter { $0.name != "key" }
+  static let details = """
+    The URLs come from lists, as those of prefetch; without FILE all pictures in the cache are written. A size that isn't
+    there is made of the stored original. DIR/manifest.jsonl has a line for each file: file, url, index, width, height; or
+    an error.
+
+    Exit status: 0 every URL has its files; 4 some were not in the cache; 1 something can't be written; 2 wrong usage or a
+    list that can't be read; 130 and 143 interrupted.
+
+    Examples:
+      nuthatch export thumbs urls.txt
+      nuthatch export --size 128 --as png --name hash thumbs
+
+    """
+
+  static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
+    guard let folder = arguments.operands.first else { throw UsageError("export: a directory is needed") }
+    var request = try arguments.namedRequest("")
+    request.boxes = try arguments.boxes(arguments.value("size") ?? "256")
+    request.policy = Policy(.offline)
+    let input: URLList.Format =
+      try arguments.choice(
+        "input", ["auto": .auto, "lines": .lines, "csv": .csv, "tsv": .tsv, "jsonl": .jsonl])
+      ?? .auto
+    let isPNG: Bool = try arguments.choice("as", ["jpg": false, "png": true]) ?? false
+    let byHash: Bool = try arguments.choice("name", ["index": false, "hash": true]) ?? false
+    let lists = Array(arguments.operands.dropFirst())
+    var list: URLList?
+    do throws(ListFault) {
+      if !lists.isEmpty { list = try URLList(lists, format: input, field: arguments.value("url-field")) }
+    } catch {
+      throw UsageError("export: \(error.message)")
+    }
+    return try arguments.withCache(name) { cache in
+      let run = try ExportRun(cache, request, folder: folder, isPNG: isPNG, byHash: byHash)
+      return try run.run(list)
+    }
+  }
+}
+
+/// A run over a list, one URL after the other.
+final class ExportRun {
+  private let cache: Cache
+  private let request: Request
+  private let folder: String
+  private let isPNG: Bool
+  private let byHash: Bool
+  private let manifest: DraftFile
+  private var json = JSONText()
+  private var written = 0
+  private var missing = 0
+
+  init(_ cache: Cache, _ request: Request, folder: String, isPNG: Bool, byHash: Bool) throws(NuthatchError) {
+    self.cache = cache
+    self.request = request
+    self.folder = folder
+    self.isPNG = isPNG
+    self.byHash = byHash
+    if mkdir(folder, 0o777) != 0, errno != EEXIST { throw OutputFile.failure(folder) }
+    manifest = try DraftFile(folder + "/manifest.jsonl")
+  }
+
+  func run(_ list: URLList?) throws -> ExitCode {
+    Interruption.watch()
+    if let list {
+      do {
+        try go(through: list)
+      } catch let fault as ListFault {
+        throw UsageError("export: \(fault.message)")
+      }
+    } else {
+      var urls: [String] = []
+      try cache.forEachAnswer { answer in
+        if answer.info.isPicture, !answer.isPrivate { urls.append(answer.address) }
+        return true
+      }
+      for (index, url) in urls.enumerated() where Interruption.signal == nil { try export(url, index) }
+    }
+    if let code = Interruption.exitCode { return code }
+    try manifest.finish()
+    Terminal.print("\(Amounts.grouped(written)) files, \(Amounts.grouped(missing)) URLs not in the cache\n")
+    return missing == 0 ? .success : .notFetched
+  }
+
+  private func go(through list: URLList) throws {
+    while Interruption.signal == nil {
+      switch try list.next(within: 200) {
+      case .idle: continue
+      case .end: return
+      case .url(let listed): try export(listed.url, listed.index)
+      }
+    }
+  }
+
+  private func export(_ url: String, _ index: Int) throws(NuthatchError) {
+    var request = request
+    request.url = url
+    var images: [Image] = []
+    do throws(NuthatchError) {
+      guard let event = try cache.submit(request).final() else { return }
+      if let error = event.error { throw error }
+      images = event.images
+    } catch {
+      missing += 1
+      return note { json in
+        json.put("url", url)
+        json.put("index", index)
+        json.put("error", error.code.word)
+        json.put("message", error.message)
+      }
+    }
+    for (box, image) in zip(request.boxes, images) {
+      let file = name(url, index, box)
+      let encoded = try image.encoded(as: isPNG ? .png() : .jpeg())
+      try encoded.withBytes { (bytes) throws(NuthatchError) in
+        try OutputFile.write(bytes, to: folder + "/" + file)
+      }
+      written += 1
+      note { json in
+        json.put("file", file)
+        json.put("url", url)
+        json.put("index", index)
+        json.put("width", image.width)
+        json.put("height", image.height)
+      }
+    }
+  }
+
+  private func note(_ body: (inout JSONText) -> Void) {
+    json.removeAll()
+    json.object { body(&$0) }
+    json.endLine()
+    manifest.write(json.bytes)
+  }
+
+  private func name(_ url: String, _ index: Int, _ box: ThumbnailBox) -> String {
+    let digits = String(index)
+    let base = byHash ? hash(url) : String(repeating: "0", count: max(0, 8 - digits.count)) + digits
+    let size = box.width == box.height ? "\(box.width)" : "\(box.width)x\(box.height)"
+    return "\(base)\(request.boxes.count > 1 ? "-\(size)" : "").\(isPNG ? "png" : "jpg")"
+  }
+
+  private func hash(_ url: String) -> String {
+    let bytes = Array(url.utf8)
+    var digest = [UInt8](repeating: 0, count: Int(nhs_sha256_size))
+    _ = nhs_sha256(bytes, bytes.count, &digest)
+    return digest.hexadecimal
+  }
+}

@@ -1,0 +1,61 @@
+import NuthatchCore
+
+/// What the commands have in common that look at what a cache holds.
+enum InspectionOptions {
+  static let format = Option("format", value: "text|json", "for people; or as JSON (text)")
+
+  /// Whose answer is meant.
+  static let names = [
+    Option(
+      "header", letter: "H", value: "'K: V'",
+      "as sent with the request: credentials take part in the name; repeatable"),
+    Option("partition", value: "NAME", "whose answers are meant, instead of the credentials sent"),
+    Option("ignore-query", "kept under the URL without its query"),
+    Option("key", value: "TEXT", "kept under TEXT"),
+  ]
+
+  static let exits = """
+    Exit status: 0 done; 1 the cache can't be opened, read or written; 2 wrong usage; 141 standard output was closed.
+    """
+}
+
+extension ParsedArguments {
+  var wantsJSON: Bool {
+    get throws(UsageError) { try choice("format", ["text": false, "json": true]) ?? false }
+  }
+
+  func noOperands(_ command: String) throws(UsageError) {
+    guard operands.isEmpty else {
+      throw UsageError("\(command): it takes no arguments. See 'nuthatch help \(command)'.")
+    }
+  }
+
+  /// The request for a URL as `InspectionOptions.names` have it.
+  func namedRequest(_ url: String) throws(UsageError) -> Request {
+    var request = Request(url)
+    request.headers = try headers("header")
+    request.ignoreQuery = has("ignore-query")
+    request.key = value("key")
+    request.delivery = .fresh
+    return request
+  }
+
+  /// Opens the cache, does something with it, and says what kept it from that.
+  func withCache(
+    _ command: String, _ body: (Cache) throws -> ExitCode
+  ) throws(UsageError) -> ExitCode {
+    let options = try cacheOptions()
+    do {
+      let cache = try Cache(path: value("cache"), options: options)
+      defer { cache.close() }
+      return try body(cache)
+    } catch let error as UsageError {
+      throw error
+    } catch let error as NuthatchError {
+      Terminal.complain("nuthatch: \(command): \(error)\n")
+      return error.code == .badURL || error.code == .badHeader ? .usage : .failure
+    } catch {
+      return .failure
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import NuthatchCore
+
+/// `nuthatch ls`: every answer that is stored.
+enum ListCommand: Command {
+  static let name = "ls"
+  static let summary = "list what the cache holds"
+  static let usage = "[OPTION…]"
+  static let options = [
+    InspectionOptions.format,
+    Option("policy", value: "NAME", "what counts as fresh: kit or rfc9111 (kit)"),
+    FetchOptions.cache,
+  ]
+  static let details = """
+    A line for each answer: fresh or stale, the status, bytes of the body, what it is, and the URL; 'private' marks one
+    that is kept for certain credentials or a partition only.
+
+    \(InspectionOptions.exits)
+
+    Examples:
+      nuthatch ls | grep example.org
+      nuthatch ls --format json | jq -r '.[] | select(.fresh | not) | .url'
+
+    """
+
+  static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
+    try arguments.noOperands(name)
+    let wantsJSON = try arguments.wantsJSON
+    return try arguments.withCache(name) { cache in
+      var output = RecordStream()
+      var isFirst = true
+      try cache.forEachAnswer { answer in
+        output.write(Array((wantsJSON ? (isFirst ? "[" : ",\n") + json(answer) : line(answer)).utf8))
+        isFirst = false
+        return output.ended == nil
+      }
+      if wantsJSON { output.write(Array((isFirst ? "[]\n" : "]\n").utf8)) }
+      output.flush()
+      return output.ended ?? .success
+    }
+  }
+
+  private static func line(_ answer: ListedAnswer) -> String {
+    let size = Amounts.bytes(answer.info.bodyBytes)
+    let type = answer.info.header("Content-Type") ?? "-"
+    return "\(answer.isFresh ? "fresh" : "stale")  \(answer.info.status)  "
+      + "\(String(repeating: " ", count: max(0, 7 - size.count)))\(size)  \(type)  "
+      + "\(answer.isPrivate ? "private  " : "")\(answer.address)\n"
+  }
+
+  private static func json(_ answer: ListedAnswer) -> String {
+    var json = JSONText()
+    json.object { json in
+      json.put("url", answer.address)
+      json.put("private", answer.isPrivate)
+      json.put("fresh", answer.isFresh)
+      ExplainCommand.write(answer.info, to: &json)
+    }
+    return json.text
+  }
+}
