@@ -7,8 +7,7 @@ import NuthatchTransport
 final class OpenTickets: Sendable {
   private struct Book {
     var isClosed = false
-    var lastNumber: UInt64 = 0
-    var tickets: [UInt64: Ticket] = [:]
+    var tickets: [ObjectIdentifier: Ticket] = [:]
     var watchers: [@Sendable () -> Void] = []
     /// The last one has gone, and the watchers haven't been told.
     var hasTurned = false
@@ -29,21 +28,22 @@ final class OpenTickets: Sendable {
 
   /// Keeps `ticket` until its final event. False when the cache has been closed.
   func add(_ ticket: Ticket) -> Bool {
-    let added: (number: UInt64, watchers: [@Sendable () -> Void])? = book.withLock { book in
-      guard !book.isClosed else { return nil }
-      book.lastNumber += 1
-      book.tickets[book.lastNumber] = ticket
-      return (book.lastNumber, book.tickets.count == 1 ? book.watchers : [])
-    }
-    guard let (number, watchers) = added else { return false }
-    // Gone before anybody can take the final event: whoever has it finds none under way.
+    let identity = ObjectIdentifier(ticket)
+    // Before anybody finds it here, who may end it at once. Gone before anybody can take the final event: whoever has it
+    // finds none under way.
     ticket.whenEnding {
       self.book.withLock { book in
         book.telling += 1
-        let isGone = book.tickets.removeValue(forKey: number) != nil
+        let isGone = book.tickets.removeValue(forKey: identity) != nil
         if isGone, book.tickets.isEmpty { book.hasTurned = true }
       }
     }
+    let added: [@Sendable () -> Void]? = book.withLock { book in
+      guard !book.isClosed else { return nil }
+      book.tickets[identity] = ticket
+      return book.tickets.count == 1 ? book.watchers : []
+    }
+    guard let watchers = added else { return false }
     for watcher in watchers { watcher() }
     ticket.whenFinal { _ in self.tell() }
     return true
