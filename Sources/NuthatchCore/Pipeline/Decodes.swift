@@ -43,6 +43,8 @@ final class Decodes: @unchecked Sendable {
   private let loop: EventLoop
   private var underWay: [Key: [Waiter]] = [:]
 
+  var isEmpty: Bool { underWay.isEmpty }
+
   init(_ runtime: Runtime) {
     workers = runtime.workers
     loop = runtime.loop

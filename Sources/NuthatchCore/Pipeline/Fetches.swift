@@ -2,6 +2,8 @@
 final class Fetches: @unchecked Sendable {
   private var joinable: [RequestPlan.Joint: FetchTask] = [:]
 
+  var isEmpty: Bool { joinable.isEmpty }
+
   /// Lets an errand wait for a fetch: one that is under way, or a new one.
   func join(_ errand: Errand, base: Found?, _ runtime: Runtime) {
     if let joint = errand.plan.joint, let task = joinable[joint], task.mayJoin(errand) {

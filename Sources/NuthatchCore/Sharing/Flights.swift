@@ -32,6 +32,8 @@ final class Flights: Sendable {
 
   private let entries = Locked<[AnswerName: Entry]>([:])
 
+  var isEmpty: Bool { entries.withLock { $0.isEmpty } }
+
   /// The flight of what is asked for now. Those who ask at the same time share one.
   func board(_ name: AnswerName) -> Flight {
     entries.withLock { entries in
