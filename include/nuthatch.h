@@ -388,6 +388,9 @@ typedef struct nh_queue_options {
     uint32_t reserved;
     /** Starts a second for each host. No limit. */
     double rate;
+    /** What all bodies that are being received may hold in memory, in bytes; what comes beyond it goes on in files without a
+     *  name. Negative: nothing. 67108864 (64 MiB). */
+    int64_t inflight_bytes;
 } nh_queue_options;
 
 /** What a response holds. Set struct_size before the call. Everything pointed to lives as long as the response. */
@@ -736,6 +739,13 @@ nh_status nh_clear(nh_cache *cache);
  * @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID when `bytes` is negative.
  */
 nh_status nh_trim(nh_cache *cache, int64_t bytes);
+
+/**
+ * Writes to disk what is only in memory (NH_SPILL_PRESSURE), so that it survives this process however it ends.
+ *
+ * @return NH_OK, also when there is nothing to write; NH_NO_SPACE; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_flush(nh_cache *cache);
 
 /**
  * Tells what a cache holds, and what has happened. Instant. Set statistics->struct_size to sizeof *statistics before.

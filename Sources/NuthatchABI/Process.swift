@@ -18,6 +18,7 @@ public func nhQueueSet(_ options: UnsafePointer<nh_queue_options>?) -> nh_status
       if given.concurrency != 0 { wanted.concurrency = Int(given.concurrency) }
       if given.per_host != 0 { wanted.perHost = Int(given.per_host) }
       if given.rate != 0 { wanted.rate = given.rate }
+      if given.inflight_bytes != 0 { wanted.inFlightBytes = Int(max(0, given.inflight_bytes)) }
     }
     try wanted.apply()
   }

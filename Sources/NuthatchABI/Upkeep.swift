@@ -46,6 +46,14 @@ public func nhTrim(_ cache: nh_cache_ref?, _ bytes: Int64) -> nh_status {
   }
 }
 
+/// Writes to disk what is only in memory (NH_SPILL_PRESSURE), so that it survives this process however it ends.
+///
+/// @return NH_OK, also when there is nothing to write; NH_NO_SPACE; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
+@_cdecl("nh_flush")
+public func nhFlush(_ cache: nh_cache_ref?) -> nh_status {
+  answering { () throws(NuthatchError) in try find(cache, .cache, as: CacheView.self).cache.flush() }
+}
+
 /// Tells what a cache holds, and what has happened. Instant. Set statistics->struct_size to sizeof *statistics before.
 ///
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.

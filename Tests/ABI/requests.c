@@ -175,6 +175,13 @@ static void cache_options(void) {
     CHECK("headers of the cache", strstr(echo, "hazel") && strstr(echo, "text/x") && !strstr(echo, "\"cache\""));
     CHECK("and of the request", strstr(echo, "\"request\"") != NULL);
     nh_request_release(request);
+    char page[600];
+    nh_response *response = NULL;
+    snprintf(page, sizeof page, "%s/headers?Cache-Control=max-age%%3D60&flush", base);
+    CHECK("in memory only", nh_get(other, page, &response) == NH_OK && nh_stats(other, &statistics) == NH_OK &&
+                                statistics.unwritten > 0);
+    nh_response_release(response);
+    CHECK("flush", nh_flush(other) == NH_OK && nh_stats(other, &statistics) == NH_OK && statistics.unwritten == 0);
     CHECK("the same again", nh_open(other_folder, &options, &again) == NH_OK && nh_close(again) == NH_OK);
     CHECK("nothing said", nh_open(other_folder, NULL, &again) == NH_OK && nh_close(again) == NH_OK);
     options.store = NH_STORE_PACKED;
@@ -254,7 +261,7 @@ static void *one_get(void *path) {
 static void queue(void) {
     pthread_t threads[4];
     const char *const paths[] = {"/delay/200?q1", "/delay/200?q2", "/delay/200?q3", "/delay/200?q4"};
-    nh_queue_options options = {.struct_size = sizeof options, .per_host = 1};
+    nh_queue_options options = {.struct_size = sizeof options, .per_host = 1, .inflight_bytes = 1 << 20};
     CHECK("per host", nh_queue_set(&options) == NH_OK);
     tell(cache, base, "reset", "{\"logOnly\": true}");
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, one_get, (void *)paths[i]);

@@ -225,6 +225,9 @@ typedef struct nh_queue_options {
     uint32_t reserved;
     /** Starts a second for each host. No limit. */
     double rate;
+    /** What all bodies that are being received may hold in memory, in bytes; what comes beyond it goes on in files without a
+     *  name. Negative: nothing. 67108864 (64 MiB). */
+    int64_t inflight_bytes;
 } nh_queue_options;
 
 /** What a response holds. Set struct_size before the call. Everything pointed to lives as long as the response. */

@@ -230,6 +230,7 @@ class nh_queue_options(ctypes.Structure):
         ("per_host", ctypes.c_int32),
         ("reserved", ctypes.c_uint32),
         ("rate", ctypes.c_double),
+        ("inflight_bytes", ctypes.c_int64),
     ]
 
 
@@ -432,6 +433,12 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_void_p,
             ctypes.c_int64,
+        ],
+    ),
+    "nh_flush": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
         ],
     ),
     "nh_stats": (
@@ -1040,6 +1047,12 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_cache *",
             "int64_t",
+        ],
+    ),
+    "nh_flush": (
+        "nh_status",
+        [
+            "nh_cache *",
         ],
     ),
     "nh_stats": (
