@@ -197,6 +197,12 @@ class Fuzzer(threading.Thread):
         return self.random.choice([0, 1, 100, BUFFER])
 
 
+def close_all() -> None:
+    opened: Tuple[int, ...] = tuple(Fuzzer.handles["nh_cache"])
+    for handle in opened:
+        library.nh_close(handle)
+
+
 def main() -> None:
     faulthandler.enable()
     # A mistake of this program's is one, too.
@@ -207,10 +213,11 @@ def main() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
-    opened: Tuple[int, ...] = tuple(Fuzzer.handles["nh_cache"])
-    for handle in opened:
-        library.nh_close(handle)
+        # Who waits for an answer that is tried for again and again is freed by the close of its cache.
+        while thread.is_alive():
+            thread.join(max(0.05, until - time.monotonic()))
+            close_all()
+    close_all()
     print(Fuzzer.calls)
 
 
