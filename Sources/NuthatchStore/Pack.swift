@@ -133,6 +133,14 @@ final class PackPin: @unchecked Sendable {
     salt = pack.header.salt
   }
 
+  /// Begins to fetch a record's header and key.
+  @inline(__always)
+  func prefetch(_ offset: Int) {
+    guard offset < bytes.count, let base = bytes.baseAddress else { return }
+    nhs_prefetch(base + offset)
+    nhs_prefetch(base + offset + 64)
+  }
+
   /// The record at an offset, if it is one of this key.
   @inline(__always)
   func match(at offset: Int, _ key: RecordKey) -> RecordHeader.Match? {

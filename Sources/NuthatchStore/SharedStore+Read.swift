@@ -59,7 +59,7 @@ extension SharedStore {
       sight.index = reference
       sight.session = index.session
       sight.found = found
-      sight.pin = shard.retainedPin(found.slot.location.pack)
+      sight.pin = shard.retainedPin(found.slot.location.pack, toRead: found.slot.location.offset)
       return sight
     } ?? Sight()
   }

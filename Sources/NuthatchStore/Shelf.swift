@@ -131,13 +131,18 @@ struct Shard {
   @inline(__always)
   func pin(_ number: UInt32) -> PackPin? { retainedPin(number)?.takeRetainedValue() }
 
+  /// With `offset`, the record there begins to be fetched: a reader will want it soon.
   @inline(__always)
-  func retainedPin(_ number: UInt32) -> Unmanaged<PackPin>? {
+  func retainedPin(_ number: UInt32, toRead offset: Int? = nil) -> Unmanaged<PackPin>? {
     guard let table else { return nil }
     let mask = capacity - 1
     var place = Int(number) & mask
     while table[place].number != 0 {
-      if table[place].number == number { return table[place].pin?.retain() }
+      if table[place].number == number {
+        guard let pin = table[place].pin else { return nil }
+        if let offset { pin._withUnsafeGuaranteedRef { $0.prefetch(offset) } }
+        return pin.retain()
+      }
       place = (place + 1) & mask
     }
     return nil

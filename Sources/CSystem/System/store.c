@@ -113,9 +113,9 @@ ssize_t nhs_pwritev(int fd, const struct iovec *parts, int count, int64_t offset
 ssize_t nhs_write_zeros(int fd, int64_t offset, size_t length) {
     /* One page, again and again, so that what is copied stays in the processor's cache. */
     static const char page[4096];
-    struct iovec parts[64];
+    struct iovec parts[512];
     int count = 0;
-    for (size_t left = length; left > 0 && count < 64; count++) {
+    for (size_t left = length; left > 0 && count < 512; count++) {
         size_t some = left < sizeof page ? left : sizeof page;
         parts[count] = (struct iovec){.iov_base = (void *)page, .iov_len = some};
         left -= some;

@@ -33,6 +33,8 @@ static inline void nhs_or32(void *at, uint32_t bits) { __atomic_fetch_or((uint32
 static inline int nhs_swap32(void *at, uint32_t expected, uint32_t desired) {
     return __atomic_compare_exchange_n((uint32_t *)at, &expected, desired, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
+/* Begins to fetch a line, which may be anywhere. */
+static inline void nhs_prefetch(const void *at) { __builtin_prefetch(at); }
 static inline void nhs_fence_acquire(void) { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
 static inline void nhs_fence_release(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
 
