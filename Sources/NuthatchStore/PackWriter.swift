@@ -30,13 +30,14 @@ final class PackWriter {
     system.close(fd)
   }
 
-  /// Makes a pack: reserved in full, locked, and with its header in it. It isn't in the table of packs yet.
+  /// Makes a pack: reserved in full, locked, and with its header in it before it has the name of one, so that who is
+  /// killed meanwhile leaves nothing that nobody would dare to remove. It isn't in the table of packs yet.
   static func make(
     _ directory: StoreDirectory, _ family: Family, _ number: UInt32, capacity: Int
   ) throws(SystemFault) -> PackWriter {
     let system = directory.system
-    let name = PackName.of(number)
-    let (fd, _) = try directory.openFile(directory.packs, name, O_RDWR | O_CREAT | O_EXCL)
+    let temporary = PackName.of(number, "tmp")
+    let (fd, _) = try directory.openFile(directory.packs, temporary, O_RDWR | O_CREAT | O_EXCL)
     do throws(SystemFault) {
       guard nhs_close_in_child(fd) == 0 else { throw SystemFault(EMFILE) }
       do throws(SystemFault) {
@@ -45,6 +46,7 @@ final class PackWriter {
         let header = PackHeader(
           family: family, number: number, capacity: capacity, salt: .random(in: .min ... .max))
         try system.write(header.encoded, to: fd, at: 0)
+        try system.rename(directory.packs, temporary, PackName.of(number), replaces: false)
         return PackWriter(system, fd, header, end: PackHeader.size, place: -1)
       } catch {
         nhs_keep_in_child(fd)
@@ -52,7 +54,7 @@ final class PackWriter {
       }
     } catch {
       system.close(fd)
-      do { try system.unlink(directory.packs, name) } catch {}
+      do { try system.unlink(directory.packs, temporary) } catch {}
       throw error
     }
   }

@@ -9,17 +9,26 @@ final class Victim {
   let process = Process()
   let pipe = Pipe()
 
-  init(_ arguments: [String]) throws {
-    let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    process.executableURL = URL(fileURLWithPath: program).deletingLastPathComponent()
+  static let tracer = "/usr/bin/strace"
+
+  /// - Parameter tracing: what the tracer is told, if it is to run under one.
+  init(_ arguments: [String], tracing: [String]? = nil) throws {
+    let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let program = URL(fileURLWithPath: tests).deletingLastPathComponent()
       .appendingPathComponent("nuthatch-storecrash")
-    process.arguments = arguments
+    process.executableURL = tracing == nil ? program : URL(fileURLWithPath: Self.tracer)
+    process.arguments = (tracing.map { $0 + [program.path] } ?? []) + arguments
     process.standardOutput = pipe
     try process.run()
   }
 
   func kill() -> [Substring] {
     Glibc.kill(process.processIdentifier, SIGKILL)
+    return end()
+  }
+
+  /// What it said, when it has ended.
+  func end() -> [Substring] {
     let said = (try? pipe.fileHandleForReading.readToEnd()) ?? Data()
     process.waitUntilExit()
     return String(decoding: said, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: true)
@@ -39,7 +48,7 @@ final class Victim {
     var dice = Dice(seed)
     try Store.open(folder.path, .init(diskBytes: limit)).close()
     var kept: [UInt64: UInt64] = [:]
-    for round in 1...12 {
+    for round in 1...crashRounds(12) {
       let note: Comment = "seed \(seed), round \(round)"
       let victims = try (0..<3).map { try Victim(["write", folder.path, "\($0)", "\(round)"]) }
       usleep(UInt32.random(in: 20_000..<150_000, using: &dice))

@@ -15,7 +15,7 @@ import Testing
     let seed = newSeed()
     var dice = Dice(seed)
     var promises = 0
-    for round in 1...10 {
+    for round in 1...crashRounds(10) {
       let note: Comment = "seed \(seed), round \(round)"
       let victim = try Victim(["spill", folder.path])
       usleep(UInt32.random(in: 30_000..<200_000, using: &dice))

@@ -1,5 +1,5 @@
 // A process that uses a store until somebody kills it: `nuthatch-storecrash write DIRECTORY ORDINAL SEED`,
-// `nuthatch-storecrash fork DIRECTORY`, or what Memory.swift does. Ends with status 3 when it reads wrong bytes, 4 when
+// `nuthatch-storecrash fork DIRECTORY`, or what Memory.swift and Script.swift do. Ends with status 3 when it reads wrong bytes, 4 when
 // a call fails.
 
 import Glibc
@@ -106,6 +106,7 @@ do {
     case "spill": try spillForEver(arguments[2])
     case "forks": try forkAgainAndAgain(arguments[2])
     case "memory": try fillAndRelieve(arguments[2])
+    case "script": try followScript(arguments[2])
     default: try forkAndDie(arguments[2])
     }
   }
