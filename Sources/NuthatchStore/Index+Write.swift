@@ -244,6 +244,11 @@ extension Index {
   }
 
   func set(limit: Int) { nhs_store64(base + IndexLayout.limit, UInt64(limit)) }
+  /// Never lowers it, whoever else takes sequences meanwhile.
+  func raise(nextSequence wanted: UInt64) {
+    let next = nextSequence
+    if next < wanted { _ = nhs_add64(base + IndexLayout.nextSequence, wanted - next) }
+  }
   func set(nextSequence: UInt64) { nhs_store64(base + IndexLayout.nextSequence, nextSequence) }
   func set(nextPack: UInt64) { nhs_store64(base + IndexLayout.nextPack, nextPack) }
   var nextSequence: UInt64 { nhs_load64(base + IndexLayout.nextSequence) }

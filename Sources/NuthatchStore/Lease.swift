@@ -7,7 +7,8 @@ public struct Lease: @unchecked Sendable {
   public let unsafeBytes: UnsafeRawBufferPointer
   /// What the payload is.
   public let shape: PayloadShape
-  /// Of two records with one key, the later has the higher one.
+  /// Of two records with one key, the later has the higher one. Of the same key and sequence, it is the same record: it
+  /// keeps its sequence when it goes from memory to a pack, and from pack to pack. Never 0 once it is in a pack.
   public let sequence: UInt64
 
   /// The payload's length.

@@ -10,11 +10,32 @@ extension SharedStore {
     let header = RecordHeader(
       kind: key.kind, shape: shape, keyLength: key.bytes.count, hash: key.hash, sequence: 0,
       payloadLength: length, payloadChecksum: try Self.checksum(parts))
-    let lease = try append(header, key.bytes, parts, replacing: nil)
+    let lease = try append(header, key.bytes, parts, replacing: .any)
     counts.add(.commits)
     try makeRoom(after: length)
     guard let lease else { throw StoreFault(.io, "the record can't be read back") }
     return lease
+  }
+
+  /// Appends a record that has its sequence, and with it its identity, since it was made; unless there is a later one.
+  func commit(late key: RecordKey, _ shape: PayloadShape, _ payload: UnsafeRawBufferPointer, sequence: UInt64)
+    throws(StoreFault)
+  {
+    let length = try Self.length(key, [payload], limits)
+    let header = RecordHeader(
+      kind: key.kind, shape: shape, keyLength: key.bytes.count, hash: key.hash, sequence: sequence,
+      payloadLength: length, payloadChecksum: nhs_hash64(payload.baseAddress, length, 0))
+    guard try append(header, key.bytes, [payload], replacing: .earlier) != nil else { return }
+    counts.add(.commits)
+    try makeRoom(after: length)
+  }
+
+  /// Which record of its key another one may replace.
+  enum Replaceable {
+    case any
+    /// The one that is there: it is moved, and nothing is lost when somebody was faster.
+    case moved(Location)
+    case earlier
   }
 
   private static func checksum(_ parts: [UnsafeRawBufferPointer]) throws(StoreFault) -> UInt64 {
@@ -43,60 +64,88 @@ extension SharedStore {
     return length
   }
 
-  /// Appends and publishes. With `replacing`, only when the index still says that the record is there: this moves a
-  /// record, and nothing is lost when somebody was faster. Nil when the new record can't be had, or isn't needed.
+  /// Appends and publishes, with a new sequence unless there is one. Nil when the new record can't be had, or may not
+  /// replace the one that is there.
   func append(
-    _ header: RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer], replacing: Location?
+    _ header: RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer], replacing: Replaceable
   ) throws(StoreFault) -> Lease? {
     let family = header.kind.family
     return try familyLocks[family.place].with { () throws(StoreFault) -> Lease? in
       var header = header
       let needed = RecordHeader.size + key.count + 64 + header.payloadLength
-      if needed > limits.longest { return try appendLarge(header, key, parts) }
+      if needed > limits.longest { return try appendLarge(header, key, parts, replacing: replacing) }
       // A pack can be dropped by somebody's `clear` between writing to it and publishing; then the next one takes it.
       for _ in 0..<3 {
         let writer = try writer(family, keyLength: key.count, payloadLength: header.payloadLength)
-        if let index { header.sequence = index.takeSequence() }
+        if header.sequence == 0, let index { header.sequence = index.takeSequence() }
         let written = try doing("writing a record") { () throws(SystemFault) in
           try key.withBytes { (bytes) throws(SystemFault) in try writer.append(header, key: bytes, parts) }
         }
         let location = Location(pack: writer.header.number, offset: written.offset)
-        let isPublished: Bool
+        let outcome: Outcome
         do throws(StoreFault) {
-          isPublished = try publish(header, location, writer: writer, end: written.end, replacing: replacing)
+          outcome = try publish(header, location, writer: writer, end: written.end, replacing: replacing)
         } catch {
           // The caller is told that it isn't there, so nobody who takes the pack over may find it.
           writer.retire(at: written.offset)
           throw error
         }
-        if isPublished { return shelf.pin(location.pack).flatMap { Lease($0, header, at: location.offset) } }
-        if replacing != nil { return nil }
-        appenders[family.place].writer = nil
+        switch outcome {
+        case .published: return shelf.pin(location.pack).flatMap { Lease($0, header, at: location.offset) }
+        case .unwanted: return nil
+        case .packIsGone:
+          if case .moved = replacing { return nil }
+          appenders[family.place].writer = nil
+        }
       }
       throw StoreFault(.io, "packs vanish while they are written")
     }
   }
 
-  /// False when the pack isn't in the table any more, or the record to be replaced isn't where it was.
+  private enum Outcome {
+    case published
+    /// The record that is there stays.
+    case unwanted
+    case packIsGone
+  }
+
   private func publish(
-    _ header: RecordHeader, _ location: Location, writer: PackWriter, end: Int, replacing: Location?
-  ) throws(StoreFault) -> Bool {
+    _ header: RecordHeader, _ location: Location, writer: PackWriter, end: Int, replacing: Replaceable
+  ) throws(StoreFault) -> Outcome {
     var old: Slot?
-    let isPublished = try changing { (index) throws(StoreFault) -> Bool in
-      guard let place = place(of: writer, index) else { return false }
-      let insertion = try insert(index, header, location, used: (place, end), only: replacing)
+    let outcome = try changing { (index) throws(StoreFault) -> Outcome in
+      guard let place = place(of: writer, index) else { return .packIsGone }
+      if case .earlier = replacing, !isLatest(header, index) {
+        writer.advance(to: end)
+        index.set(place, used: end)
+        return .unwanted
+      }
+      var only: Location?
+      if case .moved(let location) = replacing { only = location }
+      let insertion = try insert(index, header, location, used: (place, end), only: only)
       // Growing the index may have moved nothing but the index itself; the bytes are used in any case.
       writer.advance(to: end)
-      if replacing != nil, insertion.replaced == nil {
+      if only != nil, insertion.replaced == nil {
         insertion.index.set(place, used: end)
-        return false
+        return .unwanted
       }
       old = insertion.replaced
-      return true
+      return .published
     }
     if let old, old.location != location { retire(old.location, header.hash) }
-    if !isPublished, replacing != nil { retire(location, header.hash) }
-    return isPublished
+    if outcome == .unwanted { retire(location, header.hash) }
+    return outcome
+  }
+
+  /// Whether no record of the same key is as late as this one, which has its sequence from before; sees to it that later
+  /// ones get higher ones also when the index was made anew meanwhile. To be called by the index's changer.
+  func isLatest(_ header: RecordHeader, _ index: Index) -> Bool {
+    index.raise(nextSequence: header.sequence &+ 1)
+    guard let found = index.find(header.hash),
+      let record = shelf.pin(found.slot.location.pack)?.pack.record(at: found.slot.location.offset),
+      record.header.hash == header.hash, !record.isRetired
+    else { return true }
+    return record.header.sequence < header.sequence
   }
 
   /// Inserts, into a larger index when there is no room. To be called by the index's changer.

@@ -144,7 +144,7 @@ extension SharedStore {
     let payload = UnsafeMutableRawBufferPointer(start: memory, count: record.header.payloadLength)
     guard (try? system.readAll(fd, payload, Int64(record.payload))) ?? false,
       nhs_hash64(memory, payload.count, 0) == record.header.payloadChecksum,
-      (try? append(record.header, key, [UnsafeRawBufferPointer(payload)], replacing: location)) != nil
+      (try? append(record.header, key, [UnsafeRawBufferPointer(payload)], replacing: .moved(location))) != nil
     else { return }
     counts.add(.survivors)
   }

@@ -111,14 +111,14 @@ extension SharedStore {
 
   /// A record in a pack of its own, which gets its name when it is complete.
   func appendLarge(
-    _ header: RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer]
+    _ header: RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer], replacing: Replaceable
   ) throws(StoreFault) -> Lease? {
     guard let index,
       let extent = RecordHeader.extent(
         at: PackHeader.size, keyLength: key.count, payloadLength: header.payloadLength)
     else { throw StoreFault(.tooLarge, "the record is too large") }
     var header = header
-    header.sequence = index.takeSequence()
+    if header.sequence == 0 { header.sequence = index.takeSequence() }
     let pack = PackHeader(
       family: header.kind.family, number: index.takePackNumber(), capacity: (extent.end + 4095) & ~4095,
       salt: .random(in: .min ... .max))
@@ -147,29 +147,37 @@ extension SharedStore {
     }
     let location = Location(pack: pack.number, offset: PackHeader.size)
     do throws(StoreFault) {
-      return try publishLarge(header, pack, location, end: extent.end)
+      if try publishLarge(header, pack, location, end: extent.end, replacing: replacing) {
+        return shelf.pin(pack.number).flatMap { Lease($0, header, at: location.offset) }
+      }
+      try doing("removing a large record") { () throws(SystemFault) in
+        try system.unlink(directory.packs, name)
+      }
+      return nil
     } catch {
       do { try system.unlink(directory.packs, name) } catch {}
       throw error
     }
   }
 
+  /// False when the record that is there stays.
   private func publishLarge(
-    _ header: RecordHeader, _ pack: PackHeader, _ location: Location, end: Int
-  ) throws(StoreFault) -> Lease? {
+    _ header: RecordHeader, _ pack: PackHeader, _ location: Location, end: Int, replacing: Replaceable
+  ) throws(StoreFault) -> Bool {
     var old: Slot?
-    try changing { (index) throws(StoreFault) in
+    let isPublished = try changing { (index) throws(StoreFault) -> Bool in
+      if case .earlier = replacing, !isLatest(header, index) { return false }
       var index = try register(index, pack, .sealed, used: end)
       for _ in 0..<8 {
         if case .done(let replaced) = index.insert(header.hash, header.kind, location) {
           old = replaced
-          return
+          return true
         }
         index = try grown(index)
       }
       throw StoreFault(.io, "the index has no room")
     }
     if let old, old.location != location { retire(old.location, header.hash) }
-    return shelf.pin(pack.number).flatMap { Lease($0, header, at: location.offset) }
+    return isPublished
   }
 }

@@ -33,12 +33,15 @@ import Testing
   func visited() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 8 << 20))
     let loved = (0..<20).map { RecordKey(.thumb, "loved \($0)") }
-    for (number, key) in loved.enumerated() { try store.commit(key, content(UInt64(number), 5000)) }
+    let sequences = try loved.enumerated().map { number, key in
+      try store.commit(key, content(UInt64(number), 5000)).sequence
+    }
     for number in 0..<3000 {
       try store.commit(RecordKey(.thumb, "\(number)"), content(1, 8000))
       if number % 50 == 0 { for key in loved { try store.touch(key) } }
     }
     for (number, key) in loved.enumerated() { #expect(try store.bytes(key) == content(UInt64(number), 5000)) }
+    for (key, sequence) in zip(loved, sequences) { #expect(try store.lookup(key)?.sequence == sequence) }
     #expect(try store.statistics().survivors >= loved.count)
     #expect(try store.lookup(RecordKey(.thumb, "0")) == nil)
   }

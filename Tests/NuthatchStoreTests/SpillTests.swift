@@ -131,6 +131,51 @@ import Testing
     #expect(try store.statistics().memory.unwritten == 0)
   }
 
+  @Test("are the same ones, by their sequence, before and after they went to packs")
+  func identity() throws {
+    let store = try open(100_000)
+    let keys = (0..<60).map { RecordKey(RecordKind.allCases[$0 % 3], "\($0)") }
+    // Some are too large for memory, some go because there is no room for all.
+    let sequences = try keys.enumerated().map { number, key in
+      try store.commit(key, content(UInt64(number), number % 10 == 0 ? 20_000 : 5000)).sequence
+    }
+    #expect(Set(sequences).count == keys.count)
+    #expect(try store.statistics().memory.unwritten > 0)
+    for flushes in [false, true] {
+      if flushes { try store.flush() }
+      for (key, sequence) in zip(keys, sequences) { #expect(try store.lookup(key)?.sequence == sequence) }
+    }
+    let again = try store.commit(keys[1], content(1, 5000)).sequence
+    #expect(again > sequences[1])
+    store.close()
+    for removes in [false, true] {
+      if removes { try folder.remove("index") }
+      let reopened = try Store.open(folder.path)
+      #expect(try reopened.lookup(keys[1])?.sequence == again)
+      #expect(try reopened.lookup(keys[2])?.sequence == sequences[2])
+      reopened.close()
+    }
+  }
+
+  @Test("don't come back as later ones after an index was made anew that knew nothing of them")
+  func identityWithoutIndex() throws {
+    let store = try open()
+    let (early, late) = (RecordKey(.meta, "early"), RecordKey(.meta, "late"))
+    try store.commit(early, [1])
+    let sequence = try store.commit(late, [1]).sequence
+    // What another process does who finds no index and only the packs.
+    let index = try #require(store.shared.index)
+    index.set(nextSequence: 1)
+    _ = try [2].withBytes { (bytes) throws(StoreFault) in
+      try store.shared.commit(early, PayloadShape(), [bytes])
+    }
+    try store.flush()
+    #expect(try store.lookup(late)?.sequence == sequence)
+    #expect(try store.bytes(early) == [2])
+    #expect(index.nextSequence > sequence)
+    #expect(try store.commit(late, [3]).sequence > sequence)
+  }
+
   @Test("do what they do to a dictionary, with pins and pixels beside them", arguments: 0..<24)
   func model(_ run: Int) throws {
     let seed = newSeed() &+ UInt64(run)

@@ -47,11 +47,15 @@ extension SharedStore {
 
   /// To be called while `spills` is held.
   private func write(_ record: MemoryEntry) throws(StoreFault) {
-    // Another process, or a larger record that went to a pack at once, may have a later one.
-    if let stored = current(record.key), stored.lease.sequence > record.sequence { return }
-    _ = try commit(record.key, record.shape, [record.bytes])
+    // Another process, or a larger record that went to a pack at once, may have a later one. The same one is there if
+    // room couldn't be made after it was written.
+    let there = current(record.key)?.lease.sequence ?? 0
+    if there > record.sequence { return }
+    if there < record.sequence {
+      try commit(late: record.key, record.shape, record.bytes, sequence: record.sequence)
+    }
     spillCounts.spills.wrappingAdd(1, ordering: .relaxed)
-    if let stored = current(record.key) {
+    if let stored = current(record.key), stored.lease.sequence == record.sequence {
       pins.move(record.key, record.sequence, stored.lease, stored.location)
     }
   }
