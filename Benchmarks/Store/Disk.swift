@@ -158,6 +158,7 @@ func commits(_ parent: String) throws {
     let one = try measure(count: count) { round in for key in keys[round] { try store.commit(key, payload) } }
     say("\(set.name), 1 thread", one.text(set.size == 16 ? 6000 + checksum.median : nil))
     say("  of that, the checksum", checksum.text())
+    try bareCalls(folder, set, count)
     let four = measure(count: count) { round in
       onThreads(4) { thread in
         for number in 0..<count / 4 {
@@ -174,6 +175,45 @@ func commits(_ parent: String) throws {
     store.close()
     system("rm -rf '\(folder)'")
   }
+}
+
+/// The limit: nothing but the system calls of as many commits, on the same file system, by loops over C.
+private func bareCalls(_ folder: String, _ set: Records, _ count: Int) throws {
+  let fd = open(folder + "/bare", O_CREAT | O_RDWR, 0o600)
+  defer {
+    close(fd)
+    unlink(folder + "/bare")
+  }
+  guard fd >= 0 else { throw Failure(message: "no file for the bare calls") }
+  let (length, pack) = (set.size << 10 + 80, 64 << 20)
+  let bytes = [UInt8](repeating: 7, count: length)
+  var (begin, end, prepared) = (0, 0, 0)
+  let writing = measure(count: count) { _ in
+    for _ in 0..<count {
+      if end + length > begin + pack || end == 0 {
+        (begin, prepared) = (begin + (end == 0 ? 0 : pack), begin + (end == 0 ? 0 : pack))
+        end = begin
+        _ = nhs_reserve(fd, Int64(begin), Int64(pack))
+      }
+      if end + length > prepared {
+        prepared += max(
+          0, nhs_write_zeros(fd, Int64(prepared), (end + length - prepared + 131_071) & ~131_071))
+      }
+      bytes.withUnsafeBytes {
+        var part = iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: length)
+        _ = nhs_pwritev(fd, &part, 1, Int64(end))
+      }
+      end += length
+    }
+  }
+  say("  as bare calls: pwritev, zeros before it", writing.text())
+  let locking = measure(count: count) { _ in
+    for _ in 0..<count {
+      _ = nhs_lock_byte(fd, 0, CChar(UInt8(ascii: "w")), 1)
+      _ = nhs_lock_byte(fd, 0, CChar(UInt8(ascii: "u")), 1)
+    }
+  }
+  say("  as bare calls: lock and unlock", locking.text())
 }
 
 /// So that no checksum is left out as unused.
