@@ -82,12 +82,12 @@ extension Store {
   func bytes(_ key: RecordKey) throws -> [UInt8]? { try lookup(key)?.copied() }
 }
 
-/// A seed that is printed when a test fails: every expectation names it.
 /// How often a test with kills repeats what it does: `NUTHATCH_CRASH_ROUNDS`, else what it takes by itself.
 func crashRounds(_ usual: Int) -> Int {
   ProcessInfo.processInfo.environment["NUTHATCH_CRASH_ROUNDS"].flatMap { Int($0) }.map { max(1, $0) } ?? usual
 }
 
+/// A seed that is printed when a test fails: every expectation names it.
 func newSeed() -> UInt64 {
   if let text = ProcessInfo.processInfo.environment["NUTHATCH_SEED"], let seed = UInt64(text) { return seed }
   return UInt64.random(in: 0..<1_000_000_000)
