@@ -69,7 +69,8 @@ final class FetchTask: @unchecked Sendable {
   /// no fetch that has begun.
   func mayJoin(_ errand: Errand) -> Bool {
     // An error page was passed over, because all wanted pictures then.
-    if let begun = begunExchange, begun.skipsBody, begun.head?.redirection == nil, !errand.plan.wantsPictures {
+    if let begun = begunExchange, begun.skipsBody, begun.head?.redirection == nil, !errand.plan.wantsPictures
+    {
       return false
     }
     // What it will bring was taken out before this one asked.
