@@ -72,7 +72,8 @@ final class Exchange {
   func origin(_ timings: TransferTimings) -> AnswerOrigin {
     AnswerOrigin(
       finalURL: hop.url.address, source: .network, isInCache: false, timings: Response.Timings(timings),
-      redirects: redirects.count, interim: interim, head: head, bodyBytes: Int64(body.count), journey: journey)
+      redirects: redirects.count, interim: interim, head: head, bodyBytes: Int64(body.count), journey: journey
+    )
   }
 
   /// Forgets what the last hop brought.
