@@ -30,7 +30,8 @@ def parsed(nuthatch: Runner, *arguments: str) -> Any:
 
 def test_stat(urls: list[str], nuthatch: Runner) -> None:
     found = parsed(nuthatch, "stat")
-    assert (found["answers"], found["originals"], found["thumbnails"]) == (2, 2, 2)
+    assert (found["answers"], found["fresh"]) == (2, 1)
+    assert (found["originals"], found["thumbnails"]) == (2, 2)
     assert 0 < found["disk_bytes"] < found["disk_limit"] == 4 << 30
     assert b"thumbnails  2\n" in nuthatch("stat").stdout
 
@@ -68,7 +69,7 @@ def test_rm_and_clear(urls: list[str], nuthatch: Runner) -> None:
 
 
 def test_verify(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
-    assert parsed(nuthatch, "verify")["intact"] == 6
+    assert parsed(nuthatch, "verify")["intact"] >= 6
     [bulk] = [
         path
         for path in (tmp_path / "cache" / "packs").iterdir()

@@ -20,16 +20,26 @@ enum StatCommand: Command {
     let wantsJSON = try arguments.wantsJSON
     return try arguments.withCache(name) { cache in
       let statistics = try cache.storeStatistics()
-      Terminal.print(wantsJSON ? json(statistics, cache.path) : text(statistics, cache.path))
+      // Counted one by one, because not every record of the kind is an answer.
+      var answers = (all: 0, fresh: 0)
+      try cache.forEachAnswer { answer in
+        answers.all += 1
+        if answer.isFresh { answers.fresh += 1 }
+        return true
+      }
+      Terminal.print(
+        wantsJSON ? json(statistics, answers, cache.path) : text(statistics, answers, cache.path))
       return .success
     }
   }
 
-  private static func text(_ statistics: StoreStatistics, _ path: String) -> String {
+  private static func text(_ statistics: StoreStatistics, _ answers: (all: Int, fresh: Int), _ path: String)
+    -> String
+  {
     let share = statistics.diskLimit > 0 ? statistics.diskBytes * 100 / statistics.diskLimit : 0
     var lines = [
       path,
-      "  answers     \(Amounts.grouped(statistics.meta))",
+      "  answers     \(Amounts.grouped(answers.all)), \(Amounts.grouped(answers.fresh)) of them fresh",
       "  originals   \(Amounts.grouped(statistics.bodies))",
       "  thumbnails  \(Amounts.grouped(statistics.thumbs))",
       "  on disk     \(Amounts.bytes(Int64(statistics.diskBytes))) of "
@@ -39,11 +49,14 @@ enum StatCommand: Command {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private static func json(_ statistics: StoreStatistics, _ path: String) -> String {
+  private static func json(_ statistics: StoreStatistics, _ answers: (all: Int, fresh: Int), _ path: String)
+    -> String
+  {
     var json = JSONText()
     json.object { json in
       json.put("path", path)
-      json.put("answers", statistics.meta)
+      json.put("answers", answers.all)
+      json.put("fresh", answers.fresh)
       json.put("originals", statistics.bodies)
       json.put("thumbnails", statistics.thumbs)
       json.put("packs", statistics.packs)
