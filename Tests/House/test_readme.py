@@ -38,7 +38,12 @@ def test_it_has_the_three(examples: Dict[str, str]) -> None:
 def test_shell(examples: Dict[str, str], reader: Dict[str, str], tmp_path: Path) -> None:
     printed = sh(["bash", "-c", examples["sh"]], reader, tmp_path)
     assert '"seeds": [' in printed
-    assert "1 fetched, 1 failed" in printed and "hit: fresh" in printed and "1 files, 1 URLs not" in printed
+    assert (
+        "2 URLs: " in printed
+        and " 1 failed; " in printed
+        and "hit: fresh" in printed
+        and "1 files, 1 URLs not" in printed
+    )
     assert (tmp_path / "failed.txt").read_text() == "http://example.org/missing.png\n"
     assert (tmp_path / "report.html").exists() and (tmp_path / "thumbs" / "00000000.png").exists()
     assert printed.endswith("exit status 4, and no file\n")
