@@ -107,8 +107,14 @@ import Testing
     let missing = try failure("file://\(bench.folder)/nothing")
     #expect(missing.code == .io && missing.message.contains("nothing"))
     #expect(try failure("file://\(path)") { $0.maxBytes = 9 }.code == .tooLarge)
-    for url in ["file:", "file:a", "file://other.host/a", "file:////a", "file:///a%00b", "file:///%ff"] {
+    for url in [
+      "file:", "file:a", "file://other.host/a", "file:////a", "file:///a%00b", "file:///%ff", "file:///a?b",
+      "file:///a\nb", "file:///a b",
+    ] {
       #expect(try failure(url).code == .badURL, "\(url)")
+    }
+    for url in ["data:,x", "file://\(path)"] {
+      #expect(try failure(url) { $0.headers = [("X", "a\r\nb")] }.code == .badHeader)
     }
     let careful = try Bench()
     let denied = #expect(throws: NuthatchError.self) { try careful.cache.get("file://\(path)") }

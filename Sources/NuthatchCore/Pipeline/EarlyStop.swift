@@ -54,7 +54,7 @@ extension FetchTask {
       attempt.announced - Int64(exchange.body.count) > EarlyStop.leastRest
     else { return }
     // A copy, because what has come moves while more comes.
-    let received = ByteBuffer()
+    let received = ByteBuffer(runtime.inFlight, else: shared.path)
     guard received.append(exchange.body.contents) == 0 else { return }
     let body = Payload(received)
     let boxes = attempt.recipes.map(\.box)

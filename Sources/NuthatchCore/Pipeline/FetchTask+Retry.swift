@@ -75,6 +75,7 @@ extension FetchTask {
   private func outcomeForNow(_ ending: AttemptEnding) -> FetchOutcome? {
     if let fault = ending.fault { return .failed(NuthatchError(fault, url: exchange.hop.url)) }
     guard let head = exchange.head else { return nil }
+    exchange.body.arrive()
     return .answered(
       Fetched(
         head: head, body: Payload(exchange.body), content: nil, pictures: [:],

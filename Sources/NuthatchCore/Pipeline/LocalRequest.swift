@@ -37,6 +37,9 @@ struct LocalRequest: Sendable {
       throw NuthatchError(
         .invalid, "what needs no server is read by GET, not by \(request.method): \(shownURL)")
     }
+    do { _ = try HeaderFields(checking: request.headers) } catch {
+      throw NuthatchError(.badHeader, "\(error.reason): \(shownURL)")
+    }
     maxBytes = request.maxBytes ?? options.maxBytes
     maxPixels = request.maxPixels ?? options.maxPixels
     priority = min(max(request.priority, Priority.least), Priority.most)
@@ -51,8 +54,11 @@ struct LocalRequest: Sendable {
     guard url.utf8.count >= scheme.utf8.count, url.prefix(scheme.count).lowercased() == scheme else {
       return nil
     }
-    var rest = Array(
-      url.utf8.dropFirst(scheme.utf8.count).prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
+    var rest = Array(url.utf8.dropFirst(scheme.utf8.count).prefix { $0 != UInt8(ascii: "#") })
+    // A file has no query: one whose name has a question mark in it is written with %3F.
+    guard !rest.contains(where: { $0 < 0x21 || $0 == 0x7f || $0 == UInt8(ascii: "?") }) else {
+      throw NuthatchError(.badURL, "a space, a control character or a query in the URL of a file: \(shown)")
+    }
     for host in ["//localhost/", "///"] where rest.starts(with: host.utf8) {
       rest.removeFirst(host.utf8.count - 1)
       break
