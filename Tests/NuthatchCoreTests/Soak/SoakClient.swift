@@ -269,7 +269,9 @@ final class SoakClient: @unchecked Sendable {
 
   private func check(_ response: Response, _ wish: Wish) {
     guard response.status == 200 else {
-      if ![401, 404, 500, 503].contains(response.status) { complain("HTTP \(response.status)", wish.path) }
+      if ![401, 404, 500, 503, 504].contains(response.status) {
+        complain("HTTP \(response.status)", wish.path)
+      }
       return
     }
     let versions = wish.floor...server.version(wish.path)
