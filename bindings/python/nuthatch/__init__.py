@@ -8,6 +8,9 @@
         image = cache.thumbnail("https://example.org/a.jpg", 256)
         image.width, image.height, image.pixels
 
+        ticket = cache.submit("https://example.org/b.jpg", sizes=[64, 256], priority=5)
+        small, large = ticket.result(timeout=30)
+
 What was fetched is kept in the directory, which any number of processes may use at the same time. ``is_in_cache`` says
 whether an answer was there before it was asked for, ``source`` where it came from.
 
@@ -38,7 +41,9 @@ from ._errors import (
 )
 from ._image import Image
 from ._library import version as _version
+from ._queue import queue
 from ._response import Headers, Response
+from ._ticket import Event, Ticket
 
 __version__ = _version()
 
@@ -53,6 +58,7 @@ __all__ = [
     "Corrupt",
     "Denied",
     "Error",
+    "Event",
     "Forked",
     "HTTPStatusError",
     "Headers",
@@ -61,10 +67,12 @@ __all__ = [
     "NotAnImage",
     "Offline",
     "Response",
+    "Ticket",
     "TimeoutError",
     "TooLarge",
     "TooManyRedirects",
     "TransportError",
     "UnsupportedFormat",
     "__version__",
+    "queue",
 ]

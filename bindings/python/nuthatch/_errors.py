@@ -7,7 +7,14 @@ from . import _prototypes
 
 
 class Error(Exception):
-    """A failed call. ``code`` is a stable word such as ``"too_large"``, ``url`` the URL as it was passed."""
+    """A failed call. ``code`` is a stable word such as ``"too_large"``, ``url`` the URL as it was passed.
+
+    ``status`` is the HTTP status behind it, and ``retry_after`` the seconds after which to ask again; ``None`` where
+    there is none.
+    """
+
+    status: Optional[int] = None
+    retry_after: Optional[int] = None
 
     def __init__(self, message: str, code: str = "internal", url: Optional[str] = None) -> None:
         super().__init__(message)

@@ -14,8 +14,8 @@ SOURCES = {
     _prototypes.SOURCE_REVALIDATED: "revalidated",
     _prototypes.SOURCE_NETWORK: "network",
 }
-_MODES = {"fit": _prototypes.MODE_FIT, "fill": _prototypes.MODE_FILL, "exact": _prototypes.MODE_EXACT}
-_QUALITIES = {"best": _prototypes.QUALITY_BEST, "fast": _prototypes.QUALITY_FAST}
+MODES = {"fit": _prototypes.MODE_FIT, "fill": _prototypes.MODE_FILL, "exact": _prototypes.MODE_EXACT}
+QUALITIES = {"best": _prototypes.QUALITY_BEST, "fast": _prototypes.QUALITY_FAST}
 _FORMATS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg"}
 
 #: A side of a square box, or width and height.
@@ -48,9 +48,12 @@ class Image:
         "__weakref__",
         "_address",
         "_pin",
+        "age",
+        "final_url",
         "height",
         "is_in_cache",
         "is_partial",
+        "is_stale",
         "original_size",
         "source",
         "url",
@@ -69,6 +72,12 @@ class Image:
     is_in_cache: bool
     #: "memory", "disk", "revalidated" or "network".
     source: str
+    #: The URL that answered, after redirects, without user and password.
+    final_url: str
+    #: True when the source is older than it should be: the server couldn't be asked, or is yet to be.
+    is_stale: bool
+    #: How old the source is, in seconds, by the rules of HTTP.
+    age: int
     #: True when pixels are missing or wrong because the source is damaged; only with ``allow_truncated``.
     is_partial: bool
 
@@ -83,6 +92,8 @@ class Image:
         self.is_in_cache = bool(info.is_in_cache)
         self.source = SOURCES.get(info.source, "network")
         self.is_partial = bool(info.is_partial)
+        self.is_stale, self.age = bool(info.is_stale), info.age
+        self.final_url = info.final_url.decode() if info.final_url else url
         self._address: int = info.pixels
 
     @property
@@ -151,23 +162,29 @@ class Image:
         return f"<Image {self.width}x{self.height} {self.url}>"
 
 
+def sides(size: Size, url: str) -> Tuple[int, int]:
+    """Width and height of a box."""
+    width, height = (size, size) if isinstance(size, int) else size
+    # Out of ctypes' range a number would be cut, silently, into one that may be valid.
+    if not (1 <= width <= 65535 and 1 <= height <= 65535):
+        raise error_for(_prototypes.INVALID, f"size must be 1 to 65535, or a pair of such, not {size!r}", url)
+    return width, height
+
+
 def options(
     size: Size, mode: str, enlarge: bool, quality: str, allow_truncated: bool, max_pixels: int, url: str
 ) -> _prototypes.nh_image_options:
     """The options of a decode as the library has them."""
     wanted = _prototypes.nh_image_options()
     wanted.struct_size = ctypes.sizeof(wanted)
-    width, height = (size, size) if isinstance(size, int) else size
-    # Out of ctypes' range a number would be cut, silently, into one that may be valid.
-    if not (1 <= width <= 65535 and 1 <= height <= 65535):
-        raise error_for(_prototypes.INVALID, f"size must be 1 to 65535, or a pair of such, not {size!r}", url)
-    if mode not in _MODES or quality not in _QUALITIES:
-        known = f"mode one of {list(_MODES)}, quality one of {list(_QUALITIES)}"
+    width, height = sides(size, url)
+    if mode not in MODES or quality not in QUALITIES:
+        known = f"mode one of {list(MODES)}, quality one of {list(QUALITIES)}"
         raise error_for(_prototypes.INVALID, f"{known}; not {mode!r}, {quality!r}", url)
     if not 0 <= max_pixels < 2**62:
         raise error_for(_prototypes.INVALID, f"max_pixels must be positive, not {max_pixels}", url)
     wanted.width, wanted.height = width, height
-    wanted.mode, wanted.quality = _MODES[mode], _QUALITIES[quality]
+    wanted.mode, wanted.quality = MODES[mode], QUALITIES[quality]
     wanted.enlarge, wanted.allow_truncated = int(enlarge), int(allow_truncated)
     wanted.max_pixels = max_pixels
     return wanted

@@ -135,6 +135,7 @@ class Response:
         if not self.ok:
             error = HTTPStatusError(f"HTTP {self.status}: {self.final_url}", "http", self.url)
             error.response = self
+            error.status = self.status
             raise error
         return self
 
