@@ -21,8 +21,9 @@ import Testing
     defer { store.close() }
     let content = try #require(Digest((0..<32).map { UInt8($0) }))
     let recipe = Recipe(ThumbnailBox(2), allowsDamage: false)
-    let pixels = try PixelBuffer(
-      size: ImageSize(width: 2, height: 2), rgba: [UInt8](repeating: 7, count: 16).withUnsafeBytes { $0 })
+    let pixels = try [UInt8](repeating: 7, count: 16).withUnsafeBytes {
+      try PixelBuffer(size: ImageSize(width: 2, height: 2), rgba: $0)
+    }
     let claimed = Picture(pixels, originalWidth: side, originalHeight: side, isPartial: false)
     try ThumbRecord.write(claimed, ThumbRecord.key(content, recipe), keeping: .raw, in: store)
     let workers = WorkerPool(width: 1, memory: 1 << 20)
