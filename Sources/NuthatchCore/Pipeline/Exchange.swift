@@ -35,8 +35,6 @@ final class Exchange {
 
   /// Of all attempts together.
   var journey = Journey()
-  /// On the monotonic clock, when the last wait for a place in the queue began.
-  var queuedSince: Int64 = 0
 
   /// An unwanted body is read up to here, because that keeps the connection; a longer one costs more than it.
   static let longestSkip = 65_536

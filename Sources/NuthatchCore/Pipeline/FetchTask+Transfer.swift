@@ -8,7 +8,7 @@ extension FetchTask: QueuedWork {
   /// Waits for a place in the queue of the hop's host.
   func enqueue() {
     phase = .idle
-    exchange.queuedSince = runtime.loop.now
+    queuedSince = runtime.loop.now
     let entry = runtime.queue.submit(
       self, to: (begunExchange?.hop ?? plan.first).url.origin, priority: priority, now: runtime.loop.now)
     // It may have begun, and even ended, already.
@@ -65,7 +65,7 @@ extension FetchTask: QueuedWork {
     exchange.clear()
     shared.counts.transfers.count()
     exchange.journey.attempts = attempt
-    exchange.journey.queued += max(0, runtime.loop.now - exchange.queuedSince) / 1000
+    exchange.journey.queued += max(0, runtime.loop.now - queuedSince) / 1000
     exchange.requestTime = shared.clock.seconds
     var request = exchange.hop
     request.silence =
@@ -257,7 +257,7 @@ extension FetchTask: TransferSink {
       attempt += 1
       exchange.begin(again: plan.first)
       phase = .queued(entry)
-      exchange.queuedSince = runtime.loop.now
+      queuedSince = runtime.loop.now
       return runtime.queue.finished(
         entry, ending.outcome, retryAt: runtime.loop.now &+ wait, now: runtime.loop.now)
     }

@@ -50,6 +50,8 @@ final class FetchTask: @unchecked Sendable {
     begunExchange = new
     return new
   }
+  /// On the monotonic clock, when the last wait for a place in the queue began.
+  var queuedSince: Int64 = 0
   /// The place of the lock that this fetch holds; nil while it holds none.
   var lockPlace: Int64?
   private(set) var priority: Int
