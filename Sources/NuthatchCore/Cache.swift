@@ -17,6 +17,7 @@ public final class Cache: Sendable {
   let peeks: PeekTable
   private let identity: CacheDirectory.Identity
   private let open = OpenTickets()
+  let shelf = TermsShelf()
   private let isReleased = Atomic(false)
   private let epoch = nhs_fork_epoch()
 
@@ -57,10 +58,10 @@ public final class Cache: Sendable {
       LocalErrand(request: local, ticket: ticket, shared: shared, runtime: runtime).start()
       return ticket
     }
-    let plan = try RequestPlan(request, options)
+    let plan = try RequestPlan(request, options, shelf)
     if request.asksForOnePicture, let image = sight(plan, request) { return answered(request, image) }
     let ticket = try register(request)
-    Errand.start(plan, ticket, shared, runtime)
+    Errand.start(plan, ticket, shared)
     return ticket
   }
 
@@ -103,7 +104,7 @@ public final class Cache: Sendable {
   /// Forgets what is stored for this request: for its credentials, partition, or key.
   public func remove(_ request: Request) throws(NuthatchError) {
     try checkUsable()
-    shared.forget(try RequestPlan(request, options).name)
+    shared.forget(try RequestPlan(request, options, shelf).name)
   }
 
   /// Waits until no request is under way. False when that took longer than `milliseconds`; nil waits for ever.

@@ -28,10 +28,6 @@ void nhs_futex_wake_all(const uint32_t *word) {
     syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, 0);
 }
 
-uint32_t nhs_load_acquire(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
-
-void nhs_add_release(uint32_t *word, uint32_t amount) { __atomic_fetch_add(word, amount, __ATOMIC_RELEASE); }
-
 int64_t nhs_monotonic_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

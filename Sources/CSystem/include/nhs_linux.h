@@ -14,9 +14,6 @@
 void nhs_futex_wait(const uint32_t *word, uint32_t expected, int64_t deadline_ns);
 void nhs_futex_wake_all(const uint32_t *word);
 
-uint32_t nhs_load_acquire(const uint32_t *word);
-void nhs_add_release(uint32_t *word, uint32_t amount);
-
 /* Nanoseconds of CLOCK_MONOTONIC. */
 int64_t nhs_monotonic_ns(void);
 

@@ -28,28 +28,29 @@ final class OpenTickets: Sendable {
 
   /// Keeps `ticket` until its final event. False when the cache has been closed.
   func add(_ ticket: Ticket) -> Bool {
-    let identity = ObjectIdentifier(ticket)
-    // Before anybody finds it here, who may end it at once. Gone before anybody can take the final event: whoever has it
-    // finds none under way.
-    ticket.whenEnding {
-      self.book.withLock { book in
-        book.telling += 1
-        let isGone = book.tickets.removeValue(forKey: identity) != nil
-        if isGone, book.tickets.isEmpty { book.hasTurned = true }
-      }
-    }
+    // Before anybody finds it here, who may end it at once.
+    ticket.stand(in: self)
     let added: [@Sendable () -> Void]? = book.withLock { book in
       guard !book.isClosed else { return nil }
-      book.tickets[identity] = ticket
+      book.tickets[ObjectIdentifier(ticket)] = ticket
       return book.tickets.count == 1 ? book.watchers : []
     }
     guard let watchers = added else { return false }
     for watcher in watchers { watcher() }
-    ticket.whenFinal { _ in self.tell() }
     return true
   }
 
-  private func tell() {
+  /// Called under the ticket's lock, before anybody can take the final event: whoever has it finds none under way.
+  func noteEnd(of ticket: Ticket) {
+    book.withLock { book in
+      book.telling += 1
+      let isGone = book.tickets.removeValue(forKey: ObjectIdentifier(ticket)) != nil
+      if isGone, book.tickets.isEmpty { book.hasTurned = true }
+    }
+  }
+
+  /// Called after `noteEnd`, when nothing is locked.
+  func tell() {
     let watchers = book.withLock { book in
       book.telling -= 1
       defer { book.hasTurned = false }

@@ -4,7 +4,8 @@ import NuthatchTransport
 /// A request under way.
 ///
 /// Releasing a ticket never cancels it; `cancel` does, and is answered at once.
-public final class Ticket: Sendable {
+// What isn't constant is under its lock, hence Sendable. Small, because a hundred thousand may wait.
+public final class Ticket: @unchecked Sendable {
   /// Where a request stands.
   public enum State: Int32, Sendable {
     case queued = 1
@@ -13,19 +14,14 @@ public final class Ticket: Sendable {
     case cancelled = 4
   }
 
-  private struct Progress {
-    var state = State.queued
-    var isFinal = false
+  /// What a ticket has once there is something to tell, or somebody to be told.
+  private final class Mail {
     /// Events that nobody has taken yet: at most one `progress`, one `question`, one `cached` and the final one. They go with whoever
     /// takes them, so that keeping the ticket doesn't keep the answer's bytes.
     var events: [Event] = []
     var observers: [@Sendable (Event) -> Void] = []
-    /// Called with the final event, before anybody can take it.
-    var ending: (@Sendable () -> Void)?
     /// Called after each event that can be taken.
     var news: (@Sendable () -> Void)?
-    var abort: (@Sendable () -> Void)?
-    var prioritise: (@Sendable (Int) -> Void)?
     var asking: (question: Question, answer: @Sendable (Reply) -> Void)?
   }
 
@@ -33,17 +29,30 @@ public final class Ticket: Sendable {
   public let url: String
   /// The word that the request was given.
   public let tag: String?
-  private let progress = Locked(Progress())
-  private let bell = Bell()
   private let epoch = nhs_fork_epoch()
+  private let lock = WordLock()
+  private let bell = Bell()
+  private var progress = State.queued
+  private var isFinal = false
+  private var known: Mail?
+  private var work: (any TicketWork)?
+  private var book: OpenTickets?
 
   init(url: String, tag: String? = nil) {
     self.url = url
     self.tag = tag
   }
 
+  /// Under the lock.
+  private var mail: Mail {
+    if let known { return known }
+    let new = Mail()
+    known = new
+    return new
+  }
+
   /// Where the request stands; `cancelled` in a forked child, which can't carry it out.
-  public var state: State { isForked ? .cancelled : progress.withLock { $0.state } }
+  public var state: State { isForked ? .cancelled : lock.withLock { progress } }
 
   /// Waits for the next event, which it hands out once. nil when none came by `deadline`.
   ///
@@ -57,9 +66,7 @@ public final class Ticket: Sendable {
     while true {
       if isForked { throw .forked }
       let ring = bell.current
-      let (event, isFinal) = progress.withLock { progress in
-        (progress.events.isEmpty ? nil : progress.events.removeFirst(), progress.isFinal)
-      }
+      let (event, isFinal) = lock.withLock { () -> (Event?, Bool) in (takeFirst(), self.isFinal) }
       if let event { return event }
       if isFinal { throw wasTaken }
       if nhs_monotonic_ns() >= deadline { return nil }
@@ -70,18 +77,24 @@ public final class Ticket: Sendable {
   /// The next event, if there is one to take.
   package func take() -> Event? {
     guard !isForked else { return nil }
-    return progress.withLock { $0.events.isEmpty ? nil : $0.events.removeFirst() }
+    return lock.withLock { takeFirst() }
+  }
+
+  /// Under the lock.
+  private func takeFirst() -> Event? {
+    guard let known, !known.events.isEmpty else { return nil }
+    return known.events.removeFirst()
   }
 
   /// Whether there is an event to take.
-  package var hasNews: Bool { !isForked && progress.withLock { !$0.events.isEmpty } }
+  package var hasNews: Bool { !isForked && lock.withLock { known?.events.isEmpty == false } }
 
   /// Calls `observer` after every event that is to be taken, and at once when there is one, on whatever thread brings it:
   /// it must return at once. Called too often rather than too seldom.
   package func whenNews(_ observer: @escaping @Sendable () -> Void) {
-    let isDue = progress.withLock { progress in
-      if !progress.isFinal { progress.news = observer }
-      return !progress.events.isEmpty
+    let isDue = lock.withLock {
+      if !isFinal { mail.news = observer }
+      return known?.events.isEmpty == false
     }
     if isDue { observer() }
   }
@@ -117,8 +130,8 @@ public final class Ticket: Sendable {
   /// Gives the request another priority, −10 to 10: in the queue, and while it runs. Later it does nothing.
   public func setPriority(_ priority: Int) {
     guard !isForked else { return }
-    let prioritise = progress.withLock { $0.prioritise }
-    prioritise?(min(max(priority, Priority.least), Priority.most))
+    let work = lock.withLock { self.work }
+    work?.setPriority(min(max(priority, Priority.least), Priority.most))
   }
 
   /// Answers a question, from any thread.
@@ -130,9 +143,9 @@ public final class Ticket: Sendable {
     guard reply.kind == nil || reply.kind == question.kind else {
       throw NuthatchError(.invalid, "the reply answers another kind of question: \(shownURL)")
     }
-    let answer = progress.withLock { progress -> (@Sendable (Reply) -> Void)? in
-      guard let asking = progress.asking, asking.question.number == question.number else { return nil }
-      progress.asking = nil
+    let answer = lock.withLock { () -> (@Sendable (Reply) -> Void)? in
+      guard let asking = known?.asking, asking.question.number == question.number else { return nil }
+      known?.asking = nil
       return asking.answer
     }
     guard let answer else {
@@ -149,9 +162,9 @@ public final class Ticket: Sendable {
 
   /// Calls `observer` with the final event, once, on a thread of the library's: it must return at once.
   package func whenFinal(_ observer: @escaping @Sendable (Event) -> Void) {
-    let (event, isFinal) = progress.withLock { progress in
-      if !progress.isFinal { progress.observers.append(observer) }
-      return (progress.events.last, progress.isFinal)
+    let (event, isFinal) = lock.withLock { () -> (Event?, Bool) in
+      if !self.isFinal { mail.observers.append(observer) }
+      return (known?.events.last, self.isFinal)
     }
     if isFinal { observer(event ?? .failed(wasTaken)) }
   }
@@ -165,63 +178,69 @@ public final class Ticket: Sendable {
 
 // MARK: - For the errand behind it
 
+/// What is done for a ticket.
+protocol TicketWork: AnyObject, Sendable {
+  /// The ticket has ended, and the work perhaps not. Any thread may call it.
+  func abandon()
+  /// Any thread may call it.
+  func setPriority(_ priority: Int)
+}
+
 extension Ticket {
-  /// `abort` is called when the ticket ends before its errand does. False when it has ended already.
-  func begin(
-    abort: @escaping @Sendable () -> Void, prioritise: @escaping @Sendable (Int) -> Void = { _ in }
-  ) -> Bool {
-    progress.withLock { progress in
-      guard !progress.isFinal else { return false }
-      progress.abort = abort
-      progress.prioritise = prioritise
-      return true
+  /// False when the ticket has ended already.
+  func begin(_ work: any TicketWork) -> Bool {
+    lock.withLock {
+      if !isFinal { self.work = work }
+      return !isFinal
     }
   }
 
-  /// Calls `observer` when it ends, before anybody can know: under a lock, so that it must do next to nothing. To be called
-  /// before anything else happens to the ticket.
-  func whenEnding(_ observer: @escaping @Sendable () -> Void) { progress.withLock { $0.ending = observer } }
+  /// Notes in whose book it stands, which hears of its end. To be called before anything else happens to the ticket.
+  func stand(in book: OpenTickets) { lock.withLock { self.book = book } }
 
   /// Whether its final event is still to come.
-  var isOpen: Bool { progress.withLock { !$0.isFinal } }
+  var isOpen: Bool { lock.withLock { !isFinal } }
 
   /// Notes that the queue has let the request through.
   func run() {
-    progress.withLock { progress in if progress.state == .queued { progress.state = .running } }
+    lock.withLock { if progress == .queued { progress = .running } }
   }
 
   /// Tells of bytes that came; of several that nobody took the newest is kept.
   func report(_ done: Int64, of total: Int64?) {
-    add { events in
-      events.removeAll { $0.kind == .progress }
-      events.append(.progress(done, of: total))
+    add { mail in
+      mail.events.removeAll { $0.kind == .progress }
+      mail.events.append(.progress(done, of: total))
     }
   }
 
   /// Asks the program something. `answer` is called at most once, on any thread.
   func ask(_ question: Question, answer: @escaping @Sendable (Reply) -> Void) {
-    progress.withLock { progress in if !progress.isFinal { progress.asking = (question, answer) } }
-    add { $0.append(.question(question)) }
+    add { mail in
+      mail.asking = (question, answer)
+      mail.events.append(.question(question))
+    }
   }
 
   /// Takes a question back.
   func unask(_ question: Question) {
-    progress.withLock { progress in
-      if progress.asking?.question.number == question.number { progress.asking = nil }
-      progress.events.removeAll { $0.question?.number == question.number }
+    lock.withLock {
+      if known?.asking?.question.number == question.number { known?.asking = nil }
+      known?.events.removeAll { $0.question?.number == question.number }
     }
   }
 
   /// Delivers an event. Once there is a final one, every other is dropped.
   func deliver(_ event: Event) {
     if event.isFinal { return finish(event) }
-    add { $0.append(event) }
+    add { $0.events.append(event) }
   }
 
-  private func add(_ change: (inout [Event]) -> Void) {
-    let (isTold, news) = progress.withLock { progress in
-      if !progress.isFinal { change(&progress.events) }
-      return (!progress.isFinal, progress.news)
+  private func add(_ change: (Mail) -> Void) {
+    let (isTold, news) = lock.withLock {
+      guard !isFinal else { return (false, (@Sendable () -> Void)?.none) }
+      change(mail)
+      return (true, mail.news)
     }
     guard isTold else { return }
     bell.ring()
@@ -230,27 +249,35 @@ extension Ticket {
 
   /// Makes `event` the final one; of several the first counts.
   func finish(_ event: Event) {
-    let ended: Progress? = progress.withLock { progress in
-      guard !progress.isFinal else { return nil }
-      progress.isFinal = true
-      progress.ending?()
-      progress.events.removeAll { $0.kind == .progress || $0.kind == .question }
-      progress.events.append(event)
-      progress.state = event.kind == .cancelled ? .cancelled : .done
-      defer {
-        progress.observers = []
-        progress.ending = nil
-        progress.news = nil
-        progress.abort = nil
-        progress.prioritise = nil
-        progress.asking = nil
-      }
-      return progress
-    }
-    guard let ended else { return }
+    guard let ended = lock.withLock({ end(event) }) else { return }
     bell.ring()
     ended.news?()
-    ended.abort?()
+    ended.work?.abandon()
+    ended.book?.tell()
     for observer in ended.observers { observer(event) }
+  }
+
+  /// Whom a ticket kept, to be told of its end.
+  private struct Ended {
+    let work: (any TicketWork)?
+    let book: OpenTickets?
+    let news: (@Sendable () -> Void)?
+    let observers: [@Sendable (Event) -> Void]
+  }
+
+  /// Under the lock. nil when it had ended before.
+  private func end(_ event: Event) -> Ended? {
+    guard !isFinal else { return nil }
+    isFinal = true
+    // Before anybody can take the event: whoever has it finds it ended.
+    book?.noteEnd(of: self)
+    progress = event.kind == .cancelled ? .cancelled : .done
+    let mail = mail
+    mail.events.removeAll { $0.kind == .progress || $0.kind == .question }
+    mail.events.append(event)
+    let ended = Ended(work: work, book: book, news: mail.news, observers: mail.observers)
+    (work, book, mail.news, mail.asking) = (nil, nil, nil, nil)
+    mail.observers = []
+    return ended
   }
 }

@@ -40,7 +40,7 @@ extension Cache {
     request.boxes = [box]
     // What needs no server needs a worker.
     guard try LocalRequest(request, options) == nil else { return nil }
-    let plan = try RequestPlan(request, options)
+    let plan = try RequestPlan(request, options, shelf)
     return shared.sight(plan, url, text, size, decodes: decode).map { shown($0) }
   }
 
@@ -52,7 +52,7 @@ extension Cache {
       throw NuthatchError(.invalid, "\(request.boxes.count) sizes; peek looks for one")
     }
     guard try LocalRequest(request, options) == nil else { return nil }
-    let plan = try RequestPlan(request, options)
+    let plan = try RequestPlan(request, options, shelf)
     return shared.sight(plan, UnsafeRawBufferPointer(start: nil, count: 0), request.url, 0, decodes: decode)?
       .image
   }

@@ -50,7 +50,7 @@ extension SharedCache {
   /// For how many seconds, this one included, nothing but the age will be said anew.
   private func secondsFresh(_ verdict: Freshness, _ meta: Meta, _ plan: RequestPlan, _ now: Int64) -> Int64 {
     // A request with wishes, a clock that was set back, and two-digit years are left to those who know their rules.
-    guard !plan.first.headers.contains("Cache-Control"), !plan.first.headers.contains("Pragma"),
+    guard !plan.headers.contains("Cache-Control"), !plan.headers.contains("Pragma"),
       now >= meta.responseTime
     else { return 1 }
     if plan.policy.rules == .offline { return 60 }

@@ -6,7 +6,7 @@ extension Admission {
   func affectStored(_ content: Digest?) {
     invalidate()
     guard arrival.redirects.isEmpty else { return }
-    switch plan.first.method {
+    switch plan.method {
     case "HEAD": freshen()
     case "POST": storeForGet(content)
     default: break
@@ -14,7 +14,7 @@ extension Admission {
   }
 
   private func invalidate() {
-    for url in StorageRules.invalidated(method: plan.first.method, url: plan.first.url, by: head) {
+    for url in StorageRules.invalidated(method: plan.method, url: plan.url, by: head) {
       shared.forget(AnswerName(address: url.address, partition: plan.name.partition))
       shared.forget(AnswerName(address: url.address, partition: []))
     }
@@ -47,7 +47,7 @@ extension Admission {
   private func storeForGet(_ content: Digest?) {
     let answer = StoredAnswer(
       head: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime, isPicture: false)
-    guard StorageRules.answersGet(answer, at: plan.first.url, plan.policy.freshnessRules) else { return }
+    guard StorageRules.answersGet(answer, at: plan.url, plan.policy.freshnessRules) else { return }
     store(content)
   }
 }

@@ -3,13 +3,13 @@ import NuthatchHTTP
 /// The rules of HTTP (`NuthatchHTTP/Caching`), applied to what the store keeps.
 enum Caching {
   static func judge(_ meta: Meta, _ plan: RequestPlan, now: Int64) -> Freshness {
-    meta.answer.freshness(for: plan.first.headers, plan.policy.freshnessRules, now: now)
+    meta.answer.freshness(for: plan.headers, plan.policy.freshnessRules, now: now)
   }
 
   static func mayStore(_ meta: Meta, _ redirects: [ResponseHead], _ plan: RequestPlan) -> Bool {
     // A hop's own rules count only if it says no-store.
     redirects.allSatisfy { !CacheDirectives($0.fields).has("no-store") }
-      && StorageRules.mayStore(meta.answer, request: plan.first.headers, plan.policy.freshnessRules)
+      && StorageRules.mayStore(meta.answer, request: plan.headers, plan.policy.freshnessRules)
   }
 
   /// What tells this request's answer from those that `Vary` makes for others.
@@ -18,7 +18,7 @@ enum Caching {
     guard !names.isEmpty else { return [] }
     var encoder = RecordEncoder()
     encoder.put(mark)
-    for (name, value) in Vary.values(names, in: plan.first.headers) {
+    for (name, value) in Vary.values(names, in: plan.headers) {
       encoder.put(name)
       encoder.put(UInt8(value == nil ? 0 : 1))
       encoder.put(value ?? "")
@@ -31,7 +31,7 @@ enum Caching {
 
   static func fate(of renewed: Meta, _ redirects: [ResponseHead], _ plan: RequestPlan) -> Fate {
     // Whoever wants nothing stored of this exchange says nothing about what is there.
-    if RequestWishes(plan.first.headers).noStore { return .left }
+    if RequestWishes(plan.headers).noStore { return .left }
     return mayStore(renewed, redirects, plan) ? .kept : .dropped
   }
 

@@ -23,6 +23,14 @@ final class Inquiry: Sendable {
   }
 }
 
+/// What an errand and its program say to each other.
+final class Talk {
+  var open: OpenQuestion?
+  /// How many questions there have been, and how many answers the program didn't take.
+  var questions: UInt64 = 0
+  var refusals = 0
+}
+
 /// The question that an errand waits with.
 struct OpenQuestion {
   let question: Question
@@ -44,7 +52,7 @@ extension Errand {
   /// What is to be asked about an answer from the network; nil when it can be delivered as it is.
   func question(about fetched: Fetched) -> Question.Kind? {
     guard let asks = plan.inquiry?.request.asks else { return nil }
-    if fetched.head.status == 401, plan.first.credentials == nil, asks.contains(.credentials) {
+    if fetched.head.status == 401, plan.credentials == nil, asks.contains(.credentials) {
       return .credentials
     }
     return asks.contains(.verdict) ? .verdict : nil
@@ -76,17 +84,18 @@ extension Errand {
   }
 
   private func tryAgain(_ fetched: Fetched) {
-    refusals += 1
+    let talk = talking
+    talk.refusals += 1
     var policy = shared.retryPolicy
     policy.retries = plan.retries
     var random = SystemRandomNumberGenerator()
     let decision = policy.decide(
-      attempt: refusals, outcome: .fault(.truncated), method: plan.first.method, remaining: remaining,
+      attempt: talk.refusals, outcome: .fault(.truncated), method: plan.method, remaining: remaining,
       using: &random)
     guard case .retry(let wait) = decision else {
       return fail(
         NuthatchError(
-          .http, "the program took none of \(refusals) answers for one: \(fetched.origin.finalURL)"))
+          .http, "the program took none of \(talk.refusals) answers for one: \(fetched.origin.finalURL)"))
     }
     // A ticket that ends meanwhile has nothing left to fetch for.
     _ = runtime.loop.at(runtime.loop.now &+ wait) { self.fetch() }
@@ -109,36 +118,44 @@ extension Errand {
 
   // MARK: Asking
 
+  private var talking: Talk {
+    if let talk { return talk }
+    let new = Talk()
+    talk = new
+    return new
+  }
+
   private func ask(_ kind: Question.Kind, about response: Response?, then: @escaping (Reply) -> Void) {
     let loop = runtime.loop
-    questions += 1
+    let talk = talking
+    talk.questions += 1
     let question = Question(
-      kind: kind, url: plan.first.url.description, response: response, number: questions)
+      kind: kind, url: plan.url.description, response: response, number: talk.questions)
     let timer = loop.at(loop.now &+ Question.patience) { [weak self] in self?.take(.pass, to: question.number)
     }
-    asking = OpenQuestion(question: question, timer: timer, then: then)
+    talk.open = OpenQuestion(question: question, timer: timer, then: then)
     ticket.ask(question) { reply in
       loop.post { self.take(reply, to: question.number) }
     }
   }
 
   private func take(_ reply: Reply, to number: UInt64) {
-    guard let open = asking, open.question.number == number else { return }
+    guard let open = talk?.open, open.question.number == number else { return }
     dropQuestion()
     guard ticket.isOpen else { return }
     open.then(reply)
   }
 
   func dropQuestion() {
-    guard let open = asking else { return }
+    guard let open = talk?.open else { return }
     runtime.loop.cancelTimer(open.timer)
-    asking = nil
+    talk?.open = nil
     ticket.unask(open.question)
   }
 
   /// The deadline has come. True when an answer is at hand about which there was only a question left.
   func answersAtDeadline() -> Bool {
-    guard let open = asking, open.question.kind != .headers else { return false }
+    guard let open = talk?.open, open.question.kind != .headers else { return false }
     take(.pass, to: open.question.number)
     return true
   }

@@ -4,40 +4,38 @@ import NuthatchTransport
 /// when (docs/HTTP.md has the table).
 ///
 /// Begun on the caller's thread, which looks into the store; from then on confined to the loop's.
-final class Errand: @unchecked Sendable {
+final class Errand: TicketWork, @unchecked Sendable {
   /// Changes only when the program has added something to the request, on the loop's thread.
   var plan: RequestPlan
   let ticket: Ticket
   let shared: SharedCache
-  let runtime: Runtime
+  var runtime: Runtime { shared.runtime }
+  var priority: Int { Int(step) }
   /// The fetch that it waits for.
   var task: FetchTask?
-  private(set) var priority: Int
   private var found: Found?
+  /// What it and its program have to say to each other; nil before the first question.
+  var talk: Talk?
+  private let submitted: Int64
   private var deadlineTimer: EventLoop.TimerID?
+  private var step: Int8
   /// A stored answer has been delivered, and the final event is still to come.
   private var hasShown = false
-  private var restarts = 0
-  /// What the program is being asked, how many questions there have been, and how many answers it didn't take.
-  var asking: OpenQuestion?
-  var questions: UInt64 = 0
-  var refusals = 0
-  private let submitted: Int64
+  private var hasRestarted = false
 
-  init(_ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache, _ runtime: Runtime) {
+  init(_ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache) {
     self.plan = plan
     self.ticket = ticket
     self.shared = shared
-    self.runtime = runtime
-    priority = plan.priority
-    submitted = runtime.loop.now
+    step = Int8(clamping: plan.priority)
+    submitted = shared.runtime.loop.now
   }
 
   /// Answers from what is stored, if that needs neither network nor decoding; else sets out.
-  static func start(_ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache, _ runtime: Runtime) {
+  static func start(_ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache) {
     shared.counts.requests.count()
     if plan.inquiry?.request.asks.contains(.headers) == true {
-      return setOut(plan, ticket, shared, runtime, nil)
+      return setOut(plan, ticket, shared, nil)
     }
     let found = plan.readsStore ? shared.find(plan) : nil
     if let found, found.standing == .fresh,
@@ -47,21 +45,21 @@ final class Errand: @unchecked Sendable {
       return ticket.finish(.answer(.cached, answer, isFinal: true))
     }
     if found == nil, let failure = shared.rememberedFailure(plan) { return ticket.finish(.failed(failure)) }
-    setOut(plan, ticket, shared, runtime, found)
+    setOut(plan, ticket, shared, found)
   }
 
   private static func setOut(
-    _ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache, _ runtime: Runtime, _ found: Found?
+    _ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache, _ found: Found?
   ) {
-    let errand = Errand(plan, ticket, shared, runtime)
-    guard ticket.begin(abort: { errand.abandon() }, prioritise: { errand.setPriority($0) }) else { return }
-    guard runtime.loop.post({ errand.begin(found) }) else { return ticket.finish(.failed(.closed)) }
+    let errand = Errand(plan, ticket, shared)
+    guard ticket.begin(errand) else { return }
+    guard shared.runtime.loop.post({ errand.begin(found) }) else { return ticket.finish(.failed(.closed)) }
   }
 
   /// Changes its place in the queue. Any thread may call it.
   func setPriority(_ priority: Int) {
     runtime.loop.post {
-      self.priority = priority
+      self.step = Int8(clamping: priority)
       self.task?.adoptPriority()
     }
   }
@@ -92,7 +90,7 @@ extension Errand {
   /// Asks the server about an answer that was delivered already; for nobody, so that it always ends.
   func revalidate(_ found: Found) {
     watchDeadline(orElse: Self.longestRevalidation)
-    shared.fetches.join(self, base: found, runtime)
+    shared.fetches.join(self, base: found)
   }
 
   /// What the stored answer is good for.
@@ -119,7 +117,7 @@ extension Errand {
   func fetch() {
     guard ticket.isOpen else { return }
     guard plan.mayUseNetwork else { return failOffline() }
-    shared.fetches.join(self, base: found, runtime)
+    shared.fetches.join(self, base: found)
   }
 
   /// How the fetch ended.
@@ -146,7 +144,7 @@ extension Errand {
     let status = fetched.head.status
     let origin = fetched.origin.behind(plan)
     if status >= 500 || status == 429, found?.mayServeOnError == true {
-      return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.first.url)", status: status))
+      return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.url)", status: status))
     }
     // Whoever came late has not been asked while the bytes were coming.
     guard fetched.body.count <= plan.maxBytes else { return failAsTooLarge(Int64(fetched.body.count)) }
@@ -166,7 +164,7 @@ extension Errand {
     }
     // It came after the sizes of the others were made.
     guard let content = fetched.content else {
-      return fail(NuthatchError(.internal, "no digest of the body: \(plan.first.url)"))
+      return fail(NuthatchError(.internal, "no digest of the body: \(plan.url)"))
     }
     let source = PictureSource(content: content, url: fetched.origin.finalURL, body: fetched.body)
     shared.decodes.pictures(source, plan.recipes, priority: priority, shared.maker(plan)) {
@@ -197,7 +195,7 @@ extension Errand {
       return show(.answer(kind, answer, isFinal: isFinal))
     }
     guard plan.wantsPictures, let source = found.pictureSource(plan) else {
-      return startAgain(error ?? NuthatchError(.internal, "the stored answer is gone: \(plan.first.url)"))
+      return startAgain(error ?? NuthatchError(.internal, "the stored answer is gone: \(plan.url)"))
     }
     shared.decodes.pictures(source, plan.recipes, priority: priority, shared.maker(plan)) { pictures in
       guard self.ticket.isOpen else { return }
@@ -218,7 +216,7 @@ extension Errand {
           return fail(
             NuthatchError(
               .tooManyPixels,
-              "a picture of \(picture.originalWidth)x\(picture.originalHeight), more than max_pixels (\(plan.maxPixels)): \(plan.first.url)"
+              "a picture of \(picture.originalWidth)x\(picture.originalHeight), more than max_pixels (\(plan.maxPixels)): \(plan.url)"
             ))
         }
         images.append(Image(url: ticket.url, picture, origin))
@@ -227,7 +225,7 @@ extension Errand {
         shared.remember(error, status: nil, plan)
         return fail(error)
       case nil:
-        return fail(NuthatchError(.internal, "no picture came out: \(plan.first.url)"))
+        return fail(NuthatchError(.internal, "no picture came out: \(plan.url)"))
       }
     }
     show(.answer(kind, Answer(images: images), isFinal: isFinal))
@@ -242,8 +240,8 @@ extension Errand {
 
   /// What was stored a moment ago has been dropped since.
   private func startAgain(_ error: NuthatchError) {
-    guard restarts == 0 else { return fail(error) }
-    restarts += 1
+    guard !hasRestarted else { return fail(error) }
+    hasRestarted = true
     found = nil
     fetch()
   }
@@ -251,7 +249,7 @@ extension Errand {
   private func failOffline() {
     failOrAnswer(
       NuthatchError(
-        .offline, "nothing that holds is in the cache, and the network is not to be used: \(plan.first.url)"),
+        .offline, "nothing that holds is in the cache, and the network is not to be used: \(plan.url)"),
       found)
   }
 
@@ -263,7 +261,7 @@ extension Errand {
 
   private func failAsTooLarge(_ bytes: Int64) {
     let error = NuthatchError(
-      .tooLarge, "a body of \(bytes) bytes, more than max_bytes (\(plan.maxBytes)): \(plan.first.url)")
+      .tooLarge, "a body of \(bytes) bytes, more than max_bytes (\(plan.maxBytes)): \(plan.url)")
     shared.remember(error, status: nil, plan)
     fail(error)
   }
@@ -291,7 +289,7 @@ extension Errand {
     guard !answersAtDeadline() else { return }
     task?.leave(self)
     let limit = Double(plan.deadline ?? Self.longestRevalidation) / 1e9
-    settle(for: NuthatchError(.timeout, "not done after \(limit) s, the deadline: \(plan.first.url)"))
+    settle(for: NuthatchError(.timeout, "not done after \(limit) s, the deadline: \(plan.url)"))
   }
 
   private func cancelDeadline() {

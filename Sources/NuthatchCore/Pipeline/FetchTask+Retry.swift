@@ -59,7 +59,7 @@ extension FetchTask {
     let remaining = errands.contains { $0.plan.deadline == nil } ? nil : errands.compactMap(\.remaining).max()
     var random = SystemRandomNumberGenerator()
     let decision = policy.decide(
-      attempt: attempt, outcome: result, method: plan.first.method, remaining: remaining, using: &random)
+      attempt: attempt, outcome: result, method: plan.method, remaining: remaining, using: &random)
     guard case .retry(let wait) = decision else { return nil }
     // Whoever wants fewer attempts than the others has had them.
     let ended = errands.filter { $0.plan.retries < attempt }

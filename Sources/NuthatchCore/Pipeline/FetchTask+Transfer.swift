@@ -73,7 +73,7 @@ extension FetchTask: QueuedWork {
     request.addressGuard = plan.guardGrade.addressGuard
     request.isSentByPublic = exchange.isSentByPublic
     request.passesUnknownCodings = plan.policy.rules == .rfc9111
-    request.acceptsCompressed = !plan.wantsPictures && !plan.first.headers.contains("Accept-Encoding")
+    request.acceptsCompressed = !plan.wantsPictures && !plan.headers.contains("Accept-Encoding")
     exchange.isConditional = false
     if let base, mayAskWhether(base) {
       for field in StorageRules.conditionalFields(base.meta.head) {

@@ -20,25 +20,28 @@ final class FetchTask: @unchecked Sendable {
   }
 
   let shared: SharedCache
-  let runtime: Runtime
-  var joint: RequestPlan.Joint? { plan.joint }
   /// The request as the first errand made it.
   let plan: RequestPlan
+  var runtime: Runtime { shared.runtime }
+  /// The highest of its errands'.
+  var priority: Int { Int(step) }
+  var joint: RequestPlan.Joint? { plan.joint }
   /// Whether answers that are stored count for nothing.
   var isReload: Bool { plan.policy.rules == .reload }
 
-  var phase = Phase.idle
   private(set) var errands: [Errand] = []
-  private(set) var hasBegun = false
   /// What is asked about, when the server is asked whether it still holds.
   var base: Found?
   /// Which answer was stored when somebody looked last; another one is news.
   var knownMark: UInt64?
+  var phase = Phase.idle
+  private var step: Int8
+  private(set) var hasBegun = false
 
   // The current attempt.
-  var attempt = 1
   /// The transfer was ended, because everybody's pictures were done: nobody else can have anything of it.
   var stoppedEarly = false
+  var attempt = 1
   /// Nil before it sets out.
   var flight: Flights.Flight?
   /// Made when it sets out, so that what waits is small.
@@ -54,15 +57,13 @@ final class FetchTask: @unchecked Sendable {
   var queuedSince: Int64 = 0
   /// The place of the lock that this fetch holds; nil while it holds none.
   var lockPlace: Int64?
-  private(set) var priority: Int
 
-  init(_ plan: RequestPlan, base: Found?, _ shared: SharedCache, _ runtime: Runtime) {
+  init(_ plan: RequestPlan, base: Found?, _ shared: SharedCache) {
     self.plan = plan
     self.shared = shared
-    self.runtime = runtime
     self.base = base
     knownMark = base?.meta.mark
-    priority = plan.priority
+    step = Int8(clamping: plan.priority)
   }
 
   // MARK: Errands
@@ -101,7 +102,7 @@ final class FetchTask: @unchecked Sendable {
   func adoptPriority() {
     let highest = errands.map(\.priority).max() ?? priority
     guard highest != priority else { return }
-    priority = highest
+    step = Int8(clamping: highest)
     if case .queued(let entry) = phase {
       runtime.queue.setPriority(highest, of: entry, now: runtime.loop.now)
     }

@@ -5,12 +5,12 @@ final class Fetches: @unchecked Sendable {
   var isEmpty: Bool { joinable.isEmpty }
 
   /// Lets an errand wait for a fetch: one that is under way, or a new one.
-  func join(_ errand: Errand, base: Found?, _ runtime: Runtime) {
+  func join(_ errand: Errand, base: Found?) {
     if let joint = errand.plan.joint, let task = joinable[joint], task.mayJoin(errand) {
       errand.shared.counts.joined.count()
       return task.join(errand)
     }
-    let task = FetchTask(errand.plan, base: base, errand.shared, runtime)
+    let task = FetchTask(errand.plan, base: base, errand.shared)
     // A reload begins a fetch that later errands join instead of the older one.
     if let joint = task.joint { joinable[joint] = task }
     task.join(errand)

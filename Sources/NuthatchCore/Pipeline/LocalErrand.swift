@@ -12,7 +12,6 @@ struct LocalErrand: Sendable {
   func start() {
     shared.counts.requests.count()
     // One that is cancelled meanwhile has nothing to give up.
-    guard ticket.begin(abort: {}) else { return }
     let isSubmitted = runtime.workers.submit(priority: request.priority) { run() }
     if !isSubmitted { ticket.finish(.failed(.closed)) }
   }

@@ -45,7 +45,7 @@ struct LocalRequest: Sendable {
     priority = min(max(request.priority, Priority.least), Priority.most)
     guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative: \(shownURL)") }
     guard maxPixels > 0 else { throw NuthatchError(.invalid, "max_pixels is not positive: \(shownURL)") }
-    recipes = try RequestPlan.recipes(request, shownURL)
+    recipes = try RequestTerms.recipes(request, shownURL)
   }
 
   /// The path in a `file:` URL; nil for other URLs.

@@ -10,7 +10,7 @@ extension Found {
       meta.bodyLength == Int64(body.map { Payload($0).count } ?? 0)
     else { return nil }
     return RequestConditions.reply(
-      to: plan.first.headers, from: meta.head, length: meta.bodyLength, now: meta.responseTime)
+      to: plan.headers, from: meta.head, length: meta.bodyLength, now: meta.responseTime)
   }
 
   func response(_ reply: RequestConditions.Reply, _ url: String, _ origin: AnswerOrigin) -> Response {

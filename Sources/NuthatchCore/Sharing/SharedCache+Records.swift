@@ -147,11 +147,11 @@ extension SharedCache {
 
   /// Asks the server behind an answer that was given already.
   func revalidateBehind(_ plan: RequestPlan, _ found: Found) {
-    let ticket = Ticket(url: plan.first.url.description)
+    let ticket = Ticket(url: plan.url.description)
     guard plan.mayUseNetwork, behind.add(ticket) else { return }
-    let errand = Errand(plan, ticket, self, runtime)
+    let errand = Errand(plan, ticket, self)
     // So that its end ends the fetch.
-    _ = ticket.begin(abort: { errand.abandon() })
+    _ = ticket.begin(errand)
     errand.revalidate(found)
   }
 }

@@ -1,0 +1,128 @@
+import NuthatchTransport
+
+/// What a request wants and allows, all but its URL, checked and with every default filled in.
+///
+/// An object, because most of a hundred thousand requests that wait differ in nothing but their URL (`TermsShelf`).
+final class RequestTerms: Sendable {
+  let method: String
+  let headers: HeaderFields
+  let body: [UInt8]
+  /// Those that the request was given; else the URL's own count.
+  let credentials: (user: [UInt8], password: [UInt8])?
+  let proxy: ProxyChoice
+  let partition: String?
+  /// Every header that the caller set; nil for what is never shared.
+  let jointFields: [String]?
+  /// Whether the caller asks for a part, or sets conditions. A fresh stored answer may do; else it is the server's
+  /// business, and what it says an answer to nobody else.
+  let asksForPart: Bool
+  let recipes: [Recipe]
+  let maxPixels: Int
+  let maxBytes: Int64
+  let policy: Policy
+  let guardGrade: Guard
+  let delivery: Request.Delivery
+  /// In nanoseconds.
+  let silence: Int64?
+  let deadline: Int64?
+  let retries: Int
+  let reportsProgress: Bool
+  /// Whether a transfer may end when its pictures are done.
+  let stopsEarly: Bool
+  /// For requests that ask their program something.
+  let inquiry: Inquiry?
+
+  init(_ own: Request, _ cacheOptions: Cache.Options, _ url: WebURL) throws(NuthatchError) {
+    let options = own.site?.applied(to: cacheOptions, for: url) ?? cacheOptions
+    let request = own.completed(with: options, for: url)
+    method = request.method
+    headers = try Self.headers(request, options, url)
+    body = request.body
+    credentials = request.user.map { (Array($0.name.utf8), Array($0.password.utf8)) }
+    proxy = options.proxyChoice
+    partition = request.partition
+    jointFields = Self.jointFields(request)
+    asksForPart =
+      !request.headers.isEmpty && RequestConditions.names.contains { [headers] in headers.contains($0) }
+    recipes = try Self.recipes(request, url.description)
+    maxPixels = request.maxPixels ?? options.maxPixels
+    maxBytes = request.maxBytes ?? options.maxBytes
+    policy = request.policy ?? options.policy
+    guardGrade = request.guard ?? options.guard
+    delivery = request.delivery
+    silence = (request.timeout ?? options.timeout).nanoseconds
+    let standard = request.boxes.isEmpty ? Request.Limit.none : .milliseconds(120_000)
+    deadline = (request.deadline ?? options.deadline ?? standard).nanoseconds
+    retries = max(0, request.retries ?? options.retries)
+    reportsProgress = request.reportsProgress
+    stopsEarly = request.earlyStop
+    inquiry = own.asks.isEmpty ? nil : Inquiry(request: own, options: cacheOptions)
+    guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative: \(url)") }
+    guard maxPixels > 0 else { throw NuthatchError(.invalid, "max_pixels is not positive: \(url)") }
+  }
+
+  /// The same for another hop, which `next` is.
+  init(_ last: RequestTerms, _ next: TransferRequest) {
+    method = next.method
+    headers = next.headers
+    body = next.body
+    credentials = next.credentials
+    let names = Set(next.headers.fields.map { $0.name.lowercased() })
+    jointFields = last.jointFields?.filter { line in names.contains(String(line.prefix { $0 != ":" })) }
+    asksForPart = RequestConditions.names.contains { next.headers.contains($0) }
+    proxy = last.proxy
+    partition = last.partition
+    recipes = last.recipes
+    maxPixels = last.maxPixels
+    maxBytes = last.maxBytes
+    policy = last.policy
+    guardGrade = last.guardGrade
+    delivery = last.delivery
+    silence = last.silence
+    deadline = last.deadline
+    retries = last.retries
+    reportsProgress = last.reportsProgress
+    stopsEarly = last.stopsEarly
+    inquiry = last.inquiry
+  }
+
+  private static func headers(
+    _ request: Request, _ options: Cache.Options, _ url: WebURL
+  ) throws(NuthatchError) -> HeaderFields {
+    do {
+      try checkMethod(request.method)
+      var fields = try HeaderFields(checking: request.headers)
+      let accept = request.boxes.isEmpty ? "*/*" : Cache.pictureAccept
+      for (name, value) in [("User-Agent", options.userAgent), ("Accept", accept)]
+      where !fields.contains(name) {
+        try fields.append(checking: name, value)
+      }
+      return fields
+    } catch {
+      throw NuthatchError(.badHeader, "\(error.reason): \(WebURL.redacted(request.url))")
+    }
+  }
+
+  static func recipes(
+    _ request: Request, _ url: @autoclosure () -> String
+  ) throws(NuthatchError) -> [Recipe] {
+    guard request.boxes.count <= 64 else {
+      throw NuthatchError(.invalid, "\(request.boxes.count) sizes, at most 64 are made at once: \(url())")
+    }
+    let sides = 1...ThumbnailBox.maxSide
+    for box in request.boxes where !sides.contains(box.width) || !sides.contains(box.height) {
+      throw NuthatchError(
+        .invalid,
+        "a box of \(box.width)x\(box.height): its sides must be 1 to \(ThumbnailBox.maxSide): \(url())")
+    }
+    guard request.boxes.isEmpty || request.method == "GET" else {
+      throw NuthatchError(.invalid, "pictures come by GET, not by \(request.method): \(url())")
+    }
+    return request.boxes.map { Recipe($0, allowsDamage: request.allowTruncated) }
+  }
+
+  private static func jointFields(_ request: Request) -> [String]? {
+    guard request.method == "GET", request.body.isEmpty else { return nil }
+    return request.headers.map { "\($0.name.lowercased()): \($0.value)" }
+  }
+}

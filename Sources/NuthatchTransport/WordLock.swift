@@ -1,0 +1,32 @@
+import CSystem
+import Synchronization
+
+/// A lock of four bytes, to stand in the object that it guards, for a few instructions at a time.
+///
+/// Swift's own `Mutex` can't be had here: its owner is the thread's number, which it notes once for each thread, so
+/// that the first thread of a forked child still goes by its number in the parent. The kernel refuses it as owner as
+/// soon as two threads of the child want the lock, and `Mutex` then ends the process.
+package struct WordLock: ~Copyable, Sendable {
+  private let word = Atomic<UInt32>(0)
+
+  package init() {}
+
+  /// Calls `body` while every other thread waits.
+  package func withLock<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    nhs_word_lock(word.address)
+    defer { nhs_word_unlock(word.address) }
+    return try body()
+  }
+}
+
+extension Atomic where Value == UInt32 {
+  /// Where it lies, which is the same for as long as it lives: an atomic is never moved out of the object whose
+  /// constant it is, and is passed by its address.
+  package var address: UnsafeMutablePointer<UInt32> {
+    withUnsafePointer(to: self) {
+      UnsafeMutableRawPointer(mutating: $0).assumingMemoryBound(to: UInt32.self)
+    }
+  }
+}

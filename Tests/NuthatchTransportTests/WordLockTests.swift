@@ -1,0 +1,45 @@
+import Synchronization
+import Testing
+
+@testable import NuthatchTransport
+
+@Suite("Word locks") struct WordLockTests {
+  private final class Counter: @unchecked Sendable {
+    let lock = WordLock()
+    let word = Atomic<UInt32>(0)
+    var count = 0
+  }
+
+  @Test("let one thread in at a time")
+  func exclusion() async {
+    let counter = Counter()
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask { for _ in 0..<50_000 { counter.lock.withLock { counter.count += 1 } } }
+      }
+    }
+    #expect(counter.lock.withLock { counter.count } == 200_000)
+  }
+
+  @Test("are free again after an error")
+  func error() {
+    struct Failure: Error {}
+    let counter = Counter()
+    #expect(throws: Failure.self) { try counter.lock.withLock { throw Failure() } }
+    counter.lock.withLock { counter.count += 1 }
+    #expect(counter.count == 1)
+  }
+
+  @Test("lie in the object that has them, always at one place")
+  func address() {
+    let counters = (0..<100).map { _ in Counter() }
+    for counter in counters {
+      let start = UInt(bitPattern: Unmanaged.passUnretained(counter).toOpaque())
+      let places = Set((0..<10).map { _ in UInt(bitPattern: counter.word.address) })
+      #expect(places.count == 1)
+      #expect(places.allSatisfy { $0 > start && $0 < start + 48 })
+      counter.word.address.pointee = 7
+      #expect(counter.word.load(ordering: .relaxed) == 7)
+    }
+  }
+}
