@@ -373,8 +373,11 @@ typedef struct nh_options {
     nh_store store;
     /** Whether bodies of pictures are kept, so that other sizes can be made of them. NH_YES. */
     nh_choice keep_source;
-    /** Must be 0. */
-    uint32_t reserved;
+
+    /* The handle's own, for nh_open only. */
+
+    /** Whether file: URLs are read: any file that this process may read. NH_NO: they are NH_DENIED. */
+    nh_choice allow_files;
 } nh_options;
 
 /** The process's one queue. Set struct_size; 0 means "not given". */
@@ -429,7 +432,22 @@ typedef struct nh_response_info {
     int64_t dns_us;
     int64_t connect_us;
     int64_t tls_us;
+    /** How many interim answers (1xx) came before this one, for nh_response_interim_at; 0 from the cache. */
+    int32_t interim_count;
+    /** Always 0. */
+    uint32_t reserved2;
 } nh_response_info;
+
+/** An answer that only said that another one follows, such as 103 (Early Hints). Set struct_size before the call.
+ *  Everything pointed to lives as long as the response. */
+typedef struct nh_interim {
+    uint32_t struct_size;
+    /** Such as 103. */
+    int32_t status;
+    /** header_count header lines, in the order of their arrival; NULL for none. */
+    const nh_header *headers;
+    size_t header_count;
+} nh_interim;
 
 /** How a picture is made to fit its box. */
 typedef enum nh_mode {
@@ -510,8 +528,8 @@ typedef struct nh_image_info {
     int64_t age;
     /** 1 when it is older than it should be: given because the server can't be asked, or before it is. Else 0. */
     int32_t is_stale;
-    /** Always 0. */
-    uint32_t reserved;
+    /** The HTTP status of the answer that it was made from. */
+    int32_t http_status;
 } nh_image_info;
 
 /** What a ticket delivers. It owns its message and its result until nh_event_clear. To keep a response or an image, copy
@@ -531,11 +549,13 @@ typedef struct nh_event {
     nh_source source;
     /** NH_OK with an answer, else why there is none. */
     nh_status code;
-    /** The HTTP status of the response, or of the answer that was no success; 0 where there is none. */
+    /** The HTTP status of the response, of the answer that the images were made from, or of the one that was no success;
+     *  0 where there is none. */
     int32_t http_status;
     /** After how many seconds it makes sense to ask again; -1 when nobody knows. */
     int32_t retry_after;
-    /** Bytes of the body that are there, and those that there will be; -1 when that isn't known. */
+    /** Bytes of the body that are there, and those that there will be; -1 when that isn't known. Of images: of the body that
+     *  they were made from. */
     int64_t bytes_done;
     int64_t bytes_total;
     /** What happened; of a question, the URL that it is about; NULL with an answer. */
@@ -791,7 +811,7 @@ nh_status nh_wait_idle(nh_cache *cache, int64_t timeout_ms);
  *
  * @param base_url  Absolute. What requests name is resolved against it, as links on a page at this URL would be: with
  *                  "https://example.org/api/" (mind the last slash) "statuses" is https://example.org/api/statuses.
- * @param options   What its requests inherit; the directory's own options must not be given. NULL for nothing.
+ * @param options   What its requests inherit; allow_files and the directory's own must not be given. NULL for nothing.
  * @param site      Gets the handle; NULL on failure. Release it with nh_site_release.
  * @return NH_OK; NH_BAD_URL; NH_BAD_HEADER; NH_INVALID.
  */
@@ -1246,6 +1266,14 @@ nh_status nh_response_header(nh_response *response, const char *name, const char
  * @return NH_OK; NH_INVALID, also when `index` is not below header_count.
  */
 nh_status nh_response_header_at(nh_response *response, int32_t index, const char **name, const char **value);
+
+/**
+ * Tells of the interim answer (1xx) number `index`, from 0 in the order of arrival. Set interim->struct_size to
+ * sizeof *interim before the call.
+ *
+ * @return NH_OK; NH_INVALID, also when `index` is not below interim_count.
+ */
+nh_status nh_response_interim_at(nh_response *response, int32_t index, nh_interim *interim);
 
 /**
  * Releases a response and its bytes.

@@ -1,6 +1,7 @@
 // nuthatch.h 6: Fetch and wait
 
 import CNuthatch
+import Glibc
 import NuthatchCore
 
 /// Gets a URL, from the cache while that is fresh, and waits for the answer. An answer of any status is a success: look at the status in
@@ -37,8 +38,10 @@ public func nhThumbnail(
   return answering { () throws(NuthatchError) in
     let result = try place(image, "image")
     let opened = try find(cache, .cache, as: CacheView.self).cache
-    let made = try thumbnail(Request(try string(url, "url")), Int(size), in: opened)
-    try give(made, .image, to: result)
+    guard let url else { throw .null("url") }
+    let bytes = UnsafeRawBufferPointer(start: url, count: strlen(url))
+    if let image = opened.hit(bytes, size: Int(size)) { return try give(image, .image, to: result) }
+    try give(try thumbnail(Request(try string(url, "url")), Int(size), in: opened), .image, to: result)
   }
 }
 

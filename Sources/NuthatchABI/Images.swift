@@ -118,6 +118,7 @@ extension nh_image_info {
     final_url = strings[1]
     age = image.age
     is_stale = image.isStale ? 1 : 0
+    http_status = Int32(clamping: image.status ?? 0)
   }
 }
 

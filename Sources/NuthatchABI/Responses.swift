@@ -51,6 +51,25 @@ public func nhResponseHeaderAt(
   }
 }
 
+/// Tells of the interim answer (1xx) number `index`, from 0 in the order of arrival. Set interim->struct_size to
+/// sizeof *interim before the call.
+///
+/// @return NH_OK; NH_INVALID, also when `index` is not below interim_count.
+@_cdecl("nh_response_interim_at")
+public func nhResponseInterimAt(
+  _ response: nh_response_ref?, _ index: Int32, _ interim: UnsafeMutablePointer<nh_interim>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    guard let interim else { throw .null("interim") }
+    let view = try find(response, .response, as: ResponseView.self)
+    guard let told = view.interim(Int(index)) else {
+      throw NuthatchError(
+        .invalid, "interim answer \(index) of \(view.response.interim.count): \(view.response.finalURL)")
+    }
+    try writeSized(told, to: interim, "interim")
+  }
+}
+
 /// Releases a response and its bytes.
 ///
 /// @return NH_OK; NH_INVALID.
@@ -63,11 +82,22 @@ public func nhResponseRelease(_ response: nh_response_ref?) -> nh_status {
 final class ResponseView: Sendable {
   let response: Response
   private let strings: StringArena
+  private let interim: [HeaderLines]
 
   init(_ response: Response) {
     self.response = response
     strings = StringArena(
       [response.url, response.finalURL, response.reason] + response.headers.flatMap { [$0.name, $0.value] })
+    interim = response.interim.map { HeaderLines($0.headers) }
+  }
+
+  func interim(_ index: Int) -> nh_interim? {
+    guard interim.indices.contains(index) else { return nil }
+    var told = nh_interim()
+    told.status = Int32(clamping: response.interim[index].status)
+    told.headers = interim[index].first
+    told.header_count = interim[index].count
+    return told
   }
 
   var info: nh_response_info {
@@ -93,6 +123,7 @@ final class ResponseView: Sendable {
     info.dns_us = response.timings.nameLookup
     info.connect_us = response.timings.connect
     info.tls_us = response.timings.tls
+    info.interim_count = Int32(clamping: interim.count)
     return info
   }
 
@@ -103,4 +134,26 @@ final class ResponseView: Sendable {
   func line(_ index: Int) -> (name: UnsafePointer<CChar>?, value: UnsafePointer<CChar>?)? {
     response.headers.indices.contains(index) ? (strings[3 + 2 * index], strings[4 + 2 * index]) : nil
   }
+}
+
+/// Header lines in the shape that C wants.
+// Written while it is made, only read afterwards, hence Sendable.
+private final class HeaderLines: @unchecked Sendable {
+  private let strings: StringArena
+  private let lines: UnsafeMutablePointer<nh_header>
+  let count: Int
+
+  init(_ headers: [(name: String, value: String)]) {
+    count = headers.count
+    strings = StringArena(headers.flatMap { [$0.name, $0.value] })
+    lines = .allocate(capacity: max(1, count))
+    for index in 0..<count {
+      (lines + index).initialize(to: nh_header(name: strings[2 * index], value: strings[2 * index + 1]))
+    }
+  }
+
+  /// nil for none.
+  var first: UnsafePointer<nh_header>? { count == 0 ? nil : UnsafePointer(lines) }
+
+  deinit { lines.deallocate() }
 }

@@ -11,7 +11,7 @@ import NuthatchCore
 ///
 /// @param base_url  Absolute. What requests name is resolved against it, as links on a page at this URL would be: with
 ///                  "https://example.org/api/" (mind the last slash) "statuses" is https://example.org/api/statuses.
-/// @param options   What its requests inherit; the directory's own options must not be given. NULL for nothing.
+/// @param options   What its requests inherit; allow_files and the directory's own must not be given. NULL for nothing.
 /// @param site      Gets the handle; NULL on failure. Release it with nh_site_release.
 /// @return NH_OK; NH_BAD_URL; NH_BAD_HEADER; NH_INVALID.
 @_cdecl("nh_site_open")

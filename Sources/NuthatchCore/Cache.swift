@@ -148,7 +148,7 @@ public final class Cache: Sendable {
 
   func forgetFailures() { shared.failures.forgetAll() }
 
-  private var isForked: Bool { nhs_fork_epoch() != epoch }
+  var isForked: Bool { nhs_fork_epoch() != epoch }
 
   func checkPeekable() throws(NuthatchError) {
     if isForked { throw .forked }

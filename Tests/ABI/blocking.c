@@ -120,6 +120,57 @@ static void options(void) {
     CHECK("no directory", nh_open("/dev/null/x", NULL, &other) == NH_IO && other == NULL);
 }
 
+/* What came before the answer: its status and its header lines, which live as long as the response. */
+static void interim_answers(void) {
+    nh_response *response = NULL;
+    nh_response_info info = {.struct_size = sizeof info};
+    nh_interim early = {.struct_size = sizeof early}, late = early;
+    tell(cache, base, "on",
+         "{\"path\": \"/early\", \"script\": {\"headers\": [[\"Cache-Control\", \"max-age=60\"]], \"steps\": [{\"interim\": "
+         "{\"status\": 103, \"headers\": [[\"Link\", \"</a.css>\"], [\"Link\", \"</b.css>\"]]}}, {\"interim\": {\"status\": "
+         "102, \"headers\": []}}, {\"bytes\": \"nut\"}]}}");
+    CHECK("get with hints", nh_get(cache, url_of(base, "/early"), &response) == NH_OK);
+    CHECK("how many", nh_response_get_info(response, &info) == NH_OK && info.status == 200 && info.interim_count == 2);
+    CHECK("a hint", nh_response_interim_at(response, 0, &early) == NH_OK && early.status == 103);
+    CHECK("its lines", early.header_count == 2 && !strcmp(early.headers[1].name, "Link") &&
+                           !strcmp(early.headers[1].value, "</b.css>"));
+    CHECK("without lines", nh_response_interim_at(response, 1, &late) == NH_OK && late.status == 102 &&
+                               late.header_count == 0 && late.headers == NULL);
+    CHECK("no third", nh_response_interim_at(response, 2, &late) == NH_INVALID);
+    CHECK("none before the first", nh_response_interim_at(response, -1, &late) == NH_INVALID);
+    nh_response_release(response);
+    CHECK("get what was kept", nh_get(cache, url_of(base, "/early"), &response) == NH_OK);
+    nh_response_get_info(response, &info);
+    CHECK("hints aren't kept", info.is_in_cache && info.interim_count == 0);
+    nh_response_release(response);
+}
+
+static void files(void) {
+    nh_cache *other = NULL;
+    nh_site *site = NULL;
+    nh_response *response = NULL;
+    nh_response_info info = {.struct_size = sizeof info};
+    nh_options options = {.struct_size = sizeof options, .allow_files = NH_YES};
+    FILE *file = NULL;
+    char path[4200], own[4300];
+    snprintf(path, sizeof path, "%s.txt", folder);
+    snprintf(own, sizeof own, "file://%s", path);
+    CHECK("a file", (file = fopen(path, "w")) != NULL && fputs("seeds", file) >= 0 && fclose(file) == 0);
+    CHECK("no files by default", nh_get(cache, own, &response) == NH_DENIED && strstr(nh_error_message(), "allow_files"));
+    CHECK("not for a site", nh_site_open(cache, base, &options, &site) == NH_INVALID);
+    CHECK("allowed", nh_open(folder, &options, &other) == NH_OK && nh_get(other, own, &response) == NH_OK);
+    nh_response_get_info(response, &info);
+    CHECK("its bytes", info.status == 200 && info.body_size == 5 && !memcmp(info.body, "seeds", 5));
+    nh_response_release(response);
+    nh_close(other);
+    options.allow_files = NH_NO;
+    CHECK("not allowed", nh_open(folder, &options, &other) == NH_OK && nh_get(other, own, &response) == NH_DENIED);
+    nh_close(other);
+    options.allow_files = (nh_choice)3;
+    CHECK("no such choice", nh_open(folder, &options, &other) == NH_INVALID);
+    remove(path);
+}
+
 int main(int count, char **arguments) {
     if (count < 2) return 2;
     base = arguments[1];
@@ -130,6 +181,8 @@ int main(int count, char **arguments) {
     errors();
     requests();
     options();
+    interim_answers();
+    files();
     CHECK("close", nh_close(cache) == NH_OK);
     CHECK("close again", nh_close(cache) == NH_INVALID);
     CHECK("versions", nh_abi_version() == 1 && strlen(nh_version()) >= 5);

@@ -2,6 +2,11 @@
 #ifndef CHECKS_H
 #define CHECKS_H
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <ftw.h>
 #include <nuthatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +29,17 @@ static int failures;
 
 static char folder[4096];
 
-/* A cache in a new folder, which goes at the end of the program. */
-static void remove_folder(void) { rmdir(folder); }
+static pid_t owner;
+
+static inline int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place) {
+    (void)status, (void)kind, (void)place;
+    return remove(path);
+}
+
+/* A cache in a new folder, which goes at the end of the program, but not at that of its children. */
+static inline void remove_folder(void) {
+    if (getpid() == owner) nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
 
 static inline nh_cache *open_cache(const nh_options *options) {
     nh_cache *cache = NULL;
@@ -33,6 +47,7 @@ static inline nh_cache *open_cache(const nh_options *options) {
         const char *base = getenv("TMPDIR");
         snprintf(folder, sizeof folder, "%s/nuthatch-abi-XXXXXX", base ? base : "/tmp");
         if (mkdtemp(folder) == NULL) exit(2);
+        owner = getpid();
         atexit(remove_folder);
     }
     if (nh_open(folder, options, &cache) != NH_OK) {

@@ -20,6 +20,7 @@ static void thumbnail(void) {
     CHECK("pixels are opaque", ((const unsigned char *)info.pixels)[3] == 255);
     CHECK("source", info.source == NH_SOURCE_NETWORK && !info.is_in_cache && !info.is_partial);
     CHECK("url", strcmp(info.url, url_of(base, "/png/640/480")) == 0);
+    CHECK("status", info.http_status == 200);
 
     const void *png, *again, *jpeg;
     size_t png_size, again_size, jpeg_size;
@@ -37,7 +38,7 @@ static void options(void) {
     nh_image_info info = {.struct_size = sizeof info};
     nh_image_options options = {.struct_size = sizeof options, .width = 100, .height = 100, .mode = NH_MODE_FILL};
     CHECK("fill", nh_response_image(response, &options, &image) == NH_OK && nh_image_get_info(image, &info) == NH_OK);
-    CHECK("filled", info.width == 100 && info.height == 100);
+    CHECK("filled", info.width == 100 && info.height == 100 && info.http_status == 200);
     nh_image_release(image);
     options = (nh_image_options){.struct_size = sizeof options, .width = 1000, .enlarge = 1, .quality = NH_QUALITY_FAST};
     CHECK("enlarge", nh_response_image(response, &options, &image) == NH_OK && nh_image_get_info(image, &info) == NH_OK);
@@ -104,6 +105,44 @@ static void conversions(void) {
     nh_image_release(image);
 }
 
+/* Events of pictures say what answer they were made from, wherever it comes from. */
+static void events(void) {
+    nh_request *request = NULL;
+    nh_response *response = NULL;
+    nh_response_info body = {.struct_size = sizeof body};
+    nh_image_info info = {.struct_size = sizeof info};
+    nh_ticket *ticket = NULL;
+    nh_event event;
+    const nh_source sources[] = {NH_SOURCE_NETWORK, NH_SOURCE_MEMORY, NH_SOURCE_MEMORY, NH_SOURCE_DISK};
+    nh_request_new(url_of(base, "/png/30/20?events"), &request);
+    nh_request_add_size(request, 10, 10);
+    nh_request_add_size(request, 5, 5);
+    nh_get(cache, url_of(base, "/png/30/20"), &response);
+    nh_response_get_info(response, &body);
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        if (sources[i] == NH_SOURCE_DISK) nh_memory_pressure(NH_PRESSURE_CRITICAL);
+        CHECK("submit", nh_submit(cache, request, &ticket) == NH_OK);
+        CHECK("wait", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.is_final && event.code == NH_OK);
+        CHECK("images", event.image_count == 2 && event.source == sources[i] && event.is_in_cache == (i > 0));
+        CHECK("status", event.http_status == 200);
+        CHECK("bytes", event.bytes_done == (int64_t)body.body_size && event.bytes_total == event.bytes_done);
+        CHECK("of each", nh_image_get_info(event.images[1], &info) == NH_OK && info.http_status == 200 && info.width == 5);
+        nh_event_clear(&event);
+        nh_ticket_release(ticket);
+    }
+    nh_response_release(response);
+    nh_request_release(request);
+    request = NULL;
+    nh_request_new(url_of(base, "/status/410"), &request);
+    nh_request_add_size(request, 10, 10);
+    nh_submit(cache, request, &ticket);
+    CHECK("a failure", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.code == NH_HTTP);
+    CHECK("its status", event.http_status == 410 && event.image_count == 0);
+    nh_event_clear(&event);
+    nh_ticket_release(ticket);
+    nh_request_release(request);
+}
+
 static void failures_to_decode(void) {
     nh_image *image = NULL;
     CHECK("not a picture", nh_thumbnail(cache, url_of(base, "/bytes/100"), 64, &image) == NH_NOT_AN_IMAGE && !image);
@@ -122,6 +161,7 @@ int main(int count, char **arguments) {
     thumbnail();
     options();
     conversions();
+    events();
     failures_to_decode();
     nh_image *image = NULL;
     nh_image_info info = {.struct_size = sizeof info};

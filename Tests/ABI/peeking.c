@@ -15,6 +15,7 @@ int main(int count, char **arguments) {
     CHECK("shown", nh_peek(cache, url, 100, 0, &image) == NH_OK && image != NULL);
     nh_image_get_info(image, &info);
     CHECK("from memory", info.width == 100 && info.is_in_cache && info.source == NH_SOURCE_MEMORY && !strcmp(info.url, url));
+    CHECK("its status", info.http_status == 200);
     CHECK("again", nh_peek(cache, url, 100, 0, &again) == NH_OK && again != NULL && again != image);
     nh_image_release(image);
     CHECK("each has its own handle", nh_image_get_info(again, &other) == NH_OK && !strcmp(other.final_url, url));

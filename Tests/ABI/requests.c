@@ -190,7 +190,7 @@ static void cache_options(void) {
     options.memory_bytes = 2 << 20;
     CHECK("another memory", nh_open(other_folder, &options, &again) == NH_CONFLICT);
     nh_options wrong[] = {{.policy = (nh_policy)9}, {.guard = (nh_guard)9},      {.spill = (nh_spill)9},
-                          {.store = (nh_store)9},   {.keep_source = (nh_choice)9}, {.reserved = 1},
+                          {.store = (nh_store)9},   {.keep_source = (nh_choice)9}, {.allow_files = (nh_choice)9},
                           {.header_count = 1},      {.disk_bytes = 5},           {.disk_bytes = -1},
                           {.proxy = "ftp://x"},     {.user = "u"},               {.heuristic = 2}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

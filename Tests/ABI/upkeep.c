@@ -1,5 +1,4 @@
 /* What a cache tells of itself, what it forgets, and the log. */
-#include <unistd.h>
 #include "checks.h"
 
 #include <pthread.h>

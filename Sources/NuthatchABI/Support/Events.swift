@@ -7,12 +7,16 @@ func cEvent(_ event: Event, of view: TicketView) -> nh_event {
   var told = blankEvent(event, view)
   do throws(NuthatchError) {
     if let response = event.response {
-      told.http_status = Int32(clamping: response.status)
       told.bytes_done = Int64(response.bodySize)
       told.bytes_total = told.bytes_done
       try give(ResponseView(response), .response, to: &told.response)
     }
-    if !event.images.isEmpty { try putImages(event.images, into: &told) }
+    if let image = event.images.first {
+      if event.response == nil {
+        (told.bytes_done, told.bytes_total) = (image.sourceBytes, image.sourceBytes)
+      }
+      try putImages(event.images, into: &told)
+    }
     if let error = event.error { put(error, into: &told) }
     if let question = event.question { try put(question, into: &told, of: view) }
   } catch {
@@ -34,6 +38,7 @@ private func blankEvent(_ event: Event, _ view: TicketView) -> nh_event {
   told.is_in_cache = event.isInCache ? 1 : 0
   told.is_stale = event.isStale ? 1 : 0
   told.source = nh_source(UInt32(event.source?.rawValue ?? 0))
+  told.http_status = Int32(clamping: event.status ?? 0)
   told.retry_after = -1
   told.bytes_done = event.bytesDone
   told.bytes_total = event.bytesTotal ?? -1

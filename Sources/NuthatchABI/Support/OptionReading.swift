@@ -11,7 +11,6 @@ struct GivenOptions {
   init?(_ pointer: UnsafePointer<nh_options>?) throws(NuthatchError) {
     guard let pointer else { return nil }
     raw = try readSized(pointer, zero: nh_options(), "options")
-    guard raw.reserved == 0 else { throw NuthatchError(.invalid, "options.reserved is not 0") }
     lifetimes = Lifetimes(
       rules: try given(raw.policy, "options.policy"), validatorTTL: given(amount: raw.validator_ttl),
       imageTTL: given(amount: raw.image_ttl), noCacheTTL: given(amount: raw.no_cache_ttl),
@@ -41,6 +40,7 @@ struct GivenOptions {
     guard raw.disk_bytes >= 0 else { throw NuthatchError(.invalid, "options.disk_bytes is negative") }
     options.diskBytes = given(amount: raw.disk_bytes).map { Int($0) }
     options.keepSource = try given(raw.keep_source, "options.keep_source")
+    options.allowFiles = try given(raw.allow_files, "options.allow_files") ?? false
     switch raw.spill {
     case NH_SPILL_UNSAID: break
     case NH_SPILL_EAGER: options.spill = .eager
@@ -59,8 +59,8 @@ struct GivenOptions {
 
   func forSite(of cache: Cache) throws(NuthatchError) -> Site.Options {
     guard raw.memory_bytes == 0, raw.memory_items == 0, raw.disk_bytes == 0, raw.spill == NH_SPILL_UNSAID,
-      raw.store == NH_STORE_UNSAID, raw.keep_source == NH_UNSAID
-    else { throw NuthatchError(.invalid, "options of the directory belong to nh_open") }
+      raw.store == NH_STORE_UNSAID, raw.keep_source == NH_UNSAID, raw.allow_files == NH_UNSAID
+    else { throw NuthatchError(.invalid, "options of the directory, and allow_files, belong to nh_open") }
     var options = Site.Options()
     options.policy = lifetimes.changing(cache.options.policy)
     options.guard = try given(raw.guard, "options.guard")

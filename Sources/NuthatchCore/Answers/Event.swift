@@ -71,6 +71,10 @@ public struct Event: Sendable {
   /// Whether the answer is older than it should be.
   public var isStale: Bool { response?.isStale ?? images.first?.isStale ?? false }
 
+  /// The HTTP status of the answer, of the one that images were made from, or of the one that was no success; nil where
+  /// there is none.
+  public var status: Int? { response?.status ?? images.first?.status ?? error?.status }
+
   /// The answer, or what stands in its place.
   public var result: Result<Response, NuthatchError> {
     if let error { return .failure(error) }

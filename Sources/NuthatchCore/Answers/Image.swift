@@ -95,7 +95,7 @@ extension Response {
       guard let picture = made.first else { throw ImageFault(.internal, "no picture came out") }
       let origin = AnswerOrigin(
         finalURL: finalURL, source: source, isInCache: isInCache, isStale: isStale, age: age,
-        redirects: redirects)
+        redirects: redirects, status: status, bodyBytes: Int64(bodySize))
       return Image(url: url, picture, origin)
     } catch {
       throw NuthatchError(error, url: finalURL)

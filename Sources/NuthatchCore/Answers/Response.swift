@@ -116,8 +116,11 @@ struct AnswerOrigin: Sendable {
   var timings = Response.Timings()
   var redirects = 0
   var interim: [ResponseHead] = []
-  /// The answer's head, and how many bytes its body had: for pictures that came without it.
+  /// The answer's head, for those who account for pictures that came without it.
   var head: ResponseHead?
+  /// The answer's status where there is no head; nil when it isn't known.
+  var status: Int?
+  /// How many bytes the answer's body had.
   var bodyBytes: Int64 = 0
   var journey = Journey()
 }

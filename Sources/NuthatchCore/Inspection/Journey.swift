@@ -17,7 +17,7 @@ public struct Journey: Sendable, Equatable {
 
 extension Image {
   /// The status of the answer that it was made of; nil when that isn't known any more.
-  public var status: Int? { origin.head?.status }
+  public var status: Int? { origin.head?.status ?? origin.status }
   /// Bytes of the answer that it was made of.
   public var sourceBytes: Int64 { origin.bodyBytes }
   /// How many redirects were followed.

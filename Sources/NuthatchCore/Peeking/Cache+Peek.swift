@@ -44,6 +44,20 @@ extension Cache {
     return shared.sight(plan, url, text, size, decodes: decode).map { shown($0) }
   }
 
+  /// What a request for one picture would give at once, where the same was shown before: a hit, counted as one, for which
+  /// neither request nor ticket is made. nil for whatever takes longer, and where the log tells of every request.
+  package func hit(_ url: UnsafeRawBufferPointer, size: Int) -> Image? {
+    guard !isForked, !peeks.isClosed, !Log.isOn(.info), let size = PeekTable.number(ThumbnailBox(size)) else {
+      return nil
+    }
+    guard
+      let image = peeks.find(url, size) ?? peeks.entry(url, size).flatMap({ shared.renewed($0) }).map(shown)
+    else { return nil }
+    shared.counts.requests.count()
+    shared.counts.hits.count()
+    return image
+  }
+
   /// What `request` asks for, with its credentials, key and headers, if it can be shown at once. Of its sizes there must
   /// be one.
   public func peek(_ request: Request, decode: Bool = false) throws(NuthatchError) -> Image? {

@@ -39,7 +39,7 @@ extension SharedCache {
     let origin = AnswerOrigin(
       finalURL: meta.finalURL, source: picture.ownsPixels ? .memory : .disk, isInCache: true,
       age: verdict.age,
-      redirects: meta.redirects)
+      redirects: meta.redirects, status: meta.head.status, bodyBytes: meta.bodyLength)
     let image = Image(url: shownURL, picture, origin)
     let entry = Peeked(
       url: url, size: size, image: image, thumb: thumb, second: now,

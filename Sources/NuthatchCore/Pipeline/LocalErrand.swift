@@ -26,7 +26,8 @@ struct LocalErrand: Sendable {
       let body = Payload(received)
       guard request.recipes.isEmpty else { return makePictures(of: body, received) }
       received.arrive()
-      let response = Response(url: ticket.url, head: head(body, type), body: body, origin: origin(false))
+      let response = Response(
+        url: ticket.url, head: head(body, type), body: body, origin: origin(false, body.count))
       ticket.finish(.answer(.fresh, Answer(response: response), isFinal: true))
     } catch {
       ticket.finish(.failed(error))
@@ -45,15 +46,15 @@ struct LocalErrand: Sendable {
     let source = PictureSource(content: content, url: request.shownURL, body: body)
     maker.makeHere(source, request.recipes, priority: request.priority) { pictures in
       received.arrive()
-      deliver(pictures, isStored: isStored)
+      deliver(pictures, of: body.count, isStored: isStored)
     }
   }
 
-  private func deliver(_ pictures: PictureMaker.Pictures, isStored: Bool) {
+  private func deliver(_ pictures: PictureMaker.Pictures, of bytes: Int, isStored: Bool) {
     var images: [Image] = []
     for recipe in request.recipes {
       switch pictures[recipe] {
-      case .success(let picture): images.append(Image(url: ticket.url, picture, origin(isStored)))
+      case .success(let picture): images.append(Image(url: ticket.url, picture, origin(isStored, bytes)))
       case .failure(let error): return ticket.finish(.failed(error))
       case nil:
         return ticket.finish(.failed(NuthatchError(.internal, "no picture came out: \(request.shownURL)")))
@@ -63,10 +64,11 @@ struct LocalErrand: Sendable {
     ticket.finish(.answer(isStored ? .cached : .fresh, Answer(images: images), isFinal: true))
   }
 
-  private func origin(_ isStored: Bool) -> AnswerOrigin {
+  private func origin(_ isStored: Bool, _ bytes: Int) -> AnswerOrigin {
     let isFile = if case .file = request.source { true } else { false }
     return AnswerOrigin(
-      finalURL: ticket.url, source: isFile || isStored ? .disk : .memory, isInCache: isStored)
+      finalURL: ticket.url, source: isFile || isStored ? .disk : .memory, isInCache: isStored, status: 200,
+      bodyBytes: Int64(bytes))
   }
 
   private func head(_ body: Payload, _ type: String?) -> ResponseHead {

@@ -219,7 +219,7 @@ class nh_options(ctypes.Structure):
         ("spill", ctypes.c_uint32),
         ("store", ctypes.c_uint32),
         ("keep_source", ctypes.c_uint32),
-        ("reserved", ctypes.c_uint32),
+        ("allow_files", ctypes.c_uint32),
     ]
 
 
@@ -256,6 +256,17 @@ class nh_response_info(ctypes.Structure):
         ("dns_us", ctypes.c_int64),
         ("connect_us", ctypes.c_int64),
         ("tls_us", ctypes.c_int64),
+        ("interim_count", ctypes.c_int32),
+        ("reserved2", ctypes.c_uint32),
+    ]
+
+
+class nh_interim(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("status", ctypes.c_int32),
+        ("headers", ctypes.c_void_p),
+        ("header_count", ctypes.c_size_t),
     ]
 
 
@@ -289,7 +300,7 @@ class nh_image_info(ctypes.Structure):
         ("final_url", ctypes.c_char_p),
         ("age", ctypes.c_int64),
         ("is_stale", ctypes.c_int32),
-        ("reserved", ctypes.c_uint32),
+        ("http_status", ctypes.c_int32),
     ]
 
 
@@ -873,6 +884,14 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_int32,
             ctypes.POINTER(ctypes.c_char_p),
             ctypes.POINTER(ctypes.c_char_p),
+        ],
+    ),
+    "nh_response_interim_at": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.POINTER(nh_interim),
         ],
     ),
     "nh_response_release": (
@@ -1487,6 +1506,14 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "int32_t",
             "const char **",
             "const char **",
+        ],
+    ),
+    "nh_response_interim_at": (
+        "nh_status",
+        [
+            "nh_response *",
+            "int32_t",
+            "nh_interim *",
         ],
     ),
     "nh_response_release": (

@@ -1,0 +1,110 @@
+/* What a hit costs in memory: calls of malloc and its like are counted. */
+#include "checks.h"
+
+#include <errno.h>
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *old, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+
+static _Thread_local long allocations;
+
+void *malloc(size_t size) {
+    allocations++;
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size) {
+    allocations++;
+    return __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size) {
+    allocations++;
+    return __libc_realloc(old, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+    allocations++;
+    return __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **result, size_t alignment, size_t size) {
+    allocations++;
+    *result = __libc_memalign(alignment, size);
+    return *result == NULL ? ENOMEM : 0;
+}
+
+enum { calls = 20000 };
+
+static nh_cache *cache;
+static char url[512];
+
+static int peek(void) {
+    nh_image *image = NULL;
+    return nh_peek(cache, url, 100, 0, &image) == NH_OK && image != NULL && nh_image_release(image) == NH_OK;
+}
+
+static int thumbnail(void) {
+    nh_image *image = NULL;
+    return nh_thumbnail(cache, url, 100, &image) == NH_OK && nh_image_release(image) == NH_OK;
+}
+
+static nh_request *request;
+
+static int submit(void) {
+    nh_event event;
+    int is_hit = nh_submit(cache, request, NULL) == NH_OK && nh_poll(cache, &event, 1, sizeof event) == 1 &&
+                 event.is_in_cache && event.image_count == 1;
+    return nh_event_clear(&event) == NH_OK && is_hit;
+}
+
+/* For each call; a new second makes each picture's age anew, which is not a call's doing. */
+static double allocations_of(int (*call)(void)) {
+    int done = 0;
+    for (int i = 0; i < 100; i++) call();
+    long before = allocations;
+    for (int i = 0; i < calls; i++) done += call();
+    double each = (double)(allocations - before) / calls;
+    return done == calls ? each : 1000;
+}
+
+/* For the list of figures that the tests print. */
+static void show(const char *name, double each) {
+    const char *path = getenv("NUTHATCH_TEST_FIGURES");
+    FILE *file = path ? fopen(path, "a") : NULL;
+    if (file == NULL) return;
+    fprintf(file, "allocations of a hit by %s: %.2f\n", name, each);
+    fclose(file);
+}
+
+int main(int count, char **arguments) {
+    if (count < 2) return 2;
+    snprintf(url, sizeof url, "%s/png/300/300?allocations", arguments[1]);
+    cache = open_cache(NULL);
+    nh_request_new(url, &request);
+    nh_request_add_size(request, 100, 100);
+    CHECK("fetched", thumbnail());
+    long before = allocations;
+    void *volatile some = malloc(1);
+    free(some);
+    CHECK("they are counted", allocations == before + 1);
+    before = allocations;
+    nh_request *another = NULL;
+    nh_request_new(url, &another);
+    nh_request_release(another);
+    CHECK("those of the library, too", allocations > before);
+    double each = allocations_of(peek);
+    show("nh_peek", each);
+    CHECK("nh_peek makes nothing but the handle", each < 0.01);
+    each = allocations_of(thumbnail);
+    show("nh_thumbnail", each);
+    CHECK("nh_thumbnail neither", each < 0.01);
+    each = allocations_of(submit);
+    show("nh_submit, nh_poll, nh_event_clear", each);
+    CHECK("nh_submit makes a ticket and its event", each < 30);
+    nh_request_release(request);
+    nh_close(cache);
+    return failures != 0;
+}
