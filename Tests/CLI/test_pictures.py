@@ -47,3 +47,14 @@ def test_a_thumbnail_needs_neither_server_nor_original(nuthatch: Runner) -> None
     assert (again.returncode, again.stdout) == (0, made.stdout)
     other = nuthatch("get", url, "-s65", "--retries=0")
     assert (other.returncode, other.stderr[:22]) == (4, b"nuthatch: get: refused")
+
+
+def test_files_are_read_where_that_is_said(nuthatch: Runner, tmp_path: Path) -> None:
+    (tmp_path / "own.png").write_bytes(png(64, 48))
+    url = f"file://{tmp_path}/own.png"
+    refused = nuthatch("get", url, "-s32", "-o", "a.png")
+    assert refused.returncode == 4 and b"denied" in refused.stderr
+    assert nuthatch("get", url, "-s32", "-o", "a.png", "--allow-files").returncode == 0
+    assert struct.unpack(">II", (tmp_path / "a.png").read_bytes()[16:24]) == (32, 24)
+    done = nuthatch("prefetch", "--allow-files", "--size", "16", "-", given=f"{url}\n".encode())
+    assert done.returncode == 0, done.stderr

@@ -26,6 +26,7 @@ enum FetchOptions {
       "policy", value: "NAME", "what is fresh: kit, rfc9111, offline (never the network) or reload (kit)"),
     Option("deny-private", "connect to public addresses only"),
     Option("allow-private", "connect to any address; else link-local ones and redirects inwards are refused"),
+    Option("allow-files", "take file: URLs, too: any file that you may read"),
     Option("timeout", value: "SECONDS", "longest silence: connecting, waiting, between two bytes (30)"),
     Option("deadline", value: "SECONDS", "longest time for all of it (pictures 120, else none)"),
     Option("retries", value: "N", "further attempts after one that failed (3)"),
@@ -69,6 +70,7 @@ extension ParsedArguments {
     options.proxy = value("proxy")
     if let policy = try policy() { options.policy = policy }
     if let grade = try addressGuard() { options.guard = grade }
+    options.allowFiles = has("allow-files")
     options.diskBytes = try bytes("disk-bytes").map { Int($0) }
     options.memoryBytes = try bytes("memory-bytes").map { Int($0) }
     options.memoryItems = try whole("memory-items", 1...Int.max)

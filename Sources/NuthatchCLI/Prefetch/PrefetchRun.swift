@@ -114,7 +114,9 @@ final class PrefetchRun {
     var record = ended
     if settings.respectsNoAI, record.isOK, record.robots.contains(where: { RobotsTag.forbidsTraining($0) }) {
       refuse(&record)
-    } else if record.kind == .fetched, (try? cache.inspect(request(record)))?.prospect != .hit {
+    } else if record.kind == .fetched, record.source == "network",
+      (try? cache.inspect(request(record)))?.prospect != .hit
+    {
       tally.notKept += 1
     }
     tally.count(record)

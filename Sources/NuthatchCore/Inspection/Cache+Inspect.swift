@@ -10,6 +10,8 @@ extension Cache {
   /// - Throws: as `submit`.
   public func inspect(_ request: Request) throws(NuthatchError) -> StoredAnswerInfo? {
     try checkPeekable()
+    // Of what needs no server no answer is stored.
+    guard try LocalRequest(request, options) == nil else { return nil }
     return shared.inspect(try RequestPlan(request, options))
   }
 

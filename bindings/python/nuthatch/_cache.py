@@ -59,6 +59,7 @@ class Cache:
     :param spill: "eager" (the default) writes at once, "pressure" when memory is short or at the end.
     :param store: how thumbnails are kept on disk: "packed" (the default), "lossless" or "raw".
     :param keep_source: whether bodies of pictures are kept; yes by default.
+    :param allow_files: whether ``file:`` URLs are read: any file that this process may read; no by default.
 
     >>> with nuthatch.Cache(directory) as cache:
     ...     cache.get(url).status
@@ -87,6 +88,7 @@ class Cache:
         spill: Optional[str] = None,
         store: Optional[str] = None,
         keep_source: Optional[bool] = None,
+        allow_files: bool = False,
     ) -> None:
         self._handle: Optional[int] = None
         self._arguments = {
@@ -136,6 +138,7 @@ class Cache:
         wanted.spill, wanted.store = chosen(spill, _SPILLS, "spill"), chosen(store, _STORES, "store")
         if keep_source is not None:
             wanted.keep_source = _prototypes.YES if keep_source else _prototypes.NO
+        wanted.allow_files = _prototypes.YES if allow_files else _prototypes.NO
         self._open()
 
     # Waiting for answers
