@@ -69,6 +69,10 @@ struct LinuxCalls: SystemCalls {
     try checked(nhs_pread(fd, bytes.baseAddress, bytes.count, offset))
   }
 
+  func sync(_ fd: Int32) throws(SystemFault) {
+    while fsync(fd) != 0 { if errno != EINTR { throw SystemFault(errno) } }
+  }
+
   func dataBegins(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64? {
     let found = nhs_data_begins(fd, offset)
     if found == -Int64(ENXIO) { return nil }

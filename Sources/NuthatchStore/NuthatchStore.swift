@@ -7,6 +7,8 @@
 /// That is also why `try?` stands where records and packs are looked at: what can't be read now is passed over like what
 /// isn't there, and only a commit that can't be kept is an error.
 ///
+/// `Journal` is for what is no cache: records in a file of their own that survive a loss of power, in their order.
+///
 /// Every system call goes through `SystemCalls`. This room knows nothing of URLs, pictures or the network.
 
 /// What a record holds, which is part of its key.

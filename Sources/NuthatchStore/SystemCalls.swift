@@ -53,6 +53,8 @@ protocol SystemCalls: Sendable {
   func zero(_ fd: Int32, _ offset: Int64, _ length: Int) throws(SystemFault) -> Int
   /// May read fewer bytes than there is room for; 0 at the end of the file.
   func read(_ fd: Int32, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) throws(SystemFault) -> Int
+  /// Waits until a file, or the names in a directory, would survive a loss of power.
+  func sync(_ fd: Int32) throws(SystemFault)
   /// Where bytes begin that were written, from `offset` on; nil when there are none.
   func dataBegins(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64?
   func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> UnsafeMutableRawPointer

@@ -18,6 +18,7 @@ final class FaultyCalls: SystemCalls {
   private let isLasting: Bool
   private let grace: Atomic<Int>
   private let failed = Atomic(0)
+  private let syncsFail = Atomic(false)
 
   /// - Parameter grace: how many calls succeed before; nil for all of them, until `arm` is called.
   init(_ failure: Failure, after grace: Int? = nil, isLasting: Bool = false, fileSystem: UInt32? = nil) {
@@ -29,6 +30,8 @@ final class FaultyCalls: SystemCalls {
 
   func arm(after count: Int) { grace.store(count, ordering: .relaxed) }
   func disarm() { grace.store(.max, ordering: .relaxed) }
+  /// From now on nothing reaches the disk, or does again.
+  func failSyncs(_ fail: Bool) { syncsFail.store(fail, ordering: .relaxed) }
   /// How many calls failed.
   var failures: Int { failed.load(ordering: .relaxed) }
 
@@ -107,6 +110,11 @@ final class FaultyCalls: SystemCalls {
         fd, UnsafeMutableRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2)), offset)
     }
     return try linux.read(fd, bytes, offset)
+  }
+  func sync(_ fd: Int32) throws(SystemFault) {
+    try attempt()
+    if syncsFail.load(ordering: .relaxed) { throw SystemFault(EIO) }
+    try linux.sync(fd)
   }
   func dataBegins(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64? {
     try attempt()

@@ -1,0 +1,117 @@
+import CSystem
+import Glibc
+
+/// What a journal's records mean is its reader's business. Called under the journal's lock.
+package protocol JournalReader: AnyObject {
+  /// The records come again, from the first one on.
+  func begin()
+  /// One more record, in the order in which they were written, by whatever process.
+  func take(_ payload: UnsafeRawBufferPointer, at place: JournalPlace)
+  /// The records that are still wanted, in their order.
+  var wanted: [JournalPlace] { get }
+  /// The bodies that they name.
+  var bodies: Set<String> { get }
+}
+
+/// Records that survive a loss of power, one after the other in the file `outbox/log` of a directory that several processes
+/// share (docs/FORMAT.md has every byte).
+///
+/// All of them change it in turn, under a lock that the kernel frees when its owner dies. Who has the lock reads first what
+/// the others have added, so that every process's reader has seen the same. An end that was torn by a kill is cut off;
+/// what is damaged in the middle is set aside in a file of its own, and what follows it is read.
+package final class Journal: @unchecked Sendable {
+  let system: any SystemCalls
+  let directory: String
+  let reader: any JournalReader
+  private let mutex = Lock()
+
+  // Guarded by `mutex`; what they describe is changed by who has the folder's lock, too.
+  var folder: JournalFolder?
+  var log: Int32 = -1
+  var salt: UInt64 = 0
+  /// The inode of the file that is open.
+  var inode: UInt64 = 0
+  /// What has been read, and where the next record goes.
+  var end: Int64 = 0
+  var next: UInt64 = 1
+  var asides: [String] = []
+  var mustRewrite = false
+
+  package convenience init(_ directory: String, _ reader: any JournalReader) {
+    self.init(directory, reader, LinuxCalls())
+  }
+
+  /// Nothing is opened, and nothing made, before there is something to read or to write.
+  init(_ directory: String, _ reader: any JournalReader, _ system: any SystemCalls) {
+    self.directory = directory
+    self.reader = reader
+    self.system = system
+  }
+
+  deinit { closeLog() }
+
+  /// The files in which damage was set aside.
+  package var damage: [String] { mutex.with { asides } }
+
+  /// Does something as the only one who changes the journal, with everything read that there is. Not at all, and nil, when
+  /// there is no journal and none is to be made.
+  package func changing<Result>(
+    makes: Bool, _ body: () throws(StoreFault) -> Result
+  ) throws(StoreFault) -> Result? {
+    try mutex.with { () throws(StoreFault) -> Result? in
+      guard let folder = try openFolder(makes: makes) else { return nil }
+      try doing("locking the outbox") { () throws(SystemFault) in
+        try system.lock(folder.lock, JournalFolder.changing, .exclusive)
+      }
+      defer { system.unlock(folder.lock, JournalFolder.changing) }
+      try follow(folder)
+      let result = try body()
+      tidy()
+      return result
+    }
+  }
+
+  private func openFolder(makes: Bool) throws(StoreFault) -> JournalFolder? {
+    if let folder, !folder.isGone { return folder }
+    closeLog()
+    folder = try doing("opening the outbox") { () throws(SystemFault) in
+      try JournalFolder(in: directory, makes: makes, system)
+    }
+    return folder
+  }
+
+  func closeLog() {
+    if log >= 0 { system.close(log) }
+    log = -1
+  }
+
+  // MARK: Locks of their own
+
+  /// Makes this process the one that sends. False while another one is.
+  package func tryLease() throws(StoreFault) -> Bool { try tryLock(JournalFolder.sending) }
+
+  /// Lets others send.
+  package func releaseLease() { unlock(JournalFolder.sending) }
+
+  /// Takes a record for this process. False while another one has it; within the process everybody gets it.
+  package func tryTake(_ sequence: UInt64) throws(StoreFault) -> Bool {
+    try tryLock(JournalFolder.firstRecord + Int64(truncatingIfNeeded: sequence >> 1))
+  }
+
+  package func giveBack(_ sequence: UInt64) {
+    unlock(JournalFolder.firstRecord + Int64(truncatingIfNeeded: sequence >> 1))
+  }
+
+  private func tryLock(_ byte: Int64) throws(StoreFault) -> Bool {
+    try mutex.with { () throws(StoreFault) -> Bool in
+      guard let folder else { return false }
+      return try doing("locking the outbox") { () throws(SystemFault) in
+        try system.tryLock(folder.lock, byte, .exclusive)
+      }
+    }
+  }
+
+  private func unlock(_ byte: Int64) {
+    mutex.with { if let folder { system.unlock(folder.lock, byte) } }
+  }
+}

@@ -1,0 +1,78 @@
+import CSystem
+import Glibc
+
+/// The folder `outbox` of a cache's directory, held open, with its lock.
+final class JournalFolder {
+  static let name = "outbox"
+  /// Bytes of the file `lock`.
+  static let changing: Int64 = 0
+  static let sending: Int64 = 1
+  /// The first of those that stand for single records.
+  static let firstRecord: Int64 = 1024
+
+  let system: any SystemCalls
+  let folder: Int32
+  let lock: Int32
+  private let epoch = nhs_fork_epoch()
+
+  /// Nil when there is none and none is to be made.
+  init?(in directory: String, makes: Bool, _ system: any SystemCalls) throws(SystemFault) {
+    let path = directory + "/" + Self.name
+    let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
+    var opened: Int32 = -1
+    do throws(SystemFault) {
+      opened = try system.open(AT_FDCWD, path, flags)
+    } catch  where error.number == ENOENT {
+      guard makes else { return nil }
+      do { try system.makeDirectory(AT_FDCWD, path) } catch  where error.number == EEXIST {}
+      opened = try system.open(AT_FDCWD, path, flags)
+    }
+    do throws(SystemFault) {
+      // Whoever made the folder may have died before its name was safe.
+      if makes { try Self.sync(directory, system) }
+      lock = try system.open(opened, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
+    } catch {
+      system.close(opened)
+      throw error
+    }
+    self.system = system
+    folder = opened
+    // A child that had it open would hold its dead parent's locks.
+    _ = nhs_close_in_child(lock)
+  }
+
+  deinit {
+    system.close(folder)
+    guard epoch == nhs_fork_epoch() else { return }
+    nhs_keep_in_child(lock)
+    system.close(lock)
+  }
+
+  private static func sync(_ directory: String, _ system: any SystemCalls) throws(SystemFault) {
+    let parent = try system.open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY)
+    defer { system.close(parent) }
+    try system.sync(parent)
+  }
+
+  /// Whether somebody removed it under our hands.
+  var isGone: Bool {
+    // What can't be looked at is still there, as far as anybody knows.
+    ((try? system.status(lock).links) ?? 1) == 0
+  }
+
+  func openFile(_ name: String, _ flags: Int32) throws(SystemFault) -> (Int32, FileStatus) {
+    let fd = try system.open(folder, name, flags | O_NOFOLLOW | O_NONBLOCK)
+    do throws(SystemFault) {
+      let status = try system.status(fd)
+      guard status.isFile else { throw SystemFault(EINVAL) }
+      return (fd, status)
+    } catch {
+      system.close(fd)
+      throw error
+    }
+  }
+
+  func remove(_ name: String) throws(SystemFault) {
+    do { try system.unlink(folder, name) } catch  where error.number == ENOENT {}
+  }
+}

@@ -1,0 +1,114 @@
+import CSystem
+
+/// Where a record of a journal is, and which one it is: sequence numbers only rise, and none is used twice.
+package struct JournalPlace: Sendable, Hashable {
+  package let offset: Int64
+  /// Of the payload.
+  package let length: Int
+  package let sequence: UInt64
+}
+
+/// The beginning of a journal's file: 64 bytes, twice, because nothing of what follows could be told without them.
+struct JournalHead {
+  static let size = 64
+  /// Where the records begin.
+  static let length = 2 * size
+  private static let magic: UInt64 = 0x5842_5455_4F54_554E  // NUTOUTBX
+  static let version: UInt32 = 1
+
+  /// Random: ties each record to its place in this file.
+  let salt: UInt64
+  /// The sequence number that the next record gets, if none follows.
+  let next: UInt64
+
+  enum Reading {
+    case head(JournalHead)
+    case otherVersion(UInt32)
+    case damaged
+  }
+
+  var bytes: [UInt8] {
+    var one = [UInt8](repeating: 0, count: Self.size)
+    one.withUnsafeMutableBytes { bytes in
+      bytes.storeBytes(of: Self.magic.littleEndian, as: UInt64.self)
+      bytes.storeBytes(of: Self.version.littleEndian, toByteOffset: 8, as: UInt32.self)
+      bytes.storeBytes(of: salt.littleEndian, toByteOffset: 16, as: UInt64.self)
+      bytes.storeBytes(of: next.littleEndian, toByteOffset: 24, as: UInt64.self)
+      let sum = nhs_hash64(bytes.baseAddress, 56, 0)
+      bytes.storeBytes(of: sum.littleEndian, toByteOffset: 56, as: UInt64.self)
+    }
+    return one + one
+  }
+
+  /// The first copy that is right.
+  static func read(_ bytes: [UInt8]) -> Reading {
+    guard bytes.count >= length else { return .damaged }
+    var result = Reading.damaged
+    bytes.withUnsafeBytes { bytes in
+      for start in [size, 0] {
+        let one = UnsafeRawBufferPointer(rebasing: bytes[start..<start + size])
+        guard one.number(0) == magic, one.number(56) == nhs_hash64(one.baseAddress, 56, 0) else { continue }
+        let found = UInt32(truncatingIfNeeded: one.number(8))
+        result =
+          found == version
+          ? .head(JournalHead(salt: one.number(16), next: one.number(24))) : .otherVersion(found)
+      }
+    }
+    return result
+  }
+}
+
+/// What stands before a record's payload.
+struct JournalRecord {
+  static let size = 32
+  private static let magic: UInt32 = 0x524A_484E  // NHJR
+  /// Longer ones are nobody's.
+  static let longest = 16 << 20
+
+  let length: Int
+  let sequence: UInt64
+  let checksum: UInt64
+
+  /// Where the next record begins.
+  static func end(_ offset: Int64, _ length: Int) -> Int64 {
+    (offset + Int64(size + length) + 7) & ~7
+  }
+
+  static func bytes(_ payload: [UInt8], sequence: UInt64, salt: UInt64, at offset: Int64) -> [UInt8] {
+    var header = [UInt8](repeating: 0, count: size)
+    let checksum = payload.withUnsafeBytes { nhs_hash64($0.baseAddress, $0.count, salt) }
+    header.withUnsafeMutableBytes { bytes in
+      bytes.storeBytes(of: magic.littleEndian, as: UInt32.self)
+      bytes.storeBytes(of: UInt32(payload.count).littleEndian, toByteOffset: 4, as: UInt32.self)
+      bytes.storeBytes(of: sequence.littleEndian, toByteOffset: 8, as: UInt64.self)
+      bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 16, as: UInt64.self)
+      let sum = nhs_hash64(bytes.baseAddress, 24, salt &+ UInt64(offset))
+      bytes.storeBytes(of: sum.littleEndian, toByteOffset: 24, as: UInt64.self)
+    }
+    return header
+  }
+
+  /// Nil for what is no header of a record at that place of that file.
+  init?(_ bytes: UnsafeRawBufferPointer, salt: UInt64, at offset: Int64) {
+    guard bytes.count >= Self.size, UInt32(truncatingIfNeeded: bytes.number(0)) == Self.magic else {
+      return nil
+    }
+    guard bytes.number(24) == nhs_hash64(bytes.baseAddress, 24, salt &+ UInt64(offset)) else { return nil }
+    length = Int(bytes.number(0) >> 32)
+    sequence = bytes.number(8)
+    checksum = bytes.number(16)
+    guard length <= Self.longest, sequence > 0, sequence < .max else { return nil }
+  }
+
+  func holds(_ payload: UnsafeRawBufferPointer, salt: UInt64) -> Bool {
+    payload.count == length && nhs_hash64(payload.baseAddress, payload.count, salt) == checksum
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// 0 beyond the end.
+  fileprivate func number(_ offset: Int) -> UInt64 {
+    guard offset >= 0, offset + 8 <= count else { return 0 }
+    return UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+}
