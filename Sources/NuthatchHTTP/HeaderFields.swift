@@ -42,6 +42,13 @@ package struct HeaderFields: Sendable, Equatable {
     fields.append(Field(name: name, value: value.trimmingHeaderSpace().withoutCarriageReturns()))
   }
 
+  /// A field that went through `append` before, when it was kept.
+  package mutating func restore(_ name: String, _ value: String) {
+    fields.append(Field(name: name, value: value))
+  }
+
+  package mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
+
   /// Continues the last value: an old-style folded line.
   package mutating func fold(_ more: String) {
     guard let last = fields.indices.last else { return }
@@ -99,7 +106,17 @@ extension HeaderFields.Field {
 
 extension String {
   package func equalsIgnoringCase(_ other: String) -> Bool {
-    utf8.count == other.utf8.count && zip(utf8, other.utf8).allSatisfy { $0.lowercased == $1.lowercased }
+    guard utf8.count == other.utf8.count else { return false }
+    var (one, other) = (self, other)
+    // Plain loops over bytes: every answer from the cache compares some dozens of names.
+    return one.withUTF8 { one in
+      other.withUTF8 { other in
+        for place in one.indices where one[place] != other[place] {
+          guard one[place].lowercased == other[place].lowercased else { return false }
+        }
+        return true
+      }
+    }
   }
 
   fileprivate func trimmingHeaderSpace() -> String {

@@ -5,8 +5,13 @@ extension WebURL {
   package static let longest = 65_536
 
   /// Parses an absolute URL.
-  package init(_ text: some StringProtocol) throws(URLFault) {
-    try self.init(bytes: Array(text.utf8))
+  package init(_ text: String) throws(URLFault) {
+    var text = text
+    if let layout = text.withUTF8({ NormalLayout($0) }) {
+      self.init(text, layout)
+    } else {
+      try self.init(bytes: Array(text.utf8))
+    }
   }
 
   /// Parses an absolute URL from bytes that need not be UTF-8 (a `Location` field may hold anything).
@@ -32,19 +37,20 @@ extension WebURL {
     if reference.starts(with: "//".utf8) {
       return try WebURL(scheme: scheme, bytes: reference, authorityAt: 2)
     }
-    var resolved = self
-    resolved.userinfo = nil
     let path = Array(target.utf8.prefix { $0 != UInt8(ascii: "?") })
     let wanted = reference.prefix { $0 != UInt8(ascii: "#") }
     switch wanted.first {
-    case nil: return resolved
-    case UInt8(ascii: "/"): resolved.target = WebURL.normalisedTarget(Array(wanted))
-    case UInt8(ascii: "?"): resolved.target = WebURL.normalisedTarget(path + Array(wanted))
+    case nil: return withoutUserinfo()
+    case UInt8(ascii: "/"): return with(target: Array(wanted))
+    case UInt8(ascii: "?"): return with(target: path + Array(wanted))
     default:
       let folder = path[...(path.lastIndex(of: UInt8(ascii: "/")) ?? 0)]
-      resolved.target = WebURL.normalisedTarget(Array(folder) + Array(wanted))
+      return with(target: Array(folder) + Array(wanted))
     }
-    return resolved
+  }
+
+  private func with(target: [UInt8]) -> WebURL {
+    WebURL(scheme, userinfo: nil, host: host, port: port, target: WebURL.normalisedTarget(target))
   }
 
   /// No control character anywhere, the fragment included: one in the wrong place is an injected header.
@@ -67,17 +73,18 @@ extension WebURL {
       throw URLFault(at: position, "a backslash before the path")
     }
     var hostStart = start
+    var userinfo: String?
     if let at = bytes[start..<end].lastIndex(of: UInt8(ascii: "@")) {
       userinfo = String(decoding: bytes[start..<at], as: UTF8.self)
       hostStart = at + 1
     }
     let hostEnd = try WebURL.endOfHost(bytes, hostStart..<end)
-    self.scheme = scheme
-    host = try WebURL.normalisedHost(bytes, hostStart..<hostEnd)
-    port = try WebURL.port(bytes, hostEnd..<end) ?? scheme.defaultPort
     let fragment = bytes[end...].firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
     let rest = Array(bytes[end..<fragment])
-    target = WebURL.normalisedTarget(rest.first == UInt8(ascii: "/") ? rest : [UInt8(ascii: "/")] + rest)
+    self.init(
+      scheme, userinfo: userinfo, host: try WebURL.normalisedHost(bytes, hostStart..<hostEnd),
+      port: try WebURL.port(bytes, hostEnd..<end) ?? scheme.defaultPort,
+      target: WebURL.normalisedTarget(rest.first == UInt8(ascii: "/") ? rest : [UInt8(ascii: "/")] + rest))
   }
 
   private static func endOfHost(_ bytes: [UInt8], _ range: Range<Int>) throws(URLFault) -> Int {

@@ -10,21 +10,56 @@ package struct WebURL: Hashable, Sendable {
     package var defaultPort: UInt16 { self == .http ? 80 : 443 }
   }
 
-  package var scheme: Scheme
+  /// The URL without userinfo: what goes to the network and into keys. One string, which is the caller's own where that
+  /// is normal already: of a hundred thousand URLs that wait none is there twice.
+  package let address: String
   /// What stood before the `@`, as it was spelled. Never part of `description`.
-  package var userinfo: String?
-  /// A name in ASCII, an IPv4 address, or an IPv6 address in brackets.
-  package var host: String
-  package var port: UInt16
-  /// Path and query, percent-encoded, beginning with `/`.
-  package var target: String
+  package private(set) var userinfo: String?
+  private let hostEnd: UInt32
+  private let targetStart: UInt32
+  package let port: UInt16
+  package let scheme: Scheme
 
+  /// A name in ASCII, an IPv4 address, or an IPv6 address in brackets.
+  package var host: String { part(scheme.rawValue.utf8.count + 3, Int(hostEnd)) }
+  /// Path and query, percent-encoded, beginning with `/`.
+  package var target: String { part(Int(targetStart), address.utf8.count) }
   package var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
 
-  /// The URL without userinfo: what goes to the network and into keys.
-  package var address: String {
-    let authority = port == scheme.defaultPort ? host : "\(host):\(port)"
-    return "\(scheme.rawValue)://\(authority)\(target)"
+  /// From parts that are normal.
+  init(_ scheme: Scheme, userinfo: String?, host: String, port: UInt16, target: String) {
+    let beforeTarget =
+      port == scheme.defaultPort
+      ? "\(scheme.rawValue)://\(host)" : "\(scheme.rawValue)://\(host):\(port)"
+    self.scheme = scheme
+    self.userinfo = userinfo
+    self.port = port
+    hostEnd = UInt32(clamping: scheme.rawValue.utf8.count + 3 + host.utf8.count)
+    targetStart = UInt32(clamping: beforeTarget.utf8.count)
+    address = beforeTarget + target
+  }
+
+  /// A text that is normal already.
+  init(_ text: String, _ layout: NormalLayout) {
+    address = text
+    userinfo = nil
+    hostEnd = UInt32(clamping: layout.hostEnd)
+    targetStart = UInt32(clamping: layout.targetStart)
+    port = layout.port
+    scheme = layout.scheme
+  }
+
+  /// The same place, asked for by nobody.
+  func withoutUserinfo() -> WebURL {
+    var url = self
+    url.userinfo = nil
+    return url
+  }
+
+  private func part(_ start: Int, _ end: Int) -> String {
+    let bytes = address.utf8
+    return String(
+      address[bytes.index(bytes.startIndex, offsetBy: start)..<bytes.index(bytes.startIndex, offsetBy: end)])
   }
 }
 

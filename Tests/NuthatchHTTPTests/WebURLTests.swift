@@ -54,6 +54,33 @@ import Testing
     #expect(fault?.position == position, "\(fault?.reason ?? "") in \(text.debugDescription)")
   }
 
+  @Test("that are normal already are told from those that aren't", arguments: 0..<20)
+  func layout(seed: Int) {
+    var random = SplitMix(UInt64(seed))
+    let pieces = [
+      "http://", "https://", "HTTP://", "http:/", "a", "b.example", "A", "-", "_", "xn--", "[::1]", "u:p@",
+      "@", ":",
+      ":80", ":443", ":8080", ":080", ":65536", ":0", "/", "//", "/.", "/..", "/./", "/%2e", "/%41", ".",
+      "..", "%", "?",
+      "?q=/../", "#", "#f", " ", "\\", "\"", "ü", "\r", "\0", "\u{7f}", "/path/to/1.jpg", "~", "{",
+      "host.example",
+    ]
+    var normal = 0
+    for _ in 0..<3000 {
+      let hasHead = Int.random(in: 0..<4, using: &random) > 0
+      var text = hasHead ? ["http://", "https://"].randomElement(using: &random)! + "host.example" : ""
+      for _ in 0..<Int.random(in: 0..<6, using: &random) { text += pieces.randomElement(using: &random)! }
+      let quick = Result { () throws(URLFault) in try WebURL(text) }
+      let slow = Result { () throws(URLFault) in try WebURL(bytes: Array(text.utf8)) }
+      #expect(quick == slow, "\(text.debugDescription)")
+      if let url = try? quick.get() {
+        #expect(url.host == (try? slow.get())?.host && url.target == (try? slow.get())?.target)
+        if url.address == text { normal += 1 }
+      }
+    }
+    #expect(normal > 50)
+  }
+
   @Test("longer than 64 KiB are refused")
   func tooLong() {
     #expect(throws: URLFault.self) {
@@ -117,5 +144,18 @@ import Testing
     #expect(try WebURL("http://A:80/x").origin == WebURL("http://a/y").origin)
     #expect(try WebURL("http://a/").origin != WebURL("https://a/").origin)
     #expect(try WebURL("http://a/").origin != WebURL("http://a:81/").origin)
+  }
+}
+
+private struct SplitMix: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(_ seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
   }
 }

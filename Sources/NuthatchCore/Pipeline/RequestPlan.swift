@@ -114,7 +114,7 @@ final class RequestPlan: Sendable {
     }
     self.url = url
     name = AnswerName(
-      address: Self.address(request, url), secrets: terms.secrets(url), named: terms.partition)
+      address: Self.address(request, url), secrets: terms.secrets(of: url), named: terms.partition)
     priority = min(max(request.priority, Priority.least), Priority.most)
     hops = 0
     isBehindStale = false
@@ -153,7 +153,7 @@ final class RequestPlan: Sendable {
   private init(_ last: RequestPlan, _ next: TransferRequest, isBehindStale: Bool) {
     terms = RequestTerms(last.terms, next)
     url = next.url
-    name = AnswerName(address: url.address, secrets: terms.secrets(url), named: terms.partition)
+    name = AnswerName(address: url.address, secrets: terms.secrets(of: url), named: terms.partition)
     priority = last.priority
     hops = last.hops + 1
     self.isBehindStale = isBehindStale
@@ -175,20 +175,6 @@ final class RequestPlan: Sendable {
       throw NuthatchError(.badURL, "a redirect with a NUL in user or password, from: \(url)")
     }
     return target
-  }
-}
-
-extension RequestTerms {
-  /// What makes the answer of a URL one for somebody.
-  fileprivate func secrets(_ url: WebURL) -> [(String, [UInt8])] {
-    var secrets: [(String, [UInt8])] = []
-    if let (user, password) = credentials ?? url.credentials {
-      secrets.append(("user", user + [0] + password))
-    }
-    for field in headers.fields where field.isSecret {
-      secrets.append((field.name.lowercased(), Array(field.value.utf8)))
-    }
-    return secrets
   }
 }
 

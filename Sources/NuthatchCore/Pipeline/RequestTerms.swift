@@ -9,6 +9,8 @@ final class RequestTerms: Sendable {
   let body: [UInt8]
   /// Those that the request was given; else the URL's own count.
   let credentials: (user: [UInt8], password: [UInt8])?
+  /// What makes the answer of a URL one for somebody, the credentials of the URL itself left aside.
+  let secrets: [(String, [UInt8])]
   let proxy: ProxyChoice
   let partition: String?
   /// Every header that the caller set; nil for what is never shared.
@@ -39,6 +41,7 @@ final class RequestTerms: Sendable {
     headers = try Self.headers(request, options, url)
     body = request.body
     credentials = request.user.map { (Array($0.name.utf8), Array($0.password.utf8)) }
+    secrets = Self.secrets(headers, credentials)
     proxy = options.proxyChoice
     partition = request.partition
     jointFields = Self.jointFields(request)
@@ -67,6 +70,7 @@ final class RequestTerms: Sendable {
     headers = next.headers
     body = next.body
     credentials = next.credentials
+    secrets = Self.secrets(headers, credentials)
     let names = Set(next.headers.fields.map { $0.name.lowercased() })
     jointFields = last.jointFields?.filter { line in names.contains(String(line.prefix { $0 != ":" })) }
     asksForPart = RequestConditions.names.contains { next.headers.contains($0) }
@@ -124,5 +128,25 @@ final class RequestTerms: Sendable {
   private static func jointFields(_ request: Request) -> [String]? {
     guard request.method == "GET", request.body.isEmpty else { return nil }
     return request.headers.map { "\($0.name.lowercased()): \($0.value)" }
+  }
+
+  private static func secrets(
+    _ headers: HeaderFields, _ credentials: (user: [UInt8], password: [UInt8])?
+  ) -> [(String, [UInt8])] {
+    var secrets = credentials.map { [secret($0)] } ?? []
+    for field in headers.fields where field.isSecret {
+      secrets.append((field.name.lowercased(), Array(field.value.utf8)))
+    }
+    return secrets
+  }
+
+  private static func secret(_ credentials: (user: [UInt8], password: [UInt8])) -> (String, [UInt8]) {
+    ("user", credentials.user + [0] + credentials.password)
+  }
+
+  /// What makes the answer of `url` one for somebody.
+  func secrets(of url: WebURL) -> [(String, [UInt8])] {
+    guard credentials == nil, let own = url.credentials else { return secrets }
+    return [Self.secret(own)] + secrets
   }
 }

@@ -46,4 +46,15 @@ struct RecordDecoder {
     guard let text = String(validating: bytes, as: UTF8.self) else { throw Damaged() }
     return text
   }
+
+  /// The text that comes next if it is printable ASCII; else nil, and it is still to come.
+  mutating func printableText() throws(Damaged) -> String? {
+    let start = offset
+    let bytes = try content()
+    guard bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else {
+      offset = start
+      return nil
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
 }

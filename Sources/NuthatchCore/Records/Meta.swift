@@ -74,9 +74,15 @@ struct Meta: Sendable {
       content = Digest(try decoder.content())
       finalURL = try decoder.text()
       head = ResponseHead(status: status, reason: try decoder.text())
-      for _ in 0..<(try decoder.number(UInt32.self)) {
+      let count = try decoder.number(UInt32.self)
+      head.fields.reserveCapacity(Int(min(count, 64)))
+      for _ in 0..<count {
         let name = try decoder.text()
-        head.fields.append(name, try decoder.text())
+        if let value = try decoder.printableText() {
+          head.fields.restore(name, value)
+        } else {
+          head.fields.append(name, try decoder.text())
+        }
       }
       for _ in 0..<(try decoder.number(UInt32.self)) {
         varied.append(try decoder.text())

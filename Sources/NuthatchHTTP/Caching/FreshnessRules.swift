@@ -73,7 +73,10 @@ extension StoredAnswer {
 
   /// For how long the answer is fresh, in seconds; the first rule that matches (docs/HTTP.md).
   package func lifetime(_ rules: FreshnessRules, now: Int64) -> Int64 {
-    let control = CacheDirectives(head.fields)
+    lifetime(rules, CacheDirectives(head.fields), now: now)
+  }
+
+  private func lifetime(_ rules: FreshnessRules, _ control: CacheDirectives, now: Int64) -> Int64 {
     let isKit = rules.kind != .rfc9111
     if hasNoCache(control) { return isKit ? rules.noCacheTTL : 0 }
     if let seconds = control.seconds("max-age") { return seconds }
@@ -111,7 +114,7 @@ extension StoredAnswer {
   package func freshness(for request: HeaderFields, _ rules: FreshnessRules, now: Int64) -> Freshness {
     let control = CacheDirectives(head.fields)
     let age = age(now: now)
-    let lifetime = lifetime(rules, now: now)
+    let lifetime = lifetime(rules, control, now: now)
     let mustValidate = control.has("must-revalidate") || (rules.kind == .rfc9111 && hasNoCache(control))
     var result = Freshness(
       standing: .mustValidate, mayServeOnError: !mustValidate, age: age, lifetime: lifetime)

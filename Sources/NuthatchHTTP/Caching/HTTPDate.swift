@@ -9,13 +9,16 @@ package enum HTTPDate {
     return fixed(bytes) ?? rfc850(bytes, now) ?? asctime(bytes)
   }
 
-  private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-  private static let longDays = [
+  private static let days: [StaticString] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+  private static let longDays: [StaticString] = [
     "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
   ]
-  private static let months = [
+  private static let months: [StaticString] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
+
+  /// February's in a leap year.
+  private static let lengths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
   /// `Sun, 06 Nov 1994 08:49:37 GMT`
   private static func fixed(_ bytes: [UInt8]) -> Int64? {
@@ -53,8 +56,7 @@ package enum HTTPDate {
 
   private static func seconds(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Int64? {
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-    let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-    guard (1...lengths[month]).contains(day) else { return nil }
+    guard day >= 1, day <= (month == 1 && !isLeap ? 28 : lengths[month]) else { return nil }
     // Days since 1970 by the civil calendar, years counted from March.
     let shifted = month < 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -70,31 +72,38 @@ package enum HTTPDate {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    private func begins(with text: String) -> Bool {
-      bytes.count - place >= text.utf8.count
-        && zip(bytes[place...], text.utf8).allSatisfy { $0.lowercased == $1.lowercased }
+    // Plain loops here: every answer from the cache reads a date or two.
+    private func begins(with text: StaticString) -> Bool {
+      let count = text.utf8CodeUnitCount
+      guard bytes.count - place >= count else { return false }
+      for offset in 0..<count
+      where bytes[place + offset].lowercased != text.utf8Start[offset].lowercased { return false }
+      return true
     }
 
     var isAtEnd: Bool { place == bytes.count }
 
-    mutating func take(_ text: String) -> Bool {
+    mutating func take(_ text: StaticString) -> Bool {
       guard begins(with: text) else { return false }
-      place += text.utf8.count
+      place += text.utf8CodeUnitCount
       return true
     }
 
-    mutating func take(oneOf words: [String]) -> Int? {
-      guard let found = words.firstIndex(where: begins) else { return nil }
-      place += words[found].utf8.count
+    mutating func take(oneOf words: [StaticString]) -> Int? {
+      guard let found = words.firstIndex(where: { begins(with: $0) }) else { return nil }
+      place += words[found].utf8CodeUnitCount
       return found
     }
 
     mutating func number(_ digits: Int) -> Int? {
-      guard bytes.count - place >= digits, bytes[place..<place + digits].allSatisfy(\.isDigit) else {
-        return nil
+      guard bytes.count - place >= digits else { return nil }
+      var number = 0
+      for offset in 0..<digits {
+        guard bytes[place + offset].isDigit else { return nil }
+        number = number * 10 + Int(bytes[place + offset] - 0x30)
       }
-      defer { place += digits }
-      return bytes[place..<place + digits].reduce(0) { $0 * 10 + Int($1 - 0x30) }
+      place += digits
+      return number
     }
 
     mutating func time() -> Int? {
