@@ -1317,6 +1317,17 @@ nh_status nh_peek_request(nh_cache *cache, nh_request *request, int32_t decode, 
 nh_status nh_response_image(nh_response *response, const nh_image_options *options, nh_image **image);
 
 /**
+ * Decodes a JPEG or PNG that the program has from elsewhere, on the calling thread. Its URL is empty then, and its source
+ * NH_SOURCE_MEMORY.
+ *
+ * @param bytes    The file: `size` bytes, read during the call only.
+ * @param options  What the image must fit, and how. Never NULL.
+ * @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
+ * @return As nh_response_image.
+ */
+nh_status nh_image_decode(const void *bytes, size_t size, const nh_image_options *options, nh_image **image);
+
+/**
  * Tells what an image holds. Set info->struct_size to sizeof *info before the call.
  *
  * @return NH_OK; NH_INVALID.

@@ -66,6 +66,27 @@ public func nhResponseImage(
   }
 }
 
+/// Decodes a JPEG or PNG that the program has from elsewhere, on the calling thread. Its URL is empty then, and its source
+/// NH_SOURCE_MEMORY.
+///
+/// @param bytes    The file: `size` bytes, read during the call only.
+/// @param options  What the image must fit, and how. Never NULL.
+/// @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
+/// @return As nh_response_image.
+@_cdecl("nh_image_decode")
+public func nhImageDecode(
+  _ bytes: UnsafeRawPointer?, _ size: UInt, _ options: UnsafePointer<nh_image_options>?,
+  _ image: UnsafeMutablePointer<nh_image_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(image, "image")
+    guard let options else { throw .null("options") }
+    guard let bytes else { throw .null("bytes") }
+    let body = UnsafeRawBufferPointer(start: bytes, count: Int(clamping: size))
+    try give(try Image.decode(body, try imageOptions(options)), .image, to: result)
+  }
+}
+
 /// Tells what an image holds. Set info->struct_size to sizeof *info before the call.
 ///
 /// @return NH_OK; NH_INVALID.

@@ -83,22 +83,47 @@ extension Response {
   /// - Throws: `not_an_image`, `unsupported_format`, `corrupt`, `truncated`, `too_large`, `too_many_pixels`,
   ///   `out_of_memory`; `invalid` for a box without a size.
   public func image(_ options: ImageOptions) throws(NuthatchError) -> Image {
+    let picture = try withBody { (body) throws(NuthatchError) in
+      try Picture.make(from: body, options, url: finalURL)
+    }
+    let origin = AnswerOrigin(
+      finalURL: finalURL, source: source, isInCache: isInCache, isStale: isStale, age: age,
+      redirects: redirects, status: status, bodyBytes: Int64(bodySize))
+    return Image(url: url, picture, origin)
+  }
+}
+
+extension Image {
+  /// Decodes bytes that the program has from elsewhere.
+  ///
+  /// - Parameter url: What the image says of itself, and what errors name. Nothing is fetched.
+  /// - Throws: As `Response.image`.
+  public static func decode(
+    _ bytes: UnsafeRawBufferPointer, _ options: ImageOptions, url: String = ""
+  ) throws(NuthatchError) -> Image {
+    let picture = try Picture.make(from: bytes, options, url: url)
+    let origin = AnswerOrigin(
+      finalURL: url, source: .memory, isInCache: false, isStale: false, age: 0, redirects: 0)
+    return Image(url: url, picture, origin)
+  }
+}
+
+extension Picture {
+  fileprivate static func make(
+    from body: UnsafeRawBufferPointer, _ options: ImageOptions, url: String
+  ) throws(NuthatchError) -> Picture {
     var decoding = DecodeOptions()
     decoding.limits.pixels = options.maxPixels
-    // The body is within the caller's own `max_bytes` already.
-    decoding.limits.bytes = max(decoding.limits.bytes, bodySize)
+    // It is within the caller's own `max_bytes` already.
+    decoding.limits.bytes = max(decoding.limits.bytes, body.count)
     decoding.allowDamaged = options.allowTruncated
     do throws(ImageFault) {
-      let made = try withBody { (body) throws(ImageFault) in
-        try Picture.make(from: body, [options.box], decoding)
+      guard let picture = try make(from: body, [options.box], decoding).first else {
+        throw ImageFault(.internal, "no picture came out")
       }
-      guard let picture = made.first else { throw ImageFault(.internal, "no picture came out") }
-      let origin = AnswerOrigin(
-        finalURL: finalURL, source: source, isInCache: isInCache, isStale: isStale, age: age,
-        redirects: redirects, status: status, bodyBytes: Int64(bodySize))
-      return Image(url: url, picture, origin)
+      return picture
     } catch {
-      throw NuthatchError(error, url: finalURL)
+      throw NuthatchError(error, url: url)
     }
   }
 }

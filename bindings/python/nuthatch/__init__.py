@@ -17,6 +17,7 @@ whether an answer was there before it was asked for, ``source`` where it came fr
 Errors are :class:`nuthatch.Error` and its subclasses, with a stable word in ``.code`` and the URL in ``.url``.
 """
 
+from ._async import AsyncCache, AsyncSite, AsyncTicket
 from ._cache import Cache
 from ._errors import (
     BadHeader,
@@ -29,6 +30,7 @@ from ._errors import (
     Denied,
     Error,
     Forked,
+    Frozen,
     HTTPStatusError,
     Invalid,
     NotAnImage,
@@ -41,13 +43,19 @@ from ._errors import (
 )
 from ._image import Image
 from ._library import version as _version
+from ._prefetch import Item
 from ._queue import queue
 from ._response import Headers, Response
+from ._site import Site
+from ._stats import Stats
 from ._ticket import Event, Ticket
 
 __version__ = _version()
 
 __all__ = [
+    "AsyncCache",
+    "AsyncSite",
+    "AsyncTicket",
     "BadHeader",
     "BadURL",
     "Cache",
@@ -60,13 +68,17 @@ __all__ = [
     "Error",
     "Event",
     "Forked",
+    "Frozen",
     "HTTPStatusError",
     "Headers",
     "Image",
     "Invalid",
+    "Item",
     "NotAnImage",
     "Offline",
     "Response",
+    "Site",
+    "Stats",
     "Ticket",
     "TimeoutError",
     "TooLarge",

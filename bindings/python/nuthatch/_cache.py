@@ -1,28 +1,28 @@
 """Caches: where requests begin."""
 
 import ctypes
-import functools
 import os
 import sys
 import threading
 import time
+import weakref
 from types import TracebackType
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple, Type, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, Type, Union
 
-from . import _prototypes
+from . import _log
+from . import _prototypes as abi
 from ._errors import Closed, error_for
+from ._fetching import Fetching
 from ._image import Image, Size
-from ._library import check, encode, library
-from ._request import GUARDS, LARGEST, POLICIES, HeaderArgument, chosen, draft, milliseconds, pairs
-from ._response import Response
-from ._ticket import PATIENCE, Ticket
+from ._library import bare, check, encode, library, quick
+from ._options import options_struct
+from ._request import LARGEST, QUESTIONS, AskCredentials, AskHeaders, AskVerdict, HeaderArgument, pairs
+from ._site import Site
+from ._stats import Stats
+from ._ticket import PATIENCE
 
-_SPILLS = {"eager": _prototypes.SPILL_EAGER, "pressure": _prototypes.SPILL_PRESSURE}
-_STORES = {
-    "packed": _prototypes.STORE_PACKED,
-    "lossless": _prototypes.STORE_LOSSLESS,
-    "raw": _prototypes.STORE_RAW,
-}
+if TYPE_CHECKING:
+    from ._request import SiteWishes, Unpack, Wishes
 
 #: Held while a cache opens itself again in a forked child, where several threads may find out that it must.
 _reopening = threading.Lock()
@@ -35,8 +35,13 @@ def _renew_lock() -> None:
 
 os.register_at_fork(after_in_child=_renew_lock)
 
+_peek = bare.nh_peek
+_byref = ctypes.byref
+_place = ctypes.c_void_p
+_ODD = (TypeError, AttributeError, UnicodeEncodeError, ctypes.ArgumentError)
 
-class Cache:
+
+class Cache(Fetching):
     """A cache directory, and the way to the network behind it. A context manager; any thread may use it.
 
     :param path: the directory, made when it is missing; ``None`` for ``$NUTHATCH_CACHE``, else
@@ -53,6 +58,10 @@ class Cache:
     :param partition: a name for whose answers are kept, in place of credentials: for tokens that change.
     :param proxy: for all requests; ``""`` for none; by default what the environment says.
     :param policy: what is taken for fresh: "kit" (the default), "rfc9111", "offline" or "reload".
+    :param validator_ttl, image_ttl, no_cache_ttl: of "kit", in seconds: for how long a picture with a validator and no
+        lifetime is fresh (a day), one of which nothing is said (seven days), an answer marked no-cache (60 s).
+    :param heuristic: of "rfc9111": the share of the time since it was changed for which an answer without a lifetime is
+        fresh; 0.1.
     :param guard: which addresses may be connected to: "guarded" (the default), "public" or "any".
     :param memory_bytes, memory_items: what this process keeps in memory.
     :param disk_bytes: what all records may take on disk; by default what the directory was given before, else 4 GiB.
@@ -60,6 +69,7 @@ class Cache:
     :param store: how thumbnails are kept on disk: "packed" (the default), "lossless" or "raw".
     :param keep_source: whether bodies of pictures are kept; yes by default.
     :param allow_files: whether ``file:`` URLs are read: any file that this process may read; no by default.
+    :param ask_headers, ask_credentials, ask_verdict: asked by each request; see :meth:`submit`.
 
     >>> with nuthatch.Cache(directory) as cache:
     ...     cache.get(url).status
@@ -81,6 +91,10 @@ class Cache:
         partition: Optional[str] = None,
         proxy: Optional[str] = None,
         policy: Optional[str] = None,
+        validator_ttl: Optional[float] = None,
+        image_ttl: Optional[float] = None,
+        no_cache_ttl: Optional[float] = None,
+        heuristic: Optional[float] = None,
         guard: Optional[str] = None,
         memory_bytes: int = 0,
         memory_items: int = 0,
@@ -89,136 +103,81 @@ class Cache:
         store: Optional[str] = None,
         keep_source: Optional[bool] = None,
         allow_files: bool = False,
+        ask_headers: AskHeaders = None,
+        ask_credentials: AskCredentials = None,
+        ask_verdict: AskVerdict = None,
     ) -> None:
-        self._handle: Optional[int] = None
-        self._arguments = {
-            name: value for name, value in locals().items() if name not in ("self", "__class__")
-        }
-        self._arguments["headers"] = pairs(headers)
+        given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
+        given["headers"] = pairs(headers)
+        #: How to make another one: for pickles, and for handles of its own.
+        self._arguments = given
+        self._handle: Optional[ctypes.c_void_p] = None
+        #: The same, where a picture that is asked for without options needs no question first.
+        self._plain: Any = None
+        #: Others of the same directory that this one answers for: their requests are its own.
+        self._twins: weakref.WeakSet[Cache] = weakref.WeakSet()
+        self._asks = {name: given[name] for name in QUESTIONS if given[name] is not None}
+        #: Hits that were shown without a request.
+        self._shown = 0
         self._path = None if path is None else os.fsencode(path)
         if self._path is not None and b"\0" in self._path:
-            raise error_for(_prototypes.INVALID, f"a NUL character in the path {path!r}", None)
-        for what, number in [
-            ("max_bytes", max_bytes),
-            ("max_pixels", max_pixels + 1),
-            ("memory_bytes", memory_bytes + 1),
-            ("memory_items", memory_items + 1),
-            ("disk_bytes", disk_bytes + 1),
-        ]:
-            if number <= 0:
-                raise error_for(_prototypes.INVALID, f"{what} must be positive", None)
-        if retries is not None and not 0 <= retries < 2**31:
-            raise error_for(_prototypes.INVALID, f"retries must be 0 or more, not {retries}", None)
-        wanted = self._options = _prototypes.nh_options()
-        wanted.struct_size = ctypes.sizeof(wanted)
-        wanted.timeout_ms = milliseconds(timeout, "timeout")
-        wanted.deadline_ms = 0 if deadline == -1 else milliseconds(deadline, "deadline")
-        wanted.max_bytes, wanted.max_pixels = min(max_bytes, LARGEST), min(max_pixels, LARGEST)
-        # 0 means "not given" there, and less none.
-        wanted.retries = 0 if retries is None else retries or -1
-        for what, text in [
-            ("user_agent", user_agent),
-            ("accept", accept),
-            ("partition", partition),
-            ("proxy", proxy),
-        ]:
-            if text is not None:
-                setattr(wanted, what, encode(text, what))
-        self._lines = (_prototypes.nh_header * len(self._arguments["headers"]))()
-        for place, (name, value) in enumerate(self._arguments["headers"]):
-            self._lines[place].name, self._lines[place].value = (
-                encode(name, "header"),
-                encode(value, "header"),
-            )
-        wanted.headers = ctypes.addressof(self._lines) if len(self._lines) else None
-        wanted.header_count = len(self._lines)
-        wanted.policy, wanted.guard = chosen(policy, POLICIES, "policy"), chosen(guard, GUARDS, "guard")
-        wanted.memory_bytes, wanted.memory_items = min(memory_bytes, LARGEST), min(memory_items, LARGEST)
-        wanted.disk_bytes = min(disk_bytes, LARGEST)
-        wanted.spill, wanted.store = chosen(spill, _SPILLS, "spill"), chosen(store, _STORES, "store")
-        if keep_source is not None:
-            wanted.keep_source = _prototypes.YES if keep_source else _prototypes.NO
-        wanted.allow_files = _prototypes.YES if allow_files else _prototypes.NO
+            raise error_for(abi.INVALID, f"a NUL character in the path {path!r}", None)
+        own = {name: value for name, value in given.items() if name != "path" and name not in QUESTIONS}
+        self._options, self._kept = options_struct(own)
+        _log.follow()
         self._open()
 
-    # Waiting for answers
+    # What can be shown at once
 
-    def get(self, url: str, **options: Any) -> Response:
-        """Fetches a URL and waits for the answer, of whatever status; at most 10 redirects are followed.
-
-        Other threads run meanwhile, and Ctrl-C ends the wait and the request. ``options`` are those of
-        :meth:`submit` but the sizes.
-
-        :raises TimeoutError, TransportError, TooLarge, BadURL, ...: when there is no answer.
-        """
-        return self.request("GET", url, **options)
-
-    def request(self, method: str, url: str, **options: Any) -> Response:
-        """Sends a request of any method and waits for the answer. ``options`` are those of :meth:`submit`."""
-        return cast(Response, self._perform(url, method=method, sizes=(), **options))
-
-    def thumbnail(self, url: str, size: Size, **options: Any) -> Image:
-        """A picture, a JPEG or PNG, that fits a box: from the cache while that is fresh, else from the network.
-
-        ``options`` are those of :meth:`submit`.
-
-        :raises HTTPStatusError: when the answer isn't a success.
-        """
-        return cast(Image, self._perform(url, sizes=(size,), **options))
-
-    def peek(self, url: str, size: int, *, decode: bool = False) -> Optional[Image]:
+    def peek(
+        self, url: str, size: Size, *, decode: bool = False, **options: "Unpack[Wishes]"
+    ) -> Optional[Image]:
         """A thumbnail that can be shown at once: it is in memory, or lies on disk as pixels, and is fresh.
 
         ``None`` for whatever would take longer: never asks the network, and never waits.
 
         :param decode: whether one that is packed on disk is unpacked.
+        :param options: those of :meth:`submit` that say which answer is meant.
+
+        >>> cache.peek("http://example.org/never-asked-for.png", 64) is None
+        True
+        >>> image = cache.thumbnail(picture_url, 64)
+        >>> cache.peek(picture_url, 64).size
+        (64, 48)
         """
-        image = ctypes.c_void_p()
-        address = encode(url, "url")
-        if not 1 <= size <= 65535:
-            raise error_for(_prototypes.INVALID, f"size must be 1 to 65535, not {size!r}", url)
-        self._call(
-            lambda handle: library.nh_peek(handle, address, size, int(decode), ctypes.byref(image)), url
-        )
-        return None if image.value is None else Image(image.value, url)
+        # In as few steps as there can be; whatever is out of the ordinary takes the long way, which says what is wrong.
+        if not decode and not options:
+            try:
+                found = _place()
+                if (
+                    0 < size < 65536  # type: ignore[operator]
+                    and "\0" not in url
+                    and _peek(self._plain, url.encode(), size, 0, _byref(found)) == 0
+                ):
+                    return Image(found, url) if found else None
+            except _ODD:
+                pass
+        return self._sight(url, size, decode, dict(options))
 
-    # Not waiting
+    def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
+        if not options:
+            image = self.peek(url, size)
+            if image is not None:
+                self._shown += 1
+                return image
+        return super().thumbnail(url, size, **options)
 
-    def submit(
-        self,
-        url: str,
-        *,
-        size: Optional[Size] = None,
-        sizes: Sequence[Size] = (),
-        **options: Any,
-    ) -> Ticket:
-        """Starts a request and returns at once; the :class:`Ticket` tells what becomes of it.
+    thumbnail.__doc__ = Fetching.thumbnail.__doc__
 
-        Requests for one URL share one fetch, whatever their sizes.
-
-        :param size, sizes: the boxes that thumbnails are to fit; none for the response itself.
-        :param method, headers, body, json, user: what is sent. ``user`` is a pair for Basic sign-in.
-        :param timeout, deadline, retries, max_bytes, max_pixels, policy, guard, partition: as for the cache.
-        :param mode: "fit", "fill" (covers the box) or "exact"; ``enlarge`` makes smaller pictures larger;
-            ``quality`` is "best" or "fast".
-        :param allow_truncated: a damaged picture is what decodes of it, marked ``is_partial``.
-        :param early_stop: the transfer of a progressive JPEG may end when the thumbnails are done.
-        :param delivery: "twice" (a stale answer at once, the fresh one after it), "first" (one answer, a stale one
-            too) or "fresh" (one answer, which holds now).
-        :param priority: -10 to 10, higher ones first; ``tag``: a word to cancel by.
-        :param key: what the answer is kept under, instead of the URL; ``ignore_query`` leaves the query out of it.
-        :param progress: whether there are "progress" events.
-        """
-        boxes = tuple(sizes) if size is None else (size, *sizes)
-        with draft(url, sizes=boxes, **options) as request:
-            ticket = ctypes.c_void_p()
-            self._call(lambda handle: library.nh_submit(handle, request, ctypes.byref(ticket)), url)
-        return Ticket(self, cast(int, ticket.value), url, {"sizes": boxes, **options})
+    # Requests under way
 
     def cancel_all(self, tag: Optional[str] = None) -> None:
         """Cancels the requests that are under way, or those of them with a tag."""
         word = None if tag is None else encode(tag, "tag")
-        self._call(lambda handle: library.nh_cancel_all(handle, word))
+        self._call(lambda handle: quick.nh_cancel_all(handle, word))
+        for twin in list(self._twins):
+            if not twin.closed:
+                twin.cancel_all(tag)
 
     def wait_idle(self, timeout: Optional[float] = None) -> bool:
         """Waits until no request is under way. False when that took longer than ``timeout`` seconds."""
@@ -226,13 +185,10 @@ class Cache:
         while True:
             left = PATIENCE
             if due is not None:
-                left = max(0, min(PATIENCE, int((due - time.monotonic()) * 1000)))
-            status = self._call(
-                functools.partial(_wait_idle, left),
-                None,
-                (_prototypes.TIMEOUT,),
-            )
-            if status == _prototypes.OK:
+                left = max(0, min(PATIENCE, int((due - time.monotonic()) * 1000) + 1))
+            if self._wait_idle(left) and all(
+                twin.closed or twin._wait_idle(left) for twin in list(self._twins)
+            ):
                 return True
             if due is not None and time.monotonic() >= due:
                 return False
@@ -240,9 +196,19 @@ class Cache:
     @property
     def activity(self) -> int:
         """How many requests are under way: queued, running, or waiting to be tried again."""
-        return max(0, cast(int, library.nh_activity(self._usable(None))))
+        own = self._call(quick.nh_activity, counts=True)
+        return own + sum(twin.activity for twin in list(self._twins) if not twin.closed)
 
     # What is stored
+
+    def site(self, base_url: str, **options: "Unpack[SiteWishes]") -> Site:
+        """A base URL with what the requests below it have in common.
+
+        :param headers: sent with every request below it that has none of the same name.
+        :param user: a pair for Basic sign-in, for the base URL's origin and no other.
+        :param options: ``user_agent``, ``accept``, ``proxy``, and those of :meth:`submit` that hold for any request.
+        """
+        return Site(self, base_url, dict(options))
 
     def remove(self, url: str) -> None:
         """Forgets what is stored of a URL: its next request asks the server."""
@@ -256,33 +222,45 @@ class Cache:
     def trim(self, disk_bytes: int) -> None:
         """Drops what was not used for longest until no more than that is left on disk."""
         if not 0 <= disk_bytes <= LARGEST:
-            raise error_for(_prototypes.INVALID, f"disk_bytes must be 0 or more, not {disk_bytes}", None)
+            raise error_for(abi.INVALID, f"disk_bytes must be 0 or more, not {disk_bytes}", None)
         self._call(lambda handle: library.nh_trim(handle, disk_bytes))
 
     def flush(self) -> None:
         """Writes to disk what ``spill="pressure"`` keeps in memory only."""
         self._call(library.nh_flush)
 
-    def stats(self) -> Dict[str, Any]:
-        """What the directory holds, and what happened to it in this process: a dictionary of numbers."""
+    def stats(self) -> Stats:
+        """What the directory holds, and what happened to it in this process: a dictionary of numbers.
+
+        A notebook shows it as a table.
+
+        >>> sorted(cache.stats())[:4]
+        ['activity', 'bodies', 'bytes_received', 'decodes']
+        """
         import json
 
-        handle = self._usable(None)
         size = 4096
         while True:
             buffer = ctypes.create_string_buffer(size)
-            length = library.nh_stats_json(handle, buffer, size)
-            if length < 0:
-                check(-length)
+            length = self._call(lambda handle: quick.nh_stats_json(handle, buffer, size), counts=True)  # noqa: B023
             if length < size:
-                return cast(Dict[str, Any], json.loads(buffer.value))
+                stats = Stats(json.loads(buffer.value))
+                # Shown by this cache without a request, in spite of which they were asked for.
+                for name in ("requests", "hits"):
+                    stats[name] += self._shown
+                return stats
             size = length + 1
 
     # Life
 
     def close(self) -> None:
         """Closes the cache. Requests of other threads that are under way raise :class:`Closed`. May be repeated."""
-        handle, self._handle = self._handle, None
+        handle, self._handle, self._plain = self._handle, None, None
+        for twin in list(self._twins):
+            # Its events say so to whoever waits for them, who then closes it.
+            other = twin._handle
+            if other is not None:
+                library.nh_shutdown(other)
         if handle is not None:
             library.nh_close(handle)
 
@@ -315,61 +293,95 @@ class Cache:
         path = None if self._path is None else os.fsdecode(self._path)
         return f"<Cache {path!r}{' closed' if self.closed else ''}>"
 
+    # How it is done
+
+    # No attribute: what refers to itself lives until somebody looks for such, and a cache is closed when nobody has it.
+    @property
+    def _cache(self) -> "Cache":
+        return self
+
+    def _begin(self, cache: ctypes.c_void_p, url: bytes, request: ctypes.c_void_p) -> int:
+        return int(quick.nh_request_new(url, _byref(request)))
+
+    def _wait_idle(self, patience: int) -> bool:
+        def wait(handle: ctypes.c_void_p) -> int:
+            # Without giving the interpreter's lock away where nothing is to be waited for.
+            if quick.nh_activity(handle) == 0:
+                return int(quick.nh_wait_idle(handle, 0))
+            return int(library.nh_wait_idle(handle, patience))
+
+        return self._call(wait, None, (abi.TIMEOUT,)) == abi.OK
+
+    def _for(self, cache: "Cache") -> Fetching:
+        return cache
+
+    def _twin(self) -> "Cache":
+        """Another handle on the same directory, whose events are its own."""
+        twin = Cache(**self._arguments)
+        self._twins.add(twin)
+        if self.closed:
+            twin.close()
+        return twin
+
     def _open(self) -> None:
         handle = ctypes.c_void_p()
-        check(library.nh_open(self._path, ctypes.byref(self._options), ctypes.byref(handle)))
-        self._handle = handle.value
+        check(library.nh_open(self._path, _byref(self._options), _byref(handle)))
+        self._handle = handle
+        # As an argument that is ready to be passed.
+        self._plain = None if self._asks else ctypes.c_void_p.from_param(handle.value)
 
-    def _usable(self, url: Optional[str]) -> int:
+    def _usable(self, url: Optional[str]) -> ctypes.c_void_p:
         handle = self._handle
         if handle is None:
             raise Closed("the cache has been closed", "closed", url)
         return handle
 
     def _call(
-        self, function: Callable[[int], int], url: Optional[str] = None, expected: Tuple[int, ...] = ()
+        self,
+        function: Callable[[ctypes.c_void_p], int],
+        url: Optional[str] = None,
+        expected: Tuple[int, ...] = (),
+        *,
+        counts: bool = False,
     ) -> int:
-        """Calls the library with the cache's handle; once more with another one after ``os.fork()``."""
+        """Calls the library with the cache's handle; once more with another one after ``os.fork()``.
+
+        ``counts`` is for functions that give a number, and a status as a negative one.
+        """
         handle = self._usable(url)
-        status = function(handle)
-        if status in (_prototypes.FORKED, _prototypes.INVALID):
+        given = function(handle)
+        status = _status(given, counts)
+        if status in (abi.FORKED, abi.INVALID):
             # Read on this thread, before another call of the library on it.
             message = library.nh_error_message().decode("utf-8", "replace")
             successor = self._successor(handle, status)
             if successor is None:
                 raise Closed("the cache has been closed", "closed", url)
-            if successor == 0:
+            if not successor:
                 raise error_for(status, message, url)
-            status = function(successor)
+            given = function(successor)
+            status = _status(given, counts)
         if status not in expected:
             check(status, url)
-        return status
+        return given
 
-    def _successor(self, handle: int, status: int) -> Optional[int]:
-        """The handle to go on with when ``handle`` was refused: ``None`` when the cache has been closed meanwhile, 0
+    def _successor(self, handle: ctypes.c_void_p, status: int) -> Optional[ctypes.c_void_p]:
+        """The handle to go on with when ``handle`` was refused: ``None`` when the cache has been closed meanwhile, NULL
         when there is no other. A cache that was opened before ``os.fork()`` opens itself again in the child."""
         with _reopening:
-            if self._handle is None or self._handle != handle:
+            if self._handle is None or self._handle is not handle:
                 return self._handle
-            if status != _prototypes.FORKED:
-                return 0
+            if status != abi.FORKED:
+                return ctypes.c_void_p()
+            # What the parent had under way beside is the parent's.
+            self._twins = weakref.WeakSet()
             self._open()
             library.nh_close(handle)
             return self._handle
 
-    def _perform(self, url: str, **options: Any) -> Any:
-        options.setdefault("delivery", "fresh")
-        ticket = self.submit(url, **options)
-        try:
-            return ticket.result()
-        except BaseException:
-            # After the final event it does nothing.
-            ticket.cancel()
-            raise
 
-
-def _wait_idle(patience: int, handle: int) -> int:
-    return cast(int, library.nh_wait_idle(handle, patience))
+def _status(given: int, counts: bool) -> int:
+    return given if not counts else -given if given < 0 else abi.OK
 
 
 def _opened(kind: Type[Cache], arguments: Dict[str, Any]) -> Cache:

@@ -95,6 +95,13 @@ class Closed(Error):
     """The cache has been closed."""
 
 
+class Frozen(Error):
+    """The request was put into the outbox, to be sent when the network is back."""
+
+    #: What it is called there.
+    outbox_id: Optional[str] = None
+
+
 class Forked(Error):
     """The object belongs to the process that this one was forked from."""
 
@@ -123,6 +130,7 @@ _CLASSES: Dict[int, Type[Error]] = {
     _prototypes.CANCELLED: Cancelled,
     _prototypes.CLOSED: Closed,
     _prototypes.FORKED: Forked,
+    _prototypes.FROZEN: Frozen,
 }
 
 

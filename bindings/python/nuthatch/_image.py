@@ -2,11 +2,11 @@
 
 import ctypes
 import os
-from typing import Any, Dict, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, Union
 
 from . import _prototypes
 from ._errors import error_for
-from ._library import check, library
+from ._library import bare, check, library, quick
 
 SOURCES = {
     _prototypes.SOURCE_MEMORY: "memory",
@@ -22,18 +22,6 @@ _FORMATS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg"}
 Size = Union[int, Tuple[int, int]]
 
 
-class _Pin:
-    """Holds an image of the library, and with it its pixels, for as long as somebody sees them."""
-
-    __slots__ = ("handle",)
-
-    def __init__(self, handle: int) -> None:
-        self.handle = handle
-
-    def __del__(self) -> None:
-        library.nh_image_release(self.handle)
-
-
 class Image:
     """A picture: 8-bit RGBA, sRGB, straight alpha, upright. Immutable, and valid after its cache was closed.
 
@@ -47,7 +35,7 @@ class Image:
     __slots__ = (
         "__weakref__",
         "_address",
-        "_pin",
+        "_handle",
         "age",
         "final_url",
         "height",
@@ -56,6 +44,7 @@ class Image:
         "is_stale",
         "original_size",
         "source",
+        "status",
         "url",
         "width",
     )
@@ -72,6 +61,8 @@ class Image:
     is_in_cache: bool
     #: "memory", "disk", "revalidated" or "network".
     source: str
+    #: The HTTP status of the answer that it was made of; None where there is none.
+    status: Optional[int]
     #: The URL that answered, after redirects, without user and password.
     final_url: str
     #: True when the source is older than it should be: the server couldn't be asked, or is yet to be.
@@ -80,21 +71,40 @@ class Image:
     age: int
     #: True when pixels are missing or wrong because the source is damaged; only with ``allow_truncated``.
     is_partial: bool
+    _address: int
 
-    def __init__(self, handle: int, url: str) -> None:
-        self._pin = _Pin(handle)
-        info = _prototypes.nh_image_info()
-        info.struct_size = ctypes.sizeof(info)
-        check(library.nh_image_get_info(handle, ctypes.byref(info)), url)
-        self.width, self.height = info.width, info.height
-        self.original_size = (info.original_width, info.original_height)
+    def __init__(self, handle: ctypes.c_void_p, url: str) -> None:
+        # Nothing else: whoever shows ten thousand a second asks few of them for more.
+        self._handle = handle
         self.url = url
-        self.is_in_cache = bool(info.is_in_cache)
-        self.source = SOURCES.get(info.source, "network")
-        self.is_partial = bool(info.is_partial)
-        self.is_stale, self.age = bool(info.is_stale), info.age
-        self.final_url = info.final_url.decode() if info.final_url else url
-        self._address: int = info.pixels
+
+    # Whoever sees the pixels holds the image, and only the image's end gives them back.
+    def __del__(self, _release: Callable[[ctypes.c_void_p], int] = bare.nh_image_release) -> None:
+        # Its context manager takes as long as all the rest.
+        try:  # noqa: SIM105
+            _release(self._handle)
+        except AttributeError:
+            pass  # never begun
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # Called for slots that are still empty: all of them are filled at the first question.
+            if name not in _TOLD:
+                raise AttributeError(f"an Image has no {name!r}")
+            info = _prototypes.nh_image_info()
+            info.struct_size = ctypes.sizeof(info)
+            check(quick.nh_image_get_info(self._handle, ctypes.byref(info)), self.url)
+            self.width, self.height = info.width, info.height
+            self.original_size = (info.original_width, info.original_height)
+            self.is_in_cache = bool(info.is_in_cache)
+            self.source = SOURCES.get(info.source, "network")
+            self.is_partial = bool(info.is_partial)
+            self.is_stale, self.age = bool(info.is_stale), info.age
+            self.final_url = info.final_url.decode() if info.final_url else self.url
+            self.status = info.http_status or None
+            self._address = info.pixels
+            return getattr(self, name)
 
     @property
     def size(self) -> Tuple[int, int]:
@@ -105,8 +115,8 @@ class Image:
     def pixels(self) -> memoryview:
         """The pixels as a read-only memoryview of shape (height, width, 4); no copy, and pinned while a view lives."""
         array = (ctypes.c_ubyte * (self.width * self.height * 4)).from_address(self._address)
-        # A view holds the array that it was made from, and the array holds the image's memory.
-        array._pin = self._pin  # type: ignore[attr-defined]
+        # A view holds the array that it was made from, and the array holds the image.
+        array._image = self  # type: ignore[attr-defined]
         return memoryview(array).toreadonly().cast("B").cast("B", (self.height, self.width, 4))
 
     @property
@@ -125,15 +135,17 @@ class Image:
         :param format: "png", or "jpeg", which lays on white what shows through.
         :param quality: of a JPEG, 1 to 100; 92 by default.
         :param small: the smallest PNG, which takes much longer.
+
+        >>> image = cache.thumbnail(picture_url, 64)
+        >>> image.encode()[1:4], image.encode("jpeg", quality=80)[:2]
+        (b'PNG', b'\\xff\\xd8')
         """
         if format not in _FORMATS.values():
             raise error_for(_prototypes.INVALID, f"format must be 'png' or 'jpeg', not {format!r}", self.url)
         number = _prototypes.FORMAT_PNG if format == "png" else _prototypes.FORMAT_JPEG
         setting = quality or 0 if format == "jpeg" else 100 if small else 0
         data, count = ctypes.c_void_p(), ctypes.c_size_t()
-        done = library.nh_image_encode(
-            self._pin.handle, number, setting, ctypes.byref(data), ctypes.byref(count)
-        )
+        done = library.nh_image_encode(self._handle, number, setting, ctypes.byref(data), ctypes.byref(count))
         check(done, self.url)
         return ctypes.string_at(data, count.value)
 
@@ -158,8 +170,38 @@ class Image:
         """What notebooks show."""
         return self.encode("png")
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        # As the bytes of a PNG, which has the same pixels, and what else was told.
+        return (_unpickled, (self.encode("png"), self.url, {name: getattr(self, name) for name in _KEPT}))
+
+    def __copy__(self) -> "Image":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Image":
+        return self
+
     def __repr__(self) -> str:
         return f"<Image {self.width}x{self.height} {self.url}>"
+
+
+#: What is asked of the library when somebody asks for it, and what of that a pickle has beside the pixels.
+_KEPT = ("age", "final_url", "is_in_cache", "is_partial", "is_stale", "original_size", "source", "status")
+_TOLD = frozenset([*_KEPT, "_address", "height", "width"])
+
+
+def decoded(data: bytes, wanted: _prototypes.nh_image_options, url: str) -> Image:
+    """An image of bytes that come from no cache."""
+    made = ctypes.c_void_p()
+    check(library.nh_image_decode(data, len(data), ctypes.byref(wanted), ctypes.byref(made)), url)
+    return Image(made, url)
+
+
+def _unpickled(data: bytes, url: str, told: Dict[str, Any]) -> Image:
+    image = decoded(data, options(65535, "fit", False, "best", False, 2**62 - 1, url), url)
+    assert image.width  # asks for all, some of which is then put right
+    for name, value in told.items():
+        setattr(image, name, value)
+    return image
 
 
 def sides(size: Size, url: str) -> Tuple[int, int]:

@@ -927,6 +927,15 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
+    "nh_image_decode": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.POINTER(nh_image_options),
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
     "nh_image_get_info": (
         ctypes.c_uint32,
         [
@@ -1545,6 +1554,15 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         "nh_status",
         [
             "nh_response *",
+            "const nh_image_options *",
+            "nh_image **",
+        ],
+    ),
+    "nh_image_decode": (
+        "nh_status",
+        [
+            "const void *",
+            "size_t",
             "const nh_image_options *",
             "nh_image **",
         ],

@@ -7,6 +7,15 @@ from . import _prototypes
 from ._errors import error_for
 from ._library import check, library
 
+#: As many requests as are taken to run at once while nobody says how many may.
+AUTOMATIC = 64
+_room = AUTOMATIC
+
+
+def room() -> int:
+    """How many requests run at once, or so."""
+    return _room
+
 
 def queue(
     *,
@@ -25,6 +34,7 @@ def queue(
     >>> nuthatch.queue(per_host=2)
     >>> nuthatch.queue()
     """
+    global _room
     wanted = _prototypes.nh_queue_options()
     wanted.struct_size = ctypes.sizeof(wanted)
     for name, number in [("concurrency", concurrency), ("per_host", per_host)]:
@@ -44,3 +54,4 @@ def queue(
             )
         wanted.inflight_bytes = inflight_bytes or -1
     check(library.nh_queue_set(ctypes.byref(wanted)))
+    _room = concurrency if isinstance(concurrency, int) else AUTOMATIC

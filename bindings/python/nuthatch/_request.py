@@ -1,15 +1,117 @@
 """Requests: what may be said of one, and how the library is told."""
 
 import ctypes
-from contextlib import contextmanager
-from typing import Any, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+import os
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Awaitable,
+    Callable,
+    Dict,
+    Iterable,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 from . import _prototypes as abi
 from ._errors import error_for
 from ._image import MODES, QUALITIES, Size, sides
-from ._library import check, encode, library
+from ._library import bare, check, encode, quick
+
+if TYPE_CHECKING:
+    from typing_extensions import TypedDict, Unpack  # no need for it at run time
+
+    from ._response import Response
+
+    class Sent(TypedDict, total=False):
+        """What a request sends."""
+
+        headers: "HeaderArgument"
+        body: "Bytes"
+        json: Any
+        form: "Fields"
+        files: "Files"
+        user: Optional[Tuple[str, str]]
+
+    class Limits(TypedDict, total=False):
+        """What a request, or all of a site, may say otherwise than the cache."""
+
+        timeout: Optional[float]
+        deadline: Optional[float]
+        retries: Optional[int]
+        max_bytes: int
+        max_pixels: int
+        policy: Optional[str]
+        validator_ttl: Optional[float]
+        image_ttl: Optional[float]
+        no_cache_ttl: Optional[float]
+        heuristic: Optional[float]
+        guard: Optional[str]
+        partition: Optional[str]
+        ask_headers: "AskHeaders"
+        ask_credentials: "AskCredentials"
+        ask_verdict: "AskVerdict"
+
+    class Sending(Sent, Limits, total=False):
+        """What may be said of any request; :meth:`Cache.submit` explains it."""
+
+        mode: str
+        enlarge: bool
+        quality: str
+        allow_truncated: bool
+        early_stop: bool
+        delivery: str
+        priority: int
+        tag: Optional[str]
+        key: Optional[str]
+        ignore_query: bool
+
+    class Wishes(Sending, total=False):
+        """The same where it is said as an option."""
+
+        method: str
+        progress: bool
+
+    class SiteWishes(Limits, total=False):
+        """What a site may be told."""
+
+        headers: "HeaderArgument"
+        user: Optional[Tuple[str, str]]
+        user_agent: Optional[str]
+        accept: Optional[str]
+        proxy: Optional[str]
+
+    class CacheWishes(Limits, total=False):
+        """What a cache may be told."""
+
+        headers: "HeaderArgument"
+        user_agent: Optional[str]
+        accept: Optional[str]
+        proxy: Optional[str]
+        memory_bytes: int
+        memory_items: int
+        disk_bytes: int
+        spill: Optional[str]
+        store: Optional[str]
+        keep_source: Optional[bool]
+        allow_files: bool
+
+    __all__ = ["Unpack"]
 
 HeaderArgument = Union[Mapping[str, str], Iterable[Tuple[str, str]], None]
+Bytes = Union[bytes, bytearray, memoryview, None]
+Fields = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
+#: Bytes, or a pair of a file's name and bytes, or a path, by the name of the field.
+Files = Union[Mapping[str, Any], None]
+AskHeaders = Optional[Callable[[str], Union[HeaderArgument, Awaitable[HeaderArgument]]]]
+_User = Optional[Tuple[str, str]]
+AskCredentials = Optional[Callable[["Response"], Union[_User, Awaitable[_User]]]]
+_Verdict = Union[bool, str, None]
+AskVerdict = Optional[Callable[["Response"], Union[_Verdict, Awaitable[_Verdict]]]]
 
 POLICIES = {
     "kit": abi.POLICY_KIT,
@@ -19,6 +121,11 @@ POLICIES = {
 }
 GUARDS = {"guarded": abi.GUARD_GUARDED, "public": abi.GUARD_PUBLIC, "any": abi.GUARD_ANY}
 DELIVERIES = {"twice": abi.DELIVERY_TWICE, "first": abi.DELIVERY_FIRST, "fresh": abi.DELIVERY_FRESH}
+QUESTIONS = {
+    "ask_headers": abi.ASK_HEADERS,
+    "ask_credentials": abi.ASK_CREDENTIALS,
+    "ask_verdict": abi.ASK_VERDICT,
+}
 
 #: The largest number that the C side takes.
 LARGEST = 2**63 - 1
@@ -26,7 +133,9 @@ LARGEST = 2**63 - 1
 
 def pairs(headers: HeaderArgument) -> List[Tuple[str, str]]:
     """Headers as a list of pairs."""
-    return list(headers.items() if isinstance(headers, Mapping) else headers or [])
+    # A mapping's items, told apart by hand: an iterable of pairs may be called a mapping of pairs, too.
+    lines: Any = headers.items() if isinstance(headers, Mapping) else headers or ()
+    return list(lines)
 
 
 def chosen(word: Optional[str], words: Mapping[str, int], what: str) -> int:
@@ -47,6 +156,15 @@ def milliseconds(seconds: Optional[float], what: str) -> int:
     return max(1, int(min(seconds, 2**52) * 1000))
 
 
+def lifetime(seconds: Optional[float], what: str) -> int:
+    """A number of the policy in seconds, as the C side has it: 0 for what isn't given, negative for none."""
+    if seconds is None:
+        return 0
+    if not seconds >= 0:
+        raise error_for(abi.INVALID, f"{what} must be a number of seconds, 0 or more, not {seconds!r}", None)
+    return int(min(seconds, 2**52)) or -1
+
+
 def as_json(value: Any) -> bytes:
     """A value as JSON."""
     import json  # here, because it is half of what loading the package would cost
@@ -54,105 +172,215 @@ def as_json(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-@contextmanager
-def draft(
-    url: str,
-    *,
-    method: str = "GET",
-    headers: HeaderArgument = None,
-    body: Union[bytes, bytearray, memoryview, None] = None,
-    json: Any = None,
-    user: Optional[Tuple[str, str]] = None,
-    timeout: Optional[float] = -1,
-    deadline: Optional[float] = -1,
-    retries: Optional[int] = None,
-    max_bytes: int = 0,
-    max_pixels: int = 0,
-    sizes: Sequence[Size] = (),
-    mode: str = "fit",
-    enlarge: bool = False,
-    quality: str = "best",
-    allow_truncated: bool = False,
-    early_stop: bool = False,
-    delivery: str = "twice",
-    priority: int = 0,
-    tag: Optional[str] = None,
-    policy: Optional[str] = None,
-    guard: Optional[str] = None,
-    key: Optional[str] = None,
-    ignore_query: bool = False,
-    partition: Optional[str] = None,
-    progress: bool = False,
-) -> Iterator[ctypes.c_void_p]:
-    """A request of the library, for as long as the block lasts."""
-    lines = pairs(headers)
+def _as_form(fields: Fields) -> bytes:
+    from urllib.parse import urlencode
+
+    return urlencode(_items(fields), True).encode()
+
+
+def _items(fields: Fields) -> List[Tuple[str, Any]]:
+    lines: Any = fields.items() if isinstance(fields, Mapping) else fields or ()
+    return list(lines)
+
+
+def _as_files(fields: Fields, files: Mapping[str, Any]) -> Tuple[bytes, str]:
+    """A multipart body, and its Content-Type."""
+    boundary = "nuthatch-" + os.urandom(16).hex()
+    parts = []
+
+    def add(name: str, data: bytes, file: Optional[str] = None) -> None:
+        # As browsers have it: what would end the line or the name is percent-encoded.
+        def quoted(text: str) -> str:
+            return text.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
+
+        head = f'--{boundary}\r\nContent-Disposition: form-data; name="{quoted(name)}"'
+        if file is not None:
+            head += f'; filename="{quoted(file)}"\r\nContent-Type: application/octet-stream'
+        parts.append(head.encode() + b"\r\n\r\n" + data + b"\r\n")
+
+    for name, value in _items(fields):
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            add(name, one if isinstance(one, bytes) else str(one).encode())
+    for name, value in files.items():
+        if isinstance(value, tuple):
+            add(name, bytes(memoryview(value[1])), value[0])
+        elif isinstance(value, (bytes, bytearray, memoryview)):
+            add(name, bytes(value), name)
+        else:
+            with open(value, "rb") as file:
+                add(name, file.read(), os.path.basename(os.fspath(value)))
+    parts.append(f"--{boundary}--\r\n".encode())
+    return b"".join(parts), f"multipart/form-data; boundary={boundary}"
+
+
+def prepared(options: Dict[str, Any], url: str) -> Dict[str, Any]:
+    """Options with headers as pairs, and with ``json``, ``form`` and ``files`` made a ``body``: to be used again."""
+    if "headers" in options:
+        options["headers"] = pairs(options["headers"])
+    json, form, files = options.pop("json", None), options.pop("form", None), options.pop("files", None)
+    if json is None and form is None and files is None:
+        return options
+    if options.get("body") is not None or (json is not None and not (form is files is None)):
+        raise error_for(abi.INVALID, "of body, json, and form with files there can be one", url)
     if json is not None:
-        if body is not None:
-            raise error_for(abi.INVALID, "body and json exclude each other", url)
-        body = as_json(json)
-        if not any(name.lower() == "content-type" for name, _ in lines):
-            lines.append(("Content-Type", "application/json"))
-    if max_bytes < 0 or not 0 <= max_pixels < 2**62:
-        raise error_for(
-            abi.INVALID, f"max_bytes and max_pixels must be positive: {max_bytes}, {max_pixels}", url
-        )
-    if mode not in MODES or quality not in QUALITIES:
-        known = f"mode one of {list(MODES)}, quality one of {list(QUALITIES)}"
-        raise error_for(abi.INVALID, f"{known}; not {mode!r}, {quality!r}", url)
-    if not -10 <= priority <= 10:
-        raise error_for(abi.INVALID, f"priority must be -10 to 10, not {priority}", url)
-    if retries is not None and not 0 <= retries < 2**31:
-        raise error_for(abi.INVALID, f"retries must be 0 or more, not {retries}", url)
+        body, kind = as_json(json), "application/json"
+    elif files is not None:
+        body, kind = _as_files(form, files)
+    else:
+        body, kind = _as_form(form), "application/x-www-form-urlencoded"
+    options["body"], lines = body, options.get("headers", [])
+    if not any(name.lower() == "content-type" for name, _ in lines):
+        options["headers"] = [*lines, ("Content-Type", kind)]
+    return options
+
+
+def describe(
+    request: ctypes.c_void_p, url: str, boxes: Sequence[Tuple[int, int]], options: Mapping[str, Any]
+) -> None:
+    """Tells a request of the library what is said of it."""
+    for width, height in boxes:
+        check(bare.nh_request_add_size(request, width, height), url)
+    asks = 0
+    ttls: Dict[str, int] = {}
+    for name, value in options.items():
+        if name in _SETTERS:
+            _SETTERS[name](request, value, url)
+        elif name in QUESTIONS:
+            asks |= QUESTIONS[name] if value is not None else 0
+        elif name in _LIFETIMES:
+            ttls[name] = lifetime(value, name)
+        elif name == "heuristic":
+            ttls.setdefault("heuristic", 0)
+        else:
+            raise TypeError(f"a request has no option {name!r}")
+    if asks:
+        check(quick.nh_request_set_asks(request, asks), url)
+    if ttls:
+        share = heuristic(options.get("heuristic"))
+        given = [ttls.get(name, 0) for name in _LIFETIMES]
+        check(quick.nh_request_set_lifetimes(request, *given, share), url)
+
+
+def heuristic(share: Optional[float]) -> float:
+    """A share of time as the C side has it: 0 for what isn't given, negative for none."""
+    if share is None:
+        return 0.0
+    if not share >= 0:
+        raise error_for(abi.INVALID, f"heuristic must be 0 or more, not {share!r}", None)
+    return float(share) or -1.0
+
+
+def boxes_of(sizes: Sequence[Size], url: str) -> List[Tuple[int, int]]:
+    """The sides of several boxes."""
     boxes = [sides(size, url) for size in sizes]
+    if len(boxes) > 64:
+        raise error_for(abi.INVALID, f"{len(boxes)} sizes; 64 at most", url)
+    return boxes
 
-    request = ctypes.c_void_p()
-    check(library.nh_request_new(encode(url, "url"), ctypes.byref(request)), url)
-    try:
 
-        def say(what: str, *values: Any) -> None:
-            check(getattr(library, f"nh_request_{what}")(request, *values), url)
+_Setter = Callable[[ctypes.c_void_p, Any, str], None]
 
-        say("set_method", encode(method, "method"))
-        for name, value in lines:
-            say("add_header", encode(name, "header"), encode(value, "header"))
-        if body is not None:
-            # Not bytes(body) alone: of a number it makes as many zeros.
-            data = bytes(memoryview(body))
-            say("set_body", data, len(data))
-        if user is not None:
-            say("set_user", encode(user[0], "user"), encode(user[1], "password"))
-        for width, height in boxes:
-            say("add_size", width, height)
-        say("set_mode", MODES[mode])
-        say("set_quality", QUALITIES[quality])
-        say("set_enlarge", int(enlarge))
-        say("set_allow_truncated", int(allow_truncated))
-        say("set_early_stop", int(early_stop))
-        say("set_delivery", chosen(delivery, DELIVERIES, "delivery"))
-        say("set_priority", priority)
-        if tag is not None:
-            say("set_tag", encode(tag, "tag"))
-        if policy is not None:
-            say("set_policy", chosen(policy, POLICIES, "policy"))
-        if guard is not None:
-            say("set_guard", chosen(guard, GUARDS, "guard"))
-        if key is not None:
-            say("set_key", encode(key, "key"))
-        say("set_ignore_query", int(ignore_query))
-        if partition is not None:
-            say("set_partition", encode(partition, "partition"))
-        if timeout != -1:
-            say("set_timeout", milliseconds(timeout, "timeout"))
-        if deadline != -1:
-            say("set_deadline", milliseconds(deadline, "deadline"))
-        if retries is not None:
-            # 0 means "not given" there.
-            say("set_retries", retries or -1)
-        say("set_max_bytes", min(max_bytes, LARGEST))
-        say("set_max_pixels", max_pixels)
-        say("set_progress", int(progress))
-        # Its events are waited for by its ticket, and nobody polls.
-        say("set_quiet", 1)
-        yield request
-    finally:
-        library.nh_request_release(request)
+
+def _text(what: str) -> _Setter:
+    function = getattr(quick, f"nh_request_set_{what}")
+
+    def put(request: ctypes.c_void_p, value: Any, url: str) -> None:
+        if value is not None:
+            check(function(request, encode(value, what)), url)
+
+    return put
+
+
+def _number(what: str, made: Callable[[Any], int]) -> _Setter:
+    function = getattr(quick, f"nh_request_set_{what}")
+
+    def put(request: ctypes.c_void_p, value: Any, url: str) -> None:
+        check(function(request, made(value)), url)
+
+    return put
+
+
+def _headers(request: ctypes.c_void_p, value: Any, url: str) -> None:
+    for name, text in value:
+        check(quick.nh_request_add_header(request, encode(name, "header"), encode(text, "header")), url)
+
+
+def _body(request: ctypes.c_void_p, value: Any, url: str) -> None:
+    if value is not None:
+        # Not bytes(body) alone: of a number it makes as many zeros.
+        data = value if isinstance(value, bytes) else bytes(memoryview(value))
+        check(quick.nh_request_set_body(request, data, len(data)), url)
+
+
+def _user(request: ctypes.c_void_p, value: Any, url: str) -> None:
+    if value is not None:
+        check(quick.nh_request_set_user(request, encode(value[0], "user"), encode(value[1], "password")), url)
+
+
+def _limit(what: str) -> _Setter:
+    function = getattr(quick, f"nh_request_set_{what}")
+
+    def put(request: ctypes.c_void_p, value: Any, url: str) -> None:
+        if value != -1:
+            check(function(request, milliseconds(value, what)), url)
+
+    return put
+
+
+def _bounded(what: str, least: int, most: int) -> Callable[[Any], int]:
+    def made(value: Any) -> int:
+        if not isinstance(value, int) or not least <= value <= most:
+            raise error_for(abi.INVALID, f"{what} must be {least} to {most}, not {value!r}", None)
+        return value
+
+    return made
+
+
+def _at_most(what: str) -> Callable[[Any], int]:
+    def made(value: Any) -> int:
+        if not isinstance(value, int) or value < 0:
+            raise error_for(abi.INVALID, f"{what} must be a positive number, not {value!r}", None)
+        return min(value, LARGEST)
+
+    return made
+
+
+def attempts(value: Optional[int]) -> int:
+    """``retries`` as the C side has it, where 0 means "not given"."""
+    if value is None:
+        return 0
+    if not 0 <= value < 2**31:
+        raise error_for(abi.INVALID, f"retries must be 0 or more, not {value}", None)
+    return value or -1
+
+
+def _word(what: str, words: Mapping[str, int]) -> Callable[[Any], int]:
+    return lambda value: chosen(value, words, what)
+
+
+_LIFETIMES = ("validator_ttl", "image_ttl", "no_cache_ttl")
+_SETTERS: Dict[str, _Setter] = {
+    "method": _text("method"),
+    "headers": _headers,
+    "body": _body,
+    "user": _user,
+    "timeout": _limit("timeout"),
+    "deadline": _limit("deadline"),
+    "retries": _number("retries", attempts),
+    "max_bytes": _number("max_bytes", _at_most("max_bytes")),
+    "max_pixels": _number("max_pixels", _at_most("max_pixels")),
+    "mode": _number("mode", _word("mode", MODES)),
+    "enlarge": _number("enlarge", int),
+    "quality": _number("quality", _word("quality", QUALITIES)),
+    "allow_truncated": _number("allow_truncated", int),
+    "early_stop": _number("early_stop", int),
+    "delivery": _number("delivery", _word("delivery", DELIVERIES)),
+    "priority": _number("priority", _bounded("priority", -10, 10)),
+    "tag": _text("tag"),
+    "policy": _number("policy", _word("policy", POLICIES)),
+    "guard": _number("guard", _word("guard", GUARDS)),
+    "key": _text("key"),
+    "ignore_query": _number("ignore_query", int),
+    "partition": _text("partition"),
+    "progress": _number("progress", int),
+}

@@ -2,12 +2,12 @@
 
 import ctypes
 import re
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from . import _prototypes
 from ._errors import HTTPStatusError
-from ._image import SOURCES, Image, Size, options
-from ._library import check, library
+from ._image import SOURCES, Image, Size, decoded, options
+from ._library import bare, check, library, quick
 
 
 class Headers(Mapping[str, str]):
@@ -42,6 +42,9 @@ class Headers(Mapping[str, str]):
         """Every value of a name, in order."""
         return [value for key, value in self._lines if key.lower() == name.lower()]
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return (Headers, (self.items(),))
+
     def __repr__(self) -> str:
         return f"Headers({self._lines!r})"
 
@@ -54,30 +57,49 @@ class Response:
     (200, True, 'text/plain', b'hello')
     """
 
+    _body: bytes
+    _count: int
+    _interims: int
+    _place: Tuple[int, int]
+
     __slots__ = (
+        "__weakref__",
         "_body",
+        "_count",
         "_handle",
+        "_interims",
         "_place",
+        "age",
         "final_url",
         "headers",
+        "interim",
         "is_in_cache",
+        "is_stale",
+        "reason",
         "redirects",
         "seconds",
         "source",
         "status",
         "url",
-        "__weakref__",
     )
 
     #: The HTTP status, such as 200.
     status: int
+    #: The words after it; empty where the server sent none.
+    reason: str
     #: The URL as it was passed.
     url: str
     #: The URL that answered, after redirects, without user and password.
     final_url: str
     headers: Headers
+    #: What came before it, such as early hints: status and headers of each.
+    interim: List[Tuple[int, Headers]]
     #: True when the bytes were in the cache before the request was submitted.
     is_in_cache: bool
+    #: True when the answer is older than it should be: the server couldn't be asked, or is yet to be.
+    is_stale: bool
+    #: How old it is, in seconds, by the rules of HTTP.
+    age: int
     #: "memory", "disk", "revalidated" or "network".
     source: str
     #: How many redirects were followed.
@@ -85,28 +107,63 @@ class Response:
     #: How long the last exchange took.
     seconds: float
 
-    def __init__(self, handle: int, url: str) -> None:
-        self._handle: Optional[int] = handle
+    def __init__(self, handle: Optional[ctypes.c_void_p], url: str) -> None:
+        self._handle = handle
+        self.url = url
+
+    def __del__(self, _release: Callable[[ctypes.c_void_p], int] = bare.nh_response_release) -> None:
+        try:
+            if self._handle is not None:
+                _release(self._handle)
+        except AttributeError:
+            pass  # never begun
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # Called for slots that are still empty: filled when somebody asks.
+            if name == "_body":
+                self._body = ctypes.string_at(*self._place)
+            elif name == "headers":
+                self.headers = Headers([_header(self._handle, line) for line in range(self._count)])
+            elif name == "interim":
+                self.interim = [_interim(self._handle, number) for number in range(self._interims)]
+            elif name not in _TOLD:
+                raise AttributeError(f"a Response has no {name!r}")
+            else:
+                self._fill()
+            return getattr(self, name)
+
+    def _fill(self) -> None:
         info = _prototypes.nh_response_info()
         info.struct_size = ctypes.sizeof(info)
-        check(library.nh_response_get_info(handle, ctypes.byref(info)), url)
-        self.status = info.status
-        self.url = url
+        check(quick.nh_response_get_info(self._handle, ctypes.byref(info)), self.url)
+        self.status, self.reason = info.status, info.reason.decode("utf-8", "replace")
         self.final_url = info.final_url.decode()
-        self.is_in_cache = bool(info.is_in_cache)
+        self.is_in_cache, self.is_stale = bool(info.is_in_cache), bool(info.is_stale)
         self.source = SOURCES.get(info.source, "network")
-        self.redirects = info.redirects
-        self.seconds = info.total_us / 1e6
-        self._body: Optional[bytes] = None
+        self.age, self.redirects, self.seconds = info.age, info.redirects, info.total_us / 1e6
         self._place = (info.body, info.body_size)
-        self.headers = Headers([_header(handle, index) for index in range(info.header_count)])
+        self._count, self._interims = info.header_count, info.interim_count
 
     @property
     def body(self) -> bytes:
         """The bytes of the body."""
-        if self._body is None:
-            self._body = ctypes.string_at(*self._place)
         return self._body
+
+    @property
+    def view(self) -> memoryview:
+        """The bytes of the body where they lie, read-only and without a copy; pinned while a view lives."""
+        if self._handle is None:
+            return memoryview(self._body)
+        address, size = self._place
+        array = (ctypes.c_ubyte * size).from_address(address)
+        array._response = self  # type: ignore[attr-defined]
+        return memoryview(array).toreadonly().cast("B")
+
+    def __buffer__(self, flags: int) -> memoryview:
+        """``memoryview(response)``, from Python 3.12."""
+        return self.view
 
     @property
     def ok(self) -> bool:
@@ -129,6 +186,12 @@ class Response:
         import json  # here, because it is half of what loading the package would cost
 
         return json.loads(self.body)
+
+    def xml(self) -> Any:
+        """The body as XML: its root, an ``xml.etree.ElementTree.Element``. Raises ``ParseError`` when it is none."""
+        import xml.etree.ElementTree as ElementTree
+
+        return ElementTree.fromstring(self.body)
 
     def raise_for_status(self) -> "Response":
         """Raises :class:`HTTPStatusError` unless the status is a success; returns the response itself."""
@@ -160,25 +223,51 @@ class Response:
         :raises NotAnImage, UnsupportedFormat, Corrupt, ...: when there is no picture to be had.
         """
         wanted = options(size, mode, enlarge, quality, allow_truncated, max_pixels, self.url)
+        if self._handle is None:
+            return decoded(self.body, wanted, self.url)
         made = ctypes.c_void_p()
         done = library.nh_response_image(self._handle, ctypes.byref(wanted), ctypes.byref(made))
         check(done, self.url)
-        return Image(made.value or 0, self.url)
+        return Image(made, self.url)
 
-    def _release(self) -> None:
-        handle, self._handle = self._handle, None
-        if handle is not None:
-            library.nh_response_release(handle)
+    def __reduce__(self) -> Tuple[Any, ...]:
+        # As bytes, and what was told of them.
+        told = {name: getattr(self, name) for name in _TOLD if name not in ("_count", "_interims", "_place")}
+        return (_unpickled, (self.body, self.url, self.headers, self.interim, told))
 
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None) is not None:
-            self._release()
+    def __copy__(self) -> "Response":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Response":
+        return self
 
     def __repr__(self) -> str:
-        return f"<Response {self.status} {self.final_url} {self._place[1]} bytes>"
+        return f"<Response {self.status} {self.final_url} {len(self.view)} bytes>"
 
 
-def _header(handle: int, index: int) -> Tuple[str, str]:
+#: What the library is asked for when somebody asks for it.
+_TOLD = frozenset(set(Response.__slots__) - {"__weakref__", "_body", "_handle", "headers", "interim", "url"})
+
+
+def _unpickled(
+    body: bytes, url: str, headers: Headers, interim: List[Tuple[int, Headers]], told: Dict[str, Any]
+) -> Response:
+    response = Response(None, url)
+    response._body, response.headers, response.interim = body, headers, interim
+    for name, value in told.items():
+        setattr(response, name, value)
+    return response
+
+
+def _header(handle: Optional[ctypes.c_void_p], index: int) -> Tuple[str, str]:
     name, value = ctypes.c_char_p(), ctypes.c_char_p()
-    check(library.nh_response_header_at(handle, index, ctypes.byref(name), ctypes.byref(value)))
+    check(quick.nh_response_header_at(handle, index, ctypes.byref(name), ctypes.byref(value)))
     return (name.value or b"").decode(), (value.value or b"").decode()
+
+
+def _interim(handle: Optional[ctypes.c_void_p], number: int) -> Tuple[int, Headers]:
+    told = _prototypes.nh_interim()
+    told.struct_size = ctypes.sizeof(told)
+    check(quick.nh_response_interim_at(handle, number, ctypes.byref(told)))
+    lines = (_prototypes.nh_header * told.header_count).from_address(told.headers) if told.headers else ()
+    return told.status, Headers([(line.name.decode(), line.value.decode()) for line in lines])

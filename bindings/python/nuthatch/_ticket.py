@@ -3,19 +3,36 @@
 import ctypes
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Generic,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    TypeVar,
+    Union,
+    cast,
+)
 
 from . import _prototypes as abi
 from ._errors import Error, error_for
-from ._image import SOURCES, Image
-from ._library import check, library
+from ._image import SOURCES, Image, Size
+from ._library import bare, check, library, quick
+from ._questions import ask, tell
 from ._response import Response
 
 if TYPE_CHECKING:
-    from ._cache import Cache
+    from ._fetching import Fetching
 
 #: A blocking call looks this often (in milliseconds) whether Ctrl-C was pressed.
 PATIENCE = 100
+
+#: What a request comes to: a response, an image, or the images of several sizes.
+Result = Union[Response, Image, List[Image]]
+T = TypeVar("T")
 
 _KINDS = {
     abi.EVENT_PROGRESS: "progress",
@@ -34,11 +51,21 @@ _STATES = {
     abi.TICKET_CANCELLED: "cancelled",
 }
 
+#: In the shape in which they are passed unchecked.
+NO_WAIT = ctypes.c_int64(0)
+EVENT_SIZE = ctypes.c_size_t(ctypes.sizeof(abi.nh_event))
 
-class Event:
-    """What happened to a request. Exactly one event of a ticket is final, and it is the last."""
+
+class Event(Generic[T]):
+    """What happened to a request. Exactly one event of a ticket is final, and it is the last.
+
+    >>> for event in cache.submit(picture_url, size=64).events():
+    ...     print(event.kind, event.is_final, event.is_in_cache, event.image.size)
+    fresh True False (64, 48)
+    """
 
     __slots__ = (
+        "_many",
         "bytes_done",
         "bytes_total",
         "error",
@@ -49,6 +76,7 @@ class Event:
         "kind",
         "response",
         "source",
+        "status",
         "url",
     )
 
@@ -61,6 +89,8 @@ class Event:
     is_stale: bool
     #: "memory", "disk", "revalidated" or "network"; None where there is no answer.
     source: Optional[str]
+    #: The HTTP status of the answer, or of the one that was no success; None where there is none.
+    status: Optional[int]
     #: The answer, where no sizes were asked for.
     response: Optional[Response]
     #: The images, in the order of the sizes.
@@ -73,51 +103,118 @@ class Event:
     #: The URL as it was passed.
     url: str
 
-    def __init__(self, told: abi.nh_event, url: str) -> None:
+    def __init__(self, told: abi.nh_event, url: str, many: bool) -> None:
         self.url = url
+        self._many = many
         self.kind = _KINDS.get(told.kind, "failed")
         self.is_final = bool(told.is_final)
         self.is_in_cache = bool(told.is_in_cache)
         self.is_stale = bool(told.is_stale)
         self.source = SOURCES.get(told.source)
+        self.status = told.http_status or None
         self.bytes_done = told.bytes_done
         self.bytes_total = None if told.bytes_total < 0 else told.bytes_total
         self.error = None
         if told.code != abi.OK:
             message = ctypes.string_at(told.message).decode("utf-8", "replace") if told.message else ""
             self.error = error_for(told.code, message, url)
-            self.error.status = told.http_status or None
+            self.error.status = self.status
             self.error.retry_after = told.retry_after if told.retry_after > 0 else None
         self.response = None
         if told.response:
-            handle, told.response = told.response, None
+            handle, told.response = ctypes.c_void_p(told.response), None
             self.response = Response(handle, url)
         self.images = []
         if told.images:
             handles = (ctypes.c_void_p * told.image_count).from_address(told.images)
             for place in range(told.image_count):
                 # Taken out one by one: what is left of them is the event's to release.
-                handle, handles[place] = handles[place], None
-                self.images.append(Image(handle, url))
+                image, handles[place] = ctypes.c_void_p(handles[place]), None
+                self.images.append(Image(image, url))
 
     @property
     def image(self) -> Optional[Image]:
         """The first of the images."""
         return self.images[0] if self.images else None
 
-    def result(self) -> Union[Response, Image, List[Image]]:
-        """The response, the image, or the images of several sizes; raises the error where there is one."""
+    def result(self) -> T:
+        """The response, the image of ``size``, or the images of ``sizes`` in a list; raises what went wrong."""
         if self.error is not None:
             raise self.error
         if self.response is not None:
-            return self.response
-        return self.images[0] if len(self.images) == 1 else self.images
+            return cast(T, self.response)
+        return cast(T, self.images if self._many else self.images[0])
 
     def __repr__(self) -> str:
         return f"<Event {self.kind}{' final' if self.is_final else ''} {self.url}>"
 
 
-class Ticket:
+class Asked(Generic[T]):
+    """What tickets have in common, however they are waited for."""
+
+    def __init__(
+        self,
+        fetching: "Fetching",
+        handle: ctypes.c_void_p,
+        url: str,
+        size: Optional[Size],
+        sizes: Any,
+        options: Mapping[str, Any],
+    ) -> None:
+        #: The URL as it was passed.
+        self.url = url
+        self._fetching = fetching
+        self._handle = handle
+        self._wanted = (size, sizes)
+        self._options = options
+        self._final: Optional[Event[T]] = None
+        self._failure: Optional[BaseException] = None
+
+    @property
+    def state(self) -> str:
+        """ "queued", "running", "done" or "cancelled"."""
+        state = ctypes.c_uint32()
+        check(quick.nh_ticket_state(self._handle, ctypes.byref(state)), self.url)
+        return _STATES.get(state.value, "done")
+
+    def cancel(self) -> None:
+        """Ends the request: its final event is "cancelled", unless it had one before."""
+        quick.nh_cancel(self._handle)
+
+    def set_priority(self, priority: int) -> None:
+        """Gives it another place in the queue, -10 to 10, higher ones first."""
+        if not -10 <= priority <= 10:
+            raise error_for(abi.INVALID, f"priority must be -10 to 10, not {priority}", self.url)
+        check(quick.nh_set_priority(self._handle, priority), self.url)
+
+    def __del__(self, _release: Callable[[ctypes.c_void_p], int] = bare.nh_ticket_release) -> None:
+        _release(self._handle)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.url}>"
+
+    def _event(self, told: abi.nh_event) -> Event[T]:
+        try:
+            event: Event[T] = Event(told, self.url, self._wanted[0] is None)
+        finally:
+            bare.nh_event_clear(ctypes.byref(told))
+        if event.is_final:
+            self._final = event
+        return event
+
+    def _result(self) -> T:
+        if self._failure is not None:
+            raise self._failure
+        assert self._final is not None
+        return self._final.result()
+
+    def _fail(self, failure: BaseException) -> None:
+        """What a function that was asked raised ends the request, and is raised by who waits for it."""
+        self._failure = failure
+        self.cancel()
+
+
+class Ticket(Asked[T]):
     """A request under way. Letting go of a ticket never cancels it.
 
     >>> ticket = cache.submit(picture_url, size=64, priority=5)
@@ -127,35 +224,25 @@ class Ticket:
     'done'
     """
 
-    def __init__(self, cache: "Cache", handle: int, url: str, arguments: Dict[str, Any]) -> None:
-        #: The URL as it was passed.
-        self.url = url
-        self._cache = cache
-        self._handle = handle
-        self._arguments = arguments
-        self._final: Optional[Event] = None
+    def __init__(
+        self,
+        fetching: "Fetching",
+        handle: ctypes.c_void_p,
+        url: str,
+        size: Optional[Size],
+        sizes: Any,
+        options: Mapping[str, Any],
+    ) -> None:
+        super().__init__(fetching, handle, url, size, sizes, options)
         self._lock = threading.Lock()
 
-    @property
-    def state(self) -> str:
-        """ "queued", "running", "done" or "cancelled"."""
-        state = ctypes.c_uint32()
-        check(library.nh_ticket_state(self._handle, ctypes.byref(state)), self.url)
-        return _STATES.get(state.value, "done")
-
-    def cancel(self) -> None:
-        """Ends the request: its final event is "cancelled", unless it had one before."""
-        library.nh_cancel(self._handle)
-
-    def set_priority(self, priority: int) -> None:
-        """Gives it another place in the queue, -10 to 10, higher ones first."""
-        check(library.nh_set_priority(self._handle, priority), self.url)
-
-    def resubmit(self) -> "Ticket":
+    def resubmit(self) -> "Ticket[T]":
         """The same request once more."""
-        return self._cache.submit(self.url, **self._arguments)
+        size, sizes = self._wanted
+        again = self._fetching.submit(self.url, size=size, sizes=sizes, **self._options)
+        return cast("Ticket[T]", again)
 
-    def events(self, timeout: Optional[float] = None) -> Iterator[Event]:
+    def events(self, timeout: Optional[float] = None) -> Iterator[Event[T]]:
         """The events as they come, the final one last.
 
         :raises TimeoutError: when none came for ``timeout`` seconds.
@@ -167,8 +254,10 @@ class Ticket:
                     break
                 raise error_for(abi.TIMEOUT, f"no event within {timeout} s: {self.url}", self.url)
             yield event
+        if self._failure is not None:
+            raise self._failure
 
-    def result(self, timeout: Optional[float] = None) -> Union[Response, Image, List[Image]]:
+    def result(self, timeout: Optional[float] = None) -> T:
         """Waits for the final event and gives its response, image, or images; raises its error.
 
         :param timeout: bounds the wait in seconds, and not the request.
@@ -178,43 +267,47 @@ class Ticket:
             left = None if due is None else max(0.0, due - time.monotonic())
             if self._next(left) is None and self._final is None:
                 raise error_for(abi.TIMEOUT, f"no answer within {timeout} s: {self.url}", self.url)
-        return self._final.result()
+        return self._result()
 
-    def _next(self, timeout: Optional[float]) -> Optional[Event]:
+    def _next(self, timeout: Optional[float]) -> Optional[Event[T]]:
         """The next event; None when none came, or another thread took the last one."""
         due = None if timeout is None else time.monotonic() + timeout
-        # In slices, because a signal's Python handler runs only between two calls.
+        left = 0
+        # In slices, because a signal's Python handler runs only between two calls. The first doesn't wait.
         while True:
-            left = PATIENCE if due is None else min(PATIENCE, int((due - time.monotonic()) * 1000))
             # One thread waits for all: the final event is given once, and is everybody's.
-            if self._lock.acquire(timeout=max(0, left) / 1000):
+            if self._lock.acquire(timeout=left / 1000):
                 try:
                     if self._final is not None:
                         return None
-                    event = self._take(max(0, left))
+                    event = self._take(left)
                 finally:
                     self._lock.release()
                 if event is not None:
                     return event
             if due is not None and time.monotonic() >= due:
                 return None
+            left = (
+                PATIENCE if due is None else max(0, min(PATIENCE, int((due - time.monotonic()) * 1000) + 1))
+            )
 
-    def _take(self, milliseconds: int) -> Optional[Event]:
+    def _take(self, milliseconds: int) -> Optional[Event[T]]:
         told = abi.nh_event()
-        status = library.nh_wait(self._handle, milliseconds, ctypes.byref(told), ctypes.sizeof(told))
+        if milliseconds:
+            status = library.nh_wait(self._handle, milliseconds, ctypes.byref(told), EVENT_SIZE.value)
+        else:
+            status = bare.nh_wait(self._handle, NO_WAIT, ctypes.byref(told), EVENT_SIZE)
         if status == abi.TIMEOUT:
             return None
         check(status, self.url)
+        question = told.question
+        event = self._event(told)
+        if not question:
+            return event
         try:
-            event = Event(told, self.url)
-        finally:
-            library.nh_event_clear(ctypes.byref(told))
-        if event.is_final:
-            self._final = event
-        return event
-
-    def __del__(self) -> None:
-        library.nh_ticket_release(self._handle)
-
-    def __repr__(self) -> str:
-        return f"<Ticket {self.url}>"
+            tell(self._handle, question, ask(self._options, question, event), self.url)
+        except BaseException as failure:
+            self._fail(failure)
+            if not isinstance(failure, Exception):
+                raise
+        return None

@@ -1,0 +1,260 @@
+"""What can be asked of caches and of sites alike."""
+
+import ctypes
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Optional,
+    Sequence,
+    cast,
+    overload,
+)
+
+from . import _prototypes as abi
+from ._image import Image, Size
+from ._library import bare, check, encode, library, quick
+from ._request import boxes_of, describe, prepared
+from ._response import Response
+from ._ticket import Ticket
+
+if TYPE_CHECKING:
+    from ._cache import Cache
+    from ._prefetch import Item
+    from ._request import Sending, Unpack, Wishes
+
+
+class Fetching:
+    """Requests, as :class:`Cache` and :class:`Site` have them."""
+
+    #: Functions that are asked by each request which brings none of its own.
+    _asks: Dict[str, Any]
+
+    @property
+    def _cache(self) -> "Cache":
+        """Whose handle requests go to."""
+        raise NotImplementedError
+
+    def _begin(self, cache: ctypes.c_void_p, url: bytes, request: ctypes.c_void_p) -> int:
+        """Begins the description of a request."""
+        raise NotImplementedError
+
+    def _for(self, cache: "Cache") -> "Fetching":
+        """The same, by way of another handle on the directory."""
+        raise NotImplementedError
+
+    def peek(
+        self, url: str, size: Size, *, decode: bool = False, **options: "Unpack[Wishes]"
+    ) -> Optional[Image]:
+        """As :meth:`Cache.peek`."""
+        return self._sight(url, size, decode, dict(options))
+
+    # Waiting for answers
+
+    def get(self, url: str, **options: "Unpack[Wishes]") -> Response:
+        """Fetches a URL and waits for the answer, of whatever status; at most 10 redirects are followed.
+
+        Other threads run meanwhile, and Ctrl-C ends the wait and the request. ``options`` are those of
+        :meth:`submit` but the sizes.
+
+        :raises TimeoutError, TransportError, TooLarge, BadURL, ...: when there is no answer.
+
+        >>> cache.get(url, headers={"Accept": "text/plain"}).text
+        'hello'
+        """
+        return cast(Response, self._perform(url, None, dict(options)))
+
+    def request(self, method: str, url: str, **options: "Unpack[Sending]") -> Response:
+        """Sends a request of any method and waits for the answer. ``options`` are those of :meth:`submit`.
+
+        >>> cache.request("POST", echo_url, json={"seeds": 3}).json()["body"]
+        '{"seeds": 3}'
+        >>> cache.request("POST", echo_url, form={"kind": "hazel", "count": 2}).json()["body"]
+        'kind=hazel&count=2'
+        """
+        return cast(Response, self._perform(url, None, {**options, "method": method}))
+
+    def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
+        """A picture, a JPEG or PNG, that fits a box: from the cache while that is fresh, else from the network.
+
+        ``options`` are those of :meth:`submit`.
+
+        :raises HTTPStatusError: when the answer isn't a success.
+
+        >>> cache.thumbnail(picture_url, (100, 20), mode="fill").size
+        (100, 20)
+        """
+        return cast(Image, self._perform(url, size, dict(options)))
+
+    # Not waiting
+
+    @overload
+    def submit(
+        self, url: str, *, size: None = None, sizes: None = None, **options: "Unpack[Wishes]"
+    ) -> Ticket[Response]: ...
+
+    @overload
+    def submit(
+        self, url: str, *, size: Size, sizes: None = None, **options: "Unpack[Wishes]"
+    ) -> Ticket[Image]: ...
+
+    @overload
+    def submit(
+        self, url: str, *, size: None = None, sizes: Sequence[Size], **options: "Unpack[Wishes]"
+    ) -> Ticket[List[Image]]: ...
+
+    def submit(
+        self,
+        url: str,
+        *,
+        size: Optional[Size] = None,
+        sizes: Optional[Sequence[Size]] = None,
+        **options: Any,
+    ) -> Ticket[Any]:
+        """Starts a request and returns at once; the :class:`Ticket` tells what becomes of it.
+
+        Requests for one URL share one fetch, whatever their sizes.
+
+        :param size, sizes: the box that a thumbnail is to fit, or several; none for the response itself.
+        :param method, headers, body, user: what is sent. ``user`` is a pair for Basic sign-in.
+        :param json: a value to send as JSON; ``form``: fields to send as a form does; ``files``: files by the names of
+            their fields, each as bytes, as a path, or as a pair of name and bytes.
+        :param timeout, deadline, retries, max_bytes, max_pixels, policy, guard, partition: as for the cache.
+        :param validator_ttl, image_ttl, no_cache_ttl, heuristic: the policy's numbers, as for the cache.
+        :param mode: "fit", "fill" (covers the box) or "exact"; ``enlarge`` makes smaller pictures larger;
+            ``quality`` is "best" or "fast".
+        :param allow_truncated: a damaged picture is what decodes of it, marked ``is_partial``.
+        :param early_stop: the transfer of a progressive JPEG may end when the thumbnails are done.
+        :param delivery: "twice" (a stale answer at once, the fresh one after it), "first" (one answer, a stale one
+            too) or "fresh" (one answer, which holds now).
+        :param priority: -10 to 10, higher ones first; ``tag``: a word to cancel by.
+        :param key: what the answer is kept under, instead of the URL; ``ignore_query`` leaves the query out of it.
+        :param progress: whether there are "progress" events.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: called with an answer of status 401; gives user and password, or None.
+        :param ask_verdict: called with an answer from the network before it is stored: True, False (the request
+            fails), or "retry". What is asked is asked on the thread that waits for the ticket; where nobody waits, the
+            request goes on after 30 seconds. What a function raises ends the request, and is raised by who waits.
+
+        >>> small, large = cache.submit(picture_url, sizes=[64, 256]).result()
+        >>> small.size, large.size
+        ((64, 48), (256, 192))
+        """
+        return self._submit(url, size, sizes, options)
+
+    def prefetch(
+        self,
+        urls: Iterable[str],
+        sizes: Sequence[Size] = (256,),
+        *,
+        progress: bool = False,
+        images: bool = False,
+        **options: "Unpack[Sending]",
+    ) -> "Iterator[Item]":
+        """Fetches any number of URLs, and tells of each how it ended, in the order in which they do.
+
+        Takes URLs as there is room for them, four times as many as run at once; holds no pixels; ends what is under way
+        when the loop is left. What fails is told, and stops nothing.
+
+        :param sizes: of the thumbnails that are to be in the cache afterwards; none for the answers themselves.
+        :param progress: whether to show it on standard error: by tqdm where that is installed, else as a line.
+        :param images: whether items hold their images, or their response.
+        :param options: those of :meth:`submit`. The priority is -5 here.
+
+        >>> for item in cache.prefetch([picture_url, missing_url], sizes=[128, 256]):
+        ...     print(item.index, item.ok, item.error and item.error.code)
+        0 True None
+        1 False http
+        """
+        from ._prefetch import prefetch
+
+        return prefetch(self, urls, sizes, progress, images, dict(options))
+
+    # How it is done
+
+    def _perform(self, url: str, size: Optional[Size], options: Dict[str, Any]) -> Any:
+        options.setdefault("delivery", "fresh")
+        ticket = self._submit(url, size, None, options)
+        try:
+            return ticket.result()
+        except BaseException:
+            # After the final event it does nothing.
+            ticket.cancel()
+            raise
+
+    def _submit(
+        self, url: str, size: Optional[Size], sizes: Optional[Sequence[Size]], options: Dict[str, Any]
+    ) -> Ticket[Any]:
+        options = self._complete(url, options)
+        handle = self._start(url, size, sizes, options)
+        return Ticket(self, handle, url, size, sizes, options)
+
+    def _complete(self, url: str, options: Dict[str, Any]) -> Dict[str, Any]:
+        if self._asks:
+            options = {**self._asks, **options}
+        return prepared(options, url) if options else options
+
+    def _start(
+        self,
+        url: str,
+        size: Optional[Size],
+        sizes: Optional[Sequence[Size]],
+        options: Dict[str, Any],
+        number: int = 0,
+    ) -> ctypes.c_void_p:
+        """Submits a request. Its events come by nh_poll when it is given a number, else by nh_wait only."""
+        ticket = ctypes.c_void_p()
+
+        def submit(cache: ctypes.c_void_p, request: ctypes.c_void_p) -> int:
+            if number:
+                check(quick.nh_request_set_user_data(request, number), url)
+            else:
+                # Its events are waited for by its ticket, and nobody polls.
+                check(bare.nh_request_set_quiet(request, 1), url)
+            return int(bare.nh_submit(cache, request, ctypes.byref(ticket)))
+
+        self._with_request(url, size, sizes, options, submit)
+        return ticket
+
+    def _sight(self, url: str, size: Size, decode: bool, options: Dict[str, Any]) -> Optional[Image]:
+        """What a request that is described in full would show at once."""
+        options = self._complete(url, options)
+        if "ask_headers" in options:
+            return None  # whose answer it is isn't known without asking
+        found = ctypes.c_void_p()
+        look = library if decode else quick
+
+        def peek(cache: ctypes.c_void_p, request: ctypes.c_void_p) -> int:
+            return int(look.nh_peek_request(cache, request, int(decode), ctypes.byref(found)))
+
+        self._with_request(url, size, None, options, peek)
+        return Image(found, url) if found else None
+
+    def _with_request(
+        self,
+        url: str,
+        size: Optional[Size],
+        sizes: Optional[Sequence[Size]],
+        options: Dict[str, Any],
+        use: Callable[[ctypes.c_void_p, ctypes.c_void_p], int],
+    ) -> None:
+        boxes = boxes_of([*([] if size is None else [size]), *(sizes or ())], url)
+        address = encode(url, "url")
+
+        def described(cache: ctypes.c_void_p) -> int:
+            request = ctypes.c_void_p()
+            status = self._begin(cache, address, request)
+            if status != abi.OK:
+                return status
+            try:
+                describe(request, url, boxes, options)
+                return use(cache, request)
+            finally:
+                bare.nh_request_release(request)
+
+        self._cache._call(described, url)

@@ -1,0 +1,200 @@
+"""Fetching many URLs, a few at a time."""
+
+import ctypes
+import select
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
+
+from . import _prototypes as abi
+from ._errors import BadURL, Closed, Error, error_for
+from ._image import Image, Size
+from ._library import bare, check, quick
+from ._progress import Progress
+from ._questions import ask, tell
+from ._queue import room
+from ._request import boxes_of
+from ._response import Response
+from ._ticket import EVENT_SIZE, Event
+
+if TYPE_CHECKING:
+    from ._fetching import Fetching
+
+#: How many events are taken at once.
+BATCH = 64
+
+
+class Item:
+    """How one URL of a :meth:`Cache.prefetch` ended."""
+
+    __slots__ = ("error", "images", "index", "is_in_cache", "ok", "response", "source", "status", "url")
+
+    #: Its place among the URLs, from 0.
+    index: int
+    #: The URL as it was passed.
+    url: str
+    #: Whether what was asked for is in the cache now.
+    ok: bool
+    #: Why not.
+    error: Optional[Error]
+    #: With ``images=True``: the images in the order of the sizes; without sizes, the response.
+    images: List[Image]
+    response: Optional[Response]
+    #: True when it was in the cache before.
+    is_in_cache: bool
+    #: "memory", "disk", "revalidated" or "network"; None where there is no answer.
+    source: Optional[str]
+    #: The HTTP status of the answer, or of the one that was no success; None where there is none.
+    status: Optional[int]
+
+    def __init__(self, index: int, url: str, error: Optional[Error] = None) -> None:
+        self.index, self.url, self.error, self.ok = index, url, error, error is None
+        self.images, self.response = [], None
+        self.is_in_cache, self.source, self.status = False, None, None
+
+    @property
+    def image(self) -> Optional[Image]:
+        """The first of the images."""
+        return self.images[0] if self.images else None
+
+    def __repr__(self) -> str:
+        return f"<Item {self.index} {'ok' if self.ok else self.error and self.error.code} {self.url}>"
+
+
+def item(index: int, event: Event[Any], keeps: bool) -> Item:
+    """What an item tells of the final event."""
+    made = Item(index, event.url, event.error)
+    made.is_in_cache, made.source, made.status = event.is_in_cache, event.source, event.status
+    if event.response is not None and not event.response.ok:
+        made.ok = False
+        made.error = error_for(
+            abi.HTTP, f"HTTP {event.response.status}: {event.response.final_url}", event.url
+        )
+        made.error.status = made.status = event.response.status
+    if keeps:
+        made.images, made.response = event.images, event.response
+    return made
+
+
+class Run:
+    """What both kinds of prefetch know of a run: what is wanted, and how much of it is under way at once."""
+
+    def __init__(
+        self, urls: Any, sizes: Sequence[Size], progress: bool, keeps: bool, options: Dict[str, Any]
+    ) -> None:
+        boxes_of(sizes, "")
+        if isinstance(urls, (str, bytes)):
+            raise TypeError("urls must be an iterable of URLs, not one URL")
+        self.sizes, self.keeps = tuple(sizes), keeps
+        options.setdefault("delivery", "fresh")
+        options.setdefault("priority", -5)
+        self.options = options
+        self.window = 4 * room()
+        total = len(urls) if hasattr(urls, "__len__") else None
+        self.progress = Progress(total) if progress else None
+
+    def ended(self, one: Item) -> Item:
+        if self.progress is not None:
+            self.progress.add(one.ok)
+        return one
+
+    def close(self) -> None:
+        if self.progress is not None:
+            self.progress.close()
+
+
+def prefetch(
+    fetching: "Fetching",
+    urls: Iterable[str],
+    sizes: Sequence[Size],
+    progress: bool,
+    keeps: bool,
+    options: Dict[str, Any],
+) -> Iterator[Item]:
+    """The items of URLs, in the order in which they end."""
+    fetching._cache._usable(None)
+    return _items(fetching, iter(urls), Run(urls, sizes, progress, keeps, options))
+
+
+def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item]:
+    # Events come to a handle of its own: nobody else takes them, and it nobody else's.
+    cache = fetching._cache._twin()
+    under_way: Dict[int, Tuple[str, ctypes.c_void_p]] = {}
+    try:
+        mine = fetching._for(cache)
+        arrivals = Arrivals(cache._usable(None))
+        descriptor = select.poll()
+        descriptor.register(arrivals.descriptor, select.POLLIN)
+        options = mine._complete("", dict(run.options))
+        count, is_open = 0, True
+        while is_open or under_way:
+            if is_open and len(under_way) < run.window:
+                url = next(urls, None)
+                if url is None:
+                    is_open = False
+                    continue
+                count += 1
+                try:
+                    under_way[count] = (url, mine._start(url, None, run.sizes, options, count))
+                except BadURL as error:
+                    yield run.ended(Item(count - 1, url, error))
+                # What the cache has is there at once.
+            else:
+                # Ctrl-C ends it; a cache that is closed makes it readable.
+                descriptor.poll(1000)
+            ended = arrivals.take(under_way, options)
+            fetching._cache._usable(None)
+            for number, event in ended:
+                yield run.ended(item(number - 1, event, run.keeps))
+    finally:
+        for _, ticket in under_way.values():
+            quick.nh_cancel(ticket)
+            bare.nh_ticket_release(ticket)
+        cache.close()
+        run.close()
+
+
+class Arrivals:
+    """The events of a handle's numbered requests, as they come."""
+
+    def __init__(self, cache: ctypes.c_void_p) -> None:
+        self._cache = cache
+        #: Readable while there are some.
+        self.descriptor: int = quick.nh_fd(cache)
+        if self.descriptor < 0:
+            check(-self.descriptor)
+        self._places = (abi.nh_event * BATCH)()
+        self._told = [self._places[place] for place in range(BATCH)]
+
+    def poll(self) -> List[abi.nh_event]:
+        """Up to ``BATCH`` events, valid until the next call, each to be cleared."""
+        count = quick.nh_poll(self._cache, self._places, BATCH, EVENT_SIZE.value)
+        if count < 0:
+            if -count == abi.INVALID:
+                raise Closed("the cache has been closed", "closed")
+            check(-count)
+        return self._told[:count]
+
+    def take(
+        self, under_way: Dict[int, Tuple[str, ctypes.c_void_p]], options: Mapping[str, Any]
+    ) -> List[Tuple[int, Event[Any]]]:
+        """The final events that are there. Their tickets are released, and no longer under way."""
+        ended = []
+        told = self.poll()
+        try:
+            for one in told:
+                number = one.user or 0
+                known = under_way.get(number)
+                if known is None:
+                    continue
+                url, ticket = known
+                question = one.question
+                event: Event[Any] = Event(one, url, True)
+                if question:
+                    tell(ticket, question, ask(options, question, event), url)
+                elif event.is_final:
+                    del under_way[number]
+                    bare.nh_ticket_release(ticket)
+                    ended.append((number, event))
+        finally:
+            for one in told:
+                bare.nh_event_clear(ctypes.byref(one))
+        return ended

@@ -1,0 +1,78 @@
+"""Sites: what requests to one place have in common."""
+
+import ctypes
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple
+
+from . import _prototypes as abi
+from ._fetching import Fetching
+from ._library import bare, encode, quick
+from ._options import options_struct
+from ._request import QUESTIONS, pairs
+
+if TYPE_CHECKING:
+    from ._cache import Cache
+
+
+class Site(Fetching):
+    """A base URL, and what the requests below it have in common. :meth:`Cache.site` makes one.
+
+    What requests name is resolved against the base URL, as links on a page there would be. Headers whose names hold
+    auth, token, key, secret, session or cookie, and user and password, go to its origin only.
+
+    >>> site = cache.site(base_url + "/api/", headers={"X-Api-Key": "seed"}, timeout=5)
+    >>> site.get("statuses").json()
+    ['nesting']
+    >>> site.get("/hello").text
+    'hello'
+    """
+
+    def __init__(self, cache: "Cache", base_url: str, options: Dict[str, Any]) -> None:
+        #: What requests are resolved against.
+        self.base_url = base_url
+        self._owner = cache
+        options["headers"] = pairs(options.get("headers"))
+        self._arguments = options
+        self._asks = {name: options[name] for name in QUESTIONS if options.get(name) is not None}
+        given = {name: value for name, value in options.items() if name not in QUESTIONS}
+        self._options, self._kept = options_struct(given)
+        self._base = encode(base_url, "url")
+        #: The library's sites by the handle of the cache: another one after a fork.
+        self._handles: Dict[Optional[int], ctypes.c_void_p] = {}
+        cache._call(lambda handle: self._opened(handle)[1], base_url)
+
+    @property
+    def _cache(self) -> "Cache":
+        return self._owner
+
+    def _begin(self, cache: ctypes.c_void_p, url: bytes, request: ctypes.c_void_p) -> int:
+        site, status = self._opened(cache)
+        if status != abi.OK:
+            return status
+        return int(quick.nh_site_request(site, url, ctypes.byref(request)))
+
+    def _opened(self, cache: ctypes.c_void_p) -> Tuple[Optional[ctypes.c_void_p], int]:
+        """The library's site for a handle of the cache."""
+        known = self._handles.get(cache.value)
+        if known is not None:
+            return known, abi.OK
+        made = ctypes.c_void_p()
+        status = quick.nh_site_open(cache, self._base, ctypes.byref(self._options), ctypes.byref(made))
+        if status != abi.OK:
+            return None, int(status)
+        first = self._handles.setdefault(cache.value, made)
+        if first is not made:
+            quick.nh_site_release(made)  # another thread was faster
+        return first, abi.OK
+
+    def _for(self, cache: "Cache") -> "Site":
+        return Site(cache, self.base_url, dict(self._arguments))
+
+    def __del__(self, _release: Callable[[ctypes.c_void_p], int] = bare.nh_site_release) -> None:
+        for handle in getattr(self, "_handles", {}).values():
+            _release(handle)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return (Site, (self._cache, self.base_url, self._arguments))
+
+    def __repr__(self) -> str:
+        return f"<Site {self.base_url}>"

@@ -1,0 +1,416 @@
+"""Caches on event loops."""
+
+import asyncio
+import gc
+import os
+import pickle
+import threading
+import weakref
+from pathlib import Path
+from typing import Any, AsyncIterator, Awaitable, Callable, List
+
+import nuthatch
+import pytest
+from pictures import png
+from testserver import TestServer, answer, body, ok, script
+
+Main = Callable[[nuthatch.AsyncCache], Awaitable[Any]]
+
+
+@pytest.fixture
+def url(server: TestServer) -> str:
+    server.on("/a.png", ok(png(640, 480), "image/png"))
+    return server.url("/a.png")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[[Main], Any]:
+    """Runs a coroutine with a cache that is closed after it."""
+
+    def run(main: Main) -> Any:
+        async def with_cache() -> Any:
+            async with nuthatch.AsyncCache(tmp_path / "cache") as cache:
+                return await asyncio.wait_for(main(cache), 60)
+
+        return asyncio.run(with_cache())
+
+    return run
+
+
+def test_answers_and_hits(run: Callable[[Main], Any], server: TestServer, url: str) -> None:
+    server.on("/b", ok("hello", "text/plain", headers=[("Cache-Control", "max-age=60")]))
+    server.echo("/echo")
+
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        first, again = await cache.thumbnail(url, 64), await cache.thumbnail(url, 64)
+        assert (first.is_in_cache, again.is_in_cache, again.size) == (False, True, (64, 48))
+        assert cache.peek(url, 64) is not None and cache.peek(url, 65) is None
+        assert (await cache.get(server.url("/b"))).text == "hello"
+        assert (await cache.get(server.url("/b"))).is_in_cache
+        sent = (await cache.request("POST", server.url("/echo"), json=[1])).json()
+        assert (sent["method"], sent["body"]) == ("POST", "[1]")
+        small, large = await cache.submit(url, sizes=[16, 32])
+        assert (small.width, large.width) == (16, 32)
+        with pytest.raises(nuthatch.TransportError):
+            await cache.get("http://127.0.0.1:1/", retries=0)
+        with pytest.raises(nuthatch.BadURL):
+            await cache.get("nonsense")
+        assert cache.stats()["hits"] >= 3 and cache.activity == 0
+
+    run(main)
+    assert server.count("/a.png") == server.count("/b") == 1
+
+
+def test_a_hit_needs_no_turn_of_the_loop(run: Callable[[Main], Any], server: TestServer, url: str) -> None:
+    server.on("/b", ok("hello", headers=[("Cache-Control", "max-age=60")]))
+
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        await cache.thumbnail(url, 64)
+        await cache.get(server.url("/b"))
+        for coroutine in (cache.thumbnail(url, 64), cache.get(server.url("/b"))):
+            with pytest.raises(StopIteration) as ended:
+                coroutine.send(None)
+            assert ended.value.value.is_in_cache
+
+    run(main)
+
+
+def test_many_hits_leave_the_loop_its_turns(run: Callable[[Main], Any], url: str) -> None:
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        turns = 0
+        is_over = False
+
+        async def count() -> None:
+            nonlocal turns
+            while not is_over:
+                turns += 1
+                await asyncio.sleep(0)
+
+        await cache.thumbnail(url, 64)
+        counting = asyncio.ensure_future(count())
+        for _ in range(5000):
+            await cache.thumbnail(url, 64)
+        is_over = True
+        await counting
+        assert turns > 5
+
+    run(main)
+
+
+def test_many_at_once(run: Callable[[Main], Any], server: TestServer) -> None:
+    server.on_prefix("/n/", ok("x", headers=[("Cache-Control", "max-age=60")]))
+
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        answers = await asyncio.gather(*(cache.get(server.url(f"/n/{number}")) for number in range(500)))
+        assert {answer.text for answer in answers} == {"x"}
+
+    run(main)
+    assert server.count() == 500
+
+
+def test_cancelling_a_task_cancels_its_request(run: Callable[[Main], Any], server: TestServer) -> None:
+    gate = server.gate("never")
+    server.on("/never", script(steps=[gate.step, body("x")]))
+
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        task = asyncio.ensure_future(cache.get(server.url("/never")))
+        await asyncio.get_running_loop().run_in_executor(None, gate.wait_until_reached)
+        assert cache.activity == 1
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert cache.activity == 0
+        ticket = cache.submit(server.url("/never"))
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(ticket.result(), 0.05)
+        assert ticket.state == "cancelled"
+
+    run(main)
+    assert server.wait_for_disconnect()
+
+
+def test_a_wait_ends_before_the_request(run: Callable[[Main], Any], server: TestServer) -> None:
+    gate = server.gate("gate")
+    server.on("/slow", script(steps=[gate.step, body("late")]))
+
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        ticket = cache.submit(server.url("/slow"), priority=3)
+        with pytest.raises(nuthatch.TimeoutError):
+            await ticket.result(timeout=0.05)
+        assert ticket.state in ("queued", "running")
+        assert await cache.wait_idle(0.05) is False
+        ticket.set_priority(-3)
+        gate.open()
+        assert (await ticket).text == "late"
+        assert await cache.wait_idle()
+        assert (await ticket.resubmit()).text == "late"
+
+    run(main)
+
+
+def test_events(run: Callable[[Main], Any], server: TestServer) -> None:
+    server.on("/a", script(headers=[["Cache-Control", "max-age=0"], ["ETag", '"1"']], steps=[body("x")]))
+
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        kinds = [event.kind async for event in cache.events(server.url("/a"))]
+        again = [(event.kind, event.is_final) async for event in cache.events(server.url("/a"))]
+        assert kinds == ["fresh"]
+        assert again == [("cached", False), ("fresh", True)]
+        two = cache.submit(server.url("/a"))
+        results = await asyncio.gather(*(two.result() for _ in range(3)))
+        assert [result.text for result in results] == ["x"] * 3
+
+    run(main)
+
+
+def test_closing_tells_those_who_wait(server: TestServer, tmp_path: Path) -> None:
+    server.on("/never", script(steps=[server.gate("never").step, body("x")]))
+
+    async def main() -> None:
+        cache = nuthatch.AsyncCache(tmp_path / "c")
+        tasks = [asyncio.ensure_future(cache.get(server.url("/never"))) for _ in range(3)]
+        while cache.activity < 3:
+            await asyncio.sleep(0.01)
+        await cache.close()
+        await cache.close()
+        assert cache.closed
+        for task in tasks:
+            with pytest.raises(nuthatch.Closed):
+                await task
+        with pytest.raises(nuthatch.Closed):
+            await cache.get(server.url("/never"))
+        with pytest.raises(nuthatch.Closed):
+            cache.submit(server.url("/never"))
+
+    asyncio.run(main())
+
+
+def test_nothing_is_left_behind(server: TestServer, tmp_path: Path, url: str) -> None:
+    async def main() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "c") as cache:
+            await cache.get(url)
+            await cache.thumbnail(url, 10)
+        # One that nobody closes.
+        await nuthatch.AsyncCache(tmp_path / "c").thumbnail(url, 11)
+
+    def descriptors() -> List[str]:
+        return sorted(
+            os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if name != "3"
+        )
+
+    asyncio.run(main())
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(10):
+        asyncio.run(main())
+    assert len(os.listdir("/proc/self/fd")) <= before + 1
+
+
+def test_several_loops_share_one(server: TestServer, tmp_path: Path) -> None:
+    server.on_prefix("/n/", ok(png(64, 48), "image/png"))
+    cache = nuthatch.AsyncCache(tmp_path / "c")
+    sizes = []
+
+    async def work(first: int) -> None:
+        urls = [server.url(f"/n/{(first + number) % 40}") for number in range(40)]
+        for _ in range(3):
+            images = await asyncio.gather(*(cache.thumbnail(url, 16) for url in urls))
+            sizes.extend(image.size for image in images)
+
+    threads = [threading.Thread(target=asyncio.run, args=[work(first)]) for first in range(0, 40, 10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sizes == [(16, 12)] * 480
+    assert server.count() == 40
+
+    async def last() -> None:
+        assert (await cache.thumbnail(server.url("/n/0"), 16)).is_in_cache
+        await cache.close()
+
+    asyncio.run(last())
+    # The next run of a loop opens it anew where it wasn't closed.
+    again = nuthatch.AsyncCache(tmp_path / "c")
+    for _ in range(3):
+        asyncio.run(_one(again, server.url("/n/0")))
+
+
+async def _one(cache: nuthatch.AsyncCache, url: str) -> None:
+    assert (await cache.thumbnail(url, 16)).is_in_cache
+
+
+def test_closing_from_another_loop(server: TestServer, tmp_path: Path) -> None:
+    gate = server.gate("never")
+    server.on("/never", script(steps=[gate.step, body("x")]))
+    cache = nuthatch.AsyncCache(tmp_path / "c")
+    caught = []
+
+    async def wait() -> None:
+        with pytest.raises(nuthatch.Closed) as closed:
+            await cache.get(server.url("/never"))
+        caught.append(closed.value.code)
+
+    thread = threading.Thread(target=asyncio.run, args=[wait()])
+    thread.start()
+    assert gate.wait_until_reached()
+    asyncio.run(cache.close())
+    thread.join(30)
+    assert caught == ["closed"]
+
+
+def test_questions_are_asked_on_the_loop(run: Callable[[Main], Any], server: TestServer) -> None:
+    server.echo("/echo")
+    server.on("/locked", answer(401, "who?", [("WWW-Authenticate", "Basic")]))
+
+    async def token(url: str) -> Any:
+        await asyncio.sleep(0)
+        return {"X-Token": url[-4:]}
+
+    def refuse(response: nuthatch.Response) -> bool:
+        return response.status != 200
+
+    async def fail(response: nuthatch.Response) -> Any:
+        raise LookupError("nobody")
+
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        sent = (await cache.get(server.url("/echo"), ask_headers=token)).json()["headers"]
+        assert ["X-Token", "echo"] in sent
+        with pytest.raises(nuthatch.HTTPStatusError):
+            await cache.get(server.url("/echo?2"), ask_verdict=refuse)
+        with pytest.raises(LookupError):
+            await cache.get(server.url("/locked"), ask_credentials=fail)
+        assert cache.activity == 0
+
+    run(main)
+
+
+def test_prefetch(run: Callable[[Main], Any], server: TestServer) -> None:
+    server.on_prefix("/n/", ok(png(64, 48), "image/png"))
+    urls = [server.url(f"/n/{number}") for number in range(600)]
+
+    async def slowly() -> AsyncIterator[str]:
+        for url in urls:
+            await asyncio.sleep(0)
+            yield url
+
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        items = [item async for item in cache.prefetch(slowly(), [16, 32])]
+        assert sorted(item.index for item in items) == list(range(600))
+        assert all(item.ok and not item.images and not item.is_in_cache for item in items)
+        again = [item async for item in cache.prefetch([*urls[:2], "no url"], [16], images=True)]
+        assert [
+            (item.index, item.ok, len(item.images)) for item in sorted(again, key=lambda item: item.index)
+        ] == [
+            (0, True, 1),
+            (1, True, 1),
+            (2, False, 0),
+        ]
+        async for _ in cache.prefetch([server.url(f"/n/x{number}") for number in range(5000)]):
+            break
+        # What was under way has ended with the loop that was left.
+        for _ in range(100):
+            await asyncio.sleep(0.01)
+            if cache.activity == 0:
+                break
+        assert cache.activity == 0
+
+    run(main)
+    assert server.count() < 1500
+
+
+def test_a_site(run: Callable[[Main], Any], server: TestServer) -> None:
+    server.echo("/api/echo")
+
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        site = cache.site(server.url("/api/"), headers={"X-Api": "1"}, user=("me", "secret"))
+        sent = (await site.get("echo")).json()["headers"]
+        assert ["X-Api", "1"] in sent and any(name == "Authorization" for name, _ in sent)
+        assert (await site.submit("echo")).status == 200
+
+    run(main)
+
+
+def test_upkeep(run: Callable[[Main], Any], server: TestServer, url: str) -> None:
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        await cache.thumbnail(url, 64)
+        await cache.remove(url)
+        assert cache.peek(url, 64) is None
+        await cache.thumbnail(url, 64)
+        await cache.flush()
+        await cache.trim(0)
+        assert cache.stats()["thumbs"] == 0
+        await cache.thumbnail(url, 64)
+        await cache.clear()
+        assert cache.stats()["thumbs"] == 0
+        cache.cancel_all()
+
+    run(main)
+
+
+def test_it_pickles_and_works_in_a_forked_child(server: TestServer, tmp_path: Path, url: str) -> None:
+    cache = nuthatch.AsyncCache(tmp_path / "c", user_agent="own/1")
+
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        assert (await cache.thumbnail(url, 64)).size == (64, 48)
+
+    asyncio.run(main(cache))
+    asyncio.run(main(pickle.loads(pickle.dumps(cache))))
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            asyncio.run(main(cache))
+            asyncio.run(cache.close())
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    asyncio.run(main(cache))
+    asyncio.run(cache.close())
+    assert server.requests("/a.png")[-1].header("User-Agent") == "own/1"
+
+
+def test_what_makes_no_sense(tmp_path: Path) -> None:
+    async def main() -> None:
+        with pytest.raises(nuthatch.Invalid):
+            await nuthatch.AsyncCache(tmp_path / "c", policy="strict").get("http://x/")
+        with pytest.raises(TypeError):
+            await nuthatch.AsyncCache(tmp_path / "c", nonsense=1).get("http://x/")  # type: ignore[call-arg]
+
+    asyncio.run(main())
+    with pytest.raises(RuntimeError):
+        nuthatch.AsyncCache(tmp_path / "c").submit("http://x/")
+
+
+def test_what_nobody_has_is_closed(server: TestServer, tmp_path: Path, url: str) -> None:
+    """At once, and not when the collector comes by."""
+
+    def fresh() -> "weakref.ref[nuthatch.Cache]":
+        cache = nuthatch.Cache(tmp_path / "c")
+        cache.thumbnail(url, 10)
+        site = cache.site(url)
+        site.get(url)
+        for _ in cache.prefetch([url, url]):
+            break
+        return weakref.ref(cache)
+
+    async def main() -> "weakref.ref[nuthatch.AsyncCache]":
+        cache = nuthatch.AsyncCache(tmp_path / "c")
+        await cache.thumbnail(url, 64)
+        assert cache.site(url) is not None
+        ticket = cache.submit(url, size=65)
+        await ticket
+        return weakref.ref(cache)
+
+    gc.disable()
+    try:
+        assert fresh()() is None
+        assert asyncio.run(main())() is None
+        image = nuthatch.Cache(tmp_path / "c").thumbnail(url, 10)
+        gone, view = weakref.ref(image), image.pixels
+        del image
+        assert gone() is not None
+        del view
+        assert gone() is None
+    finally:
+        gc.enable()
