@@ -40,7 +40,7 @@ lint: test-machine ## look for what the formatters, compilers and house rules ob
 	@Scripts/lint
 
 format: test-machine ## put Swift and Python files into the project's form
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests Examples
 	@build/venv/bin/ruff check --quiet --fix Scripts bindings Tests
 	@build/venv/bin/ruff format --quiet Scripts bindings Tests
 

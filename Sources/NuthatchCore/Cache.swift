@@ -72,8 +72,9 @@ public final class Cache: Sendable {
     return ticket
   }
 
-  /// Fetches and waits. Answers of any status are a success; what the server said is in the response.
-  public func get(_ url: String) throws(NuthatchError) -> Response {
+  /// Fetches and waits, blocking the thread. Answers of any status are a success; what the server said is in the response.
+  // Where top-level code awaits, it would be taken for the one of `Nuthatch`, if other packages saw it.
+  package func get(_ url: String) throws(NuthatchError) -> Response {
     var request = Request(url)
     request.delivery = .fresh
     return try submit(request).result()

@@ -61,14 +61,14 @@ public struct Site: Sendable {
   }
 
   /// As `Cache.get`.
-  public func get(_ reference: String) throws(NuthatchError) -> Response {
+  package func get(_ reference: String) throws(NuthatchError) -> Response {
     var request = request(reference)
     request.delivery = .fresh
     return try cache.submit(request).result()
   }
 
   /// As `Cache.thumbnail`.
-  public func thumbnail(_ reference: String, size: Int) throws(NuthatchError) -> Image {
+  package func thumbnail(_ reference: String, size: Int) throws(NuthatchError) -> Image {
     try cache.thumbnail(request(reference), ImageOptions(ThumbnailBox(size)))
   }
 }

@@ -29,8 +29,8 @@ def reader(user: Dict[str, str]) -> Iterator[Dict[str, str]]:
         yield {**user, "http_proxy": server.url("")}
 
 
-def test_it_has_the_three(examples: Dict[str, str]) -> None:
-    assert sorted(examples) == ["c", "python", "sh"]
+def test_it_has_the_four(examples: Dict[str, str]) -> None:
+    assert sorted(examples) == ["c", "python", "sh", "swift"]
     for language, code in examples.items():
         assert 4 <= len(code.splitlines()) <= 16, language
 
@@ -76,7 +76,7 @@ def test_c(examples: Dict[str, str], reader: Dict[str, str], tmp_path: Path) -> 
 
 
 def test_links_lead_somewhere(root: Path) -> None:
-    for page in ["README.md", "CONTRIBUTING.md", "docs/DESIGN.md"]:
+    for page in ["README.md", "CONTRIBUTING.md", "docs/DESIGN.md", "docs/SWIFT.md"]:
         for target in re.findall(r"\]\(([^)#]+)\)", (root / page).read_text()):
             assert target.startswith("http") or (root / page).parent.joinpath(target).exists(), (
                 f"{page}: {target}"

@@ -1,0 +1,13 @@
+import NuthatchCore
+
+extension Site {
+  /// Gets a URL, absolute or relative to the base URL, as `Cache.get` does.
+  public func get(_ reference: String) async throws(NuthatchError) -> Response {
+    try await cache.response(for: request(reference))
+  }
+
+  /// A thumbnail of a picture of the site, as `Cache.thumbnail` gives it.
+  public func thumbnail(_ reference: String, size: Int) async throws(NuthatchError) -> Image {
+    try await cache.thumbnail(request(reference), ThumbnailBox(size))
+  }
+}
