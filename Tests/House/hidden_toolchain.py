@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Sequence
 
 # Covers each folder and each file named, says so when something of Swift is left, then becomes the command.
 SCRIPT = r"""
@@ -53,15 +53,16 @@ def namespace() -> Optional[List[str]]:
 
 
 def run(
-    command: List[str], env: Dict[str, str], cwd: Optional[Path] = None
+    command: List[str], env: Dict[str, str], cwd: Optional[Path] = None, also: Sequence[Path] = ()
 ) -> "subprocess.CompletedProcess[str]":
+    """`also` can't be reached either: libraries of the system, say."""
     made = namespace()
     assert made is not None
     env = dict(env, PATH=path_without_swift())
     for name in ("LD_LIBRARY_PATH", "LD_PRELOAD"):
         env.pop(name, None)
     return subprocess.run(
-        [*made, "sh", "-c", SCRIPT, "sh", *to_cover(), "--", *command],
+        [*made, "sh", "-c", SCRIPT, "sh", *to_cover(), *map(str, also), "--", *command],
         env=env,
         cwd=str(cwd) if cwd else None,
         stdin=subprocess.DEVNULL,

@@ -2,20 +2,31 @@
 
 import base64
 import hashlib
+import re
 import subprocess
 import zipfile
 from pathlib import Path
 from typing import Callable, Dict, List
 
+import elf
 import hidden_toolchain
 import pytest
 from commands import make_wheel
+
+CARRIED = ["isal", "jpeg", "lcms2", "png16"]
+# Of the lists of manylinux, and what the wheel says that it needs besides.
+ALLOWED = "libc|libm|libz|libgcc_s|libstdc\\+\\+|ld-linux-[\\w-]+|libcurl|libcrypto"
 
 WHAT_IS_LOADED = """
 import sys, nuthatch
 cache = nuthatch.Cache(sys.argv[1])
 response = cache.get(sys.argv[2])
 print(response.status, len(response.body))
+image = cache.thumbnail(sys.argv[3], 16)
+assert image.width == 16 and len(nuthatch.Response.image(cache.get(sys.argv[3]), 8).pixels) == 8
+image.save(sys.argv[1] + ".jpg")
+foreign = ("libjpeg", "libpng", "liblcms", "libisal", "libswift")
+assert not [line for line in open("/proc/self/maps") if any(name in line for name in foreign)]
 print(nuthatch.__file__)
 print(next(line.split()[-1] for line in open("/proc/self/maps") if "libnuthatch" in line))
 """
@@ -43,7 +54,12 @@ def test_it_says_what_it_holds(wheel: Path, figure: Callable[[str, str], None]) 
             data = archive.read(name)
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             assert rest == ("," if name == record else "sha256=%s,%d" % (digest, len(data)))
-    for needed in ("nuthatch/__init__.py", "nuthatch/py.typed", "nuthatch/libnuthatch.so.1"):
+    for needed in (
+        "nuthatch/__init__.py",
+        "nuthatch/py.typed",
+        "nuthatch/libnuthatch.so.1",
+        "nuthatch/nuthatch",
+    ):
         assert needed in names
     assert [name for name in names if "__pycache__" in name or name.startswith("tests/")] == []
 
@@ -52,7 +68,10 @@ def test_it_works_in_an_empty_environment(
     python: Path, server: str, tmp_path: Path, clean_environment: Dict[str, str]
 ) -> None:
     outcome = subprocess.run(
-        [str(python), "-c", WHAT_IS_LOADED, str(tmp_path / "cache"), server + "/bytes/5000"],
+        [
+            *(str(python), "-c", WHAT_IS_LOADED, str(tmp_path / "cache")),
+            *(server + "/bytes/5000", server + "/png/64/64"),
+        ],
         cwd=str(tmp_path),
         env=clean_environment,
         capture_output=True,
@@ -66,10 +85,55 @@ def test_it_works_in_an_empty_environment(
 def test_it_works_where_there_is_no_swift(
     python: Path, server: str, tmp_path: Path, clean_environment: Dict[str, str]
 ) -> None:
-    command = [str(python), "-c", WHAT_IS_LOADED, str(tmp_path / "cache"), server + "/bytes/5000"]
-    outcome = hidden_toolchain.run(command, clean_environment, tmp_path)
+    arguments = [str(tmp_path / "cache"), server + "/bytes/5000", server + "/png/64/64"]
+    # Nor libraries of the system that the wheel carries.
+    hidden = system_libraries()
+    outcome = hidden_toolchain.run(
+        [str(python), "-c", WHAT_IS_LOADED, *arguments], clean_environment, tmp_path, also=hidden
+    )
     assert outcome.returncode == 0, outcome.stderr
     check_output(outcome.stdout.splitlines(), python)
+    for command in ([str(python), "-m", "nuthatch"], [str(python.parent / "nuthatch")]):
+        outcome = hidden_toolchain.run([*command, "--version"], clean_environment, tmp_path, also=hidden)
+        assert (outcome.returncode, outcome.stderr) == (0, "")
+        assert outcome.stdout.startswith("nuthatch ")
+        env = dict(clean_environment, NUTHATCH_CACHE=str(tmp_path / "cache"))
+        arguments = ["get", server + "/png/64/64", "--size", "16", "-o", "made.jpg"]
+        outcome = hidden_toolchain.run([*command, *arguments], env, tmp_path, also=hidden)
+        assert (outcome.returncode, outcome.stderr) == (0, "")
+        assert (tmp_path / "made.jpg").read_bytes().startswith(b"\xff\xd8")
+        (tmp_path / "made.jpg").unlink()
+
+
+def system_libraries() -> List[Path]:
+    """Those that the wheel has copies of, where this system has them."""
+    listed = elf.output("/sbin/ldconfig", "-p")
+    paths = re.findall(r"=> (/\S+/lib(?:%s)\.so\S*)" % "|".join(CARRIED), listed)
+    assert len(paths) >= len(CARRIED)
+    return sorted({Path(path).resolve() for path in paths})
+
+
+def test_it_needs_what_its_tag_says(wheel: Path, tmp_path: Path, figure: Callable[[str, str], None]) -> None:
+    match = re.search(r"-manylinux_2_(\d+)_", wheel.name)
+    assert match
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if archive.read(name).startswith(b"\x7fELF")]
+        archive.extractall(tmp_path)
+    files = [tmp_path / name for name in names]
+    assert sorted(path.name[: path.name.index(".so")] for path in files if path.name.startswith("nh-")) == [
+        "nh-" + name for name in CARRIED
+    ]
+    levels = []
+    for path in files:
+        others = [name for name in elf.dynamic(path, "NEEDED") if not (path.parent / name).exists()]
+        assert [name for name in others if not re.fullmatch(r"(%s)\.so[.\d]*" % ALLOWED, name)] == []
+        versions = elf.output("readelf", "-VW", str(path))
+        levels += [int(number) for number in re.findall(r"GLIBC_2\.(\d+)", versions)]
+        # What each distribution names its libcurl's symbols differs.
+        assert "CURL_" not in versions
+        assert elf.dynamic(path, "RUNPATH") in ([], ["$ORIGIN"]) and elf.dynamic(path, "RPATH") == []
+    assert max(levels) <= int(match.group(1))
+    figure("glibc that the wheel needs", "2.%d (tag 2.%s)" % (max(levels), match.group(1)))
 
 
 def check_output(lines: List[str], python: Path) -> None:

@@ -1,0 +1,29 @@
+"""``python -m nuthatch``: the command, as the wheel carries it."""
+
+import os
+import sys
+from typing import List, NoReturn, Optional
+
+
+def command() -> Optional[str]:
+    """The command's file: the wheel's, else that of the checkout."""
+    here = os.path.dirname(os.path.realpath(__file__))
+    checkout = os.path.normpath(os.path.join(here, os.pardir, os.pardir, os.pardir, "build"))
+    for folder in (here, checkout):
+        path = os.path.join(folder, "nuthatch")
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def main(arguments: Optional[List[str]] = None) -> NoReturn:
+    """Becomes the command; never returns."""
+    path = command()
+    if path is None:
+        sys.exit("nuthatch: no command beside the package: install the wheel, or run `make` in the checkout")
+    sys.stdout.flush()
+    os.execv(path, ["nuthatch", *(sys.argv[1:] if arguments is None else arguments)])
+
+
+if __name__ == "__main__":
+    main()
