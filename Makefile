@@ -8,7 +8,7 @@ SWIFTFLAGS ?=
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
-.PHONY: all machine test-machine demo test install wheel header lint format sanitize fuzz bench bench-imaging bench-quality bench-store bench-fetch bench-bindings clean help
+.PHONY: all machine test-machine demo test install wheel header lint format sanitize fuzz bench bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings clean help
 
 all: machine ## build the library, the command and the test server into build/
 	@swift build -c release $(SWIFTFLAGS)
@@ -67,10 +67,13 @@ bench-store: machine ## the store beside a file for each entry, LMDB, SQLite and
 bench-fetch: machine ## fetch small pictures beside a minimal C loop on libcurl
 	@Benchmarks/fetch/run.sh
 
+bench-prefetch: all ## `nuthatch prefetch` beside img2dataset, aiohttp + Pillow, curl + vipsthumbnail, and the limit
+	@Benchmarks/prefetch/run.sh
+
 bench-bindings: all ## what a hit costs, from C
 	@Benchmarks/bindings/run.sh
 
-bench: bench-imaging bench-quality bench-store bench-fetch bench-bindings ## every benchmark
+bench: bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings ## every benchmark
 
 clean: ## remove everything that was built
 	rm -rf .build Benchmarks/.build build dist

@@ -1,0 +1,39 @@
+"""What people write by hand: aiohttp fetches, Pillow makes thumbnails in two threads, a file each.
+
+aiohttp_pillow.py URLS OUT SIZE
+"""
+
+import asyncio
+import io
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import aiohttp
+from PIL import Image
+
+
+def keep(data: bytes, path: Path, size: int) -> None:
+    picture = Image.open(io.BytesIO(data))
+    picture.thumbnail((size, size))
+    picture.save(path, quality=92)
+
+
+async def main(urls: list[str], out: Path, size: int) -> None:
+    loop = asyncio.get_running_loop()
+    threads = ThreadPoolExecutor(2)
+    numbers = iter(enumerate(urls))
+
+    async def work(session: aiohttp.ClientSession) -> None:
+        for number, url in numbers:
+            async with session.get(url) as answer:
+                answer.raise_for_status()
+                data = await answer.read()
+            await loop.run_in_executor(threads, keep, data, out / f"{number}.jpg", size)
+
+    async with aiohttp.ClientSession() as session:
+        await asyncio.gather(*(work(session) for _ in range(16)))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]).read_text().split(), Path(sys.argv[2]), int(sys.argv[3])))
