@@ -1,30 +1,51 @@
-"""`nuthatch prefetch --report`: one page with all of it, looked at in a browser where there is one."""
+"""`nuthatch prefetch --report`: one page with all of it, looked at and used in a browser where there is one."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import random
 import re
-import shutil
-import subprocess
+import struct
+import zlib
 from pathlib import Path
+from typing import Iterator
 
 import pytest
-from command import Runner
+from browser import BROWSER, Browser
+from command import ROOT, Runner
 from pictures import png
 from testserver import TestServer, answer, ok
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+in_a_browser = pytest.mark.skipif(BROWSER is None, reason="there is no chromium to look at the report with")
+
+HOSTILE = [
+    "javascript:hacked=1//</script><script>hacked=1</script>",
+    "http://127.0.0.1:1/</script><script>hacked=1</script>",
+    "http://127.0.0.1:1/<!--<script>",
+    "http://127.0.0.1:1/\"><img/src='x'onerror='hacked=1'>",
+    "http://<img src=x onerror=hacked=1>/x",
+    "http://127.0.0.1:1/${hacked=1}`+hacked=1+`",
+    "http://127.0.0.1:1/\\u2028\u2028\u2029\t\x7f",
+    "data:text/html,<script>hacked=1</script>",
+]
 
 
 @pytest.fixture
 def page(server: TestServer, nuthatch: Runner, tmp_path: Path) -> Path:
     for number in range(30):
-        server.on(f"/nut-{number}", ok(png(60 + number, 40, seed=number), "image/png"))
+        server.on(f"/nut-{number}.png", ok(png(60 + number, 40, seed=number), "image/png"))
     server.on("/gone", answer(404))
     server.on("/text", ok("no picture"))
-    urls = [server.url(f"/nut-{number}") for number in range(30)]
+    urls = [
+        server.url(f"/nut-{number}.png", "localhost" if number < 10 else "127.0.0.1") for number in range(30)
+    ]
     urls += [server.url("/gone"), server.url("/text"), "javascript:alert('</script><b>')"]
-    given = "".join(f"{url}\n" for url in urls).encode()
-    done = nuthatch("prefetch", "--size=64", "--report=report.html", given=given)
+    (tmp_path / "list").write_text("".join(f"{url}\n" for url in urls))
+    # Some are hits then.
+    (tmp_path / "part").write_text("".join(f"{url}\n" for url in urls[:5]))
+    assert nuthatch("prefetch", "--size=64", "part").returncode == 0
+    done = nuthatch("prefetch", "--size=16,64,200", "--report=report.html", "list")
     assert done.returncode == 4 and b"report: report.html" in done.stdout
     return tmp_path / "report.html"
 
@@ -32,11 +53,35 @@ def page(server: TestServer, nuthatch: Runner, tmp_path: Path) -> Path:
 def test_one_file_has_all_of_it(page: Path) -> None:
     text = page.read_text()
     assert text.count("data:image/jpeg;base64,") == 30
-    assert text.count("</script>") == 1, "what comes from outside must not end the script"
+    assert text.count("</script>") == 3, "what comes from outside must not end a script"
     # Nothing is loaded from anywhere.
-    assert re.findall(r"(?:src|href)=\"?https?:", text) == []
+    assert re.findall(r"(?:src|href|url\()[=(\"]*https?:", text) == []
     for word in ['"error":"http"', '"error":"not_an_image"', '"error":"bad_url"']:
         assert word in text
+
+
+def test_its_policy_allows_what_it_is_made_of_alone(page: Path) -> None:
+    text = page.read_text()
+    [policy] = re.findall(r'Content-Security-Policy" content="(.*?)"', text)
+    assert policy.startswith("default-src 'none'; img-src data:; ") and "unsafe" not in policy
+    for kind in ["style", "script"]:
+        [content] = re.findall(rf"<{kind}>(.*?)</{kind}>", text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+    assert "innerHTML" not in text and "<style>" in text and " style=" not in text
+
+
+def test_every_error_has_its_advice(page: Path) -> None:
+    header = (ROOT / "Sources/CNuthatch/include/nh_status.h").read_text()
+    words = {word.lower() for word in re.findall(r"^\s*NH_(\w+) = [1-9]", header, re.MULTILINE)}
+    [advice] = re.findall(r"const advice = \{(.*?)\};", page.read_text(), re.DOTALL)
+    assert len(words) > 25 and words <= set(re.findall(r"\b(\w+): '", advice))
+
+
+def test_what_shows_through_stays_so(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    server.on("/a", ok(png(40, 30, mode="rgba"), "image/png"))
+    nuthatch("prefetch", "--report", "r.html", given=server.url("/a").encode())
+    assert "\tdata:image/png;base64," in (tmp_path / "r.html").read_text()
 
 
 def test_an_empty_run_has_a_page(nuthatch: Runner, tmp_path: Path) -> None:
@@ -49,47 +94,235 @@ def test_a_page_that_can_not_be_written(nuthatch: Runner) -> None:
     assert (done.returncode, done.stderr[:23]) == (1, b"nuthatch: prefetch: io:")
 
 
-def browse(page: Path, fragment: str, folder: Path, *arguments: str) -> tuple[str, str]:
-    """The page's elements and what the console said, after its script."""
-    done = subprocess.run(
-        [
-            str(BROWSER),
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--enable-logging=stderr",
-            f"--user-data-dir={folder / 'browser'}",
-            *arguments,
-            f"{page.as_uri()}{fragment}",
-        ],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=120,
-        check=True,
+# In a browser
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    with Browser(tmp_path) as browser:
+        browser.look()
+        yield browser
+        assert browser.said == [], "the console is free of errors"
+        assert browser.asked == [], "the network isn't asked"
+
+
+def shown(browser: Browser) -> tuple[int, int]:
+    """How many pictures and failures are on the page."""
+    browser.wait_until("document.querySelector('#grid').ariaBusy == 'false'")
+    pictures = browser.evaluate("document.querySelectorAll('#grid li').length")
+    browser.evaluate("document.querySelectorAll('.group').forEach(group => group.open = true)")
+    browser.wait_until("[...document.querySelectorAll('.group')].every(group => group.querySelector('li'))")
+    return pictures, browser.evaluate("document.querySelectorAll('.urls li').length")
+
+
+def choose(browser: Browser, name: str, value: str) -> None:
+    """As a person would: sets a control and lets it say so."""
+    browser.evaluate(
+        f"{{ const control = document.getElementById('{name}'); control.value = '{value}';"
+        " control.dispatchEvent(new Event(control.tagName == 'INPUT' ? 'input' : 'change')) }"
     )
-    console = [line for line in done.stderr.decode().splitlines() if "CONSOLE" in line]
-    return done.stdout.decode(), "\n".join(console)
 
 
-@pytest.mark.skipif(BROWSER is None, reason="there is no chromium to look at the page with")
-def test_in_a_browser(page: Path, tmp_path: Path) -> None:
-    def shown(fragment: str) -> tuple[int, int]:
-        elements, console = browse(page, fragment, tmp_path, "--dump-dom")
-        assert console == ""
-        body = elements.split("<script>")[0]
-        return body.count("<figure>"), len(re.findall(r'<td class="bad">', body))
+@in_a_browser
+def test_filters(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    assert shown(browser) == (30, 3)
 
-    assert shown("") == (30, 3)
-    assert shown("#state=fetched") == (30, 0)
-    assert shown("#reason=http") == (0, 1)
-    assert shown("#text=nut-7") == (1, 0)
-    elements, _ = browse(page, "", tmp_path, "--dump-dom")
-    assert 'href="javascript:' not in elements
-    picture = tmp_path / "page.png"
-    for width in [390, 1200]:
-        _, console = browse(
-            page, "", tmp_path, f"--screenshot={picture}", f"--window-size={width},900", "--hide-scrollbars"
+    def chip(text: str) -> None:
+        browser.evaluate(
+            f"[...document.querySelectorAll('#states button')].find(b => b.textContent.startsWith('{text}')).click()"
         )
-        assert console == "" and picture.read_bytes().startswith(b"\x89PNG")
-        assert picture.stat().st_size > 20_000
-        picture.unlink()
+
+    chip("hit 5")
+    assert shown(browser) == (5, 0)
+    chip("fetched 25")
+    assert shown(browser) == (25, 0)
+    assert browser.evaluate("location.hash") == "#state=fetched"
+    chip("failed 3")
+    assert shown(browser) == (0, 3)
+    choose(browser, "reason", "http 404")
+    assert shown(browser) == (0, 1)
+    assert "404" in browser.evaluate("document.querySelector('.urls li').textContent")
+    assert "drop it from the list" in browser.evaluate("document.querySelector('.group summary').textContent")
+    chip("all")
+    choose(browser, "reason", "")
+    options = browser.evaluate("[...document.getElementById('host').options].map(option => option.value)")
+    [local] = [host for host in options if host.startswith("localhost")]
+    choose(browser, "host", local)
+    assert shown(browser) == (10, 0)
+    choose(browser, "host", "")
+    choose(browser, "text", "NUT-7.")
+    browser.wait_until("document.querySelector('#count').textContent == '1 picture'")
+    assert shown(browser) == (1, 0)
+    choose(browser, "text", "no such thing")
+    browser.wait_until("!document.querySelector('#none').hidden")
+    choose(browser, "text", "")
+    browser.wait_until("document.querySelector('#none').hidden")
+    choose(browser, "order", "largest")
+    sizes = browser.evaluate("[...document.querySelectorAll('#grid li')].map(entry => entry.item.bytes)")
+    assert sizes == sorted(sizes, reverse=True) and len(sizes) == 30
+
+
+@in_a_browser
+@pytest.mark.parametrize(
+    "fragment, count",
+    [("#state=hit", (5, 0)), ("#reason=http", (0, 1)), ("#text=nut-7", (1, 0)), ("#state=nonsense", (30, 3))],
+)
+def test_it_can_be_linked_to_as_filtered(
+    browser: Browser, page: Path, fragment: str, count: tuple[int, int]
+) -> None:
+    browser.open(page, fragment)
+    assert shown(browser) == count
+
+
+@in_a_browser
+def test_by_keyboard_alone(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    focused = "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"
+    stops = []
+    while "nut-0.png" not in (stops[-1:] or [""])[0]:
+        browser.key("Tab")
+        stops.append(str(browser.evaluate(focused)))
+        assert len(stops) < 30
+    assert stops[0] == "to the pictures" and any(stop == "part of the URL" for stop in stops)
+    browser.key("ArrowRight")
+    assert browser.evaluate(focused).startswith("nut-1.png, in the cache before")
+    browser.key("Enter")
+    browser.wait_until("document.querySelector('dialog').open")
+    assert browser.evaluate("document.querySelector('dialog h2').textContent") == "nut-1.png"
+    browser.key("ArrowRight")
+    facts = browser.evaluate("document.querySelector('#facts').innerText")
+    assert "/nut-2.png" in facts and "62\u00d740" in facts
+    browser.key("Escape")
+    browser.wait_until("!document.querySelector('dialog').open")
+    assert browser.evaluate(focused).startswith("nut-1.png"), "where one was before"
+    # And the way past the filters.
+    browser.evaluate("document.querySelector('#skip').click()")
+    assert browser.evaluate("document.activeElement.classList.contains('look')")
+
+
+@in_a_browser
+def test_for_a_screen_reader(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    shown(browser)
+    browser.call("Accessibility.enable")
+    nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
+    roles: dict[str, list[str]] = {}
+    for node in nodes:
+        if not node.get("ignored"):
+            roles.setdefault(node["role"]["value"], []).append(node.get("name", {}).get("value", ""))
+    for role in ["button", "link", "combobox", "searchbox", "heading", "list"]:
+        assert roles[role], role
+        if role != "list":
+            assert all(roles[role]), f"a {role} without a name: {roles[role]}"
+    assert roles["main"] and roles["status"] and len(roles["heading"]) >= 3
+    assert browser.evaluate("document.documentElement.lang") == "en"
+    # The least contrast of what is written, and where.
+    least = """(() => {
+      const light = text => {
+        const [r, g, b] = text.match(/[\\d.]+/g).map(Number).map(v => v / 255)
+          .map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+        return .2126 * r + .7152 * g + .0722 * b;
+      };
+      const ground = node => {
+        const colour = getComputedStyle(node).backgroundColor;
+        return colour.endsWith(', 0)') ? ground(node.parentElement) : colour;
+      };
+      const written = [...document.querySelectorAll('main *')].filter(node => node.innerText && !node.children.length);
+      return written.map(node => {
+        const [a, b] = [light(getComputedStyle(node).color), light(ground(node))].sort((a, b) => b - a);
+        return [(a + .05) / (b + .05), node.textContent.slice(0, 30)];
+      }).sort((a, b) => a[0] - b[0])[0];
+    })()"""
+    for dark in [False, True]:
+        browser.look(dark=dark)
+        worst = browser.evaluate(least)
+        assert worst[0] >= 4.5, worst
+
+
+@in_a_browser
+def test_how_it_looks(browser: Browser, page: Path, tmp_path: Path) -> None:
+    browser.open(page)
+    pictures = {}
+    for name, width, dark, phone in [
+        ("light", 1300, False, False),
+        ("dark", 1300, True, False),
+        ("phone", 390, False, True),
+        ("narrow", 320, True, True),
+    ]:
+        browser.look(width, 900, dark=dark, phone=phone)
+        overflow = browser.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert overflow <= 0, f"{name}: it has to be scrolled sideways by {overflow} px"
+        ground = browser.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert ground == ("rgb(22, 24, 27)" if dark else "rgb(246, 245, 242)")
+        pictures[name] = browser.screenshot(tmp_path / f"{name}.png")
+        assert pictures[name].startswith(b"\x89PNG") and len(pictures[name]) > 20_000
+    assert len(set(pictures.values())) == 4
+    kept = ROOT / "build" / "test" / "report"
+    kept.mkdir(parents=True, exist_ok=True)
+    for name, content in pictures.items():
+        (kept / f"{name}.png").write_bytes(content)
+
+
+@in_a_browser
+def test_hostile_strings(browser: Browser, server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    evil = "<img src=x onerror=hacked=1>"
+    server.on("/nut", ok(png(30, 20), "image/png;" + evil))
+    server.on("/page", answer(403, evil, [("X-Evil", evil)]))
+    server.on("/moved", {**answer(302), "headers": [["Location", "/nut?" + "%3Cscript%3E&lt;b&gt;'\"`"]]})
+    urls = [*HOSTILE, server.url("/nut?</script><b>"), server.url("/page?<b>"), server.url("/moved")]
+    given = "\n".join(urls).encode()
+    assert nuthatch("prefetch", "--retries=0", "--report=r.html", given=given).returncode == 4
+    assert (tmp_path / "r.html").read_text().count("</script>") == 3
+    browser.open(tmp_path / "r.html")
+    pictures, failures = shown(browser)
+    assert pictures + failures == len(urls) and pictures >= 1
+    for number in range(pictures):
+        browser.evaluate(f"look({number})")
+        assert browser.evaluate("document.querySelectorAll('script, dialog script, dialog b').length") == 2
+    assert browser.evaluate("typeof hacked") == "undefined"
+    links = browser.evaluate("[...document.links].map(link => link.protocol)")
+    assert set(links) <= {"http:", "https:", "file:"}
+    assert browser.evaluate("document.querySelectorAll('img[src^=\"x\"], [onerror]').length") == 0
+
+
+@in_a_browser
+@pytest.mark.timeout(300)
+def test_ten_thousand(browser: Browser, server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    # Noise is what JPEG packs worst, so that the budget is used up.
+    noise = random.Random(1)
+    rows = b"".join(b"\0" + noise.randbytes(256 * 3) for _ in range(256))
+    server.on_prefix("/p", ok(png_of(rows, 256, 256), "image/png"))
+    given = "".join(server.url(f"/p{number}.png") + "\n" for number in range(10_000)).encode()
+    assert nuthatch("prefetch", "--report=r.html", given=given).returncode == 0
+    report = tmp_path / "r.html"
+    embedded = report.read_text().count("\tdata:image/jpeg;base64,")
+    assert 200 < embedded < 5000 and 30e6 < report.stat().st_size < 42e6
+    browser.open(report)
+    assert shown(browser) == (10_000, 0)
+    assert browser.evaluate("document.querySelectorAll('#grid a.look').length") == 10_000 - embedded
+    assert "linked, not embedded" in browser.evaluate("document.querySelector('#notes').textContent")
+    loaded = "document.querySelectorAll('#grid img[src]').length"
+    browser.wait_until(loaded)
+    assert browser.evaluate(loaded) <= 360, "only what is near is loaded"
+    browser.evaluate("document.querySelector('#grid').lastElementChild.scrollIntoView()")
+    browser.wait_until(f"{loaded} == 0")
+    choose(browser, "text", "p9999.")
+    browser.wait_until("document.querySelector('#count').textContent == '1 picture'")
+
+
+def png_of(rows: bytes, width: int, height: int) -> bytes:
+    """A PNG of filtered rows of RGB."""
+
+    def chunk(name: bytes, content: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+        )
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(rows, 1))
+        + chunk(b"IEND", b"")
+    )

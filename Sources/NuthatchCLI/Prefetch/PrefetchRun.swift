@@ -150,10 +150,11 @@ final class PrefetchRun {
     }
   }
 
-  /// The smallest thumbnail, for the report.
+  /// The thumbnail that the report shows.
   private func thumbnail(_ record: Record) -> Image? {
     var request = request(record)
-    request.boxes = Array(request.boxes.sorted { $0.width < $1.width }.prefix(1))
+    guard let box = ReportPage.box(of: request.boxes) else { return nil }
+    request.boxes = [box]
     request.policy = Policy(.offline)
     // One that was dropped already is shown by its URL.
     return (try? cache.peek(request, decode: true)) ?? nil

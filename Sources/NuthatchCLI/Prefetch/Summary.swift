@@ -57,7 +57,18 @@ struct Summary {
   }
 
   /// For programs: one line.
-  var json: String {
+  var json: String { line { _ in } }
+
+  /// The same for the report, with what a page wants to know besides.
+  func forPage(made: Int64) -> String {
+    line { json in
+      json.put("made", made)
+      json.put("version", Version.string)
+      json.put("warning", disk?.warning)
+    }
+  }
+
+  private func line(_ addMore: (inout JSONText) -> Void) -> String {
     var json = JSONText()
     json.object { json in
       json.put("urls", tally.urls)
@@ -94,6 +105,7 @@ struct Summary {
       json.put("interrupted", interruption.map { $0 == .interrupted ? "SIGINT" : "SIGTERM" })
       json.put("list_fault", listFault)
       json.put("exit", exitCode.rawValue)
+      addMore(&json)
     }
     json.endLine()
     return json.text

@@ -1,6 +1,8 @@
+import CSystem
+import Glibc
 import NuthatchCore
 
-/// The page of a run: one file that needs no network, written as the run goes.
+/// The page of a run: one file that needs no network and may not use it, written as the run goes.
 ///
 /// Pictures are embedded up to a budget; what comes beyond it is shown as a link. Of a long list the first ten thousand
 /// successes and the first ten thousand failures are on the page.
@@ -8,6 +10,10 @@ struct ReportPage {
   /// Bytes of embedded pictures.
   private static let budget = 24 << 20
   private static let most = 10_000
+  /// Larger ones are laid on white and become JPEG.
+  private static let mostOfPNG = 32 << 10
+  /// Looks good in the grid, also on a dense screen.
+  private static let side = 160
 
   private let file: DraftFile
   private var left = Self.budget
@@ -17,7 +23,7 @@ struct ReportPage {
   init(_ path: String) throws(NuthatchError) {
     file = try DraftFile(path)
     file.write(ReportTemplate.head)
-    file.write("<script>\nconst items = [\n")
+    file.write("<script type=\"application/x-ndjson\" id=\"items\">\n")
   }
 
   /// Whether there is a place for it on the page.
@@ -26,46 +32,124 @@ struct ReportPage {
   /// Whether its picture would be embedded.
   var hasRoom: Bool { left > 0 }
 
+  /// Which of several thumbnails is shown: the smallest that is large enough, or else the largest.
+  static func box(of boxes: [ThumbnailBox]) -> ThumbnailBox? {
+    let sorted = boxes.sorted { max($0.width, $0.height) < max($1.width, $1.height) }
+    return sorted.first { max($0.width, $0.height) >= side } ?? sorted.last
+  }
+
   mutating func add(_ record: Record, _ image: Image?) {
     if record.isOK { shown += 1 } else { shownFailures += 1 }
-    let picture = embedded(image)
     var json = JSONText()
     json.object { json in
       json.put("i", record.listed.index)
       json.put("line", record.listed.line)
       json.put("url", record.listed.url)
+      if let final = record.finalURL, final != record.listed.url { json.put("final", final) }
       json.put("host", HostName.of(record.listed.url))
       json.put("state", record.kind.rawValue)
+      if record.isStale { json.put("stale", true) }
+      json.put("status", record.isOK ? nil : record.status)
       if let size = record.originalSize {
         json.put("w", size.width)
         json.put("h", size.height)
       }
       json.put("sizes", record.thumbs.map { "\($0.width)×\($0.height)" }.joined(separator: ", "))
       json.put("bytes", record.bytes)
+      json.put("type", record.contentType)
       json.put("attempts", record.attempts)
       if let error = record.error {
         json.put("error", error.code.word)
         json.put("message", error.message)
       }
       record.writeTimes(to: &json)
-      if let picture { json.put("thumb", picture) }
     }
     file.write(json.bytes)
-    file.write(",\n")
+    if let picture = embedded(image) {
+      file.write("\t")
+      file.write(picture)
+    }
+    file.write("\n")
   }
 
   private mutating func embedded(_ image: Image?) -> String? {
     // A picture that can't be encoded is a link, as those beyond the budget are.
-    guard left > 0, let image, let encoded = try? image.encoded(as: .jpeg(quality: 80)) else { return nil }
+    guard left > 0, let image else { return nil }
+    if image.showsThrough, let encoded = try? image.encoded(as: .png()), encoded.count <= Self.mostOfPNG {
+      left -= encoded.count
+      return encoded.withBytes { "data:image/png;base64," + Base64.encoded($0) }
+    }
+    guard let encoded = try? image.encoded(as: .jpeg(quality: 75)) else { return nil }
     left -= encoded.count
     return encoded.withBytes { "data:image/jpeg;base64," + Base64.encoded($0) }
   }
 
   func finish(_ summary: Summary) throws(NuthatchError) {
-    file.write("];\nconst summary = \(summary.json);\n")
-    file.write(ReportTemplate.script)
-    file.write("</script>\n</html>\n")
+    file.write("</script>\n<script type=\"application/json\" id=\"summary\">\n")
+    file.write(summary.forPage(made: Int64(time(nil))))
+    file.write("</script>\n<script>\(ReportScript.text)</script>\n</html>\n")
     try file.finish()
+  }
+}
+
+/// What is the same on every report.
+enum ReportTemplate {
+  /// Nothing is loaded, sent or run but what the page was made of.
+  private static var policy: String {
+    "default-src 'none'; img-src data:; style-src '\(hash(ReportStyle.text))'; script-src '\(hash(ReportScript.text))'; "
+      + "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
+  }
+
+  private static func hash(_ text: String) -> String {
+    let bytes = Array(text.utf8)
+    var digest = [UInt8](repeating: 0, count: Int(nhs_sha256_size))
+    _ = nhs_sha256(bytes, bytes.count, &digest)
+    return "sha256-" + digest.withUnsafeBytes { Base64.encoded($0) }
+  }
+
+  static var head: String {
+    """
+    <!doctype html>
+    <html lang="en">
+    <meta charset="utf-8">
+    <meta http-equiv="Content-Security-Policy" content="\(policy)">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="referrer" content="no-referrer">
+    <title>nuthatch prefetch</title>
+    <link rel="icon" href="data:,">
+    <style>\(ReportStyle.text)</style>
+    <a class="skip" id="skip" href="#pictures">to the pictures</a>
+    <main>
+    <header><h1>nuthatch prefetch</h1><div class="soft" id="line"></div></header>
+    <noscript><p class="bad">This page shows its pictures with a script of its own, which needs no network.</p></noscript>
+    <ul class="tiles" id="tiles" aria-label="the run in numbers"></ul>
+    <div class="bar" id="outcome" role="presentation"></div>
+    <div class="soft" id="notes"></div>
+    <details class="panel" id="times" hidden><summary><b>Where the time went</b><span class="soft" id="timingLine"></span></summary>
+    <div id="timing"></div></details>
+    <section class="filters" aria-label="filters"><div class="chips" id="states" role="group" aria-label="outcome"></div>
+    <select id="reason" aria-label="reason of failure"></select><select id="host" aria-label="host"></select>
+    <select id="order" aria-label="order"><option value="list">as in the list</option><option value="slowest">slowest first</option>
+    <option value="largest">largest first</option></select>
+    <input id="text" type="search" placeholder="part of the URL" aria-label="part of the URL" autocomplete="off" spellcheck="false">
+    <span class="soft" id="count" role="status"></span></section>
+    <section id="failures" aria-labelledby="failuresHead" hidden><h2 id="failuresHead">Failures
+    <span class="soft">and what to do about them</span></h2><div class="panel" id="groups"></div></section>
+    <section id="pictures" aria-labelledby="picturesHead"><h2 id="picturesHead">Pictures</h2>
+    <p class="soft none" id="none" hidden>No picture is among these.</p><div id="grid"></div></section>
+    </main>
+    <dialog id="look" aria-labelledby="name"><div class="look" id="picture"></div><div class="body"><h2 id="name"></h2>
+    <dl id="facts"></dl><div id="phases"></div><div class="steps"><button type="button" id="before">Previous</button>
+    <button type="button" id="after">Next</button><button type="button" id="close" autofocus>Close</button></div></div></dialog>
+
+    """
+  }
+}
+
+extension Image {
+  /// Whether a pixel isn't opaque.
+  fileprivate var showsThrough: Bool {
+    withPixels { pixels in Swift.stride(from: 3, to: pixels.count, by: 4).contains { pixels[$0] != 255 } }
   }
 }
 

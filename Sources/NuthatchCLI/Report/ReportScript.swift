@@ -1,0 +1,342 @@
+/// What shows the items of the report: filters, failures by reason, timings, the grid, a closer look.
+///
+/// It makes elements and sets text, never HTML, so that nothing that comes from outside is read as that.
+enum ReportScript {
+  static let text = #"""
+
+    'use strict';
+    const $ = id => document.getElementById(id);
+    const advice = {
+      timeout: 'Try again later, or allow more with --timeout and --deadline.',
+      dns: 'No address is known for the host: check its name.',
+      refused: 'Nothing listens there: try again later.',
+      reset: 'The connection broke: try again, perhaps with a lower --per-host.',
+      tls: 'The certificate or the handshake is not right: its site has to mend it.',
+      http: 'The server gives no picture: check the URL.',
+      too_large: 'Allow more with --max-bytes.', too_many_pixels: 'Allow more with --max-pixels.',
+      not_an_image: 'The URL leads to a page or to text, not to a picture.',
+      unsupported_format: 'JPEG and PNG are decoded: ask for one of them, perhaps with --accept.',
+      corrupt: 'The file is damaged: --allow-truncated takes what can be decoded.',
+      truncated: 'The file ends too early: try again, or take what there is with --allow-truncated.',
+      denied: 'The address or the site is not to be used: see --allow-private, --deny-private and --respect-noai.',
+      bad_url: 'Mend the URL in the list.', bad_header: 'Mend what --header says.',
+      too_many_redirects: 'The server sends requests round in circles: check the URL in a browser.',
+      offline: 'It is not in the cache: run without --policy offline.',
+      circuit_open: 'The host failed too often in a row: try again later.',
+      cancelled: 'The run ended before: run it again.', closed: 'The run ended before: run it again.',
+      forked: 'A defect: please report it.', invalid: 'A defect: please report it.', internal: 'A defect: please report it.',
+      frozen: 'It waits for the network: run it again when there is one.',
+      secret_needs_provider: 'Give the credentials with --user or --header.',
+      conflict: 'The cache is open elsewhere with other options: leave them out here.',
+      no_space: 'Make room on the disk, or use another with --cache.',
+      io: 'See whether the cache directory can be read and written.', out_of_memory: 'Lower --concurrency.'};
+    const adviceByStatus = {
+      400: 'The server does not understand the URL: check it.', 401: 'It wants credentials: --user or --header.',
+      403: 'It refuses: it may want --header or another --user-agent.', 404: 'There is nothing: check the URL, or drop it from the list.',
+      410: 'It is gone for good: drop it from the list.', 429: 'Too many requests: lower --rate and --per-host, and try again later.',
+      500: 'The server has a fault: try again later.', 502: 'The server has a fault: try again later.',
+      503: 'The server is busy: try again later, with a lower --rate.', 504: 'The server has a fault: try again later.'};
+    const states = {hit: 'hit', fetched: 'fetched', revalidated: 'revalidated', failed: 'failed'};
+    const meanings = {hit: 'in the cache before', fetched: 'fetched', revalidated: 'still held, said the server', failed: 'failed'};
+
+    const element = (name, attributes = {}, ...children) => {
+      const made = document.createElement(name);
+      for (const [key, value] of Object.entries(attributes))
+        if (key.startsWith('aria-') || key == 'role') made.setAttribute(key, value); else made[key] = value;
+      made.append(...children.filter(child => child != null));
+      return made;
+    };
+    const grouped = n => Math.round(n).toLocaleString('en');
+    const many = (n, one, more) => `${grouped(n)} ${n == 1 ? one : more}`;
+    const sized = n => { let i = 0; for (; n >= 999.5 && i < 4; i++) n /= 1000;
+      return (i && n < 9.95 ? n.toFixed(1) : Math.round(n)) + ' ' + ['B', 'kB', 'MB', 'GB', 'TB'][i]; };
+    const time = ms => ms < .05 ? '0 ms' : ms < 9.95 ? ms.toFixed(1) + ' ms' : ms < 1000 ? Math.round(ms) + ' ms'
+      : ms < 59950 ? (ms / 1000).toFixed(1) + ' s' : `${Math.floor(ms / 60000)} min ${Math.round(ms % 60000 / 1000)} s`;
+    const dot = state => element('span', {className: `dot s-${state}`});
+    // Only what a browser would fetch over HTTP becomes a link.
+    const isHTTP = url => { try { return /^https?:$/.test(new URL(url).protocol); } catch { return false; } };
+    const linked = (url, text, more = {}) => isHTTP(url)
+      ? element('a', {href: url, target: '_blank', rel: 'noopener noreferrer', textContent: text, ...more}) : element('span', {textContent: text});
+
+    // An item a line; what follows its tabulator is the picture, which stays text until it is looked at.
+    const items = [];
+    for (const line of $('items').textContent.split('\n')) {
+      if (!line) continue;
+      const tab = line.indexOf('\t'), item = JSON.parse(tab < 0 ? line : line.slice(0, tab));
+      if (tab >= 0) item.thumb = line.slice(tab + 1);
+      item.reason = item.error && (item.status ? `${item.error} ${item.status}` : item.error);
+      item.name = item.url.replace(/[?#].*/s, '').split('/').pop() || item.host || item.url;
+      items.push(item);
+    }
+    $('items').remove();
+    items.sort((a, b) => a.i - b.i);
+    const summary = JSON.parse($('summary').textContent);
+
+    // The run.
+    const made = new Date(summary.made * 1000);
+    $('line').append(`${many(summary.urls, 'URL', 'URLs')} in ${time(summary.seconds * 1000)}, `,
+      element('time', {dateTime: made.toISOString(), textContent: made.toLocaleString()}), ` · nuthatch ${summary.version}`);
+    const notes = [];
+    if (summary.interrupted) notes.push('The run was interrupted: another one goes on where it stopped.');
+    if (summary.list_fault) notes.push(`The list could not be read to its end: ${summary.list_fault}`);
+    if (items.length < summary.urls) notes.push(`Of ${grouped(summary.urls)} URLs, the first ${grouped(items.length)} are on this page.`);
+    const bare = items.filter(item => !item.error && !item.thumb).length;
+    if (bare) notes.push(`${many(bare, 'picture is', 'pictures are')} linked, not embedded, to keep this page small.`);
+    if (summary.warning) notes.push(summary.warning[0].toUpperCase() + summary.warning.slice(1) + '.');
+    $('notes').append(...notes.map(text => element('p', {textContent: text})));
+    const tile = (value, name, style = '') => $('tiles').append(element('li', {className: 'tile'},
+      element('b', {textContent: value, className: style}), element('span', {className: 'soft', textContent: name})));
+    tile(grouped(summary.hits), meanings.hit, summary.hits ? 'hit' : '');
+    tile(grouped(summary.fetched), 'fetched');
+    if (summary.revalidated) tile(grouped(summary.revalidated), meanings.revalidated);
+    tile(grouped(summary.failed), 'failed', summary.failed ? 'bad' : '');
+    tile(grouped(summary.rate), 'URLs a second');
+    tile(sized(summary.bytes), 'received');
+    if (summary.disk) tile(sized(summary.disk.used), `of ${sized(summary.disk.limit)} on disk`, summary.disk.fits ? '' : 'bad');
+    const share = (parts, place) => {
+      const whole = parts.reduce((sum, part) => sum + part.amount, 0);
+      for (const part of parts) if (part.amount > 0) {
+        const made = element('span', {title: `${part.name} ${part.text}`, className: part.style || ''});
+        made.style.width = `${100 * part.amount / whole}%`;
+        if (part.colour) made.style.background = part.colour;
+        place.append(made);
+      }
+    };
+    share(Object.keys(states).map(name => ({name, amount: summary[name == 'hit' ? 'hits' : name], style: `s-${name}`,
+      text: grouped(summary[name == 'hit' ? 'hits' : name])})), $('outcome'));
+
+    // Where the time went.
+    const phases = ['queue', 'dns', 'connect', 'tls', 'first_byte', 'transfer', 'store', 'decode'];
+    const hues = [250, 200, 180, 150, 95, 60, 30, 330];
+    const colour = n => `oklch(70% .11 ${hues[n]})`;
+    const timing = (times, place) => {
+      const bar = element('div', {className: 'bar', role: 'presentation'}), key = element('ul', {className: 'key soft'});
+      share(phases.map((name, n) => ({name: name.replace('_', ' '), amount: times[n], colour: colour(n), text: time(times[n])})), bar);
+      phases.forEach((name, n) => {
+        if (times[n] < .05) return;
+        const mark = element('span', {className: 'dot'});
+        mark.style.background = colour(n);
+        key.append(element('li', {}, mark, `${name.replace('_', ' ')} ${time(times[n])}`));
+      });
+      place.append(bar, key);
+    };
+    const table = (caption, heads, rows) => element('table', {}, element('caption', {textContent: caption}),
+      element('thead', {}, element('tr', {}, ...heads.map(text => element('th', {scope: 'col', textContent: text})))),
+      element('tbody', {}, ...rows.map(cells => element('tr', {}, ...cells.map((cell, n) =>
+        cell instanceof Node ? element('td', {}, cell) : element(n ? 'td' : 'th', n ? {textContent: cell} : {scope: 'row', textContent: cell}))))));
+    const asked = items.filter(item => item.attempts > 0 && !item.error);
+    if (asked.length) {
+      const sorted = [...phases, 'total'].map(name => asked.map(item => item.ms[name]).sort((a, b) => a - b));
+      const mean = list => list.reduce((sum, n) => sum + n, 0) / list.length;
+      const at = (list, part) => list[Math.min(list.length - 1, Math.floor(list.length * part))];
+      $('timingLine').textContent = `${time(mean(sorted.at(-1)))} a URL that was fetched, half of them within ${time(at(sorted.at(-1), .5))}`;
+      timing(sorted.slice(0, -1).map(mean), $('timing'));
+      $('timing').append(table('Of what was fetched', ['phase', 'mean', 'median', '95 %', 'longest'], [...phases, 'total'].map((name, n) =>
+        [name.replace('_', ' '), ...[mean(sorted[n]), at(sorted[n], .5), at(sorted[n], .95), sorted[n].at(-1)].map(time)])));
+      if (summary.slowest_hosts.length) $('timing').append(table('The slowest hosts', ['host', 'URLs', 'failed', 'mean', 'longest'],
+        summary.slowest_hosts.map(host => [host.host, grouped(host.urls), grouped(host.failed), time(host.mean_ms), time(host.longest_ms)])));
+      $('times').hidden = false;
+    }
+
+    // Filters.
+    let state = '';
+    const chips = new Map();
+    const chip = (value, text, n) => {
+      const made = element('button', {type: 'button', 'aria-pressed': 'false'}, value ? dot(value) : null, `${text} ${grouped(n)}`);
+      made.onclick = () => { state = state == value ? '' : value; show(); };
+      chips.set(value, made);
+      $('states').append(made);
+    };
+    chip('', 'all', items.length);
+    for (const name of Object.keys(states)) {
+      const n = items.filter(item => item.state == name).length;
+      if (n) chip(name, states[name], n);
+    }
+    const choices = (id, name, value) => {
+      const counts = new Map();
+      for (const item of items) if (value(item)) counts.set(value(item), (counts.get(value(item)) || 0) + 1);
+      $(id).append(element('option', {value: '', textContent: `every ${name}`}));
+      const shown = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 1000);
+      for (const [key, n] of shown) $(id).append(element('option', {value: key, textContent: `${key} (${grouped(n)})`}));
+      if (!counts.size) $(id).hidden = true;
+      $(id).onchange = show;
+    };
+    choices('reason', 'reason', item => item.reason);
+    choices('host', 'host', item => item.host);
+    let typing;
+    $('text').oninput = () => { clearTimeout(typing); typing = setTimeout(show, 120); };
+    $('order').onchange = show;
+    const orders = {list: null, slowest: (a, b) => b.ms.total - a.ms.total, largest: (a, b) => (b.bytes || 0) - (a.bytes || 0)};
+
+    // Pictures come and go with the part of the page that is looked at, a block of them at a time: to watch each one by itself
+    // costs a long page three frames of four.
+    const block = 120;
+    const near = new IntersectionObserver(changes => {
+      for (const {target, isIntersecting} of changes)
+        for (const image of target.querySelectorAll('img'))
+          if (isIntersecting) image.src = image.item.thumb; else image.removeAttribute('src');
+    }, {rootMargin: '1000px'});
+    const caption = item => [item.w ? `${item.w}×${item.h}` : null, item.bytes == null ? null : sized(item.bytes), time(item.ms.total)]
+      .filter(text => text).join(' · ');
+    const figure = item => {
+      let look;
+      if (item.thumb) {
+        look = element('button', {type: 'button', 'aria-label': `${item.name}, ${meanings[item.state]}, more about it`});
+        const image = element('img', {alt: '', decoding: 'async'});
+        image.item = item;
+        look.append(image);
+      } else look = linked(item.url, 'open ↗', {'aria-label': `open ${item.name}, ${meanings[item.state]}`});
+      look.className = 'look';
+      look.tabIndex = -1;
+      const made = element('li', {}, look, element('p', {}, dot(item.state), linked(item.url, item.name, {tabIndex: -1, title: item.url})),
+        element('p', {className: 'soft', textContent: caption(item)}));
+      made.item = item;
+      return made;
+    };
+
+    // The list is put on the page in pieces, so that it can be used at once.
+    let turn = 0;
+    const fill = list => {
+      const mine = ++turn, grid = $('grid');
+      near.disconnect();
+      grid.replaceChildren();
+      grid.setAttribute('aria-busy', 'true');
+      let next = 0;
+      const step = () => {
+        if (mine != turn) return;
+        for (const end = next ? next + 6 * block : block; next < end && next < list.length; next += block) {
+          const piece = list.slice(next, next + block);
+          const made = element('ul', {className: piece.length == block ? 'grid whole' : 'grid'}, ...piece.map(figure));
+          grid.append(made);
+          near.observe(made);
+        }
+        if (next < list.length) return setTimeout(step);
+        grid.setAttribute('aria-busy', 'false');
+      };
+      step();
+      rove(0);
+    };
+
+    let shown = [];
+    function show() {
+      const [reason, host, text, order] = ['reason', 'host', 'text', 'order'].map(id => $(id).value);
+      const wanted = text.toLowerCase();
+      const list = items.filter(item => (!state || item.state == state) && (!reason || item.reason == reason || item.error == reason)
+        && (!host || item.host == host) && (!wanted || item.url.toLowerCase().includes(wanted)));
+      if (orders[order]) list.sort(orders[order]);
+      shown = list.filter(item => !item.error);
+      const bad = list.filter(item => item.error);
+      for (const [value, made] of chips) made.setAttribute('aria-pressed', value == state);
+      $('count').textContent = [shown.length || !bad.length ? many(shown.length, 'picture', 'pictures') : '', bad.length ? many(bad.length, 'failure', 'failures') : '']
+        .filter(text => text).join(', ');
+      fill(shown);
+      showFailures(bad);
+      $('pictures').hidden = !shown.length && bad.length > 0;
+      $('none').hidden = shown.length > 0;
+      const kept = new URLSearchParams(Object.entries({state, reason, host, text}).filter(([, value]) => value)).toString();
+      try { history.replaceState(null, '', kept ? '#' + kept : location.pathname + location.search); } catch { /* where a page may not */ }
+    }
+
+    function showFailures(bad) {
+      $('failures').hidden = !bad.length;
+      $('groups').replaceChildren();
+      const groups = new Map();
+      for (const item of bad) if (groups.has(item.reason)) groups.get(item.reason).push(item); else groups.set(item.reason, [item]);
+      for (const [reason, list] of [...groups].sort((a, b) => b[1].length - a[1].length)) {
+        const urls = element('ul', {className: 'urls'}), more = element('button', {type: 'button', textContent: 'Show more'});
+        let next = 0;
+        const add = () => {
+          urls.append(...list.slice(next, next += 100).map(item => element('li', {}, linked(item.url, item.url), element('div', {className: 'soft',
+            textContent: `line ${item.line} · ${many(item.attempts, 'try', 'tries')} · ${item.message.replace(': ' + item.url, '')}`}))));
+          more.hidden = next >= list.length;
+          more.textContent = `Show more of ${grouped(list.length)}`;
+        };
+        more.onclick = add;
+        const what = list[0].error == 'http' && adviceByStatus[list[0].status] || advice[list[0].error] || '';
+        const group = element('details', {className: 'group', open: bad.length <= 20}, element('summary', {},
+          element('b', {className: 'bad', textContent: reason}), `${grouped(list.length)} `, element('span', {className: 'soft', textContent: what})));
+        const body = element('div', {}, urls, more);
+        // What is closed costs nothing.
+        const open = () => { if (group.open && !next) add(); };
+        group.ontoggle = open;
+        open();
+        group.append(body);
+        $('groups').append(group);
+      }
+    }
+
+    // The keyboard: the grid is one stop of Tab, and arrows go about in it.
+    let here = 0;
+    const entry = n => $('grid').children[Math.floor(n / block)]?.children[n % block];
+    const rove = n => {
+      const [before, now] = [entry(here), entry(n)];
+      if (before) before.firstElementChild.tabIndex = -1;
+      here = n;
+      if (now) now.firstElementChild.tabIndex = 0;
+      return now;
+    };
+    const place = target => shown.indexOf(target.closest('li')?.item);
+    $('grid').addEventListener('focusin', event => rove(place(event.target)));
+    $('grid').onkeydown = event => {
+      if (event.ctrlKey || event.altKey || event.metaKey) return;
+      const columns = Number(getComputedStyle($('grid')).getPropertyValue('--columns'));
+      const step = {ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns, Home: -here, End: shown.length - 1 - here}[event.key];
+      if (step == null || !entry(here + step)) return;
+      event.preventDefault();
+      rove(here + step).firstElementChild.focus();
+    };
+    $('skip').onclick = event => {
+      event.preventDefault();
+      entry(here)?.firstElementChild.focus();
+    };
+
+    // A closer look.
+    let looked = 0;
+    const look = n => {
+      looked = n;
+      const item = shown[n];
+      $('name').textContent = item.name;
+      $('picture').replaceChildren(item.thumb ? element('img', {src: item.thumb, alt: `thumbnail of ${item.name}`}) : 'linked, not embedded');
+      const rows = [['URL', linked(item.url, item.url)], item.final && item.final != item.url ? ['answered by', linked(item.final, item.final)] : null,
+        ['outcome', meanings[item.state] + (item.stale ? ', stale' : '')], item.w ? ['picture', `${item.w}×${item.h}`] : null, ['thumbnails', item.sizes],
+        item.bytes == null ? null : ['bytes', `${grouped(item.bytes)}${item.type ? ', ' + item.type : ''}`], ['place', `line ${item.line}`],
+        item.attempts ? ['requests', grouped(item.attempts)] : null, ['time', time(item.ms.total)]];
+      $('facts').replaceChildren(...rows.filter(row => row).flatMap(([name, value]) => [element('dt', {textContent: name}), element('dd', {}, value)]));
+      $('phases').replaceChildren();
+      if (item.attempts) timing(phases.map(name => item.ms[name]), $('phases'));
+      $('before').disabled = n == 0;
+      $('after').disabled = n == shown.length - 1;
+    };
+    $('grid').onclick = event => {
+      const button = event.target.closest('button.look');
+      if (!button) return;
+      look(place(button));
+      $('look').showModal();
+    };
+    $('before').onclick = () => looked > 0 && look(looked - 1);
+    $('after').onclick = () => looked < shown.length - 1 && look(looked + 1);
+    $('close').onclick = () => $('look').close();
+    $('look').onclick = event => event.target == $('look') && $('look').close();
+    $('look').onkeydown = event => {
+      if (event.key == 'ArrowLeft') $('before').click(); else if (event.key == 'ArrowRight') $('after').click();
+    };
+
+    // A page can be linked to as it is filtered: report.html#state=failed&host=example.org
+    const read = () => {
+      const asked = new URLSearchParams(location.hash.slice(1));
+      state = chips.has(asked.get('state')) ? asked.get('state') : '';
+      for (const id of ['reason', 'host', 'text']) {
+        const value = asked.get(id) || '';
+        // Such as http for every status.
+        if (value && id == 'reason' && ![...$(id).options].some(option => option.value == value) && items.some(item => item.error == value))
+          $(id).append(element('option', {value, textContent: value}));
+        $(id).value = value;
+        if (id != 'text' && $(id).selectedIndex < 0) $(id).selectedIndex = 0;
+      }
+      show();
+    };
+    window.onhashchange = read;
+    read();
+
+    """#
+}
