@@ -139,7 +139,7 @@ final class Texts {
     let writer = Texts(folder.path)
     try writer.write("+a")
     let record = Array(try log()[JournalHead.length...])
-    try writer.journal.changing(makes: true) { () throws(StoreFault) in
+    _ = try writer.journal.changing(makes: true) { () throws(StoreFault) in
       try writer.journal.append([UInt8](repeating: 0x2B, count: 8) + record + record)
     }
     try writer.write("+b")

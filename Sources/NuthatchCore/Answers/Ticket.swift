@@ -4,7 +4,6 @@ import NuthatchTransport
 /// A request under way.
 ///
 /// Releasing a ticket never cancels it; `cancel` does, and is answered at once.
-// What isn't constant is under its lock, hence Sendable. Small, because a hundred thousand may wait.
 public final class Ticket: @unchecked Sendable {
   /// Where a request stands.
   public enum State: Int32, Sendable {
@@ -30,6 +29,7 @@ public final class Ticket: @unchecked Sendable {
   /// The word that the request was given.
   public let tag: String?
   private let epoch = nhs_fork_epoch()
+  // What isn't constant is under this lock, hence Sendable. All of it small, because a hundred thousand may wait.
   private let lock = WordLock()
   private let bell = Bell()
   private var progress = State.queued
