@@ -70,7 +70,7 @@ bench-fetch: machine ## fetch small pictures beside a minimal C loop on libcurl
 bench-prefetch: all ## `nuthatch prefetch` beside img2dataset, aiohttp + Pillow, curl + vipsthumbnail, and the limit
 	@Benchmarks/prefetch/run.sh
 
-bench-bindings: all ## what a hit costs, from C
+bench-bindings: all ## what hits cost from C and Python, beside lru_cache, cachetools, diskcache, requests-cache, hishel
 	@Benchmarks/bindings/run.sh
 
 bench: bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings ## every benchmark

@@ -15,6 +15,7 @@ from typing import (
     overload,
 )
 
+from . import _log
 from . import _prototypes as abi
 from ._image import Image, Size
 from ._library import bare, check, encode, library, quick
@@ -166,10 +167,9 @@ class Fetching:
         :param images: whether items hold their images, or their response.
         :param options: those of :meth:`submit`. The priority is -5 here.
 
-        >>> for item in cache.prefetch([picture_url, missing_url], sizes=[128, 256]):
-        ...     print(item.index, item.ok, item.error and item.error.code)
-        0 True None
-        1 False http
+        >>> items = cache.prefetch([picture_url, missing_url], sizes=[128, 256])
+        >>> sorted((item.index, item.ok, item.error and item.error.code) for item in items)
+        [(0, True, None), (1, False, 'http')]
         """
         from ._prefetch import prefetch
 
@@ -243,6 +243,7 @@ class Fetching:
         options: Dict[str, Any],
         use: Callable[[ctypes.c_void_p, ctypes.c_void_p], int],
     ) -> None:
+        _log.follow()
         boxes = boxes_of([*([] if size is None else [size]), *(sizes or ())], url)
         address = encode(url, "url")
 

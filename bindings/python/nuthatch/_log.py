@@ -15,12 +15,14 @@ _LEVELS = {abi.LOG_ERROR: 40, abi.LOG_WARNING: 30, abi.LOG_INFO: 20, abi.LOG_DEB
 _callback_type = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_char_p, ctypes.c_void_p)
 _logger: Any = None
 _level = abi.LOG_NONE
+#: What the logger lets through: the severity from which on it does.
+_least = 1000
 
 
 def follow() -> None:
     """Has the library keep what the logger "nuthatch" lets through; what the program says of levels holds from the next
     request on. Costs next to nothing while nobody has imported ``logging``."""
-    global _logger, _level
+    global _logger, _level, _least
     if _logger is None:
         logging = sys.modules.get("logging")
         if logging is None or not hasattr(logging, "getLogger"):
@@ -29,6 +31,9 @@ def follow() -> None:
         # As libraries do: what nobody handles isn't shown.
         _logger.addHandler(logging.NullHandler())
     least = _logger.getEffectiveLevel()
+    if least == _least:
+        return
+    _least = least
     level = abi.LOG_NONE
     for number, severity in _LEVELS.items():
         if severity >= least:

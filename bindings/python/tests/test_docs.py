@@ -1,0 +1,91 @@
+"""The examples of the docstrings, run as they stand, and what the package says of its types."""
+
+import asyncio
+import doctest
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+from typing import Any, Dict, Iterator, List
+
+import nuthatch
+import pytest
+from pictures import png
+from testserver import TestServer, ok
+
+MODULES = [
+    f"nuthatch.{module.name}"
+    for module in pkgutil.iter_modules(nuthatch.__path__)
+    if module.name != "__main__"
+]
+
+
+@pytest.fixture
+def names(server: TestServer, tmp_path: Path) -> Iterator[Dict[str, Any]]:
+    """What examples take for given."""
+    server.on("/hello", ok("hello", "text/plain"))
+    server.on("/api/statuses", ok('["nesting"]', "application/json"))
+    server.on("/a.png", ok(png(640, 480), "image/png"))
+    server.echo("/echo")
+    with nuthatch.Cache(tmp_path / "cache") as cache:
+        yield {
+            "asyncio": asyncio,
+            "base_url": server.url(""),
+            "cache": cache,
+            "directory": tmp_path / "directory",
+            "echo_url": server.url("/echo"),
+            "missing_url": server.url("/missing.png"),
+            "nuthatch": nuthatch,
+            "picture_url": server.url("/a.png"),
+            "url": server.url("/hello"),
+        }
+
+
+def examples() -> List[Any]:
+    finder = doctest.DocTestFinder()
+    found = []
+    for name in MODULES:
+        for test in finder.find(importlib.import_module(name), name):
+            if test.examples:
+                found.append(pytest.param(test, id=test.name))
+    return found
+
+
+@pytest.mark.parametrize("example", examples())
+def test_example(example: doctest.DocTest, names: Dict[str, Any]) -> None:
+    example.globs.update(names)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    lines: List[str] = []
+    failed, tried = runner.run(example, out=lines.append, clear_globs=False)
+    assert tried and not failed, "".join(lines)
+
+
+def test_there_are_examples_of_what_people_use() -> None:
+    shown = {param.values[0].name.split(".", 2)[2] for param in examples()}
+    assert shown >= {
+        "AsyncCache", "AsyncTicket", "Cache", "Cache.peek", "Cache.stats", "Event", "Fetching.get", "Fetching.prefetch",
+        "Fetching.request", "Fetching.submit", "Fetching.thumbnail", "Image", "Image.encode", "Response", "Site",
+        "Ticket", "queue",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", nuthatch.__all__)
+def test_everything_public_is_explained(name: str) -> None:
+    thing = getattr(nuthatch, name)
+    if not inspect.isclass(thing):
+        return
+    assert thing.__doc__, name
+    for member, value in vars(thing).items():
+        if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
+            assert inspect.getdoc(value), f"{name}.{member}"
+
+
+def test_it_says_that_it_is_typed() -> None:
+    assert (Path(nuthatch.__file__).parent / "py.typed").exists()
+
+
+@pytest.mark.parametrize("of", ["AsyncCache", "AsyncSite"])
+def test_async_has_every_method(of: str) -> None:
+    plain = getattr(nuthatch, of[len("Async") :])
+    theirs = {name for name in dir(plain) if not name.startswith("_")}
+    assert theirs - set(dir(getattr(nuthatch, of))) == set()

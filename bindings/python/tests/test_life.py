@@ -1,0 +1,359 @@
+"""Interruptions, processes, pickles, logs, notebooks, and who holds whose memory."""
+
+import asyncio
+import copy
+import gc
+import logging
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List
+
+import nuthatch
+import pytest
+from pictures import png
+from testserver import TestServer, body, interim, ok, script
+
+FRESH = [("Cache-Control", "max-age=600")]
+
+
+@pytest.fixture
+def url(server: TestServer) -> str:
+    server.on("/a.png", ok(png(640, 480), "image/png", headers=FRESH))
+    return server.url("/a.png")
+
+
+# Ctrl-C
+
+
+async def _await(cache: nuthatch.Cache, url: str) -> None:
+    async with nuthatch.AsyncCache(**cache._arguments) as other:
+        await other.get(url)
+
+
+BLOCKING: Dict[str, Callable[[nuthatch.Cache, str], Any]] = {
+    "get": lambda cache, url: cache.get(url, timeout=None),
+    "request": lambda cache, url: cache.request("POST", url, body=b"x", timeout=None),
+    "thumbnail": lambda cache, url: cache.thumbnail(url, 64, timeout=None),
+    "result": lambda cache, url: cache.submit(url).result(),
+    "result with a time": lambda cache, url: cache.submit(url).result(60),
+    "events": lambda cache, url: list(cache.submit(url).events()),
+    "wait_idle": lambda cache, url: (cache.submit(url), cache.wait_idle()),
+    "wait_idle with a time": lambda cache, url: (cache.submit(url), cache.wait_idle(60)),
+    "prefetch": lambda cache, url: list(cache.prefetch([url], ())),
+    "a site's get": lambda cache, url: cache.site(url).get(url),
+    "a site's thumbnail": lambda cache, url: cache.site(url).thumbnail(url, 64),
+    "a site's prefetch": lambda cache, url: list(cache.site(url).prefetch([url], [64])),
+    "asyncio": lambda cache, url: asyncio.run(_await(cache, url)),
+}
+
+
+@pytest.mark.parametrize("call", list(BLOCKING))
+def test_ctrl_c_ends_it(server: TestServer, cache: nuthatch.Cache, call: str) -> None:
+    gate = server.gate("never")
+    server.on("/never", script(steps=[gate.step, body("x")]))
+    sent = []
+
+    def interrupt() -> None:
+        assert gate.wait_until_reached()
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    thread = threading.Thread(target=interrupt)
+    try:
+        thread.start()
+        with pytest.raises(KeyboardInterrupt):
+            BLOCKING[call](cache, server.url("/never"))
+        # A fifth of a second is what is promised; the machine may be busy.
+        assert time.monotonic() - sent[0] < 5
+    finally:
+        thread.join()
+        signal.signal(signal.SIGINT, before)
+    cache.cancel_all()
+    assert cache.wait_idle(30)
+
+
+# Processes
+
+shared: Any = None
+
+
+def _hit(url: str) -> Any:
+    """What a worker does with the cache that its module had before."""
+    image = shared.thumbnail(url, 64)
+    return (
+        os.getpid(),
+        image.is_in_cache,
+        image.size,
+        shared.get(url).is_in_cache,
+        shared.activity,
+        shared.stats()["thumbs"],
+    )
+
+
+def _carried(cache: nuthatch.Cache, image: nuthatch.Image, url: str) -> Any:
+    with cache:
+        return os.getpid(), cache.thumbnail(url, 64).is_in_cache, bytes(image.pixels)
+
+
+def _adopt(cache: nuthatch.Cache) -> None:
+    global shared
+    shared = cache
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_multiprocessing(
+    server: TestServer, tmp_path: Path, url: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Path(__file__)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(here.parent), *sys.path]))
+    monkeypatch.syspath_prepend(str(here.parent))
+    import test_life as module  # by the name that the other process finds it under
+
+    with nuthatch.Cache(tmp_path / "c") as cache:
+        image = cache.thumbnail(url, 64)
+        context = multiprocessing.get_context(method)
+        with context.Pool(2, initializer=module._adopt, initargs=(cache,)) as pool:
+            for process, in_cache, size, body_in_cache, activity, thumbs in pool.map(module._hit, [url] * 8):
+                assert process != os.getpid()
+                assert (in_cache, size, body_in_cache, activity, thumbs) == (True, (64, 48), True, 0, 1)
+            process, hit, pixels = pool.apply(module._carried, (cache, image, url))
+            assert hit and process != os.getpid() and pixels == bytes(image.pixels)
+        assert cache.thumbnail(url, 64).is_in_cache
+    assert server.count("/a.png") == 1
+
+
+PRELOADED = """
+import os, sys, threading
+import nuthatch
+
+folder, url = sys.argv[1:]
+cache = nuthatch.Cache(folder)              # as a module has it that gunicorn loads before it forks
+site = cache.site(url)
+first = cache.thumbnail(url, 64)
+never = cache.submit(url + "?never")
+threads = [threading.Thread(target=lambda: [cache.peek(url, 64) for _ in range(20000)]) for _ in range(2)]
+for thread in threads:
+    thread.start()
+children = []
+for _ in range(8):
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            assert cache.peek(url, 64) is not None, "peek"
+            assert cache.thumbnail(url, 64).is_in_cache and site.thumbnail(url, 64).is_in_cache
+            assert bytes(first.pixels) == bytes(cache.thumbnail(url, 64).pixels)
+            assert [item.ok for item in cache.prefetch([url], [64, 32])] == [True]
+            assert cache.stats()["thumbs"] >= 1 and cache.activity == 0
+            try:
+                never.result(1)
+            except nuthatch.Forked as error:
+                assert error.code == "forked"
+                status = 0
+        finally:
+            os._exit(status)
+    children.append(child)
+assert [os.waitpid(child, 0)[1] for child in children] == [0] * 8
+for thread in threads:
+    thread.join()
+assert cache.thumbnail(url, 64).is_in_cache
+never.cancel()
+"""
+
+
+def test_a_module_has_a_cache_and_the_server_forks(server: TestServer, tmp_path: Path, url: str) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", PRELOADED, str(tmp_path / "c"), url]
+    done = subprocess.run(command, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+# Pickles and copies
+
+ERRORS = [
+    value
+    for value in vars(nuthatch).values()
+    if isinstance(value, type) and issubclass(value, nuthatch.Error)
+]
+
+
+def test_images_and_responses_pickle_as_data(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on(
+        "/alpha.png",
+        script(
+            headers=[["Content-Type", "image/png"], ["X", "1"], ["X", "2"]],
+            steps=[interim(103, [("Link", "</a>")]), "head", body(png(40, 30))],
+        ),
+    )
+    url = server.url("/alpha.png")
+    response, image = cache.get(url), cache.thumbnail(url, 20)
+    packed = pickle.dumps((image, response))
+    cache.close()
+    again, answer = pickle.loads(packed)
+    assert again.pixels == image.pixels
+    names = [
+        "age", "final_url", "height", "is_in_cache", "is_partial", "is_stale", "original_size", "size", "source",
+        "status", "url", "width",
+    ]  # fmt: skip
+    assert [getattr(again, name) for name in names] == [getattr(image, name) for name in names]
+    assert again.encode("jpeg")[:2] == b"\xff\xd8"
+    names = [
+        "age", "body", "final_url", "is_in_cache", "is_stale", "ok", "reason", "redirects", "seconds", "source",
+        "status", "text", "url",
+    ]  # fmt: skip
+    assert [getattr(answer, name) for name in names] == [getattr(response, name) for name in names]
+    assert answer.headers.items() == response.headers.items() and answer.headers.get_all("x") == ["1", "2"]
+    assert answer.image(20).pixels == image.pixels and bytes(answer.view) == answer.body
+    assert [(status, headers.items()) for status, headers in answer.interim] == [(103, [("Link", "</a>")])]
+    assert copy.copy(image) is image and copy.deepcopy([response])[0] is response
+    assert pickle.loads(pickle.dumps(again)).pixels == image.pixels
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        value
+        for value in vars(nuthatch).values()
+        if isinstance(value, type) and issubclass(value, nuthatch.Error)
+    ],
+)
+def test_every_error_pickles_and_has_a_code(error: Any) -> None:
+    made = error("what", "closed", "http://x/")
+    made.retry_after = 5
+    again = pickle.loads(pickle.dumps(made))
+    assert (type(again), again.code, again.url, again.retry_after, str(again)) == (
+        error, "closed", "http://x/", 5, "what",
+    )  # fmt: skip
+    if error is nuthatch.Frozen:
+        assert again.outbox_id is None
+
+
+# Who holds what
+
+
+def test_views_outlive_everything_else(server: TestServer, tmp_path: Path, url: str) -> None:
+    numpy = pytest.importorskip("numpy")
+    views: List[Any] = []
+    with nuthatch.Cache(tmp_path / "c", store="raw") as cache:
+        cache.thumbnail(url, 64)
+        expected = bytes(cache.thumbnail(url, 64).pixels)
+        views.append(cache.thumbnail(url, 64).pixels)
+        views.append(numpy.asarray(cache.thumbnail(url, 64)))
+        views.append(cache.thumbnail(url, 64).pixels.cast("B")[40:44])
+        views.append(cache.get(url).view)
+        if sys.version_info >= (3, 12):
+            views.append(memoryview(cache.thumbnail(url, 64)))
+            assert bytes(memoryview(cache.get(url))) == cache.get(url).body
+        cache.clear()
+        cache.trim(0)
+    gc.collect()
+    assert bytes(views[0]) == expected and views[1].tobytes() == expected
+    assert bytes(views[3]) == png(640, 480)
+    assert not views[1].flags.writeable and views[0].readonly and views[3].readonly
+    with pytest.raises(TypeError):
+        views[0][0, 0, 0] = 1
+    if len(views) > 4:
+        assert bytes(views[4]) == expected
+
+
+def test_threads_share_a_cache(cache: nuthatch.Cache, server: TestServer) -> None:
+    server.on_prefix("/n/", ok(png(64, 48), "image/png", headers=FRESH))
+    urls = [server.url(f"/n/{number}") for number in range(20)]
+    site = cache.site(server.url("/"))
+    failures: List[BaseException] = []
+
+    def work(seed: int) -> None:
+        try:
+            for number in range(300):
+                url = urls[(seed + number) % 20]
+                image = cache.thumbnail(url, 16) if number % 3 else site.thumbnail(url, 16)
+                assert image.size == (16, 12) and len(bytes(image.pixels)) == 16 * 12 * 4
+                peeked = cache.peek(url, 16)
+                assert peeked is not None and peeked.width == 16
+                assert cache.get(url).headers["content-type"] == "image/png"
+            assert all(item.ok for item in cache.prefetch(urls, [8]))
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work, args=[seed]) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert server.count() == 20
+
+
+# What programs see
+
+
+def test_notebooks(cache: nuthatch.Cache, url: str) -> None:
+    image = cache.thumbnail(url, 16)
+    assert image._repr_png_().startswith(b"\x89PNG")
+    table = cache.stats()._repr_html_()
+    assert table.startswith("<table><tr><td>requests</td>") or "<td>requests</td>" in table
+    assert isinstance(cache.stats(), dict)
+
+
+@pytest.fixture
+def log() -> Iterator[logging.Logger]:
+    logger = logging.getLogger("nuthatch")
+    before = logger.level
+    yield logger
+    logger.setLevel(before)
+    from nuthatch import _log
+
+    _log.follow()
+
+
+def test_logging(
+    cache: nuthatch.Cache, url: str, log: logging.Logger, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    cache.get(url)
+    assert not caplog.records
+    log.setLevel(logging.DEBUG)
+    cache.get(url)
+    cache.get(url)
+    assert any(
+        "status 200" in record.getMessage() and record.levelno == logging.DEBUG for record in caplog.records
+    )
+    assert {record.name for record in caplog.records} == {"nuthatch"}
+    caplog.clear()
+    log.setLevel(logging.INFO)
+    with pytest.raises(nuthatch.TransportError):
+        cache.get("http://127.0.0.1:1/", retries=0)
+    cache.get(url)
+    assert [record.levelno for record in caplog.records] == [logging.INFO]
+
+
+LOGGING = """
+import logging, sys, threading, time
+import nuthatch
+
+logging.basicConfig(level=logging.DEBUG, stream=open("/dev/null", "w"))
+cache = nuthatch.Cache(sys.argv[1])
+
+def work():
+    while True:
+        cache.get(sys.argv[2])
+
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.3)
+"""
+
+
+def test_the_interpreter_ends_while_lines_are_handed_over(
+    server: TestServer, tmp_path: Path, url: str
+) -> None:
+    for number in range(5):
+        command = [sys.executable, "-c", LOGGING, str(tmp_path / str(number)), url]
+        done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
