@@ -1,0 +1,229 @@
+"""Calls the package at random from several threads, right and wrong, open and closed. Nothing is wrong unless the
+process ends by itself, or an error comes out that is none of the package's and none of Python's for wrong arguments.
+
+call_randomly.py URL DIRECTORY SEED SECONDS: prints how many calls there were.
+"""
+
+import asyncio
+import copy
+import faulthandler
+import pickle
+import random
+import sys
+import threading
+import time
+import traceback
+from typing import Any, Callable, Dict, List
+
+import nuthatch
+
+# ParseError is a SyntaxError; a division by zero is what a function that is asked here does.
+EXPECTED = (
+    nuthatch.Error,
+    TypeError,
+    ValueError,
+    OverflowError,
+    RuntimeError,
+    SyntaxError,
+    ZeroDivisionError,
+)
+
+
+class Fuzzer(threading.Thread):
+    """One thread's calls. What they give is everybody's."""
+
+    things: Dict[str, List[Any]] = {
+        "Cache": [],
+        "Site": [],
+        "Ticket": [],
+        "Image": [],
+        "Response": [],
+        "AsyncCache": [],
+    }
+    calls = 0
+    failures: List[BaseException] = []
+
+    def __init__(self, seed: str, url: str, directory: str, until: float) -> None:
+        super().__init__()
+        self.random = random.Random(seed)
+        self.url, self.directory, self.until = url, directory, until
+        self.ways: List[Callable[[], Any]] = [
+            self.open, self.site, self.get, self.thumbnail, self.peek, self.submit, self.ticket, self.prefetch,
+            self.upkeep, self.image, self.response, self.pickled, self.close, self.loop,
+        ]  # fmt: skip
+
+    def run(self) -> None:
+        while time.monotonic() < self.until:
+            try:
+                self.keep(self.random.choice(self.ways)())
+            except EXPECTED:
+                pass
+            except BaseException as failure:
+                self.failures.append(failure)
+                traceback.print_exc()
+                return
+            Fuzzer.calls += 1
+
+    def keep(self, thing: Any) -> None:
+        pool = self.things.get(type(thing).__name__)
+        if pool is not None:
+            pool.append(thing)
+            if len(pool) > 30:
+                pool.pop(self.random.randrange(20))
+
+    def one(self, kind: str) -> Any:
+        return self.random.choice(self.things[kind] or [None])
+
+    def asker(self) -> Any:
+        return self.one(self.random.choice(["Cache", "Cache", "Cache", "Site"]))
+
+    # Arguments
+
+    def address(self) -> Any:
+        path = self.random.choice(
+            ["/png/64/48", "/status/404", "/truncated?announced=100&sent=1", "/bytes/1000", "/png/9/9"]
+        )
+        wrong = self.random.choice(
+            ["", "x", "a\0b", "\ud800", None, 5, b"http://x/", "http://127.0.0.1:1/", "data:,x"]
+        )
+        number = self.random.randrange(20)
+        return (
+            wrong
+            if self.random.random() < 0.1
+            else f"{self.url}{path}{'&' if '?' in path else '?'}n={number}"
+        )
+
+    def size(self) -> Any:
+        return self.random.choice(
+            [1, 8, 16, 64, (8, 16), 0, -1, 70000, 2**40, 1.5, "8", None, (1, 2, 3), True]
+        )
+
+    def options(self) -> Dict[str, Any]:
+        known: Dict[str, List[Any]] = {
+            "mode": ["fit", "fill", "exact", "x"], "enlarge": [True, False], "quality": ["fast", "best", 1],
+            "delivery": ["twice", "first", "fresh", ""], "priority": [0, 10, -10, 11, "x"], "tag": ["a", None, "\0", 1],
+            "policy": ["kit", "rfc9111", "offline", "reload", 7], "timeout": [1, None, 0, -1, 1e308, "x"],
+            "deadline": [2, 0.01, None], "retries": [0, 1, -1, None], "max_bytes": [10, 2**70, -1],
+            "method": ["GET", "POST", ""],
+            "headers": [{"X": "1"}, [("X", "\n")], 5, None], "body": [b"x", "x", None], "json": [1, object()],
+            "key": ["k", None], "ask_verdict": [lambda answer: True, lambda answer: 1 / 0, None, "x"],
+            "ask_headers": [lambda url: {"X": "1"}, lambda url: 5], "nonsense": [1], "image_ttl": [1, -1, None, "x"],
+        }  # fmt: skip
+        names = self.random.sample(list(known), self.random.choice([0, 0, 0, 1, 2, 3]))
+        return {name: self.random.choice(known[name]) for name in names}
+
+    # Calls
+
+    def open(self) -> Any:
+        if self.random.random() < 0.7 and self.things["Cache"]:
+            return None
+        kind = self.random.choice([nuthatch.Cache, nuthatch.AsyncCache])
+        return kind(self.directory, memory_bytes=1 << 20, timeout=5, deadline=5, retries=0)
+
+    def site(self) -> Any:
+        cache = self.one("Cache")
+        return cache and cache.site(self.url + "/", headers={"X": "1"})
+
+    def get(self) -> Any:
+        asker = self.asker()
+        return asker and asker.get(self.address(), **self.options())
+
+    def thumbnail(self) -> Any:
+        asker = self.asker()
+        return asker and asker.thumbnail(self.address(), self.size(), **self.options())
+
+    def peek(self) -> Any:
+        asker = self.asker()
+        return asker and asker.peek(
+            self.address(), self.size(), decode=self.random.random() < 0.3, **self.options()
+        )
+
+    def submit(self) -> Any:
+        sizes = self.random.choice([{}, {"size": self.size()}, {"sizes": [self.size(), self.size()]}])
+        asker = self.asker()
+        return asker and asker.submit(self.address(), **sizes, **self.options())
+
+    def ticket(self) -> Any:
+        ticket = self.one("Ticket")
+        return ticket and self.random.choice([
+            lambda: ticket.result(timeout=0.1), ticket.cancel, ticket.resubmit, lambda: ticket.state,
+            lambda: next(ticket.events(0.1), None), lambda: ticket.set_priority(self.random.randrange(-12, 12)),
+        ])()  # fmt: skip
+
+    def prefetch(self) -> Any:
+        asker = self.asker()
+        if asker:
+            urls = [self.address() for _ in range(self.random.randrange(10))]
+            for item in asker.prefetch(urls, [self.size()], images=True, **self.options()):
+                self.keep(item.image)
+                if self.random.random() < 0.2:
+                    break
+
+    def upkeep(self) -> Any:
+        cache = self.one("Cache")
+        return cache and self.random.choice([
+            cache.stats, lambda: cache.activity, lambda: cache.remove(self.address()), lambda: cache.wait_idle(0.05),
+            lambda: cache.cancel_all(self.random.choice([None, "a"])), cache.flush, lambda: cache.trim(1 << 20),
+            lambda: repr(cache), cache.clear,
+        ])()  # fmt: skip
+
+    def image(self) -> Any:
+        image = self.one("Image")
+        return image and self.random.choice([
+            lambda: bytes(image.pixels), lambda: image.encode("jpeg", quality=self.random.choice([0, 50, 101])),
+            image.encode,
+            lambda: repr(image), lambda: image.source, lambda: copy.copy(image), image._repr_png_,
+        ])()  # fmt: skip
+
+    def response(self) -> Any:
+        response = self.one("Response")
+        return response and self.random.choice([
+            lambda: response.image(self.size()), lambda: bytes(response.view), lambda: response.text, response.json,
+            lambda: response.headers.items(), response.raise_for_status, response.xml, lambda: repr(response),
+        ])()  # fmt: skip
+
+    def pickled(self) -> Any:
+        thing = self.one(self.random.choice(["Cache", "Site", "Image", "Response", "AsyncCache"]))
+        try:
+            return pickle.loads(pickle.dumps(thing))
+        except (pickle.PicklingError, AttributeError):
+            return None  # a function that was asked for
+
+    def close(self) -> Any:
+        cache = self.one("Cache")
+        if cache and self.random.random() < 0.05:
+            cache.close()
+
+    def loop(self) -> Any:
+        cache = self.one("AsyncCache")
+
+        async def work() -> None:
+            calls = [
+                self.random.choice([cache.get, lambda url: cache.thumbnail(url, 16)])(self.address())
+                for _ in range(8)
+            ]
+            tasks = [asyncio.ensure_future(call) for call in calls]
+            if self.random.random() < 0.3:
+                await asyncio.sleep(0)
+                self.random.choice(tasks).cancel()
+            if self.random.random() < 0.1:
+                await cache.close()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            async for item in cache.prefetch([self.address() for _ in range(4)], [16]):
+                self.keep(item.image)
+
+        if cache is not None:
+            asyncio.run(work())
+
+
+if __name__ == "__main__":
+    url, directory, seed, seconds = sys.argv[1:]
+    faulthandler.dump_traceback_later(float(seconds) + 60, exit=True)
+    until = time.monotonic() + float(seconds)
+    threads = [Fuzzer(f"{seed}{number}", url.rstrip("/"), directory, until) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not Fuzzer.failures, Fuzzer.failures
+    print(Fuzzer.calls)
