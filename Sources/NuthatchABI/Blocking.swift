@@ -4,8 +4,8 @@ import CNuthatch
 import Glibc
 import NuthatchCore
 
-/// Gets a URL, from the cache while that is fresh, and waits for the answer. An answer of any status is a success: look at the status in
-/// nh_response_info. At most 10 redirects are followed.
+/// Gets a URL, from the cache while that is fresh, and waits for the answer. An answer of any status is a success: look
+/// at the status in nh_response_info. At most 10 redirects are followed.
 ///
 /// @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
 /// @return NH_OK, or why there is no answer: NH_BAD_URL, NH_TIMEOUT, NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_HTTP,

@@ -165,9 +165,11 @@ class Fuzzer(threading.Thread):
                 "/delay/50",
                 "/truncated",
                 "/basic-auth/u/p",
+                "/hints",
             ]
             url = self.url + self.random.choice(paths) + f"?{self.random.randrange(20)}"
-            return self.random.choice([url, url, url, url, "", "nonsense", "\x7f\x01"]).encode()
+            others = ["", "nonsense", "\x7f\x01", "data:,seeds", "file:///proc/self/cmdline"]
+            return self.random.choice([*[url] * 8, *others]).encode()
         words = [b"", b"GET", b"POST", b"X-A", b"value", b"a\r\nb", b"\xff\xfe", "ü".encode(), b"x" * 3000]
         return self.random.choice(words)
 

@@ -199,6 +199,40 @@ static void shutting_down(void) {
     CHECK("a ticket outlives it", nh_ticket_release(ticket) == NH_OK);
 }
 
+/* A shutdown while answers come: each ticket still ends once, with its answer or cancelled, and nothing comes later. */
+static void shutting_down_in_a_hurry(void) {
+    enum { count = 400, rounds = 10 };
+    static nh_ticket *tickets[count];
+    static int finals[count];
+    int wrong = 0, answered = 0;
+    for (int round = 0; round < rounds; round++) {
+        nh_cache *cache = open_cache(NULL);
+        nh_event events[16];
+        char path[64];
+        int got, done = 0;
+        memset(finals, 0, sizeof finals);
+        for (int i = 0; i < count; i++) {
+            snprintf(path, sizeof path, "/bytes/9?%d,%d", round, i);
+            tickets[i] = submit(cache, path, &finals[i]);
+        }
+        usleep(3000 * (unsigned)round);
+        wrong += nh_shutdown(cache) != NH_OK;
+        while ((got = nh_poll(cache, events, 16, sizeof *events)) > 0) {
+            for (int i = 0; i < got; i++) {
+                done += events[i].is_final;
+                answered += events[i].code == NH_OK;
+                wrong += ++*(int *)events[i].user != 1 || (events[i].code != NH_OK && events[i].code != NH_CANCELLED);
+                nh_event_clear(&events[i]);
+            }
+        }
+        wrong += done != count || nh_activity(cache) != 0 || is_readable(cache, 20);
+        for (int i = 0; i < count; i++) nh_ticket_release(tickets[i]);
+        wrong += nh_close(cache) != NH_OK;
+    }
+    printf("# %d of %d were answered before\n", answered, count * rounds);
+    CHECK("each ends once", wrong == 0);
+}
+
 static void wrong_arguments(void) {
     nh_cache *cache = open_cache(NULL);
     nh_event event;
@@ -218,6 +252,7 @@ int main(int count, char **arguments) {
     waited_for();
     several_events();
     shutting_down();
+    shutting_down_in_a_hurry();
     wrong_arguments();
     return failures != 0;
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Iterator, List
 
 import pytest
-from testserver import TestServer
+from testserver import TestServer, body, interim, script
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bindings" / "python"))
@@ -62,6 +62,7 @@ def test_random_calls_never_end_the_process(seed: str, tmp_path: Path) -> None:
     env = {**os.environ, "SWIFT_BACKTRACE": "enable=no"}
     seconds = os.environ.get("NUTHATCH_FUZZ_SECONDS", "5")
     with TestServer() as server:
+        server.on("/hints", script(steps=[interim(103, [("Link", "</a>")]), body("nut")]))
         command = [sys.executable, str(RANDOM_WORKER), server.url(""), str(tmp_path / "cache"), seed, seconds]
         limit = float(seconds) + 120
         done = subprocess.run(command, env=env, capture_output=True, timeout=limit, check=False)

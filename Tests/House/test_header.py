@@ -8,10 +8,13 @@ from typing import List
 
 import pytest
 
-STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-fsyntax-only"]
 COMPILERS = {
-    "gcc": ["gcc", "-std=c11", "-x", "c"],
+    "gcc c89": ["gcc", "-std=c89", "-Wstrict-prototypes", "-x", "c"],
+    "gcc c99": ["gcc", "-std=c99", "-Wstrict-prototypes", "-x", "c"],
+    "gcc": ["gcc", "-std=c11", "-Wstrict-prototypes", "-x", "c"],
     "clang": ["clang", "-std=c11", "-x", "c"],
+    "g++ c++11": ["g++", "-std=c++11", "-Wold-style-cast", "-x", "c++"],
     "g++": ["g++", "-std=c++17", "-x", "c++"],
     "clang++": ["clang++", "-std=c++17", "-x", "c++"],
 }

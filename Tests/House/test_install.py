@@ -36,7 +36,9 @@ def test_one_version_everywhere(prefix: Path, user: Dict[str, str], root: Path) 
     assert number in sh(["nuthatch", "--version"], user, prefix).split()
 
 
-@pytest.mark.parametrize("compiler", ["cc -std=c11", "g++ -std=c++17 -x c++"])
+@pytest.mark.parametrize(
+    "compiler", ["cc -std=c99", "cc -std=c11", "g++ -std=c++11 -x c++", "g++ -std=c++17 -x c++"]
+)
 def test_a_program_builds_with_pkg_config_and_runs(
     compiler: str, user: Dict[str, str], root: Path, server: str, tmp_path: Path
 ) -> None:

@@ -35,6 +35,20 @@
  *     nh_dispatch and on no other.
  *   - nh_peek gives what can be shown within the next microsecond, or nothing.
  *
+ * A loop over events, beside whatever else the program waits for:
+ *
+ *     struct pollfd ready = {.fd = nh_fd(cache), .events = POLLIN};
+ *     nh_event event;
+ *     while (poll(&ready, 1, -1) > 0) {
+ *         while (nh_poll(cache, &event, 1, sizeof event) == 1) {
+ *             if (event.is_final) end(event.user, event.code, event.images, event.image_count);
+ *             nh_event_clear(&event);
+ *         }
+ *     }
+ *
+ * A request may ask its program while it is under way: for a token to add, for user and password, whether an answer is
+ * good (nh_request_set_asks). Such a question is an event, and is answered with nh_answer.
+ *
  * bindings/c/examples in the sources has a program of at most 40 lines for each.
  *
  * Caveats
