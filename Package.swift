@@ -86,6 +86,9 @@ let package = Package(
     tests("NuthatchImagingTests", ["NuthatchImaging", "ImagingFixtures"]),
     tests("NuthatchCoreTests", ["CSystem", "NuthatchCore", "TestServer", "ImagingFixtures"]),
     tests("NuthatchTests", ["Nuthatch", "TestServer"]),
+    .executableTarget(
+      name: "nuthatch-visitor", dependencies: ["Nuthatch"], path: "Tests/Visitors",
+      exclude: ["visitor.c", "visitor.py"], swiftSettings: swiftSettings),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -676,6 +676,9 @@ typedef struct nh_statistics {
     /** How often memory was wanted back: half of it, all of it. */
     int64_t pressure_warnings;
     int64_t pressure_criticals;
+    /** Records that were written to disk when they had to leave memory (spill), or by nh_flush, and their bytes. */
+    int64_t spilled;
+    int64_t spilled_bytes;
 } nh_statistics;
 
 /* ---- The library ------------------------------------------------------------------------------------------------- */

@@ -148,6 +148,8 @@ extension nh_statistics {
     lost = Int64(store.memory.lost)
     pressure_warnings = Int64(store.pressure.warnings)
     pressure_criticals = Int64(store.pressure.criticals)
+    spilled = Int64(store.memory.spills)
+    spilled_bytes = Int64(store.memory.spilledBytes)
   }
 
   /// The members by name, in their order.
@@ -162,6 +164,7 @@ extension nh_statistics {
       ("memory_bytes", memory_bytes), ("memory_limit", memory_limit), ("memory_hits", memory_hits),
       ("memory_misses", memory_misses), ("memory_evictions", memory_evictions), ("unwritten", unwritten),
       ("lost", lost), ("pressure_warnings", pressure_warnings), ("pressure_criticals", pressure_criticals),
+      ("spilled", spilled), ("spilled_bytes", spilled_bytes),
     ]
   }
 }

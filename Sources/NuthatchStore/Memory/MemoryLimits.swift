@@ -34,6 +34,8 @@ public struct MemoryStatistics: Sendable, Equatable {
   public var evictions = 0
   /// Records that were written to a pack when they had to go, or by `flush`.
   public var spills = 0
+  /// The bytes of those records.
+  public var spilledBytes = 0
   /// Times that this failed.
   public var spillFailures = 0
   /// Records that were lost by it.

@@ -55,6 +55,7 @@ extension SharedStore {
       try commit(late: record.key, record.shape, record.bytes, sequence: record.sequence)
     }
     spillCounts.spills.wrappingAdd(1, ordering: .relaxed)
+    spillCounts.bytes.wrappingAdd(record.bytes.count, ordering: .relaxed)
     if let stored = current(record.key), stored.lease.sequence == record.sequence {
       pins.move(record.key, record.sequence, stored.lease, stored.location)
     }
@@ -74,11 +75,15 @@ extension SharedStore {
     if let fault = write(memory.unwritten(), loses: false) { throw fault }
   }
 
-  /// Makes room in memory: half of what is taken, or all.
+  /// Makes room in memory: half of what is taken, or all. What only this process has becomes everybody's in any case, so
+  /// that another one finds it after the first sign.
   func relieve(_ level: MemoryPressure, _ origin: PressureOrigin) {
     spillCounts.add(level, origin)
     switch level {
-    case .warning: write(memory.shrink(to: memory.statistics.bytes / 2), loses: false)
+    case .warning:
+      let half = memory.statistics.bytes / 2
+      write(memory.unwritten(), loses: false)
+      write(memory.shrink(to: half), loses: false)
     case .critical:
       write(memory.shrink(to: 0), loses: true)
       // Of packs, too, nothing needs to be in this process's memory until it is read again.

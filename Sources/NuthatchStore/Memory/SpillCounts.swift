@@ -3,6 +3,7 @@ import Synchronization
 /// How often memory was wanted back, and what came of it.
 final class SpillCounts: Sendable {
   let spills = Atomic(0)
+  let bytes = Atomic(0)
   let failures = Atomic(0)
   let lost = Atomic(0)
   private let warnings = Atomic(0)
@@ -27,6 +28,7 @@ final class SpillCounts: Sendable {
 
   func read(into statistics: inout StoreStatistics) {
     statistics.memory.spills = spills.load(ordering: .relaxed)
+    statistics.memory.spilledBytes = bytes.load(ordering: .relaxed)
     statistics.memory.spillFailures = failures.load(ordering: .relaxed)
     statistics.memory.lost = lost.load(ordering: .relaxed)
     statistics.pressure = PressureCounts(

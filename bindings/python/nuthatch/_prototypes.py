@@ -370,6 +370,8 @@ class nh_statistics(ctypes.Structure):
         ("lost", ctypes.c_int64),
         ("pressure_warnings", ctypes.c_int64),
         ("pressure_criticals", ctypes.c_int64),
+        ("spilled", ctypes.c_int64),
+        ("spilled_bytes", ctypes.c_int64),
     ]
 
 

@@ -1,0 +1,167 @@
+"""The promise that all of it is about: what one program fetched is a hit for every other one, in every language."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Callable
+
+import pytest
+from command import ROOT, Runner
+from pictures import png
+from testserver import TestServer, ok
+
+VISITORS = ROOT / "Tests" / "Visitors"
+
+
+class Visitor:
+    """A program that has a cache open; a context manager."""
+
+    def __init__(self, command: list[str], **env: str) -> None:
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+            env={**os.environ, **env},
+        )
+        assert self.read() == "open"
+
+    def read(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def ask(self, line: str) -> str:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + "\n")
+        return self.read()
+
+    def __enter__(self) -> Visitor:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.process.communicate(timeout=60)
+        assert error or self.process.returncode == 0
+
+
+@pytest.fixture(scope="module")
+def c_visitor(tmp_path_factory: pytest.TempPathFactory) -> str:
+    program = tmp_path_factory.mktemp("c") / "visitor"
+    command = ["cc", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", str(VISITORS / "visitor.c")]
+    command += ["-o", str(program), f"-L{ROOT / 'build'}", "-lnuthatch", f"-Wl,-rpath,{ROOT / 'build'}"]
+    subprocess.run(command, check=True)
+    return str(program)
+
+
+def python_visitor(*options: str) -> list[str]:
+    return [sys.executable, str(VISITORS / "visitor.py"), *options]
+
+
+def swift_visitor() -> str:
+    built = [ROOT / ".build" / kind / "nuthatch-visitor" for kind in ["release", "debug"]]
+    found = [path for path in built if path.exists()]
+    assert found, "swift build makes nuthatch-visitor"
+    return str(max(found, key=lambda path: path.stat().st_mtime))
+
+
+@pytest.mark.parametrize("store", ["packed", "lossless", "raw"])
+def test_what_prefetch_stored_is_a_hit_everywhere(
+    server: TestServer, nuthatch: Runner, tmp_path: Path, c_visitor: str, store: str
+) -> None:
+    folder = str(tmp_path / "cache")
+    urls = []
+    for number in range(8):
+        server.on(f"/{number}", ok(png(400 + number, 300, seed=number), "image/png"))
+        urls.append(server.url(f"/{number}"))
+    import nuthatch as package
+
+    programs: dict[str, list[str]] = {
+        "C": [c_visitor, folder],
+        "Python": python_visitor(folder),
+        "Swift": [swift_visitor(), folder],
+    }
+    if hasattr(package, "AsyncCache"):
+        programs["AsyncCache"] = python_visitor(folder, "async")
+    with ExitStack() as stack:
+        # All have the directory open from the beginning, before anything is in it.
+        visitors = {name: stack.enter_context(Visitor(command)) for name, command in programs.items()}
+        done = nuthatch("prefetch", "--size", "256", "--store", store, given="\n".join(urls).encode())
+        assert done.returncode == 0, done.stderr
+        server.stop()
+        for late in [False, True]:
+            for name, visitor in visitors.items():
+                answers = [visitor.ask(url) for url in urls]
+                assert [answer.split()[0] for answer in answers] == ["hit"] * 8, (name, late, answers)
+                assert answers[0] == "hit 256x192", name
+                assert visitor.ask(urls[0] + "?other") in ("refused", "circuit_open")
+            # And again with programs that come only now, beside the others.
+            if not late:
+                visitors = {name: stack.enter_context(Visitor(command)) for name, command in programs.items()}
+        again = nuthatch("prefetch", "--size=256", "--format=jsonl", given="\n".join(urls).encode())
+        assert again.returncode == 0
+        assert all(json.loads(line)["is_in_cache"] for line in again.stdout.splitlines())
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_memory_pressure_shows_what_was_private(
+    server: TestServer, tmp_path: Path, c_visitor: str, count: int
+) -> None:
+    folder, fifo = str(tmp_path / "cache"), str(tmp_path / "pressure")
+    os.mkfifo(fifo)
+    urls = []
+    for number in range(count):
+        server.on(f"/{number}", ok(png(400, 300, seed=number), "image/png"))
+        urls.append(server.url(f"/{number}"))
+    watching = {"MEMORY_PRESSURE_WATCH": fifo}
+    with (
+        Visitor([c_visitor, folder, "pressure"], **watching) as fetching,
+        Visitor(python_visitor(folder)) as looking,
+    ):
+        assert [fetching.ask(url) for url in urls] == ["fetched 256x192"] * count
+        assert json.loads(fetching.ask("stats"))["spilled_bytes"] == 0
+        server.stop()
+        assert {looking.ask(url) for url in urls} <= {"refused", "circuit_open"}
+        assert [fetching.ask(url) for url in urls] == ["hit 256x192"] * count
+        # One sign, as systemd gives it.
+        with open(fifo, "wb", buffering=0) as pipe:
+            pipe.write(b"x")
+        wait_until(lambda: json.loads(fetching.ask("stats"))["unwritten"] == 0)
+        assert [looking.ask(url) for url in urls] == ["hit 256x192"] * count
+        statistics = json.loads(fetching.ask("stats"))
+        # A body and a record of what is known about it are more than the thumbnail's pixels packed.
+        assert statistics["spilled_bytes"] > 5000 * count and statistics["spilled"] >= 3 * count
+        assert statistics["pressure_warnings"] + statistics["pressure_criticals"] == 1
+        assert [fetching.ask(url) for url in urls] == ["hit 256x192"] * count
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    due = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < due
+        time.sleep(0.05)
+
+
+def test_a_shell_a_python_and_a_c_program_take_turns(
+    server: TestServer, nuthatch: Runner, tmp_path: Path, c_visitor: str
+) -> None:
+    """Whoever comes first fetches, for everybody."""
+    folder = str(tmp_path / "cache")
+    server.on("/a", ok(png(400, 300), "image/png"))
+    url = server.url("/a")
+    with Visitor([c_visitor, folder]) as first, Visitor(python_visitor(folder)) as second:
+        assert first.ask(url) == "fetched 256x192"
+        assert second.ask(url) == "hit 256x192"
+        assert b"hit: fresh" in nuthatch("explain", "--size=256", url).stdout
+        assert nuthatch("rm", url).returncode == 0
+        assert second.ask(url) == "fetched 256x192"
+        assert first.ask(url) == "hit 256x192"
+    assert server.count("/a") == 2
