@@ -23,6 +23,20 @@ enum OutputFile {
     }
   }
 
+  /// Puts a complete file in the place of whatever has that name: a link is replaced, not followed.
+  static func replace(_ path: String, with bytes: UnsafeRawBufferPointer) throws(NuthatchError) {
+    let (draft, descriptor) = try newDraft(beside: path, path)
+    do throws(NuthatchError) {
+      try write(bytes, to: descriptor, path)
+      guard rename(draft, path) == 0 else { throw failure(path) }
+    } catch {
+      let reason = errno
+      unlink(draft)
+      errno = reason
+      throw error
+    }
+  }
+
   /// A new file in the folder of `target`, which nobody else has: another run may have left its own behind, even
   /// under this process's number.
   static func newDraft(beside target: String, _ path: String) throws(NuthatchError) -> (String, Int32) {
@@ -79,17 +93,19 @@ final class DraftFile {
   /// Why something could not be written.
   private var reason: Int32 = 0
 
-  init(_ path: String) throws(NuthatchError) {
+  /// - Parameter followsLinks: whether what a symbolic link means is written, and not the link replaced; and devices and
+  ///   pipes are written into.
+  init(_ path: String, followsLinks: Bool = true) throws(NuthatchError) {
     self.path = path
     var status = stat()
-    let isThere = stat(path, &status) == 0
+    let isThere = followsLinks && stat(path, &status) == 0
     if isThere, status.st_mode & S_IFMT != S_IFREG {
       // A device or a pipe is written into.
       (target, draft) = (path, nil)
       descriptor = open(path, O_WRONLY | O_CLOEXEC)
       guard descriptor >= 0 else { throw OutputFile.failure(path) }
     } else {
-      target = try OutputFile.resolved(path)
+      target = followsLinks ? try OutputFile.resolved(path) : path
       let made = try OutputFile.newDraft(beside: target, path)
       (draft, descriptor) = (made.0, made.1)
       if isThere { fchmod(descriptor, status.st_mode & 0o777) }

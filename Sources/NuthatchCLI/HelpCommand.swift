@@ -6,7 +6,12 @@ enum HelpCommand: Command {
   static let summary = "show this overview, or the help of one command"
   static let usage = "[COMMAND]"
   static let options: [Option] = []
-  static let details = ""
+  static let details = """
+    Examples:
+      nuthatch help
+      nuthatch help prefetch
+
+    """
 
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
     switch arguments.operands.count {
@@ -18,16 +23,17 @@ enum HelpCommand: Command {
   }
 
   static var overview: String {
-    let list = Program.commands.map { ("\($0.name) \($0.usage)", $0.summary) }
+    let list =
+      Program.commands.map { ("\($0.name) \($0.usage)", $0.summary) } + [("--version", "show the version")]
     return """
-      nuthatch \(Version.string): fetches URLs
+      \(bold("nuthatch")) \(Version.string): fetches pictures and other assets once, and keeps them and their thumbnails
 
-      Usage: nuthatch COMMAND [OPTION…] [ARGUMENT…]
+      \(bold("Usage:")) nuthatch COMMAND [OPTION…] [ARGUMENT…]
 
       \(table(list))
-        nuthatch --version      show the version
 
-      'nuthatch help COMMAND' shows its options with examples.
+      'nuthatch help COMMAND' shows its options with examples. Options may stand anywhere, names may be cut short
+      (--rep for --report), and what follows -- is no option. The cache is $NUTHATCH_CACHE, else ~/.cache/nuthatch.
 
       """
   }
@@ -38,13 +44,20 @@ enum HelpCommand: Command {
       return ("\(letter)--\(option.name)\(option.value.map { " \($0)" } ?? "")", option.help)
     }
     return """
-      nuthatch \(command.name): \(command.summary)
+      \(bold("nuthatch \(command.name)")): \(command.summary)
 
-      Usage: nuthatch \(command.name) \(command.usage)
+      \(bold("Usage:")) nuthatch \(command.name) \(command.usage)
 
-      \(table(rows))\(command.details.isEmpty ? "" : "\n\n\(command.details)")
+      \(table(rows))\(command.details.isEmpty ? "" : "\n\n\(emphasised(command.details))")
 
       """
+  }
+
+  private static func bold(_ text: String) -> String { Terminal.styled(text, .bold) }
+
+  private static func emphasised(_ details: String) -> String {
+    details.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { $0 == "Examples:" ? bold(String($0)) : String($0) }.joined(separator: "\n")
   }
 
   private static func table(_ rows: [(String, String)]) -> String {

@@ -74,9 +74,25 @@ enum Program {
 
   static func command(_ name: String) throws(UsageError) -> any Command.Type {
     if let found = commands.first(where: { $0.name == name }) { return found }
-    let near = Spelling.nearest(to: name, among: commands.map { $0.name })
+    let near = Spelling.nearest(to: name, among: commands.map { $0.name }) ?? elsewhere[name]
     throw UsageError(
       "there is no command '\(name)'\(near.map { "; did you mean '\($0)'?" } ?? "") See 'nuthatch help'.")
+  }
+
+  /// What the same thing is called by other programs.
+  private static let elsewhere = [
+    "fetch": "prefetch", "add": "prefetch", "warm": "prefetch", "download": "get", "curl": "get",
+    "cat": "get",
+    "list": "ls", "show": "ls", "remove": "rm", "delete": "rm", "del": "rm", "status": "stat", "info": "stat",
+    "du": "stat",
+    "why": "explain", "check": "verify", "fsck": "verify", "shrink": "trim", "gc": "trim", "purge": "clear",
+    "save": "export",
+    "version": "--version",
+  ]
+
+  /// The commands that have an option of that name.
+  static func commands(with option: String) -> [String] {
+    commands.filter { $0.options.contains { $0.name == option } }.map { $0.name }
   }
 
   private static func runCommand(_ command: any Command.Type, _ arguments: [String]) throws(UsageError)

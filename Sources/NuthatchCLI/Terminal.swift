@@ -2,10 +2,24 @@ import Glibc
 
 /// Standard output and standard error.
 enum Terminal {
-  /// Whether colours may be used where something is a terminal (no-color.org).
-  static var allowsColour: Bool {
-    guard let value = getenv("NO_COLOR") else { return true }
-    return value.pointee == 0
+  /// How something stands out on a terminal.
+  enum Style: String {
+    case bold = "1"
+    case bad = "1;31"
+    case good = "32"
+    case doubtful = "33"
+  }
+
+  /// Whether colours are used: on a terminal that has some, and where nobody minds (no-color.org).
+  static func isColoured(_ descriptor: Int32) -> Bool {
+    guard isatty(descriptor) == 1 else { return false }
+    if let value = getenv("NO_COLOR"), value.pointee != 0 { return false }
+    return getenv("TERM").map { String(cString: $0) } != "dumb"
+  }
+
+  /// The text as it looks on standard output.
+  static func styled(_ text: String, _ style: Style, on descriptor: Int32 = STDOUT_FILENO) -> String {
+    isColoured(descriptor) ? "\u{1b}[\(style.rawValue)m\(text)\u{1b}[0m" : text
   }
 
   /// Writes to standard output. What keeps it from that ends the program.
@@ -18,6 +32,10 @@ enum Terminal {
   /// Writes to standard error; there is nobody to tell when that fails.
   static func complain(_ text: String) {
     var text = text
+    let name = "nuthatch:"
+    if text.hasPrefix(name), isColoured(STDERR_FILENO) {
+      text = styled(name, .bad, on: STDERR_FILENO) + text.dropFirst(name.count)
+    }
     // Also after a signal: how a run ended is said then, too.
     _ = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO, heedsSignals: false) }
   }

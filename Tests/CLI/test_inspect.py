@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command import Runner, names
+from command import COMMAND, ROOT, Runner, names
 from pictures import png
 from testserver import TestServer, ok
 
@@ -22,9 +25,9 @@ def urls(server: TestServer, nuthatch: Runner) -> list[str]:
     return urls
 
 
-def parsed(nuthatch: Runner, *arguments: str) -> Any:
+def parsed(nuthatch: Runner, *arguments: str, given_exit: int = 0) -> Any:
     done = nuthatch(*arguments, "--format", "json")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == given_exit, done.stderr
     return json.loads(done.stdout)
 
 
@@ -34,6 +37,45 @@ def test_stat(urls: list[str], nuthatch: Runner) -> None:
     assert (found["originals"], found["thumbnails"]) == (2, 2)
     assert 0 < found["disk_bytes"] < found["disk_limit"] == 4 << 30
     assert b"thumbnails  2\n" in nuthatch("stat").stdout
+    assert b"answers     2, 1 of them fresh\n" in nuthatch("stat").stdout
+
+
+def test_stat_reads_the_same_however_much_there_is(
+    server: TestServer, nuthatch: Runner, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Counted in system calls and pages, so that a slow machine doesn't matter."""
+    server.on_prefix("/p", ok(png(8, 8), "image/png"))
+
+    def filled(count: int) -> dict[str, str]:
+        env = {**environment, "NUTHATCH_CACHE": str(tmp_path / str(count))}
+        given = "".join(server.url(f"/p{number}") + "\n" for number in range(count)).encode()
+        assert nuthatch("prefetch", "-s8", given=given, **env).returncode == 0
+        return env
+
+    def cost(env: dict[str, str], *options: str) -> tuple[int, int]:
+        """System calls, and pages that it touched."""
+        trace = tmp_path / "trace"
+        done = subprocess.run(
+            ["strace", "-f", "-o", str(trace), COMMAND, "stat", "--format=json", *options],
+            env=env,
+            capture_output=True,
+            check=True,
+        )
+        calls = len(trace.read_text().splitlines())
+        child = subprocess.Popen([COMMAND, "stat", *options], env=env, stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        assert status == 0 and json.loads(done.stdout)["records"] > 200
+        return calls, usage.ru_minflt + usage.ru_majflt
+
+    few, many = filled(200), filled(6000)
+    (calls, pages), (more_calls, more_pages) = cost(few), cost(many)
+    assert more_calls < 2000 and more_calls < calls + 100 and more_pages < pages + 60
+    assert cost(many, "--count")[0] > 6000, "what this test would see"
+    found = json.loads(nuthatch("stat", "--format=json", **many).stdout)
+    assert (found["answers"], found["fresh"], found["records"]) == (None, None, 6003)
+    found = json.loads(nuthatch("stat", "--format=json", "--count", **many).stdout)
+    assert (found["answers"], found["fresh"]) == (6000, 6000)
+    assert b"answers     many: --count counts them\n" in nuthatch("stat", **many).stdout
 
 
 def test_ls(urls: list[str], nuthatch: Runner) -> None:
@@ -44,6 +86,10 @@ def test_ls(urls: list[str], nuthatch: Runner) -> None:
     text = nuthatch("ls").stdout.decode()
     assert f"image/png  {urls[0]}\n" in text and len(text.splitlines()) == 2
     assert parsed(nuthatch, "ls", "--cache=empty") == []
+    lines = nuthatch("ls", "--format=jsonl").stdout.splitlines()
+    again = sorted((json.loads(line) for line in lines), key=lambda answer: answer["url"])
+    moving = {"age": 0, "fresh_until": 0}
+    assert [answer | moving for answer in again] == [answer | moving for answer in found]
 
 
 def test_explain(urls: list[str], nuthatch: Runner) -> None:
@@ -56,15 +102,21 @@ def test_explain(urls: list[str], nuthatch: Runner) -> None:
     assert parsed(nuthatch, "explain", urls[1])["prospect"] == "revalidate"
     assert parsed(nuthatch, "explain", urls[1], "--policy=offline")["prospect"] == "hit"
     none = parsed(nuthatch, "explain", urls[0] + "?x")
-    assert (none["prospect"], none["stored"]) == ("fetch", False)
+    assert (none["prospect"], none["stored"], none["reason"]) == ("fetch", False, "nothing is stored")
     assert nuthatch("explain", urls[1]).stdout.startswith(b"revalidate: stale; the server is asked")
     assert nuthatch("explain", "ftp://x").returncode == 2
 
 
 def test_rm_and_clear(urls: list[str], nuthatch: Runner) -> None:
-    assert nuthatch("rm", urls[1]).returncode == 0
+    removed = parsed(nuthatch, "rm", urls[1], urls[1] + "?")
+    assert removed == [
+        {"url": urls[1], "was_stored": True},
+        {"url": urls[1] + "?", "was_stored": False},
+    ]
     assert [answer["url"] for answer in parsed(nuthatch, "ls")] == urls[:1]
-    assert nuthatch("clear").returncode == 0
+    room = parsed(nuthatch, "clear")
+    assert room["freed_bytes"] > 0 and set(room) == {"freed_bytes", "disk_bytes", "disk_limit"}
+    assert b"freed" in nuthatch("clear").stdout
     assert parsed(nuthatch, "ls") == [] and parsed(nuthatch, "stat")["thumbnails"] == 0
 
 
@@ -88,7 +140,7 @@ def test_verify(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
 def test_trim(urls: list[str], nuthatch: Runner) -> None:
     assert b"left on disk" in nuthatch("trim").stdout
     assert len(parsed(nuthatch, "ls")) == 2
-    assert nuthatch("trim", "--to=1").returncode == 0
+    assert parsed(nuthatch, "trim", "--to=1")["freed_bytes"] > 0
     assert parsed(nuthatch, "stat")["thumbnails"] == 0
 
 
@@ -107,13 +159,83 @@ def test_export(urls: list[str], server: TestServer, nuthatch: Runner, tmp_path:
     hashes = sorted(hashlib.sha256(url.encode()).hexdigest() + ".png" for url in urls)
     assert names(tmp_path / "all") == [*hashes, "manifest.jsonl"]
     assert server.count() == asked
+    summary = parsed(nuthatch, "export", "json", "list", "-s64", "--input=lines", given_exit=4)
+    assert summary == {"files": 2, "left": 0, "missing": 1, "manifest": "json/manifest.jsonl"}
+
+
+def test_export_goes_on(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
+    assert nuthatch("export", "out", "-s64").returncode == 0
+    out = tmp_path / "out"
+    manifest = (out / "manifest.jsonl").read_text()
+    first, second = sorted(path for path in out.iterdir() if path.suffix == ".jpg")
+    second.unlink()
+    (out / "manifest.jsonl").unlink()
+    before = first.stat().st_ino
+    summary = parsed(nuthatch, "export", "out", "-s64", "--resume")
+    assert (summary["files"], summary["left"]) == (1, 1)
+    assert first.stat().st_ino == before and second.exists()
+    assert (out / "manifest.jsonl").read_text() == manifest
+    # Without it everything is written anew.
+    assert parsed(nuthatch, "export", "out", "-s64")["files"] == 2
+    assert first.stat().st_ino != before
+    assert names(out) == [first.name, second.name, "manifest.jsonl"], "no drafts are left"
+
+
+def test_export_writes_into_its_folder_only(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    server.on_prefix("/", ok(png(30, 20), "image/png"))
+    urls = [
+        server.url("/../../../etc/passwd"),
+        server.url("/%2e%2e%2f%2e%2e%2fx?/../../y"),
+        server.url("/~/a;rm -rf"),
+    ]
+    given = "\n".join(urls).encode()
+    assert nuthatch("prefetch", "-s16", given=given).returncode == 0
+    out, precious = tmp_path / "out", tmp_path / "precious"
+    out.mkdir()
+    precious.write_text("precious")
+    for name in ["00000000.jpg", "manifest.jsonl"]:
+        (out / name).symlink_to(precious)
+    os.mkfifo(out / "00000001.jpg")
+    before = set(tmp_path.iterdir())
+    for naming in ["index", "hash"]:
+        done = nuthatch("export", "out", "-", "-s16", "--name", naming, given=given)
+        assert done.returncode == 0, done.stderr
+    assert set(tmp_path.iterdir()) == before
+    assert precious.read_text() == "precious"
+    files = list(out.iterdir())
+    assert len(files) == 7 and all(path.is_file() and not path.is_symlink() for path in files)
+
+
+def test_export_to_a_full_disk(nuthatch: Runner, server: TestServer, tmp_path: Path) -> None:
+    server.on_prefix("/p", ok(png(256, 256), "image/png"))
+    given = "".join(server.url(f"/p{number}") + "\n" for number in range(60)).encode()
+    assert nuthatch("prefetch", given=given).returncode == 0
+    (tmp_path / "list").write_bytes(given)
+    (tmp_path / "small").mkdir()
+    script = 'mount -t tmpfs -o size=256k none small && "$0" export small/out list --as png; '
+    script += 'echo "status $?"; ls -a small/out'
+    for prefix in (["unshare", "-m"], ["unshare", "-rm"]):
+        done = subprocess.run(
+            [*prefix, "bash", "-c", script, COMMAND],
+            cwd=tmp_path,
+            env={**os.environ, "NUTHATCH_CACHE": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+        )
+        if "status" in done.stdout and "mount:" not in done.stderr:
+            break
+    else:
+        pytest.skip("this machine lets nobody mount a small disk")
+    assert "status 1" in done.stdout and "no_space" in done.stderr
+    left = done.stdout.split("status 1\n")[1].split()
+    assert left and not [name for name in left if name.endswith(".part") or name == "manifest.jsonl"]
 
 
 @pytest.mark.parametrize(
     "line, hint",
     [
         ("stat x", "takes no arguments"),
-        ("ls --format xml", "is none of json, text"),
+        ("ls --format xml", "is none of json, jsonl, text"),
         ("explain", "exactly one URL"),
         ("rm", "at least one URL"),
         ("export", "a directory is needed"),
@@ -126,7 +248,40 @@ def test_wrong_usage(line: str, hint: str, nuthatch: Runner) -> None:
     assert (done.returncode, hint in done.stderr.decode()) == (2, True)
 
 
-def test_every_command_has_help_with_examples(nuthatch: Runner) -> None:
-    for name in ["prefetch", "get", "stat", "ls", "explain", "rm", "verify", "trim", "clear", "export"]:
-        page = nuthatch("help", name).stdout.decode()
-        assert f"Usage: nuthatch {name} " in page and f"Examples:\n  nuthatch {name}" in page, name
+def test_documented_members(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
+    """docs/COMMAND.md names every member that is printed, and none that isn't."""
+    text = (ROOT / "docs" / "COMMAND.md").read_text()
+    rows = dict(
+        re.findall(r"^\| (`[a-z`, ]+`) \| (.*) \|$", text.split("## `--format json`")[1], re.MULTILINE)
+    )
+    answer = set(re.findall(r"`(\w+)`", text.split("What is known of an answer: ")[1].split("\n\n")[0]))
+    answer -= {"validator", "picture", "heuristic", "none", "expires"}
+
+    def members(found: Any) -> set[str]:
+        return set(found[0] if isinstance(found, list) else found)
+
+    for command, arguments in {
+        "stat": [],
+        "ls": [],
+        "explain": [urls[0], "-s64"],
+        "rm": [urls[1]],
+        "verify": [],
+        "trim": [],
+        "export": ["out", "-s64"],
+    }.items():
+        row = next(row for names, row in rows.items() if f"`{command}`" in names)
+        documented = set(re.findall(r"`(\w+)`", row)) - {"hit", "revalidate", "fetch", "jsonl"}
+        printed = members(parsed(nuthatch, command, *arguments))
+        if command in ("ls", "explain"):
+            documented |= answer
+            documented -= {"width", "height", "form"}
+        assert printed == documented, command
+    done = nuthatch("prefetch", "-s64", "--format=jsonl", given=(urls[0] + "\nbad").encode())
+    good, bad = sorted(
+        (json.loads(line) for line in done.stdout.splitlines()), key=lambda record: record["index"]
+    )
+    first = text.split("## `--format json`")[0]
+    table = "\n".join(re.findall(r"^\| (`.*?`) \|", first, re.MULTILINE))
+    assert set(re.findall(r"`(\w+)`", table)) == set(bad) and set(good) == set(bad) - {"error", "message"}
+    summary = json.loads(done.stderr.splitlines()[-1])
+    assert set(summary) <= set(re.findall(r"`(\w+)`", first.split("the summary:")[1]))

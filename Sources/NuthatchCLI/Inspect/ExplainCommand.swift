@@ -39,7 +39,8 @@ enum ExplainCommand: Command {
 
   private static func text(_ request: Request, _ info: StoredAnswerInfo?) -> String {
     guard let info else { return "fetch: nothing is stored of \(request.url)\n" }
-    var lines = ["\(info.prospect.rawValue): \(reason(request, info))"]
+    let prospect = Terminal.styled(info.prospect.rawValue, info.prospect == .hit ? .good : .doubtful)
+    var lines = ["\(prospect): \(reason(request, info))"]
     let left = info.lifetime - info.age
     lines.append("  rule      \(rule(info))")
     lines.append("  age       \(Amounts.seconds(Double(info.age)))")
@@ -83,8 +84,8 @@ enum ExplainCommand: Command {
       json.put("url", request.url)
       json.put("prospect", (info?.prospect ?? .fetch).rawValue)
       json.put("stored", info != nil)
+      json.put("reason", info.map { reason(request, $0) } ?? "nothing is stored")
       guard let info else { return }
-      json.put("reason", reason(request, info))
       write(info, to: &json)
       json.put("has_body", info.hasBody)
       json.list("thumbs", info.thumbs) { json, thumb in

@@ -14,6 +14,8 @@ enum ExportCommand: Command {
       Option(
         "name", value: "index|hash",
         "files are named by the place in the list, or by the URL's SHA-256 (index)"),
+      Option("resume", "leave files that are there: a run that was interrupted goes on"),
+      Option("format", value: "text|json", "how the summary is written (text)"),
       Option("input", value: "FORMAT", "auto, lines, csv, tsv or jsonl; any of them may be in gzip (auto)"),
       Option("url-field", value: "NAME", "the column or field with the URL (url)"),
       Option("mode", value: "MODE", "fit, fill or exact (fit)"),
@@ -23,14 +25,16 @@ enum ExportCommand: Command {
     ] + InspectionOptions.names.filter { $0.name != "key" }
   static let details = """
     The URLs come from lists, as those of prefetch; without FILE all pictures in the cache are written. A size that isn't
-    there is made of the stored original. DIR/manifest.jsonl has a line for each file: file, url, index, width, height; or
-    an error.
+    there is made of the stored original. DIR is made when it isn't there; nothing is written outside of it. A file gets
+    its name when it is complete, and DIR/manifest.jsonl when all are: a line for each file, with file, url, index, width
+    and height; or, for a URL without, url, index, error and message.
 
     Exit status: 0 every URL has its files; 4 some were not in the cache; 1 something can't be written; 2 wrong usage or a
     list that can't be read; 130 and 143 interrupted.
 
     Examples:
       nuthatch export thumbs urls.txt
+      nuthatch export --resume --size 128,256 thumbs urls.txt
       nuthatch export --size 128 --as png --name hash thumbs
 
     """
@@ -46,6 +50,8 @@ enum ExportCommand: Command {
       ?? .auto
     let isPNG: Bool = try arguments.choice("as", ["jpg": false, "png": true]) ?? false
     let byHash: Bool = try arguments.choice("name", ["index": false, "hash": true]) ?? false
+    let resumes = arguments.has("resume")
+    let wantsJSON = try arguments.wantsJSON
     let lists = Array(arguments.operands.dropFirst())
     var list: URLList?
     do throws(ListFault) {
@@ -55,7 +61,8 @@ enum ExportCommand: Command {
     }
     return try arguments.withCache(name) { cache in
       let run = try ExportRun(cache, request, folder: folder, isPNG: isPNG, byHash: byHash)
-      return try run.run(list)
+      run.resumes = resumes
+      return try run.run(list, wantsJSON: wantsJSON)
     }
   }
 }
@@ -68,8 +75,11 @@ final class ExportRun {
   private let isPNG: Bool
   private let byHash: Bool
   private let manifest: DraftFile
+  /// Leaves files that are there.
+  var resumes = false
   private var json = JSONText()
   private var written = 0
+  private var left = 0
   private var missing = 0
 
   init(_ cache: Cache, _ request: Request, folder: String, isPNG: Bool, byHash: Bool) throws(NuthatchError) {
@@ -79,10 +89,10 @@ final class ExportRun {
     self.isPNG = isPNG
     self.byHash = byHash
     if mkdir(folder, 0o777) != 0, errno != EEXIST { throw OutputFile.failure(folder) }
-    manifest = try DraftFile(folder + "/manifest.jsonl")
+    manifest = try DraftFile(folder + "/manifest.jsonl", followsLinks: false)
   }
 
-  func run(_ list: URLList?) throws -> ExitCode {
+  func run(_ list: URLList?, wantsJSON: Bool) throws -> ExitCode {
     Interruption.watch()
     if let list {
       do {
@@ -100,8 +110,26 @@ final class ExportRun {
     }
     if let code = Interruption.exitCode { return code }
     try manifest.finish()
-    Terminal.print("\(Amounts.grouped(written)) files, \(Amounts.grouped(missing)) URLs not in the cache\n")
+    Terminal.print(wantsJSON ? summary : text)
     return missing == 0 ? .success : .notFetched
+  }
+
+  private var text: String {
+    let kept = left > 0 ? ", \(Amounts.grouped(left)) were there" : ""
+    return
+      "\(Amounts.grouped(written)) files\(kept), \(Amounts.grouped(missing)) URLs not in the cache\n"
+  }
+
+  private var summary: String {
+    json.removeAll()
+    json.object { json in
+      json.put("files", written)
+      json.put("left", left)
+      json.put("missing", missing)
+      json.put("manifest", folder + "/manifest.jsonl")
+    }
+    json.endLine()
+    return json.text
   }
 
   private func go(through list: URLList) throws {
@@ -117,6 +145,7 @@ final class ExportRun {
   private func export(_ url: String, _ index: Int) throws(NuthatchError) {
     var request = request
     request.url = url
+    if resumes, try isThere(url, index, request) { return }
     var images: [Image] = []
     do throws(NuthatchError) {
       guard let event = try cache.submit(request).final() else { return }
@@ -135,16 +164,35 @@ final class ExportRun {
       let file = name(url, index, box)
       let encoded = try image.encoded(as: isPNG ? .png() : .jpeg())
       try encoded.withBytes { (bytes) throws(NuthatchError) in
-        try OutputFile.write(bytes, to: folder + "/" + file)
+        try OutputFile.replace(folder + "/" + file, with: bytes)
       }
       written += 1
-      note { json in
-        json.put("file", file)
-        json.put("url", url)
-        json.put("index", index)
-        json.put("width", image.width)
-        json.put("height", image.height)
-      }
+      note(file, url, index, image.width, image.height)
+    }
+  }
+
+  /// Whether all files of a URL are there; then they are in the manifest now.
+  private func isThere(_ url: String, _ index: Int, _ request: Request) throws(NuthatchError) -> Bool {
+    let files = request.boxes.map { name(url, index, $0) }
+    for file in files {
+      var status = stat()
+      guard lstat(folder + "/" + file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0
+      else { return false }
+    }
+    // Its sides are known without decoding; else it is written once more.
+    guard let info = try? cache.inspect(request), info.thumbs.count == files.count else { return false }
+    for (file, thumb) in zip(files, info.thumbs) { note(file, url, index, thumb.width, thumb.height) }
+    left += files.count
+    return true
+  }
+
+  private func note(_ file: String, _ url: String, _ index: Int, _ width: Int, _ height: Int) {
+    note { json in
+      json.put("file", file)
+      json.put("url", url)
+      json.put("index", index)
+      json.put("width", width)
+      json.put("height", height)
     }
   }
 

@@ -6,7 +6,7 @@ enum ListCommand: Command {
   static let summary = "list what the cache holds"
   static let usage = "[OPTION…]"
   static let options = [
-    InspectionOptions.format,
+    Option("format", value: "FORMAT", "text, for people; json, a list; or jsonl, an object a line (text)"),
     Option("policy", value: "NAME", "what counts as fresh: kit or rfc9111 (kit)"),
     FetchOptions.cache,
   ]
@@ -18,31 +18,44 @@ enum ListCommand: Command {
 
     Examples:
       nuthatch ls | grep example.org
-      nuthatch ls --format json | jq -r '.[] | select(.fresh | not) | .url'
+      nuthatch ls --format json | python3 -m json.tool
+      nuthatch ls --format jsonl | grep -c '"fresh":true'
 
     """
 
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
     try arguments.noOperands(name)
-    let wantsJSON = try arguments.wantsJSON
+    let format: Format =
+      try arguments.choice("format", ["text": .text, "json": .json, "jsonl": .jsonl]) ?? .text
     return try arguments.withCache(name) { cache in
       var output = RecordStream()
       var isFirst = true
       try cache.forEachAnswer { answer in
-        output.write(Array((wantsJSON ? (isFirst ? "[" : ",\n") + json(answer) : line(answer)).utf8))
+        let text =
+          switch format {
+          case .text: line(answer)
+          case .json: (isFirst ? "[" : ",\n") + json(answer)
+          case .jsonl: json(answer) + "\n"
+          }
+        output.write(Array(text.utf8))
         isFirst = false
         return output.ended == nil
       }
-      if wantsJSON { output.write(Array((isFirst ? "[]\n" : "]\n").utf8)) }
+      if format == .json { output.write(Array((isFirst ? "[]\n" : "]\n").utf8)) }
       output.flush()
       return output.ended ?? .success
     }
   }
 
+  private enum Format {
+    case text, json, jsonl
+  }
+
   private static func line(_ answer: ListedAnswer) -> String {
     let size = Amounts.bytes(answer.info.bodyBytes)
     let type = answer.info.header("Content-Type") ?? "-"
-    return "\(answer.isFresh ? "fresh" : "stale")  \(answer.info.status)  "
+    let state = answer.isFresh ? Terminal.styled("fresh", .good) : Terminal.styled("stale", .doubtful)
+    return "\(state)  \(answer.info.status)  "
       + "\(String(repeating: " ", count: max(0, 7 - size.count)))\(size)  \(type)  "
       + "\(answer.isPrivate ? "private  " : "")\(answer.address)\n"
   }

@@ -5,8 +5,17 @@ enum StatCommand: Command {
   static let name = "stat"
   static let summary = "show how much the cache holds"
   static let usage = "[OPTION…]"
-  static let options = [InspectionOptions.format, FetchOptions.cache]
+  static let options = [
+    InspectionOptions.format,
+    Option("count", "read every answer's record, to say how many there are and how many are fresh"),
+    FetchOptions.cache,
+  ]
+  /// Up to so many records are read without being asked to: it takes a few milliseconds.
+  private static let fewEnough = 5000
   static let details = """
+    The figures come from the index at once, however much there is. Answers aren't counted there: while there are few
+    records they are read one by one, else with --count only.
+
     \(InspectionOptions.exits)
 
     Examples:
@@ -20,28 +29,40 @@ enum StatCommand: Command {
     let wantsJSON = try arguments.wantsJSON
     return try arguments.withCache(name) { cache in
       let statistics = try cache.storeStatistics()
-      // Counted one by one, because not every record of the kind is an answer.
-      var answers = (all: 0, fresh: 0)
-      try cache.forEachAnswer { answer in
-        answers.all += 1
-        if answer.isFresh { answers.fresh += 1 }
-        return true
-      }
+      // Records of this kind also say which thumbnails there are, so that the index's count is no answer.
+      let isCounted = arguments.has("count") || statistics.meta <= fewEnough
+      let answers = isCounted ? try counted(cache) : nil
       Terminal.print(
         wantsJSON ? json(statistics, answers, cache.path) : text(statistics, answers, cache.path))
       return .success
     }
   }
 
-  private static func text(_ statistics: StoreStatistics, _ answers: (all: Int, fresh: Int), _ path: String)
-    -> String
-  {
+  private struct Answers {
+    var all = 0
+    var fresh = 0
+  }
+
+  private static func counted(_ cache: Cache) throws(NuthatchError) -> Answers {
+    var answers = Answers()
+    try cache.forEachAnswer { answer in
+      answers.all += 1
+      if answer.isFresh { answers.fresh += 1 }
+      return true
+    }
+    return answers
+  }
+
+  private static func text(_ statistics: StoreStatistics, _ answers: Answers?, _ path: String) -> String {
     let share = statistics.diskLimit > 0 ? statistics.diskBytes * 100 / statistics.diskLimit : 0
     var lines = [
       path,
-      "  answers     \(Amounts.grouped(answers.all)), \(Amounts.grouped(answers.fresh)) of them fresh",
+      "  answers     "
+        + (answers.map { "\(Amounts.grouped($0.all)), \(Amounts.grouped($0.fresh)) of them fresh" }
+          ?? "many: --count counts them"),
       "  originals   \(Amounts.grouped(statistics.bodies))",
       "  thumbnails  \(Amounts.grouped(statistics.thumbs))",
+      "  records     \(Amounts.grouped(statistics.meta + statistics.bodies + statistics.thumbs)) in all",
       "  on disk     \(Amounts.bytes(Int64(statistics.diskBytes))) of "
         + "\(Amounts.bytes(Int64(statistics.diskLimit))) (\(share) %), in \(Amounts.grouped(statistics.packs)) packs",
     ]
@@ -49,16 +70,15 @@ enum StatCommand: Command {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private static func json(_ statistics: StoreStatistics, _ answers: (all: Int, fresh: Int), _ path: String)
-    -> String
-  {
+  private static func json(_ statistics: StoreStatistics, _ answers: Answers?, _ path: String) -> String {
     var json = JSONText()
     json.object { json in
       json.put("path", path)
-      json.put("answers", answers.all)
-      json.put("fresh", answers.fresh)
+      json.put("answers", answers?.all)
+      json.put("fresh", answers?.fresh)
       json.put("originals", statistics.bodies)
       json.put("thumbnails", statistics.thumbs)
+      json.put("records", statistics.meta + statistics.bodies + statistics.thumbs)
       json.put("packs", statistics.packs)
       json.put("disk_bytes", statistics.diskBytes)
       json.put("disk_limit", statistics.diskLimit)

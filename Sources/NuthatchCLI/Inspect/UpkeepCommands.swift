@@ -5,9 +5,10 @@ enum RemoveCommand: Command {
   static let name = "rm"
   static let summary = "forget what is stored of URLs"
   static let usage = "[OPTION…] URL…"
-  static let options = [FetchOptions.cache] + InspectionOptions.names
+  static let options = [InspectionOptions.format, FetchOptions.cache] + InspectionOptions.names
   static let details = """
-    The next request for such a URL asks the server. A picture that another URL has in common stays.
+    The next request for such a URL asks the server. A picture that another URL has in common stays. It is no fault when
+    nothing is stored of a URL; --format json has a list of url and was_stored.
 
     \(InspectionOptions.exits)
 
@@ -20,8 +21,23 @@ enum RemoveCommand: Command {
     guard !arguments.operands.isEmpty else { throw UsageError("rm: at least one URL is needed") }
     var requests: [Request] = []
     for url in arguments.operands { requests.append(try arguments.namedRequest(url)) }
+    let wantsJSON = try arguments.wantsJSON
     return try arguments.withCache(name) { cache in
-      for request in requests { try cache.remove(request) }
+      var removed: [(url: String, wasStored: Bool)] = []
+      for request in requests {
+        removed.append((request.url, try cache.inspect(request) != nil))
+        try cache.remove(request)
+      }
+      guard wantsJSON else { return .success }
+      var json = JSONText()
+      json.list(nil, removed) { json, entry in
+        json.object { json in
+          json.put("url", entry.url)
+          json.put("was_stored", entry.wasStored)
+        }
+      }
+      json.endLine()
+      Terminal.print(json.text)
       return .success
     }
   }
@@ -88,6 +104,7 @@ enum TrimCommand: Command {
   static let summary = "drop what was not used for longest"
   static let usage = "[OPTION…]"
   static let options = [
+    InspectionOptions.format,
     Option("to", value: "N", "bytes that may be left on disk; N may end in K, M or G (9/10 of the limit)"),
     FetchOptions.cache,
   ]
@@ -102,10 +119,11 @@ enum TrimCommand: Command {
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
     try arguments.noOperands(name)
     let wanted = try arguments.bytes("to")
+    let wantsJSON = try arguments.wantsJSON
     return try arguments.withCache(name) { cache in
-      let limit = try cache.storeStatistics().diskLimit
-      try cache.trim(to: wanted.map { Int($0) } ?? limit / 10 * 9)
-      Terminal.print("\(Amounts.bytes(Int64(try cache.storeStatistics().diskBytes))) are left on disk\n")
+      let before = try cache.storeStatistics()
+      try cache.trim(to: wanted.map { Int($0) } ?? before.diskLimit / 10 * 9)
+      Terminal.print(try Room(before, cache).said(asJSON: wantsJSON))
       return .success
     }
   }
@@ -116,7 +134,7 @@ enum ClearCommand: Command {
   static let name = "clear"
   static let summary = "forget everything that is stored"
   static let usage = "[OPTION…]"
-  static let options = [FetchOptions.cache]
+  static let options = [InspectionOptions.format, FetchOptions.cache]
   static let details = """
     \(InspectionOptions.exits)
 
@@ -127,9 +145,40 @@ enum ClearCommand: Command {
 
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
     try arguments.noOperands(name)
+    let wantsJSON = try arguments.wantsJSON
     return try arguments.withCache(name) { cache in
+      let before = try cache.storeStatistics()
       try cache.clear()
+      Terminal.print(try Room(before, cache).said(asJSON: wantsJSON))
       return .success
     }
+  }
+}
+
+/// What was made room for, and what is left.
+private struct Room {
+  let freed: Int
+  let left: Int
+  let limit: Int
+
+  init(_ before: StoreStatistics, _ cache: Cache) throws(NuthatchError) {
+    let now = try cache.storeStatistics()
+    freed = max(0, before.diskBytes - now.diskBytes)
+    left = now.diskBytes
+    limit = now.diskLimit
+  }
+
+  func said(asJSON: Bool) -> String {
+    guard asJSON else {
+      return "\(Amounts.bytes(Int64(freed))) freed, \(Amounts.bytes(Int64(left))) left on disk\n"
+    }
+    var json = JSONText()
+    json.object { json in
+      json.put("freed_bytes", freed)
+      json.put("disk_bytes", left)
+      json.put("disk_limit", limit)
+    }
+    json.endLine()
+    return json.text
   }
 }

@@ -24,6 +24,14 @@ enum FetchOptions {
     Option("accept", value: "TEXT", "what the Accept header says"),
     Option(
       "policy", value: "NAME", "what is fresh: kit, rfc9111, offline (never the network) or reload (kit)"),
+    Option(
+      "validator-ttl", value: "SECONDS",
+      "kit: how long pictures with a validator and no lifetime are fresh (86400)"),
+    Option("image-ttl", value: "SECONDS", "kit: and pictures of which nothing is said (604800)"),
+    Option("no-cache-ttl", value: "SECONDS", "kit: and answers marked no-cache (60)"),
+    Option(
+      "heuristic", value: "F",
+      "rfc9111: share of the time since Last-Modified for which answers are fresh (0.1)"),
     Option("deny-private", "connect to public addresses only"),
     Option("allow-private", "connect to any address; else link-local ones and redirects inwards are refused"),
     Option("allow-files", "take file: URLs, too: any file that you may read"),
@@ -97,7 +105,17 @@ extension ParsedArguments {
   private func policy() throws(UsageError) -> Policy? {
     let rules: Policy.Rules? = try choice(
       "policy", ["kit": .kit, "rfc9111": .rfc9111, "offline": .offline, "reload": .reload])
-    return rules.map { Policy($0) }
+    var policy = Policy(rules ?? .kit)
+    if let seconds = try whole("validator-ttl", 0...Int.max) { policy.validatorTTL = Int64(seconds) }
+    if let seconds = try whole("image-ttl", 0...Int.max) { policy.imageTTL = Int64(seconds) }
+    if let seconds = try whole("no-cache-ttl", 0...Int.max) { policy.noCacheTTL = Int64(seconds) }
+    if let text = value("heuristic") {
+      guard let share = Double(text), (0...1).contains(share) else {
+        throw UsageError("--heuristic: '\(text)' is not a share between 0 and 1")
+      }
+      policy.heuristic = share
+    }
+    return policy == .kit ? nil : policy
   }
 
   private func addressGuard() throws(UsageError) -> Guard? {

@@ -99,8 +99,17 @@ struct ParsedArguments {
       let names = matches.map { "--\($0.name)" }.joined(separator: ", ")
       throw UsageError("\(command): the option --\(name) could be any of \(names)")
     }
-    let hint = Spelling.nearest(to: name, among: known.map(\.name)).map { "; did you mean --\($0)?" } ?? "."
-    throw UsageError("\(command): there is no option --\(name)\(hint) See 'nuthatch help \(command)'.")
+    throw UsageError(
+      "\(command): there is no option --\(name)\(hint(name, known)) See 'nuthatch help \(command)'.")
+  }
+
+  /// What was probably meant: an option of another command, or one that is written much like it.
+  private static func hint(_ name: String, _ known: [Option]) -> String {
+    let others = Program.commands(with: name)
+    if !others.isEmpty {
+      return "; \(others.joined(separator: ", ")) \(others.count == 1 ? "has" : "have") it."
+    }
+    return Spelling.nearest(to: name, among: known.map(\.name)).map { "; did you mean --\($0)?" } ?? "."
   }
 
   private static func next(

@@ -12,7 +12,7 @@ struct ProgressLine {
   init(_ when: When) {
     let isTerminal = isatty(STDERR_FILENO) == 1
     isShown = when == .always || (when == .auto && isTerminal)
-    isColoured = isTerminal && Terminal.allowsColour
+    isColoured = Terminal.isColoured(STDERR_FILENO)
   }
 
   enum When: String {
