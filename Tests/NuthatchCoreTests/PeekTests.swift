@@ -254,8 +254,12 @@ import Testing
       }
     }
     for _ in 0..<rounds {
+      // Other tests in this process may say that memory is short meanwhile.
+      let relieved = try cache.storeStatistics().pressure.fromProgram
       _ = try bench.thumbnail("/a.png", 128)
-      if try peek("/a.png") == nil { faults.add("not found") }
+      if try peek("/a.png") == nil, try cache.storeStatistics().pressure.fromProgram == relieved {
+        faults.add("not found")
+      }
       try cache.remove(url)
       round.add(1)
       if try peek("/a.png") != nil { faults.add("found after it was removed") }
