@@ -13,6 +13,9 @@ struct Recipe: Hashable, Sendable {
     self.allowsDamage = allowsDamage
   }
 
+  /// By its sides, in which recipes that stand beside each other differ: every hit of several sizes asks for it.
+  func hash(into hasher: inout Hasher) { hasher.combine(box.width << 24 ^ box.height) }
+
   /// From `bytes`; nil for those of another decoder.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count == 8, bytes[0] == Self.decoderVersion, bytes[1] & 3 < 3 else { return nil }
@@ -36,13 +39,13 @@ struct Recipe: Hashable, Sendable {
       }
     let flags: UInt8 =
       mode | (box.enlarge ? 4 : 0) | (box.quality == .fast ? 8 : 0) | (allowsDamage ? 16 : 0)
-    let sides = [box.width, box.height].flatMap { side in
-      let side = UInt32(clamping: side)
-      return [
-        UInt8(truncatingIfNeeded: side), UInt8(truncatingIfNeeded: side >> 8),
-        UInt8(truncatingIfNeeded: side >> 16),
-      ]
-    }
-    return [Self.decoderVersion, flags] + sides
+    let (width, height) = (UInt32(clamping: box.width), UInt32(clamping: box.height))
+    return [
+      Self.decoderVersion, flags,
+      UInt8(truncatingIfNeeded: width), UInt8(truncatingIfNeeded: width >> 8),
+      UInt8(truncatingIfNeeded: width >> 16),
+      UInt8(truncatingIfNeeded: height), UInt8(truncatingIfNeeded: height >> 8),
+      UInt8(truncatingIfNeeded: height >> 16),
+    ]
   }
 }
