@@ -1,6 +1,7 @@
 """``python -m nuthatch``: the command, as the wheel carries it."""
 
 import os
+import signal
 import sys
 from typing import List, NoReturn, Optional
 
@@ -22,6 +23,9 @@ def main(arguments: Optional[List[str]] = None) -> NoReturn:
     if path is None:
         sys.exit("nuthatch: no command beside the package: install the wheel, or run `make` in the checkout")
     sys.stdout.flush()
+    # Python ignores these for itself, and what it becomes would go on to.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
     os.execv(path, ["nuthatch", *(sys.argv[1:] if arguments is None else arguments)])
 
 
