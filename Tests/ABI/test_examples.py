@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Iterator, List
 
 import pytest
-from testserver import TestServer
+from testserver import TestServer, ok
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -85,3 +85,15 @@ def test_site(server: TestServer, tmp_path: Path) -> None:
     assert "application/json" in done.stdout
     again = run("site", [server.url("/"), "walnut", "headers?Cache-Control=max-age%3D60"], tmp_path)
     assert "(cached)" in again.stdout
+
+
+def test_signin(server: TestServer, tmp_path: Path) -> None:
+    url = server.url("/basic-auth/u/p")
+    done = run("signin", [url, "u", "p"], tmp_path)
+    assert done.returncode == 0 and done.stdout.startswith("200, "), done.stderr
+    refused = run("signin", [url + "?2", "u", "wrong"], tmp_path)
+    assert refused.returncode == 1
+    server.on("/empty", ok(""))
+    empty = run("signin", [server.url("/empty"), "u", "p"], tmp_path)
+    assert (empty.returncode, empty.stdout) == (1, "")
+    assert "an empty answer is none" in empty.stderr

@@ -1,0 +1,39 @@
+/* Answers what a request asks: whether to sign in, and whether an answer is good:  ./signin URL USER PASSWORD */
+#include <nuthatch.h>
+#include <stdio.h>
+
+/* Called on the thread that waits in nh_perform. With nh_poll the same questions come as events. */
+static void answer(nh_event *event, void *user) {
+    char **names = user;
+    nh_reply reply = {.struct_size = sizeof reply};
+    if (event->question == NH_ASK_CREDENTIALS) {
+        reply.user = names[0];
+        reply.password = names[1];
+    } else if (event->question == NH_ASK_VERDICT) {
+        nh_response_info info = {.struct_size = sizeof info};
+        nh_response_get_info(event->response, &info);
+        reply.verdict = info.body_size > 0 ? NH_VERDICT_ACCEPT : NH_VERDICT_REJECT;
+        reply.reason = "an empty answer is none";
+    }
+    if (event->kind == NH_EVENT_QUESTION) nh_answer(event->ticket, &reply);
+}
+
+int main(int count, char **arguments) {
+    if (count != 4) return fprintf(stderr, "usage: signin URL USER PASSWORD\n"), 2;
+
+    nh_cache *cache;
+    nh_request *request;
+    nh_response *response;
+    nh_response_info info = {.struct_size = sizeof info};
+    if (nh_open(NULL, NULL, &cache) != NH_OK || nh_request_new(arguments[1], &request) != NH_OK) return 1;
+    nh_request_set_asks(request, NH_ASK_CREDENTIALS | NH_ASK_VERDICT);
+    nh_request_set_callback(request, answer);
+    nh_request_set_user_data(request, &arguments[2]);
+    nh_status status = nh_perform(cache, request, &response);
+    if (status != NH_OK) fprintf(stderr, "%s\n", nh_error_message());
+    else if (nh_response_get_info(response, &info) == NH_OK) printf("%d, %zu bytes\n", info.status, info.body_size);
+    nh_response_release(response);
+    nh_request_release(request);
+    nh_close(cache);
+    return info.status != 200;
+}
