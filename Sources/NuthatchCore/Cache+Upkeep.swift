@@ -21,6 +21,12 @@ extension Cache {
     try upkeep { (store) throws(StoreFault) in try store.flush() }
   }
 
+  /// Lets go of the mapped pages that were read from disk, for those who go through more than they will come back to.
+  package func leavePages() {
+    // A cache that is closed has none.
+    try? upkeep { (store) throws(StoreFault) in try store.leavePages() }
+  }
+
   /// Drops what was not used for longest until no more than `bytes` are left on disk.
   ///
   /// - Throws: `io`; `closed`; `forked`.

@@ -60,6 +60,10 @@ public final class Cache: Sendable {
     }
     let plan = try RequestPlan(request, options, shelf)
     if request.asksForOnePicture, let image = sight(plan, request) { return answered(request, image) }
+    return try submit(request, plan)
+  }
+
+  func submit(_ request: Request, _ plan: RequestPlan) throws(NuthatchError) -> Ticket {
     let ticket = try register(request)
     Errand.start(plan, ticket, shared)
     return ticket

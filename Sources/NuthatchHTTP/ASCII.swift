@@ -1,4 +1,5 @@
-// The classes of ASCII characters that the grammars of URLs and header fields are written in.
+// The classes of ASCII characters that the grammars of URLs and header fields are written in. Ranges and cases, not
+// searches in strings: every URL asks for every byte of its own.
 
 extension UInt8 {
   var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
@@ -18,14 +19,34 @@ extension UInt8 {
     }
   }
 
-  var isSchemeCharacter: Bool { isLetter || isDigit || "+-.".utf8.contains(self) }
+  var isSchemeCharacter: Bool { isLetter || isDigit || isOne(of: "+", "-", ".") }
 
   /// Letters, digits, hyphen and dot; the underscore because real host names have it.
-  var isHostCharacter: Bool { isLetter || isDigit || "-._".utf8.contains(self) }
+  var isHostCharacter: Bool { isLetter || isDigit || isOne(of: "-", ".", "_") }
 
   /// RFC 9110's `tchar`: what methods and field names are made of.
-  var isTokenCharacter: Bool { isLetter || isDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
+  var isTokenCharacter: Bool {
+    if isLetter || isDigit { return true }
+    switch Unicode.Scalar(self) {
+    case "!", "#", "$", "%", "&", "'", "*", "+", "-", ".", "^", "_", "`", "|", "~": return true
+    default: return false
+    }
+  }
 
   /// Printable ASCII but for the few that URLs exclude. `%` is kept: it begins an escape or is a stray one.
-  var mayStandInTarget: Bool { self > 0x20 && self < 0x7f && !"\"<>\\^`{|}".utf8.contains(self) }
+  var mayStandInTarget: Bool {
+    guard self > 0x20, self < 0x7f else { return false }
+    switch Unicode.Scalar(self) {
+    case "\"", "<", ">", "\\", "^", "`", "{", "|", "}": return false
+    default: return true
+    }
+  }
+
+  /// Where the authority of a URL ends.
+  var endsAuthority: Bool { isOne(of: "/", "?", "#") }
+
+  private func isOne(of first: Unicode.Scalar, _ second: Unicode.Scalar, _ third: Unicode.Scalar) -> Bool {
+    let scalar = Unicode.Scalar(self)
+    return scalar == first || scalar == second || scalar == third
+  }
 }

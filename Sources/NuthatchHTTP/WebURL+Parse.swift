@@ -67,7 +67,7 @@ extension WebURL {
   }
 
   private init(scheme: Scheme, bytes: [UInt8], authorityAt start: Int) throws(URLFault) {
-    let end = bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+    let end = bytes[start...].firstIndex(where: \.endsAuthority) ?? bytes.endIndex
     if let position = bytes[start..<end].firstIndex(of: UInt8(ascii: "\\")) {
       // Browsers read it as '/', others as part of the user's name: two hosts in one URL.
       throw URLFault(at: position, "a backslash before the path")

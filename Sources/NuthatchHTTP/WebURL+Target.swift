@@ -7,6 +7,11 @@ extension WebURL {
   }
 
   private static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> [UInt8] {
+    // Most paths have none: a segment of dots begins with one, or with its escape.
+    let mayHaveDots = zip(path, path.dropFirst()).contains { first, second in
+      first == UInt8(ascii: "/") && (second == UInt8(ascii: ".") || second == UInt8(ascii: "%"))
+    }
+    guard mayHaveDots || path.first != UInt8(ascii: "/") else { return Array(path) }
     var kept: [ArraySlice<UInt8>] = []
     let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     for (index, segment) in segments.enumerated() {
@@ -33,7 +38,8 @@ extension WebURL {
 /// Percent-encoding as URLs have it.
 package enum PercentCoding {
   /// Encodes what may not stand in a path or query. An escape that is there already stays as it is.
-  static func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+  static func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    guard !bytes.allSatisfy(\.mayStandInTarget) else { return Array(bytes) }
     var encoded: [UInt8] = []
     for byte in bytes {
       if byte.mayStandInTarget {

@@ -103,7 +103,7 @@ extension WebURL {
     let bytes = Array(text.utf8)
     let start = bytes.firstRange(of: Array("://".utf8))?.upperBound
     let rest = bytes[(start ?? 0)...]
-    let end = rest.firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+    let end = rest.firstIndex(where: \.endsAuthority) ?? bytes.endIndex
     let isOddPort = rest[..<end].firstIndex(of: UInt8(ascii: ":")).map { colon in
       !rest[(colon + 1)..<end].allSatisfy(\.isDigit)
     }

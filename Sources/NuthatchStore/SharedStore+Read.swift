@@ -101,11 +101,15 @@ extension SharedStore {
 
   private func isIntact(_ pack: Pack, _ offset: Int, _ length: Int, _ checksum: UInt64) -> Bool {
     guard length > 0 else { return checksum == nhs_hash64(pack.bytes.baseAddress, 0, 0) }
-    guard let (fd, _) = try? directory.openFile(directory.packs, PackName.of(pack.header.number), O_RDONLY)
-    else {
-      return false
+    guard let fd = checkedFile.take(pack.header.number, directory) else { return false }
+    defer { checkedFile.giveBack(pack.header.number, fd, directory) }
+    // Most records fit the stack, and need no hasher that takes pieces.
+    if length <= 32 << 10 {
+      return withUnsafeTemporaryAllocation(byteCount: length, alignment: 64) { buffer in
+        guard let isWhole = try? system.readAll(fd, buffer, Int64(offset)), isWhole else { return false }
+        return nhs_hash64(buffer.baseAddress, length, 0) == checksum
+      }
     }
-    defer { system.close(fd) }
     let chunk = min(length, 1 << 20)
     guard let memory = malloc(chunk), let hasher = nhs_hasher_new() else { return false }
     defer {

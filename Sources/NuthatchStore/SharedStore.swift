@@ -19,6 +19,7 @@ final class SharedStore: @unchecked Sendable {
   /// Taken to write a record that is in memory only to a pack, and to remove records, so that none comes back by it.
   let spills = Lock()
   let spillCounts = SpillCounts()
+  let checkedFile = CheckedFile()
   /// For each family: guards its appender, and makes appending to it one thread's business.
   let familyLocks = [Lock(), Lock()]
   /// For each family what this process appends to: boxes, since two families are written at the same time.
@@ -121,6 +122,7 @@ final class SharedStore: @unchecked Sendable {
   /// Unmaps packs that somebody dropped.
   func forgetDropped(_ index: Index) {
     seenDrops.store(index.drops, ordering: .relaxed)
+    checkedFile.close(directory)
     let present = Set(index.packs.map(\.number))
     shelf.drop { !present.contains($0) }
     // A lease that the memory tier keeps must not hold a pack that everybody else has let go of.
@@ -213,6 +215,7 @@ final class SharedStore: @unchecked Sendable {
       }
     }
     settle()
+    checkedFile.close(directory)
     locks.leave()
   }
 }

@@ -226,6 +226,9 @@ extension Store {
   /// - Throws: `noSpace`, `io`: what couldn't be written stays in memory.
   public func flush() throws(StoreFault) { try usable().flush() }
 
+  /// Unmaps what has been read from packs: it counts as this process's memory, and stays in the system's.
+  public func leavePages() throws(StoreFault) { try usable().leavePages() }
+
   /// Makes room in memory: gives up half of it, or all, after writing to packs what isn't there yet.
   public func relieve(_ level: MemoryPressure) throws(StoreFault) {
     try usable().relieve(level, .program)

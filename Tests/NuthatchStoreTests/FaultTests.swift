@@ -131,4 +131,29 @@ import Testing
     try store.commit(RecordKey(.meta, "k"), [1])
     #expect(try store.bytes(RecordKey(.meta, "k")) == [1])
   }
+
+  @Test("checks record after record of a pack with one system call each, and keeps no file for good")
+  func checking() throws {
+    let folder = try Folder()
+    let first = try Store.open(folder.path, .init())
+    for number in 0..<3 { try first.commit(RecordKey(.meta, "\(number)"), content(UInt64(number), 40_000)) }
+    first.close()
+    let system = FaultyCalls(.number(EMFILE), isLasting: true)
+    let store = try Store.open(folder.path, .init(), system)
+    #expect(try store.bytes(RecordKey(.meta, "0")) == content(0, 40_000))
+    system.arm(after: 2)
+    #expect(try store.bytes(RecordKey(.meta, "1")) == content(1, 40_000))
+    #expect(try store.bytes(RecordKey(.meta, "2")) == content(2, 40_000))
+    #expect(system.failures == 0)
+    system.disarm()
+    func packsOpen() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+        let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        return target?.contains(URL(fileURLWithPath: folder.path).lastPathComponent + "/packs/") == true
+      }.count
+    }
+    #expect(try packsOpen() == 1)
+    store.close()
+    #expect(try packsOpen() == 0)
+  }
 }

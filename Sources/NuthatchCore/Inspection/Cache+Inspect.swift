@@ -15,6 +15,17 @@ extension Cache {
     return shared.inspect(try RequestPlan(request, options))
   }
 
+  /// As `inspect`, and, where what it finds isn't enough, as `submit`: the request is looked through once.
+  package func submit(
+    _ request: Request, unless isEnough: (StoredAnswerInfo) -> Bool
+  ) throws(NuthatchError) -> (stored: StoredAnswerInfo?, ticket: Ticket?) {
+    try checkPeekable()
+    guard try LocalRequest(request, options) == nil else { return (nil, try submit(request)) }
+    let plan = try RequestPlan(request, options, shelf)
+    if let stored = shared.inspect(plan), isEnough(stored) { return (stored, nil) }
+    return (nil, try submit(request, plan))
+  }
+
   /// Calls `body` with everything that is stored, in the order in which it was kept, until it returns false. Answers that
   /// `Vary` tells apart come one by one.
   ///

@@ -35,9 +35,9 @@ public struct StoredAnswerInfo: Sendable {
   public let status: Int
   /// The rule that says how long it is fresh: `no-store`, `no-cache`, `max-age`, `expires`, `validator`, `picture`,
   /// `heuristic` or `none`.
-  public let rule: String
+  public var rule: String { rules.name(of: meta) }
   /// Whether it must never be shown stale.
-  public let mustRevalidate: Bool
+  public var mustRevalidate: Bool { CacheDirectives(head.fields).has("must-revalidate") }
   /// In seconds.
   public let age: Int64
   /// For how many seconds it was fresh from the beginning.
@@ -53,16 +53,20 @@ public struct StoredAnswerInfo: Sendable {
   /// Whether the body is there.
   public internal(set) var hasBody = false
   /// The SHA-256 of the body, in hexadecimal digits.
-  public let content: String?
+  public var content: String? { meta.content?.bytes.hexadecimal }
   /// Names of header fields by which answers are told apart.
-  public let varied: [String]
+  public var varied: [String] { meta.varied }
   /// The thumbnails of the sizes asked about that are there.
   public internal(set) var thumbs: [Thumb] = []
   /// The upright source's columns and rows; nil when no thumbnail says so.
   public internal(set) var originalSize: (width: Int, height: Int)?
   /// The digits under which the record stands in the store.
-  public let record: String
-  let head: ResponseHead
+  public var record: String { hash.digits }
+  // Made into words only when somebody asks: a run over a list looks at millions.
+  private let meta: Meta
+  private let rules: FreshnessRules
+  private let hash: KeyHash
+  var head: ResponseHead { meta.head }
 
   /// The first value of a header, its name compared without regard to case.
   public func header(_ name: String) -> String? { head.fields[name] }
@@ -73,18 +77,15 @@ public struct StoredAnswerInfo: Sendable {
   init(_ meta: Meta, _ key: RecordKey, _ verdict: Freshness, _ rules: FreshnessRules, now: Int64) {
     finalURL = meta.finalURL
     status = meta.head.status
-    rule = rules.name(of: meta)
-    mustRevalidate = CacheDirectives(meta.head.fields).has("must-revalidate")
     age = verdict.age
     lifetime = verdict.lifetime
     freshUntil = now.addingReportingOverflow(verdict.lifetime &- verdict.age).partialValue
     storedAt = meta.responseTime
     isPicture = meta.isPicture
     bodyBytes = meta.bodyLength
-    content = meta.content?.bytes.hexadecimal
-    varied = meta.varied
-    record = key.hash.digits
-    head = meta.head
+    self.meta = meta
+    self.rules = rules
+    hash = key.hash
   }
 }
 

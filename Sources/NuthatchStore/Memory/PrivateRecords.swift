@@ -86,10 +86,12 @@ extension SharedStore {
       write(memory.shrink(to: half), loses: false)
     case .critical:
       write(memory.shrink(to: 0), loses: true)
-      // Of packs, too, nothing needs to be in this process's memory until it is read again.
-      shelf.forEach { $0.leavePages() }
+      leavePages()
     }
   }
+
+  /// Of packs nothing needs to be in this process's memory until it is read again.
+  func leavePages() { shelf.forEach { $0.leavePages() } }
 
   /// Keeps something in memory. False when it is too large for that.
   func remember(_ entry: MemoryEntry) -> Bool {
