@@ -19,7 +19,6 @@ enum GetCommand: Command {
         "data", letter: "d", value: "DATA",
         "send DATA as the body; @FILE reads it from FILE, @- from standard input"),
       Option("user", letter: "u", value: "NAME:PASSWORD", "sign in (Basic)"),
-      Option("key", value: "TEXT", "keep the answer under TEXT, for URLs that carry a signature"),
       Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
     ] + FetchOptions.network + FetchOptions.store
   static let details = """
@@ -67,7 +66,7 @@ enum GetCommand: Command {
     var request = Request(url)
     request.delivery = try arguments.choice("delivery", ["fresh": .fresh, "first": .first]) ?? .fresh
     request.headers = try arguments.headers("header")
-    request.key = arguments.value("key")
+    request.key = arguments.key?.key(for: url)
     request.ignoreQuery = arguments.has("ignore-query")
     request.priority = try arguments.whole("priority", -10...10) ?? 0
     if let data = arguments.value("data") {
@@ -78,10 +77,7 @@ enum GetCommand: Command {
       }
     }
     if let method = arguments.value("method") { request.method = method }
-    if let user = arguments.value("user") {
-      let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      request.user = (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
-    }
+    request.user = arguments.user
     try addPicture(arguments, &request)
     return request
   }

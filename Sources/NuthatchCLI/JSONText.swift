@@ -38,6 +38,8 @@ struct JSONText {
 
   private mutating func quote(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
+    defer { bytes.append(UInt8(ascii: "\"")) }
+    if text.utf8.allSatisfy(Self.isPlain) { return raw(text) }
     for byte in text.utf8 {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -52,7 +54,11 @@ struct JSONText {
       default: bytes.append(byte)
       }
     }
-    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7f
+      && byte != UInt8(ascii: "<")
   }
 
   mutating func put(_ name: String? = nil, _ number: (some BinaryInteger)?) {
@@ -93,5 +99,5 @@ struct JSONText {
     needsComma = true
   }
 
-  private mutating func raw(_ text: String) { bytes += Array(text.utf8) }
+  private mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 }

@@ -3,6 +3,7 @@
 // A file a command, each of them a value that knows its options, its help and how to run. `ParsedArguments` reads
 // arguments the way getopt_long does, `Terminal` writes. This room must hold no logic that a library user would miss.
 
+import CSystem
 import Glibc
 
 // A standard descriptor that the caller closed would be the number of the next file or connection: what is meant for
@@ -10,6 +11,9 @@ import Glibc
 for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
   _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
 }
+
+// Pictures come and go by the thousand.
+nhs_keep_freed_memory()
 
 // Writing into a closed pipe must end the program with 141, not kill it by a signal that some callers see as a crash.
 signal(SIGPIPE, SIG_IGN)

@@ -83,6 +83,12 @@ const char *nhs_environment(const char *name) { return secure_getenv(name); }
 
 void nhs_trim_allocator(void) { malloc_trim(0); }
 
+void nhs_keep_freed_memory(void) {
+    mallopt(M_TRIM_THRESHOLD, 32 << 20);
+    mallopt(M_TOP_PAD, 1 << 20);
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+}
+
 nhs_error_facts *nhs_last_error(void) {
     static _Thread_local nhs_error_facts facts = {.retry_after = -1};
     return &facts;

@@ -28,6 +28,11 @@ int nhs_thread_join(uint64_t thread);
 
 /* Gives memory that the allocator holds, but nobody uses, back to the system. */
 void nhs_trim_allocator(void);
+/*
+ * Has the allocator keep what is freed: memory that goes back to the kernel after each picture has to be asked for,
+ * and filled with zeros, again. For programs, not for libraries.
+ */
+void nhs_keep_freed_memory(void);
 
 /* A variable of the environment; NULL also in programs that run with more rights than who started them. */
 const char *nhs_environment(const char *name);

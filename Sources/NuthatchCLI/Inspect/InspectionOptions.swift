@@ -11,7 +11,7 @@ enum InspectionOptions {
       "as sent with the request: credentials take part in the name; repeatable"),
     Option("partition", value: "NAME", "whose answers are meant, instead of the credentials sent"),
     Option("ignore-query", "kept under the URL without its query"),
-    Option("key", value: "TEXT", "kept under TEXT"),
+    Option("key", value: "TEXT", "kept under TEXT, in which {} stands for the URL without its query"),
   ]
 
   static let exits = """
@@ -35,7 +35,7 @@ extension ParsedArguments {
     var request = Request(url)
     request.headers = try headers("header")
     request.ignoreQuery = has("ignore-query")
-    request.key = value("key")
+    request.key = key?.key(for: url)
     request.delivery = .fresh
     return request
   }

@@ -42,10 +42,13 @@ enum FetchOptions {
     Option("proxy", value: "URL", "the way of all requests; empty for none ($http_proxy, $https_proxy)"),
     Option("partition", value: "NAME", "whose answers these are, instead of the credentials sent"),
     Option("ignore-query", "keep answers under the URL without its query"),
+    Option("key", value: "TEXT", "keep answers under TEXT, in which {} stands for the URL without its query"),
     Option("priority", value: "N", "place in the queue, -10 to 10"),
     Option("concurrency", value: "N", "requests at once, 1 to 512 (auto)"),
     Option("per-host", value: "N", "requests at once at one host (6; 32 over HTTP/2)"),
     Option("rate", value: "N", "requests that may begin in a second at one host (no limit)"),
+    Option(
+      "inflight-bytes", value: "N", "what bodies on their way may hold in memory; more goes to files (64M)"),
   ]
 
   /// What holds for the directory.
@@ -53,7 +56,7 @@ enum FetchOptions {
     cache,
     Option(
       "disk-bytes", value: "N", "what the directory may take; N may end in K, M or G (as before, or 4G)"),
-    Option("memory-bytes", value: "N", "what this process may keep in memory (64M or less)"),
+    Option("memory-bytes", value: "N", "what this process may keep in memory (64M or less; prefetch 4M)"),
     Option("memory-items", value: "N", "how many things it may keep there (no limit)"),
     Option(
       "spill", value: "eager|pressure",
@@ -99,8 +102,12 @@ extension ParsedArguments {
       }
       queue.rate = rate
     }
+    if let bytes = try bytes("inflight-bytes") { queue.inFlightBytes = Int(bytes) }
     return queue
   }
+
+  /// What `--key` says.
+  var key: KeyTemplate? { value("key").map { KeyTemplate($0) } }
 
   private func policy() throws(UsageError) -> Policy? {
     let rules: Policy.Rules? = try choice(

@@ -40,6 +40,13 @@ extension ParsedArguments {
     return fields
   }
 
+  /// What `--user NAME:PASSWORD` says.
+  var user: (name: String, password: String)? {
+    guard let text = value("user") else { return nil }
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+  }
+
   /// A whole number within bounds.
   func whole(_ name: String, _ range: ClosedRange<Int>) throws(UsageError) -> Int? {
     guard let text = value(name) else { return nil }

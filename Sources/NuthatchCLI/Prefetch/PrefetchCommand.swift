@@ -21,6 +21,8 @@ enum PrefetchCommand: Command {
       Option("shard", value: "I/N", "this machine's share: I of 0 to N-1"),
       Option("shard-by", value: "host|url", "what is kept together in a share (host)"),
       Option("respect-noai", "don't keep what its server marks noai or noimageai (X-Robots-Tag)"),
+      Option("user", letter: "u", value: "NAME:PASSWORD", "sign in (Basic)"),
+      Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
     ] + FetchOptions.pictures + FetchOptions.network + FetchOptions.store
   static let details = """
     Each line of a list is a URL: a comma is part of it; blank lines and those that begin with # are skipped. Files that
@@ -48,7 +50,9 @@ enum PrefetchCommand: Command {
 
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
     let settings = try PrefetchSettings(arguments)
-    let options = try arguments.cacheOptions()
+    var options = try arguments.cacheOptions()
+    // Nobody will look at the pictures in this process: pixels that go at once are the next one's memory, still warm.
+    if options.memoryBytes == nil, options.spill != .pressure { options.memoryBytes = 4 << 20 }
     let queue = try arguments.queueOptions()
     let list: URLList
     do throws(ListFault) {
@@ -77,7 +81,8 @@ struct PrefetchSettings {
     case text, jsonl
   }
 
-  var request = Request("")
+  private var request = Request("")
+  private var key: KeyTemplate?
   var input = URLList.Format.auto
   var urlField: String?
   var format = Format.text
@@ -97,7 +102,12 @@ struct PrefetchSettings {
     request.earlyStop = arguments.has("early-stop")
     request.ignoreQuery = arguments.has("ignore-query")
     request.priority = try arguments.whole("priority", -10...10) ?? -5
-    request.delivery = .fresh
+    request.delivery = try arguments.choice("delivery", ["fresh": .fresh, "first": .first]) ?? .fresh
+    request.user = arguments.user
+    key = arguments.key
+    if key?.isFixed == true {
+      throw UsageError("--key: one answer would be kept for the whole list; {} stands for the URL")
+    }
     input =
       try arguments.choice(
         "input", ["auto": .auto, "lines": .lines, "csv": .csv, "tsv": .tsv, "jsonl": .jsonl])
@@ -117,6 +127,14 @@ struct PrefetchSettings {
     shard = try Self.shard(arguments)
     shardBy = try arguments.choice("shard-by", ["host": .host, "url": .url]) ?? .host
     respectsNoAI = arguments.has("respect-noai")
+  }
+
+  /// The request for a URL of the list.
+  func request(_ url: String) -> Request {
+    var request = request
+    request.url = url
+    request.key = key?.key(for: url)
+    return request
   }
 
   private static func shard(_ arguments: ParsedArguments) throws(UsageError) -> (Int, Int)? {

@@ -81,17 +81,14 @@ final class PrefetchRun {
       return account(
         Record(listed, failed: NuthatchError(.badURL, "\(fault), in line \(listed.line)"), since: begin))
     }
-    var request = settings.request
-    request.url = listed.url
+    let request = settings.request(listed.url)
     do throws(NuthatchError) {
-      let stored = try cache.inspect(request)
-      if settings.isDryRun { return tell(listed, stored?.prospect ?? .fetch) }
-      // Without decoding what nobody will look at.
-      if let stored, stored.prospect == .hit, stored.thumbs.count == request.boxes.count {
-        return account(Record(listed, hit: stored, since: begin))
-      }
+      if settings.isDryRun { return tell(listed, try cache.inspect(request)?.prospect ?? .fetch) }
       let boxes = request.boxes
-      let ticket = try cache.submit(request)
+      // Without decoding what nobody will look at.
+      let begun = try cache.submit(request) { $0.prospect == .hit && $0.thumbs.count == boxes.count }
+      if let stored = begun.stored { return account(Record(listed, hit: stored, since: begin)) }
+      guard let ticket = begun.ticket else { return }
       inFlight += 1
       arrivals.follow(ticket) { Record(listed, $0, boxes, since: begin) }
     } catch {
@@ -101,7 +98,7 @@ final class PrefetchRun {
 
   /// Accounts for what has ended.
   private func settle(within milliseconds: Int64) {
-    for record in arrivals.take(within: milliseconds) {
+    for record in arrivals.take(within: milliseconds, enough: max(1, min(inFlight, window / 4))) {
       inFlight -= 1
       if record.kind != .cancelled { account(record) }
     }
@@ -114,9 +111,7 @@ final class PrefetchRun {
     var record = ended
     if settings.respectsNoAI, record.isOK, record.robots.contains(where: { RobotsTag.forbidsTraining($0) }) {
       refuse(&record)
-    } else if record.kind == .fetched, record.source == "network",
-      (try? cache.inspect(request(record)))?.prospect != .hit
-    {
+    } else if record.kind == .fetched, record.source == "network", !isKept(record) {
       tally.notKept += 1
     }
     tally.count(record)
@@ -132,13 +127,16 @@ final class PrefetchRun {
       Terminal.complain("nuthatch: prefetch: \(error)\n")
     }
     if tally.urls & 255 == 0 { showProgress() }
+    // Records of a million hits would be half a gigabyte of mapped pages.
+    if tally.urls & 0x3fff == 0 { cache.leavePages() }
   }
 
-  private func request(_ record: Record) -> Request {
-    var request = settings.request
-    request.url = record.listed.url
-    return request
+  private func isKept(_ record: Record) -> Bool {
+    // What nobody knows is looked for; what can't be looked for isn't there.
+    record.journey.isKept ?? ((try? cache.inspect(request(record))) ?? nil != nil)
   }
+
+  private func request(_ record: Record) -> Request { settings.request(record.listed.url) }
 
   private func refuse(_ record: inout Record) {
     record.fail(

@@ -75,8 +75,14 @@ enum HostName {
   /// The host of a URL, good enough to sort by: what stands between `//`, or `@`, and the next of `:/?#`.
   static func of(_ url: String) -> String {
     let bytes = Array(url.utf8.prefix(2000))
-    guard let start = bytes.firstRange(of: Array("://".utf8))?.upperBound else { return "" }
-    let end = bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+    let (colon, slash) = (UInt8(ascii: ":"), UInt8(ascii: "/"))
+    let scheme = bytes.indices.dropLast(2).first {
+      bytes[$0] == colon && bytes[$0 + 1] == slash && bytes[$0 + 2] == slash
+    }
+    guard let start = scheme.map({ $0 + 3 }) else { return "" }
+    let end =
+      bytes[start...].firstIndex { $0 == slash || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+      ?? bytes.endIndex
     let authority = bytes[start..<end]
     let from = authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? start
     return String(decoding: bytes[from..<end], as: UTF8.self).lowercased()

@@ -45,23 +45,26 @@ struct Admission: Sendable {
     if !isNamed { affectStored(content) }
     let storesNow = isNamed && !isToBeJudged
     let begin = nhs_monotonic_ns()
+    var isKept = false
     if !keepsPicturesOnly {
-      if storesNow { store(content) }
+      if storesNow { isKept = store(content) }
       releaseLock()
     }
+    let isKeptAlready = isKept
     let stored = nhs_monotonic_ns()
     makePictures(content) { pictures in
       var origin = origin
       origin.journey.storing = (stored - begin) / 1000
       origin.journey.decoding = (nhs_monotonic_ns() - stored) / 1000
+      if !isToBeJudged { origin.journey.isKept = isKeptAlready }
       if keepsPicturesOnly {
-        if storesNow { store(content) }
+        if storesNow { origin.journey.isKept = store(content) }
         releaseLock()
       }
       received.arrive()
       var fetched = Fetched(head: head, body: body, content: content, pictures: pictures, origin: origin)
       fetched.isFromPublic = arrival.isFromPublic
-      if isNamed, isToBeJudged { fetched.keep = { store(content) } }
+      if isNamed, isToBeJudged { fetched.keep = { _ = store(content) } }
       then(.answered(fetched))
     }
   }
@@ -92,20 +95,24 @@ struct Admission: Sendable {
       isInMemory: base.isInMemory, thumbs: base.thumbs)
   }
 
-  func store(_ content: Digest?) {
+  /// False when it isn't kept.
+  @discardableResult
+  func store(_ content: Digest?) -> Bool {
     var meta = arrival.meta
     meta.content = body.count > 0 ? content : nil
     meta.bodyLength = Int64(body.count)
     meta.isPicture = body.withBytes { Picture.isOne($0) }
     guard !isBodyMissing, Caching.mayStore(meta, arrival.redirects, plan) else {
       if head.isGone { shared.takeOut(plan.name) }
-      return
+      return false
     }
     // A page of a captive portal, or an error with status 200, must not take a picture's place.
-    if plan.policy.rules == .kit, !meta.isPicture, shared.hasPicture(plan) { return }
-    guard !isCloseDelimited || isTakenForWhole else { return }
-    guard keepBody(content, isPicture: meta.isPicture) else { return }
-    if shared.write(meta, plan, flight) { shared.failures.forget(plan.name) }
+    if plan.policy.rules == .kit, !meta.isPicture, shared.hasPicture(plan) { return false }
+    guard !isCloseDelimited || isTakenForWhole, keepBody(content, isPicture: meta.isPicture),
+      shared.write(meta, plan, flight)
+    else { return false }
+    shared.failures.forget(plan.name)
+    return true
   }
 
   /// A body whose end nobody announced may have been cut off: stored are only pictures that decode to their end. RFC 9112, 8

@@ -1,0 +1,276 @@
+"""`nuthatch prefetch` as it is used at scale: kept apart, killed, on a terminal, polite to its servers."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any, Dict, List
+
+import pytest
+from command import COMMAND, ROOT, Runner, heed_signals
+from pictures import png
+from testserver import TestServer, answer, body, ok, script
+
+
+def lines(urls: List[str]) -> bytes:
+    return "".join(f"{url}\n" for url in urls).encode()
+
+
+def summary(stderr: bytes) -> Dict[str, Any]:
+    found: Dict[str, Any] = json.loads(stderr.splitlines()[-1])
+    return found
+
+
+@pytest.fixture
+def pictures(server: TestServer) -> List[str]:
+    for number in range(8):
+        server.on(f"/{number}", ok(png(60 + number, 40, seed=number), "image/png", etag=f'"{number}"'))
+    return [server.url(f"/{number}") for number in range(8)]
+
+
+def test_the_line_for_parallel(
+    server: TestServer, environment: Dict[str, str], nuthatch: Runner, tmp_path: Path
+) -> None:
+    """The one-liner of README and help, with two shards instead of eight: two spellings of a host, one for each."""
+    line = "seq 0 7 | parallel nuthatch prefetch --shard {}/8 --cache shard-{} urls.txt"
+    assert f"`{line}`" in (ROOT / "README.md").read_text()
+    assert line.encode() in nuthatch("help", "prefetch").stdout
+    line = line.replace("seq 0 7", "seq 0 1").replace("/8", "/2").replace("urls", "--format jsonl urls")
+    if shutil.which("parallel") is None:
+        print("GNU parallel isn't installed: xargs takes its place")
+        line = line.replace("parallel", "xargs -P 2 -I {}")
+    urls = [server.url(f"/{number}", host=["127.0.0.1", "0x7f.1"][number % 2]) for number in range(28)]
+    for number in range(28):
+        server.on(f"/{number}", ok(png(9, 9, seed=number), "image/png"))
+    (tmp_path / "urls.txt").write_bytes(lines(urls))
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "nuthatch").symlink_to(COMMAND)
+    path = f"{tools}:{os.environ['PATH']}"
+    for run in range(2):
+        done = subprocess.run(
+            ["sh", "-c", line],
+            env={**environment, "PATH": path},
+            cwd=str(tmp_path),
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        records = [json.loads(text) for text in done.stdout.splitlines()]
+        assert sorted((record["index"], record["url"]) for record in records) == list(enumerate(urls))
+        assert {record["is_in_cache"] for record in records} == {run == 1}
+    assert len(server.requests()) == 28
+    assert sorted(path.name for path in tmp_path.glob("shard-*")) == ["shard-0", "shard-1"]
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+def test_servers_that_hang(
+    number: signal.Signals,
+    code: int,
+    server: TestServer,
+    pictures: List[str],
+    environment: Dict[str, str],
+    nuthatch: Runner,
+    tmp_path: Path,
+) -> None:
+    """Before the head, within the body, before anything: none of them holds up the end, and what was done is done."""
+    gate = server.gate("never")
+    server.on("/head", script(steps=[gate.step, body("x")]))
+    half = png(90, 90)[:100]
+    server.on("/body", script(headers=[("Content-Length", "999")], steps=[body(half), gate.step, body("x")]))
+    hanging = [server.url("/head"), server.url("/body")]
+    (tmp_path / "list").write_bytes(lines([*pictures, *hanging]))
+    with subprocess.Popen(
+        [COMMAND, "prefetch", "--format=jsonl", "list"],
+        env=environment,
+        cwd=str(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=heed_signals,
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        for _ in pictures:
+            process.stdout.readline()
+        assert gate.wait_until_reached(2)
+        begin = time.monotonic()
+        process.send_signal(number)
+        assert process.wait(30) == code
+        # Two seconds are promised; the others are this machine's.
+        assert time.monotonic() - begin < 5
+        if number != signal.SIGKILL:
+            said = summary(process.stderr.read())
+            assert (said["urls"], said["fetched"], said["failed"]) == (8, 8, 0)
+    server.off("/head")
+    server.off("/body")
+    asked = len(server.requests())
+    again = nuthatch("prefetch", "--format=jsonl", "--retries=0", "list")
+    said = summary(again.stderr)
+    assert (said["hits"], said["failed"], len(server.requests()) - asked) == (8, 2, 2)
+
+
+def test_only_what_failed_is_tried_again(server: TestServer, pictures: List[str], nuthatch: Runner) -> None:
+    server.on("/flaky", answer(503), answer(503), ok(png(9, 9), "image/png"))
+    server.on("/gone", answer(404))
+    urls = [*pictures, server.url("/flaky"), server.url("/gone")]
+    done = nuthatch("prefetch", "--format=jsonl", given=lines(urls))
+    found = {record["url"]: record for record in map(json.loads, done.stdout.splitlines())}
+    assert found[server.url("/flaky")]["attempts"] == 3
+    assert (server.count("/flaky"), server.count("/gone"), len(server.requests())) == (3, 1, 12)
+    assert summary(done.stderr)["errors"] == {"http": 1}
+
+
+def test_what_has_expired_is_only_asked_about(server: TestServer, nuthatch: Runner) -> None:
+    headers = [("Cache-Control", "max-age=0")]
+    for number in range(5):
+        server.on(
+            f"/{number}", ok(png(20, 20, seed=number), "image/png", etag=f'"{number}"', headers=headers)
+        )
+    given = lines([server.url(f"/{number}") for number in range(5)])
+    first = nuthatch("prefetch", "--format=jsonl", "--size=8,16", given=given)
+    assert (len(server.requests()), summary(first.stderr)["not_kept"]) == (5, 0)
+    server.clear_log()
+    said = summary(nuthatch("prefetch", "--format=jsonl", "--size=8,16", given=given).stderr)
+    assert (said["revalidated"], said["fetched"]) == (5, 0)
+    assert all(request.header("If-None-Match") for request in server.requests())
+    # With a longer life they aren't even asked about; nor for a size that nobody has made yet.
+    server.clear_log()
+    for arguments in (["--size=8"], ["--size=12"]):
+        assert nuthatch("prefetch", *arguments, "--policy=offline", given=given).returncode == 0
+    assert server.requests() == []
+
+
+def test_policies_have_numbers(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", ok(png(20, 20), "image/png", etag='"a"'))
+    server.on("/b", ok(png(20, 20, seed=1), "image/png"))
+    given = lines([server.url("/a"), server.url("/b")])
+    assert nuthatch("prefetch", given=given).returncode == 0
+
+    def plan(*arguments: str) -> List[str]:
+        done = nuthatch("prefetch", "--dry-run", "--format=jsonl", *arguments, given=given)
+        return [json.loads(line)["plan"] for line in done.stdout.splitlines()]
+
+    assert plan() == ["hit", "hit"]
+    assert plan("--validator-ttl=0") == ["revalidate", "hit"]
+    assert plan("--image-ttl=0") == ["hit", "revalidate"]
+    assert plan("--policy=rfc9111") == ["revalidate", "revalidate"]
+
+
+def test_keys_of_a_list(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", ok(png(20, 20), "image/png"))
+    for query in ("?signed=1", "?signed=2"):
+        given = lines([server.url(f"/a{query}")])
+        assert nuthatch("prefetch", "--key", "spring/{}", given=given).returncode == 0
+    assert len(server.requests()) == 1
+    assert b"spring/" + server.url("/a").encode() in nuthatch("ls").stdout
+    wrong = nuthatch("prefetch", "--key", "all", given=b"http://x/\n")
+    assert (wrong.returncode, b"{}" in wrong.stderr) == (2, True)
+
+
+def test_hosts_are_treated_well(server: TestServer, nuthatch: Runner) -> None:
+    gate = server.gate("g")
+    for number in range(12):
+        steps = [gate.step, body(png(9, 9, seed=number))]
+        server.on(f"/{number}", script(headers=[("Content-Type", "image/png")], steps=steps))
+    gate.open()
+    given = lines([server.url(f"/{number}") for number in range(12)])
+    assert nuthatch("prefetch", "--per-host=2", given=given).returncode == 0
+    assert server.high_water() <= 2
+    agents = {request.header("User-Agent") for request in server.requests()}
+    version = nuthatch("--version").stdout.decode().split()[1]
+    assert agents == {f"nuthatch/{version}"}
+    server.clear_log()
+    begin = time.monotonic()
+    arguments = ["--rate=4", "--policy=reload", "--user-agent=seeds/1 (+http://example.org)"]
+    assert nuthatch("prefetch", *arguments, given=given).returncode == 0
+    # Twelve starts, of which the first few may come at once.
+    assert time.monotonic() - begin > 1
+    assert server.requests()[0].header("User-Agent") == "seeds/1 (+http://example.org)"
+
+
+def test_retry_after_is_heeded(server: TestServer, nuthatch: Runner) -> None:
+    busy = answer(429, headers=[("Retry-After", "2")])
+    server.on("/a", busy, ok(png(9, 9), "image/png"))
+    begin = time.monotonic()
+    done = nuthatch("prefetch", "--format=jsonl", given=lines([server.url("/a")]))
+    assert (done.returncode, json.loads(done.stdout)["attempts"]) == (0, 2)
+    assert time.monotonic() - begin > 1.9
+
+
+def test_dead_hosts_are_left_alone(server: TestServer, nuthatch: Runner) -> None:
+    # The server's port at an address that it doesn't listen at.
+    urls = [server.url(f"/{number}", host="127.0.0.2") for number in range(200)] + [server.url("/png/9/9")]
+    done = nuthatch("prefetch", "--format=jsonl", "--retries=0", given=lines(urls))
+    errors = summary(done.stderr)["errors"]
+    assert errors["circuit_open"] > 100 and errors["refused"] + errors["circuit_open"] == 200
+    assert summary(done.stderr)["ok"] == 1
+
+
+def test_the_summary_names_the_slowest_hosts(server: TestServer, nuthatch: Runner) -> None:
+    gate = server.gate("g")
+    server.on("/quick", ok(png(9, 9), "image/png"))
+    server.on("/slow", script(headers=[("Content-Type", "image/png")], steps=[gate.step, body(png(8, 8))]))
+    gate.open()
+    server.on("/404", answer(404))
+    urls = [server.url("/slow", host="localhost"), server.url("/quick"), server.url("/404"), "nonsense"]
+    said = nuthatch("prefetch", given=lines(urls)).stdout.decode()
+    assert re.search(r"slowest hosts: [a-z0-9.:]+ [\d.]+ m?s \(\d\), [a-z0-9.:]+ ", said), said
+    assert "failed: " in said and "http 1" in said and "bad_url 1" in said
+
+
+def test_a_line_on_a_terminal(
+    server: TestServer, pictures: List[str], environment: Dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "list").write_bytes(lines([*pictures, server.url("/404")]))
+    shown: Dict[str, str] = {}
+    for name, extra in (("coloured", {}), ("plain", {"NO_COLOR": "1"})):
+        leader, follower = pty.openpty()
+        env = {**environment, "TERM": "xterm", "NUTHATCH_CACHE": str(tmp_path / name), **extra}
+        with subprocess.Popen(
+            [COMMAND, "prefetch", "list"], env=env, cwd=str(tmp_path), stdout=follower, stderr=follower
+        ) as process:
+            os.close(follower)
+            said = b""
+            while True:
+                try:
+                    piece = os.read(leader, 65536)
+                except OSError:  # everybody has closed it
+                    break
+                if not piece:
+                    break
+                said += piece
+            assert process.wait(60) == 4
+        os.close(leader)
+        shown[name] = said.decode()
+    for said in shown.values():
+        assert re.search(r"\r.* \d+ % .*\d+(/9)? done  .*/s  .*B  .*hits  .*failed", said), said
+        assert "9 URLs: 0 hits, 8 fetched, 1 failed" in said.splitlines()[-2] + said.splitlines()[-1]
+    assert "\x1b[3" in shown["coloured"] and "\x1b[3" not in shown["plain"]
+
+
+def test_memory_while_nobody_reads(
+    server: TestServer, environment: Dict[str, str], nuthatch: Runner, tmp_path: Path
+) -> None:
+    urls = [server.url("/png/8/8?seed=1")] * 300_000
+    (tmp_path / "list").write_bytes(lines(urls))
+    with subprocess.Popen(
+        [COMMAND, "prefetch", "--format=jsonl", "list"],
+        env=environment,
+        cwd=str(tmp_path),
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.read(1)
+        time.sleep(2)
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        peak = re.search(r"VmHWM:\s+(\d+) kB", status)
+        assert peak and int(peak.group(1)) < 128 << 10
+        assert process.poll() is None
+        process.kill()
