@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -97,10 +98,16 @@ def test_explain(urls: list[str], nuthatch: Runner) -> None:
     assert (hit["prospect"], hit["rule"], hit["lifetime"]) == ("hit", "validator", 86400)
     assert hit["thumbs"][0] | {"bytes": 0} == {"width": 64, "height": 43, "form": "raw", "bytes": 0}
     assert hit["fresh_until"] == pytest.approx(hit["stored_at"] + 86400, abs=5)
+    assert hit["has_body"], "though nobody would need it"
+    text = nuthatch("explain", urls[0], "--size=64", TZ="UTC").stdout.decode()
+    until = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(hit["fresh_until"]))[:15]
+    assert f"fresh     until {until}" in text and "original  stored" in text
+    assert "rule      validator (a picture with ETag" in text
     other = parsed(nuthatch, "explain", urls[0], "--size=65")
     assert (other["prospect"], other["has_body"], other["thumbs"]) == ("hit", True, [])
     assert parsed(nuthatch, "explain", urls[1])["prospect"] == "revalidate"
     assert parsed(nuthatch, "explain", urls[1], "--policy=offline")["prospect"] == "hit"
+    assert nuthatch("explain", urls[1], "--policy=offline").stdout.startswith(b"hit: stale, but good enough")
     none = parsed(nuthatch, "explain", urls[0] + "?x")
     assert (none["prospect"], none["stored"], none["reason"]) == ("fetch", False, "nothing is stored")
     assert nuthatch("explain", urls[1]).stdout.startswith(b"revalidate: stale; the server is asked")

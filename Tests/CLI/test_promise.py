@@ -82,15 +82,13 @@ def test_what_prefetch_stored_is_a_hit_everywhere(
     for number in range(8):
         server.on(f"/{number}", ok(png(400 + number, 300, seed=number), "image/png"))
         urls.append(server.url(f"/{number}"))
-    import nuthatch as package
-
     programs: dict[str, list[str]] = {
         "C": [c_visitor, folder],
         "Python": python_visitor(folder),
+        "AsyncCache": python_visitor(folder, "async"),
         "Swift": [swift_visitor(), folder],
+        "async Swift": [swift_visitor(), folder, "async"],
     }
-    if hasattr(package, "AsyncCache"):
-        programs["AsyncCache"] = python_visitor(folder, "async")
     with ExitStack() as stack:
         # All have the directory open from the beginning, before anything is in it.
         visitors = {name: stack.enter_context(Visitor(command)) for name, command in programs.items()}

@@ -1,21 +1,19 @@
-// A program with a cache open: `nuthatch-visitor DIRECTORY`. For each URL on standard input, a line about its thumbnail.
+// A program with a cache open: `nuthatch-visitor DIRECTORY [async]`. For each URL on standard input, a line about its
+// thumbnail.
 
 import Glibc
 import Nuthatch
 
-func said(_ url: String, _ cache: Cache) -> String {
-  var request = Request(url)
-  request.boxes = [ThumbnailBox(width: 256, height: 256)]
-  do {
-    guard let event = try cache.submit(request).final() else { return "nothing" }
-    if let error = event.error { throw error }
-    guard let image = event.images.first else { return "nothing" }
-    return "\(image.isInCache ? "hit" : "fetched") \(image.width)x\(image.height)"
-  } catch let error as NuthatchError {
-    return error.code.word
-  } catch {
-    return "\(error)"
-  }
+func blocking(_ url: String, _ cache: Cache) throws(NuthatchError) -> Image {
+  try cache.thumbnail(Request(url), ImageOptions(ThumbnailBox(256)))
+}
+
+func later(_ url: String, _ cache: Cache) async throws(NuthatchError) -> Image {
+  try await cache.thumbnail(url, size: 256)
+}
+
+func said(_ image: Image) -> String {
+  "\(image.isInCache ? "hit" : "fetched") \(image.width)x\(image.height)"
 }
 
 func say(_ line: String) {
@@ -23,8 +21,15 @@ func say(_ line: String) {
   _ = write(STDOUT_FILENO, bytes, bytes.count)
 }
 
-guard CommandLine.arguments.count == 2 else { exit(2) }
+guard CommandLine.arguments.count > 1 else { exit(2) }
 let cache = try Cache(path: CommandLine.arguments[1])
+let isAsync = CommandLine.arguments.count > 2
 say("open")
-while let line = readLine() { say(said(line, cache)) }
+while let url = readLine() {
+  do throws(NuthatchError) {
+    say(said(isAsync ? try await later(url, cache) : try blocking(url, cache)))
+  } catch {
+    say(error.code.word)
+  }
+}
 cache.close()

@@ -1,4 +1,4 @@
-import CSystem
+import Glibc
 import NuthatchCore
 
 /// `nuthatch explain`: why a URL would hit or miss.
@@ -32,25 +32,31 @@ enum ExplainCommand: Command {
     let wantsJSON = try arguments.wantsJSON
     return try arguments.withCache(name) { cache in
       let info = try cache.inspect(request)
-      Terminal.print(wantsJSON ? json(request, info) : text(request, info))
+      var whole = request
+      whole.boxes = []
+      // With all thumbnails there, nobody looks for the original.
+      let hasBody = try info?.hasBody == true || cache.inspect(whole)?.hasBody == true
+      Terminal.print(wantsJSON ? json(request, info, hasBody) : text(request, info, hasBody))
       return .success
     }
   }
 
-  private static func text(_ request: Request, _ info: StoredAnswerInfo?) -> String {
+  private static func text(_ request: Request, _ info: StoredAnswerInfo?, _ hasBody: Bool) -> String {
     guard let info else { return "fetch: nothing is stored of \(request.url)\n" }
     let prospect = Terminal.styled(info.prospect.rawValue, info.prospect == .hit ? .good : .doubtful)
     var lines = ["\(prospect): \(reason(request, info))"]
     let left = info.lifetime - info.age
     lines.append("  rule      \(rule(info))")
     lines.append("  age       \(Amounts.seconds(Double(info.age)))")
-    lines.append(
-      "  fresh     \(left > 0 ? "for another \(Amounts.seconds(Double(left)))" : "no more, since \(Amounts.seconds(Double(-left)))")"
-    )
+    let until =
+      left > 0 ? "another \(Amounts.seconds(Double(left)))" : "over for \(Amounts.seconds(Double(-left)))"
+    lines.append("  fresh     until \(moment(info.freshUntil)), \(until)")
     lines.append(
       "  answer    \(info.status), \(Amounts.bytes(info.bodyBytes)), \(info.header("Content-Type") ?? "no type")"
     )
     if info.finalURL != request.url { lines.append("  from      \(info.finalURL)") }
+    if !info.varied.isEmpty { lines.append("  varies by \(info.varied.joined(separator: ", "))") }
+    lines.append("  original  \(hasBody ? "stored" : "not stored")")
     for thumb in info.thumbs {
       lines.append(
         "  thumb     \(thumb.width)x\(thumb.height), \(thumb.form), \(Amounts.bytes(Int64(thumb.bytes)))")
@@ -60,10 +66,20 @@ enum ExplainCommand: Command {
     return lines.joined(separator: "\n") + "\n"
   }
 
+  /// As a clock on the wall shows it.
+  private static func moment(_ seconds: Int64) -> String {
+    var (when, parts) = (time_t(seconds), tm())
+    guard localtime_r(&when, &parts) != nil else { return String(seconds) }
+    var text = [CChar](repeating: 0, count: 40)
+    let count = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S", &parts)
+    return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
   private static func reason(_ request: Request, _ info: StoredAnswerInfo) -> String {
     let isThere =
       request.boxes.isEmpty ? info.hasBody : info.hasBody || info.thumbs.count == request.boxes.count
     switch info.prospect {
+    case .hit where info.age >= info.lifetime: return "stale, but good enough for this request"
     case .hit:
       return info.thumbs.count < request.boxes.count
         ? "fresh; made from the stored original" : "fresh, and all of it is there"
@@ -74,11 +90,22 @@ enum ExplainCommand: Command {
   }
 
   private static func rule(_ info: StoredAnswerInfo) -> String {
-    let lifetime = "\(info.rule), \(Amounts.seconds(Double(info.lifetime)))"
+    let why =
+      switch info.rule {
+      case "no-store": "its server forbids keeping it"
+      case "no-cache": "its server wants to be asked"
+      case "max-age": "Cache-Control says for how long"
+      case "expires": "Expires says until when"
+      case "validator": "a picture with ETag or Last-Modified, without a lifetime"
+      case "picture": "a picture of which nothing is said"
+      case "heuristic": "a share of the time since Last-Modified"
+      default: "nothing says for how long"
+      }
+    let lifetime = "\(info.rule) (\(why)): \(Amounts.seconds(Double(info.lifetime)))"
     return info.mustRevalidate ? "\(lifetime), must-revalidate" : lifetime
   }
 
-  private static func json(_ request: Request, _ info: StoredAnswerInfo?) -> String {
+  private static func json(_ request: Request, _ info: StoredAnswerInfo?, _ hasBody: Bool) -> String {
     var json = JSONText()
     json.object { json in
       json.put("url", request.url)
@@ -87,7 +114,7 @@ enum ExplainCommand: Command {
       json.put("reason", info.map { reason(request, $0) } ?? "nothing is stored")
       guard let info else { return }
       write(info, to: &json)
-      json.put("has_body", info.hasBody)
+      json.put("has_body", hasBody)
       json.list("thumbs", info.thumbs) { json, thumb in
         json.object { json in
           json.put("width", thumb.width)
