@@ -84,6 +84,15 @@ def test_what_shows_through_stays_so(server: TestServer, nuthatch: Runner, tmp_p
     assert "\tdata:image/png;base64," in (tmp_path / "r.html").read_text()
 
 
+def test_long_urls_do_not_fill_it(nuthatch: Runner, tmp_path: Path) -> None:
+    picture = base64.b64encode(png(200, 150)).decode()
+    given = f"data:image/png;base64,{picture}\nhttp://127.0.0.1:1/{'x' * 5000}\n".encode()
+    assert len(picture) > 20_000
+    nuthatch("prefetch", "--retries=0", "--report", "r.html", given=given)
+    text = (tmp_path / "r.html").read_text()
+    assert picture[:1000] in text and picture[:3000] not in text and "x" * 3000 not in text
+
+
 def test_an_empty_run_has_a_page(nuthatch: Runner, tmp_path: Path) -> None:
     assert nuthatch("prefetch", "--report", "r.html", given=b"").returncode == 0
     assert (tmp_path / "r.html").read_text().endswith("</html>\n")

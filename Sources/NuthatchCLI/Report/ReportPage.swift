@@ -44,8 +44,8 @@ struct ReportPage {
     json.object { json in
       json.put("i", record.listed.index)
       json.put("line", record.listed.line)
-      json.put("url", record.listed.url)
-      if let final = record.finalURL, final != record.listed.url { json.put("final", final) }
+      json.put("url", short(record.listed.url))
+      if let final = record.finalURL, final != record.listed.url { json.put("final", short(final)) }
       json.put("host", HostName.of(record.listed.url))
       json.put("state", record.kind.rawValue)
       if record.isStale { json.put("stale", true) }
@@ -60,7 +60,7 @@ struct ReportPage {
       json.put("attempts", record.attempts)
       if let error = record.error {
         json.put("error", error.code.word)
-        json.put("message", error.message)
+        json.put("message", short(error.message))
       }
       record.writeTimes(to: &json)
     }
@@ -70,6 +70,11 @@ struct ReportPage {
       file.write(picture)
     }
     file.write("\n")
+  }
+
+  /// The beginning of a text: a data: URL may be as long as a picture.
+  private func short(_ text: String) -> String {
+    text.utf8.count <= 2000 ? text : String(decoding: text.utf8.prefix(2000), as: UTF8.self) + "…"
   }
 
   private mutating func embedded(_ image: Image?) -> String? {

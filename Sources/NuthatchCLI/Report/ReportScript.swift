@@ -65,7 +65,7 @@ enum ReportScript {
       const tab = line.indexOf('\t'), item = JSON.parse(tab < 0 ? line : line.slice(0, tab));
       if (tab >= 0) item.thumb = line.slice(tab + 1);
       item.reason = item.error && (item.status ? `${item.error} ${item.status}` : item.error);
-      item.name = item.url.replace(/[?#].*/s, '').split('/').pop() || item.host || item.url;
+      item.name = item.url.startsWith('data:') ? item.url.split(',')[0] : item.url.replace(/[?#].*/s, '').split('/').pop() || item.host || item.url;
       items.push(item);
     }
     $('items').remove();
@@ -246,7 +246,7 @@ enum ReportScript {
         const urls = element('ul', {className: 'urls'}), more = element('button', {type: 'button', textContent: 'Show more'});
         let next = 0;
         const add = () => {
-          urls.append(...list.slice(next, next += 100).map(item => element('li', {}, linked(item.url, item.url), element('div', {className: 'soft',
+          urls.append(...list.slice(next, next += 100).map(item => element('li', {}, linked(item.url, item.url.slice(0, 300)), element('div', {className: 'soft',
             textContent: `line ${item.line} · ${many(item.attempts, 'try', 'tries')} · ${item.message.replace(': ' + item.url, '')}`}))));
           more.hidden = next >= list.length;
           more.textContent = `Show more of ${grouped(list.length)}`;
