@@ -1,3 +1,5 @@
+import CSystem
+
 /// File systems of other machines, and of programs. Their locks and mappings may not mean on one machine what they mean
 /// on the other, so that a directory there may be used by one machine at a time only, if at all.
 enum FileSystems {
@@ -13,6 +15,16 @@ enum FileSystems {
   static func warning(_ magic: UInt32) -> String? {
     others[magic].map {
       "the cache is on \($0): several machines must not use it at once, and it may be slow; a local directory is better"
+    }
+  }
+
+  /// Whether large pieces of a file get large pages in memory here, and what was reserved can be written through a mapping
+  /// without any more room: ext4 and XFS.
+  static func givesLargePages(_ magic: UInt32, kernel: UInt32 = nhs_kernel_version()) -> Bool {
+    switch magic {
+    case 0xEF53: kernel >= 6 << 16 | 16
+    case 0x5846_5342: kernel >= 6 << 16 | 1
+    default: false
     }
   }
 }

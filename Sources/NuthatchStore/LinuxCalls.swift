@@ -90,6 +90,17 @@ struct LinuxCalls: SystemCalls {
     return base
   }
 
+  func map(_ fd: Int32, from offset: Int64, _ length: Int) throws(SystemFault) -> UnsafeMutableRawPointer {
+    guard let base = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, Int(offset)),
+      base != MAP_FAILED
+    else { throw SystemFault(errno) }
+    return base
+  }
+
+  func populate(_ base: UnsafeMutableRawPointer, _ length: Int) throws(SystemFault) {
+    _ = try checked(nhs_populate(base, length))
+  }
+
   func unmap(_ base: UnsafeMutableRawPointer, _ length: Int) { munmap(base, length) }
 
   func lock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) {

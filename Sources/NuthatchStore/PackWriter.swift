@@ -4,6 +4,7 @@ import Glibc
 /// The end of a pack that this process appends to. Used by one thread at a time; the family's lock sees to that.
 final class PackWriter {
   let header: PackHeader
+  private let directory: StoreDirectory
   private let system: any SystemCalls
   private let fd: Int32
   private let epoch = nhs_fork_epoch()
@@ -11,11 +12,16 @@ final class PackWriter {
   private(set) var end: Int
   /// Up to where zeros or records have been written: a page's beginning, not before `end`.
   private var prepared: Int
+  /// The piece that is written through memory, if there is one by now.
+  private var window: PackWindow?
+  private var usesWindows: Bool
   /// Where the pack stands in the table of packs, as far as is known.
   var place: Int
 
-  private init(_ system: any SystemCalls, _ fd: Int32, _ header: PackHeader, end: Int, place: Int) {
-    self.system = system
+  private init(_ directory: StoreDirectory, _ fd: Int32, _ header: PackHeader, end: Int, place: Int) {
+    self.directory = directory
+    system = directory.system
+    usesWindows = directory.givesLargePages
     self.fd = fd
     self.header = header
     self.end = end
@@ -47,7 +53,7 @@ final class PackWriter {
           family: family, number: number, capacity: capacity, salt: .random(in: .min ... .max))
         try system.write(header.encoded, to: fd, at: 0)
         try system.rename(directory.packs, temporary, PackName.of(number), replaces: false)
-        return PackWriter(system, fd, header, end: PackHeader.size, place: -1)
+        return PackWriter(directory, fd, header, end: PackHeader.size, place: -1)
       } catch {
         nhs_keep_in_child(fd)
         throw error
@@ -73,7 +79,7 @@ final class PackWriter {
         try system.tryLock(fd, 0, .exclusive)
       {
         try reserve(system, fd, end, pack.header.capacity - end)
-        return PackWriter(system, fd, pack.header, end: end, place: entry.place)
+        return PackWriter(directory, fd, pack.header, end: end, place: entry.place)
       }
     } catch {
       if isRegistered { nhs_keep_in_child(fd) }
@@ -128,6 +134,10 @@ final class PackWriter {
       throw SystemFault(EFBIG)
     }
     prepare(upTo: extent.end)
+    if let window, window.holds(end, extent.end) {
+      window.write(record, key: key, parts, at: end, payload: extent.payload, salt: header.salt)
+      return (end, extent.end)
+    }
     var fault: SystemFault?
     withUnsafeTemporaryAllocation(byteCount: extent.payload - end, alignment: 8) { head in
       record.encode(into: head, key: key, at: end, salt: header.salt)
@@ -147,13 +157,49 @@ final class PackWriter {
 
   /// Writes zeros where the next records are going to be. The kernel then makes large pieces of memory for them, which it
   /// doesn't for records that begin anywhere: with this, keeping 16 KiB takes half the time.
+  ///
+  /// Not essential: whether there is room will be seen when the record is written.
   private func prepare(upTo end: Int) {
     let chunk = 128 << 10
-    let wanted = min((end + chunk - 1) & ~(chunk - 1), header.capacity & ~4095)
-    guard end > prepared, wanted > prepared, wanted - prepared <= 2 * chunk else { return }
-    // Not essential: whether there is room will be seen when the record is written.
-    do { prepared += try system.zero(fd, Int64(prepared), wanted - prepared) & ~4095 } catch {}
+    // Large records get large pieces of memory by themselves.
+    guard end - prepared <= 2 * chunk else { return }
+    while end > prepared {
+      // What is small stays small: windows come when two mebibytes have been written.
+      let isPiece =
+        usesWindows && prepared > 0 && prepared % PackWindow.piece == 0
+        && prepared + PackWindow.piece <= header.capacity
+      let wanted =
+        isPiece
+        ? prepared + PackWindow.piece : min((prepared + chunk) / chunk * chunk, header.capacity & ~4095)
+      guard wanted > prepared, let count = try? system.zero(fd, Int64(prepared), wanted - prepared),
+        count >= 4096
+      else { return }
+      if isPiece { openWindow(prepared, isWhole: count == PackWindow.piece) }
+      prepared += count & ~4095
+    }
   }
+
+  /// Writes the next piece through memory. Without it, records are written by system calls.
+  private func openWindow(_ begin: Int, isWhole: Bool) {
+    do throws(SystemFault) {
+      guard isWhole else { throw SystemFault(ENOSPC) }
+      if window?.end != begin || window?.hasMore != true {
+        // The one before goes first. By an opening of its own: a forked child has its parent's mappings, and would keep the
+        // opening, and with it the lock, of a parent that was killed.
+        window = nil
+        let (other, status) = try directory.openFile(directory.packs, PackName.of(header.number), O_RDWR)
+        defer { system.close(other) }
+        guard status.inode == (try system.status(fd).inode) else { throw SystemFault(ENOENT) }
+        window = try PackWindow(system, other, begin, limit: header.capacity)
+      }
+      try window?.open()
+    } catch {
+      usesWindows = false
+    }
+  }
+
+  /// Leaves the memory of a window. The next piece opens another one.
+  func closeWindow() { window = nil }
 
   private static func pageAfter(_ offset: Int) -> Int { (offset + 4095) & ~4095 }
 
@@ -168,6 +214,9 @@ final class PackWriter {
 
   /// Gives back what isn't used. The file's size stays, since others may have it mapped.
   func giveBackTail() {
+    // Nobody may write there from now on: it would take room that isn't reserved any more.
+    window = nil
+    usesWindows = false
     let begin = Self.pageAfter(end)
     guard begin < header.capacity else { return }
     // Not essential: the next one who appends, or drops, frees it.

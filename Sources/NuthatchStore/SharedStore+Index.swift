@@ -4,8 +4,8 @@ import Glibc
 /// Making an index: a larger one, one from the packs, and putting things in order. All of it is called by the index's
 /// changer.
 extension SharedStore {
-  private static let leastSlots = 4096
-  private static let leastPacks = 1024
+  private static let leastSlots = 2048
+  private static let leastPacks = 256
 
   /// Three of five slots taken; at three of four the index grows again. Whole pages.
   private static func slots(for records: Int) -> Int { max(leastSlots, (records / 3 * 5 + 127) & ~127) }

@@ -16,6 +16,8 @@ final class StoreDirectory: Sendable {
   let identity: Identity
   /// What the user should know about the file system.
   let warning: String?
+  /// Whether files are written faster through mappings of large pieces.
+  let givesLargePages: Bool
 
   /// Opens the directory, and makes it when its parent is there.
   ///
@@ -26,8 +28,10 @@ final class StoreDirectory: Sendable {
     do {
       let status = try Self.checked(root, path, trusts: trusts, system)
       packs = try Self.openPacks(root, path, trusts: trusts, system)
-      // Only a warning would be missing.
-      warning = (try? system.fileSystem(root)).flatMap(FileSystems.warning)
+      // Only a warning would be missing, and some speed.
+      let kind = try? system.fileSystem(root)
+      warning = kind.flatMap(FileSystems.warning)
+      givesLargePages = kind.map { FileSystems.givesLargePages($0) } ?? false
       identity = Identity(device: status.device, inode: status.inode)
       self.root = root
     } catch {

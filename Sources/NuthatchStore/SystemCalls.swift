@@ -58,6 +58,11 @@ protocol SystemCalls: Sendable {
   /// Where bytes begin that were written, from `offset` on; nil when there are none.
   func dataBegins(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64?
   func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> UnsafeMutableRawPointer
+  /// Maps a part of a file to be written.
+  func map(_ fd: Int32, from offset: Int64, _ length: Int) throws(SystemFault) -> UnsafeMutableRawPointer
+  /// Sees to it that all pages of a mapping are there and may be written: no touch of them has to wait for one, or to find
+  /// that there is none. `EINVAL` where the kernel can't.
+  func populate(_ base: UnsafeMutableRawPointer, _ length: Int) throws(SystemFault)
   func unmap(_ base: UnsafeMutableRawPointer, _ length: Int)
   /// Waits until the byte is free.
   func lock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault)

@@ -19,6 +19,7 @@ final class FaultyCalls: SystemCalls {
   private let grace: Atomic<Int>
   private let failed = Atomic(0)
   private let syncsFail = Atomic(false)
+  private let populated = Atomic(0)
 
   /// - Parameter grace: how many calls succeed before; nil for all of them, until `arm` is called.
   init(_ failure: Failure, after grace: Int? = nil, isLasting: Bool = false, fileSystem: UInt32? = nil) {
@@ -34,6 +35,9 @@ final class FaultyCalls: SystemCalls {
   func failSyncs(_ fail: Bool) { syncsFail.store(fail, ordering: .relaxed) }
   /// How many calls failed.
   var failures: Int { failed.load(ordering: .relaxed) }
+
+  /// How many mappings were populated.
+  var populations: Int { populated.load(ordering: .relaxed) }
 
   private func isNext() -> Bool {
     let left = grace.wrappingSubtract(1, ordering: .relaxed).oldValue
@@ -100,7 +104,7 @@ final class FaultyCalls: SystemCalls {
   }
   func zero(_ fd: Int32, _ offset: Int64, _ length: Int) throws(SystemFault) -> Int {
     try attempt()
-    if case .short = failure, isNext() { return try linux.zero(fd, offset, length / 2) }
+    if case .short = failure, isNext() { return try linux.zero(fd, offset, max(1, length / 2)) }
     return try linux.zero(fd, offset, length)
   }
   func read(_ fd: Int32, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) throws(SystemFault) -> Int {
@@ -123,6 +127,15 @@ final class FaultyCalls: SystemCalls {
   func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> UnsafeMutableRawPointer {
     try attempt()
     return try linux.map(fd, length, isWritable: isWritable)
+  }
+  func map(_ fd: Int32, from offset: Int64, _ length: Int) throws(SystemFault) -> UnsafeMutableRawPointer {
+    try attempt()
+    return try linux.map(fd, from: offset, length)
+  }
+  func populate(_ base: UnsafeMutableRawPointer, _ length: Int) throws(SystemFault) {
+    try attempt()
+    try linux.populate(base, length)
+    populated.wrappingAdd(1, ordering: .relaxed)
   }
   func unmap(_ base: UnsafeMutableRawPointer, _ length: Int) { linux.unmap(base, length) }
   func lock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) {

@@ -8,10 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 /* Inline, so that no library is needed at run time. */
 #define XXH_INLINE_ALL
@@ -48,6 +54,59 @@ void nhs_hasher_add(nhs_hasher *hasher, const void *bytes, size_t count) {
 uint64_t nhs_hasher_value(const nhs_hasher *hasher) { return XXH3_64bits_digest(&hasher->state); }
 
 void nhs_hasher_free(nhs_hasher *hasher) { free(hasher); }
+
+int nhs_find_slot(const void *slots, ptrdiff_t count, ptrdiff_t reach, uint64_t low, uint64_t high, nhs_slot *found) {
+    ptrdiff_t place = (ptrdiff_t)((unsigned __int128)low * (uint64_t)count >> 64);
+    if (reach > count) reach = count;
+    for (ptrdiff_t tried = 0; tried < reach; tried++) {
+        const char *at = (const char *)slots + place * 32;
+        /* Every third search goes on in the next line. */
+        if (tried == 0) nhs_prefetch(at + 64);
+        uint32_t version = nhs_load32_acquire(at + 16);
+        uint32_t pack = nhs_load32(at + 20);
+        if (nhs_load64(at) == low && nhs_load64(at + 8) == high) {
+            uint32_t offset = nhs_load32(at + 24), flags = nhs_load32(at + 28);
+            nhs_fence_acquire();
+            if (version & 1 || nhs_load32(at + 16) != version) return -1;
+            if (pack == 0 || pack == UINT32_MAX) return 0;
+            *found = (nhs_slot){.place = place, .pack = pack, .offset = offset, .flags = flags};
+            return 1;
+        }
+        if (pack == 0) return 0;
+        if (++place == count) place = 0;
+    }
+    return 0;
+}
+
+int nhs_match_record(const void *pack, ptrdiff_t count, ptrdiff_t offset, uint64_t salt, uint8_t kind, const void *key,
+                     ptrdiff_t key_length, nhs_record *found) {
+    enum { header = 48, valid = 0x3152484E };
+    /* `count` is a mapping's, so that these sums stay far from what overflows. */
+    if (!pack || offset & 7 || offset < 0 || offset > count - header) return 0;
+    const char *at = (const char *)pack + offset;
+    /* Another process may retire it at this moment. */
+    if (nhs_load32(at) != valid) return 0;
+    uint32_t front;
+    uint64_t checksum;
+    int64_t length;
+    memcpy(&front, at + 4, 4);
+    memcpy(&checksum, at + 8, 8);
+    memcpy(&length, at + 24, 8);
+    if ((front & 0xFF) != kind || front >> 16 != (uint64_t)key_length || key_length == 0) return 0;
+    ptrdiff_t payload = (offset + header + key_length + 15) & ~(ptrdiff_t)15;
+    if (payload > count || length < 0 || length > count - payload || memcmp(at + header, key, (size_t)key_length) != 0)
+        return 0;
+    uint64_t seed = (salt + (uint64_t)offset) ^ (uint64_t)front << 32;
+    if (XXH3_64bits_withSeed(at + 16, header - 16 + (size_t)key_length, seed) != checksum) return 0;
+    found->payload = payload;
+    found->length = length;
+    memcpy(&found->checksum, at + 40, 8);
+    memcpy(&found->sequence, at + 16, 8);
+    memcpy(&found->width, at + 32, 4);
+    memcpy(&found->height, at + 36, 4);
+    found->form = (uint8_t)(front >> 8);
+    return 1;
+}
 
 size_t nhs_count_zeros(const void *bytes, size_t count) {
     const unsigned char *at = bytes;
@@ -126,6 +185,18 @@ ssize_t nhs_write_zeros(int fd, int64_t offset, size_t length) {
 ssize_t nhs_pread(int fd, void *bytes, size_t count, int64_t offset) {
     ssize_t result;
     AGAIN(result, pread(fd, bytes, count, offset));
+}
+
+int nhs_populate(void *base, size_t length) {
+    int result;
+    AGAIN(result, madvise(base, length, MADV_POPULATE_WRITE));
+}
+
+uint32_t nhs_kernel_version(void) {
+    struct utsname name;
+    unsigned major = 0, minor = 0;
+    if (uname(&name) < 0 || sscanf(name.release, "%u.%u", &major, &minor) != 2 || minor > 0xFFFF) return 0;
+    return major << 16 | minor;
 }
 
 int64_t nhs_data_begins(int fd, int64_t offset) {

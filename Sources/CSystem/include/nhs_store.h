@@ -49,6 +49,30 @@ void nhs_hasher_add(nhs_hasher *hasher, const void *bytes, size_t count);
 uint64_t nhs_hasher_value(const nhs_hasher *hasher);
 void nhs_hasher_free(nhs_hasher *hasher);
 
+/* What a search for a hash found in an index: the slot's number, and what the slot says. */
+typedef struct nhs_slot {
+    ptrdiff_t place;
+    uint32_t pack, offset, flags;
+} nhs_slot;
+
+/*
+ * Looks a hash up among `count` slots (docs/FORMAT.md, "The index"), `reach` of them at most. 1: found; 0: not there; -1:
+ * somebody writes to its slot, so that who wants to know has to look more closely. Nothing that it reads is believed.
+ */
+int nhs_find_slot(const void *slots, ptrdiff_t count, ptrdiff_t reach, uint64_t low, uint64_t high, nhs_slot *found);
+
+/* What a key finds in a pack. */
+typedef struct nhs_record {
+    ptrdiff_t payload, length;
+    uint64_t checksum, sequence;
+    uint32_t width, height;
+    uint8_t form;
+} nhs_record;
+
+/* The record at an offset of a pack of `count` bytes, if there is a valid one (docs/FORMAT.md, "A record") of this key. 0 or 1. */
+int nhs_match_record(const void *pack, ptrdiff_t count, ptrdiff_t offset, uint64_t salt, uint8_t kind, const void *key,
+                     ptrdiff_t key_length, nhs_record *found);
+
 /* How many of these bytes, from the first on, are 0. */
 size_t nhs_count_zeros(const void *bytes, size_t count);
 
@@ -83,6 +107,13 @@ ssize_t nhs_pwritev(int fd, const struct iovec *parts, int count, int64_t offset
 /* Zeros, `length` of them. How many were written. */
 ssize_t nhs_write_zeros(int fd, int64_t offset, size_t length);
 ssize_t nhs_pread(int fd, void *bytes, size_t count, int64_t offset);
+/*
+ * Sees to it that all pages of a mapping are there and may be written: what else would be a signal at the first touch is an
+ * error now.
+ */
+int nhs_populate(void *base, size_t length);
+/* 0x10000 × the kernel's version + its second number. */
+uint32_t nhs_kernel_version(void);
 /* Where written bytes begin, from `offset` on; -ENXIO when there are none. */
 int64_t nhs_data_begins(int fd, int64_t offset);
 

@@ -87,6 +87,9 @@ extension SharedStore {
     case .critical:
       write(memory.shrink(to: 0), loses: true)
       leavePages()
+      for family in Family.allCases {
+        familyLocks[family.place].with { appenders[family.place].writer?.closeWindow() }
+      }
     }
   }
 

@@ -1,0 +1,121 @@
+import CSystem
+import Foundation
+import Testing
+
+@testable import NuthatchStore
+
+/// Packs of which more than the first two mebibytes are written: through memory, where the file system is made for it.
+@Suite("Packs that are written through memory") struct WindowTests {
+  /// Packs of 16 MiB: one window of four pieces, and one of three.
+  private static let limit = 256 << 20
+  private static let size = 60_000
+
+  private static func key(_ number: Int) -> RecordKey { RecordKey(.body, "window \(number)") }
+
+  /// Up to shortly before the first piece.
+  private static func begin(_ store: Store) throws -> Int {
+    for number in 0..<34 { try store.commit(key(number), content(UInt64(number), size)) }
+    return 34
+  }
+
+  private static func check(_ store: Store, _ numbers: Range<Int>, _ note: Comment) throws {
+    for number in numbers {
+      #expect(
+        try store.lookup(key(number))?.copied() == content(UInt64(number), size), "\(note), record \(number)")
+    }
+  }
+
+  @Test("keep every record, of every size, and lose none with the index")
+  func whole() throws {
+    let folder = try Folder()
+    let system = FaultyCalls(.number(EIO))
+    let store = try Store.open(folder.path, .init(diskBytes: Self.limit), system)
+    var dice = Dice(7)
+    // Also pieces of several parts, none, and ones that are written by system calls in between.
+    let sizes = (0..<400).map { _ in
+      Int.random(in: 0..<(dice.next() % 20 == 0 ? 700_000 : 90_000), using: &dice)
+    }
+    for (number, size) in sizes.enumerated() {
+      let bytes = content(UInt64(number), size)
+      try bytes.withUnsafeBytes {
+        let middle = size / 3
+        try store.commit(
+          Self.key(number),
+          parts: [
+            UnsafeRawBufferPointer(rebasing: $0[..<middle]), UnsafeRawBufferPointer(start: nil, count: 0),
+            UnsafeRawBufferPointer(rebasing: $0[middle...]),
+          ])
+      }
+    }
+    func check(_ store: Store, _ note: Comment) throws {
+      for (number, size) in sizes.enumerated() {
+        let isIt = try store.lookup(Self.key(number))?.copied() == content(UInt64(number), size)
+        #expect(isIt, "\(note), record \(number)")
+      }
+    }
+    try check(store, "written")
+    let kind = try LinuxCalls().fileSystem(store.shared.directory.root)
+    // One for the index, and pieces.
+    #expect(FileSystems.givesLargePages(kind) == (system.populations > 3))
+    store.close()
+    try check(try Store.open(folder.path), "opened again")
+    try folder.remove("index")
+    let again = try Store.open(folder.path)
+    try check(again, "without the index")
+    let report = try again.verify()
+    #expect(report.intact == sizes.count && report.damaged == 0)
+  }
+
+  @Test(
+    "are written without it when any of its system calls fails", arguments: [EIO, ENOSPC, EINVAL, ENOMEM])
+  func failing(_ number: Int32) throws {
+    for grace in 0..<40 {
+      let folder = try Folder()
+      let system = FaultyCalls(.number(number))
+      let store = try Store.open(folder.path, .init(diskBytes: Self.limit), system)
+      let begun = try Self.begin(store)
+      system.arm(after: grace)
+      var kept: Set<Int> = []
+      for number in begun..<begun + 12 {
+        if (try? store.commit(Self.key(number), content(UInt64(number), Self.size))) != nil {
+          kept.insert(number)
+        }
+      }
+      let isOver = system.failures == 0
+      system.disarm()
+      let note: Comment = "call \(grace) of \(number)"
+      #expect(kept.count >= 11, note)
+      for number in kept { try Self.check(store, number..<number + 1, note) }
+      try Self.check(store, 0..<begun, note)
+      store.close()
+      if isOver { return }
+    }
+    Issue.record("there is no end of system calls")
+  }
+
+  @Test("give back what nobody wrote to, and go on where they ended")
+  func closed() throws {
+    let folder = try Folder()
+    let store = try Store.open(folder.path, .init(diskBytes: Self.limit))
+    let count = try Self.begin(store) + 4
+    for number in count - 4..<count { try store.commit(Self.key(number), content(UInt64(number), Self.size)) }
+    store.close()
+    #expect(folder.allocated < count * Self.size + (1 << 20))
+    let again = try Store.open(folder.path)
+    for number in count..<count + 60 {
+      try again.commit(Self.key(number), content(UInt64(number), Self.size))
+    }
+    try Self.check(again, 0..<count + 60, "gone on")
+    #expect(folder.files().count == 1)
+  }
+
+  @Test("are for file systems and kernels that are known to be good at it")
+  func kinds() {
+    #expect(FileSystems.givesLargePages(0xEF53, kernel: 0x6_0010))
+    #expect(!FileSystems.givesLargePages(0xEF53, kernel: 0x6_0001))
+    #expect(FileSystems.givesLargePages(0x5846_5342, kernel: 0x7_0000))
+    #expect(!FileSystems.givesLargePages(0x9123_683E, kernel: 0x7_0000))
+    #expect(!FileSystems.givesLargePages(0x0102_1994, kernel: 0x7_0000))
+    #expect(nhs_kernel_version() > 0x4_0000)
+  }
+}
