@@ -25,6 +25,45 @@ struct Records {
   func keys() -> [RecordKey] { (0..<count).map(Self.key) }
 }
 
+/// Keys that lie one behind the other, with their hashes, so that measuring doesn't count references to them.
+struct Keys: @unchecked Sendable {
+  static let length = 32
+  let count: Int
+  let hashes: UnsafeMutablePointer<KeyHash>
+  private let base: UnsafeMutableRawPointer
+
+  init(room: Int) {
+    count = room
+    base = .allocate(byteCount: room * Self.length, alignment: Self.length)
+    hashes = .allocate(capacity: room)
+  }
+
+  init(_ set: Records) {
+    self.init(room: set.count)
+    for number in 0..<count {
+      let key = Records.key(number)
+      for (at, byte) in key.bytes.enumerated() {
+        base.storeBytes(of: byte, toByteOffset: number * Self.length + at, as: UInt8.self)
+      }
+      hashes[number] = key.hash
+    }
+  }
+
+  subscript(number: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: base + number * Self.length, count: Self.length)
+  }
+
+  func free() {
+    base.deallocate()
+    hashes.deallocate()
+  }
+
+  func set(_ number: Int, _ others: Keys, _ other: Int) {
+    hashes[number] = others.hashes[other]
+    (base + number * Self.length).copyMemory(from: others.base + other * Self.length, byteCount: Self.length)
+  }
+}
+
 struct Dice {
   private var state: UInt64
 

@@ -59,15 +59,15 @@ func work(_ words: [String]) throws {
   }
   let store = try Store.open(words[1], .init(diskBytes: 64 << 30))
   let set = Records(size, count)
-  let keys = words[0] == "commit" ? [] : set.keys()
+  let keys = Keys(words[0] == "hit" ? set : Records(size, 0))
   var number = 0
-  if words[0] == "hit" { for key in keys { _ = try store.lookup(key) } }
+  for number in 0..<keys.count { _ = try store.lookup(.body, keys.hashes[number], keys[number]) }
   print("ready")
   fflush(nil)
   while readLine() != nil {
     let begin = now()
     switch words[0] {
-    case "fill": try fill(store, keys, set)
+    case "fill": try fill(store, set.keys(), set)
     case "hit": lookUp(store, keys, ordinal, operations, reads: false)
     default:
       let payload = set.payload

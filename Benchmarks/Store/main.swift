@@ -14,13 +14,21 @@ func run() throws {
   let folder = "\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/nuthatch-bench-\(getpid())"
   mkdir(folder, 0o700)
   defer { system("rm -rf '\(folder)'") }
+  // Further words choose what is measured.
+  let chosen = arguments.dropFirst(2)
+  func measures(_ part: String) -> Bool { chosen.isEmpty || chosen.contains(part) }
   warmUp(folder)
-  try commits(folder)
-  for set in [Records(1, records), Records(16, 50_000), Records(64, 12_000)] { try hits(folder, set) }
-  try memoryHits(folder)
-  try memoryTraces(folder)
-  try churn(folder)
-  try ratios(folder)
+  if measures("commits") { try commits(folder) }
+  for set in [Records(1, records), Records(16, 50_000), Records(64, 12_000)] where measures("hits\(set.size)")
+  {
+    try hits(folder, set)
+  }
+  if measures("memory") {
+    try memoryHits(folder)
+    try memoryTraces(folder)
+  }
+  if measures("churn") { try churn(folder) }
+  if measures("ratios") { try ratios(folder) }
 }
 
 do {

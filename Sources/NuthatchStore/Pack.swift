@@ -143,8 +143,11 @@ final class PackPin: @unchecked Sendable {
 
   /// The record at an offset, if it is one of this key.
   @inline(__always)
-  func match(at offset: Int, _ key: RecordKey) -> RecordHeader.Match? {
-    RecordHeader.match(bytes, at: offset, salt: salt, key)
+  func match(at offset: Int, _ kind: RecordKind, _ name: UnsafeRawBufferPointer) -> nhs_record? {
+    var found = nhs_record()
+    let isIt = nhs_match_record(
+      bytes.baseAddress, bytes.count, offset, salt, kind.rawValue, name.baseAddress, name.count, &found)
+    return isIt == 1 ? found : nil
   }
 }
 

@@ -92,33 +92,6 @@ extension RecordHeader {
       header: header, offset: offset, payload: place.payload, end: place.end, isRetired: place.isRetired)
   }
 
-  /// What a key finds.
-  struct Match {
-    let payload: Int
-    let payloadLength: Int
-    let payloadChecksum: UInt64
-    let shape: PayloadShape
-    let sequence: UInt64
-  }
-
-  /// The record at an offset, if it is one of this key.
-  @inline(__always)
-  static func match(
-    _ pack: UnsafeRawBufferPointer, at offset: Int, salt: UInt64, _ key: RecordKey
-  ) -> Match? {
-    guard let place = place(pack, at: offset, salt: salt), !place.isRetired,
-      place.start.load(fromByteOffset: 4, as: UInt8.self) == key.kind.rawValue,
-      place.keyLength == key.bytes.count,
-      key.bytes.withUnsafeBytes({ wanted in
-        guard let name = wanted.baseAddress else { return false }
-        return memcmp(place.start + size, name, wanted.count) == 0
-      })
-    else { return nil }
-    return Match(
-      payload: place.payload, payloadLength: place.payloadLength, payloadChecksum: word(place.start, 40),
-      shape: shape(place.start), sequence: word(place.start, 16))
-  }
-
   private struct Place {
     let start: UnsafeRawPointer
     let isRetired: Bool

@@ -3,8 +3,54 @@ import Glibc
 
 extension SharedStore {
   /// The record, in place. Whatever doesn't match is a miss.
+  ///
+  /// What is found here without more ado is what was found before: of few instructions, so that the processor looks for
+  /// the next record while it waits for this one.
   @inline(__always)
   func lookup(_ key: RecordKey) -> Lease? {
+    key.bytes.withUnsafeBytes { known(key.kind, key.hash, $0) } ?? lookupSlowly(key)
+  }
+
+  /// A record that was looked up in this session before. Nil when that has to be looked at more closely, and then counts
+  /// neither as a hit nor as a miss.
+  @inline(__always)
+  func known(_ kind: RecordKind, _ hash: KeyHash, _ name: UnsafeRawBufferPointer) -> Lease? {
+    let shard = shelf.ownShard
+    shard.lock()
+    guard let held = known(hash, shard) else {
+      shard.unlock()
+      return nil
+    }
+    shard.count(.hits)
+    shard.unlock()
+    let pin = held.pin.takeRetainedValue()
+    if let record = pin.match(at: held.offset, kind, name) { return Lease(pin, record) }
+    counts.take(.hits)
+    return nil
+  }
+
+  /// Where a record is that was looked up in this session, with its pack, retained. To be called by who stands in the shard.
+  @inline(__always)
+  private func known(_ hash: KeyHash, _ shard: Shard) -> (pin: Unmanaged<PackPin>, offset: Int)? {
+    guard let pointer = UnsafeRawPointer(bitPattern: currentIndex.load(ordering: .acquiring)) else {
+      return nil
+    }
+    return Unmanaged<Index>.fromOpaque(pointer)._withUnsafeGuaranteedRef { index in
+      var slot = nhs_slot()
+      guard !isOutdated(index),
+        nhs_find_slot(
+          index.slots, index.slotCount, IndexLayout.reach, hash.low, hash.high, &slot) == 1,
+        slot.flags & Slot.visited != 0, slot.flags >> 4 & 0xFFF == index.session,
+        let pin = shard.held(slot.pack)
+      else { return nil }
+      let offset = Int(slot.offset) << 3
+      pin._withUnsafeGuaranteedRef { $0.prefetch(offset) }
+      return (pin.retain(), offset)
+    }
+  }
+
+  @inline(never)
+  private func lookupSlowly(_ key: RecordKey) -> Lease? {
     let sight = look(key.hash)
     if let found = sight.found {
       if let lease = lease(sight, found, key) { return lease }
@@ -43,7 +89,6 @@ extension SharedStore {
   }
 
   /// Finds a key, counts that, and holds its pack, all while standing in a shard.
-  @inline(__always)
   private func look(_ hash: KeyHash, isLenient: Bool = false, counts: Bool = true) -> Sight {
     reading { index, reference, shard in
       var sight = Sight()
@@ -59,7 +104,7 @@ extension SharedStore {
       sight.index = reference
       sight.session = index.session
       sight.found = found
-      sight.pin = shard.retainedPin(found.slot.location.pack, toRead: found.slot.location.offset)
+      sight.pin = shard.held(found.slot.location.pack)?.retain()
       return sight
     } ?? Sight()
   }
@@ -73,13 +118,12 @@ extension SharedStore {
   }
 
   /// Takes over what the sight retains.
-  @inline(__always)
   private func lease(_ sight: Sight, _ found: Index.Found, _ key: RecordKey) -> Lease? {
     guard let pin = sight.pin?.takeRetainedValue() ?? shelf.open(found.slot.location.pack),
-      let match = pin.match(at: found.slot.location.offset, key)
+      let match = key.bytes.withUnsafeBytes({ pin.match(at: found.slot.location.offset, key.kind, $0) })
     else { return nil }
     if found.slot.session != sight.session {
-      guard isIntact(pin.pack, match.payload, match.payloadLength, match.payloadChecksum) else { return nil }
+      guard isIntact(pin.pack, match.payload, match.length, match.checksum) else { return nil }
       note(sight) { $0.markChecked(found, session: sight.session) }
     }
     if found.slot.flags & Slot.visited == 0 { note(sight) { $0.visit(found) } }
@@ -137,13 +181,14 @@ extension SharedStore {
 }
 
 extension Lease {
+  /// What `match` found, which lies in the pack.
   @inline(__always)
-  init(_ pin: PackPin, _ match: RecordHeader.Match) {
+  init(_ pin: PackPin, _ record: nhs_record) {
     self.pin = pin
     unsafeBytes = UnsafeRawBufferPointer(
-      rebasing: pin.bytes[match.payload..<match.payload + match.payloadLength])
-    shape = match.shape
-    sequence = match.sequence
+      start: pin.bytes.baseAddress.map { $0 + record.payload }, count: record.length)
+    shape = PayloadShape(form: record.form, width: record.width, height: record.height)
+    sequence = record.sequence
   }
 
   /// What was written a moment ago, of which nothing needs to be read for that. Nil when the pack is too short for it.

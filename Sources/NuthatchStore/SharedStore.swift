@@ -31,7 +31,7 @@ final class SharedStore: @unchecked Sendable {
 
   // The index in use, as a reference that is followed only by who stands in a shard of the shelf. `keptIndex` keeps it;
   // it changes under `indexLock`, and the one before goes when no reader can be in it any more.
-  private let currentIndex: Atomic<UInt>
+  let currentIndex: Atomic<UInt>
   private let indexLock = Lock()
   private var keptIndex: Index?
   private let seenDrops = Atomic<UInt32>(0)

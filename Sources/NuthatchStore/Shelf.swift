@@ -27,16 +27,21 @@ final class Shelf: @unchecked Sendable {
     shards.deallocate()
   }
 
-  private func shard(_ number: Int) -> Shard { Shard(at: shards + number * Shard.size) }
+  @inline(__always)
+  private func shard(_ number: Int) -> Shard { Shard(at: shards + number &* Shard.size) }
 
   /// Looks around as a reader, which should take a few instructions only: no system call, no other lock.
   @inline(__always)
   func reading<Result>(_ body: (Shard) -> Result) -> Result {
-    let shard = shard(Int(nhs_thread_number()) & (Self.shardCount - 1))
+    let shard = ownShard
     shard.lock()
     defer { shard.unlock() }
     return body(shard)
   }
+
+  /// The shard of the calling thread.
+  @inline(__always)
+  var ownShard: Shard { shard(Int(nhs_thread_number()) & (Self.shardCount - 1)) }
 
   /// Returns when everyone who reads now has ended that.
   func awaitReaders() {
@@ -124,26 +129,21 @@ struct Shard {
   fileprivate init(at: UnsafeMutableRawPointer) { self.at = at }
 
   @inline(__always)
-  fileprivate func lock() { nhs_word_lock(at) }
+  func lock() { nhs_word_lock(at) }
   @inline(__always)
-  fileprivate func unlock() { nhs_word_unlock(at) }
+  func unlock() { nhs_word_unlock(at) }
 
-  @inline(__always)
-  func pin(_ number: UInt32) -> PackPin? { retainedPin(number)?.takeRetainedValue() }
+  func pin(_ number: UInt32) -> PackPin? { held(number)?.takeUnretainedValue() }
 
-  /// With `offset`, the record there begins to be fetched: a reader will want it soon.
+  /// What is here of a pack, not retained.
   @inline(__always)
-  func retainedPin(_ number: UInt32, toRead offset: Int? = nil) -> Unmanaged<PackPin>? {
+  func held(_ number: UInt32) -> Unmanaged<PackPin>? {
     guard let table else { return nil }
-    let mask = capacity - 1
+    let mask = capacity &- 1
     var place = Int(number) & mask
     while table[place].number != 0 {
-      if table[place].number == number {
-        guard let pin = table[place].pin else { return nil }
-        if let offset { pin._withUnsafeGuaranteedRef { $0.prefetch(offset) } }
-        return pin.retain()
-      }
-      place = (place + 1) & mask
+      if table[place].number == number { return table[place].pin }
+      place = (place &+ 1) & mask
     }
     return nil
   }

@@ -111,6 +111,19 @@ public final class Store: Sendable {
     return unretained._withUnsafeGuaranteedRef { $0.record(of: key) }
   }
 
+  /// The same for a key that lies somewhere, whose hash was computed before. `hash` must be the key's.
+  public func lookup(
+    _ kind: RecordKind, _ hash: KeyHash, _ key: UnsafeRawBufferPointer
+  ) throws(StoreFault) -> Lease? {
+    try check()
+    if !spillsLate,
+      let lease = unretained._withUnsafeGuaranteedRef({ $0.known(kind, hash, key) })
+    {
+      return lease
+    }
+    return try lookup(RecordKey(kind, Array(key), hash))
+  }
+
   /// Keeps a record, in place of the one with its key. It is there for every process when this returns, and survives
   /// the end of this one, however it ends; but see `Spill.pressure`.
   ///
