@@ -76,7 +76,7 @@ def test_c(examples: Dict[str, str], reader: Dict[str, str], tmp_path: Path) -> 
 
 
 def test_links_lead_somewhere(root: Path) -> None:
-    for page in ["README.md", "CONTRIBUTING.md", "docs/DESIGN.md", "docs/SWIFT.md"]:
+    for page in ["README.md", "CONTRIBUTING.md", "docs/DESIGN.md", "docs/PYTHON.md", "docs/SWIFT.md"]:
         for target in re.findall(r"\]\(([^)#]+)\)", (root / page).read_text()):
             assert target.startswith("http") or (root / page).parent.joinpath(target).exists(), (
                 f"{page}: {target}"

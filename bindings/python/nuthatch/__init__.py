@@ -14,10 +14,14 @@
 What was fetched is kept in the directory, which any number of processes may use at the same time. ``is_in_cache`` says
 whether an answer was there before it was asked for, ``source`` where it came from.
 
+On an event loop there is :class:`AsyncCache`; many URLs are for :meth:`Cache.prefetch`, what can be drawn at once for
+:meth:`Cache.peek`, what requests to one place have in common for :meth:`Cache.site`.
+
 Errors are :class:`nuthatch.Error` and its subclasses, with a stable word in ``.code`` and the URL in ``.url``.
 """
 
-from ._async import AsyncCache, AsyncSite, AsyncTicket
+from typing import TYPE_CHECKING, Any, List
+
 from ._cache import Cache
 from ._errors import (
     BadHeader,
@@ -49,6 +53,9 @@ from ._response import Headers, Response
 from ._site import Site
 from ._stats import Stats
 from ._ticket import Event, Ticket
+
+if TYPE_CHECKING:
+    from ._async import AsyncCache, AsyncSite, AsyncTicket
 
 __version__ = _version()
 
@@ -88,3 +95,17 @@ __all__ = [
     "__version__",
     "queue",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # asyncio takes three times as long to load as all of this, and is for those who want it.
+    if name in ("AsyncCache", "AsyncSite", "AsyncTicket"):
+        from . import _async
+
+        globals()[name] = getattr(_async, name)
+        return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> List[str]:
+    return sorted({*globals(), *__all__})

@@ -4,7 +4,11 @@ import asyncio
 import doctest
 import importlib
 import inspect
+import os
 import pkgutil
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Dict, Iterator, List
 
@@ -60,6 +64,30 @@ def test_example(example: doctest.DocTest, names: Dict[str, Any]) -> None:
     assert tried and not failed, "".join(lines)
 
 
+def test_the_page_about_python(server: TestServer, tmp_path: Path) -> None:
+    """Its pieces as one program, in which example.org is the test server."""
+    page = (Path(__file__).parents[3] / "docs" / "PYTHON.md").read_text()
+    program = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
+    for name in ("nut", "hazel"):
+        server.on(f"/{name}.png", ok(png(32, 24), "image/png"))
+    for path in ("/seeds.json", "/api/statuses"):
+        server.on(path, ok("[1]", "application/json"))
+    server.echo("/echo")
+    env = {**os.environ, "http_proxy": server.url("")}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=env,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[:2] == ["(16, 12) (32, 24) False", "200 application/json [1]"]
+    assert done.stdout.splitlines()[-2:] == ["200 (16, 12)", "200"]
+
+
 def test_there_are_examples_of_what_people_use() -> None:
     shown = {param.values[0].name.split(".", 2)[2] for param in examples()}
     assert shown >= {
@@ -82,6 +110,13 @@ def test_everything_public_is_explained(name: str) -> None:
 
 def test_it_says_that_it_is_typed() -> None:
     assert (Path(nuthatch.__file__).parent / "py.typed").exists()
+
+
+def test_loading_it_loads_little() -> None:
+    program = "import sys, nuthatch; print([name for name in ('asyncio', 'json', 'logging') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+    assert {"AsyncCache", "Cache"} <= set(dir(nuthatch))
 
 
 @pytest.mark.parametrize("of", ["AsyncCache", "AsyncSite"])
