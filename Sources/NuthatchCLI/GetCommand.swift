@@ -18,7 +18,7 @@ enum GetCommand: Command {
       Option(
         "data", letter: "d", value: "DATA",
         "send DATA as the body; @FILE reads it from FILE, @- from standard input"),
-      Option("user", letter: "u", value: "NAME:PASSWORD", "sign in (Basic)"),
+      FetchOptions.user,
       Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
     ] + FetchOptions.network + FetchOptions.store
   static let details = """

@@ -114,6 +114,21 @@ def test_explain(urls: list[str], nuthatch: Runner) -> None:
     assert nuthatch("explain", "ftp://x").returncode == 2
 
 
+def test_options_that_prefetch_and_get_share(server: TestServer, nuthatch: Runner) -> None:
+    url = server.url("/basic-auth/me/pa:ss")
+    refused = nuthatch("prefetch", "--retries=0", given=url.encode())
+    assert b"HTTP 401" in refused.stderr
+    # Signed in, it is text, and no picture.
+    assert b"not_an_image" in nuthatch("prefetch", "--user=me:pa:ss", given=url.encode()).stderr
+    server.on("/a", ok(png(8, 8), "image/png"))
+    for options, word in [(["--guard=public"], b"denied"), (["--guard", "any"], b"1 fetched")]:
+        done = nuthatch("prefetch", *options, given=server.url("/a").encode())
+        assert word in done.stdout + done.stderr
+    assert nuthatch(
+        "prefetch", "--image-ttl=0", "--dry-run", given=server.url("/a").encode()
+    ).stdout.startswith(b"1 URL: 0 would hit, 1 would be revalidated")
+
+
 def test_rm_and_clear(urls: list[str], nuthatch: Runner) -> None:
     removed = parsed(nuthatch, "rm", urls[1], urls[1] + "?")
     assert removed == [

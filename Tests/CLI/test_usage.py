@@ -68,6 +68,8 @@ def test_without_a_command_it_says_what_there_is(nuthatch: Runner) -> None:
         ("get http://x/ --polcy kit", "did you mean --policy?"),
         ("get http://x/ --policy none", "is none of kit, offline, reload, rfc9111"),
         ("get http://x/ --deny-private --allow-private", "exclude each other"),
+        ("get http://x/ --guard public --allow-private", "exclude each other"),
+        ("get http://x/ --guard nobody", "is none of any, guarded, public"),
         ("get http://x/ --retries -1", "is not a whole number, 0 to 1000"),
         ("get http://x/ --concurrency 0", "is not a whole number, 1 to 512"),
         ("get http://x/ --rate none", "is not a positive number of requests a second"),

@@ -17,6 +17,8 @@ enum FetchOptions {
     Option("max-pixels", value: "N", "with --size: most pixels of the source; N may end in K or M (100M)"),
   ]
 
+  static let user = Option("user", letter: "u", value: "NAME:PASSWORD", "sign in (Basic)")
+
   /// What is sent, within which limits, and what counts as fresh.
   static let network = [
     Option("header", letter: "H", value: "'K: V'", "send this header; repeatable"),
@@ -32,8 +34,11 @@ enum FetchOptions {
     Option(
       "heuristic", value: "F",
       "rfc9111: share of the time since Last-Modified for which answers are fresh (0.1)"),
-    Option("deny-private", "connect to public addresses only"),
-    Option("allow-private", "connect to any address; else link-local ones and redirects inwards are refused"),
+    Option(
+      "guard", value: "GRADE",
+      "guarded refuses link-local addresses and redirects inwards; public; any (guarded)"),
+    Option("deny-private", "the same as --guard public: connect to public addresses only"),
+    Option("allow-private", "the same as --guard any: connect to any address"),
     Option("allow-files", "take file: URLs, too: any file that you may read"),
     Option("timeout", value: "SECONDS", "longest silence: connecting, waiting, between two bytes (30)"),
     Option("deadline", value: "SECONDS", "longest time for all of it (pictures 120, else none)"),
@@ -126,11 +131,12 @@ extension ParsedArguments {
   }
 
   private func addressGuard() throws(UsageError) -> Guard? {
-    switch (has("deny-private"), has("allow-private")) {
-    case (true, true): throw UsageError("--deny-private and --allow-private exclude each other")
-    case (true, false): .publicOnly
-    case (false, true): .any
-    case (false, false): nil
+    let said: Guard? = try choice("guard", ["guarded": .guarded, "public": .publicOnly, "any": .any])
+    let given = [said, has("deny-private") ? .publicOnly : nil, has("allow-private") ? .any : nil].compactMap
+    { $0 }
+    guard given.count < 2 else {
+      throw UsageError("--guard, --deny-private and --allow-private exclude each other")
     }
+    return given.first
   }
 }

@@ -21,7 +21,7 @@ enum PrefetchCommand: Command {
       Option("shard", value: "I/N", "this machine's share: I of 0 to N-1"),
       Option("shard-by", value: "host|url", "what is kept together in a share (host)"),
       Option("respect-noai", "don't keep what its server marks noai or noimageai (X-Robots-Tag)"),
-      Option("user", letter: "u", value: "NAME:PASSWORD", "sign in (Basic)"),
+      FetchOptions.user,
       Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
     ] + FetchOptions.pictures + FetchOptions.network + FetchOptions.store
   static let details = """
@@ -98,12 +98,12 @@ struct PrefetchSettings {
   init(_ arguments: ParsedArguments) throws(UsageError) {
     request.boxes = try arguments.boxes(arguments.value("size") ?? "256")
     request.headers = try arguments.headers("header")
+    request.user = arguments.user
     request.allowTruncated = arguments.has("allow-truncated")
     request.earlyStop = arguments.has("early-stop")
     request.ignoreQuery = arguments.has("ignore-query")
     request.priority = try arguments.whole("priority", -10...10) ?? -5
     request.delivery = try arguments.choice("delivery", ["fresh": .fresh, "first": .first]) ?? .fresh
-    request.user = arguments.user
     key = arguments.key
     if key?.isFixed == true {
       throw UsageError("--key: one answer would be kept for the whole list; {} stands for the URL")
