@@ -81,9 +81,11 @@ class Fuzzer(threading.Thread):
             self.take(keep, status if name == "nh_poll" else 1)
 
     def note(self, kind: str, place: Any) -> None:
-        if place is not None and place._obj.value and kind in KINDS:
+        # A place for several images is an array.
+        made = None if place is None else place._obj.value if hasattr(place, "_obj") else place[0]
+        if made and kind in KINDS:
             pool = self.handles[kind]
-            pool.append(place._obj.value)
+            pool.append(made)
             # Old ones stay among them: they are closed, or leak until the end.
             if len(pool) > 200:
                 pool.pop(self.random.randrange(len(pool)))
