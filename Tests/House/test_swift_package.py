@@ -14,6 +14,9 @@ from commands import sh
 from pictures import png
 from testserver import TestServer, body, ok, script
 
+# The library is built for it, on a machine that may be busy.
+pytestmark = pytest.mark.timeout(1800)
+
 PAGES = {"readme": "README.md", "page": "docs/SWIFT.md"}
 
 
