@@ -261,7 +261,7 @@ typedef enum nh_ticket_status {
  *  NH_EVENT_FROZEN is not delivered by this version. */
 typedef enum nh_event_kind {
     NH_EVENT_NONE = 0,
-    /** More bytes have come. Only after nh_request_set_progress; of several that nobody took the newest is kept. */
+    /** More bytes have come, or been sent. Only after nh_request_set_progress; of several that nobody took the newest is kept. */
     NH_EVENT_PROGRESS = 1,
     /** An answer from the cache. Final unless it is stale and more follows. */
     NH_EVENT_CACHED = 2,
@@ -275,7 +275,9 @@ typedef enum nh_event_kind {
     NH_EVENT_CANCELLED = 6,
     NH_EVENT_FROZEN = 7,
     /** The program is asked something: see nh_request_set_asks and nh_answer. Never final. */
-    NH_EVENT_QUESTION = 8
+    NH_EVENT_QUESTION = 8,
+    /** A piece of the answer's body: data. Only after nh_request_save_to_events. Never final. */
+    NH_EVENT_DATA = 9
 } nh_event_kind;
 
 /** What the program may be asked while its request is under way. The numbers are bits, for nh_request_set_asks. */
@@ -568,8 +570,8 @@ typedef struct nh_event {
     int32_t http_status;
     /** After how many seconds it makes sense to ask again; -1 when nobody knows. */
     int32_t retry_after;
-    /** Bytes of the body that are there, and those that there will be; -1 when that isn't known. Of images: of the body that
-     *  they were made from. */
+    /** Bytes of the body that are there, or have been sent (is_upload), and those that there will be; -1 when that isn't known.
+     *  Of images: of the body that they were made from. */
     int64_t bytes_done;
     int64_t bytes_total;
     /** What happened; of a question, the URL that it is about; NULL with an answer. */
@@ -581,8 +583,11 @@ typedef struct nh_event {
     size_t image_count;
     /** What is asked, or NH_ASK_NOTHING. */
     nh_question question;
-    /** Always 0. */
-    uint32_t reserved;
+    /** Of NH_EVENT_PROGRESS: 1 when it tells of the request's body, 0 when of the answer's. */
+    int32_t is_upload;
+    /** Of NH_EVENT_DATA: data_size bytes; bytes_done counts them and those before. Else NULL. */
+    void *data;
+    size_t data_size;
 } nh_event;
 
 /** Called by nh_dispatch, on the thread that called it, for one event. What the event still owns when it returns is given
@@ -903,6 +908,82 @@ nh_status nh_request_add_header(nh_request *request, const char *name, const cha
 nh_status nh_request_set_body(nh_request *request, const void *body, size_t size);
 
 /**
+ * Sends a file's bytes as the body, read while they are sent: no more than a piece of it is ever in memory. Say what they
+ * are with a Content-Type header.
+ *
+ * @param path  Looked at when the request is used: one that is missing, or no regular file, is NH_IO then, and so is one
+ *              that has changed by the time that it is sent. NULL for none.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_body_file(nh_request *request, const char *path);
+
+/**
+ * Adds a field or some bytes to a form (multipart/form-data), which is then the body.
+ *
+ * @param name       The field's name. Quotes and line breaks are escaped as browsers do.
+ * @param data       `size` bytes, copied.
+ * @param file_name  What they are called as a file; NULL for a plain field.
+ * @param type       Their Content-Type; NULL for none, and for application/octet-stream with a file name.
+ * @return NH_OK; NH_INVALID. A type that can't be sent is NH_BAD_HEADER when the request is used.
+ */
+nh_status nh_request_add_form_data(nh_request *request, const char *name, const void *data, size_t size,
+                                   const char *file_name, const char *type);
+
+/**
+ * Adds a file to a form (multipart/form-data), read while it is sent, as nh_request_set_body_file does.
+ *
+ * @param name       The field's name.
+ * @param file_name  What it is called there; NULL for its own name.
+ * @param type       Its Content-Type; NULL for application/octet-stream.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_add_form_file(nh_request *request, const char *name, const char *path, const char *file_name,
+                                   const char *type);
+
+/**
+ * Adds a field to the body, encoded as browsers send plain forms (application/x-www-form-urlencoded); the Content-Type says
+ * so unless the request has one.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_add_field(nh_request *request, const char *name, const char *value);
+
+/**
+ * Saves the answer, while it comes, to a file, which has its name only once it is complete; a file that was there is replaced
+ * then. May be called for several files, and with the other nh_request_save_to functions: each gets all of the answer.
+ * What is saved may be larger than the cache's max_bytes, and is limited only by nh_request_set_max_bytes; the response has
+ * the body, and the cache keeps it, only up to the cache's. Answers
+ * that are no success are saved nowhere. When a transfer breaks off and can be gone on with, what is there stays in a
+ * hidden file beside the first file, and the next request for it goes on there, in any process (nh_request_set_resume).
+ *
+ * @param append  1: the answer is added to the end of the file, all of it or nothing.
+ * @return NH_OK; NH_INVALID. The request fails with NH_NO_SPACE on a full disk and with NH_IO when the file can't be written.
+ */
+nh_status nh_request_save_to_file(nh_request *request, const char *path, int32_t append);
+
+/**
+ * Writes the answer, while it comes, to a descriptor. What that doesn't take holds the transfer up, and nothing else. It is
+ * copied when the request is used: it may be closed after that.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_save_to_descriptor(nh_request *request, int32_t descriptor);
+
+/**
+ * Gives the answer in pieces, as NH_EVENT_DATA. While more than a mebibyte waits to be taken, nothing more comes.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_save_to_events(nh_request *request);
+
+/**
+ * Sets whether a file whose transfer broke off is kept, hidden, to be gone on with: 1, the default, for yes, 0 for no.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_resume(nh_request *request, int32_t resume);
+
+/**
  * Sets user and password, sent as Basic credentials to the origin of the URL and to no other.
  *
  * @return NH_OK; NH_INVALID.
@@ -1049,7 +1130,7 @@ nh_status nh_request_set_retries(nh_request *request, int32_t retries);
 nh_status nh_request_set_max_bytes(nh_request *request, int64_t bytes);
 
 /**
- * Sets whether NH_EVENT_PROGRESS is delivered: 1 for yes, 0, the default, for no.
+ * Sets whether NH_EVENT_PROGRESS is delivered, of what is sent and of what comes: 1 for yes, 0, the default, for no.
  *
  * @return NH_OK; NH_INVALID.
  */

@@ -48,12 +48,122 @@ public func nhRequestAddHeader(
 public func nhRequestSetBody(_ request: nh_request_ref?, _ body: UnsafeRawPointer?, _ size: UInt) -> nh_status
 {
   changing(request) { (draft) throws(NuthatchError) in
-    guard body != nil || size == 0 else { throw .null("body") }
-    guard let count = Int(exactly: size) else {
-      throw NuthatchError(.invalid, "size is larger than any object")
-    }
-    draft.request.body = Array(UnsafeRawBufferPointer(start: body, count: count))
+    draft.request.body = try copied(body, size, "body")
   }
+}
+
+/// Sends a file's bytes as the body, read while they are sent: no more than a piece of it is ever in memory. Say what they
+/// are with a Content-Type header.
+///
+/// @param path  Looked at when the request is used: one that is missing, or no regular file, is NH_IO then, and so is one
+///              that has changed by the time that it is sent. NULL for none.
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_body_file")
+public func nhRequestSetBodyFile(_ request: nh_request_ref?, _ path: UnsafePointer<CChar>?) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.request.upload = try given(path, "path").map { .file($0) }
+  }
+}
+
+/// Adds a field or some bytes to a form (multipart/form-data), which is then the body.
+///
+/// @param name       The field's name. Quotes and line breaks are escaped as browsers do.
+/// @param data       `size` bytes, copied.
+/// @param file_name  What they are called as a file; NULL for a plain field.
+/// @param type       Their Content-Type; NULL for none, and for application/octet-stream with a file name.
+/// @return NH_OK; NH_INVALID. A type that can't be sent is NH_BAD_HEADER when the request is used.
+@_cdecl("nh_request_add_form_data")
+public func nhRequestAddFormData(
+  _ request: nh_request_ref?, _ name: UnsafePointer<CChar>?, _ data: UnsafeRawPointer?, _ size: UInt,
+  _ file_name: UnsafePointer<CChar>?, _ type: UnsafePointer<CChar>?
+) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    let part = FormPart(
+      try string(name, "name"), bytes: try copied(data, size, "data"),
+      fileName: try given(file_name, "file_name"), type: try given(type, "type"))
+    draft.request.addToForm(part)
+  }
+}
+
+/// Adds a file to a form (multipart/form-data), read while it is sent, as nh_request_set_body_file does.
+///
+/// @param name       The field's name.
+/// @param file_name  What it is called there; NULL for its own name.
+/// @param type       Its Content-Type; NULL for application/octet-stream.
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_add_form_file")
+public func nhRequestAddFormFile(
+  _ request: nh_request_ref?, _ name: UnsafePointer<CChar>?, _ path: UnsafePointer<CChar>?,
+  _ file_name: UnsafePointer<CChar>?, _ type: UnsafePointer<CChar>?
+) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    let part = FormPart(
+      try string(name, "name"), file: try string(path, "path"), fileName: try given(file_name, "file_name"),
+      type: try given(type, "type"))
+    draft.request.addToForm(part)
+  }
+}
+
+/// Adds a field to the body, encoded as browsers send plain forms (application/x-www-form-urlencoded); the Content-Type says
+/// so unless the request has one.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_add_field")
+public func nhRequestAddField(
+  _ request: nh_request_ref?, _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?
+) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    let field = Upload.urlEncoded([(try string(name, "name"), try string(value, "value"))])
+    draft.request.body += (draft.request.body.isEmpty ? [] : [UInt8(ascii: "&")]) + field
+    draft.request.setMissing("Content-Type", "application/x-www-form-urlencoded")
+  }
+}
+
+/// Saves the answer, while it comes, to a file, which has its name only once it is complete; a file that was there is replaced
+/// then. May be called for several files, and with the other nh_request_save_to functions: each gets all of the answer.
+/// What is saved may be larger than the cache's max_bytes, and is limited only by nh_request_set_max_bytes; the response has
+/// the body, and the cache keeps it, only up to the cache's. Answers
+/// that are no success are saved nowhere. When a transfer breaks off and can be gone on with, what is there stays in a
+/// hidden file beside the first file, and the next request for it goes on there, in any process (nh_request_set_resume).
+///
+/// @param append  1: the answer is added to the end of the file, all of it or nothing.
+/// @return NH_OK; NH_INVALID. The request fails with NH_NO_SPACE on a full disk and with NH_IO when the file can't be written.
+@_cdecl("nh_request_save_to_file")
+public func nhRequestSaveToFile(
+  _ request: nh_request_ref?, _ path: UnsafePointer<CChar>?, _ append: Int32
+) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    let path = try string(path, "path")
+    draft.request.saveTo.append(append == 0 ? .file(path) : .appended(path))
+  }
+}
+
+/// Writes the answer, while it comes, to a descriptor. What that doesn't take holds the transfer up, and nothing else. It is
+/// copied when the request is used: it may be closed after that.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_save_to_descriptor")
+public func nhRequestSaveToDescriptor(_ request: nh_request_ref?, _ descriptor: Int32) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    guard descriptor >= 0 else { throw NuthatchError(.invalid, "descriptor is negative") }
+    draft.request.saveTo.append(.descriptor(descriptor))
+  }
+}
+
+/// Gives the answer in pieces, as NH_EVENT_DATA. While more than a mebibyte waits to be taken, nothing more comes.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_save_to_events")
+public func nhRequestSaveToEvents(_ request: nh_request_ref?) -> nh_status {
+  changing(request) { if !$0.request.saveTo.contains(.events) { $0.request.saveTo.append(.events) } }
+}
+
+/// Sets whether a file whose transfer broke off is kept, hidden, to be gone on with: 1, the default, for yes, 0 for no.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_resume")
+public func nhRequestSetResume(_ request: nh_request_ref?, _ resume: Int32) -> nh_status {
+  changing(request) { $0.request.resumes = resume != 0 }
 }
 
 /// Sets user and password, sent as Basic credentials to the origin of the URL and to no other.
@@ -256,7 +366,7 @@ public func nhRequestSetMaxBytes(_ request: nh_request_ref?, _ bytes: Int64) -> 
   changing(request) { $0.request.maxBytes = given(limit: bytes) }
 }
 
-/// Sets whether NH_EVENT_PROGRESS is delivered: 1 for yes, 0, the default, for no.
+/// Sets whether NH_EVENT_PROGRESS is delivered, of what is sent and of what comes: 1 for yes, 0, the default, for no.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_progress")
@@ -325,6 +435,16 @@ public func nhRequestSetQuiet(_ request: nh_request_ref?, _ quiet: Int32) -> nh_
 @_cdecl("nh_request_release")
 public func nhRequestRelease(_ request: nh_request_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try remove(request, .request) }
+}
+
+private func copied(_ bytes: UnsafeRawPointer?, _ size: UInt, _ name: String) throws(NuthatchError)
+  -> [UInt8]
+{
+  guard bytes != nil || size == 0 else { throw .null(name) }
+  guard let count = Int(exactly: size) else {
+    throw NuthatchError(.invalid, "size is larger than any object")
+  }
+  return Array(UnsafeRawBufferPointer(start: bytes, count: count))
 }
 
 private func changing(_ handle: OpaquePointer?, _ body: (inout Draft) throws(NuthatchError) -> Void)

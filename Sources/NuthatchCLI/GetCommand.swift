@@ -10,19 +10,28 @@ enum GetCommand: Command {
       Option(
         "output", letter: "o", value: "FILE",
         "write the body to FILE; - is standard output, the default; repeatable"),
+      Option("append", "add to the end of each FILE"),
+      Option("no-resume", "leave nothing of a transfer that breaks off, to be gone on with by the next"),
       Option(
         "size", letter: "s", value: "N[xM]",
         "write a picture that fits a box of N by N or N by M pixels, never enlarged"),
     ] + FetchOptions.pictures + [
-      Option("method", letter: "X", value: "METHOD", "the method (GET; POST with --data)"),
+      Option("method", letter: "X", value: "METHOD", "the method (GET; POST with --data, --json and --form)"),
       Option(
         "data", letter: "d", value: "DATA",
-        "send DATA as the body; @FILE reads it from FILE, @- from standard input"),
+        "send DATA as the body; @FILE sends that file, @- what standard input has; repeated ones are joined by &"
+      ),
+      Option("json", value: "DATA", "send DATA, @FILE or @- as JSON"),
+      Option(
+        "form", letter: "F", value: "NAME=VALUE",
+        "send a form (multipart); NAME=@FILE[;type=TYPE][;filename=NAME] sends a file; repeatable"),
       FetchOptions.user,
       Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
     ] + FetchOptions.network + FetchOptions.store
   static let details = """
-    A file gets its name only when it is complete; until then it does not exist or is the old one. When the server
+    A file gets its name only when it is complete; until then it does not exist or is the old one. It may be of any
+    size. What has come when a transfer breaks off stays in a hidden file (.NAME.nuthatch-part), where the next get of the
+    same URL goes on if the server says that it is still the same. When the server
     answers with a status of 400 or more, files stay untouched; standard output gets what the server said.
 
     With --size, FILE must end in .png, .jpg or .jpeg, and is written as that; standard output gets a PNG. JPEG and PNG
@@ -35,7 +44,8 @@ enum GetCommand: Command {
       nuthatch get https://example.org/a.jpg -o a.jpg
       nuthatch get --size 256 https://example.org/a.jpg -o thumbnail.png
       nuthatch get --header 'Accept: application/json' https://example.org/api | less
-      nuthatch get --data @form.json -H 'Content-Type: application/json' https://example.org/api
+      nuthatch get --json '{"name": "nut"}' https://example.org/api
+      nuthatch get --form title=Nut --form picture=@nut.jpg https://example.org/upload
 
     """
 
@@ -69,16 +79,17 @@ enum GetCommand: Command {
     request.key = arguments.key?.key(for: url)
     request.ignoreQuery = arguments.has("ignore-query")
     request.priority = try arguments.whole("priority", -10...10) ?? 0
-    if let data = arguments.value("data") {
-      request.method = "POST"
-      request.body = data.hasPrefix("@") ? try InputFile.read(String(data.dropFirst())) : Array(data.utf8)
-      if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
-        request.headers.append(("Content-Type", "application/x-www-form-urlencoded"))
-      }
-    }
+    try SentBody.add(arguments, to: &request)
     if let method = arguments.value("method") { request.method = method }
     request.user = arguments.user
     try addPicture(arguments, &request)
+    if try arguments.boxes().isEmpty {
+      request.saveTo = ResponseWriter.names(arguments).map { name in
+        name == "-" ? .descriptor(1) : arguments.has("append") ? .appended(name) : .file(name)
+      }
+      request.maxBytes = try arguments.bytes("max-bytes")
+      request.resumes = !arguments.has("no-resume")
+    }
     return request
   }
 
@@ -89,7 +100,7 @@ enum GetCommand: Command {
     guard boxes.count == 1 else { throw UsageError("get: one size at a time; prefetch takes several") }
     request.allowTruncated = arguments.has("allow-truncated")
     request.earlyStop = arguments.has("early-stop")
-    if request.method == "GET", request.body.isEmpty { return request.boxes = boxes }
+    if request.method == "GET", request.body.isEmpty, request.upload == nil { return request.boxes = boxes }
     if !request.headers.contains(where: { $0.name.lowercased() == "accept" }) {
       request.headers.append(("Accept", Cache.pictureAccept))
     }
@@ -124,10 +135,14 @@ enum GetCommand: Command {
     switch outcome {
     case .failure(let error):
       if let code = Interruption.exitCode { return code }
-      return report(error, error.code == .outOfMemory || error.code == .internal ? .failure : .notFetched)
+      if Terminal.isOutputClosed { return .closedPipe }
+      let isOurs = [.outOfMemory, .internal, .noSpace, .io].contains(error.code)
+      return report(error, isOurs ? .failure : .notFetched)
     case .success(.picture(let image)):
       return end(writer.write(image), .success)
     case .success(.response(let response)):
+      // What is a success has been saved while it came.
+      if response.isSuccess, !writer.makesPicture { return .success }
       guard response.status >= 400 else { return end(writer.write(response), .success) }
       Terminal.complain("nuthatch: get: HTTP \(response.status) \(response.reason): \(response.finalURL)\n")
       return end(writer.writeErrorPage(response), .notFetched)
@@ -144,6 +159,11 @@ enum GetCommand: Command {
   }
 
   private static func report(_ error: NuthatchError, _ code: ExitCode) -> ExitCode {
+    let descriptor = "descriptor 1"
+    if error.message.hasPrefix(descriptor) {
+      Terminal.complain("nuthatch: standard output\(error.message.dropFirst(descriptor.count))\n")
+      return code
+    }
     Terminal.complain("nuthatch: get: \(error)\n")
     return code
   }

@@ -21,11 +21,17 @@ struct ResponseWriter {
       return options
     }
     var files: [(name: String, format: EncodedFormat)] = []
-    for name in arguments.has("output") ? arguments.values("output") : ["-"] {
+    for name in Self.names(arguments) {
       files.append((name, image == nil ? .png() : try ResponseWriter.format(of: name)))
     }
     self.files = files
   }
+
+  static func names(_ arguments: ParsedArguments) -> [String] {
+    arguments.has("output") ? arguments.values("output") : ["-"]
+  }
+
+  var makesPicture: Bool { image != nil }
 
   func write(_ response: Response) -> Outcome {
     guard let image else {

@@ -40,6 +40,12 @@ enum Terminal {
     _ = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO, heedsSignals: false) }
   }
 
+  /// Whether nobody reads standard output any more.
+  static var isOutputClosed: Bool {
+    var entry = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+    return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLERR) != 0
+  }
+
   /// Writes bytes to standard output. nil, or the exit code of what kept it from that: quietly when nobody reads
   /// any more, with a message when the disk is full.
   static func write(_ bytes: UnsafeRawBufferPointer) -> ExitCode? {

@@ -53,9 +53,23 @@ public final class Cache: Sendable {
   public func submit(_ request: Request) throws(NuthatchError) -> Ticket {
     try checkUsable()
     if let image = shown(for: request) { return answered(request, image) }
+    guard request.saveTo.isEmpty else { return try submitDownload(request) }
+    return try start(request)
+  }
+
+  private func submitDownload(_ request: Request) throws(NuthatchError) -> Ticket {
+    var request = request
+    request.download = try Download(request, options)
+    request.delivery = .fresh
+    return try start(request)
+  }
+
+  private func start(_ request: Request) throws(NuthatchError) -> Ticket {
     if let local = try LocalRequest(request, options) {
       let ticket = try register(request)
-      LocalErrand(request: local, ticket: ticket, shared: shared, runtime: runtime).start()
+      LocalErrand(
+        request: local, ticket: ticket, download: request.download, shared: shared, runtime: runtime
+      ).start()
       return ticket
     }
     let plan = try RequestPlan(request, options, shelf)

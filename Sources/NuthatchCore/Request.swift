@@ -10,6 +10,14 @@ public struct Request: Sendable {
   public var headers: [(name: String, value: String)] = []
   /// What is sent with it; say what it is with a `Content-Type` header.
   public var body: [UInt8] = []
+  /// What is sent in the place of `body`: a file or a form, read while it is sent. None.
+  public var upload: Upload?
+  /// Where the answer goes while it comes; nowhere, so that it is in the response. What is saved may be of any size, unless
+  /// `maxBytes` is given here; the response has the body, and the cache keeps it, only up to the cache's `maxBytes`.
+  public var saveTo: [Sink] = []
+  /// Whether what is left of a file when a transfer breaks off is kept beside it, hidden, to be gone on with by the next
+  /// request for it, in any process. Yes.
+  public var resumes = true
   /// Basic credentials; they stay with the origin of `url`.
   public var user: (name: String, password: String)?
 
@@ -49,10 +57,12 @@ public struct Request: Sendable {
   public var retries: Int?
   /// The largest body that is taken. nil: the cache's own.
   public var maxBytes: Int64?
-  /// Whether `progress` events are delivered. Off.
+  /// Whether `progress` events are delivered, of what is sent and of what comes. Off.
   public var reportsProgress = false
   /// What the program wants to be asked (`Question`). Nothing.
   public var asks: Set<Question.Kind> = []
+  /// What becomes of `saveTo`, once it is submitted.
+  var download: Download?
   /// What it inherits beyond the cache's own; from `Site.request`.
   var site: Site?
 

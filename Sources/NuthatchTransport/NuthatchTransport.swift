@@ -12,6 +12,8 @@ package struct TransferRequest: Sendable {
   package var method = "GET"
   package var headers = HeaderFields()
   package var body: [UInt8] = []
+  /// What few requests have.
+  package var extras: TransferExtras?
   /// The longest time without a byte in either direction, in nanoseconds; nil waits for ever.
   package var silence: Int64?
   /// What counts as too slow, from the first byte of the answer on; without `silence` nothing does.
@@ -46,6 +48,8 @@ package struct TransferRequest: Sendable {
 /// What a sink wants after what it was shown.
 package enum TransferVerdict: Sendable {
   case goOn
+  /// No more until `Transport.resume`; what is there already may still come.
+  case hold
   /// Ends the transfer at this byte; `finished` follows with the fault `.stopped`.
   case stop
 }
@@ -54,12 +58,18 @@ package enum TransferVerdict: Sendable {
 package protocol TransferSink: AnyObject, Sendable {
   /// A 1xx answer, before the real one.
   func interim(_ head: ResponseHead)
+  /// So many bytes of the request's body have been sent; of one that has to be sent again, from the beginning.
+  func sent(_ bytes: Int64)
   /// As it was sent: `Content-Length` is that of the coded body, `Content-Encoding` names a coding that may be gone.
   func head(_ head: ResponseHead) -> TransferVerdict
   /// Some decoded bytes of the body, valid during the call only.
   func body(_ bytes: UnsafeRawBufferPointer) -> TransferVerdict
   /// The last call of every transfer but a cancelled one. `fault` is nil when the answer came whole.
   func finished(_ fault: TransportFault?, _ timings: TransferTimings)
+}
+
+extension TransferSink {
+  package func sent(_ bytes: Int64) {}
 }
 
 /// Where one transfer's time went, in microseconds from its start (0 where a phase didn't happen), and what it was.

@@ -1,4 +1,5 @@
 import CSystem
+import Glibc
 
 /// One exchange under way: an easy handle and what has come so far. Confined to the loop's thread.
 final class Transfer {
@@ -16,6 +17,7 @@ final class Transfer {
   var headerList: UnsafeMutablePointer<curl_slist>?
   var resolveList: UnsafeMutablePointer<curl_slist>?
   var bodyCopy: UnsafeMutablePointer<UInt8>?
+  var reader: BodyReader?
   let errorBuffer: UnsafeMutablePointer<CChar>
   let socketRules: UnsafeMutablePointer<nhs_socket_rules>
 
@@ -29,6 +31,10 @@ final class Transfer {
 
   private var parser = ResponseHeadParser()
   private var head: ResponseHead?
+  /// The head of an answer after which libcurl may ask once more by itself: what comes next says whether it does.
+  private var held: ResponseHead?
+  /// Whether nothing is to come, because the sink has no room.
+  private var isHeld = false
   private var decoder: ContentDecoder?
   private var wireBytes: Int64 = 0
   private var bodyBytes: Int64 = 0
@@ -69,6 +75,7 @@ final class Transfer {
     resolveList = nil
     bodyCopy?.deallocate()
     bodyCopy = nil
+    reader = nil
   }
 }
 
@@ -119,6 +126,10 @@ extension Transfer {
 extension Transfer {
   fileprivate func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
     noteBytes(line.count)
+    if held != nil, line.starts(with: "HTTP/".utf8) {
+      held = nil
+      parser = ResponseHeadParser()
+    }
     do {
       switch try parser.take(line) {
       case .more, .trailer: return true
@@ -128,7 +139,10 @@ extension Transfer {
       case .head(let head):
         _ = try head.contentLength()
         try head.checkTransferCoding(passingUnknown: request.passesUnknownCodings)
-        self.head = head
+        if mayAskAgain(after: head) {
+          held = head
+          return true
+        }
         return begin(head)
       }
     } catch {
@@ -137,7 +151,19 @@ extension Transfer {
     }
   }
 
+  /// Whether libcurl may repeat the request on its own: without `Expect`, where the server refuses that.
+  private func mayAskAgain(after head: ResponseHead) -> Bool {
+    head.status == 417 && request.extras?.upload != nil
+  }
+
+  private func releaseHeld() -> Bool {
+    guard let head = held else { return true }
+    held = nil
+    return begin(head)
+  }
+
   private func begin(_ head: ResponseHead) -> Bool {
+    self.head = head
     if head.mayHaveBody(method: request.method) {
       do {
         decoder = try ContentDecoder.forAnswer(head)
@@ -151,6 +177,7 @@ extension Transfer {
 
   fileprivate func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
     noteBytes(bytes.count)
+    guard releaseHeld() else { return false }
     wireBytes += Int64(bytes.count)
     guard let decoder else { return deliver(bytes) }
     do {
@@ -177,6 +204,17 @@ extension Transfer {
     guard total != uploaded else { return }
     noteBytes(Int(clamping: max(0, total - uploaded)))
     uploaded = total
+    sink.sent(total)
+  }
+
+  /// Gives libcurl what it is to send.
+  fileprivate func provide(_ room: UnsafeMutableRawBufferPointer) -> Int? {
+    do throws(TransportFault) {
+      return try reader?.read(into: room)
+    } catch {
+      verdict = error
+      return nil
+    }
   }
 
   private func noteBytes(_ count: Int) {
@@ -186,7 +224,14 @@ extension Transfer {
   }
 
   private func obey(_ wish: TransferVerdict) -> Bool {
-    if case .goOn = wish { return true }
+    switch wish {
+    case .goOn: return true
+    case .hold:
+      isHeld = true
+      curl_easy_pause(easy, CURLPAUSE_RECV)
+      return true
+    case .stop: break
+    }
     verdict = TransportFault(.stopped, "stopped")
     return false
   }
@@ -196,6 +241,7 @@ extension Transfer {
 
 extension Transfer {
   func outcome(of code: CURLcode) -> TransportFault? {
+    if code == CURLE_OK { _ = releaseHeld() }
     if let verdict { return verdict }
     guard code != CURLE_OK else { return outcomeOfWhole() }
     if code == CURLE_OUT_OF_MEMORY, head == nil, timings().firstByte > 0 {
@@ -220,7 +266,8 @@ extension Transfer {
   }
 
   func judgePace(at now: Int64, silence: Int64) -> (lapse: TransferPace.Lapse?, next: Int64) {
-    pace.judge(at: now, silence: silence, slowness: request.slowness)
+    if isHeld { pace.rest(at: now) }
+    return pace.judge(at: now, silence: silence, slowness: request.slowness)
   }
 
   /// Whether this is, or may turn out to be, one of several streams of a connection.
@@ -228,9 +275,18 @@ extension Transfer {
     request.url.scheme == .https && (head == nil || httpVersion == .http2)
   }
 
+  /// Lets a transfer go on that was held up. False when it wasn't.
+  func goOn() -> Bool {
+    guard isHeld else { return false }
+    isHeld = false
+    pace.rest(at: nhs_monotonic_ns())
+    curl_easy_pause(easy, CURLPAUSE_CONT)
+    return true
+  }
+
   /// Makes libcurl look into its buffers for this stream, which it does after a pause.
   func lookAgain() {
-    guard facts.address != nil else { return }
+    guard facts.address != nil, !isHeld else { return }
     curl_easy_pause(easy, CURLPAUSE_RECV)
     curl_easy_pause(easy, CURLPAUSE_CONT)
   }
@@ -310,6 +366,22 @@ func bodyArrived(
   bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
   deliver(bytes, size &* count, context) { $0.takeBody($1) }
+}
+
+/// libcurl reads CURL_READFUNC_ABORT, a macro that Swift does not see, as "end this transfer".
+func bodyWanted(
+  room: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
+) -> Int {
+  guard let context else { return 0x1000_0000 }
+  let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+  return transfer.provide(UnsafeMutableRawBufferPointer(start: room, count: size &* count)) ?? 0x1000_0000
+}
+
+/// Only from the beginning is a body ever read again.
+func bodyMoved(context: UnsafeMutableRawPointer?, offset: curl_off_t, origin: Int32) -> Int32 {
+  guard let context, origin == SEEK_SET else { return CURL_SEEKFUNC_FAIL }
+  let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+  return transfer.reader?.seek(to: Int64(offset)) == true ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
 }
 
 func progressMade(

@@ -49,6 +49,15 @@ extension Transfer {
   private func configureMethod(_ setter: OptionSetter) {
     if request.method == "HEAD" {
       setter.set(CURLOPT_NOBODY, 1)
+    } else if let upload = request.extras?.upload {
+      reader = BodyReader(upload)
+      let context = Unmanaged.passUnretained(self).toOpaque()
+      setter.set(CURLOPT_POST, 1)
+      setter.note(nhs_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(upload.count)))
+      setter.note(nhs_easy_set_read_callback(easy, bodyWanted, context))
+      setter.note(nhs_easy_set_seek_callback(easy, bodyMoved, context))
+      if request.method != "POST" { setter.set(CURLOPT_CUSTOMREQUEST, request.method) }
+      watchUpload(setter)
     } else if !request.body.isEmpty || request.method == "POST" {
       let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: max(request.body.count, 1))
       copy.initialize(to: 0)
@@ -59,13 +68,17 @@ extension Transfer {
       setter.set(CURLOPT_POSTFIELDS, copy)
       setter.note(nhs_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count)))
       if request.method != "POST" { setter.set(CURLOPT_CUSTOMREQUEST, request.method) }
-      // Only an upload can move without a byte coming back.
-      setter.set(CURLOPT_NOPROGRESS, 0)
-      setter.note(
-        nhs_easy_set_progress_callback(easy, progressMade, Unmanaged.passUnretained(self).toOpaque()))
+      watchUpload(setter)
     } else if request.method != "GET" {
       setter.set(CURLOPT_CUSTOMREQUEST, request.method)
     }
+  }
+
+  /// Only an upload can move without a byte coming back.
+  private func watchUpload(_ setter: OptionSetter) {
+    setter.set(CURLOPT_NOPROGRESS, 0)
+    setter.note(
+      nhs_easy_set_progress_callback(easy, progressMade, Unmanaged.passUnretained(self).toOpaque()))
   }
 
   private func configureCredentials(_ setter: OptionSetter) {
@@ -88,9 +101,10 @@ extension Transfer {
       add("Accept-Encoding: \(ContentDecoder.accepted)", setter)
     }
     // What libcurl would add to a body by itself is a claim about content that only the caller can make, and a wait.
-    if bodyCopy != nil {
+    // For what is streamed, libcurl asks with `Expect` beyond 1 MiB, and waits a second for the answer.
+    if bodyCopy != nil || reader != nil {
       if !request.headers.contains("Content-Type") { add("Content-Type:", setter) }
-      if !request.headers.contains("Expect") { add("Expect:", setter) }
+      if reader == nil, !request.headers.contains("Expect") { add("Expect:", setter) }
     }
     if headerList != nil { setter.note(nhs_easy_set_list(easy, CURLOPT_HTTPHEADER, headerList)) }
   }

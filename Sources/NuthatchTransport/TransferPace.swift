@@ -18,6 +18,13 @@ struct TransferPace {
     windowBytes += Int64(count)
   }
 
+  /// Nothing is expected to come until now.
+  mutating func rest(at now: Int64) {
+    lastByte = now
+    if windowStart != nil { windowStart = now }
+    windowBytes = 0
+  }
+
   /// What is wrong by `now`, and when to look again.
   mutating func judge(
     at now: Int64, silence: Int64, slowness: TransferRequest.Slowness

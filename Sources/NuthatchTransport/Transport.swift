@@ -65,6 +65,9 @@ package final class Transport: @unchecked Sendable {
     loop.post { self.end(id) }
   }
 
+  /// Lets a transfer go on that its sink held up (`TransferVerdict.hold`). On the loop's thread, and not from within a sink.
+  package func resume(_ id: UInt64) { if active[id]?.goOn() == true { act(-1, 0) } }
+
   /// What is known of a transfer so far; nil when it isn't under way. To be called on the loop's thread.
   package func timings(of id: UInt64) -> TransferTimings? { active[id]?.timings() }
 

@@ -94,6 +94,87 @@ static void requests(void) {
     CHECK("release request", nh_request_release(request) == NH_OK && nh_request_release(request) == NH_INVALID);
 }
 
+static void bodies(void) {
+    const char *folder = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+    char path[300];
+    snprintf(path, sizeof path, "%s/nuthatch-upload-%d", folder, (int)getpid());
+    FILE *file = fopen(path, "w");
+    fputs("hazelnuts", file);
+    fclose(file);
+    const struct { const char *what, *sent; } cases[] = {
+        {"file", "hazelnuts"}, {"form", "filename=\\\"nuthatch-upload-"}, {"fields", "a+b=%26&c="}};
+    for (int i = 0; i < 3; i++) {
+        nh_request *request = NULL;
+        nh_response *response = NULL;
+        nh_response_info info = {.struct_size = sizeof info};
+        nh_request_new(url_of(base, "/echo"), &request);
+        nh_request_set_method(request, "POST");
+        if (i == 0) CHECK("file", nh_request_set_body_file(request, path) == NH_OK);
+        if (i == 1) {
+            CHECK("form", nh_request_add_form_data(request, "kind", "nut", 3, NULL, NULL) == NH_OK &&
+                              nh_request_add_form_file(request, "file", path, NULL, "text/plain") == NH_OK);
+        }
+        if (i == 2) {
+            CHECK("fields", nh_request_add_field(request, "a b", "&") == NH_OK &&
+                                nh_request_add_field(request, "c", "") == NH_OK);
+        }
+        CHECK("body sent", nh_perform(cache, request, &response) == NH_OK);
+        nh_response_get_info(response, &info);
+        char *echo = strndup(info.body, info.body_size);
+        CHECK(cases[i].what, strstr(echo, cases[i].sent) != NULL);
+        free(echo);
+        nh_response_release(response);
+        if (i == 0) {
+            nh_request_set_body_file(request, "/does/not/exist");
+            CHECK("no such file", nh_perform(cache, request, &response) == NH_IO);
+        }
+        nh_request_release(request);
+    }
+    unlink(path);
+}
+
+static void downloads(void) {
+    const char *folder = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+    char path[300], content[2001];
+    snprintf(path, sizeof path, "%s/nuthatch-saved-%d", folder, (int)getpid());
+    nh_request *request = NULL;
+    nh_ticket *ticket = NULL;
+    nh_event event;
+    size_t told = 0, given = 0;
+    int pipes[2];
+    CHECK("pipe", pipe(pipes) == 0);
+    nh_request_new(url_of(base, "/bytes/1000?saved"), &request);
+    CHECK("save to file", nh_request_save_to_file(request, path, 1) == NH_OK);
+    CHECK("save to descriptor", nh_request_save_to_descriptor(request, pipes[1]) == NH_OK);
+    CHECK("no descriptor", nh_request_save_to_descriptor(request, -1) == NH_INVALID);
+    CHECK("save to events", nh_request_save_to_events(request) == NH_OK && nh_request_set_resume(request, 0) == NH_OK);
+    for (int i = 0; i < 2; i++) {
+        CHECK("submit", nh_submit(cache, request, &ticket) == NH_OK);
+        for (int is_final = 0; !is_final;) {
+            CHECK("event", nh_wait(ticket, 30000, &event, sizeof event) == NH_OK);
+            is_final = event.is_final;
+            if (event.kind == NH_EVENT_DATA) told += event.data_size;
+            CHECK("answer", !is_final || event.code == NH_OK);
+            nh_event_clear(&event);
+        }
+        nh_ticket_release(ticket);
+    }
+    close(pipes[1]);
+    for (ssize_t count; (count = read(pipes[0], content, sizeof content)) > 0;) given += (size_t)count;
+    close(pipes[0]);
+    CHECK("events and descriptor", told == 2000 && given == 2000);
+    FILE *file = fopen(path, "r");
+    CHECK("appended", file && fread(content, 1, sizeof content, file) == 2000);
+    if (file) fclose(file);
+    unlink(path);
+    nh_request_release(request);
+    nh_request_new(url_of(base, "/bytes/1000?full"), &request);
+    nh_response *response = NULL;
+    nh_request_save_to_file(request, "/dev/full", 0);
+    CHECK("full", nh_perform(cache, request, &response) == NH_NO_SPACE);
+    nh_request_release(request);
+}
+
 static void options(void) {
     nh_cache *other = NULL;
     nh_response *response = NULL;
@@ -180,6 +261,8 @@ int main(int count, char **arguments) {
     shorter_struct();
     errors();
     requests();
+    bodies();
+    downloads();
     options();
     interim_answers();
     files();

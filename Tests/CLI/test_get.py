@@ -4,12 +4,13 @@ import os
 import signal
 import stat
 import subprocess
+import time
 from pathlib import Path
 from typing import Dict
 
 import pytest
 from command import COMMAND, Runner, heed_signals, names
-from testserver import TestServer, answer, body, ok, redirect, script, truncated
+from testserver import LAST_CHUNK, TestServer, answer, body, chunk, ok, redirect, script, truncated
 
 
 def test_to_standard_output(server: TestServer, nuthatch: Runner) -> None:
@@ -85,6 +86,92 @@ def test_what_is_sent(server: TestServer, nuthatch: Runner, tmp_path: Path) -> N
     assert (three.method, three.body, three.values("Content-Type")) == ("PUT", b"from=a&file", ["x/y"])
     assert four.body == b"typed"
     assert five.method == "HEAD"
+
+
+def test_forms_json_and_files_are_sent(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    server.on("/a", ok("x"))
+    (tmp_path / "nut.jpg").write_bytes(b"\xff\xd8" * 1_000_000)
+    url = server.url("/a")
+    for arguments in (
+        ["--method", "POST", "--form", "title=a=b", "-F", "picture=@nut.jpg;type=image/jpeg;filename=n"],
+        ["--json", '{"a": 1}'],
+        ["--data", "a=1", "--data", "b=2"],
+        ["-d@nut.jpg", "-X", "PUT", "-H", "Content-Type: image/jpeg"],
+    ):
+        done = nuthatch("get", url, *arguments)
+        assert (done.returncode, done.stdout) == (0, b"x"), done.stderr
+    form, json, two, file = server.requests("/a")
+    assert form.method == "POST" and (form.header("Content-Type") or "").startswith("multipart/form-data; ")
+    assert b'name="title"\r\n\r\na=b\r\n' in form.body
+    assert b'name="picture"; filename="n"\r\nContent-Type: image/jpeg\r\n\r\n\xff\xd8' in form.body
+    assert (json.body, json.header("Content-Type")) == (b'{"a": 1}', "application/json")
+    assert two.body == b"a=1&b=2"
+    assert (file.method, len(file.body), file.values("Content-Type")) == ("PUT", 2_000_000, ["image/jpeg"])
+    assert nuthatch("get", url, "--form", "novalue").returncode == 2
+    assert nuthatch("get", url, "--data", "a", "--json", "1").returncode == 2
+    assert nuthatch("get", url, "--form", "f=@missing").returncode == 2
+    assert len(server.requests("/a")) == 4
+
+
+def test_a_broken_transfer_is_gone_on_with(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    content = bytes(range(256)) * 1000
+    half = script(headers=[("ETag", '"1"'), ("Content-Length", "256000")], steps=[body(content[:100_000])])
+    server.on("/a", half)
+    url = server.url("/a")
+    done = nuthatch("get", url, "-o", "file", "--retries", "0")
+    assert (done.returncode, done.stderr[:24]) == (4, b"nuthatch: get: truncated")
+    assert names(tmp_path) == [".file.nuthatch-info", ".file.nuthatch-part"]
+    server.on("/a", ok(content, etag='"1"', ranges=True))
+    assert nuthatch("get", url, "-o", "file", "-o", "copy").returncode == 0
+    assert server.requests("/a")[-1].header("Range") == "bytes=100000-"
+    assert (tmp_path / "file").read_bytes() == (tmp_path / "copy").read_bytes() == content
+    assert nuthatch("get", url, "-o", "file", "--append").returncode == 0
+    assert (tmp_path / "file").read_bytes() == content * 2
+    server.on("/b", half)
+    assert nuthatch("get", server.url("/b"), "-o", "other", "--retries", "0", "--no-resume").returncode == 4
+    assert names(tmp_path) == ["copy", "file"]
+
+
+def test_a_killed_get_is_gone_on_with(
+    server: TestServer, nuthatch: Runner, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    content = os.urandom(1 << 20) * 6
+    head = [("ETag", '"1"'), ("Content-Length", str(len(content)))]
+    gate = server.gate("never")
+    server.on("/a", script(headers=head, steps=[body(content[: 5 << 20]), gate.step]))
+    command = [COMMAND, "get", server.url("/a"), "-o", str(tmp_path / "file")]
+    with subprocess.Popen(command, env=environment) as process:
+        assert gate.wait_until_reached()
+        info = tmp_path / ".file.nuthatch-info"
+        for _ in range(3000):
+            if info.exists():
+                break
+            time.sleep(0.01)
+        process.kill()
+    server.on("/a", ok(content, etag='"1"', ranges=True))
+    assert nuthatch("get", server.url("/a"), "-o", "file").returncode == 0
+    assert int((server.requests("/a")[-1].header("Range") or "=0-")[6:-1]) >= 4 << 20
+    assert (tmp_path / "file").read_bytes() == content
+    assert names(tmp_path) == ["file"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a small file system can be mounted by root only")
+def test_a_full_disk_is_an_error_and_leaves_nothing(
+    server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(small)], check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        server.on("/announced", ok(bytes(2 << 20), etag='"1"'))
+        server.on("/chunked", script(headers=[("ETag", '"1"')], steps=[chunk(bytes(2 << 20)), LAST_CHUNK]))
+        for path in ("/announced", "/chunked"):
+            done = nuthatch("get", server.url(path), "-o", "small/file")
+            assert (done.returncode, done.stderr[:23]) == (1, b"nuthatch: get: no_space")
+            assert names(small) == []
+    finally:
+        subprocess.run(["umount", "-l", str(small)], check=True)
 
 
 def test_limits(server: TestServer, nuthatch: Runner) -> None:

@@ -17,12 +17,15 @@ import Testing
     ("partition", { $0.partition = "p" }), ("timeout", { $0.timeout = Request.Limit.none }),
     ("deadline", { $0.deadline = .milliseconds(9) }), ("retries", { $0.retries = 9 }),
     ("maxBytes", { $0.maxBytes = 9 }),
+    ("upload", { $0.upload = .file("/f") }), ("saveTo", { $0.saveTo = [.events] }),
+    ("resumes", { $0.resumes = false }),
     ("reportsProgress", { $0.reportsProgress = true }), ("asks", { $0.asks = [.headers] }),
   ]
 
   @Test("know every field of a request")
   func fields() {
-    let known = Self.changes.map(\.field) + ["url", "key", "ignoreQuery", "priority", "tag", "site"]
+    let known =
+      Self.changes.map(\.field) + ["url", "key", "ignoreQuery", "priority", "tag", "site", "download"]
     #expect(Mirror(reflecting: Request(Self.url)).children.compactMap(\.label).sorted() == known.sorted())
   }
 

@@ -42,7 +42,7 @@ struct Connection {
     let early: Script? = if case .scripts(let scripts, _) = route { scripts[0] } else { nil }
     let readsBody = early?.readsBody ?? true
     if readsBody {
-      let failure = readBody(of: &request, &reader)
+      let failure = readBody(of: &request, &reader, answersExpect: early?.answersExpect ?? true)
       if let failure {
         _ = core.monitor.access { record(request, exchange, in: &$0, outcome: .clientLeft) }
         throw failure
@@ -55,10 +55,10 @@ struct Connection {
     return readsBody || ending == .reset ? ending : .closeUnread
   }
 
-  private func readBody(of request: inout ReceivedRequest, _ reader: inout RequestReader) -> RequestReader
-    .Failure?
-  {
-    if request.headers["Expect"]?.lowercased() == "100-continue", !reader.hasMore {
+  private func readBody(
+    of request: inout ReceivedRequest, _ reader: inout RequestReader, answersExpect: Bool = true
+  ) -> RequestReader.Failure? {
+    if answersExpect, request.headers["Expect"]?.lowercased() == "100-continue", !reader.hasMore {
       _ = sendAll(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)[...], to: descriptor)
     }
     let (body, failure) = reader.body(of: request)

@@ -19,7 +19,7 @@ struct Control {
     POST /_control/host        {"state": "down" | "up", "resetNext": 1} (down: control connections stay open)
     S: {"status": 200, "reason": "OK", "version": "HTTP/1.1", "headers": [["Name", "value"], ...], "body": DATA,
         "steps": [STEP, ...], "sendsHead": true, "framing": "automatic" | "untilClose" | "keepOpen",
-        "answersConditions": false, "answersRanges": false, "readsBody": true}, everything may be left out
+        "answersConditions": false, "answersRanges": false, "readsBody": true, "answersExpect": true}, everything may be left out
     STEP: "head" | "lastChunk" | "reset" | "close" | {"headPart": 9} | {"bytes": DATA} | {"chunk": DATA}
         | {"badChunk": DATA} | {"raw": DATA} | {"fill": {"count": 9, "byte": 0}} | {"lastChunk": HEADERS}
         | {"drip": {"bytes": DATA, "piece": 1, "milliseconds": 9}} | {"dripHead": {"piece": 1, "milliseconds": 9}}

@@ -1,7 +1,7 @@
 extension Script: Codable {
   private enum Key: String, CodingKey {
     case status, reason, version, headers, steps, body, sendsHead, framing, answersConditions, answersRanges
-    case readsBody
+    case readsBody, answersExpect
   }
 
   /// Everything may be left out; `body` is short for one `bytes` step after the others.
@@ -19,6 +19,7 @@ extension Script: Codable {
     answersConditions = try container.decodeIfPresent(Bool.self, forKey: .answersConditions) ?? false
     answersRanges = try container.decodeIfPresent(Bool.self, forKey: .answersRanges) ?? false
     readsBody = try container.decodeIfPresent(Bool.self, forKey: .readsBody) ?? readsBody
+    answersExpect = try container.decodeIfPresent(Bool.self, forKey: .answersExpect) ?? answersExpect
   }
 
   /// Writes every part.
@@ -34,6 +35,7 @@ extension Script: Codable {
     try container.encode(answersConditions, forKey: .answersConditions)
     try container.encode(answersRanges, forKey: .answersRanges)
     try container.encode(readsBody, forKey: .readsBody)
+    try container.encode(answersExpect, forKey: .answersExpect)
   }
 }
 

@@ -33,12 +33,15 @@ public struct Script: Sendable, Equatable {
   public var answersRanges: Bool
   /// False: answer without reading the request's body, then close. True by default; functions always get the body.
   public var readsBody: Bool
+  /// False: no `100 Continue` for a client that waits for it. True by default.
+  public var answersExpect: Bool
 
   /// Every part has a default.
   public init(
     status: Int = 200, reason: String? = nil, version: String = "HTTP/1.1", headers: HeaderLines = [:],
     steps: [Step] = [], sendsHead: Bool = true, framing: Framing = .automatic,
-    answersConditions: Bool = false, answersRanges: Bool = false, readsBody: Bool = true
+    answersConditions: Bool = false, answersRanges: Bool = false, readsBody: Bool = true,
+    answersExpect: Bool = true
   ) {
     self.status = status
     self.reason = reason
@@ -50,6 +53,7 @@ public struct Script: Sendable, Equatable {
     self.answersConditions = answersConditions
     self.answersRanges = answersRanges
     self.readsBody = readsBody
+    self.answersExpect = answersExpect
   }
 
   /// How the end of a body is made known.

@@ -14,7 +14,8 @@ struct ScriptCodingTests {
         .lastChunk(["T": "1"]), .badChunk(text: "zz"), .raw([13, 10]), .interim(103, ["L": "x"]), .wait("g"),
         .pause(milliseconds: 4), .reset, .close,
       ],
-      sendsHead: false, framing: .keepOpen, answersConditions: true, answersRanges: true, readsBody: false)
+      sendsHead: false, framing: .keepOpen, answersConditions: true, answersRanges: true, readsBody: false,
+      answersExpect: false)
     let text = String(decoding: try JSON.encoded(script), as: UTF8.self)
     #expect(try Script(json: text) == script)
   }

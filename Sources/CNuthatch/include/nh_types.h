@@ -84,7 +84,7 @@ typedef enum nh_ticket_status {
  *  NH_EVENT_FROZEN is not delivered by this version. */
 typedef enum nh_event_kind {
     NH_EVENT_NONE = 0,
-    /** More bytes have come. Only after nh_request_set_progress; of several that nobody took the newest is kept. */
+    /** More bytes have come, or been sent. Only after nh_request_set_progress; of several that nobody took the newest is kept. */
     NH_EVENT_PROGRESS = 1,
     /** An answer from the cache. Final unless it is stale and more follows. */
     NH_EVENT_CACHED = 2,
@@ -98,7 +98,9 @@ typedef enum nh_event_kind {
     NH_EVENT_CANCELLED = 6,
     NH_EVENT_FROZEN = 7,
     /** The program is asked something: see nh_request_set_asks and nh_answer. Never final. */
-    NH_EVENT_QUESTION = 8
+    NH_EVENT_QUESTION = 8,
+    /** A piece of the answer's body: data. Only after nh_request_save_to_events. Never final. */
+    NH_EVENT_DATA = 9
 } nh_event_kind;
 
 /** What the program may be asked while its request is under way. The numbers are bits, for nh_request_set_asks. */
@@ -391,8 +393,8 @@ typedef struct nh_event {
     int32_t http_status;
     /** After how many seconds it makes sense to ask again; -1 when nobody knows. */
     int32_t retry_after;
-    /** Bytes of the body that are there, and those that there will be; -1 when that isn't known. Of images: of the body that
-     *  they were made from. */
+    /** Bytes of the body that are there, or have been sent (is_upload), and those that there will be; -1 when that isn't known.
+     *  Of images: of the body that they were made from. */
     int64_t bytes_done;
     int64_t bytes_total;
     /** What happened; of a question, the URL that it is about; NULL with an answer. */
@@ -404,8 +406,11 @@ typedef struct nh_event {
     size_t image_count;
     /** What is asked, or NH_ASK_NOTHING. */
     nh_question question;
-    /** Always 0. */
-    uint32_t reserved;
+    /** Of NH_EVENT_PROGRESS: 1 when it tells of the request's body, 0 when of the answer's. */
+    int32_t is_upload;
+    /** Of NH_EVENT_DATA: data_size bytes; bytes_done counts them and those before. Else NULL. */
+    void *data;
+    size_t data_size;
 } nh_event;
 
 /** Called by nh_dispatch, on the thread that called it, for one event. What the event still owns when it returns is given

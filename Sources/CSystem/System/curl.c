@@ -37,6 +37,16 @@ CURLcode nhs_easy_set_write_callback(CURL *easy, nhs_data_callback callback, voi
     return code ? code : curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
 }
 
+CURLcode nhs_easy_set_read_callback(CURL *easy, nhs_data_callback callback, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_READFUNCTION, callback);
+    return code ? code : curl_easy_setopt(easy, CURLOPT_READDATA, context);
+}
+
+CURLcode nhs_easy_set_seek_callback(CURL *easy, curl_seek_callback callback, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, callback);
+    return code ? code : curl_easy_setopt(easy, CURLOPT_SEEKDATA, context);
+}
+
 CURLcode nhs_easy_set_progress_callback(CURL *easy, curl_xferinfo_callback callback, void *context) {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callback);
     return code ? code : curl_easy_setopt(easy, CURLOPT_XFERINFODATA, context);

@@ -109,3 +109,7 @@ int nhs_connect_unix(const char *path) {
     }
     return fd;
 }
+
+int nhs_reserve_ahead(int fd, int64_t offset, int64_t count) {
+    return fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)count);
+}

@@ -17,6 +17,10 @@ typedef size_t (*nhs_data_callback)(char *bytes, size_t size, size_t count, void
 CURLcode nhs_easy_set_header_callback(CURL *easy, nhs_data_callback callback, void *context);
 CURLcode nhs_easy_set_write_callback(CURL *easy, nhs_data_callback callback, void *context);
 
+/* What is to be sent: the callback fills the buffer, 0 at the end; and goes back to a byte of it, to send it again. */
+CURLcode nhs_easy_set_read_callback(CURL *easy, nhs_data_callback callback, void *context);
+CURLcode nhs_easy_set_seek_callback(CURL *easy, curl_seek_callback callback, void *context);
+
 /* Called whenever bytes moved, and about once a second. */
 CURLcode nhs_easy_set_progress_callback(CURL *easy, curl_xferinfo_callback callback, void *context);
 

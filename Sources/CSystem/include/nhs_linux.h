@@ -33,6 +33,9 @@ int nhs_unlinked_file(const char *folder);
  */
 void *nhs_map_longer(int fd, void *old, size_t old_size, size_t size);
 
+/* Room on the disk for bytes to come, without making the file longer. -1 and errno on failure. */
+int nhs_reserve_ahead(int fd, int64_t offset, int64_t count);
+
 /* A stream socket, connected to the AF_UNIX socket of that name, that never blocks. -1 and errno on failure. */
 int nhs_connect_unix(const char *path);
 

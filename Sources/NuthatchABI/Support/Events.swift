@@ -18,6 +18,7 @@ func cEvent(_ event: Event, of view: TicketView) -> nh_event {
       try putImages(event.images, into: &told)
     }
     if let error = event.error { put(error, into: &told) }
+    if event.kind == .data { try put(event.data, into: &told) }
     if let question = event.question { try put(question, into: &told, of: view) }
   } catch {
     // Whatever was made so far goes with the event that carried it.
@@ -40,9 +41,19 @@ private func blankEvent(_ event: Event, _ view: TicketView) -> nh_event {
   told.source = nh_source(UInt32(event.source?.rawValue ?? 0))
   told.http_status = Int32(clamping: event.status ?? 0)
   told.retry_after = -1
+  told.is_upload = event.isUpload ? 1 : 0
   told.bytes_done = event.bytesDone
   told.bytes_total = event.bytesTotal ?? -1
   return told
+}
+
+private func put(_ data: [UInt8], into told: inout nh_event) throws(NuthatchError) {
+  guard let copy = malloc(max(data.count, 1)) else {
+    throw NuthatchError(.outOfMemory, "no memory for \(data.count) bytes of an answer")
+  }
+  _ = data.withUnsafeBytes { memcpy(copy, $0.baseAddress ?? UnsafeRawPointer(copy), data.count) }
+  told.data = copy
+  told.data_size = data.count
 }
 
 private func put(_ error: NuthatchError, into told: inout nh_event) {
@@ -77,6 +88,7 @@ func giveBack(_ event: UnsafeMutablePointer<nh_event>) throws(NuthatchError) {
   let old = event.pointee
   event.pointee = nh_event()
   free(old.message)
+  free(old.data)
   var failure: NuthatchError?
   func end(_ handle: OpaquePointer?, _ kind: HandleKind) {
     guard handle != nil else { return }

@@ -2,7 +2,7 @@
 public struct Event: Sendable {
   /// What happened.
   public enum Kind: Int32, Sendable {
-    /// More bytes have come. Only for requests that ask for it, and of several only the newest is kept.
+    /// More bytes have come, or been sent. Only for requests that ask for it, and of several only the newest is kept.
     case progress = 1
     /// An answer from the cache.
     case cached = 2
@@ -16,6 +16,8 @@ public struct Event: Sendable {
     case cancelled = 6
     /// The program is asked something (`Ticket.answer`); never the last one.
     case question = 8
+    /// A piece of the answer's body (`data`), for requests that save to `Sink.events`; never the last one.
+    case data = 9
   }
 
   /// What happened.
@@ -30,14 +32,18 @@ public struct Event: Sendable {
   public let error: NuthatchError?
   /// What is asked; of `question` only.
   public let question: Question?
-  /// Bytes of the body that are there; of `progress` only.
+  /// Bytes of the body that are there, or have been sent; of `progress` only.
   public let bytesDone: Int64
   /// Bytes that the body will have; nil when that isn't known.
   public let bytesTotal: Int64?
+  /// Whether these are bytes of the request's body; of `progress` only.
+  public let isUpload: Bool
+  private let chunk: Chunk?
 
   private init(
     _ kind: Kind, isFinal: Bool, response: Response? = nil, images: [Image] = [], error: NuthatchError? = nil,
-    question: Question? = nil, bytesDone: Int64 = 0, bytesTotal: Int64? = nil
+    question: Question? = nil, bytesDone: Int64 = 0, bytesTotal: Int64? = nil, isUpload: Bool = false,
+    chunk: Chunk? = nil
   ) {
     self.kind = kind
     self.isFinal = isFinal
@@ -47,6 +53,8 @@ public struct Event: Sendable {
     self.question = question
     self.bytesDone = bytesDone
     self.bytesTotal = bytesTotal
+    self.isUpload = isUpload
+    self.chunk = chunk
   }
 
   static func answer(_ kind: Kind, _ answer: Answer, isFinal: Bool) -> Event {
@@ -60,8 +68,16 @@ public struct Event: Sendable {
 
   static func question(_ question: Question) -> Event { Event(.question, isFinal: false, question: question) }
 
-  static func progress(_ done: Int64, of total: Int64?) -> Event {
-    Event(.progress, isFinal: false, bytesDone: done, bytesTotal: total)
+  static func data(_ chunk: Chunk, from start: Int64, of total: Int64?) -> Event {
+    Event(
+      .data, isFinal: false, bytesDone: start + Int64(chunk.bytes.count), bytesTotal: total, chunk: chunk)
+  }
+
+  /// The bytes of a `data` event; none of others. They hold the transfer up until the event is gone.
+  public var data: [UInt8] { chunk?.bytes ?? [] }
+
+  static func progress(_ done: Int64, of total: Int64?, isUpload: Bool) -> Event {
+    Event(.progress, isFinal: false, bytesDone: done, bytesTotal: total, isUpload: isUpload)
   }
 
   /// Whether the bytes were in the cache before the request was submitted.

@@ -207,10 +207,10 @@ extension Ticket {
   }
 
   /// Tells of bytes that came; of several that nobody took the newest is kept.
-  func report(_ done: Int64, of total: Int64?) {
+  func report(_ done: Int64, of total: Int64?, isUpload: Bool = false) {
     add { mail in
       mail.events.removeAll { $0.kind == .progress }
-      mail.events.append(.progress(done, of: total))
+      mail.events.append(.progress(done, of: total, isUpload: isUpload))
     }
   }
 

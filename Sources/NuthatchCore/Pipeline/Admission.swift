@@ -168,7 +168,7 @@ extension FetchTask {
     let wanting = errands.filter { $0.plan.wantsPictures }
     let admission = Admission(
       shared: shared, plan: plan, arrival: exchange.arrival(head, timings), received: exchange.body,
-      isBodyMissing: exchange.skipsBody && head.redirection == nil,
+      isBodyMissing: exchange.skipsBody && head.redirection == nil || !exchange.isKept,
       base: exchange.isConditional ? base : nil,
       recipes: Array(Set(wanting.flatMap(\.plan.recipes))), made: exchange.earlyStop?.made ?? [:],
       maxPixels: wanting.map(\.plan.maxPixels).max() ?? 0,

@@ -38,6 +38,7 @@ final class Errand: TicketWork, @unchecked Sendable {
       return setOut(plan, ticket, shared, nil)
     }
     let found = plan.readsStore ? shared.find(plan) : nil
+    if plan.download != nil { return setOut(plan, ticket, shared, found) }
     if let found, found.standing == .fresh,
       let answer = found.immediateAnswer(to: plan, ticket.url, .stored(found))
     {
@@ -73,6 +74,7 @@ final class Errand: TicketWork, @unchecked Sendable {
       self.cancelDeadline()
       self.dropQuestion()
       self.task?.leave(self)
+      self.plan.download?.abandon()
     }
   }
 }
@@ -83,8 +85,31 @@ extension Errand {
   private func begin(_ found: Found?) {
     guard ticket.isOpen else { return }
     watchDeadline()
+    if let download = plan.download { return open(download, found) }
+    setOut(found)
+  }
+
+  private func setOut(_ found: Found?) {
     if asksForHeaders { return askForHeaders() }
     decide(found)
+  }
+
+  private func open(_ download: Download, _ found: Found?) {
+    let isSubmitted = runtime.workers.submit(priority: priority) {
+      let fault: NuthatchError?
+      do throws(NuthatchError) {
+        try download.open()
+        fault = nil
+      } catch {
+        fault = error
+      }
+      self.runtime.loop.post {
+        download.begin(self.ticket, self.runtime.loop)
+        guard self.ticket.isOpen else { return download.abandon() }
+        if let fault { self.fail(fault) } else { self.setOut(found) }
+      }
+    }
+    if !isSubmitted { fail(.closed) }
   }
 
   /// Asks the server about an answer that was delivered already; for nobody, so that it always ends.
@@ -270,7 +295,9 @@ extension Errand {
 
   private func finish(_ event: Event) {
     cancelDeadline()
-    ticket.finish(event)
+    guard let download = plan.download else { return ticket.finish(event) }
+    let ticket = ticket
+    download.settle(event, runtime) { ticket.finish($0) }
   }
 
   // MARK: Deadline

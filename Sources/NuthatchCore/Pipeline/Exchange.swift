@@ -16,6 +16,10 @@ final class Exchange {
   /// Bytes of a body that nobody wants: of a redirect, or of an error page where pictures are wanted.
   var skipped = 0
   var skipsBody = false
+  /// Whether the body is kept here, or only saved.
+  var isKept = true
+  /// Whether the server is to be asked once more, at once.
+  var isToBeRepeated = false
   /// Looks at pictures while they arrive, so that what is none, or too large, is stopped at once.
   var probe: ImageProbe?
   var admitPictures = false
@@ -82,6 +86,8 @@ final class Exchange {
     body = ByteBuffer()
     skipped = 0
     skipsBody = false
+    isKept = true
+    isToBeRepeated = false
     probe = nil
     earlyStop = nil
     refusal = nil

@@ -33,7 +33,7 @@ extension FetchTask {
     guard case .flying(let entry, let transfer) = phase else { return }
     let now = runtime.loop.now
     // An upload's time says how much was sent, and not how busy the way is.
-    let timings = exchange.hop.body.isEmpty ? runtime.transport.timings(of: transfer) : nil
+    let timings = !exchange.hop.hasBody ? runtime.transport.timings(of: transfer) : nil
     runtime.queue.answered(entry, firstByte: timings.map(\.wait), now: now)
     if timings?.connection.version == .http2 {
       runtime.queue.noteProtocol(exchange.hop.url.origin, .http2, now: now)
@@ -45,7 +45,7 @@ extension FetchTask {
 
   /// Nanoseconds until the next attempt; nil when there is to be none.
   func delayBeforeRetry(_ ending: AttemptEnding) -> Int64? {
-    guard exchange.next == nil else { return nil }
+    guard exchange.next == nil, !exchange.isToBeRepeated else { return nil }
     var policy = shared.retryPolicy
     policy.retries = errands.map(\.plan.retries).max() ?? 0
     let result: RetryPolicy.Outcome

@@ -75,13 +75,16 @@ extension FetchTask: QueuedWork {
     request.passesUnknownCodings = plan.policy.rules == .rfc9111
     request.acceptsCompressed = !plan.wantsPictures && !plan.headers.contains("Accept-Encoding")
     exchange.isConditional = false
-    if let base, mayAskWhether(base) {
+    plan.download?.prepare(&request)
+    if plan.download?.isResuming != true, let base, mayAskWhether(base) {
       for field in StorageRules.conditionalFields(base.meta.head) {
         request.headers.append(field.name, field.value)
         exchange.isConditional = true
       }
     }
-    phase = .flying(entry, transfer: runtime.transport.start(request, sink: self))
+    let transfer = runtime.transport.start(request, sink: self)
+    phase = .flying(entry, transfer: transfer)
+    plan.download?.whenFree = { [transport = runtime.transport] in transport.resume(transfer) }
   }
 
   /// Whether "it still holds" would be an answer to every errand.
@@ -135,6 +138,12 @@ extension FetchTask: QueuedWork {
 extension FetchTask: TransferSink {
   func interim(_ head: ResponseHead) { exchange.interim.append(head) }
 
+  func sent(_ bytes: Int64) {
+    for errand in errands where errand.plan.reportsProgress {
+      errand.ticket.report(bytes, of: exchange.hop.bodyCount, isUpload: true)
+    }
+  }
+
   func head(_ head: ResponseHead) -> TransferVerdict {
     exchange.head = head
     exchange.responseTime = shared.clock.seconds
@@ -144,6 +153,7 @@ extension FetchTask: TransferSink {
       exchange.skipsBody = true
       return .goOn
     }
+    if let download = plan.download, let verdict = take(head, download) { return verdict }
     guard head.mayHaveBody(method: exchange.hop.method) else { return .goOn }
     let announced = (try? head.contentLength()) ?? 0  // the transport has refused a malformed one already
     // Pictures come with success only: whoever wants nothing else needs no error page.
@@ -159,6 +169,52 @@ extension FetchTask: TransferSink {
     exchange.body = ByteBuffer(runtime.inFlight, else: shared.path)
     exchange.body.reserve(announced: announced)
     return .goOn
+  }
+
+  /// Nil when its body is to come like any other.
+  private func take(_ head: ResponseHead, _ download: Download) -> TransferVerdict? {
+    switch download.take(head) {
+    case .goOn:
+      exchange.head = download.presented(head)
+      let announced = (try? head.contentLength()) ?? 0
+      exchange.isKept = announced <= download.keptBytes && !download.isResuming
+      return nil
+    case .again:
+      exchange.isToBeRepeated = true
+      exchange.skipsBody = true
+      return .goOn
+    case .refuse(let error):
+      exchange.refusal = error
+      return .stop
+    }
+  }
+
+  /// What is saved is kept, too, while it isn't too large for that.
+  private func save(_ bytes: UnsafeRawBufferPointer, _ download: Download) -> TransferVerdict? {
+    guard let status = exchange.head?.status, (200..<300).contains(status) else { return nil }
+    let count = download.count + Int64(bytes.count)
+    for errand in errands where count > errand.plan.maxBytes {
+      leaveAlone(errand, .tooLarge, "the body goes on, beyond max_bytes (\(errand.plan.maxBytes))")
+    }
+    guard !errands.isEmpty else { return .stop }
+    if Int64(exchange.body.count) + Int64(bytes.count) > download.keptBytes {
+      exchange.isKept = false
+      exchange.body = ByteBuffer()
+    }
+    do throws(NuthatchError) {
+      let mayGoOn = try download.write(bytes)
+      if exchange.isKept, exchange.body.append(bytes) != 0 {
+        exchange.isKept = false
+        exchange.body = ByteBuffer()
+      }
+      for errand in errands where errand.plan.reportsProgress {
+        errand.ticket.report(download.count, of: download.total)
+      }
+      return mayGoOn ? .goOn : .hold
+    } catch {
+      exchange.refusal = error
+      return .stop
+    }
   }
 
   private func judgeRedirect(_ head: ResponseHead) -> TransferVerdict {
@@ -179,6 +235,7 @@ extension FetchTask: TransferSink {
       exchange.skipped += bytes.count
       return exchange.skipped <= Exchange.longestSkip ? .goOn : .stop
     }
+    if let download = plan.download, let verdict = save(bytes, download) { return verdict }
     let count = Int64(exchange.body.count) + Int64(bytes.count)
     for errand in errands where count > errand.plan.maxBytes {
       leaveAlone(errand, .tooLarge, "the body goes on, beyond max_bytes (\(errand.plan.maxBytes))")
@@ -263,6 +320,10 @@ extension FetchTask: TransferSink {
     }
     runtime.queue.finished(entry, ending.outcome, now: runtime.loop.now)
     if let refusal = exchange.refusal { return conclude(.failed(refusal)) }
+    if exchange.isToBeRepeated {
+      exchange.begin(again: plan.first)
+      return enqueue()
+    }
     if let fault = ending.fault {
       return conclude(.failed(NuthatchError(fault, url: exchange.hop.url)))
     }

@@ -6,6 +6,7 @@ import NuthatchTransport
 struct LocalErrand: Sendable {
   let request: LocalRequest
   let ticket: Ticket
+  let download: Download?
   let shared: SharedCache
   let runtime: Runtime
 
@@ -28,7 +29,13 @@ struct LocalErrand: Sendable {
       received.arrive()
       let response = Response(
         url: ticket.url, head: head(body, type), body: body, origin: origin(false, body.count))
-      ticket.finish(.answer(.fresh, Answer(response: response), isFinal: true))
+      let event = Event.answer(.fresh, Answer(response: response), isFinal: true)
+      guard let download else { return ticket.finish(event) }
+      try download.open()
+      shared.runtime.loop.post {
+        download.begin(ticket, shared.runtime.loop)
+        download.settle(event, shared.runtime) { ticket.finish($0) }
+      }
     } catch {
       ticket.finish(.failed(error))
     }

@@ -33,6 +33,7 @@ final class RequestPlan: Sendable {
   var reportsProgress: Bool { terms.reportsProgress }
   var stopsEarly: Bool { terms.stopsEarly }
   var inquiry: Inquiry? { terms.inquiry }
+  var download: Download? { terms.download }
   var asksForPart: Bool { terms.asksForPart }
 
   /// The exchange that it begins with.
@@ -41,6 +42,7 @@ final class RequestPlan: Sendable {
     first.method = method
     first.headers = headers
     first.body = terms.body
+    first.extras = terms.extras
     first.credentials = credentials
     first.proxy = terms.proxy
     first.silence = silence
@@ -187,6 +189,7 @@ extension TransferRequest {
     if becomesGet {
       next.method = "GET"
       next.body = []
+      next.extras = next.extras?.following(sendsBody: false)
       next.headers.remove { $0.name.lowercased().hasPrefix("content-") }
     }
     if url.origin != self.url.origin {

@@ -33,13 +33,19 @@ final class RequestTerms: Sendable {
   let stopsEarly: Bool
   /// For requests that ask their program something.
   let inquiry: Inquiry?
+  /// For answers that are saved while they come; such a request has a fetch of its own.
+  let download: Download?
+  /// What few requests send.
+  let extras: TransferExtras?
 
   init(_ own: Request, _ cacheOptions: Cache.Options, _ url: WebURL) throws(NuthatchError) {
     let options = own.site?.applied(to: cacheOptions, for: url) ?? cacheOptions
     let request = own.completed(with: options, for: url)
     method = request.method
-    headers = try Self.headers(request, options, url)
-    body = request.body
+    var headers = try Self.headers(request, options, url)
+    extras = try Self.extras(request, url, &headers)
+    self.headers = headers
+    body = request.upload == nil ? request.body : []
     credentials = request.user.map { (Array($0.name.utf8), Array($0.password.utf8)) }
     secrets = Self.secrets(headers, credentials)
     proxy = options.proxyChoice
@@ -49,7 +55,8 @@ final class RequestTerms: Sendable {
       !request.headers.isEmpty && RequestConditions.names.contains { [headers] in headers.contains($0) }
     recipes = try Self.recipes(request, url.description)
     maxPixels = request.maxPixels ?? options.maxPixels
-    maxBytes = request.maxBytes ?? options.maxBytes
+    download = request.download
+    maxBytes = request.maxBytes ?? (download == nil ? options.maxBytes : .max)
     policy = request.policy ?? options.policy
     guardGrade = request.guard ?? options.guard
     delivery = request.delivery
@@ -88,6 +95,17 @@ final class RequestTerms: Sendable {
     reportsProgress = last.reportsProgress
     stopsEarly = last.stopsEarly
     inquiry = last.inquiry
+    download = last.download
+    extras = next.extras
+  }
+
+  private static func extras(
+    _ request: Request, _ url: WebURL, _ headers: inout HeaderFields
+  ) throws(NuthatchError) -> TransferExtras? {
+    guard let upload = request.upload else { return nil }
+    let (source, type) = try upload.source(for: url)
+    if let type, !headers.contains("Content-Type") { headers.append("Content-Type", type) }
+    return TransferExtras(upload: source)
   }
 
   private static func headers(
@@ -126,7 +144,7 @@ final class RequestTerms: Sendable {
   }
 
   private static func jointFields(_ request: Request) -> [String]? {
-    guard request.method == "GET", request.body.isEmpty else { return nil }
+    guard request.method == "GET", request.body.isEmpty, request.upload == nil else { return nil }
     return request.headers.map { "\($0.name.lowercased()): \($0.value)" }
   }
 

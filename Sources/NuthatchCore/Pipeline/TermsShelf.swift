@@ -17,7 +17,9 @@ final class TermsShelf: Sendable {
     of request: Request, _ options: Cache.Options, _ url: WebURL
   ) throws(NuthatchError) -> RequestTerms {
     // What a site adds depends on the URL; what asks its program something keeps the request itself.
-    guard request.site == nil, request.asks.isEmpty else { return try RequestTerms(request, options, url) }
+    guard request.site == nil, request.asks.isEmpty, request.isPlain else {
+      return try RequestTerms(request, options, url)
+    }
     let known = items.withLock { items in items.first { $0.request.wantsTheSame(as: request) }?.terms }
     if let known { return known }
     let terms = try RequestTerms(request, options, url)
@@ -34,6 +36,9 @@ final class TermsShelf: Sendable {
 }
 
 extension Request {
+  /// Whether files have no part in it.
+  fileprivate var isPlain: Bool { upload == nil && saveTo.isEmpty }
+
   /// Whether all is equal but the URL, what it alone decides (`key`, `ignoreQuery`), and what has no part in the terms
   /// (`priority`, `tag`).
   func wantsTheSame(as other: Request) -> Bool {
@@ -45,6 +50,7 @@ extension Request {
       && policy == other.policy && self.guard == other.guard && partition == other.partition
       && timeout == other.timeout && deadline == other.deadline && retries == other.retries
       && maxBytes == other.maxBytes && reportsProgress == other.reportsProgress && asks == other.asks
-      && site == nil && other.site == nil
+      && upload == other.upload && saveTo == other.saveTo && resumes == other.resumes
+      && download === other.download && site == nil && other.site == nil
   }
 }

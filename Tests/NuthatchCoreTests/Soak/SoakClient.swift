@@ -251,7 +251,7 @@ final class SoakClient: @unchecked Sendable {
       return
     }
     switch event.kind {
-    case .progress, .question: return
+    case .progress, .question, .data: return
     case .cached, .unchanged: if !event.isInCache { complain("\(event.kind) isn't in the cache", wish.path) }
     case .fresh:
       if event.isInCache || event.source != .network {

@@ -121,9 +121,17 @@ class Fetching:
         Requests for one URL share one fetch, whatever their sizes.
 
         :param size, sizes: the box that a thumbnail is to fit, or several; none for the response itself.
-        :param method, headers, body, user: what is sent. ``user`` is a pair for Basic sign-in.
+        :param method, headers, body, user: what is sent. ``body`` is bytes, or a ``Path``, which is read while it is
+            sent; ``user`` is a pair for Basic sign-in.
         :param json: a value to send as JSON; ``form``: fields to send as a form does; ``files``: files by the names of
-            their fields, each as bytes, as a path, or as a pair of name and bytes.
+            their fields, each as bytes, a path, which is read while it is sent, an open file, or a tuple (file name,
+            one of these[, type]).
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, or a function, which
+            is called with each piece on the thread that waits for the ticket; or a list of these. Files have their
+            names only when they are complete; ``append`` adds to them. What is saved may be larger than the cache's
+            ``max_bytes``; then the response has no body. A transfer that broke off is gone on with, also by the next
+            request for the same file, unless ``resume`` is False. Of an open file the descriptor is written to, past
+            its buffers.
         :param timeout, deadline, retries, max_bytes, max_pixels, policy, guard, partition: as for the cache.
         :param validator_ttl, image_ttl, no_cache_ttl, heuristic: the policy's numbers, as for the cache.
         :param mode: "fit", "fill" (covers the box) or "exact"; ``enlarge`` makes smaller pictures larger;
@@ -134,7 +142,7 @@ class Fetching:
             too) or "fresh" (one answer, which holds now).
         :param priority: -10 to 10, higher ones first; ``tag``: a word to cancel by.
         :param key: what the answer is kept under, instead of the URL; ``ignore_query`` leaves the query out of it.
-        :param progress: whether there are "progress" events.
+        :param progress: whether there are "progress" events, of what is sent and of what comes.
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
             headers to add.
         :param ask_credentials: called with an answer of status 401; gives user and password, or None.

@@ -122,6 +122,7 @@ EVENT_FAILED = 5
 EVENT_CANCELLED = 6
 EVENT_FROZEN = 7
 EVENT_QUESTION = 8
+EVENT_DATA = 9
 
 # nh_question
 ASK_NOTHING = 0
@@ -323,7 +324,9 @@ class nh_event(ctypes.Structure):
         ("images", ctypes.c_void_p),
         ("image_count", ctypes.c_size_t),
         ("question", ctypes.c_uint32),
-        ("reserved", ctypes.c_uint32),
+        ("is_upload", ctypes.c_int32),
+        ("data", ctypes.c_void_p),
+        ("data_size", ctypes.c_size_t),
     ]
 
 
@@ -550,6 +553,70 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_void_p,
             ctypes.c_void_p,
             ctypes.c_size_t,
+        ],
+    ),
+    "nh_request_set_body_file": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_request_add_form_data": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_char_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_request_add_form_file": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_char_p,
+            ctypes.c_char_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_request_add_field": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_request_save_to_file": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_int32,
+        ],
+    ),
+    "nh_request_save_to_descriptor": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+        ],
+    ),
+    "nh_request_save_to_events": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_request_set_resume": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
         ],
     ),
     "nh_request_set_user": (
@@ -1181,6 +1248,70 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_request *",
             "const void *",
             "size_t",
+        ],
+    ),
+    "nh_request_set_body_file": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+        ],
+    ),
+    "nh_request_add_form_data": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+            "const void *",
+            "size_t",
+            "const char *",
+            "const char *",
+        ],
+    ),
+    "nh_request_add_form_file": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+            "const char *",
+            "const char *",
+            "const char *",
+        ],
+    ),
+    "nh_request_add_field": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+            "const char *",
+        ],
+    ),
+    "nh_request_save_to_file": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+            "int32_t",
+        ],
+    ),
+    "nh_request_save_to_descriptor": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
+        ],
+    ),
+    "nh_request_save_to_events": (
+        "nh_status",
+        [
+            "nh_request *",
+        ],
+    ),
+    "nh_request_set_resume": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
         ],
     ),
     "nh_request_set_user": (

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+from dataclasses import dataclass
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
         """What a request sends."""
 
         headers: "HeaderArgument"
-        body: "Bytes"
+        body: "Body"
+        save_to: "SinkArgument"
+        append: bool
+        resume: bool
         json: Any
         form: "Fields"
         files: "Files"
@@ -103,10 +107,13 @@ if TYPE_CHECKING:
     __all__ = ["Unpack"]
 
 HeaderArgument = Union[Mapping[str, str], Iterable[Tuple[str, str]], None]
-Bytes = Union[bytes, bytearray, memoryview, None]
+#: Bytes, or the path of a file that is read while it is sent.
+Body = Union[bytes, bytearray, memoryview, "os.PathLike[str]", None]
+#: A path, an open file or descriptor, a function that gets each piece; or a list of these.
+SinkArgument = Any
 Fields = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
-#: Bytes, or a pair of a file's name and bytes, or a path, by the name of the field.
-Files = Union[Mapping[str, Any], None]
+#: By the name of the field: bytes, a path, an open file, or (file name, one of these[, type]).
+Files = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
 AskHeaders = Optional[Callable[[str], Union[HeaderArgument, Awaitable[HeaderArgument]]]]
 _User = Optional[Tuple[str, str]]
 AskCredentials = Optional[Callable[["Response"], Union[_User, Awaitable[_User]]]]
@@ -183,34 +190,12 @@ def _items(fields: Fields) -> List[Tuple[str, Any]]:
     return list(lines)
 
 
-def _as_files(fields: Fields, files: Mapping[str, Any]) -> Tuple[bytes, str]:
-    """A multipart body, and its Content-Type."""
-    boundary = "nuthatch-" + os.urandom(16).hex()
-    parts = []
+@dataclass(frozen=True)
+class Form:
+    """A multipart form, whose files are read while it is sent."""
 
-    def add(name: str, data: bytes, file: Optional[str] = None) -> None:
-        # As browsers have it: what would end the line or the name is percent-encoded.
-        def quoted(text: str) -> str:
-            return text.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
-
-        head = f'--{boundary}\r\nContent-Disposition: form-data; name="{quoted(name)}"'
-        if file is not None:
-            head += f'; filename="{quoted(file)}"\r\nContent-Type: application/octet-stream'
-        parts.append(head.encode() + b"\r\n\r\n" + data + b"\r\n")
-
-    for name, value in _items(fields):
-        for one in value if isinstance(value, (list, tuple)) else [value]:
-            add(name, one if isinstance(one, bytes) else str(one).encode())
-    for name, value in files.items():
-        if isinstance(value, tuple):
-            add(name, bytes(memoryview(value[1])), value[0])
-        elif isinstance(value, (bytes, bytearray, memoryview)):
-            add(name, bytes(value), name)
-        else:
-            with open(value, "rb") as file:
-                add(name, file.read(), os.path.basename(os.fspath(value)))
-    parts.append(f"--{boundary}--\r\n".encode())
-    return b"".join(parts), f"multipart/form-data; boundary={boundary}"
+    fields: List[Tuple[str, Any]]
+    files: List[Tuple[str, Any]]
 
 
 def prepared(options: Dict[str, Any], url: str) -> Dict[str, Any]:
@@ -222,10 +207,11 @@ def prepared(options: Dict[str, Any], url: str) -> Dict[str, Any]:
         return options
     if options.get("body") is not None or (json is not None and not (form is files is None)):
         raise error_for(abi.INVALID, "of body, json, and form with files there can be one", url)
+    if files is not None:
+        options["body"] = Form(_items(form), _items(files))
+        return options
     if json is not None:
         body, kind = as_json(json), "application/json"
-    elif files is not None:
-        body, kind = _as_files(form, files)
     else:
         body, kind = _as_form(form), "application/x-www-form-urlencoded"
     options["body"], lines = body, options.get("headers", [])
@@ -249,6 +235,10 @@ def describe(
             asks |= QUESTIONS[name] if value is not None else 0
         elif name in _LIFETIMES:
             ttls[name] = lifetime(value, name)
+        elif name == "save_to":
+            save(request, value, bool(options.get("append")), url)
+        elif name == "append":
+            pass
         elif name == "heuristic":
             ttls.setdefault("heuristic", 0)
         else:
@@ -306,10 +296,72 @@ def _headers(request: ctypes.c_void_p, value: Any, url: str) -> None:
 
 
 def _body(request: ctypes.c_void_p, value: Any, url: str) -> None:
-    if value is not None:
+    if isinstance(value, Form):
+        _form(request, value, url)
+    elif isinstance(value, os.PathLike):
+        check(quick.nh_request_set_body_file(request, encode_path(value, url)), url)
+    elif value is not None:
         # Not bytes(body) alone: of a number it makes as many zeros.
         data = value if isinstance(value, bytes) else bytes(memoryview(value))
         check(quick.nh_request_set_body(request, data, len(data)), url)
+
+
+def encode_path(path: Union[str, "os.PathLike[str]"], url: str) -> bytes:
+    """A file's name as the library takes it."""
+    encoded = os.fsencode(path)
+    if b"\0" in encoded:
+        raise error_for(abi.INVALID, f"a NUL character in the path {path!r}", url)
+    return encoded
+
+
+def _form(request: ctypes.c_void_p, form: Form, url: str) -> None:
+    def add(name: str, data: bytes, called: Optional[str] = None, kind: Optional[str] = None) -> None:
+        given = [None if text is None else encode(text, "files") for text in (called, kind)]
+        check(quick.nh_request_add_form_data(request, encode(name, "form"), data, len(data), *given), url)
+
+    for name, value in form.fields:
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            add(name, one if isinstance(one, bytes) else str(one).encode())
+    for name, file in form.files:
+        called: Optional[str] = None
+        kind: Optional[str] = None
+        if isinstance(file, tuple):
+            called, kind = file[0], file[2] if len(file) > 2 else None
+            file = file[1]
+        if isinstance(file, (str, os.PathLike)):
+            given = [None if text is None else encode(text, "files") for text in (called, kind)]
+            path = encode_path(file, url)
+            check(quick.nh_request_add_form_file(request, encode(name, "files"), path, *given), url)
+            continue
+        if hasattr(file, "read"):
+            own = getattr(file, "name", None)
+            called = called or (os.path.basename(own) if isinstance(own, str) else None)
+            file = file.read()
+        add(name, bytes(memoryview(file)), called or name, kind)
+
+
+def sinks(save_to: SinkArgument) -> List[Any]:
+    """Where an answer is saved, as a list."""
+    if save_to is None:
+        return []
+    return list(save_to) if isinstance(save_to, (list, tuple)) else [save_to]
+
+
+def takers(save_to: SinkArgument) -> List[Callable[[bytes], Any]]:
+    """The functions among them."""
+    return [] if save_to is None else [sink for sink in sinks(save_to) if callable(sink)]
+
+
+def save(request: ctypes.c_void_p, save_to: SinkArgument, append: bool, url: str) -> None:
+    """Tells a request of the library where its answer is saved."""
+    for sink in sinks(save_to):
+        if callable(sink):
+            check(quick.nh_request_save_to_events(request), url)
+        elif isinstance(sink, int) or hasattr(sink, "fileno"):
+            number = sink if isinstance(sink, int) else sink.fileno()
+            check(quick.nh_request_save_to_descriptor(request, number), url)
+        else:
+            check(quick.nh_request_save_to_file(request, encode_path(sink, url), int(append)), url)
 
 
 def _user(request: ctypes.c_void_p, value: Any, url: str) -> None:
@@ -383,4 +435,5 @@ _SETTERS: Dict[str, _Setter] = {
     "ignore_query": _number("ignore_query", int),
     "partition": _text("partition"),
     "progress": _number("progress", int),
+    "resume": _number("resume", int),
 }

@@ -22,6 +22,7 @@ from ._errors import Error, error_for
 from ._image import SOURCES, Image, Size
 from ._library import bare, check, library, quick
 from ._questions import ask, tell
+from ._request import takers
 from ._response import Response
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _KINDS = {
     abi.EVENT_CANCELLED: "cancelled",
     abi.EVENT_FROZEN: "frozen",
     abi.EVENT_QUESTION: "question",
+    abi.EVENT_DATA: "data",
 }
 _STATES = {
     abi.TICKET_QUEUED: "queued",
@@ -68,11 +70,13 @@ class Event(Generic[T]):
         "_many",
         "bytes_done",
         "bytes_total",
+        "data",
         "error",
         "images",
         "is_final",
         "is_in_cache",
         "is_stale",
+        "is_upload",
         "kind",
         "response",
         "source",
@@ -97,9 +101,13 @@ class Event(Generic[T]):
     images: List[Image]
     #: Why there is none.
     error: Optional[Error]
-    #: Of "progress": bytes of the body that are there, and that there will be (None: not known).
+    #: Of "progress": whether it tells of the request's body; bytes of the body that are there, or have been sent, and
+    #: that there will be (None: not known).
+    is_upload: bool
     bytes_done: int
     bytes_total: Optional[int]
+    #: Of "data": a piece of the answer's body.
+    data: bytes
     #: The URL as it was passed.
     url: str
 
@@ -112,6 +120,8 @@ class Event(Generic[T]):
         self.is_stale = bool(told.is_stale)
         self.source = SOURCES.get(told.source)
         self.status = told.http_status or None
+        self.is_upload = bool(told.is_upload)
+        self.data = ctypes.string_at(told.data, told.data_size) if told.data else b""
         self.bytes_done = told.bytes_done
         self.bytes_total = None if told.bytes_total < 0 else told.bytes_total
         self.error = None
@@ -200,6 +210,9 @@ class Asked(Generic[T]):
             bare.nh_event_clear(ctypes.byref(told))
         if event.is_final:
             self._final = event
+        elif event.kind == "data":
+            for sink in takers(self._options.get("save_to")):
+                sink(event.data)
         return event
 
     def _result(self) -> T:

@@ -1,0 +1,88 @@
+import CSystem
+import Glibc
+import NuthatchTransport
+
+/// A program's descriptor that an answer is written to while it comes. What it doesn't take at once waits, and so does the
+/// transfer. Confined to the loop's thread.
+final class DescriptorStream {
+  private let descriptor: Int32
+  /// For messages.
+  private let name: String
+  private let kind: mode_t
+  private let loop: EventLoop
+  private var backlog: [UInt8] = []
+  /// Why it takes no more.
+  private(set) var failure: NuthatchError?
+  /// Called when everything has been taken, or nothing will be.
+  var whenFree: () -> Void = {}
+
+  /// - Parameter descriptor: becomes this object's.
+  init(_ descriptor: Int32, _ name: String, _ loop: EventLoop) {
+    self.descriptor = descriptor
+    self.name = name
+    self.loop = loop
+    var status = stat()
+    kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : S_IFREG
+  }
+
+  deinit { close(descriptor) }
+
+  var isFull: Bool { failure == nil && !backlog.isEmpty }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws(NuthatchError) {
+    if let failure { throw failure }
+    guard backlog.isEmpty else {
+      backlog += bytes
+      return
+    }
+    let count = try writeNow(bytes)
+    guard count < bytes.count else { return }
+    backlog = Array(bytes[count...])
+    loop.watch(descriptor, UInt32(EPOLLOUT.rawValue)) { [weak self] _ in self?.goOn() }
+  }
+
+  /// Nothing more is to be written.
+  func end() { loop.unwatch(descriptor) }
+
+  private func goOn() {
+    do throws(NuthatchError) {
+      // Raw bytes, because the closure of an array's own method may throw anything.
+      let waiting = backlog
+      let count = try waiting.span.bytes.withUnsafeBytes { (bytes) throws(NuthatchError) in
+        try writeNow(bytes)
+      }
+      backlog.removeFirst(count)
+    } catch {
+      failure = error
+      backlog = []
+    }
+    guard backlog.isEmpty else { return }
+    loop.unwatch(descriptor)
+    whenFree()
+  }
+
+  /// As much as can be written without waiting.
+  private func writeNow(_ bytes: UnsafeRawBufferPointer) throws(NuthatchError) -> Int {
+    var done = 0
+    while done < bytes.count {
+      let left = bytes.count - done
+      let place = bytes.baseAddress.map { $0 + done }
+      var count = 0
+      if kind == S_IFSOCK {
+        count = send(descriptor, place, left, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+      } else {
+        if kind != S_IFREG {
+          var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          guard poll(&entry, 1, 0) > 0 else { return done }
+        }
+        // A pipe that can be written to takes so much without waiting, and a terminal hardly more.
+        count = Glibc.write(descriptor, place, kind == S_IFREG ? left : min(left, Int(PIPE_BUF)))
+      }
+      if count < 0, errno == EINTR { continue }
+      if count < 0, errno == EAGAIN || errno == EWOULDBLOCK { return done }
+      guard count > 0 else { throw NewFile.failure(name) }
+      done += count
+    }
+    return done
+  }
+}

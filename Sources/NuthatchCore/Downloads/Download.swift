@@ -1,0 +1,354 @@
+import Glibc
+import NuthatchTransport
+import Synchronization
+
+/// Where the answer of one request goes while it comes.
+///
+/// The first file that was asked for grows in a `PartialFile`, the others are copies of it, made when it is whole; descriptors
+/// and events get each byte once, in order. A broken transfer is gone on with where it ended, if the server says that the
+/// answer is still the same; where it isn't, files begin anew, and streams, which can't take back what they gave, fail.
+///
+/// Opened and settled on a worker's thread, the rest is confined to the loop's; never both at once.
+final class Download: @unchecked Sendable {
+  enum Wish {
+    case goOn
+    /// Once more, without asking for a part.
+    case again
+    case refuse(NuthatchError)
+  }
+
+  private enum Phase { case new, open, settling, over }
+
+  /// What is kept in memory, too, and so in the cache.
+  let keptBytes: Int64
+  private let files: [Sink]
+  private let descriptors: [(own: Int32, name: String)]
+  private let hasEvents: Bool
+  private let resumes: Bool
+  private let key: String
+  private let shownURL: String
+
+  private var phase = Phase.new
+  private var partial: PartialFile?
+  private var streams: [DescriptorStream] = []
+  private weak var ticket: Ticket?
+  private var loop: EventLoop?
+  /// Bytes of the answer that have been taken.
+  private(set) var count: Int64 = 0
+  private(set) var total: Int64?
+  private var validator: Validator?
+  /// Of the current hop.
+  private var method = "GET"
+  /// From where on the current hop was asked for.
+  private var asked: Int64?
+  /// Bytes that are to come once more.
+  private var skipped: Int64 = 0
+  /// Whether the bytes of the last answer were taken.
+  private var isTaken = false
+  /// Data events that nobody has taken yet, in bytes.
+  private var outstanding = 0
+  /// Called when a transfer that was held up may go on.
+  var whenFree: () -> Void = {}
+
+  private static let mostOutstanding = 1 << 20
+
+  /// Nil when nothing is to be saved.
+  init?(_ request: Request, _ options: Cache.Options) throws(NuthatchError) {
+    guard !request.saveTo.isEmpty else { return nil }
+    shownURL = WebURL.redacted(request.url)
+    guard request.boxes.isEmpty else {
+      throw NuthatchError(.invalid, "sizes and save_to exclude each other: \(shownURL)")
+    }
+    keptBytes = min(request.maxBytes ?? .max, options.maxBytes)
+    resumes = request.resumes && request.method == "GET"
+    hasEvents = request.saveTo.contains(.events)
+    key = Self.key(request)
+    var files: [Sink] = []
+    var opened: [(own: Int32, name: String)] = []
+    for sink in request.saveTo {
+      do throws(NuthatchError) {
+        switch sink {
+        case .file(let path), .appended(let path):
+          if let device = try Self.device(path) { opened.append((device, path)) } else { files.append(sink) }
+        case .descriptor(let given):
+          let own = fcntl(given, F_DUPFD_CLOEXEC, 3)
+          guard own >= 0 else { throw NewFile.failure("descriptor \(given)") }
+          opened.append((own, "descriptor \(given)"))
+        case .events: break
+        }
+      } catch {
+        for descriptor in opened { close(descriptor.own) }
+        throw error
+      }
+    }
+    self.files = files
+    descriptors = opened
+  }
+
+  deinit { if phase == .new { for descriptor in descriptors { close(descriptor.own) } } }
+
+  private var hasStreams: Bool { hasEvents || !descriptors.isEmpty }
+
+  /// A device or a pipe is written into.
+  private static func device(_ path: String) throws(NuthatchError) -> Int32? {
+    var status = stat()
+    guard !path.utf8.contains(0), stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else {
+      return nil
+    }
+    let descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+    guard descriptor >= 0 else { throw NewFile.failure(path) }
+    return descriptor
+  }
+
+  /// What of a request makes its answer another one, as a digest: it is written beside the file.
+  private static func key(_ request: Request) -> String {
+    var text = request.url
+    for (name, value) in request.headers { text += "\n\(name.lowercased()):\(value)" }
+    if let user = request.user { text += "\n\(user.name)\n\(user.password)" }
+    let digest = Array(text.utf8).withUnsafeBytes { Digest(of: $0)?.bytes } ?? []
+    return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  /// On a worker's thread, before anything else.
+  func open() throws(NuthatchError) {
+    guard let path = files.first?.path else { return }
+    // What a stream has not been given can't be left out.
+    let partial = try PartialFile(for: path, resumes: resumes && !hasStreams, key: key)
+    self.partial = partial
+    (count, total, validator) = (partial.count, partial.total, partial.validator)
+  }
+
+  /// On the loop's thread, after it.
+  func begin(_ ticket: Ticket, _ loop: EventLoop) {
+    phase = .open
+    self.ticket = ticket
+    self.loop = loop
+    streams = descriptors.map { DescriptorStream($0.own, $0.name, loop) }
+    for stream in streams { stream.whenFree = { [weak self] in self?.goOn() } }
+  }
+
+  private func goOn() { if !isFull { whenFree() } }
+
+  private var isFull: Bool {
+    outstanding > Self.mostOutstanding || streams.contains(where: \.isFull)
+  }
+}
+
+extension Sink {
+  fileprivate var path: String? {
+    switch self {
+    case .file(let path), .appended(let path): path
+    case .descriptor, .events: nil
+    }
+  }
+}
+
+// MARK: - What comes
+
+extension Download {
+  /// Whether a part is asked for.
+  var isResuming: Bool { asked != nil }
+
+  /// Says in a request from where on the answer is wanted.
+  func prepare(_ request: inout TransferRequest) {
+    request.acceptsCompressed = false
+    method = request.method
+    asked = nil
+    isTaken = false
+    guard count > 0, let validator, request.method == "GET", !request.headers.contains("Range") else {
+      return
+    }
+    // Of one that is complete, the last byte, so that the server says whether it still is.
+    let from = min(count, max(0, (total ?? .max) - 1))
+    asked = from
+    request.headers.append("Range", "bytes=\(from)-")
+    request.headers.append("If-Range", validator.value)
+    if !request.headers.contains("Accept-Encoding") { request.headers.append("Accept-Encoding", "identity") }
+  }
+
+  /// What to do about an answer that isn't a redirect.
+  func take(_ head: ResponseHead) -> Wish {
+    skipped = 0
+    do throws(NuthatchError) {
+      if asked != nil, head.status == 416 { return try beginAnew(head) }
+      guard (200..<300).contains(head.status) else { return .goOn }
+      let new = Validator(head)
+      if let asked, head.status == 206 {
+        guard let range = head.contentRange, range.first <= asked, range.first <= count,
+          total == nil || range.total == nil || range.total == total, new == nil || new == validator
+        else { return try beginAnew(head) }
+        skipped = count - range.first
+        total = range.total ?? total
+      } else {
+        if count > 0, new != nil, new == validator {
+          skipped = count
+        } else if count > 0 {
+          _ = try beginAnew(head)
+        }
+        validator = new
+        total = head.mayHaveBody(method: method) ? (try? head.contentLength()) ?? nil : nil
+        if head.fields["Content-Encoding"] != nil { total = nil }
+      }
+      partial?.validator = validator
+      partial?.total = total
+      if let total { try partial?.reserve(total) }
+      isTaken = true
+      return .goOn
+    } catch {
+      return .refuse(error)
+    }
+  }
+
+  private func beginAnew(_ head: ResponseHead) throws(NuthatchError) -> Wish {
+    guard count == 0 || !hasStreams else {
+      throw NuthatchError(
+        .truncated, "the answer changed behind byte \(count), which was given away already: \(shownURL)")
+    }
+    try partial?.reset()
+    (count, total, validator, asked) = (0, nil, nil, nil)
+    return .again
+  }
+
+  /// A head that says what the caller gets: all of it.
+  func presented(_ head: ResponseHead) -> ResponseHead {
+    guard asked != nil, head.status == 206 else { return head }
+    var whole = head
+    whole.status = 200
+    whole.reason = "OK"
+    whole.fields.remove {
+      $0.name.equalsIgnoringCase("Content-Range") || $0.name.equalsIgnoringCase("Content-Length")
+    }
+    if let total { whole.fields.append("Content-Length", String(total)) }
+    return whole
+  }
+
+  /// Whether the transfer may go on; false holds it up until `whenFree`.
+  func write(_ bytes: UnsafeRawBufferPointer) throws(NuthatchError) -> Bool {
+    let again = Int(clamping: min(skipped, Int64(bytes.count)))
+    skipped -= Int64(again)
+    guard again < bytes.count else { return true }
+    let new = UnsafeRawBufferPointer(rebasing: bytes[again...])
+    try partial?.append(new)
+    for stream in streams { try stream.write(new) }
+    if hasEvents { tell(new) }
+    count += Int64(new.count)
+    return !isFull
+  }
+
+  private func tell(_ bytes: UnsafeRawBufferPointer) {
+    guard let ticket, let loop else { return }
+    outstanding += bytes.count
+    let chunk = Chunk(bytes) { [weak self] count in
+      let download = self
+      loop.post { [weak download] in
+        download?.outstanding -= count
+        download?.goOn()
+      }
+    }
+    ticket.deliver(.data(chunk, from: count, of: total))
+  }
+}
+
+// MARK: - How it ends
+
+extension Download {
+  /// Ends it with the request's final event, which comes to `then`, or another one, where it couldn't be saved.
+  func settle(_ event: Event, _ runtime: Runtime, then: @escaping @Sendable (Event) -> Void) {
+    guard phase == .open else { return then(event) }
+    guard event.error == nil, let response = event.response, response.isSuccess else {
+      end(keeping: event.error?.isOfTheDisk != true)
+      return then(event)
+    }
+    do throws(NuthatchError) {
+      if !(isTaken && event.source == .network) { try save(response) }
+      if let total, count != total, response.header("Content-Encoding") == nil {
+        throw NuthatchError(.truncated, "\(count) bytes instead of \(total): \(shownURL)")
+      }
+    } catch {
+      end(keeping: !error.isOfTheDisk)
+      return then(.failed(error))
+    }
+    finishStreams(event, runtime, then)
+  }
+
+  /// What came from the cache.
+  private func save(_ response: Response) throws(NuthatchError) {
+    if count > 0 { _ = try beginAnew(ResponseHead(status: 200, reason: "")) }
+    total = nil
+    try response.withBody { (bytes) throws(NuthatchError) in
+      try partial?.reserve(Int64(bytes.count))
+      _ = try write(bytes)
+    }
+  }
+
+  private func finishStreams(_ event: Event, _ runtime: Runtime, _ then: @escaping @Sendable (Event) -> Void)
+  {
+    if let failure = streams.lazy.compactMap(\.failure).first {
+      end(keeping: true)
+      return then(.failed(failure))
+    }
+    guard !streams.contains(where: \.isFull) else {
+      whenFree = { [weak self] in
+        guard let self, self.phase == .open else { return }
+        self.finishStreams(event, runtime, then)
+      }
+      return
+    }
+    phase = .settling
+    for stream in streams { stream.end() }
+    streams = []
+    guard partial != nil else {
+      phase = .over
+      return then(event)
+    }
+    let isSubmitted = runtime.workers.submit {
+      let outcome = self.nameFiles(event)
+      if !runtime.loop.post({ then(outcome) }) { then(outcome) }
+    }
+    if !isSubmitted { then(nameFiles(event)) }
+  }
+
+  /// Waits for the disk.
+  private func nameFiles(_ event: Event) -> Event {
+    do throws(NuthatchError) {
+      try partial?.appear(as: files)
+      partial = nil
+      return event
+    } catch {
+      partial?.discard()
+      partial = nil
+      return .failed(error)
+    }
+  }
+
+  /// The request has ended otherwise.
+  func abandon() {
+    if phase == .open { end(keeping: true) }
+  }
+
+  private func end(keeping: Bool) {
+    phase = .over
+    for stream in streams { stream.end() }
+    streams = []
+    if keeping { partial?.keep() } else { partial?.discard() }
+    partial = nil
+    whenFree = {}
+  }
+}
+
+extension NuthatchError {
+  /// Whether a disk, and not a server, is why.
+  fileprivate var isOfTheDisk: Bool { code == .noSpace || code == .io }
+}
+
+extension ResponseHead {
+  /// What `Content-Range` says; the total is nil where nobody knows it.
+  fileprivate var contentRange: (first: Int64, total: Int64?)? {
+    guard let field = fields["Content-Range"], field.lowercased().hasPrefix("bytes ") else { return nil }
+    let parts = field.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2, let first = parts[0].split(separator: "-").first.flatMap({ Int64($0) }) else {
+      return nil
+    }
+    return (first, Int64(parts[1]))
+  }
+}

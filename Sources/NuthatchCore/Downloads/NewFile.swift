@@ -1,0 +1,135 @@
+import Glibc
+import NuthatchTransport
+
+/// A file that gets its name when it is complete. Until then it has none, or, where the file system knows no such files, a
+/// hidden one; dropped before that, it leaves nothing.
+final class NewFile {
+  let descriptor: Int32
+  let target: String
+  private var name: String?
+
+  /// - Parameter path: follows symbolic links: what they mean is replaced, not they.
+  init(for path: String) throws(NuthatchError) {
+    target = try Self.resolved(path)
+    let folder = Self.folder(of: target)
+    let unnamed = open(folder, O_RDWR | O_CLOEXEC | Self.temporary, 0o666)
+    if unnamed >= 0 {
+      descriptor = unnamed
+    } else {
+      (name, descriptor) = try Self.hidden(in: folder, path)
+    }
+    keepMode()
+  }
+
+  /// One that has a hidden name for good reason.
+  init(_ descriptor: Int32, named name: String, target: String) {
+    self.descriptor = descriptor
+    self.name = name
+    self.target = target
+    keepMode()
+  }
+
+  deinit {
+    close(descriptor)
+    if let name { unlink(name) }
+  }
+
+  /// Leaves it under its hidden name.
+  func keep() { name = nil }
+
+  /// All bytes are on the disk.
+  func settle() throws(NuthatchError) {
+    while fsync(descriptor) != 0 {
+      guard errno == EINTR else { throw Self.failure(target) }
+    }
+  }
+
+  /// Gives it its name, in the place of what had it.
+  func appear() throws(NuthatchError) {
+    if name == nil {
+      let hidden = Self.hiddenName(in: Self.folder(of: target))
+      guard linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, hidden, AT_SYMLINK_FOLLOW) == 0 else {
+        throw Self.failure(target)
+      }
+      name = hidden
+    }
+    guard let name, rename(name, target) == 0 else { throw Self.failure(target) }
+    self.name = nil
+    Self.settleFolder(of: target)
+  }
+
+  /// One that was there stays as private as it was; a new one goes by the umask.
+  private func keepMode() {
+    var status = stat()
+    if stat(target, &status) == 0 { fchmod(descriptor, status.st_mode & 0o777) }
+  }
+
+  // O_TMPFILE, a macro that Swift does not see.
+  private static let temporary: Int32 = 0o20000000 | O_DIRECTORY
+
+  private static func hidden(in folder: String, _ path: String) throws(NuthatchError) -> (String, Int32) {
+    for _ in 0..<100 {
+      let name = hiddenName(in: folder)
+      let descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+      if descriptor >= 0 { return (name, descriptor) }
+      if errno != EEXIST { break }
+    }
+    throw failure(path)
+  }
+
+  private static func hiddenName(in folder: String) -> String {
+    "\(folder)/.nuthatch-\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
+  }
+
+  static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  static func settleFolder(of path: String) {
+    let folder = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { return }
+    // A file system that can't settle a folder keeps its names in its own way.
+    fsync(folder)
+    close(folder)
+  }
+
+  /// The file that a symbolic link means.
+  static func resolved(_ path: String) throws(NuthatchError) -> String {
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw NuthatchError(.invalid, "a path to save to is empty or holds a NUL")
+    }
+    var target = path
+    for _ in 0..<40 {
+      var text = [CChar](repeating: 0, count: Int(PATH_MAX))
+      let count = readlink(target, &text, text.count)
+      if count < 0 { return target }
+      let next = String(decoding: text.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      target = next.hasPrefix("/") ? next : "\(folder(of: target))/\(next)"
+    }
+    errno = ELOOP
+    throw failure(path)
+  }
+
+  /// What errno says.
+  static func failure(_ path: String) -> NuthatchError {
+    let code: ErrorCode = errno == ENOSPC || errno == EDQUOT ? .noSpace : .io
+    return NuthatchError(code, "\(path) can't be written: \(String(cString: strerror(errno)))")
+  }
+
+  /// Writes all of it at a place of the file. False with errno.
+  static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at place: Int64) -> Bool {
+    var done = 0
+    while done < bytes.count {
+      let count = pwrite(
+        descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, Int(place) + done)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        if count == 0 { errno = EIO }
+        return false
+      }
+      done += count
+    }
+    return true
+  }
+}

@@ -1,0 +1,247 @@
+import CSystem
+import Glibc
+import NuthatchTransport
+
+/// The file that a download grows in. With `resumes`, it has a hidden name beside its target (`.NAME.nuthatch-part`), and a
+/// second hidden file (`.NAME.nuthatch-info`) says what it is a part of and proves its beginning, so that another process
+/// goes on with it, or throws it away.
+///
+/// One thread at a time.
+final class PartialFile {
+  private(set) var count: Int64 = 0
+  /// Of what it is a part; nil when that can't be asked for again.
+  var validator: Validator?
+  var total: Int64?
+
+  private let file: NewFile
+  private let key: String
+  /// Nil when it can't be gone on with.
+  private let infoName: String?
+  private var hasher: OpaquePointer?
+  private var checked: Int64 = 0
+
+  /// So many bytes may have to be fetched again after a kill.
+  private static let interval: Int64 = 4 << 20
+
+  /// - Parameter key: says for which request it is.
+  init(for path: String, resumes: Bool, key: String) throws(NuthatchError) {
+    let target = try NewFile.resolved(path)
+    self.key = key
+    if resumes, let (file, info) = Self.claimed(target) {
+      self.file = file
+      infoName = info
+      hasher = nhs_hasher_new()
+      if !readInfo() { try reset() }
+    } else {
+      file = try NewFile(for: path)
+      infoName = nil
+    }
+  }
+
+  deinit { nhs_hasher_free(hasher) }
+
+  var target: String { file.target }
+
+  /// Begins anew.
+  func reset() throws(NuthatchError) {
+    guard ftruncate(file.descriptor, 0) == 0 else { throw NewFile.failure(target) }
+    (count, checked, validator, total) = (0, 0, nil, nil)
+    if let infoName {
+      unlink(infoName)
+      nhs_hasher_free(hasher)
+      hasher = nhs_hasher_new()
+    }
+  }
+
+  /// Room for all that is to come, or an error now.
+  func reserve(_ total: Int64) throws(NuthatchError) {
+    guard total > count, nhs_reserve_ahead(file.descriptor, count, total - count) != 0 else { return }
+    // Most other faults say that the file system can't do it.
+    if errno == ENOSPC || errno == EDQUOT || errno == EFBIG { throw NewFile.failure(target) }
+  }
+
+  func append(_ bytes: UnsafeRawBufferPointer) throws(NuthatchError) {
+    guard NewFile.write(bytes, to: file.descriptor, at: count) else { throw NewFile.failure(target) }
+    count += Int64(bytes.count)
+    guard let hasher else { return }
+    nhs_hasher_add(hasher, bytes.baseAddress, bytes.count)
+    if count - checked >= Self.interval { writeInfo() }
+  }
+
+  /// Leaves it to be gone on with, where that is possible; else nothing is left.
+  func keep() {
+    guard infoName != nil, validator != nil, count > 0 else { return discard() }
+    writeInfo()
+    if checked == count { file.keep() } else { discard() }
+  }
+
+  func discard() { if let infoName { unlink(infoName) } }
+
+  /// Gives it, and copies of it, their names, all of them or none.
+  ///
+  /// - Parameter sinks: files in the order in which they were asked for; the first is this one.
+  func appear(as sinks: [Sink]) throws(NuthatchError) {
+    // What was reserved and didn't come.
+    guard ftruncate(file.descriptor, Int(count)) == 0 else { throw NewFile.failure(target) }
+    var copies: [NewFile] = []
+    for sink in sinks.dropFirst() {
+      guard case .file(let path) = sink else { continue }
+      let copy = try NewFile(for: path)
+      try copyAll(to: copy.descriptor, at: 0, path)
+      try copy.settle()
+      copies.append(copy)
+    }
+    try file.settle()
+    for sink in sinks {
+      guard case .appended(let path) = sink else { continue }
+      try add(to: path)
+    }
+    for copy in copies { try copy.appear() }
+    if case .file = sinks.first { try file.appear() }
+    if let infoName { unlink(infoName) }
+  }
+
+  private func add(to path: String) throws(NuthatchError) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw NewFile.failure(path) }
+    defer { close(descriptor) }
+    let end = lseek(descriptor, 0, SEEK_END)
+    guard end >= 0 else { throw NewFile.failure(path) }
+    do throws(NuthatchError) {
+      try copyAll(to: descriptor, at: Int64(end), path)
+      guard fsync(descriptor) == 0 else { throw NewFile.failure(path) }
+    } catch {
+      // All of it, or nothing.
+      ftruncate(descriptor, end)
+      throw error
+    }
+  }
+
+  private func copyAll(to other: Int32, at place: Int64, _ path: String) throws(NuthatchError) {
+    var done: Int64 = 0
+    var buffer = [UInt8](repeating: 0, count: 1 << 18)
+    while done < count {
+      let read = pread(file.descriptor, &buffer, Int(min(Int64(buffer.count), count - done)), Int(done))
+      if read < 0, errno == EINTR { continue }
+      guard read > 0 else { throw NewFile.failure(target) }
+      let isWritten = buffer.withUnsafeBytes {
+        NewFile.write(UnsafeRawBufferPointer(rebasing: $0[..<read]), to: other, at: place + done)
+      }
+      guard isWritten else { throw NewFile.failure(path) }
+      done += Int64(read)
+    }
+  }
+
+  // MARK: Going on
+
+  /// The hidden file beside the target, for this process alone; nil when another one is at it.
+  private static func claimed(_ target: String) -> (NewFile, info: String)? {
+    let folder = NewFile.folder(of: target)
+    let name = target[(target.lastIndex(of: "/").map(target.index(after:)) ?? target.startIndex)...]
+    let part = "\(folder)/.\(name).nuthatch-part"
+    for _ in 0..<3 {
+      let descriptor = open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
+      guard descriptor >= 0 else { return nil }
+      var (own, named) = (stat(), stat())
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &own) == 0,
+        own.st_mode & S_IFMT == S_IFREG
+      else {
+        close(descriptor)
+        return nil
+      }
+      // Whoever had it may have given it its name since.
+      if stat(part, &named) == 0, named.st_ino == own.st_ino, named.st_dev == own.st_dev {
+        return (NewFile(descriptor, named: part, target: target), "\(folder)/.\(name).nuthatch-info")
+      }
+      close(descriptor)
+    }
+    return nil
+  }
+
+  private func writeInfo() {
+    guard let infoName, let hasher, let validator else { return }
+    var text = "nuthatch-part 1\nkey \(key)\n\(validator.name) \(validator.value)\n"
+    if let total { text += "total \(total)\n" }
+    text += "bytes \(count)\nhash \(String(nhs_hasher_value(hasher), radix: 16))\n"
+    let draft = infoName + "-new"
+    let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { return }
+    let bytes = Array(text.utf8)
+    let isWritten = bytes.withUnsafeBytes { NewFile.write($0, to: descriptor, at: 0) }
+    close(descriptor)
+    guard isWritten, rename(draft, infoName) == 0 else {
+      unlink(draft)
+      return
+    }
+    checked = count
+  }
+
+  /// False when there is nothing to go on with.
+  private func readInfo() -> Bool {
+    guard let infoName else { return false }
+    let descriptor = open(infoName, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return false }
+    var bytes = [UInt8](repeating: 0, count: 16_384)
+    let size = read(descriptor, &bytes, bytes.count)
+    close(descriptor)
+    guard size > 0 else { return false }
+    var fields: [String: String] = [:]
+    for line in String(decoding: bytes.prefix(size), as: UTF8.self).split(separator: "\n") {
+      let words = line.split(separator: " ", maxSplits: 1)
+      if words.count == 2 { fields[String(words[0])] = String(words[1]) }
+    }
+    guard fields["nuthatch-part"] == "1", fields["key"] == key, let validator = Validator(fields),
+      let count = fields["bytes"].flatMap({ Int64($0) }), count > 0, let hash = fields["hash"],
+      isProven(count, hash), ftruncate(file.descriptor, Int(count)) == 0
+    else { return false }
+    (self.count, checked, self.validator, total) = (
+      count, count, validator, fields["total"].flatMap { Int64($0) }
+    )
+    return true
+  }
+
+  private func isProven(_ count: Int64, _ hash: String) -> Bool {
+    var done: Int64 = 0
+    var buffer = [UInt8](repeating: 0, count: 1 << 18)
+    while done < count {
+      let read = pread(file.descriptor, &buffer, Int(min(Int64(buffer.count), count - done)), Int(done))
+      if read < 0, errno == EINTR { continue }
+      guard read > 0 else { return false }
+      nhs_hasher_add(hasher, buffer, read)
+      done += Int64(read)
+    }
+    return hasher.map { String(nhs_hasher_value($0), radix: 16) } == hash
+  }
+}
+
+/// What says that an answer is still the same, byte for byte.
+struct Validator: Equatable {
+  let name: String
+  let value: String
+
+  /// Nil where nothing does, or a part of the body would be no part of what is kept.
+  init?(_ head: ResponseHead) {
+    guard head.fields["Content-Encoding"] == nil, head.fields["Accept-Ranges"]?.lowercased() != "none" else {
+      return nil
+    }
+    if let tag = head.fields["ETag"], !tag.hasPrefix("W/") {
+      (name, value) = ("etag", tag)
+    } else if head.fields["ETag"] == nil, let date = head.fields["Last-Modified"],
+      date != head.fields["Date"]
+    {
+      (name, value) = ("last-modified", date)
+    } else {
+      return nil
+    }
+  }
+
+  init?(_ fields: [String: String]) {
+    for name in ["etag", "last-modified"] {
+      if let value = fields[name] {
+        (self.name, self.value) = (name, value)
+        return
+      }
+    }
+    return nil
+  }
+}

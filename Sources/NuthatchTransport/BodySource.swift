@@ -1,0 +1,159 @@
+import Glibc
+
+/// What a request sends, read piece by piece while it is sent: bytes, and files, which are never whole in memory.
+///
+/// Files are looked at when it is made, and opened when it is sent. One that has changed in between isn't sent.
+package struct BodySource: Sendable {
+  package enum Piece: Sendable {
+    case bytes([UInt8])
+    case file(BodyFile)
+
+    var count: Int64 {
+      switch self {
+      case .bytes(let bytes): Int64(bytes.count)
+      case .file(let file): file.count
+      }
+    }
+  }
+
+  package let pieces: [Piece]
+  /// In bytes; what `Content-Length` says.
+  package let count: Int64
+
+  package init(_ pieces: [Piece]) {
+    self.pieces = pieces
+    count = pieces.reduce(0) { $0.addingReportingOverflow($1.count).partialValue }
+  }
+}
+
+/// A regular file, or a part of one, as it was when it was looked at.
+package struct BodyFile: Sendable, Equatable {
+  package let path: String
+  package let offset: Int64
+  package let count: Int64
+  private let identity: [Int64]
+
+  /// - Parameter range: which of its bytes; nil for all.
+  /// - Throws: `io` for what can't be read, or is no regular file.
+  package init(_ path: String, _ range: Range<Int64>? = nil) throws(TransportFault) {
+    guard !path.utf8.contains(0) else {
+      throw TransportFault(.io, "a file's name with a NUL in it can't be read")
+    }
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw .unreadable(path, errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw TransportFault(.io, "\(path) can't be sent: it is no regular file")
+    }
+    let whole = 0..<Int64(status.st_size)
+    let part = range ?? whole
+    guard part.clamped(to: whole) == part else {
+      throw TransportFault(.io, "\(path) can't be sent: it is shorter than it should be")
+    }
+    self.path = path
+    offset = part.lowerBound
+    count = part.upperBound - part.lowerBound
+    identity = Self.identity(status)
+  }
+
+  /// A descriptor, closed on exec.
+  func open() throws(TransportFault) -> Int32 {
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else { throw .unreadable(path, errno) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, Self.identity(status) == identity else {
+      close(descriptor)
+      throw .changed(path)
+    }
+    return descriptor
+  }
+
+  private static func identity(_ status: stat) -> [Int64] {
+    [
+      Int64(bitPattern: UInt64(status.st_dev)), Int64(bitPattern: UInt64(status.st_ino)),
+      Int64(status.st_size),
+      Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec),
+    ]
+  }
+}
+
+extension TransportFault {
+  fileprivate static func unreadable(_ path: String, _ errno: Int32) -> TransportFault {
+    TransportFault(.io, "\(path) can't be read: \(String(cString: strerror(errno)))")
+  }
+
+  fileprivate static func changed(_ path: String) -> TransportFault {
+    TransportFault(.io, "\(path) has changed since it was asked to be sent")
+  }
+}
+
+/// Reads a body source from its beginning to its end, and from the beginning again. For one thread at a time.
+package final class BodyReader {
+  private let source: BodySource
+  private var piece = 0
+  /// In the piece.
+  private var place: Int64 = 0
+  private var file: Int32 = -1
+
+  /// So much is asked of the disk ahead of what is read, because who reads can't wait.
+  private static let ahead: Int64 = 1 << 20
+
+  package init(_ source: BodySource) { self.source = source }
+
+  deinit { closeFile() }
+
+  /// Fills the buffer as far as there is something; 0 at the end.
+  package func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransportFault) -> Int {
+    var filled = 0
+    while filled < buffer.count, piece < source.pieces.count {
+      let current = source.pieces[piece]
+      guard place < current.count else {
+        closeFile()
+        (piece, place) = (piece + 1, 0)
+        continue
+      }
+      let room = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+      let count = try read(current, into: room)
+      filled += count
+      place += Int64(count)
+    }
+    return filled
+  }
+
+  /// Goes to a byte of the whole. False when there is none.
+  package func seek(to offset: Int64) -> Bool {
+    closeFile()
+    (piece, place) = (0, max(0, offset))
+    while piece < source.pieces.count, place > source.pieces[piece].count {
+      place -= source.pieces[piece].count
+      piece += 1
+    }
+    return offset >= 0 && (piece < source.pieces.count || place == 0)
+  }
+
+  private func read(
+    _ piece: BodySource.Piece, into room: UnsafeMutableRawBufferPointer
+  ) throws(TransportFault) -> Int {
+    switch piece {
+    case .bytes(let bytes):
+      let part = bytes[Int(place)...].prefix(room.count)
+      room.copyBytes(from: part)
+      return part.count
+    case .file(let source):
+      if file < 0 { file = try source.open() }
+      let wanted = min(Int64(room.count), source.count - place)
+      posix_fadvise(file, Int(source.offset + place + wanted), Int(Self.ahead), POSIX_FADV_WILLNEED)
+      while true {
+        let count = pread(file, room.baseAddress, Int(wanted), Int(source.offset + place))
+        if count < 0, errno == EINTR { continue }
+        if count < 0 { throw .unreadable(source.path, errno) }
+        guard count > 0 else { throw .changed(source.path) }
+        return count
+      }
+    }
+  }
+
+  private func closeFile() {
+    if file >= 0 { close(file) }
+    file = -1
+  }
+}

@@ -1,0 +1,279 @@
+import Glibc
+import NuthatchCore
+import TestServer
+import Testing
+
+/// Answers that are saved while they come.
+@Suite("Downloads") struct DownloadTests {
+  let bench: Bench
+  let folder: String
+
+  init() throws {
+    bench = try Bench { $0.retries = 2 }
+    folder = "\(bench.folder)/saved"
+    mkdir(folder, 0o700)
+  }
+
+  static let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 7) }
+
+  private static func script(_ bytes: [UInt8] = Self.bytes, etag: String = "\"1\"") -> Script {
+    // Nothing stored may stand in for what fails.
+    Script.ok(bytes).withValidators(etag: etag).withRanges().with("Cache-Control", "no-store")
+  }
+
+  /// The first half, then the end of the connection.
+  private static func half(etag: String? = "\"1\"") -> Script {
+    var script = Script.truncated(announced: bytes.count, sent: Array(bytes.prefix(150_000)))
+    if let etag { script.headers.add("ETag", etag) }
+    return script
+  }
+
+  private func submit(_ path: String, _ sinks: [Sink], _ change: (inout Request) -> Void = { _ in }) throws
+    -> Ticket
+  {
+    var request = Request(bench.server.url(path))
+    request.saveTo = sinks
+    change(&request)
+    return try bench.cache.submit(request)
+  }
+
+  private func save(_ path: String, _ sinks: [Sink], _ change: (inout Request) -> Void = { _ in }) throws
+    -> Response
+  {
+    try submit(path, sinks, change).result()
+  }
+
+  private func path(_ name: String) -> String { "\(folder)/\(name)" }
+
+  private func content(_ name: String) -> [UInt8]? {
+    let descriptor = open(path(name), O_RDONLY)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var all: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    while case let count = read(descriptor, &piece, piece.count), count > 0 { all += piece[..<count] }
+    return all
+  }
+
+  private var saved: [String] { names(in: folder).sorted() }
+
+  @Test("go to several files, a descriptor and events at once, and are in the cache, too")
+  func several() throws {
+    bench.server.on("/a", Script.ok(Self.bytes).with("Cache-Control", "max-age=60"))
+    var pipe: [Int32] = [0, 0]
+    try #require(Glibc.pipe(&pipe) == 0)
+    for isInCache in [false, true] {
+      let ticket = try submit(
+        "/a", [.file(path("one")), .descriptor(pipe[1]), .events, .file(path("two"))])
+      // A pipe holds less: the transfer waits for its reader.
+      var piped: [UInt8] = []
+      var piece = [UInt8](repeating: 0, count: 65_536)
+      while piped.count < Self.bytes.count, case let count = read(pipe[0], &piece, piece.count), count > 0 {
+        piped += piece[..<count]
+      }
+      var told: [UInt8] = []
+      var last: Event?
+      while last?.isFinal != true {
+        last = try ticket.next(within: 30_000)
+        told += last?.data ?? []
+      }
+      #expect(last?.kind == (isInCache ? .cached : .fresh))
+      #expect(piped == Self.bytes && told == Self.bytes)
+      #expect(content("one") == Self.bytes && content("two") == Self.bytes)
+      #expect(last?.response?.bodySize == Self.bytes.count)
+      #expect(saved == ["one", "two"])
+    }
+    close(pipe[0])
+    close(pipe[1])
+    #expect(bench.server.count("/a") == 1)
+  }
+
+  @Test("may be larger than what is kept; then only the sinks have them")
+  func large() throws {
+    bench.server.on("/a", Self.script())
+    var options = Cache.Options()
+    options.maxBytes = 1000
+    let small = try Cache(path: "\(bench.folder)/small", options: options)
+    defer { small.close() }
+    var request = Request(bench.server.url("/a"))
+    request.saveTo = [.file(path("one"))]
+    let response = try small.submit(request).result()
+    #expect(response.status == 200 && response.bodySize == 0)
+    #expect(content("one") == Self.bytes)
+    let error = #expect(throws: NuthatchError.self) {
+      try save("/a", [.file(path("two"))]) { $0.maxBytes = 1000 }
+    }
+    #expect(error?.code == .tooLarge)
+    #expect(saved == ["one"])
+  }
+
+  @Test("go on where an attempt broke off")
+  func retried() throws {
+    bench.server.on("/a", sequence: [Self.half(), Self.script()])
+    var pipe: [Int32] = [0, 0]
+    try #require(Glibc.pipe(&pipe) == 0)
+    // F_SETPIPE_SZ
+    #expect(fcntl(pipe[1], 1031, 1 << 20) >= 300_000)
+    let response = try save("/a", [.file(path("one")), .descriptor(pipe[1])])
+    #expect(response.status == 200 && response.header("Content-Range") == nil)
+    #expect(response.header("Content-Length") == "300000")
+    #expect(content("one") == Self.bytes)
+    var piped = [UInt8](repeating: 0, count: 400_000)
+    #expect(read(pipe[0], &piped, piped.count) == 300_000)
+    #expect(piped.prefix(300_000).elementsEqual(Self.bytes))
+    let second = try #require(bench.server.requests("/a").last)
+    #expect(second.headers["Range"] == "bytes=150000-" && second.headers["If-Range"] == "\"1\"")
+    close(pipe[0])
+    close(pipe[1])
+  }
+
+  /// Leaves half of it behind.
+  private func breakOff(etag: String? = "\"1\"") throws {
+    bench.server.on("/a", Self.half(etag: etag))
+    let error = #expect(throws: NuthatchError.self) {
+      try save("/a", [.file(path("one"))]) { $0.retries = 0 }
+    }
+    #expect(error?.code == .truncated)
+    bench.server.clearLog()
+  }
+
+  @Test("go on in a later request, and never have their name before")
+  func laterRequest() throws {
+    try breakOff()
+    #expect(saved == [".one.nuthatch-info", ".one.nuthatch-part"])
+    bench.server.on("/a", Self.script())
+    _ = try save("/a", [.file(path("one")), .file(path("two"))])
+    #expect(bench.server.requests("/a").map { $0.headers["Range"] } == ["bytes=150000-"])
+    #expect(content("one") == Self.bytes && content("two") == Self.bytes)
+    #expect(saved == ["one", "two"])
+  }
+
+  @Test("begin anew when the answer changed, the part is damaged, or it was another request's")
+  func anew() throws {
+    let other = [UInt8](repeating: 7, count: 200_000)
+    try breakOff()
+    bench.server.on("/a", Self.script(other, etag: "\"2\""))
+    _ = try save("/a", [.file(path("one"))])
+    #expect(content("one") == other)
+    unlink(path("one"))
+
+    try breakOff()
+    let part = open(path(".one.nuthatch-part"), O_WRONLY)
+    #expect(pwrite(part, [1, 2, 3], 3, 70_000) == 3)
+    close(part)
+    bench.server.on("/a", Self.script())
+    _ = try save("/a", [.file(path("one"))])
+    #expect(bench.server.requests("/a").map { $0.headers["Range"] } == [nil])
+    #expect(content("one") == Self.bytes)
+    unlink(path("one"))
+
+    try breakOff()
+    bench.server.on("/b", Self.script(other))
+    _ = try save("/b", [.file(path("one"))])
+    #expect(bench.server.requests("/b").map { $0.headers["Range"] } == [nil])
+    #expect(content("one") == other)
+    #expect(saved == ["one"])
+  }
+
+  @Test("cope with servers that ignore ranges, refuse them, or answer another one")
+  func oddServers() throws {
+    try breakOff()
+    bench.server.on(
+      "/a", Script.ok(Self.bytes).with("ETag", "\"1\"").with("Cache-Control", "no-store"))
+    _ = try save("/a", [.file(path("one"))])
+    #expect(content("one") == Self.bytes)
+
+    let refused = Script.status(416, headers: ["Content-Range": "bytes */10"])
+    var wrong = Script.status(206, headers: ["Content-Range": "bytes 200000-299999/300000", "ETag": "\"1\""])
+    wrong.steps = [.bytes(Array(Self.bytes[200_000...]))]
+    for odd in [refused, wrong] {
+      try breakOff()
+      bench.server.on("/a", sequence: [odd, Self.script()])
+      _ = try save("/a", [.file(path("one"))])
+      #expect(bench.server.requests("/a").map { $0.headers["Range"] } == ["bytes=150000-", nil])
+      #expect(content("one") == Self.bytes)
+    }
+    // What a stream has been given can't be taken back.
+    bench.server.on("/a", sequence: [Self.half(), Self.script(etag: "\"2\"")])
+    let error = #expect(throws: NuthatchError.self) { try save("/a", [.events]) }
+    #expect(error?.code == .truncated)
+  }
+
+  @Test("that can't be gone on with leave nothing behind")
+  func noValidator() throws {
+    try breakOff(etag: nil)
+    #expect(saved == [])
+    try breakOff(etag: "W/\"1\"")
+    #expect(saved == [])
+    bench.server.on("/a", Self.half())
+    #expect(throws: NuthatchError.self) {
+      try save("/a", [.file(path("one"))]) {
+        $0.resumes = false
+        $0.retries = 0
+      }
+    }
+    bench.server.on("/404", .status(404, body: "no"))
+    #expect(try save("/404", [.file(path("one"))]).status == 404)
+    #expect(saved == [])
+  }
+
+  @Test("are added to files as a whole, or not at all")
+  func appended() throws {
+    bench.server.on("/a", .ok("two"))
+    bench.server.on("/b", .ok("one,"))
+    _ = try save("/b", [.appended(path("all"))])
+    _ = try save("/a", [.appended(path("all")), .file(path("copy"))])
+    #expect(content("all") == Array("one,two".utf8))
+    #expect(content("copy") == Array("two".utf8))
+    bench.server.on("/c", .truncated(announced: 10, sent: [1]))
+    #expect(throws: NuthatchError.self) { try save("/c", [.appended(path("all"))]) { $0.retries = 0 } }
+    #expect(content("all") == Array("one,two".utf8))
+  }
+
+  @Test("to a full disk are no_space, and leave nothing")
+  func full() throws {
+    bench.server.on("/a", Self.script())
+    let error = #expect(throws: NuthatchError.self) { try save("/a", [.file("/dev/full")]) }
+    #expect(error?.code == .noSpace)
+    let missing = #expect(throws: NuthatchError.self) { try save("/a", [.file(path("no/such"))]) }
+    #expect(missing?.code == .io)
+    #expect(saved == [])
+  }
+
+  @Test("that are cancelled are gone on with, too")
+  func cancelled() throws {
+    let gate = bench.server.gate("g")
+    var script = Script(headers: ["ETag": "\"1\"", "Content-Length": "300000"])
+    script.steps = [
+      .bytes(Array(Self.bytes.prefix(100_000))), .wait("g"), .bytes(Array(Self.bytes[100_000...])),
+    ]
+    bench.server.on("/a", script)
+    let ticket = try submit("/a", [.file(path("one"))]) { $0.reportsProgress = true }
+    #expect(gate.waitUntilReached())
+    while try ticket.next(within: 30_000)?.bytesDone != 100_000 {}
+    ticket.cancel()
+    #expect(bench.server.waitForDisconnect())
+    for _ in 0..<3000 where !saved.contains(".one.nuthatch-info") { usleep(10_000) }
+    bench.server.on("/a", Self.script())
+    _ = try save("/a", [.file(path("one"))])
+    #expect(bench.server.requests("/a").last?.headers["Range"] == "bytes=100000-")
+    #expect(content("one") == Self.bytes)
+  }
+
+  @Test("hold the transfer up while nobody takes their events")
+  func slowTaker() throws {
+    let many = [UInt8](repeating: 3, count: 20_000_000)
+    bench.server.on("/a", .ok(many))
+    let ticket = try submit("/a", [.events]) { $0.timeout = .milliseconds(1000) }
+    var taken = 0
+    var last: Event?
+    while last?.isFinal != true {
+      last = try ticket.next(within: 30_000)
+      // Longer than the silence that is allowed.
+      if taken == 0 { usleep(1_500_000) }
+      taken += last?.data.count ?? 0
+    }
+    #expect(taken == many.count)
+    #expect(last?.response?.status == 200)
+  }
+}
