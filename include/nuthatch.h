@@ -291,6 +291,20 @@ typedef enum nh_question {
     NH_ASK_VERDICT = 4
 } nh_question;
 
+/** How user and password are shown. */
+typedef enum nh_sign_in {
+    NH_SIGN_IN_UNSAID = 0,
+    /** Basic, with the first request, unasked. */
+    NH_SIGN_IN_BASIC = 1,
+    /** The others only after the server has asked. */
+    NH_SIGN_IN_DIGEST = 2,
+    NH_SIGN_IN_NTLM = 3,
+    /** Kerberos, where libcurl has it; without user and password, as whom the system knows. */
+    NH_SIGN_IN_NEGOTIATE = 4,
+    /** The strongest that the server asks for. */
+    NH_SIGN_IN_ANY = 5
+} nh_sign_in;
+
 /** What the program thinks of an answer. */
 typedef enum nh_verdict {
     NH_VERDICT_UNSAID = 0,
@@ -984,7 +998,33 @@ nh_status nh_request_save_to_events(nh_request *request);
 nh_status nh_request_set_resume(nh_request *request, int32_t resume);
 
 /**
- * Sets user and password, sent as Basic credentials to the origin of the URL and to no other.
+ * Sets how user and password are shown. NH_SIGN_IN_UNSAID: Basic, with the first request.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_sign_in(nh_request *request, nh_sign_in sign_in);
+
+/**
+ * Signs in with a token, sent as Authorization: Bearer to the origin of the URL and to no other.
+ *
+ * @return NH_OK; NH_INVALID. A token that can't be sent is NH_BAD_HEADER when the request is used.
+ */
+nh_status nh_request_set_bearer(nh_request *request, const char *token);
+
+/**
+ * Sets a certificate that says who asks, from files in PEM, shown to the origin of the URL and to no other.
+ *
+ * @param certificate  Its file; NULL for none.
+ * @param key          Its key's; NULL when that is in the same file.
+ * @param password     What the key is encrypted with; NULL when it isn't.
+ * @return NH_OK; NH_INVALID. Files that can't be used are NH_TLS when the request is sent.
+ */
+nh_status nh_request_set_certificate(nh_request *request, const char *certificate, const char *key,
+                                     const char *password);
+
+/**
+ * Sets user and password, for the origin of the URL and no other: sent as Basic credentials unless nh_request_set_sign_in
+ * says otherwise.
  *
  * @return NH_OK; NH_INVALID.
  */

@@ -26,6 +26,10 @@ enum GetCommand: Command {
         "form", letter: "F", value: "NAME=VALUE",
         "send a form (multipart); NAME=@FILE[;type=TYPE][;filename=NAME] sends a file; repeatable"),
       FetchOptions.user,
+      Option("sign-in", value: "NAME", "how: basic (unasked), digest, ntlm, negotiate or any (basic)"),
+      Option("bearer", value: "TOKEN", "sign in with a token"),
+      Option("cert", value: "FILE", "show this certificate (PEM)"),
+      Option("cert-key", value: "FILE", "the certificate's key, when it is in a file of its own"),
       Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
     ] + FetchOptions.network + FetchOptions.store
   static let details = """
@@ -82,6 +86,13 @@ enum GetCommand: Command {
     try SentBody.add(arguments, to: &request)
     if let method = arguments.value("method") { request.method = method }
     request.user = arguments.user
+    request.signIn = try arguments.choice(
+      "sign-in",
+      ["basic": .basic, "digest": .digest, "ntlm": .ntlm, "negotiate": .negotiate, "any": .any])
+    if let token = arguments.value("bearer") { request.setBearer(token) }
+    request.certificate = arguments.value("cert").map {
+      ClientCertificate($0, key: arguments.value("cert-key"))
+    }
     try addPicture(arguments, &request)
     if try arguments.boxes().isEmpty {
       request.saveTo = ResponseWriter.names(arguments).map { name in

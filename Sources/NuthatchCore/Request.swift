@@ -18,8 +18,12 @@ public struct Request: Sendable {
   /// Whether what is left of a file when a transfer breaks off is kept beside it, hidden, to be gone on with by the next
   /// request for it, in any process. Yes.
   public var resumes = true
-  /// Basic credentials; they stay with the origin of `url`.
+  /// Credentials; they stay with the origin of `url`.
   public var user: (name: String, password: String)?
+  /// How they are shown. nil: the site's way, else Basic.
+  public var signIn: SignIn?
+  /// Shown to the server. nil: the site's, else none.
+  public var certificate: ClientCertificate?
 
   /// The thumbnails that are wanted, at most 64; empty for the response itself.
   public var boxes: [ThumbnailBox] = []

@@ -9,8 +9,12 @@ public struct Site: Sendable {
   public struct Options: Sendable {
     /// Headers of every request that has none of the same name. None.
     public var headers: [(name: String, value: String)] = []
-    /// Basic credentials. None.
+    /// Credentials. None.
     public var user: (name: String, password: String)?
+    /// How they are shown. nil: Basic.
+    public var signIn: SignIn?
+    /// A certificate for the base URL's origin. None.
+    public var certificate: ClientCertificate?
     /// As in `Cache.Options`.
     public var accept: String?
     /// As in `Cache.Options`.
@@ -132,6 +136,10 @@ extension Request {
       result.headers.append(("Accept", accept))
     }
     result.partition = partition ?? options.partition
+    if let site, site.base.origin == address.origin {
+      result.signIn = signIn ?? site.options.signIn
+      result.certificate = certificate ?? site.options.certificate
+    }
     if user == nil, address.userinfo == nil, let site, site.base.origin == address.origin {
       result.user =
         site.options.user

@@ -151,9 +151,10 @@ extension Transfer {
     }
   }
 
-  /// Whether libcurl may repeat the request on its own: without `Expect`, where the server refuses that.
+  /// Whether libcurl may repeat the request on its own: without `Expect`, where the server refuses that, or with what a
+  /// challenge asks for.
   private func mayAskAgain(after head: ResponseHead) -> Bool {
-    head.status == 417 && request.extras?.upload != nil
+    head.status == 417 && request.extras?.upload != nil || head.status == 401 && request.answersChallenges
   }
 
   private func releaseHeld() -> Bool {

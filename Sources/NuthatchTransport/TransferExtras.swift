@@ -1,18 +1,51 @@
 /// What few requests have. Apart from the others', which pay one pointer for it.
 package final class TransferExtras: Sendable {
-  /// In the place of `body`.
-  package let upload: BodySource?
-
-  package init(upload: BodySource? = nil) {
-    self.upload = upload
+  /// How credentials are shown.
+  package enum SignIn: UInt8, Sendable {
+    /// With the first request, unasked.
+    case basic
+    /// Each only after the server has asked for it.
+    case digest, ntlm, negotiate
+    /// The strongest that the server offers.
+    case any
   }
 
-  /// What a redirect takes along; nil for nothing.
+  /// Files for libcurl, in PEM.
+  package struct Certificate: Sendable, Equatable {
+    package var path: String
+    /// Nil when it is in the same file.
+    package var key: String?
+    package var password: String?
+
+    package init(path: String, key: String? = nil, password: String? = nil) {
+      self.path = path
+      self.key = key
+      self.password = password
+    }
+  }
+
+  /// In the place of `body`.
+  package let upload: BodySource?
+  package let signIn: SignIn
+  /// Shown to the server.
+  package let certificate: Certificate?
+
+  package init(upload: BodySource? = nil, signIn: SignIn = .basic, certificate: Certificate? = nil) {
+    self.upload = upload
+    self.signIn = signIn
+    self.certificate = certificate
+  }
+
+  /// What a redirect takes along.
   ///
   /// - Parameters:
   ///   - sendsBody: whether the next request has the body of this one.
-  package func following(sendsBody: Bool) -> TransferExtras? {
-    sendsBody ? self : nil
+  ///   - staysAtOrigin: whether it goes to the same origin; nothing that proves who asks goes to another.
+  package func following(sendsBody: Bool, staysAtOrigin: Bool) -> TransferExtras? {
+    if sendsBody, staysAtOrigin { return self }
+    let upload = sendsBody ? upload : nil
+    guard staysAtOrigin else { return upload.map { TransferExtras(upload: $0) } }
+    return TransferExtras(upload: upload, signIn: signIn, certificate: certificate)
   }
 }
 
@@ -22,4 +55,10 @@ extension TransferRequest {
 
   /// How many bytes there are to send.
   package var bodyCount: Int64 { extras?.upload?.count ?? Int64(body.count) }
+
+  /// Whether libcurl may answer a 401 by itself.
+  var answersChallenges: Bool {
+    guard let signIn = extras?.signIn, signIn != .basic else { return false }
+    return credentials != nil || signIn == .negotiate
+  }
 }

@@ -82,8 +82,19 @@ extension Transfer {
   }
 
   private func configureCredentials(_ setter: OptionSetter) {
+    if let certificate = request.extras?.certificate {
+      setter.set(CURLOPT_SSLCERT, certificate.path)
+      if let key = certificate.key { setter.set(CURLOPT_SSLKEY, key) }
+      if let password = certificate.password { setter.set(CURLOPT_KEYPASSWD, password) }
+    }
+    let signIn = request.extras?.signIn ?? .basic
+    if signIn == .negotiate, request.credentials == nil {
+      // libcurl wants a name; whose ticket it is the system knows.
+      setter.set(CURLOPT_HTTPAUTH, signIn.bits)
+      setter.set(CURLOPT_USERPWD, ":")
+    }
     guard let credentials = request.credentials else { return }
-    setter.set(CURLOPT_HTTPAUTH, 1)  // CURLAUTH_BASIC, a macro that Swift does not see
+    setter.set(CURLOPT_HTTPAUTH, signIn.bits)
     // As bytes: what came out of a URL's escapes need not be UTF-8. libcurl copies them.
     for (option, bytes) in [
       (CURLOPT_USERNAME, credentials.user), (CURLOPT_PASSWORD, credentials.password),
@@ -114,6 +125,19 @@ extension Transfer {
       headerList = longer
     } else {
       setter.note(CURLE_OUT_OF_MEMORY)
+    }
+  }
+}
+
+extension TransferExtras.SignIn {
+  /// CURLAUTH_BASIC and others, macros that Swift does not see.
+  fileprivate var bits: Int {
+    switch self {
+    case .basic: 1
+    case .digest: 2
+    case .negotiate: 4
+    case .ntlm: 8
+    case .any: 1 | 2 | 4 | 8
     }
   }
 }

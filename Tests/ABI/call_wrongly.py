@@ -26,6 +26,7 @@ OPTIONAL = {
     "nh_cancel_all": {1},
     "nh_request_set_body": {1},
     "nh_request_set_body_file": {1},
+    "nh_request_set_certificate": {1, 2, 3},
     "nh_request_save_to_events": set(),
     "nh_request_add_form_data": {2, 4, 5},
     "nh_request_add_form_file": {3, 4},

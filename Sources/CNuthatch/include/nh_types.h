@@ -114,6 +114,20 @@ typedef enum nh_question {
     NH_ASK_VERDICT = 4
 } nh_question;
 
+/** How user and password are shown. */
+typedef enum nh_sign_in {
+    NH_SIGN_IN_UNSAID = 0,
+    /** Basic, with the first request, unasked. */
+    NH_SIGN_IN_BASIC = 1,
+    /** The others only after the server has asked. */
+    NH_SIGN_IN_DIGEST = 2,
+    NH_SIGN_IN_NTLM = 3,
+    /** Kerberos, where libcurl has it; without user and password, as whom the system knows. */
+    NH_SIGN_IN_NEGOTIATE = 4,
+    /** The strongest that the server asks for. */
+    NH_SIGN_IN_ANY = 5
+} nh_sign_in;
+
 /** What the program thinks of an answer. */
 typedef enum nh_verdict {
     NH_VERDICT_UNSAID = 0,

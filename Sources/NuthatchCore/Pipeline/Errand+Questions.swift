@@ -10,13 +10,16 @@ final class Inquiry: Sendable {
     self.options = options
   }
 
-  func plan(adding reply: Reply) throws(NuthatchError) -> RequestPlan {
+  /// - Parameter signIn: what a challenge asks for.
+  func plan(adding reply: Reply, _ signIn: SignIn?) throws(NuthatchError) -> RequestPlan {
     var request = request
     // Asked and answered.
     if let kind = reply.kind { request.asks.remove(kind) }
     switch reply {
     case .headers(let fields): request.headers += fields
-    case .credentials(let name, let password): request.user = (name, password)
+    case .credentials(let name, let password):
+      request.user = (name, password)
+      request.signIn = request.signIn ?? signIn
     case .pass, .accept, .reject, .retry: break
     }
     return try RequestPlan(request, options)
@@ -65,7 +68,7 @@ extension Errand {
 
   private func heed(_ reply: Reply, _ fetched: Fetched) {
     switch reply {
-    case .credentials: goOn(reply)
+    case .credentials: goOn(reply, fetched.head.asksForMoreThanBasic ? .any : nil)
     case .reject(let reason):
       fail(NuthatchError(.http, "\(reason): \(fetched.origin.finalURL)"))
     case .retry: tryAgain(fetched)
@@ -102,9 +105,9 @@ extension Errand {
   }
 
   /// Goes on with what the program has added. Whose answer it is may be another matter now.
-  private func goOn(_ reply: Reply) {
+  private func goOn(_ reply: Reply, _ signIn: SignIn? = nil) {
     guard let inquiry = plan.inquiry else { return }
-    do throws(NuthatchError) { plan = try inquiry.plan(adding: reply) } catch { return fail(error) }
+    do throws(NuthatchError) { plan = try inquiry.plan(adding: reply, signIn) } catch { return fail(error) }
     let plan = plan
     let isSubmitted = runtime.workers.submit(priority: priority) {
       let found = plan.readsStore ? self.shared.find(plan) : nil
@@ -158,5 +161,14 @@ extension Errand {
     guard let open = talk?.open, open.question.kind != .headers else { return false }
     take(.pass, to: open.question.number)
     return true
+  }
+}
+
+extension ResponseHead {
+  fileprivate var asksForMoreThanBasic: Bool {
+    let schemes = ["digest", "ntlm", "negotiate"]
+    return fields.values("WWW-Authenticate").contains { value in
+      schemes.contains { value.lowercased().contains($0) }
+    }
   }
 }

@@ -189,10 +189,11 @@ extension TransferRequest {
     if becomesGet {
       next.method = "GET"
       next.body = []
-      next.extras = next.extras?.following(sendsBody: false)
       next.headers.remove { $0.name.lowercased().hasPrefix("content-") }
     }
-    if url.origin != self.url.origin {
+    let staysAtOrigin = url.origin == self.url.origin
+    next.extras = extras?.following(sendsBody: !becomesGet, staysAtOrigin: staysAtOrigin)
+    if !staysAtOrigin {
       next.credentials = nil
       next.headers.remove { $0.isSecret || $0.name.equalsIgnoringCase("Host") }
     }

@@ -47,7 +47,7 @@ final class RequestTerms: Sendable {
     self.headers = headers
     body = request.upload == nil ? request.body : []
     credentials = request.user.map { (Array($0.name.utf8), Array($0.password.utf8)) }
-    secrets = Self.secrets(headers, credentials)
+    secrets = Self.secrets(headers, credentials, extras)
     proxy = options.proxyChoice
     partition = request.partition
     jointFields = Self.jointFields(request)
@@ -77,7 +77,8 @@ final class RequestTerms: Sendable {
     headers = next.headers
     body = next.body
     credentials = next.credentials
-    secrets = Self.secrets(headers, credentials)
+    extras = next.extras
+    secrets = Self.secrets(headers, credentials, extras)
     let names = Set(next.headers.fields.map { $0.name.lowercased() })
     jointFields = last.jointFields?.filter { line in names.contains(String(line.prefix { $0 != ":" })) }
     asksForPart = RequestConditions.names.contains { next.headers.contains($0) }
@@ -96,16 +97,26 @@ final class RequestTerms: Sendable {
     stopsEarly = last.stopsEarly
     inquiry = last.inquiry
     download = last.download
-    extras = next.extras
   }
 
   private static func extras(
     _ request: Request, _ url: WebURL, _ headers: inout HeaderFields
   ) throws(NuthatchError) -> TransferExtras? {
-    guard let upload = request.upload else { return nil }
-    let (source, type) = try upload.source(for: url)
-    if let type, !headers.contains("Content-Type") { headers.append("Content-Type", type) }
-    return TransferExtras(upload: source)
+    let signIn = request.signIn?.scheme ?? .basic
+    guard request.upload != nil || signIn != .basic || request.certificate != nil else { return nil }
+    let made = try request.upload?.source(for: url)
+    if let type = made?.type, !headers.contains("Content-Type") { headers.append("Content-Type", type) }
+    if let certificate = request.certificate {
+      for text in [certificate.path, certificate.key, certificate.password]
+      where text?.utf8.contains(0) == true {
+        throw NuthatchError(.invalid, "a NUL in the certificate's names: \(url)")
+      }
+    }
+    return TransferExtras(
+      upload: made?.0, signIn: signIn,
+      certificate: request.certificate.map {
+        TransferExtras.Certificate(path: $0.path, key: $0.key, password: $0.password)
+      })
   }
 
   private static func headers(
@@ -149,9 +160,11 @@ final class RequestTerms: Sendable {
   }
 
   private static func secrets(
-    _ headers: HeaderFields, _ credentials: (user: [UInt8], password: [UInt8])?
+    _ headers: HeaderFields, _ credentials: (user: [UInt8], password: [UInt8])?, _ extras: TransferExtras?
   ) -> [(String, [UInt8])] {
     var secrets = credentials.map { [secret($0)] } ?? []
+    if let certificate = extras?.certificate { secrets.append(("certificate", Array(certificate.path.utf8))) }
+    if extras?.signIn == .negotiate { secrets.append(("negotiate", [])) }
     for field in headers.fields where field.isSecret {
       secrets.append((field.name.lowercased(), Array(field.value.utf8)))
     }

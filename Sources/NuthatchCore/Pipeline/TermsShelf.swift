@@ -37,7 +37,7 @@ final class TermsShelf: Sendable {
 
 extension Request {
   /// Whether files have no part in it.
-  fileprivate var isPlain: Bool { upload == nil && saveTo.isEmpty }
+  fileprivate var isPlain: Bool { upload == nil && saveTo.isEmpty && certificate == nil }
 
   /// Whether all is equal but the URL, what it alone decides (`key`, `ignoreQuery`), and what has no part in the terms
   /// (`priority`, `tag`).
@@ -50,6 +50,7 @@ extension Request {
       && policy == other.policy && self.guard == other.guard && partition == other.partition
       && timeout == other.timeout && deadline == other.deadline && retries == other.retries
       && maxBytes == other.maxBytes && reportsProgress == other.reportsProgress && asks == other.asks
+      && signIn == other.signIn && certificate == other.certificate
       && upload == other.upload && saveTo == other.saveTo && resumes == other.resumes
       && download === other.download && site == nil && other.site == nil
   }

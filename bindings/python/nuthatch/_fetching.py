@@ -122,7 +122,11 @@ class Fetching:
 
         :param size, sizes: the box that a thumbnail is to fit, or several; none for the response itself.
         :param method, headers, body, user: what is sent. ``body`` is bytes, or a ``Path``, which is read while it is
-            sent; ``user`` is a pair for Basic sign-in.
+            sent; ``user`` is a pair to sign in with.
+        :param sign_in: how: "basic" (the default, with the first request), "digest", "ntlm", "negotiate", or "any",
+            the strongest that the server asks for. ``bearer`` is a token to sign in with; ``cert`` a certificate's
+            file, or a tuple of the certificate's and its key's and the key's password. All of it goes to the URL's
+            origin only.
         :param json: a value to send as JSON; ``form``: fields to send as a form does; ``files``: files by the names of
             their fields, each as bytes, a path, which is read while it is sent, an open file, or a tuple (file name,
             one of these[, type]).

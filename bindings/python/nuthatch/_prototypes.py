@@ -130,6 +130,14 @@ ASK_HEADERS = 1
 ASK_CREDENTIALS = 2
 ASK_VERDICT = 4
 
+# nh_sign_in
+SIGN_IN_UNSAID = 0
+SIGN_IN_BASIC = 1
+SIGN_IN_DIGEST = 2
+SIGN_IN_NTLM = 3
+SIGN_IN_NEGOTIATE = 4
+SIGN_IN_ANY = 5
+
 # nh_verdict
 VERDICT_UNSAID = 0
 VERDICT_ACCEPT = 1
@@ -617,6 +625,29 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_void_p,
             ctypes.c_int32,
+        ],
+    ),
+    "nh_request_set_sign_in": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+        ],
+    ),
+    "nh_request_set_bearer": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_request_set_certificate": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_char_p,
+            ctypes.c_char_p,
         ],
     ),
     "nh_request_set_user": (
@@ -1312,6 +1343,29 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_request *",
             "int32_t",
+        ],
+    ),
+    "nh_request_set_sign_in": (
+        "nh_status",
+        [
+            "nh_request *",
+            "nh_sign_in",
+        ],
+    ),
+    "nh_request_set_bearer": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+        ],
+    ),
+    "nh_request_set_certificate": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+            "const char *",
+            "const char *",
         ],
     ),
     "nh_request_set_user": (

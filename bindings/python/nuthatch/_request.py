@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
         headers: "HeaderArgument"
         body: "Body"
+        sign_in: Optional[str]
+        bearer: Optional[str]
+        cert: Union[str, Tuple[str, ...], None]
         save_to: "SinkArgument"
         append: bool
         resume: bool
@@ -128,6 +131,13 @@ POLICIES = {
 }
 GUARDS = {"guarded": abi.GUARD_GUARDED, "public": abi.GUARD_PUBLIC, "any": abi.GUARD_ANY}
 DELIVERIES = {"twice": abi.DELIVERY_TWICE, "first": abi.DELIVERY_FIRST, "fresh": abi.DELIVERY_FRESH}
+SIGN_INS = {
+    "basic": abi.SIGN_IN_BASIC,
+    "digest": abi.SIGN_IN_DIGEST,
+    "ntlm": abi.SIGN_IN_NTLM,
+    "negotiate": abi.SIGN_IN_NEGOTIATE,
+    "any": abi.SIGN_IN_ANY,
+}
 QUESTIONS = {
     "ask_headers": abi.ASK_HEADERS,
     "ask_credentials": abi.ASK_CREDENTIALS,
@@ -369,6 +379,17 @@ def _user(request: ctypes.c_void_p, value: Any, url: str) -> None:
         check(quick.nh_request_set_user(request, encode(value[0], "user"), encode(value[1], "password")), url)
 
 
+def _bearer(request: ctypes.c_void_p, value: Any, url: str) -> None:
+    if value is not None:
+        check(quick.nh_request_set_bearer(request, encode(value, "bearer")), url)
+
+
+def _cert(request: ctypes.c_void_p, value: Any, url: str) -> None:
+    if value is not None:
+        names = [encode(os.fspath(one), "cert") for one in ((value,) if isinstance(value, str) else value)]
+        check(quick.nh_request_set_certificate(request, *[*names, None, None][:3]), url)
+
+
 def _limit(what: str) -> _Setter:
     function = getattr(quick, f"nh_request_set_{what}")
 
@@ -416,6 +437,9 @@ _SETTERS: Dict[str, _Setter] = {
     "headers": _headers,
     "body": _body,
     "user": _user,
+    "sign_in": _number("sign_in", _word("sign_in", SIGN_INS)),
+    "bearer": _bearer,
+    "cert": _cert,
     "timeout": _limit("timeout"),
     "deadline": _limit("deadline"),
     "retries": _number("retries", attempts),

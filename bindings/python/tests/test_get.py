@@ -127,3 +127,27 @@ def test_other_threads_run_meanwhile(server: TestServer, cache: nuthatch.Cache) 
     gate.open()
     thread.join(30)
     assert answers == [b"x"]
+
+
+def test_xml(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", ok('<?xml version="1.0"?><a xmlns="urn:x" b="1">t<c/>\u00fc</a>', "application/xml"))
+    root = cache.get(server.url("/a")).xml()
+    assert (root.tag, root.attrib, root.text, root[0].tag, root[0].tail) == (
+        "{urn:x}a",
+        {"b": "1"},
+        "t",
+        "{urn:x}c",
+        "\u00fc",
+    )
+    bad = [
+        '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>',
+        '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>',
+        "<a>&b;</a>",
+        "<a>",
+        "",
+        "no xml",
+    ]
+    for place, text in enumerate(bad):
+        server.on(f"/{place}", ok(text))
+        with pytest.raises(ValueError):
+            cache.get(server.url(f"/{place}")).xml()

@@ -1,0 +1,50 @@
+import NuthatchTransport
+
+/// How a request shows user and password.
+public enum SignIn: Int32, Sendable {
+  /// Basic, with the first request, unasked.
+  case basic = 1
+  /// Digest, after the server has asked.
+  case digest = 2
+  /// NTLM, after the server has asked.
+  case ntlm = 3
+  /// Negotiate (Kerberos), where libcurl has it; without user and password, as whom the system knows.
+  case negotiate = 4
+  /// The strongest that the server asks for, Basic being the weakest.
+  case any = 5
+
+  var scheme: TransferExtras.SignIn {
+    switch self {
+    case .basic: .basic
+    case .digest: .digest
+    case .ntlm: .ntlm
+    case .negotiate: .negotiate
+    case .any: .any
+    }
+  }
+}
+
+/// A certificate that says who asks, in files in PEM. It is shown to the origin of the request's URL only.
+public struct ClientCertificate: Sendable, Equatable {
+  /// The certificate, with those that it leads to.
+  public var path: String
+  /// Its key; nil when it is in the same file.
+  public var key: String?
+  /// What the key is encrypted with; nil when it isn't.
+  public var password: String?
+
+  /// One from files.
+  public init(_ path: String, key: String? = nil, password: String? = nil) {
+    self.path = path
+    self.key = key
+    self.password = password
+  }
+}
+
+extension Request {
+  /// Signs in with a token: `Authorization: Bearer TOKEN`, in the place of user and password.
+  public mutating func setBearer(_ token: String) {
+    headers.removeAll { $0.name.equalsIgnoringCase("Authorization") }
+    headers.append(("Authorization", "Bearer \(token)"))
+  }
+}

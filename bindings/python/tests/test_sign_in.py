@@ -1,0 +1,132 @@
+"""Signing in: what is sent to whom, and when."""
+
+import base64
+import hashlib
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Dict, Optional
+
+import nuthatch
+import pytest
+from testserver import Script, TestServer, answer, ok, redirect
+
+
+def challenge(text: str) -> Script:
+    return answer(401, "who?", [("WWW-Authenticate", text)])
+
+
+DIGEST = challenge('Digest realm="nuts", qop="auth", nonce="abc123", algorithm=MD5')
+
+
+def fields(header: Optional[str]) -> Dict[str, str]:
+    """Of a Digest answer."""
+    assert header is not None and header.startswith("Digest ")
+    return {key: value.strip('"') for key, value in re.findall(r'(\w+)=("[^"]*"|[^,\s]*)', header)}
+
+
+def expected(given: Dict[str, str], user: str, password: str, method: str) -> str:
+    """RFC 7616, 3.4.1."""
+
+    def md5(text: str) -> str:
+        return hashlib.md5(text.encode()).hexdigest()
+
+    one, two = md5(f"{user}:{given['realm']}:{password}"), md5(f"{method}:{given['uri']}")
+    return md5(f"{one}:{given['nonce']}:{given['nc']}:{given['cnonce']}:{given['qop']}:{two}")
+
+
+@pytest.mark.parametrize("way", ["digest", "any"])
+@pytest.mark.parametrize("method, body", [("GET", None), ("POST", b"nut" * 1000)])
+def test_digest(
+    server: TestServer, cache: nuthatch.Cache, way: str, method: str, body: Optional[bytes]
+) -> None:
+    server.on("/a", DIGEST, ok("welcome"))
+    response = cache.request(method, server.url("/a"), body=body, user=("ann", "p:w"), sign_in=way)
+    assert (response.status, response.text) == (200, "welcome")
+    first, second = server.requests("/a")
+    assert first.header("Authorization") is None
+    given = fields(second.header("Authorization"))
+    assert given["username"] == "ann" and given["response"] == expected(given, "ann", "p:w", method)
+    assert second.body == (body or b"")
+
+
+def test_digest_is_what_the_curl_command_sends(server: TestServer, cache: nuthatch.Cache) -> None:
+    curl = shutil.which("curl")
+    if curl is None:
+        pytest.skip("there is no curl command")
+    server.on("/a", DIGEST, ok("welcome"), DIGEST, ok("welcome"))
+    cache.get(server.url("/a"), user=("ann", "pw"), sign_in="digest")
+    subprocess.run(
+        [curl, "-s", "--digest", "-u", "ann:pw", server.url("/a")], check=True, capture_output=True
+    )
+    ours, theirs = (fields(server.requests("/a")[place].header("Authorization")) for place in (1, 3))
+    assert ours.keys() == theirs.keys()
+    for key in ours.keys() - {"cnonce", "response"}:
+        assert ours[key] == theirs[key]
+    assert theirs["response"] == expected(theirs, "ann", "pw", "GET")
+
+
+def test_a_wrong_password_is_a_401(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", DIGEST)
+    response = cache.get(server.url("/a"), user=("ann", "wrong"), sign_in="digest")
+    assert (response.status, response.text) == (401, "who?")
+    assert len(server.requests("/a")) == 2
+
+
+def test_a_streamed_body_is_sent_after_the_challenge(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_bytes(b"nut" * 1_000_000)
+    server.on("/a", DIGEST, ok("thanks"))
+    cache.request("PUT", server.url("/a"), body=tmp_path / "file", user=("ann", "pw"), sign_in="digest")
+    assert server.requests("/a")[-1].body == b"nut" * 1_000_000
+
+
+def test_ntlm_begins_with_its_first_message(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", challenge("NTLM"))
+    assert cache.get(server.url("/a"), user=("ann", "pw"), sign_in="ntlm").status == 401
+    sent = [request.header("Authorization") or "" for request in server.requests("/a")]
+    first = next(text for text in sent if text.startswith("NTLM "))
+    message = base64.b64decode(first[5:])
+    assert message[:12] == b"NTLMSSP\0\1\0\0\0"
+    assert b"pw" not in message
+
+
+def test_bearer_and_any_with_basic(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", ok("x"))
+    cache.get(server.url("/a"), bearer="hazel")
+    assert server.requests("/a")[0].header("Authorization") == "Bearer hazel"
+    server.on("/b", challenge('Basic realm="x"'), ok("x"))
+    assert cache.get(server.url("/b"), user=("ann", "pw"), sign_in="any").status == 200
+    first, second = server.requests("/b")
+    assert (first.header("Authorization"), second.header("Authorization")) == (None, "Basic YW5uOnB3")
+
+
+@pytest.mark.parametrize("options", [{"user": ("ann", "pw"), "sign_in": "any"}, {"bearer": "hazel"}])
+def test_another_origin_gets_nothing(
+    server: TestServer, cache: nuthatch.Cache, options: Dict[str, object]
+) -> None:
+    with TestServer() as other:
+        for asked in (DIGEST, challenge('Basic realm="x"'), challenge("NTLM")):
+            server.on("/a", redirect(other.url("/b")))
+            other.on("/b", asked)
+            assert cache.get(server.url("/a"), policy="reload", **options).status == 401  # type: ignore[arg-type]
+        assert all(request.header("Authorization") is None for request in other.requests("/b"))
+
+
+def test_nothing_of_it_is_stored(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    kept = [("Cache-Control", "max-age=60")]
+    server.on("/a", DIGEST, ok("of ann", headers=kept), DIGEST, ok("of bob", headers=kept))
+    for name, is_in_cache in [("ann", False), ("bob", False), ("ann", True)]:
+        response = cache.get(server.url("/a"), user=(name, "hazelnutpassword"), sign_in="digest")
+        assert (response.text, response.is_in_cache) == (f"of {name}", is_in_cache)
+    cache.flush()
+    for path in (tmp_path / "cache").rglob("*"):
+        assert not path.is_file() or b"hazelnutpassword" not in path.read_bytes()
+
+
+def test_a_certificate_that_is_missing(cache: nuthatch.Cache) -> None:
+    with pytest.raises(nuthatch.Error) as caught:
+        cache.get("https://127.0.0.1:1/", cert="/does/not/exist", retries=0)
+    assert caught.value.code in ("tls", "refused")
