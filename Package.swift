@@ -84,7 +84,12 @@ let package = Package(
       name: "ImagingFixtures", path: "Tests/ImagingFixtures", cSettings: cSettings,
       linkerSettings: ["jpeg", "lcms2", "png16", "z"].map { .linkedLibrary($0) }),
     tests("NuthatchImagingTests", ["NuthatchImaging", "ImagingFixtures"]),
-    tests("NuthatchCoreTests", ["CSystem", "NuthatchCore", "TestServer", "ImagingFixtures"]),
+    .executableTarget(
+      name: "nuthatch-outboxcrash", dependencies: ["NuthatchCore"], path: "Tests/OutboxCrash",
+      swiftSettings: swiftSettings),
+    tests(
+      "NuthatchCoreTests",
+      ["CSystem", "NuthatchCore", "TestServer", "ImagingFixtures", "nuthatch-outboxcrash"]),
     tests("NuthatchTests", ["Nuthatch", "TestServer"]),
     .executableTarget(
       name: "nuthatch-visitor", dependencies: ["Nuthatch"], path: "Tests/Visitors",

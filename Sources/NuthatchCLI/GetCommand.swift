@@ -25,6 +25,13 @@ enum GetCommand: Command {
       Option(
         "form", letter: "F", value: "NAME=VALUE",
         "send a form (multipart); NAME=@FILE[;type=TYPE][;filename=NAME] sends a file; repeatable"),
+      Option("freezable", "keep a POST, PUT, PATCH or DELETE in the outbox when its server can't be reached"),
+      Option("durable", "with --freezable: write it there before the first attempt"),
+      Option("queue", value: "NAME", "with --freezable: send it after those of this queue (its origin)"),
+      Option("handler", value: "NAME", "with --freezable: who gets the outcome"),
+      Option(
+        "secret", value: "'K: [PREFIX ]env:NAME'",
+        "send this header, whose value is a variable of the environment and never written; repeatable"),
       FetchOptions.user,
       Option("sign-in", value: "NAME", "how: basic (unasked), digest, ntlm, negotiate or any (basic)"),
       Option("bearer", value: "TOKEN", "sign in with a token"),
@@ -50,6 +57,7 @@ enum GetCommand: Command {
       nuthatch get --header 'Accept: application/json' https://example.org/api | less
       nuthatch get --json '{"name": "nut"}' https://example.org/api
       nuthatch get --form title=Nut --form picture=@nut.jpg https://example.org/upload
+      nuthatch get --data '{"seeds": 3}' --freezable --secret 'Authorization: Bearer env:TOKEN' https://example.org/api
 
     """
 
@@ -93,6 +101,7 @@ enum GetCommand: Command {
     request.certificate = arguments.value("cert").map {
       ClientCertificate($0, key: arguments.value("cert-key"))
     }
+    try addFreezing(arguments, &request)
     try addPicture(arguments, &request)
     if try arguments.boxes().isEmpty {
       request.saveTo = ResponseWriter.names(arguments).map { name in
@@ -102,6 +111,29 @@ enum GetCommand: Command {
       request.resumes = !arguments.has("no-resume")
     }
     return request
+  }
+
+  private static func addFreezing(_ arguments: ParsedArguments, _ request: inout Request) throws(UsageError) {
+    guard arguments.has("freezable") else {
+      for option in ["durable", "queue", "handler", "secret"] where arguments.has(option) {
+        throw UsageError("get: --\(option) belongs to --freezable")
+      }
+      return
+    }
+    var freezing = Request.Freezing()
+    freezing.isDurable = arguments.has("durable")
+    freezing.queue = arguments.value("queue")
+    freezing.handler = arguments.value("handler")
+    for text in arguments.values("secret") {
+      let parts = text.split(separator: ":", maxSplits: 1)
+      let words = parts.count == 2 ? parts[1].split(separator: " ") : []
+      guard let provider = words.last, provider.hasPrefix("env:"), words.count <= 2 else {
+        throw UsageError("get: --secret '\(text)' is not 'HEADER: env:NAME' or 'HEADER: PREFIX env:NAME'")
+      }
+      let prefix = words.count == 2 ? "\(words[0]) " : ""
+      freezing.secrets.append(.init(String(parts[0]), prefix: prefix, provider: String(provider)))
+    }
+    request.freezing = freezing
   }
 
   /// A picture that comes by GET is the cache's business; of another method's answer it is made here.

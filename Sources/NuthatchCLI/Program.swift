@@ -33,6 +33,7 @@ enum Program {
     [
       PrefetchCommand.self, GetCommand.self, StatCommand.self, ListCommand.self, ExplainCommand.self,
       RemoveCommand.self, VerifyCommand.self, TrimCommand.self, ClearCommand.self, ExportCommand.self,
+      OutboxCommand.self,
       HelpCommand.self,
     ]
   }

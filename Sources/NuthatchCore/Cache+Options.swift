@@ -44,10 +44,25 @@ extension Cache {
     /// in this process says, else yes.
     public var keepSource: Bool?
 
+    /// Whether this process sends what is in the directory's outbox, as long as it has it open with this. On.
+    public var outbox = OutboxMode.on
+    /// What the outbox may take on disk, in bytes; more is refused. nil: as the directory's first open in this process
+    /// says, else 256 MiB.
+    public var outboxBytes: Int64?
+    /// How many requests the outbox may hold, those among them whose outcome waits. nil: as the directory's first open in this
+    /// process says, else 10,000.
+    public var outboxItems: Int?
+
     /// The time of day.
     package var clock = WallClock.system
     /// Waits between attempts.
     var retryPolicy = RetryPolicy()
+    /// What becomes of requests in the outbox.
+    package var outboxRules = OutboxRules()
+    /// The outbox's clocks; nil: the machine's, and the time of day above.
+    var outboxClock: OutboxClock?
+    /// Says when the network has changed, beside the kernel.
+    package var reachabilitySource: (any ReachabilitySource)?
 
     /// The defaults.
     public init() {}
@@ -59,6 +74,14 @@ extension Cache {
     case eager = 0
     /// When memory is short, or when the cache is closed. Until then it is this process's, and is lost with it.
     case pressure = 1
+  }
+
+  /// Whether a process sends what is in an outbox.
+  public enum OutboxMode: Int32, Sendable {
+    /// In its turn, when no other process does.
+    case on = 0
+    /// Requests may be frozen, and looked at, but are sent by others.
+    case off = 1
   }
 
   /// How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case.

@@ -15,6 +15,7 @@ public final class Cache: Sendable {
   let shared: SharedCache
   /// The pictures that it has shown of late.
   let peeks: PeekTable
+  let notices = OutboxNotices()
   private let identity: CacheDirectory.Identity
   private let open = OpenTickets()
   let shelf = TermsShelf()
@@ -42,6 +43,7 @@ public final class Cache: Sendable {
     self.options = options
     self.identity = identity
     self.runtime = runtime
+    shared.outbox.open(notices, options, shared)
     Log.noteOpen(self)
   }
 
@@ -72,6 +74,7 @@ public final class Cache: Sendable {
       ).start()
       return ticket
     }
+    let request = request.provided(by: shared.outbox.secrets)
     let plan = try RequestPlan(request, options, shelf)
     if request.asksForOnePicture, let image = sight(plan, request) { return answered(request, image) }
     return try submit(request, plan)
@@ -145,11 +148,20 @@ public final class Cache: Sendable {
 
   /// Ends every request that is under way with the error `closed`; further calls throw it. Waits for the
   /// network only where a stale answer was given that is being revalidated behind: two seconds at most.
-  public func close() {
+  ///
+  /// - Parameter milliseconds: how long what is under way, and what the outbox is sending, may take to end before that. 0.
+  public func close(drain milliseconds: Int64 = 0) {
+    if milliseconds > 0, !isForked, !isReleased.load(ordering: .acquiring) {
+      let deadline = Bell.deadline(milliseconds)
+      _ = open.waitUntilEmpty(within: milliseconds)
+      _ = shared.outbox.waitUntilQuiet(until: deadline)
+    }
     guard !isForked, !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
     Log.note(.info, "closing \(path)")
     peeks.shut()
     for ticket in open.close() ?? [] { ticket.finish(.failed(.closed)) }
+    notices.close()
+    shared.outbox.close(notices, shared)
     if OpenCaches.release(shared, identity) { shared.behind.finish(within: 2000) }
     runtime.release()
   }
@@ -174,7 +186,8 @@ public final class Cache: Sendable {
     if peeks.isClosed { throw .closed }
   }
 
-  private func checkUsable() throws(NuthatchError) {
+  /// - Throws: `closed`; `forked`.
+  func checkUsable() throws(NuthatchError) {
     if isForked { throw .forked }
     if open.isClosed { throw .closed }
   }

@@ -14,6 +14,9 @@ public struct NuthatchError: Error, Sendable, Equatable, CustomStringConvertible
   /// How many attempts were made at the network; 0 when it wasn't asked.
   public var attempts = 0
 
+  /// The number in the outbox of a request that was frozen; nil otherwise.
+  public var outboxID: UInt64?
+
   /// An error with its message.
   public init(_ code: ErrorCode, _ message: String, status: Int? = nil) {
     self.code = code

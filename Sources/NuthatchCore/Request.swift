@@ -67,6 +67,10 @@ public struct Request: Sendable {
   public var asks: Set<Question.Kind> = []
   /// What becomes of `saveTo`, once it is submitted.
   var download: Download?
+  /// What becomes of it when its server can't be reached; for POST, PUT, PATCH and DELETE only. nil: it fails.
+  public var freezing: Freezing?
+  /// Whether it comes from the outbox.
+  var isReplay = false
   /// What it inherits beyond the cache's own; from `Site.request`.
   var site: Site?
 

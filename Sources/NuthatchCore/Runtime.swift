@@ -12,6 +12,7 @@ final class Runtime: @unchecked Sendable {
   let workers: WorkerPool
   /// What bodies on their way hold.
   let inFlight = InFlight(limit: QueueOptions.current.inFlightBytes)
+  let reachability = Reachability()
   private let clerk: QueueClerk
   /// Confined to the loop's thread.
   private let pressure: PressureWatch
@@ -40,7 +41,7 @@ final class Runtime: @unchecked Sendable {
     epoch = nhs_fork_epoch()
     loop.post {
       self.pressure.start(on: loop)
-      self.clerk.start()
+      self.clerk.start { self.reachability.networkChanged() }
     }
   }
 

@@ -64,6 +64,15 @@ public struct Site: Sendable {
     return request
   }
 
+  /// Whether its host could be reached of late; nil when nobody has tried.
+  public var reachable: Bool? { cache.shared.runtime.reachability.isReachable(base.origin) }
+
+  /// Changes of `reachable` come as notices (`Cache.nextNotice`) from now on.
+  public func watchReachability() {
+    cache.notices.watch(base.origin, url)
+    cache.shared.outbox.look()
+  }
+
   /// As `Cache.get`.
   package func get(_ reference: String) throws(NuthatchError) -> Response {
     var request = request(reference)

@@ -29,7 +29,7 @@ public struct StoreFault: Error, Sendable, Equatable {
   /// What went wrong, for a person.
   public let message: String
 
-  init(_ kind: Kind, _ message: String) {
+  package init(_ kind: Kind, _ message: String) {
     self.kind = kind
     self.message = message
   }

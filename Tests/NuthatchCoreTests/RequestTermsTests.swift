@@ -26,7 +26,7 @@ import Testing
   @Test("know every field of a request")
   func fields() {
     let known =
-      Self.changes.map(\.field) + ["url", "key", "ignoreQuery", "priority", "tag", "site", "download"]
+      Self.changes.map(\.field) + ["url", "key", "ignoreQuery", "priority", "tag", "site", "download", "freezing", "isReplay"]
     #expect(Mirror(reflecting: Request(Self.url)).children.compactMap(\.label).sorted() == known.sorted())
   }
 

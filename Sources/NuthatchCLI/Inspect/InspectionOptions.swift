@@ -41,10 +41,13 @@ extension ParsedArguments {
   }
 
   /// Opens the cache, does something with it, and says what kept it from that.
+  ///
+  /// - Parameter sends: whether what waits in the outbox is sent meanwhile.
   func withCache(
-    _ command: String, _ body: (Cache) throws -> ExitCode
+    _ command: String, sends: Bool = false, _ body: (Cache) throws -> ExitCode
   ) throws(UsageError) -> ExitCode {
-    let options = try cacheOptions()
+    var options = try cacheOptions()
+    if sends { options.outbox = .on }
     do {
       let cache = try Cache(path: value("cache"), options: options)
       defer { cache.close() }

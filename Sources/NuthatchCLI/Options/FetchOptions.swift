@@ -75,6 +75,8 @@ extension ParsedArguments {
   /// Puts what is said of the queue into force, and gives what is said of the cache.
   func cacheOptions() throws(UsageError) -> Cache.Options {
     var options = Cache.Options()
+    // Only 'outbox replay' sends what waits there.
+    options.outbox = .off
     if let limit = try limit("timeout") { options.timeout = limit }
     if let limit = try limit("deadline") { options.deadline = limit }
     if let count = try whole("retries", 0...1000) { options.retries = count }

@@ -14,6 +14,8 @@ public struct Event: Sendable {
     case failed = 5
     /// The request was cancelled.
     case cancelled = 6
+    /// The server can't be reached; the request is in the outbox (`Request.freezing`).
+    case frozen = 7
     /// The program is asked something (`Ticket.answer`); never the last one.
     case question = 8
     /// A piece of the answer's body (`data`), for requests that save to `Sink.events`; never the last one.
@@ -62,6 +64,8 @@ public struct Event: Sendable {
   }
 
   static func failed(_ error: NuthatchError) -> Event { Event(.failed, isFinal: true, error: error) }
+
+  static func frozen(_ error: NuthatchError) -> Event { Event(.frozen, isFinal: true, error: error) }
 
   static let cancelled = Event(
     .cancelled, isFinal: true, error: NuthatchError(.cancelled, "the request was cancelled"))

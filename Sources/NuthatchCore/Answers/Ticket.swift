@@ -248,13 +248,17 @@ extension Ticket {
   }
 
   /// Makes `event` the final one; of several the first counts.
-  func finish(_ event: Event) {
-    guard let ended = lock.withLock({ end(event) }) else { return }
+  func finish(_ event: Event) { _ = isFinished(by: event) }
+
+  /// The same; false when there was one before.
+  func isFinished(by event: Event) -> Bool {
+    guard let ended = lock.withLock({ end(event) }) else { return false }
     bell.ring()
     ended.news?()
     ended.work?.abandon()
     ended.book?.tell()
     for observer in ended.observers { observer(event) }
+    return true
   }
 
   /// Whom a ticket kept, to be told of its end.

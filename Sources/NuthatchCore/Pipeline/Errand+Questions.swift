@@ -113,7 +113,9 @@ extension Errand {
       let found = plan.readsStore ? self.shared.find(plan) : nil
       let failure = found == nil ? self.shared.rememberedFailure(plan) : nil
       self.runtime.loop.post {
-        if let failure { self.fail(failure) } else { self.decide(found) }
+        if let failure { return self.fail(failure) }
+        if reply.kind == .headers, let freezing = plan.freezing { return self.beginFreezable(freezing) }
+        self.decide(found)
       }
     }
     if !isSubmitted { fail(.closed) }

@@ -65,6 +65,9 @@ final class Errand: TicketWork, @unchecked Sendable {
     }
   }
 
+  /// Nanoseconds since it was submitted.
+  var elapsed: Int64 { runtime.loop.now &- submitted }
+
   /// Nanoseconds left until its deadline; nil for none.
   var remaining: Int64? { plan.deadline.map { submitted &+ $0 &- runtime.loop.now } }
 
@@ -75,6 +78,7 @@ final class Errand: TicketWork, @unchecked Sendable {
       self.dropQuestion()
       self.task?.leave(self)
       self.plan.download?.abandon()
+      self.leaveRecord()
     }
   }
 }
@@ -91,6 +95,7 @@ extension Errand {
 
   private func setOut(_ found: Found?) {
     if asksForHeaders { return askForHeaders() }
+    if let freezing = plan.freezing { return beginFreezable(freezing) }
     decide(found)
   }
 
@@ -158,6 +163,7 @@ extension Errand {
     case .stored(let other):
       deliver(other, .fresh, .fetchedElsewhere(other), isFinal: true)
     case .failed(let error):
+      if freezes(for: error) { return }
       shared.remember(error, status: nil, plan)
       settle(for: error)
     }
@@ -295,6 +301,7 @@ extension Errand {
 
   private func finish(_ event: Event) {
     cancelDeadline()
+    plan.freezing?.isAnswered = true
     guard let download = plan.download else { return ticket.finish(event) }
     let ticket = ticket
     download.settle(event, runtime) { ticket.finish($0) }
@@ -316,10 +323,12 @@ extension Errand {
     guard !answersAtDeadline() else { return }
     task?.leave(self)
     let limit = Double(plan.deadline ?? Self.longestRevalidation) / 1e9
-    settle(for: NuthatchError(.timeout, "not done after \(limit) s, the deadline: \(plan.url)"))
+    let error = NuthatchError(.timeout, "not done after \(limit) s, the deadline: \(plan.url)")
+    if freezes(for: error) { return }
+    settle(for: error)
   }
 
-  private func cancelDeadline() {
+  func cancelDeadline() {
     if let timer = deadlineTimer { runtime.loop.cancelTimer(timer) }
     deadlineTimer = nil
   }

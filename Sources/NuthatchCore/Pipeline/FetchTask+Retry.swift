@@ -49,6 +49,8 @@ extension FetchTask {
     var policy = shared.retryPolicy
     policy.retries = errands.map(\.plan.retries).max() ?? 0
     let result: RetryPolicy.Outcome
+    // It goes to the outbox, or fails there.
+    if ending.fault != nil, plan.freezing != nil { return nil }
     if let fault = ending.fault {
       result = .fault(fault.kind)
     } else if let status = ending.status {

@@ -148,6 +148,7 @@ extension FetchTask: TransferSink {
     exchange.head = head
     exchange.responseTime = shared.clock.seconds
     noteAnswer(head)
+    runtime.reachability.note(exchange.hop.url.origin, isReachable: true)
     if head.redirection != nil {
       if !plan.isHopByHop { return judgeRedirect(head) }
       exchange.skipsBody = true
@@ -310,6 +311,9 @@ extension FetchTask: TransferSink {
     if exchange.body.isInFile { shared.counts.filed.count() }
     exchange.noteConnection(timings.connection)
     let ending = AttemptEnding(exchange, fault, timings)
+    if case .unreachable = ending.outcome {
+      runtime.reachability.note(exchange.hop.url.origin, isReachable: false)
+    }
     if exchange.refusal == nil, let wait = delayBeforeRetry(ending) {
       attempt += 1
       exchange.begin(again: plan.first)
@@ -325,7 +329,10 @@ extension FetchTask: TransferSink {
       return enqueue()
     }
     if let fault = ending.fault {
-      return conclude(.failed(NuthatchError(fault, url: exchange.hop.url)))
+      var error = NuthatchError(fault, url: exchange.hop.url)
+      // Whether the server has had the request makes the difference there.
+      if plan.mayBeFrozen { error.status = exchange.head?.status }
+      return conclude(.failed(error))
     }
     guard let head = exchange.head else {
       return conclude(.failed(NuthatchError(.internal, "an answer without a head: \(exchange.hop.url)")))

@@ -34,6 +34,7 @@ final class RequestPlan: Sendable {
   var stopsEarly: Bool { terms.stopsEarly }
   var inquiry: Inquiry? { terms.inquiry }
   var download: Download? { terms.download }
+  var freezing: FreezingPlan? { terms.freezing }
   var asksForPart: Bool { terms.asksForPart }
 
   /// The exchange that it begins with.
@@ -74,6 +75,9 @@ final class RequestPlan: Sendable {
   var joint: Joint? { isShared ? Joint(plan: self) : nil }
 
   private var isShared: Bool { terms.jointFields != nil }
+
+  /// Whether it is known from the outbox, or may come to it.
+  var mayBeFrozen: Bool { freezing != nil || terms.isReplay }
 
   var wantsPictures: Bool { !recipes.isEmpty }
 

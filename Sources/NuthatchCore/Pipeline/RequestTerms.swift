@@ -37,6 +37,10 @@ final class RequestTerms: Sendable {
   let download: Download?
   /// What few requests send.
   let extras: TransferExtras?
+  /// For requests that go to the outbox when their server can't be reached.
+  let freezing: FreezingPlan?
+  /// Whether it comes from the outbox.
+  let isReplay: Bool
 
   init(_ own: Request, _ cacheOptions: Cache.Options, _ url: WebURL) throws(NuthatchError) {
     let options = own.site?.applied(to: cacheOptions, for: url) ?? cacheOptions
@@ -44,9 +48,11 @@ final class RequestTerms: Sendable {
     method = request.method
     var headers = try Self.headers(request, options, url)
     extras = try Self.extras(request, url, &headers)
+    credentials = request.user.map { (Array($0.name.utf8), Array($0.password.utf8)) }
+    freezing = try FreezingPlan.make(request, url, credentials ?? url.credentials, &headers)
+    isReplay = request.isReplay
     self.headers = headers
     body = request.upload == nil ? request.body : []
-    credentials = request.user.map { (Array($0.name.utf8), Array($0.password.utf8)) }
     secrets = Self.secrets(headers, credentials, extras)
     proxy = options.proxyChoice
     partition = request.partition
@@ -97,6 +103,8 @@ final class RequestTerms: Sendable {
     stopsEarly = last.stopsEarly
     inquiry = last.inquiry
     download = last.download
+    freezing = last.freezing
+    isReplay = last.isReplay
   }
 
   private static func extras(
@@ -165,7 +173,7 @@ final class RequestTerms: Sendable {
     var secrets = credentials.map { [secret($0)] } ?? []
     if let certificate = extras?.certificate { secrets.append(("certificate", Array(certificate.path.utf8))) }
     if extras?.signIn == .negotiate { secrets.append(("negotiate", [])) }
-    for field in headers.fields where field.isSecret {
+    for field in headers.fields where field.isSecret && !field.isIdempotencyKey {
       secrets.append((field.name.lowercased(), Array(field.value.utf8)))
     }
     return secrets

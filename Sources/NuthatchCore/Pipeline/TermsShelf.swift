@@ -16,10 +16,11 @@ final class TermsShelf: Sendable {
   func terms(
     of request: Request, _ options: Cache.Options, _ url: WebURL
   ) throws(NuthatchError) -> RequestTerms {
-    // What a site adds depends on the URL; what asks its program something keeps the request itself.
-    guard request.site == nil, request.asks.isEmpty, request.isPlain else {
-      return try RequestTerms(request, options, url)
-    }
+    // What a site adds depends on the URL; what asks its program something keeps the request itself; what may be frozen
+    // has a key of its own.
+    guard request.site == nil, request.asks.isEmpty, request.isPlain, request.freezing == nil,
+      !request.isReplay
+    else { return try RequestTerms(request, options, url) }
     let known = items.withLock { items in items.first { $0.request.wantsTheSame(as: request) }?.terms }
     if let known { return known }
     let terms = try RequestTerms(request, options, url)

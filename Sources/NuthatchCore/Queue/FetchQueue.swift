@@ -221,6 +221,15 @@ extension FetchQueue {
     pump(now)
   }
 
+  /// An address or a route came or went: every open circuit lets its probe through.
+  func networkChanged(now: Int64) {
+    for host in hosts.values {
+      host.circuit.halfOpen(at: now)
+      refresh(host, now)
+    }
+    pump(now)
+  }
+
   /// New settings take effect at once; what runs already runs on.
   func change(_ settings: QueueSettings, now: Int64) {
     let old = self.settings

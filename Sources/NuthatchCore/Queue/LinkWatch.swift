@@ -15,11 +15,16 @@ final class LinkWatch {
   private(set) var descriptor: Int32
   private(set) var link: Link
   private let probe: LinkProbe
+  private let touched: () -> Void
   private let changed: (Link) -> Void
 
-  /// `changed` gets the new link, when its kind or its interface has become another.
-  init(_ probe: LinkProbe = LinkProbe(), changed: @escaping (Link) -> Void) {
+  /// `changed` gets the new link, when its kind or its interface has become another; `touched` hears of every change of a link,
+  /// an address or a route, before that.
+  init(
+    _ probe: LinkProbe = LinkProbe(), touched: @escaping () -> Void = {}, changed: @escaping (Link) -> Void
+  ) {
     self.probe = probe
+    self.touched = touched
     self.changed = changed
     // Before the first look, so that no change falls in between.
     descriptor = LinkWatch.openSocket()
@@ -38,6 +43,7 @@ final class LinkWatch {
       let count = recv(descriptor, &message, message.count, Int32(MSG_DONTWAIT))
       if count <= 0, !(count < 0 && errno == EINTR) { break }
     }
+    touched()
     look()
   }
 
@@ -62,8 +68,8 @@ final class LinkWatch {
     var family = UInt16(AF_NETLINK)
     var padding: UInt16 = 0
     var port: UInt32 = 0
-    /// RTMGRP_LINK, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_ROUTE.
-    var groups: UInt32 = 0x1 | 0x40 | 0x400
+    /// RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_IFADDR, RTMGRP_IPV6_ROUTE.
+    var groups: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
     /// Makes it as large as the `sockaddr` that it is passed as.
     var rest: UInt32 = 0
     static let length: socklen_t = 12

@@ -20,13 +20,19 @@ final class QueueClerk: @unchecked Sendable {
   /// Takes over what the program says about the queue.
   func adoptOptions() { queue.change(queue.settings.adopting(.current), now: loop.now) }
 
-  /// Begins to watch the default route.
-  func start() {
+  /// Begins to watch links, addresses and routes. `touched` hears of every change of them.
+  func start(touched: @escaping () -> Void) {
     adoptOptions()
-    let watch = LinkWatch { [weak self] link in
-      guard let self else { return }
-      self.queue.linkChanged(to: link.kind, now: self.loop.now)
-    }
+    let watch = LinkWatch(
+      touched: { [weak self] in
+        guard let self else { return }
+        self.queue.networkChanged(now: self.loop.now)
+        touched()
+      },
+      changed: { [weak self] link in
+        guard let self else { return }
+        self.queue.linkChanged(to: link.kind, now: self.loop.now)
+      })
     link = watch
     queue.linkChanged(to: watch.link.kind, now: loop.now)
     guard watch.descriptor >= 0 else { return }

@@ -23,6 +23,7 @@ final class SharedCache: @unchecked Sendable {
   let runtime: Runtime
   let clock: WallClock
   let retryPolicy: RetryPolicy
+  let outbox: OutboxDesk
   // Confined to the loop's thread.
   let fetches = Fetches()
   let decodes: Decodes
@@ -35,6 +36,7 @@ final class SharedCache: @unchecked Sendable {
     self.runtime = runtime
     clock = options.clock
     retryPolicy = options.retryPolicy
+    outbox = OutboxDesk(path, options, runtime)
     decodes = Decodes(runtime)
   }
 

@@ -36,6 +36,7 @@ package final class Journal: @unchecked Sendable {
   var next: UInt64 = 1
   var asides: [String] = []
   var mustRewrite = false
+  private var hasLease = false
 
   package convenience init(_ directory: String, _ reader: any JournalReader) {
     self.init(directory, reader, LinuxCalls())
@@ -52,6 +53,8 @@ package final class Journal: @unchecked Sendable {
 
   /// The files in which damage was set aside.
   package var damage: [String] { mutex.with { asides } }
+  /// The same, to be asked while changing.
+  package var damageWhileChanging: [String] { asides }
 
   /// Does something as the only one who changes the journal, with everything read that there is. Not at all, and nil, when
   /// there is no journal and none is to be made.
@@ -74,6 +77,7 @@ package final class Journal: @unchecked Sendable {
   private func openFolder(makes: Bool) throws(StoreFault) -> JournalFolder? {
     if let folder, !folder.isGone { return folder }
     closeLog()
+    hasLease = false
     folder = try doing("opening the outbox") { () throws(SystemFault) in
       try JournalFolder(in: directory, makes: makes, system)
     }
@@ -88,30 +92,64 @@ package final class Journal: @unchecked Sendable {
   // MARK: Locks of their own
 
   /// Makes this process the one that sends. False while another one is.
-  package func tryLease() throws(StoreFault) -> Bool { try tryLock(JournalFolder.sending) }
+  package func tryLease() throws(StoreFault) -> Bool {
+    try mutex.with { () throws(StoreFault) in try tryLeaseWhileChanging() }
+  }
+
+  /// The same, to be called while changing.
+  package func tryLeaseWhileChanging() throws(StoreFault) -> Bool {
+    guard !hasLease else { return true }
+    hasLease = try tryLock(JournalFolder.sending)
+    return hasLease
+  }
+
+  /// Whether no other process sends, and this one doesn't either. To be called while changing.
+  package func isLeaseFreeWhileChanging() throws(StoreFault) -> Bool {
+    guard !hasLease, try tryLeaseWhileChanging() else { return false }
+    unlock(JournalFolder.sending)
+    hasLease = false
+    return true
+  }
 
   /// Lets others send.
-  package func releaseLease() { unlock(JournalFolder.sending) }
+  package func releaseLease() {
+    mutex.with {
+      if hasLease { unlock(JournalFolder.sending) }
+      hasLease = false
+    }
+  }
 
   /// Takes a record for this process. False while another one has it; within the process everybody gets it.
   package func tryTake(_ sequence: UInt64) throws(StoreFault) -> Bool {
-    try tryLock(JournalFolder.firstRecord + Int64(truncatingIfNeeded: sequence >> 1))
+    try mutex.with { () throws(StoreFault) in try tryLock(Self.byte(of: sequence)) }
   }
 
-  package func giveBack(_ sequence: UInt64) {
-    unlock(JournalFolder.firstRecord + Int64(truncatingIfNeeded: sequence >> 1))
+  package func giveBack(_ sequence: UInt64) { mutex.with { unlock(Self.byte(of: sequence)) } }
+
+  /// The same, to be called while changing.
+  package func tryTakeWhileChanging(_ sequence: UInt64) throws(StoreFault) -> Bool {
+    try tryLock(Self.byte(of: sequence))
+  }
+
+  package func giveBackWhileChanging(_ sequence: UInt64) { unlock(Self.byte(of: sequence)) }
+
+  /// The sequence number of the next record.
+  package var nextWhileChanging: UInt64 { next }
+
+  package var hasLeaseWhileChanging: Bool { hasLease }
+
+  private static func byte(of sequence: UInt64) -> Int64 {
+    JournalFolder.firstRecord + Int64(truncatingIfNeeded: sequence & (1 << 62 - 1))
   }
 
   private func tryLock(_ byte: Int64) throws(StoreFault) -> Bool {
-    try mutex.with { () throws(StoreFault) -> Bool in
-      guard let folder else { return false }
-      return try doing("locking the outbox") { () throws(SystemFault) in
-        try system.tryLock(folder.lock, byte, .exclusive)
-      }
+    guard let folder else { return false }
+    return try doing("locking the outbox") { () throws(SystemFault) in
+      try system.tryLock(folder.lock, byte, .exclusive)
     }
   }
 
   private func unlock(_ byte: Int64) {
-    mutex.with { if let folder { system.unlock(folder.lock, byte) } }
+    if let folder { system.unlock(folder.lock, byte) }
   }
 }

@@ -257,7 +257,7 @@ final class SoakClient: @unchecked Sendable {
       if event.isInCache || event.source != .network {
         complain("fresh from \(event.source as Any)", wish.path)
       }
-    case .failed, .cancelled: complain("\(event.kind) without an error", wish.path)
+    case .failed, .cancelled, .frozen: complain("\(event.kind) without an error", wish.path)
     }
     answers += 1
     if wish.sizes.isEmpty, let response = event.response {

@@ -1,0 +1,141 @@
+import NuthatchTransport
+
+/// What a plan knows of freezing, and how far that has come. An object of each request, because few are frozen; what changes is
+/// confined to the loop's thread.
+final class FreezingPlan: @unchecked Sendable {
+  let freezing: Request.Freezing
+  /// The queue's name, or its origin.
+  let queue: String
+  /// Whether a secret is missing, so that there is nothing to try now.
+  let lacksSecret: Bool
+  /// The name in the credentials.
+  let user: String?
+
+  /// Its number in the outbox, when it was written there before its first attempt; 0 for none.
+  var id: UInt64 = 0
+  /// Whether it is on its way to the outbox.
+  var isFreezing = false
+  /// Whether its ticket has the answer.
+  var isAnswered = false
+
+  fileprivate init(_ freezing: Request.Freezing, queue: String, lacksSecret: Bool, user: String?) {
+    self.freezing = freezing
+    self.queue = queue
+    self.lacksSecret = lacksSecret
+    self.user = user
+  }
+
+  /// Checks that nothing secret would be written, and gives the request its key.
+  ///
+  /// - Parameters:
+  ///   - request: with what it inherits.
+  ///   - headers: what is to be sent.
+  /// - Throws: `secret_needs_provider`; `bad_header`; `invalid`.
+  static func make(
+    _ request: Request, _ url: WebURL, _ credentials: (user: [UInt8], password: [UInt8])?,
+    _ headers: inout HeaderFields
+  ) throws(NuthatchError) -> FreezingPlan? {
+    guard let freezing = request.freezing, FrozenRequest.freezableMethods.contains(request.method) else {
+      return nil
+    }
+    guard request.upload == nil, request.saveTo.isEmpty, request.certificate == nil,
+      (request.signIn?.scheme ?? .basic) == .basic
+    else {
+      throw NuthatchError(
+        .invalid,
+        "a streamed body, a file for the answer, a certificate or a sign-in can't wait in the outbox: \(url)")
+    }
+    func needsProvider(_ what: String) -> NuthatchError {
+      NuthatchError(
+        .secretNeedsProvider, "\(what) would be written to disk; name a provider for it: \(url)")
+    }
+    for secret in freezing.secrets {
+      do throws(HeaderFault) {
+        var checked = HeaderFields()
+        try checked.append(checking: secret.header, secret.prefix)
+      } catch {
+        throw NuthatchError(.badHeader, "\(error.reason): \(url)")
+      }
+    }
+    for field in headers.fields
+    where field.isSecret && !field.isIdempotencyKey && freezing.provider(of: field.name) == nil {
+      throw needsProvider("the header \(field.name)")
+    }
+    if credentials != nil, freezing.passwordProvider == nil { throw needsProvider("the password") }
+    for (name, text) in [("queue", freezing.queue), ("handler", freezing.handler)] where text?.isEmpty == true
+    {
+      throw NuthatchError(.invalid, "the name of the \(name) is empty: \(url)")
+    }
+    if !headers.fields.contains(where: \.isIdempotencyKey) {
+      headers.append("Idempotency-Key", "\"\(newKey())\"")
+    }
+    let lacksSecret = freezing.secrets.contains { !headers.contains($0.header) }
+    return FreezingPlan(
+      freezing, queue: freezing.queue ?? url.origin.text, lacksSecret: lacksSecret,
+      user: credentials.map { String(decoding: $0.user, as: UTF8.self) })
+  }
+
+  /// 128 random bits, as a UUID (RFC 9562, version 4).
+  private static func newKey() -> String {
+    var random = SystemRandomNumberGenerator()
+    let high = random.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
+    let low = random.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+    func digits(_ number: UInt64) -> String {
+      let text = String(number, radix: 16)
+      return String(repeating: "0", count: 16 - text.utf8.count) + text
+    }
+    let (one, other) = (Array(digits(high)), Array(digits(low)))
+    return [one[0..<8], one[8..<12], one[12..<16], other[0..<4], other[4..<16]].map { String($0) }
+      .joined(separator: "-")
+  }
+
+  /// What is kept of it.
+  ///
+  /// - Parameters:
+  ///   - exposed: since when the server may know of it.
+  func frozen(
+    _ plan: RequestPlan, _ ticket: Ticket, at now: Stamp, exposed: Stamp?, isLive: Bool
+  ) -> FrozenRequest {
+    let fields = plan.headers.fields.filter { freezing.provider(of: $0.name) == nil }
+    var address = ticket.url
+    // What it was passed as may have a password in it.
+    if plan.url.userinfo != nil || plan.credentials != nil { address = plan.url.address }
+    return FrozenRequest(
+      passedURL: address, address: plan.url.address, method: plan.method,
+      headers: fields.map { ($0.name, $0.value) }, secrets: freezing.secrets,
+      user: user.flatMap { name in freezing.passwordProvider.map { (name, $0) } }, queue: queue,
+      isNamedQueue: freezing.queue != nil, handler: freezing.handler, tag: ticket.tag,
+      guardGrade: plan.guardGrade, silence: plan.silence, maxBytes: plan.maxBytes,
+      attempts: freezing.attempts,
+      longest: freezing.longest.nanoseconds, keyLifetime: freezing.keyLifetime.nanoseconds,
+      resendsLate: freezing.resendsLate, frozen: now, exposed: exposed, isLive: isLive,
+      body: .inline(plan.terms.body))
+  }
+}
+
+extension HeaderFields.Field {
+  var isIdempotencyKey: Bool { name.equalsIgnoringCase("Idempotency-Key") }
+}
+
+extension Origin {
+  var text: String { "\(scheme.rawValue)://\(host):\(port)" }
+}
+
+extension Request {
+  /// With the secrets that providers know already.
+  func provided(by secrets: OutboxSecrets) -> Request {
+    guard let freezing else { return self }
+    var result = self
+    for secret in freezing.secrets
+    where !headers.contains(where: { $0.name.equalsIgnoringCase(secret.header) }) {
+      guard let value = secrets.value(of: secret.provider) else { continue }
+      result.headers.append((secret.header, secret.prefix + value))
+    }
+    if let user, user.password.isEmpty, let provider = freezing.passwordProvider,
+      let password = secrets.value(of: provider)
+    {
+      result.user = (user.name, password)
+    }
+    return result
+  }
+}

@@ -1,0 +1,192 @@
+import NuthatchTransport
+
+/// A request as the outbox keeps it: complete but for its secrets, of which it knows only who has them.
+struct FrozenRequest: Sendable {
+  typealias Secret = Request.Freezing.Secret
+
+  enum Body: Sendable {
+    case inline([UInt8])
+    /// So many bytes in the record, which were passed over.
+    case unread(Int)
+    /// A file beside the log.
+    case file(name: String, count: Int64, checksum: UInt64)
+  }
+
+  /// As it was passed.
+  var passedURL: String
+  /// As it is sent, without user and password.
+  var address: String
+  var method: String
+  var headers: [(name: String, value: String)]
+  var secrets: [Secret] = []
+  /// Basic credentials: the name, and who has the password.
+  var user: (name: String, provider: String)?
+  /// The name of its queue, or its origin.
+  var queue: String
+  var isNamedQueue = false
+  var handler: String?
+  var tag: String?
+  var guardGrade: Guard
+  /// In nanoseconds; nil for none.
+  var silence: Int64?
+  var maxBytes: Int64
+  var attempts: Int
+  var longest: Int64?
+  var keyLifetime: Int64?
+  var resendsLate: Bool
+  /// When it came to the outbox.
+  var frozen: Stamp
+  /// Since when the server may know of it; nil when nothing has reached it.
+  var exposed: Stamp?
+  /// Whether it was written before its first attempt, which is being made.
+  var isLive = false
+  var body: Body
+
+  var key: String? { headers.first { $0.name.equalsIgnoringCase("Idempotency-Key") }?.value }
+
+  /// Whether doing it twice is doing it once (RFC 9110, 9.2.2).
+  var isIdempotent: Bool { RetryPolicy.isIdempotent(method) }
+
+  var bodyBytes: Int64 {
+    switch body {
+    case .inline(let bytes): Int64(bytes.count)
+    case .unread(let count): Int64(count)
+    case .file(_, let count, _): count
+    }
+  }
+
+  static let freezableMethods: Set<String> = ["POST", "PUT", "PATCH", "DELETE"]
+  /// A longer body has a file of its own.
+  static let longestInline = 65_536
+}
+
+// MARK: - In the log (docs/FORMAT.md)
+
+extension RecordEncoder {
+  mutating func put(_ stamp: Stamp?) {
+    put(UInt8(stamp == nil ? 0 : 1))
+    guard let stamp else { return }
+    put(stamp.wall)
+    put(stamp.running)
+    put(stamp.boot)
+  }
+
+  mutating func put(optional text: String?) {
+    put(UInt8(text == nil ? 0 : 1))
+    if let text { put(text) }
+  }
+
+  mutating func put(optional number: Int64?) { put(number ?? -1) }
+
+  mutating func put(fields: [(name: String, value: String)]) {
+    put(UInt32(clamping: fields.count))
+    for field in fields {
+      put(field.name)
+      put(field.value)
+    }
+  }
+}
+
+extension RecordDecoder {
+  mutating func stamp() throws(Damaged) -> Stamp? {
+    guard try number(UInt8.self) != 0 else { return nil }
+    let (wall, running) = (try number(Int64.self), try number(Int64.self))
+    return Stamp(wall: wall, running: running, boot: try number())
+  }
+
+  mutating func optionalText() throws(Damaged) -> String? { try number(UInt8.self) == 0 ? nil : try text() }
+
+  mutating func optionalNumber() throws(Damaged) -> Int64? {
+    let found: Int64 = try number()
+    return found < 0 ? nil : found
+  }
+
+  mutating func fields() throws(Damaged) -> [(name: String, value: String)] {
+    var fields: [(String, String)] = []
+    for _ in 0..<(try number(UInt32.self)) {
+      let name = try text()
+      fields.append((name, try text()))
+    }
+    return fields
+  }
+}
+
+extension FrozenRequest {
+  func encode(into encoder: inout RecordEncoder) {
+    encoder.put(UInt8((isNamedQueue ? 1 : 0) | (resendsLate ? 2 : 0) | (isLive ? 4 : 0)))
+    encoder.put(frozen)
+    encoder.put(exposed)
+    encoder.put(passedURL)
+    encoder.put(address)
+    encoder.put(method)
+    encoder.put(fields: headers)
+    encoder.put(UInt32(clamping: secrets.count))
+    for secret in secrets {
+      encoder.put(secret.header)
+      encoder.put(secret.prefix)
+      encoder.put(secret.provider)
+    }
+    encoder.put(optional: user?.name)
+    encoder.put(optional: user?.provider)
+    encoder.put(queue)
+    encoder.put(optional: handler)
+    encoder.put(optional: tag)
+    encoder.put(guardGrade.rawValue)
+    encoder.put(optional: silence)
+    encoder.put(maxBytes)
+    encoder.put(UInt32(clamping: attempts))
+    encoder.put(optional: longest)
+    encoder.put(optional: keyLifetime)
+    switch body {
+    case .inline(let bytes):
+      encoder.put(UInt8(0))
+      encoder.put(bytes)
+    case .unread: encoder.put(UInt8(2))
+    case .file(let name, let count, let checksum):
+      encoder.put(UInt8(1))
+      encoder.put(name)
+      encoder.put(count)
+      encoder.put(checksum)
+    }
+  }
+
+  /// - Parameter withBody: whether bytes that stand in the record are wanted; they are empty otherwise.
+  init(_ decoder: inout RecordDecoder, withBody: Bool) throws(RecordDecoder.Damaged) {
+    let flags = try decoder.number(UInt8.self)
+    guard let stamp = try decoder.stamp() else { throw RecordDecoder.Damaged() }
+    frozen = stamp
+    exposed = try decoder.stamp()
+    passedURL = try decoder.text()
+    address = try decoder.text()
+    method = try decoder.text()
+    headers = try decoder.fields()
+    for _ in 0..<(try decoder.number(UInt32.self)) {
+      let (header, prefix) = (try decoder.text(), try decoder.text())
+      secrets.append(Secret(header, prefix: prefix, provider: try decoder.text()))
+    }
+    let (name, provider) = (try decoder.optionalText(), try decoder.optionalText())
+    if let name, let provider { user = (name, provider) }
+    queue = try decoder.text()
+    handler = try decoder.optionalText()
+    tag = try decoder.optionalText()
+    guard let grade = Guard(rawValue: try decoder.number()) else { throw RecordDecoder.Damaged() }
+    guardGrade = grade
+    silence = try decoder.optionalNumber()
+    maxBytes = try decoder.number()
+    attempts = Int(try decoder.number(UInt32.self))
+    longest = try decoder.optionalNumber()
+    keyLifetime = try decoder.optionalNumber()
+    switch try decoder.number(UInt8.self) {
+    case 0:
+      let bytes = try decoder.content()
+      body = withBody ? .inline(Array(bytes)) : .unread(bytes.count)
+    case 1:
+      let name = try decoder.text()
+      body = .file(name: name, count: try decoder.number(), checksum: try decoder.number())
+    default: throw RecordDecoder.Damaged()
+    }
+    isNamedQueue = flags & 1 != 0
+    resendsLate = flags & 2 != 0
+    isLive = flags & 4 != 0
+  }
+}

@@ -1,0 +1,156 @@
+import CSystem
+import Glibc
+import NuthatchTransport
+
+/// The outbox of a directory in this process: what all its handles share.
+final class OutboxDesk: @unchecked Sendable {
+  private struct Book {
+    /// Those who want requests to be sent, with what they were opened with.
+    var senders: [(owner: ObjectIdentifier, options: Cache.Options)] = []
+    var subscribers: [OutboxNotices] = []
+    var isWatching = false
+    var reported: Set<String> = []
+  }
+
+  let store: OutboxStore
+  let lane: OutboxLane
+  let secrets = OutboxSecrets()
+  let sender: OutboxSender
+  let runtime: Runtime
+  private let path: String
+  private let book: Locked<Book>
+  // Confined to the loop's thread.
+  private var watch: Int32 = -1
+  private var watchesFolder = false
+  private var changes: (any ReachabilitySource)?
+
+  init(_ path: String, _ options: Cache.Options, _ runtime: Runtime) {
+    self.path = path
+    self.runtime = runtime
+    let clock = options.outboxClock ?? OutboxClock.system(options.clock)
+    store = OutboxStore(
+      path, clock, mostBytes: options.outboxBytes ?? 256 << 20, mostItems: options.outboxItems ?? 10_000)
+    lane = OutboxLane(runtime.workers)
+    let book = Locked(Book())
+    self.book = book
+    sender = OutboxSender(store, lane, runtime, options.outboxRules, secrets) { survey, wanted in
+      let subscribers = book.withLock { $0.subscribers }
+      for subscriber in subscribers { subscriber.take(survey?.settled ?? [], wanted) }
+      let new = book.withLock { book in
+        (survey?.damage ?? []).filter { book.reported.insert($0).inserted }
+      }
+      for name in new {
+        Log.note(.error, "the outbox was damaged, what was lost is in \(path)/outbox/\(name)")
+      }
+    }
+    changes = options.reachabilitySource
+  }
+
+  /// A handle was opened.
+  func open(_ owner: OutboxNotices, _ options: Cache.Options, _ shared: SharedCache) {
+    book.withLock { book in
+      book.subscribers.append(owner)
+      if options.outbox == .on { book.senders.append((ObjectIdentifier(owner), options)) }
+    }
+    guard options.outbox == .on else { return }
+    run(shared)
+  }
+
+  /// A handle was closed.
+  func close(_ owner: OutboxNotices, _ shared: SharedCache) {
+    let wasSending = book.withLock { book in
+      book.subscribers.removeAll { $0 === owner }
+      let count = book.senders.count
+      book.senders.removeAll { $0.owner == ObjectIdentifier(owner) }
+      return book.senders.count < count
+    }
+    if wasSending { run(shared) }
+    if book.withLock({ $0.subscribers.isEmpty }) { runtime.loop.post { self.stopWatching() } }
+  }
+
+  private func run(_ shared: SharedCache) {
+    let options = book.withLock { $0.senders.first?.options }
+    runtime.loop.post {
+      if options != nil { self.startWatching() }
+      self.sender.run(options.map(Self.bare), for: shared)
+    }
+  }
+
+  /// What a request is sent with that has everything else in itself.
+  private static func bare(_ options: Cache.Options) -> Cache.Options {
+    var bare = options
+    bare.headers = []
+    bare.accept = nil
+    bare.partition = nil
+    return bare
+  }
+
+  /// Something was written, or somebody wants to know of it.
+  func look() {
+    runtime.loop.post {
+      self.startWatching()
+      self.sender.look()
+    }
+  }
+
+  // MARK: What wakes it, on the loop's thread
+
+  private func startWatching() {
+    guard watch < 0 else { return }
+    watch = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+    runtime.reachability.subscribe(self) { [weak self] news in
+      guard let self else { return }
+      switch news {
+      case .network: self.sender.wake()
+      case .host(let origin, let isReachable):
+        if isReachable { self.sender.wake(origin) }
+        for subscriber in self.book.withLock({ $0.subscribers }) {
+          subscriber.take(origin, isReachable: isReachable)
+        }
+      }
+    }
+    let (loop, sender) = (runtime.loop, sender)
+    changes?.start { loop.post { sender.wake() } }
+    guard watch >= 0 else { return }
+    _ = nhs_close_in_child(watch)
+    watchNames()
+    runtime.loop.watch(watch, UInt32(EPOLLIN.rawValue)) { [weak self] _ in self?.namesChanged() }
+  }
+
+  /// Other processes' writing shows in the folder, or, as long as there is none, in the directory.
+  private func watchNames() {
+    guard !watchesFolder else { return }
+    let inside = UInt32(IN_MODIFY | IN_MOVED_TO | IN_CREATE)
+    watchesFolder = inotify_add_watch(watch, path + "/outbox", inside) >= 0
+    if !watchesFolder { _ = inotify_add_watch(watch, path, UInt32(IN_CREATE | IN_MOVED_TO)) }
+  }
+
+  private func namesChanged() {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    while read(watch, &bytes, bytes.count) > 0 {}
+    watchNames()
+    if watchesFolder { sender.look() }
+  }
+
+  private func stopWatching() {
+    runtime.reachability.unsubscribe(self)
+    changes?.stop()
+    guard watch >= 0 else { return }
+    runtime.loop.unwatch(watch)
+    nhs_keep_in_child(watch)
+    Glibc.close(watch)
+    watch = -1
+    watchesFolder = false
+  }
+
+  /// Waits until nothing is being sent. False when it took longer.
+  func waitUntilQuiet(until deadline: Int64) -> Bool {
+    runtime.loop.post { self.sender.drain() }
+    while true {
+      let ring = sender.bell.current
+      if sender.inFlight.withLock({ $0 }) == 0 { return true }
+      if Bell.deadline(0) >= deadline { return false }
+      sender.bell.wait(after: ring, until: deadline)
+    }
+  }
+}

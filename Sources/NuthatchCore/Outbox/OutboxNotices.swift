@@ -1,0 +1,102 @@
+import NuthatchTransport
+
+/// What a handle has to tell its program, apart from its tickets' events.
+public enum Notice: Sendable {
+  /// A request has ended whose handler is attached. It comes again when the directory is opened again, until it is
+  /// collected.
+  case outcome(Outbox.Outcome)
+  /// A request waits for a secret that nobody has provided, or for another than the one that was refused.
+  case secretWanted(provider: String)
+  /// A site can be reached now, or can't any more.
+  case reachability(site: String, isReachable: Bool)
+}
+
+/// The notices of a handle, until its program takes them.
+final class OutboxNotices: Sendable {
+  private enum Entry {
+    case outcome(UInt64)
+    case secretWanted(String)
+    case reachability(String, Bool)
+  }
+
+  private struct Line {
+    var entries: [Entry] = []
+    var handlers: Set<String> = []
+    var delivered: Set<UInt64> = []
+    var asked: Set<String> = []
+    var sites: [(origin: Origin, url: String)] = []
+    var isClosed = false
+  }
+
+  private let line = Locked(Line())
+  private let bell = Bell()
+
+  func attach(_ handler: String) { line.withLock { _ = $0.handlers.insert(handler) } }
+
+  func detach(_ handler: String) { line.withLock { _ = $0.handlers.remove(handler) } }
+
+  /// Asks again, when it is needed again.
+  func forgetAsked(_ provider: String) { line.withLock { _ = $0.asked.remove(provider) } }
+
+  func take(_ settled: [(id: UInt64, handler: String?)], _ wanted: [String]) {
+    let isNews = line.withLock { line in
+      let before = line.entries.count
+      for (id, handler) in settled {
+        guard let handler, line.handlers.contains(handler), line.delivered.insert(id).inserted else {
+          continue
+        }
+        line.entries.append(.outcome(id))
+      }
+      // Who is put aside, replayed, and ends again, is news again.
+      line.delivered.formIntersection(settled.map(\.id))
+      for provider in wanted where line.asked.insert(provider).inserted {
+        line.entries.append(.secretWanted(provider))
+      }
+      return line.entries.count > before
+    }
+    if isNews { bell.ring() }
+  }
+
+  func watch(_ origin: Origin, _ url: String) {
+    line.withLock { line in
+      if !line.sites.contains(where: { $0.url == url }) { line.sites.append((origin, url)) }
+    }
+  }
+
+  func take(_ origin: Origin, isReachable: Bool) {
+    let isNews = line.withLock { line in
+      let urls = line.sites.filter { $0.origin == origin }.map(\.url)
+      for url in urls { line.entries.append(.reachability(url, isReachable)) }
+      return !urls.isEmpty
+    }
+    if isNews { bell.ring() }
+  }
+
+  func close() {
+    line.withLock { $0.isClosed = true }
+    bell.ring()
+  }
+
+  /// Nil when none came in time.
+  func next(until deadline: Int64, _ store: OutboxStore) throws(NuthatchError) -> Notice? {
+    while true {
+      let ring = bell.current
+      let (entry, isClosed) = line.withLock {
+        ($0.entries.isEmpty ? nil : $0.entries.removeFirst(), $0.isClosed)
+      }
+      if isClosed { throw .closed }
+      switch entry {
+      case .secretWanted(let provider): return .secretWanted(provider: provider)
+      case .reachability(let site, let isReachable):
+        return .reachability(site: site, isReachable: isReachable)
+      case .outcome(let id):
+        // Collected meanwhile, it is no news.
+        guard let (request, settlement) = try store.settlement(id) else { continue }
+        return .outcome(Outbox.Outcome(id, request, settlement))
+      case nil:
+        if Bell.deadline(0) >= deadline { return nil }
+        bell.wait(after: ring, until: deadline)
+      }
+    }
+  }
+}

@@ -1,0 +1,170 @@
+/// What the outbox's log says, one payload each (docs/FORMAT.md). Every record but the first of a request names that one by
+/// its number in the log, which is the request's id.
+enum OutboxRecord {
+  case frozen(FrozenRequest)
+  /// An attempt is about to be made.
+  case begun(UInt64, Stamp)
+  case ended(UInt64, OutboxAttempt)
+  case settled(UInt64, OutboxSettlement)
+  /// It is nobody's any more: dropped, or its outcome was collected.
+  case gone(UInt64)
+  /// It is to be sent, whatever was before.
+  case replayed(UInt64, Stamp)
+
+  static let version: UInt8 = 1
+
+  func encoded() -> [UInt8] {
+    var encoder = RecordEncoder()
+    encoder.put(Self.version)
+    switch self {
+    case .frozen(let request):
+      encoder.put(UInt8(1))
+      request.encode(into: &encoder)
+    case .begun(let id, let stamp):
+      encoder.put(UInt8(2))
+      encoder.put(id)
+      encoder.put(stamp)
+    case .ended(let id, let attempt):
+      encoder.put(UInt8(3))
+      encoder.put(id)
+      attempt.encode(into: &encoder)
+    case .settled(let id, let settlement):
+      encoder.put(UInt8(4))
+      encoder.put(id)
+      settlement.encode(into: &encoder)
+    case .gone(let id):
+      encoder.put(UInt8(5))
+      encoder.put(id)
+    case .replayed(let id, let stamp):
+      encoder.put(UInt8(6))
+      encoder.put(id)
+      encoder.put(stamp)
+    }
+    return encoder.bytes
+  }
+
+  init(_ bytes: UnsafeRawBufferPointer, withBody: Bool) throws(RecordDecoder.Damaged) {
+    var decoder = RecordDecoder(bytes)
+    guard try decoder.number(UInt8.self) == Self.version else { throw RecordDecoder.Damaged() }
+    func stamp() throws(RecordDecoder.Damaged) -> Stamp {
+      guard let stamp = try decoder.stamp() else { throw RecordDecoder.Damaged() }
+      return stamp
+    }
+    switch try decoder.number(UInt8.self) {
+    case 1: self = .frozen(try FrozenRequest(&decoder, withBody: withBody))
+    case 2: self = .begun(try decoder.number(), try stamp())
+    case 3: self = .ended(try decoder.number(), try OutboxAttempt(&decoder))
+    case 4: self = .settled(try decoder.number(), try OutboxSettlement(&decoder, withBody: withBody))
+    case 5: self = .gone(try decoder.number())
+    case 6: self = .replayed(try decoder.number(), try stamp())
+    default: throw RecordDecoder.Damaged()
+    }
+  }
+}
+
+/// How an attempt ended that was not the last one. What it says of all attempts before it makes those before it dispensable.
+struct OutboxAttempt: Sendable {
+  var ended: Stamp
+  /// Nil where the server answered.
+  var code: ErrorCode?
+  /// 0 where it didn't.
+  var status: Int
+  var reason: String
+  /// How often a server has answered, or may have.
+  var counted: Int
+  /// Since when a server may know of the request.
+  var exposed: Stamp?
+  /// How long to wait, in nanoseconds; nil: until somebody says so.
+  var wait: Int64?
+  /// Whether nobody was reached: then it is worth another try as soon as the network changes.
+  var isUnreachable: Bool
+
+  func encode(into encoder: inout RecordEncoder) {
+    encoder.put(ended)
+    encoder.put(code?.rawValue ?? 0)
+    encoder.put(UInt16(clamping: status))
+    encoder.put(reason)
+    encoder.put(UInt32(clamping: counted))
+    encoder.put(exposed)
+    encoder.put(optional: wait)
+    encoder.put(UInt8(isUnreachable ? 1 : 0))
+  }
+
+  init(
+    ended: Stamp, code: ErrorCode?, status: Int, reason: String, counted: Int, exposed: Stamp?, wait: Int64?,
+    isUnreachable: Bool
+  ) {
+    self.ended = ended
+    self.code = code
+    self.status = status
+    self.reason = reason
+    self.counted = counted
+    self.exposed = exposed
+    self.wait = wait
+    self.isUnreachable = isUnreachable
+  }
+
+  init(_ decoder: inout RecordDecoder) throws(RecordDecoder.Damaged) {
+    guard let stamp = try decoder.stamp() else { throw RecordDecoder.Damaged() }
+    ended = stamp
+    code = ErrorCode(rawValue: try decoder.number())
+    status = Int(try decoder.number(UInt16.self))
+    reason = try decoder.text()
+    counted = Int(try decoder.number(UInt32.self))
+    exposed = try decoder.stamp()
+    wait = try decoder.optionalNumber()
+    isUnreachable = try decoder.number(UInt8.self) != 0
+  }
+}
+
+/// The end of a request: an answer, or why there will be none unless somebody says so.
+struct OutboxSettlement: Sendable {
+  var at: Stamp
+  /// Whether it was done; else it is put aside.
+  var isDone: Bool
+  var code: ErrorCode?
+  var reason: String
+  /// The last answer; status 0 for none.
+  var status = 0
+  var finalURL = ""
+  var headers: [(name: String, value: String)] = []
+  var body: [UInt8] = []
+  /// Whether the body was longer than is kept.
+  var isCut = false
+
+  /// So much of an answer's body is kept.
+  static let longestBody = 1 << 20
+
+  init(at: Stamp, isDone: Bool, code: ErrorCode?, reason: String) {
+    self.at = at
+    self.isDone = isDone
+    self.code = code
+    self.reason = reason
+  }
+
+  func encode(into encoder: inout RecordEncoder) {
+    encoder.put(at)
+    encoder.put(UInt8((isDone ? 1 : 0) | (isCut ? 2 : 0)))
+    encoder.put(code?.rawValue ?? 0)
+    encoder.put(reason)
+    encoder.put(UInt16(clamping: status))
+    encoder.put(finalURL)
+    encoder.put(fields: headers)
+    encoder.put(body)
+  }
+
+  init(_ decoder: inout RecordDecoder, withBody: Bool) throws(RecordDecoder.Damaged) {
+    guard let stamp = try decoder.stamp() else { throw RecordDecoder.Damaged() }
+    at = stamp
+    let flags = try decoder.number(UInt8.self)
+    isDone = flags & 1 != 0
+    isCut = flags & 2 != 0
+    code = ErrorCode(rawValue: try decoder.number())
+    reason = try decoder.text()
+    status = Int(try decoder.number(UInt16.self))
+    finalURL = try decoder.text()
+    headers = try decoder.fields()
+    let bytes = try decoder.content()
+    if withBody { body = Array(bytes) }
+  }
+}

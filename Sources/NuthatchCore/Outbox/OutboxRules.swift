@@ -1,0 +1,104 @@
+import NuthatchTransport
+
+/// What becomes of a request after an attempt: pure, with time and random numbers handed in.
+///
+/// | what came | what follows |
+/// | --- | --- |
+/// | 2xx | done |
+/// | 408, 425, 429, 5xx | another attempt, not before `Retry-After` |
+/// | no connection, or it broke before the answer was whole | another attempt |
+/// | 401, 403 | the queue waits for somebody: another secret, or a replay |
+/// | anything else, too many attempts, too old, the key forgotten | put aside, with the reason |
+package struct OutboxRules: Sendable {
+  /// The first wait, in nanoseconds; each is twice the one before. 1 s.
+  package var base: Int64 = 1_000_000_000
+  /// The longest wait that nobody asked for. 5 minutes.
+  package var longest: Int64 = 300_000_000_000
+  /// The longest wait that a server may ask for. A day.
+  package var longestRetryAfter: Int64 = 86_400_000_000_000
+
+  package init() {}
+
+  enum Verdict: Equatable {
+    case done
+    /// In nanoseconds.
+    case again(wait: Int64)
+    case pause
+    case putAside(String)
+  }
+
+  /// What an attempt has brought.
+  enum Result {
+    /// `retryAfter` in nanoseconds.
+    case answer(status: Int, retryAfter: Int64?)
+    /// `status` is that of an answer that wasn't whole.
+    case failure(ErrorCode, status: Int?, retryAfter: Int64?)
+
+    /// Whether the server can't know of the request.
+    var hasReachedNobody: Bool {
+      guard case .failure(let code, nil, _) = self else { return false }
+      return [.dns, .refused, .tls, .circuitOpen, .denied, .badURL, .badHeader, .offline].contains(code)
+    }
+
+    var isUnreachable: Bool {
+      guard case .failure(let code, nil, _) = self else { return false }
+      return [.dns, .refused, .tls, .circuitOpen, .timeout, .reset].contains(code)
+    }
+  }
+
+  /// - Parameter attempt: how many there have been in a row.
+  func judge(
+    _ result: Result, attempt: Int, using random: inout some RandomNumberGenerator
+  ) -> Verdict {
+    switch result {
+    case .answer(let status, let retryAfter):
+      switch status {
+      case 200..<300: return .done
+      case 401, 403: return .pause
+      case 408, 425, 429, 500...599: return .again(wait: wait(attempt, retryAfter, &random))
+      default: return .putAside("HTTP \(status)")
+      }
+    case .failure(let code, _, let retryAfter):
+      switch code {
+      case .dns, .refused, .reset, .timeout, .tls, .truncated, .http, .circuitOpen, .offline, .io,
+        .outOfMemory, .noSpace, .internal:
+        return .again(wait: wait(attempt, retryAfter, &random))
+      default: return .putAside(code.word)
+      }
+    }
+  }
+
+  /// Between half of the bound and all of it, so that many who wait don't come at the same moment.
+  private func wait(
+    _ attempt: Int, _ retryAfter: Int64?, _ random: inout some RandomNumberGenerator
+  ) -> Int64 {
+    let (doubled, isTooMuch) = base.multipliedReportingOverflow(by: 1 << Int64(min(max(attempt, 1) - 1, 40)))
+    let bound = max(2, isTooMuch ? longest : min(doubled, longest))
+    let (share, _) = random.next().multipliedFullWidth(by: UInt64(bound / 2))
+    return max(bound / 2 + Int64(clamping: share), min(max(0, retryAfter ?? 0), longestRetryAfter))
+  }
+
+  /// Why a request must not be sent any more; nil while it may.
+  static func hindrance(_ entry: OutboxBook.Entry, _ now: Stamp) -> String? {
+    let request = entry.request
+    if let longest = request.longest, entry.since.age(at: now) > longest {
+      return "too old: it has waited for \(longest / 1_000_000_000) s"
+    }
+    if entry.counted >= max(1, request.attempts) { return "too many attempts: \(entry.counted)" }
+    guard !request.isIdempotent, !request.resendsLate, let exposed = entry.exposed,
+      let lifetime = request.keyLifetime, exposed.age(at: now) > lifetime
+    else { return nil }
+    return "the server may have had it, and forgotten its key after \(lifetime / 1_000_000_000) s"
+  }
+
+  /// Nanoseconds until a request may be sent; nil when it waits for somebody.
+  ///
+  /// - Parameter seen: since when this process knows of it, which counts where the clock was put back while the machine was
+  ///   off.
+  static func delay(_ entry: OutboxBook.Entry, _ now: Stamp, seen: Stamp?) -> Int64? {
+    guard let last = entry.last else { return 0 }
+    guard let wait = last.wait else { return nil }
+    return max(
+      0, wait - max(last.ended.age(at: now), last.ended.boot == now.boot ? 0 : seen?.age(at: now) ?? 0))
+  }
+}

@@ -1,0 +1,75 @@
+import CSystem
+import NuthatchTransport
+
+/// The secrets that the program has handed over, in memory only.
+final class OutboxSecrets: Sendable {
+  private struct Book {
+    var values: [String: String] = [:]
+    /// What a server has refused.
+    var refused: [String: String] = [:]
+  }
+
+  private let book = Locked(Book())
+
+  /// nil takes it back.
+  func provide(_ provider: String, _ value: String?) {
+    book.withLock { book in
+      book.values[provider] = value
+      book.refused[provider] = nil
+    }
+  }
+
+  /// Nil while nobody knows, or as long as nobody knows another one than a server has refused.
+  func value(of provider: String) -> String? {
+    book.withLock { book in
+      let value = book.values[provider] ?? Self.variable(provider)
+      return value == book.refused[provider] ? nil : value
+    }
+  }
+
+  func refuse(_ provider: String) {
+    book.withLock { book in book.refused[provider] = book.values[provider] ?? Self.variable(provider) }
+  }
+
+  private static func variable(_ provider: String) -> String? {
+    guard provider.hasPrefix("env:") else { return nil }
+    return nhs_environment(String(provider.dropFirst(4))).map { String(cString: $0) }
+  }
+}
+
+extension FrozenRequest {
+  /// Everybody whose secrets it needs.
+  var providers: [String] { secrets.map(\.provider) + (user.map { [$0.provider] } ?? []) }
+
+  /// What is sent; nil when a secret is missing.
+  func request(_ values: OutboxSecrets) -> Request? {
+    var request = Request(address)
+    request.method = method
+    request.headers = headers
+    if case .inline(let bytes) = body { request.body = bytes }
+    for secret in secrets {
+      guard let value = values.value(of: secret.provider) else { return nil }
+      request.headers.append((secret.header, secret.prefix + value))
+    }
+    if let user {
+      guard let password = values.value(of: user.provider) else { return nil }
+      request.user = (user.name, password)
+    }
+    request.guard = guardGrade
+    request.timeout = silence.map { .milliseconds($0 / 1_000_000) } ?? Request.Limit.none
+    request.deadline = Request.Limit.none
+    request.retries = 0
+    request.maxBytes = maxBytes
+    request.tag = tag
+    request.priority = -5
+    request.delivery = .fresh
+    request.isReplay = true
+    return request
+  }
+}
+
+extension Request.Freezing {
+  func provider(of header: String) -> Secret? {
+    secrets.first { $0.header.equalsIgnoringCase(header) }
+  }
+}

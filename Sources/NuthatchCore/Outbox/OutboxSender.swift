@@ -1,0 +1,360 @@
+import CSystem
+import NuthatchTransport
+
+/// Sends what is in the outbox: one process of the machine at a time, one request of each queue at a time, in their order.
+///
+/// Confined to the loop's thread; what needs the disk is done by the lane.
+final class OutboxSender: @unchecked Sendable {
+  private struct Flight {
+    let id: UInt64
+    var ticket: Ticket?
+  }
+
+  private let store: OutboxStore
+  private let lane: OutboxLane
+  private let runtime: Runtime
+  private let rules: OutboxRules
+  private let secrets: OutboxSecrets
+  /// Gone when the last handle is.
+  private weak var shared: SharedCache?
+  /// Called with what there is to tell the program.
+  private let tell: @Sendable (OutboxStore.Survey?, _ wanted: [String]) -> Void
+  /// What requests are sent with; nil while this process isn't to send.
+  private var options: Cache.Options?
+  private var flights: [String: Flight] = [:]
+  private var isLooking = false
+  private var mustLookAgain = false
+  /// Whether a flight has ended since the last look began, so that what was seen is of the past.
+  private var isOutdated = false
+  private var hasLease = false
+  private var isDraining = false
+  private var timer: EventLoop.TimerID?
+  /// When the network changed, or a host showed itself: what has reached nobody before that may be tried again.
+  private var wokenAt: Stamp?
+  private var wokenHosts: [Origin: Stamp] = [:]
+  /// Those that somebody is about to drop.
+  private var barred: Set<UInt64> = []
+  /// What first attempts are under way in this process.
+  let live = Locked<Set<UInt64>>([])
+  /// How many requests are being sent.
+  let inFlight = Locked(0)
+  let bell = Bell()
+
+  /// Another process's sending is looked at so often.
+  private static let patience: Int64 = 1_000_000_000
+
+  init(
+    _ store: OutboxStore, _ lane: OutboxLane, _ runtime: Runtime, _ rules: OutboxRules,
+    _ secrets: OutboxSecrets,
+    tell: @escaping @Sendable (OutboxStore.Survey?, [String]) -> Void
+  ) {
+    self.store = store
+    self.lane = lane
+    self.runtime = runtime
+    self.rules = rules
+    self.secrets = secrets
+    self.tell = tell
+  }
+
+  /// Begins to send, or goes on with other options; with nil it ends what it sends.
+  func run(_ options: Cache.Options?, for shared: SharedCache?) {
+    self.shared = shared
+    self.options = options
+    isDraining = false
+    guard options == nil else { return look() }
+    if let timer { runtime.loop.cancelTimer(timer) }
+    timer = nil
+    let ended = flights.values.compactMap(\.ticket)
+    flights = [:]
+    inFlight.withLock { $0 = 0 }
+    bell.ring()
+    for ticket in ended { ticket.cancel() }
+    // What the end of a ticket has posted comes before this: others may send when nothing is on its way any more. Where the
+    // loop has ended, so has everything.
+    let journal = store.journal
+    let isPosted = runtime.loop.post {
+      if !self.runtime.loop.post({ journal.releaseLease() }) { journal.releaseLease() }
+    }
+    if !isPosted { journal.releaseLease() }
+  }
+
+  /// The network has changed: whatever has reached nobody may be tried at once.
+  func wake() {
+    wokenAt = store.clock.now()
+    look()
+  }
+
+  /// A host has answered.
+  func wake(_ origin: Origin) {
+    wokenHosts[origin] = store.clock.now()
+    look()
+  }
+
+  /// Looks at what there is to do. Called too often rather than too seldom.
+  func look() {
+    guard !isLooking else {
+      mustLookAgain = true
+      return
+    }
+    isLooking = true
+    isOutdated = false
+    let flying = Set(flights.values.map(\.id))
+    let leases = options != nil
+    let (woken, hosts) = (wokenAt, wokenHosts)
+    let isSubmitted = lane.submit {
+      let survey = Result { () throws(NuthatchError) in
+        try self.store.survey(
+          flying: flying, leases: leases,
+          isAwake: { entry in
+            guard let last = entry.last else { return false }
+            // The younger one was later: ages know nothing of clocks that were set.
+            let now = self.store.clock.now()
+            let age = last.ended.age(at: now)
+            if let woken, woken.age(at: now) <= age { return true }
+            guard let origin = entry.request.origin, let seen = hosts[origin] else { return false }
+            return seen.age(at: now) <= age
+          })
+      }
+      self.runtime.loop.post { self.take(survey) }
+    }
+    if !isSubmitted { isLooking = false }
+  }
+
+  private func take(_ surveyed: Result<OutboxStore.Survey?, NuthatchError>) {
+    isLooking = false
+    var wanted: [String] = []
+    var survey: OutboxStore.Survey?
+    switch surveyed {
+    case .success(let found): survey = found
+    case .failure(let error):
+      Log.note(.warning, "the outbox can't be read: \(error)")
+      if options != nil { lookAgain(in: 5 * Self.patience) }
+    }
+    if isOutdated { mustLookAgain = true }
+    if let survey, options != nil, !isDraining, !isOutdated {
+      hasLease = survey.isLeaseTaken
+      launch(survey, &wanted)
+    }
+    tell(survey, wanted)
+    guard mustLookAgain else { return }
+    mustLookAgain = false
+    look()
+  }
+
+  private func launch(_ survey: OutboxStore.Survey, _ wanted: inout [String]) {
+    var next: Int64?
+    func comeBack(in delay: Int64) { next = min(next ?? .max, delay) }
+    for head in survey.heads
+    where flights[head.entry.request.queue] == nil && !barred.contains(head.entry.id) {
+      guard let delay = head.delay else { continue }
+      guard delay == 0 else {
+        comeBack(in: delay)
+        continue
+      }
+      guard hasLease, mayTouch(head.entry) else {
+        comeBack(in: Self.patience)
+        continue
+      }
+      let missing = head.entry.request.providers.filter { secrets.value(of: $0) == nil }
+      guard missing.isEmpty else {
+        wanted += missing
+        // A variable of the environment may be set meanwhile; others are brought.
+        if missing.contains(where: { $0.hasPrefix("env:") }) { comeBack(in: 30 * Self.patience) }
+        continue
+      }
+      begin(head.entry)
+    }
+    if flights.isEmpty, hasLease {
+      hasLease = false
+      lane.submit { self.store.journal.releaseLease() }
+    }
+    lookAgain(in: next)
+  }
+
+  /// nil: when something happens.
+  private func lookAgain(in delay: Int64?) {
+    if let timer { runtime.loop.cancelTimer(timer) }
+    timer = delay.map { delay in
+      runtime.loop.at(runtime.loop.now &+ min(delay, 3_600_000_000_000)) { [weak self] in
+        self?.timer = nil
+        self?.look()
+      }
+    }
+  }
+
+  /// Whether nobody makes its first attempt.
+  private func mayTouch(_ entry: OutboxBook.Entry) -> Bool {
+    guard entry.isLive else { return true }
+    guard !live.withLock({ $0.contains(entry.id) }) else { return false }
+    // Whoever made it has died when nobody has the lock; what can't be asked now is asked again.
+    return (try? store.journal.tryTake(entry.id)) == true
+  }
+
+  // MARK: One request
+
+  private func begin(_ entry: OutboxBook.Entry) {
+    let (id, queue) = (entry.id, entry.request.queue)
+    flights[queue] = Flight(id: id)
+    inFlight.withLock { $0 += 1 }
+    let isSubmitted = lane.submit {
+      let begun = Result { () throws(NuthatchError) in try self.store.begin(id) }
+      if entry.isLive { self.store.journal.giveBack(id) }
+      self.runtime.loop.post { self.send(entry, begun) }
+    }
+    if !isSubmitted { end(queue) }
+  }
+
+  private func send(_ entry: OutboxBook.Entry, _ begun: Result<FrozenRequest?, NuthatchError>) {
+    let queue = entry.request.queue
+    guard flights[queue]?.id == entry.id, let options, let shared else { return }
+    switch begun {
+    case .failure(let error):
+      Log.note(.warning, "the outbox can't be written: \(error)")
+      // Not before it can be: a restart must know that it was sent.
+      _ = runtime.loop.at(runtime.loop.now &+ 5 * Self.patience) { [weak self] in self?.end(queue) }
+    case .success(nil): end(queue)
+    case .success(let request?):
+      guard let whole = request.request(secrets) else { return end(queue) }
+      do throws(NuthatchError) {
+        let plan = try RequestPlan(whole, options)
+        let ticket = Ticket(url: request.passedURL, tag: request.tag)
+        flights[queue]?.ticket = ticket
+        ticket.whenFinal { event in self.runtime.loop.post { self.conclude(entry, event) } }
+        Errand.start(plan, ticket, shared)
+      } catch {
+        conclude(entry, .failed(error))
+      }
+    }
+  }
+
+  private func conclude(_ entry: OutboxBook.Entry, _ event: Event) {
+    guard flights[entry.request.queue]?.id == entry.id, options != nil else { return }
+    let result = OutboxRules.Result(event, now: store.clock.now().wall / 1_000_000_000)
+    var random = SystemRandomNumberGenerator()
+    let verdict = rules.judge(result, attempt: entry.attemptsSinceReplay + 1, using: &random)
+    let now = store.clock.now()
+    if verdict == .pause { for provider in entry.request.providers { secrets.refuse(provider) } }
+    record(entry, OutboxConclusion(entry, result, verdict, event, now))
+  }
+
+  /// Nothing else of the queue is sent before this is on the disk.
+  private func record(_ entry: OutboxBook.Entry, _ conclusion: OutboxConclusion) {
+    let queue = entry.request.queue
+    let isSubmitted = lane.submit {
+      do throws(NuthatchError) {
+        switch conclusion {
+        case .again(let attempt): try self.store.end(entry.id, attempt)
+        case .settled(let settlement): try self.store.settle(entry.id, settlement)
+        }
+        self.runtime.loop.post { self.end(queue) }
+      } catch {
+        Log.note(.warning, "the outbox can't be written: \(error)")
+        self.runtime.loop.post {
+          guard self.flights[queue]?.id == entry.id else { return }
+          _ = self.runtime.loop.at(self.runtime.loop.now &+ 5 * Self.patience) { [weak self] in
+            self?.record(entry, conclusion)
+          }
+        }
+      }
+    }
+    if !isSubmitted { end(queue) }
+  }
+
+  private func end(_ queue: String) {
+    guard flights.removeValue(forKey: queue) != nil else { return }
+    isOutdated = true
+    inFlight.withLock { $0 -= 1 }
+    bell.ring()
+    look()
+  }
+
+  /// Begins nothing any more.
+  func drain() { isDraining = true }
+
+  /// Ends a request that is being sent, and begins it no more, so that it can be dropped.
+  func bar(_ id: UInt64) {
+    barred.insert(id)
+    guard let (queue, flight) = flights.first(where: { $0.value.id == id }) else { return }
+    flights[queue] = nil
+    inFlight.withLock { $0 -= 1 }
+    flight.ticket?.cancel()
+    bell.ring()
+  }
+
+  /// It has been dropped, or couldn't be.
+  func unbar(_ id: UInt64) {
+    barred.remove(id)
+    look()
+  }
+}
+
+/// What is written down of an attempt's end.
+enum OutboxConclusion: Sendable {
+  case again(OutboxAttempt)
+  case settled(OutboxSettlement)
+
+  init(
+    _ entry: OutboxBook.Entry, _ result: OutboxRules.Result, _ verdict: OutboxRules.Verdict, _ event: Event,
+    _ now: Stamp
+  ) {
+    let code = event.error?.code
+    let status = event.response?.status ?? event.error?.status ?? 0
+    let reason = event.error?.message ?? "HTTP \(status)"
+    switch verdict {
+    case .done, .putAside:
+      var settlement = OutboxSettlement(at: now, isDone: verdict == .done, code: code, reason: reason)
+      settlement.take(event.response)
+      self = .settled(settlement)
+    case .again, .pause:
+      let wait: Int64? = if case .again(let wait) = verdict { wait } else { nil }
+      self = .again(
+        OutboxAttempt(
+          ended: now, code: code, status: status, reason: reason,
+          counted: entry.counted + (result.hasReachedNobody ? 0 : 1),
+          // That attempt has reached nobody; those before may have.
+          exposed: entry.exposed ?? (result.hasReachedNobody ? nil : now), wait: wait,
+          isUnreachable: result.isUnreachable))
+    }
+  }
+}
+
+extension OutboxSettlement {
+  mutating func take(_ response: Response?) {
+    guard let response else { return }
+    status = response.status
+    finalURL = response.finalURL
+    headers = response.headers
+    response.withBody { bytes in
+      body = Array(bytes.prefix(Self.longestBody))
+      isCut = bytes.count > Self.longestBody
+    }
+  }
+}
+
+extension OutboxRules.Result {
+  /// - Parameter now: seconds since 1970.
+  init(_ event: Event, now: Int64) {
+    if let response = event.response {
+      var head = ResponseHead(status: response.status)
+      for field in response.headers { head.fields.append(field.name, field.value) }
+      self = .answer(
+        status: response.status,
+        retryAfter: head.retryAfter(now: now).map { min($0, 1_000_000) * 1_000_000_000 })
+    } else {
+      let error = event.error ?? NuthatchError(.internal, "no answer and no error")
+      self = .failure(
+        error.code, status: error.status,
+        retryAfter: error.retryAfter.map { min($0, 1_000_000) * 1_000_000_000 })
+    }
+  }
+}
+
+extension OutboxBook.Entry {
+  fileprivate var attemptsSinceReplay: Int {
+    history.count { $0.place.sequence > (replayed?.place.sequence ?? 0) }
+  }
+}
+
+extension FrozenRequest {
+  var origin: Origin? { (try? WebURL(address))?.origin }
+}

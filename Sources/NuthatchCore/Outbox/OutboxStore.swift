@@ -1,0 +1,274 @@
+import NuthatchStore
+import NuthatchTransport
+
+/// What can be done to the outbox of a directory. Any thread may call it; every call may wait for the disk.
+final class OutboxStore: @unchecked Sendable {
+  let journal: Journal
+  // Touched under the journal's lock only.
+  private let book: OutboxBook
+  private let path: String
+  let clock: OutboxClock
+  private let mostBytes: Int64
+  private let mostItems: Int
+  private let hasSwept = Locked(false)
+  /// Since when this process knows of those that were tried before the machine was started anew. Under the journal's lock.
+  private var seen: [UInt64: Stamp] = [:]
+
+  init(_ path: String, _ clock: OutboxClock, mostBytes: Int64, mostItems: Int) {
+    let book = OutboxBook()
+    self.book = book
+    self.path = path
+    self.clock = clock
+    self.mostBytes = mostBytes
+    self.mostItems = mostItems
+    journal = Journal(path, book)
+  }
+
+  /// The body does what it does as the only one on the machine. Nil when there is no outbox.
+  func change<Result>(
+    makes: Bool = false, _ body: (OutboxBook) throws(StoreFault) -> Result
+  ) throws(NuthatchError) -> Result? {
+    do throws(StoreFault) {
+      return try journal.changing(makes: makes) { () throws(StoreFault) in try body(book) }
+    } catch {
+      throw NuthatchError(error, path: path + "/outbox")
+    }
+  }
+
+  // MARK: Freezing
+
+  /// Keeps a request, and returns when it would survive a loss of power.
+  ///
+  /// - Throws: `no_space` when the disk, or the outbox, is full; `io`. It isn't kept then.
+  func freeze(
+    _ request: FrozenRequest, claiming: ((UInt64) -> Void)? = nil
+  ) throws(NuthatchError) -> UInt64 {
+    var request = request
+    var file: JournalBody?
+    if case .inline(let bytes) = request.body, bytes.count > FrozenRequest.longestInline {
+      let made = try change(makes: true) { (book) throws(StoreFault) in
+        try checkRoom(book, Int64(bytes.count))
+        return try journal.newBody()
+      }
+      guard let made else { throw .closed }
+      do throws(StoreFault) {
+        try bytes.withBytes { (bytes) throws(StoreFault) in try made.append(bytes) }
+        request.body = .file(name: made.name, count: made.count, checksum: try made.finish())
+      } catch {
+        throw NuthatchError(error, path: path + "/outbox")
+      }
+      file = made
+    }
+    let payload = OutboxRecord.frozen(request).encoded()
+    let count = request.bodyBytes
+    let place = try change(makes: true) { (book) throws(StoreFault) in
+      try checkRoom(book, Int64(payload.count) + (file == nil ? 0 : count))
+      guard let claiming else { return try journal.append(payload) }
+      // Before anybody else can see it.
+      let id = journal.nextWhileChanging
+      claiming(id)
+      _ = try journal.tryTakeWhileChanging(id)
+      return try journal.append(payload)
+    }
+    guard let place else { throw .closed }
+    file?.keep()
+    return place.sequence
+  }
+
+  private func checkRoom(_ book: OutboxBook, _ more: Int64) throws(StoreFault) {
+    guard book.count < mostItems else {
+      throw StoreFault(.noSpace, "the outbox is full: it holds \(book.count) requests")
+    }
+    guard book.bytes &+ more <= mostBytes else {
+      throw StoreFault(.noSpace, "the outbox is full: it holds \(book.bytes) bytes of \(mostBytes)")
+    }
+  }
+
+  /// Whether others of its queue must be sent before.
+  func isBehind(_ queue: String) throws(NuthatchError) -> Bool {
+    try change { book in book.inOrder.contains { $0.standing == .waiting && $0.request.queue == queue } }
+      ?? false
+  }
+
+  // MARK: Sending
+
+  /// What is to be sent; nil when it isn't any more. That an attempt is made is written down before.
+  func begin(_ id: UInt64) throws(NuthatchError) -> FrozenRequest? {
+    let found = try change { (book) throws(StoreFault) -> (FrozenRequest, Bool)? in
+      guard let entry = book.entries[id], entry.standing == .waiting else { return nil }
+      let now = clock.now()
+      if let reason = OutboxRules.hindrance(entry, now) {
+        let settlement = OutboxSettlement(at: now, isDone: false, code: nil, reason: reason)
+        try journal.append(OutboxRecord.settled(id, settlement).encoded())
+        return nil
+      }
+      let payload = try journal.read(entry.place)
+      // What has been read before holds.
+      guard
+        case .frozen(let request)? = payload.withUnsafeBytes({ try? OutboxRecord($0, withBody: true) })
+      else { return nil }
+      guard case .file(let name, let count, let checksum) = request.body else {
+        try journal.append(OutboxRecord.begun(id, clock.now()).encoded())
+        return (request, true)
+      }
+      let isWhole = try journal.isWhole(body: name, count: count, checksum: checksum)
+      guard isWhole, let bytes = WholeFile.read(journal.path(ofBody: name)) else { return (request, false) }
+      var whole = request
+      whole.body = .inline(bytes)
+      try journal.append(OutboxRecord.begun(id, clock.now()).encoded())
+      return (whole, true)
+    }
+    guard let found, let (request, isWhole) = found else { return nil }
+    guard isWhole else {
+      try settle(
+        id,
+        OutboxSettlement(
+          at: clock.now(), isDone: false, code: .corrupt, reason: "its body is damaged on disk"))
+      return nil
+    }
+    return request
+  }
+
+  /// Writes down that an attempt was not the last one.
+  func end(_ id: UInt64, _ attempt: OutboxAttempt) throws(NuthatchError) {
+    _ = try change { (book) throws(StoreFault) in
+      guard book.entries[id] != nil else { return }
+      try journal.append(OutboxRecord.ended(id, attempt).encoded())
+    }
+  }
+
+  /// Writes down how it ended. A body that was sent isn't needed any more.
+  func settle(_ id: UInt64, _ settlement: OutboxSettlement) throws(NuthatchError) {
+    _ = try change { (book) throws(StoreFault) in
+      guard let entry = book.entries[id] else { return }
+      try journal.append(OutboxRecord.settled(id, settlement).encoded())
+      if settlement.isDone { removeBody(entry) }
+    }
+  }
+
+  private func removeBody(_ entry: OutboxBook.Entry) {
+    if case .file(let name, _, _) = entry.request.body { journal.remove(body: name) }
+  }
+
+  // MARK: What the user does
+
+  /// Forgets a request. False when there is none of that number.
+  func remove(_ id: UInt64) throws(NuthatchError) -> Bool {
+    try change { (book) throws(StoreFault) -> Bool in
+      guard let entry = book.entries[id] else { return false }
+      try journal.append(OutboxRecord.gone(id).encoded())
+      removeBody(entry)
+      return true
+    } ?? false
+  }
+
+  /// Has requests sent, whatever was before. How many.
+  func replay(where isWanted: (OutboxBook.Entry) -> Bool) throws(NuthatchError) -> Int {
+    try change { (book) throws(StoreFault) -> Int in
+      let chosen = book.inOrder.filter { $0.standing != .done && isWanted($0) }
+      for entry in chosen { try journal.append(OutboxRecord.replayed(entry.id, clock.now()).encoded()) }
+      return chosen.count
+    } ?? 0
+  }
+
+  /// How a request ended, with the answer's body; nil while it hasn't.
+  func settlement(_ id: UInt64) throws(NuthatchError) -> (FrozenRequest, OutboxSettlement)? {
+    try change { (book) throws(StoreFault) -> (FrozenRequest, OutboxSettlement)? in
+      guard let entry = book.entries[id], let known = entry.settlement else { return nil }
+      let payload = try journal.read(known.place)
+      // What has been read before holds.
+      guard
+        case .settled(_, let settlement)? = payload.withUnsafeBytes({ try? OutboxRecord($0, withBody: true) })
+      else { return nil }
+      return (entry.request, settlement)
+    } ?? nil
+  }
+
+  // MARK: Looking
+
+  /// What the sender wants to know.
+  struct Survey {
+    struct Head {
+      let entry: OutboxBook.Entry
+      /// Nanoseconds; nil when it waits for somebody.
+      let delay: Int64?
+    }
+
+    var heads: [Head] = []
+    /// Those that have ended, for whom nobody has come yet.
+    var settled: [(id: UInt64, handler: String?)] = []
+    var isLeaseTaken = false
+    var damage: [String] = []
+  }
+
+  /// - Parameters:
+  ///   - flying: those that this process is sending.
+  ///   - isAwake: whether one that reached nobody may be tried before its time.
+  ///   - leases: whether this process wants to send, if there is something that may be sent.
+  func survey(
+    flying: Set<UInt64>, leases: Bool, isAwake: (OutboxBook.Entry) -> Bool
+  ) throws(NuthatchError) -> Survey? {
+    try change { (book) throws(StoreFault) -> Survey in
+      sweepOnce()
+      var survey = Survey()
+      let now = clock.now()
+      func delay(_ entry: OutboxBook.Entry) -> Int64? {
+        if let last = entry.last, last.ended.boot != now.boot, seen[entry.id] == nil { seen[entry.id] = now }
+        if entry.last?.isUnreachable == true, isAwake(entry) { return 0 }
+        return OutboxRules.delay(entry, now, seen: seen[entry.id])
+      }
+      survey.isLeaseTaken = !flying.isEmpty
+      if leases, flying.isEmpty, book.heads.contains(where: { delay($0) == 0 }) {
+        survey.isLeaseTaken = try journal.tryLeaseWhileChanging()
+      }
+      if survey.isLeaseTaken { try putAside(book, except: flying, now) }
+      // What it holds without need is given back then.
+      survey.isLeaseTaken = journal.hasLeaseWhileChanging
+      survey.heads = book.heads.map { Survey.Head(entry: $0, delay: delay($0)) }
+      survey.settled = book.inOrder.filter { $0.standing == .done || $0.standing == .dead }.map {
+        ($0.id, $0.request.handler)
+      }
+      survey.damage = journal.damageWhileChanging
+      return survey
+    }
+  }
+
+  /// Those whose turn it is, but who must not be sent any more, make room for the next.
+  private func putAside(
+    _ book: OutboxBook, except flying: Set<UInt64>, _ now: Stamp
+  ) throws(StoreFault) {
+    while true {
+      let late = book.heads.filter { !flying.contains($0.id) && !$0.isLive }.compactMap { entry in
+        OutboxRules.hindrance(entry, now).map { (entry.id, $0) }
+      }
+      guard !late.isEmpty else { return }
+      for (id, reason) in late {
+        let settlement = OutboxSettlement(at: now, isDone: false, code: nil, reason: reason)
+        try journal.append(OutboxRecord.settled(id, settlement).encoded())
+      }
+    }
+  }
+
+  private func sweepOnce() {
+    let isFirst = hasSwept.withLock { hasSwept in
+      defer { hasSwept = true }
+      return !hasSwept
+    }
+    if isFirst { journal.sweep() }
+  }
+
+  /// All of it, in order, and whether somebody is sending.
+  func list() throws(NuthatchError) -> [(OutboxBook.Entry, isSending: Bool)] {
+    try change { (book) throws(StoreFault) in
+      let isFree = try journal.isLeaseFreeWhileChanging()
+      return book.inOrder.map { ($0, $0.begun != nil && !isFree) }
+    } ?? []
+  }
+}
+
+extension [UInt8] {
+  /// `withUnsafeBytes`, for bodies whose errors have a type.
+  fileprivate func withBytes<Fault>(_ body: (UnsafeRawBufferPointer) throws(Fault) -> Void) throws(Fault) {
+    try withUnsafeBufferPointer { (bytes) throws(Fault) in try body(UnsafeRawBufferPointer(bytes)) }
+  }
+}

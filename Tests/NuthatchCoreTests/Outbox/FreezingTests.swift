@@ -1,0 +1,220 @@
+import TestServer
+import Testing
+
+@testable import NuthatchCore
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@Suite("Freezing", .serialized) struct FreezingTests {
+  let bench: OutboxBench
+
+  init() throws { bench = try OutboxBench() }
+
+  @Test(
+    "keeps a request whose server can't be reached, and sends it when it can",
+    arguments: ["POST", "PUT", "PATCH", "DELETE"])
+  func sends(_ method: String) throws {
+    let id = try bench.freeze("/a") {
+      $0.method = method
+      $0.headers = [("Content-Type", "text/plain"), ("X-Row", "7")]
+      $0.freezing?.handler = "rows"
+      $0.tag = "t"
+    }
+    let item = try #require(try bench.list().first)
+    #expect(item.id == id && item.method == method && item.handler == "rows" && item.tag == "t")
+    #expect(item.bodyBytes == 5)
+    bench.server.on("/a", .ok("thanks"))
+    try bench.server.goUp()
+    let outcome = try bench.waitUntilEnded(id)
+    #expect(outcome.isDone && outcome.status == 200 && outcome.body == Array("thanks".utf8))
+    #expect(outcome.handler == "rows" && outcome.reason == nil && outcome.url == bench.url("/a"))
+    let sent = bench.server.requests("/a")
+    #expect(sent.count == 1 && sent.first?.method == method && sent.first?.body == Array("seeds".utf8))
+    #expect(sent.first?.headers["X-Row"] == "7" && sent.first?.headers["Content-Type"] == "text/plain")
+    let key = try #require(sent.first?.headers["Idempotency-Key"])
+    #expect(key == outcome.key && key.hasPrefix("\"") && key.hasSuffix("\"") && key.utf8.count == 38)
+    #expect(try bench.cache?.outbox.collect(id)?.status == 200)
+    #expect(try bench.list().isEmpty)
+    #expect(try bench.cache?.outbox.collect(id) == nil)
+  }
+
+  @Test("is ignored for GET, and for requests that didn't ask for it")
+  func ignored() throws {
+    for change in [{ $0.method = "GET" }, { $0.freezable = false }] as [(inout Request) -> Void] {
+      let ticket = try #require(bench.cache).submit(
+        bench.request(
+          "/a", "",
+          {
+            $0.retries = 0; change(&$0)
+          }))
+      #expect(try ticket.final(within: 20_000)?.error?.code == .refused)
+    }
+    #expect(try bench.list().isEmpty)
+    #expect(!names(in: bench.folder).contains("outbox"))
+  }
+
+  @Test("doesn't concern an answer, whatever its status", arguments: [200, 404, 503])
+  func answers(_ status: Int) throws {
+    try bench.server.goUp()
+    bench.server.on("/a", .status(status))
+    for isDurable in [false, true] {
+      let ticket = try #require(bench.cache).submit(
+        bench.request("/a") { $0.freezing?.isDurable = isDurable })
+      #expect(try ticket.result().status == status)
+    }
+    try bench.wait { $0.isEmpty }
+    #expect(bench.server.count("/a") == 2)
+    let keys = bench.server.requests("/a").compactMap { $0.headers["Idempotency-Key"] }
+    #expect(Set(keys).count == 2)
+  }
+
+  @Test("comes at the first fault, before any retry, and the key stays")
+  func firstFault() throws {
+    try bench.server.goUp()
+    bench.server.on("/a", sequence: [Script(steps: [.reset], sendsHead: false), .ok("done")])
+    let id = try bench.freeze("/a") { $0.method = "PUT" }
+    #expect(try bench.waitUntilEnded(id).isDone)
+    let keys = bench.server.requests("/a").map { $0.headers["Idempotency-Key"] }
+    #expect(keys.count == 2 && keys[0] == keys[1] && keys[0] != nil)
+  }
+
+  @Test("keeps the caller's own key as it is")
+  func ownKey() throws {
+    let id = try bench.freeze("/a") { $0.headers = [("idempotency-key", "mine 1")] }
+    try bench.server.goUp()
+    bench.server.on("/a", .ok(""))
+    #expect(try bench.waitUntilEnded(id).isDone)
+    #expect(bench.server.requests("/a").first?.headers["Idempotency-Key"] == "mine 1")
+  }
+
+  @Test("at the deadline, when nothing has come until then")
+  func deadline() throws {
+    try bench.server.goUp()
+    bench.server.on("/a", sequence: [Script(steps: [.wait("never")]), .ok("")])
+    let id = try bench.freeze("/a") { $0.deadline = .milliseconds(300) }
+    #expect(try bench.waitUntilEnded(id).isDone)
+    bench.server.gate("never").open()
+  }
+
+  @Test("survives the process, and is sent by the next that opens the directory")
+  func restart() throws {
+    let ids = try (0..<3).map { try bench.freeze("/\($0)", "body \($0)") }
+    bench.close()
+    try bench.server.goUp()
+    for number in 0..<3 { bench.server.on("/\(number)", .ok("")) }
+    try bench.open { $0.outbox = .off }
+    usleep(300_000)
+    #expect(bench.server.count() == 0)
+    #expect(try bench.list().map(\.id) == ids)
+    bench.close()
+    try bench.open()
+    try bench.wait { $0.allSatisfy { $0.state == .done } }
+    #expect(bench.server.requests.map(\.path) == ["/0", "/1", "/2"])
+  }
+
+  @Test("goes behind what waits already, so that nothing overtakes")
+  func behind() throws {
+    bench.close()
+    try bench.open { $0.outbox = .off }
+    let first = try bench.freeze("/a", "1")
+    try bench.server.goUp()
+    bench.server.on("/a", .ok(""))
+    let second = try bench.freeze("/a", "2")
+    #expect(bench.server.count() == 0)
+    // Another queue has nothing to wait for.
+    let ticket = try #require(bench.cache).submit(bench.request("/a", "3") { $0.freezing?.queue = "other" })
+    #expect(try ticket.result().status == 200)
+    bench.close()
+    try bench.open()
+    #expect(try bench.waitUntilEnded(second).isDone && bench.waitUntilEnded(first).isDone)
+    #expect(bench.server.requests("/a").map { String(decoding: $0.body, as: UTF8.self) } == ["3", "1", "2"])
+  }
+
+  @Test("streams long bodies from a file of their own")
+  func longBody() throws {
+    let body = String(repeating: "0123456789", count: 300_000)
+    let id = try bench.freeze("/a", body)
+    let files = names(in: bench.folder + "/outbox").filter { $0.hasPrefix("body-") }
+    #expect(files.count == 1)
+    try bench.server.goUp()
+    bench.server.on("/a", .ok(""))
+    #expect(try bench.waitUntilEnded(id).isDone)
+    let isEqual = bench.server.requests("/a").first?.body == Array(body.utf8)
+    #expect(isEqual)
+    #expect(names(in: bench.folder + "/outbox").allSatisfy { !$0.hasPrefix("body-") })
+  }
+
+  @Test("puts a request aside whose body was damaged")
+  func damagedBody() throws {
+    let id = try bench.freeze("/a", String(repeating: "x", count: 100_000))
+    bench.close()
+    let name = try #require(names(in: bench.folder + "/outbox").first { $0.hasPrefix("body-") })
+    let fd = open(bench.folder + "/outbox/" + name, O_WRONLY)
+    pwrite(fd, "y", 1, 50_000)
+    close(fd)
+    try bench.server.goUp()
+    try bench.open()
+    let outcome = try bench.waitUntilEnded(id)
+    #expect(!outcome.isDone && outcome.reason == "its body is damaged on disk")
+    #expect(bench.server.count() == 0)
+  }
+
+  @Test("refuses more than there is room for, and evicts nothing")
+  func full() throws {
+    bench.close()
+    try bench.open {
+      $0.outboxItems = 2
+      $0.outboxBytes = 10_000
+    }
+    let first = try bench.freeze("/a")
+    let large = try #require(bench.cache).submit(bench.request("/a", String(repeating: "x", count: 20_000)))
+    #expect(try large.final(within: 20_000)?.error?.code == .noSpace)
+    let second = try bench.freeze("/a")
+    let third = try #require(bench.cache).submit(bench.request("/a"))
+    #expect(try third.final(within: 20_000)?.error?.code == .noSpace)
+    #expect(try bench.list().map(\.id) == [first, second])
+  }
+
+  @Test("is undone by a cancel that comes first")
+  func cancelled() throws {
+    try bench.server.goUp()
+    bench.server.on("/a", Script(steps: [.wait("g")]))
+    for isDurable in [false, true] {
+      let ticket = try #require(bench.cache).submit(
+        bench.request("/a") { $0.freezing?.isDurable = isDurable })
+      #expect(bench.server.waitForRequests(isDurable ? 2 : 1, path: "/a"))
+      ticket.cancel()
+      #expect(try ticket.final()?.kind == .cancelled)
+    }
+    try bench.wait { $0.isEmpty }
+    bench.server.gate("g").open()
+  }
+
+  @Test("of a durable one is there before its first attempt, and after a close")
+  func durable() throws {
+    try bench.server.goUp()
+    bench.server.on("/a", Script(steps: [.wait("g")]))
+    let ticket = try #require(bench.cache).submit(bench.request("/a") { $0.freezing?.isDurable = true })
+    #expect(bench.server.waitForRequests(1, path: "/a"))
+    #expect(try bench.list().count == 1)
+    bench.close()
+    #expect(try ticket.final()?.error?.code == .closed)
+    bench.server.gate("g").open()
+    bench.server.on("/a", .ok("second"))
+    try bench.open()
+    let id = try #require(try bench.list().first?.id)
+    #expect(try bench.waitUntilEnded(id).body == Array("second".utf8))
+    let keys = bench.server.requests("/a").map { $0.headers["Idempotency-Key"] }
+    #expect(keys.count == 2 && keys[0] == keys[1])
+  }
+
+  @Test("isn't touched by clear")
+  func clear() throws {
+    let id = try bench.freeze("/a")
+    try bench.cache?.clear()
+    try bench.cache?.trim(to: 0)
+    #expect(try bench.list().map(\.id) == [id])
+  }
+}

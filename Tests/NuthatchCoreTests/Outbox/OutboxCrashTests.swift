@@ -1,0 +1,145 @@
+import Foundation
+import TestServer
+import Testing
+
+/// Processes that are killed while they freeze and while they send, at any moment and at the Nth of their system calls.
+@Suite("A killed process and its outbox", .serialized) struct OutboxCrashTests {
+  private static let tracer = "/usr/bin/strace"
+  private static let calls = [
+    "fsync", "pwritev", "openat", "fcntl", "ftruncate", "sendto", "recvfrom", "renameat2",
+  ]
+
+  /// What was promised, and what came.
+  private final class Ledger {
+    let server: TestServer
+    let folder: String
+    /// Numbers in the order in which their freezing was acknowledged, by queue.
+    var frozen: [String: [Int]] = [:]
+    var dropped: Set<Int> = []
+    /// Those among them and those that were killed meanwhile.
+    var dropping: Set<Int> = []
+    var next = 0
+
+    init() throws {
+      server = try TestServer.start()
+      folder = try Bench.makeFolder()
+      server.on(prefix: "/q") { _ in .ok("") }
+      server.goDown()
+    }
+
+    deinit {
+      server.stop()
+      removeTree(folder)
+    }
+
+    /// Runs the program; kills it after so many microseconds, or at a system call.
+    func run(_ arguments: [String], kill after: UInt32?, at call: (String, Int)? = nil) throws {
+      let process = Process()
+      let pipe = Pipe()
+      let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+      let program = URL(fileURLWithPath: tests).deletingLastPathComponent()
+        .appendingPathComponent("nuthatch-outboxcrash").path
+      if let (name, number) = call {
+        process.executableURL = URL(fileURLWithPath: OutboxCrashTests.tracer)
+        process.arguments =
+          [
+            "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + name, "-e",
+            "inject=\(name):signal=KILL:when=\(number)",
+          ]
+          + [program] + arguments
+      } else {
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+      }
+      process.standardOutput = pipe
+      try process.run()
+      if let after {
+        usleep(after)
+        Glibc.kill(process.processIdentifier, SIGKILL)
+      }
+      let said = (try? pipe.fileHandleForReading.readToEnd()) ?? Data()
+      process.waitUntilExit()
+      for line in String(decoding: said, as: UTF8.self).split(separator: "\n") {
+        let words = line.split(separator: " ")
+        if words.first == "fault" { Issue.record("\(line)") }
+        if words.count == 3, words[0] == "frozen", let number = Int(words[2]) {
+          frozen[String(words[1]), default: []].append(number)
+        }
+        if words.count == 2, words[0] == "dropping", let number = Int(words[1]) { dropping.insert(number) }
+        if words.count == 2, words[0] == "dropped", let number = Int(words[1]) { dropped.insert(number) }
+      }
+    }
+
+    func freeze(_ seed: UInt64, kill: UInt32?, at call: (String, Int)? = nil) throws {
+      try run(["freeze", folder, server.url(""), "\(seed)", "\(next)"], kill: kill, at: call)
+      next += 1000
+    }
+
+    func check(_ note: Comment) {
+      var seen: [String: [Int]] = [:]
+      var keys: [Int: Set<String>] = [:]
+      for request in server.requests {
+        // One that was being sent when its process was killed may come in part.
+        guard request.outcome != .clientLeft else { continue }
+        let text = String(decoding: request.body, as: UTF8.self)
+        guard let number = Int(text.prefix { $0 != " " }),
+          let queue = request.path.split(separator: "/").first
+        else {
+          Issue.record("a body that nobody sent: \(text.prefix(40)), \(note)")
+          continue
+        }
+        let rest = text.drop { $0 != " " }.dropFirst()
+        #expect(
+          (rest.utf8.count == 20 || rest.utf8.count == 70_000) && rest.utf8.allSatisfy { $0 == 120 }, note)
+        keys[number, default: []].insert(request.headers["Idempotency-Key"] ?? "none")
+        seen[String(queue), default: []].append(number)
+      }
+      #expect(keys.values.allSatisfy { $0.count == 1 && !$0.contains("none") }, note)
+      for (queue, numbers) in frozen {
+        let kept = numbers.filter { !dropping.contains($0) }
+        let arrived = seen[queue] ?? []
+        #expect(Set(kept).isSubset(of: arrived), "lost \(Set(kept).subtracting(arrived)), \(note)")
+        // What nobody was told of may have come, too; all of it in its order, and again only right after itself.
+        #expect(arrived == arrived.sorted(), "\(queue): \(arrived), \(note)")
+      }
+      let late = dropped.intersection(seen.values.joined())
+      #expect(late.isEmpty, "sent after it was dropped: \(late), \(note)")
+    }
+  }
+
+  private var rounds: Int {
+    ProcessInfo.processInfo.environment["NUTHATCH_CRASH_ROUNDS"].flatMap { Int($0) } ?? 6
+  }
+
+  @Test("have sent what was acknowledged, in order, with one key, and nothing that was dropped")
+  func killed() throws {
+    let seed = UInt64.random(in: 0..<1_000_000)
+    for round in 0..<rounds {
+      let ledger = try Ledger()
+      for turn in 0..<2 {
+        try ledger.freeze(seed + UInt64(round * 10 + turn), kill: UInt32.random(in: 20_000..<250_000))
+      }
+      try ledger.server.goUp()
+      for _ in 0..<3 { try ledger.run(["send", ledger.folder], kill: UInt32.random(in: 15_000..<120_000)) }
+      try ledger.run(["send", ledger.folder], kill: nil)
+      ledger.check("seed \(seed), round \(round)")
+    }
+  }
+
+  @Test(
+    "also when it was killed at a system call",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: OutboxCrashTests.tracer)))
+  func killedAtCall() throws {
+    let seed = UInt64.random(in: 0..<1_000_000)
+    for round in 0..<rounds {
+      let ledger = try Ledger()
+      let call = Self.calls[(Int(seed) + round) % Self.calls.count]
+      let (first, second) = (Int.random(in: 1...60), Int.random(in: 1...60))
+      try ledger.freeze(seed + UInt64(round), kill: nil, at: (call, first))
+      try ledger.server.goUp()
+      try ledger.run(["send", ledger.folder], kill: nil, at: (call, second))
+      try ledger.run(["send", ledger.folder], kill: nil)
+      ledger.check("seed \(seed), round \(round): \(call) \(first), \(second)")
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import TestServer
+import Testing
+
+@testable import NuthatchCore
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@Suite("Secrets of frozen requests", .serialized) struct FrozenSecretTests {
+  let bench: OutboxBench
+
+  init() throws { bench = try OutboxBench() }
+
+  @Test("are refused without a provider")
+  func refused() throws {
+    let cases: [(inout Request) -> Void] = [
+      { $0.headers = [("Authorization", "Bearer hush")] },
+      { $0.headers = [("X-Api-Key", "hush")] },
+      { $0.headers = [("Cookie", "session=hush")] },
+      { $0.user = ("ann", "hush") },
+      { $0.url = $0.url.replacingHost("127.0.0.1", "ann:hush@127.0.0.1") },
+    ]
+    for change in cases {
+      let error = #expect(throws: NuthatchError.self) {
+        try bench.cache?.submit(bench.request("/a", "x", change))
+      }
+      #expect(error?.code == .secretNeedsProvider)
+      #expect(error?.message.contains("hush") == false)
+    }
+    #expect(!names(in: bench.folder).contains("outbox"))
+  }
+
+  @Test("never reach the disk, and are asked for when the request is sent")
+  func provided() throws {
+    setenv("NUTHATCH_TEST_TOKEN", "token-of-the-environment", 1)
+    let id = try bench.freeze("/a") {
+      $0.headers = [("Authorization", "Bearer hush-1")]
+      $0.user = ("ann", "hush-2")
+      $0.freezing?.secrets = [
+        .init("authorization", prefix: "Bearer ", provider: "token"),
+        .init("X-Api-Key", provider: "env:NUTHATCH_TEST_TOKEN"),
+      ]
+      $0.freezing?.passwordProvider = "password"
+    }
+    for secret in ["hush-1", "hush-2", "token-of-the-environment"] {
+      #expect(try !contains(secret, in: bench.folder))
+    }
+    bench.server.on("/a", .ok(""))
+    try bench.server.goUp()
+    // It waits for the two.
+    var wanted: Set<String> = []
+    for _ in 0..<2 {
+      if case .secretWanted(let provider) = try bench.cache?.nextNotice(within: 20_000) {
+        wanted.insert(provider)
+      }
+    }
+    #expect(wanted == ["token", "password"])
+    #expect(bench.server.count() == 0)
+    try bench.cache?.outbox.provide("token", "hush-3")
+    try bench.cache?.outbox.provide("password", "hush-2")
+    #expect(try bench.waitUntilEnded(id).isDone)
+    let sent = try #require(bench.server.requests("/a").first)
+    #expect(sent.headers["X-Api-Key"] == "token-of-the-environment")
+    #expect(sent.headers["Authorization"] == "Bearer hush-3")
+    for secret in ["hush-", "token-of-the-environment"] {
+      #expect(try !contains(secret, in: bench.folder))
+    }
+  }
+
+  @Test("that a server refuses are asked for again: the queue waits", arguments: [401, 403])
+  func paused(_ status: Int) throws {
+    try bench.cache?.outbox.provide("token", "old")
+    let first = try bench.freeze("/a", "1") { $0.freezing?.secrets = [.init("X-Token", provider: "token")] }
+    let second = try bench.freeze("/a", "2")
+    bench.server.on("/a") { request in
+      request.headers["X-Token"] == "old" ? .status(status) : .ok("")
+    }
+    try bench.server.goUp()
+    try bench.wait { $0.first?.state == .paused }
+    bench.source.change()
+    usleep(100_000)
+    #expect(bench.server.count("/a") == 1)
+    #expect(try bench.list().map(\.state) == [.paused, .waiting])
+    // Also after a restart.
+    bench.close()
+    try bench.open()
+    usleep(100_000)
+    #expect(bench.server.count("/a") == 1)
+    try bench.cache?.outbox.provide("token", "new")
+    #expect(try bench.waitUntilEnded(first).isDone && bench.waitUntilEnded(second).isDone)
+    #expect(bench.server.requests("/a").map { $0.headers["X-Token"] } == ["old", "new", nil])
+  }
+
+  @Test("that are missing at first have the request wait in the outbox")
+  func missing() throws {
+    bench.server.on("/a", .ok(""))
+    try bench.server.goUp()
+    let id = try bench.freeze("/a") { $0.freezing?.secrets = [.init("X-Token", provider: "token")] }
+    usleep(100_000)
+    #expect(bench.server.count() == 0)
+    try bench.cache?.outbox.provide("token", "here")
+    #expect(try bench.waitUntilEnded(id).isDone)
+    // Now it is known.
+    let ticket = try #require(bench.cache).submit(
+      bench.request("/a") { $0.freezing?.secrets = [.init("X-Token", provider: "token")] })
+    #expect(try ticket.result().status == 200)
+    #expect(bench.server.requests("/a").map { $0.headers["X-Token"] } == ["here", "here"])
+  }
+}
+
+extension String {
+  fileprivate func replacingHost(_ host: String, _ other: String) -> String {
+    split(separator: host, maxSplits: 1).joined(separator: other)
+  }
+}

@@ -1,0 +1,286 @@
+import TestServer
+import Testing
+
+@testable import NuthatchCore
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@Suite("The outbox", .serialized) struct SendingTests {
+  let bench: OutboxBench
+
+  init() throws { bench = try OutboxBench() }
+
+  @Test("tries again after what may pass", arguments: [408, 425, 429, 500, 503])
+  func again(_ status: Int) throws {
+    let id = try bench.freeze("/a")
+    bench.server.on("/a", sequence: [.status(status), .status(status), .ok("")])
+    try bench.server.goUp()
+    #expect(try bench.waitUntilEnded(id).isDone)
+    let sent = bench.server.requests("/a")
+    #expect(sent.count == 3 && Set(sent.map { $0.headers["Idempotency-Key"] }).count == 1)
+    let item = try #require(try bench.list().first)
+    #expect(item.history.suffix(2).allSatisfy { $0.status == status })
+  }
+
+  @Test("waits as long as a server asks for")
+  func retryAfter() throws {
+    let id = try bench.freeze("/a")
+    bench.server.on("/a", .status(503, headers: ["Retry-After": "3600"]))
+    try bench.server.goUp()
+    try bench.wait { $0.first?.status == 503 }
+    let wait = try #require(try bench.list().first?.wait)
+    #expect(wait > 3500 && wait <= 3600)
+    // A network that comes back doesn't make the server ready.
+    bench.source.change()
+    bench.server.on("/a", .ok(""))
+    usleep(200_000)
+    #expect(bench.server.count("/a") == 1)
+    #expect(try bench.list().map(\.id) == [id])
+  }
+
+  @Test(
+    "puts aside what a server refuses, with reason and body, until it is replayed",
+    arguments: [400, 404, 410, 422])
+  func refused(_ status: Int) throws {
+    let first = try bench.freeze("/a", "1")
+    let second = try bench.freeze("/a", "2")
+    bench.server.on("/a", sequence: [.status(status, body: "no such row"), .ok("")])
+    try bench.server.goUp()
+    let outcome = try bench.waitUntilEnded(first)
+    #expect(!outcome.isDone && outcome.status == status && outcome.reason == "HTTP \(status)")
+    #expect(outcome.body == Array("no such row".utf8))
+    // It holds nobody up.
+    #expect(try bench.waitUntilEnded(second).isDone)
+    // It isn't collected by mistake, and survives.
+    #expect(try bench.cache?.outbox.collect(first)?.isDone == false)
+    bench.close()
+    try bench.open()
+    #expect(try bench.list().first?.state == .dead)
+    #expect(try bench.cache?.outbox.replay(first) == true)
+    #expect(try bench.waitUntilEnded(first).isDone)
+    let sent = bench.server.requests("/a")
+    #expect(sent.map { String(decoding: $0.body, as: UTF8.self) } == ["1", "2", "1"])
+    #expect(sent[0].headers["Idempotency-Key"] == sent[2].headers["Idempotency-Key"])
+  }
+
+  @Test("puts aside what was tried too often, or waits too long")
+  func limits() throws {
+    let often = try bench.freeze("/a") { $0.freezing?.attempts = 3 }
+    bench.server.on("/a", .status(500))
+    try bench.server.goUp()
+    let outcome = try bench.waitUntilEnded(often)
+    #expect(!outcome.isDone && outcome.reason == "too many attempts: 3")
+    #expect(bench.server.count("/a") == 3)
+    bench.server.goDown()
+    let old = try bench.freeze("/a") { $0.freezing?.longest = .milliseconds(3_600_000) }
+    bench.clock.move(running: 3_601_000_000_000)
+    bench.source.change()
+    #expect(try bench.waitUntilEnded(old).reason == "too old: it has waited for 3600 s")
+    #expect(try bench.list().map(\.state) == [.dead, .dead])
+  }
+
+  @Test("doesn't send a POST again when its key may be forgotten, unless that was asked for")
+  func keyLifetime() throws {
+    for (resends, method, isSent) in [(false, "POST", false), (true, "POST", true), (false, "PUT", true)] {
+      let bench = try OutboxBench { $0.outboxRules.base = 600_000_000_000 }
+      try bench.server.goUp()
+      // It may have arrived.
+      bench.server.on("/a", Script(steps: [.reset], sendsHead: false))
+      let id = try bench.freeze("/a") {
+        $0.method = method
+        $0.freezing?.resendsLate = resends
+      }
+      try bench.wait { $0.first?.state == .waiting && $0.first?.attempts == 1 }
+      bench.clock.move(running: 86_401_000_000_000)
+      bench.server.clearLog()
+      bench.server.on("/a", .ok(""))
+      bench.source.change()
+      let outcome = try bench.waitUntilEnded(id)
+      #expect(outcome.isDone == isSent, "\(method): \(String(describing: outcome.reason))")
+      #expect((bench.server.count("/a") > 0) == isSent)
+    }
+  }
+
+  @Test("sends for the first time however late it is, when nobody can have had it")
+  func lateFirst() throws {
+    let id = try bench.freeze("/a")
+    bench.clock.move(running: 3 * 86_400_000_000_000)
+    bench.server.on("/a", .ok(""))
+    try bench.server.goUp()
+    bench.source.change()
+    #expect(try bench.waitUntilEnded(id).isDone)
+  }
+
+  @Test("is neither hurried nor stopped by a clock that is put back", arguments: [false, true])
+  func clockBack(_ restarts: Bool) throws {
+    let id = try bench.freeze("/a") { $0.freezing?.longest = .milliseconds(3_600_000) }
+    try bench.wait { ($0.first?.attempts ?? 0) > 0 }
+    if restarts { bench.close() }
+    bench.clock.move(wall: -20 * 365 * 86_400_000_000_000, boot: restarts ? 8 : 7)
+    if restarts { try bench.open() }
+    bench.server.on("/a", .ok(""))
+    try bench.server.goUp()
+    #expect(try bench.waitUntilEnded(id).isDone)
+    // And forward, while the machine runs.
+    bench.server.goDown()
+    let next = try bench.freeze("/a") { $0.freezing?.longest = .milliseconds(3_600_000) }
+    bench.clock.move(wall: 20 * 365 * 86_400_000_000_000, boot: restarts ? 8 : 7)
+    try bench.server.goUp()
+    #expect(try bench.waitUntilEnded(next).isDone)
+  }
+
+  @Test("holds nobody up for a server that is down")
+  func origins() throws {
+    let other = try OutboxBench()
+    let blocked = try bench.freeze("/a")
+    other.server.on("/b", .ok(""))
+    let free = try bench.freeze("/a") { $0.url = other.url("/b") }
+    try other.server.goUp()
+    #expect(try bench.waitUntilEnded(free).isDone)
+    #expect(try bench.list().first { $0.id == blocked }?.state != .done)
+  }
+
+  @Test("keeps the order of a queue, one at a time, also of one with a name")
+  func order() throws {
+    var expected: [String] = []
+    for number in 0..<12 {
+      _ = try bench.freeze("/a", "\(number)") { $0.freezing?.queue = number % 2 == 0 ? nil : "odd" }
+      expected.append("\(number)")
+    }
+    bench.server.on("/a", .ok(""))
+    try bench.server.goUp()
+    try bench.wait { $0.allSatisfy { $0.state == .done } }
+    let bodies = bench.server.requests("/a").map { String(decoding: $0.body, as: UTF8.self) }
+    #expect(bodies.filter { (Int($0) ?? 0) % 2 == 0 } == expected.filter { (Int($0) ?? 0) % 2 == 0 })
+    #expect(bodies.filter { (Int($0) ?? 0) % 2 == 1 } == expected.filter { (Int($0) ?? 0) % 2 == 1 })
+    #expect(bench.server.highWater() <= 2)
+  }
+
+  @Test("tries at once when the network changes, or when the host answers somebody")
+  func wakes() throws {
+    bench.close()
+    try bench.open { $0.outboxRules.base = 600_000_000_000 }
+    bench.server.on("/a", .ok(""))
+    let first = try bench.freeze("/a")
+    try bench.wait { ($0.first?.attempts ?? 0) > 0 && $0.first?.state == .waiting }
+    try bench.server.goUp()
+    bench.source.change()
+    #expect(try bench.waitUntilEnded(first).isDone)
+    bench.server.goDown()
+    let second = try bench.freeze("/a")
+    try bench.wait { ($0.last?.attempts ?? 0) > 0 && $0.last?.state == .waiting }
+    try bench.server.goUp()
+    #expect(try bench.cache?.get(bench.url("/a")).status == 200)
+    #expect(try bench.waitUntilEnded(second).isDone)
+  }
+
+  @Test("never sends what was dropped, and drops what is being sent")
+  func drops() throws {
+    let first = try bench.freeze("/a", "1")
+    let second = try bench.freeze("/a", "2")
+    #expect(try bench.cache?.outbox.drop(first) == true)
+    #expect(try bench.cache?.outbox.drop(first) == false)
+    bench.server.on("/a", Script(steps: [.wait("g")]))
+    try bench.server.goUp()
+    #expect(bench.server.waitForRequests(1, path: "/a"))
+    try bench.wait { $0.first?.state == .sending }
+    #expect(try bench.cache?.outbox.drop(second) == true)
+    #expect(try bench.list().isEmpty)
+    bench.server.gate("g").open()
+    #expect(bench.server.requests("/a").map { String(decoding: $0.body, as: UTF8.self) } == ["2"])
+  }
+
+  @Test("judges addresses again, each time")
+  func guarded() throws {
+    let id = try bench.freeze("/a")
+    bench.server.on("/a", .redirect(to: "http://169.254.169.254/latest", status: 307))
+    try bench.server.goUp()
+    let outcome = try bench.waitUntilEnded(id)
+    #expect(!outcome.isDone && outcome.reason?.contains("169.254.169.254") == true)
+    // The guard is the request's own, however the directory is opened.
+    bench.server.goDown()
+    let strict = try bench.freeze("/a") { $0.freezing?.queue = "strict" }
+    #expect(try bench.list().last?.id == strict)
+  }
+
+  @Test("gives outcomes to the handler that is attached, again after a restart, until they are collected")
+  func handlers() throws {
+    bench.server.on("/a", .ok("ok"))
+    let id = try bench.freeze("/a") { $0.freezing?.handler = "rows" }
+    let other = try bench.freeze("/a") { $0.freezing?.handler = "others" }
+    let mute = try bench.freeze("/a")
+    try bench.server.goUp()
+    for _ in 0..<2 {
+      try bench.cache?.outbox.attach("rows")
+      guard case .outcome(let outcome) = try bench.cache?.nextNotice(within: 20_000) else {
+        Issue.record("no outcome")
+        return
+      }
+      #expect(outcome.id == id && outcome.isDone && outcome.handler == "rows")
+      #expect(try bench.cache?.nextNotice(within: 50) == nil)
+      bench.close()
+      try bench.open()
+    }
+    try bench.wait { $0.allSatisfy { $0.state == .done } }
+    #expect(try bench.cache?.outbox.collect(id)?.id == id)
+    try bench.cache?.outbox.attach("rows")
+    #expect(try bench.cache?.nextNotice(within: 50) == nil)
+    #expect(try bench.list().map(\.id) == [other, mute])
+    #expect(bench.server.count("/a") == 3)
+  }
+
+  @Test("sends from one process's outbox what another has frozen")
+  func twoHandles() throws {
+    let folder = bench.folder
+    bench.server.on("/a", .ok(""))
+    try bench.server.goUp()
+    // Frozen by a handle that doesn't send, seen by the one that does.
+    var options = Cache.Options()
+    options.outbox = .off
+    let store = OutboxStore(folder, OutboxClock.system(.system), mostBytes: 1 << 20, mostItems: 10)
+    let request = bench.request("/a")
+    let plan = try RequestPlan(request, options)
+    let frozen = try #require(plan.freezing).frozen(
+      plan, Ticket(url: request.url), at: store.clock.now(), exposed: nil, isLive: false)
+    let id = try store.freeze(frozen)
+    #expect(try bench.waitUntilEnded(id).isDone)
+  }
+
+  @Test("lets what it is sending end when the cache is closed with time for it")
+  func drain() throws {
+    _ = try bench.freeze("/a")
+    bench.server.on("/a", Script(steps: [.head, .pause(milliseconds: 300), .text("slow")]))
+    try bench.server.goUp()
+    #expect(bench.server.waitForRequests(1, path: "/a"))
+    bench.cache?.close(drain: 20_000)
+    bench.close()
+    try bench.open { $0.outbox = .off }
+    #expect(try bench.list().map(\.state) == [.done])
+    #expect(bench.server.count("/a") == 1)
+  }
+
+  @Test("tells when a site can't be reached any more, and when it can again")
+  func reachable() throws {
+    let site = try #require(bench.cache).site(bench.url("/"))
+    site.watchReachability()
+    usleep(100_000)
+    func tell(_ expected: Bool) throws {
+      guard case .reachability(let url, let isReachable) = try bench.cache?.nextNotice(within: 20_000) else {
+        Issue.record("no notice")
+        return
+      }
+      #expect(url == bench.url("/") && isReachable == expected && site.reachable == expected)
+    }
+    bench.server.on("/a", .ok(""))
+    var request = Request(bench.url("/a"))
+    request.retries = 0
+    request.policy = Policy(.reload)
+    #expect(throws: NuthatchError.self) { try bench.cache?.submit(request).result() }
+    try tell(false)
+    try bench.server.goUp()
+    #expect(try bench.cache?.submit(request).result().status == 200)
+    try tell(true)
+  }
+}
