@@ -26,7 +26,9 @@ import Testing
   @Test("know every field of a request")
   func fields() {
     let known =
-      Self.changes.map(\.field) + ["url", "key", "ignoreQuery", "priority", "tag", "site", "download", "freezing", "isReplay"]
+      Self.changes.map(\.field) + [
+        "url", "key", "ignoreQuery", "priority", "tag", "site", "download", "freezing", "isReplay",
+      ]
     #expect(Mirror(reflecting: Request(Self.url)).children.compactMap(\.label).sorted() == known.sorted())
   }
 

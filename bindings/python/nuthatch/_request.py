@@ -336,8 +336,9 @@ def _form(request: ctypes.c_void_p, form: Form, url: str) -> None:
         called: Optional[str] = None
         kind: Optional[str] = None
         if isinstance(file, tuple):
-            called, kind = file[0], file[2] if len(file) > 2 else None
-            file = file[1]
+            parts: List[Any] = list(file)
+            called, kind = parts[0], parts[2] if len(parts) > 2 else None
+            file = parts[1]
         if isinstance(file, (str, os.PathLike)):
             given = [None if text is None else encode(text, "files") for text in (called, kind)]
             path = encode_path(file, url)
