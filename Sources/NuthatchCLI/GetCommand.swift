@@ -19,8 +19,7 @@ enum GetCommand: Command {
       Option("method", letter: "X", value: "METHOD", "the method (GET; POST with --data, --json and --form)"),
       Option(
         "data", letter: "d", value: "DATA",
-        "send DATA as the body; @FILE sends that file, @- what standard input has; repeated ones are joined by &"
-      ),
+        "send DATA as the body; @FILE sends a file, @- standard input; repeated ones are joined by &"),
       Option("json", value: "DATA", "send DATA, @FILE or @- as JSON"),
       Option(
         "form", letter: "F", value: "NAME=VALUE",
@@ -58,7 +57,6 @@ enum GetCommand: Command {
       nuthatch get --json '{"name": "nut"}' https://example.org/api
       nuthatch get --form title=Nut --form picture=@nut.jpg https://example.org/upload
       nuthatch get --data '{"seeds": 3}' --freezable --secret 'Authorization: Bearer env:TOKEN' https://example.org/api
-
     """
 
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
