@@ -72,7 +72,7 @@ enum GetCommand: Command {
       try queue.apply()
       let cache = try Cache(path: arguments.value("cache"), options: options)
       defer { cache.close() }
-      return deliver(fetch(request, cache), to: writer)
+      return deliver(fetch(request, cache), isSaved: !request.saveTo.isEmpty, to: writer)
     } catch let error as UsageError {
       throw error
     } catch let error as NuthatchError {
@@ -101,7 +101,8 @@ enum GetCommand: Command {
     }
     try addFreezing(arguments, &request)
     try addPicture(arguments, &request)
-    if try arguments.boxes().isEmpty {
+    // What may be frozen is answered as a whole: who knows when, and to whom.
+    if try arguments.boxes().isEmpty, request.freezing == nil {
       request.saveTo = ResponseWriter.names(arguments).map { name in
         name == "-" ? .descriptor(1) : arguments.has("append") ? .appended(name) : .file(name)
       }
@@ -112,6 +113,9 @@ enum GetCommand: Command {
   }
 
   private static func addFreezing(_ arguments: ParsedArguments, _ request: inout Request) throws(UsageError) {
+    if arguments.has("freezable"), arguments.has("append") {
+      throw UsageError("get: --append and --freezable exclude each other")
+    }
     guard arguments.has("freezable") else {
       for option in ["durable", "queue", "handler", "secret"] where arguments.has(option) {
         throw UsageError("get: --\(option) belongs to --freezable")
@@ -170,9 +174,10 @@ enum GetCommand: Command {
     case picture(Image)
   }
 
-  private static func deliver(_ outcome: Result<Fetched, NuthatchError>, to writer: ResponseWriter)
-    -> ExitCode
-  {
+  /// - Parameter isSaved: whether what is a success has been saved while it came.
+  private static func deliver(
+    _ outcome: Result<Fetched, NuthatchError>, isSaved: Bool, to writer: ResponseWriter
+  ) -> ExitCode {
     switch outcome {
     case .failure(let error):
       if let code = Interruption.exitCode { return code }
@@ -182,8 +187,7 @@ enum GetCommand: Command {
     case .success(.picture(let image)):
       return end(writer.write(image), .success)
     case .success(.response(let response)):
-      // What is a success has been saved while it came.
-      if response.isSuccess, !writer.makesPicture { return .success }
+      if response.isSuccess, isSaved { return .success }
       guard response.status >= 400 else { return end(writer.write(response), .success) }
       Terminal.complain("nuthatch: get: HTTP \(response.status) \(response.reason): \(response.finalURL)\n")
       return end(writer.writeErrorPage(response), .notFetched)

@@ -31,8 +31,6 @@ struct ResponseWriter {
     arguments.has("output") ? arguments.values("output") : ["-"]
   }
 
-  var makesPicture: Bool { image != nil }
-
   func write(_ response: Response) -> Outcome {
     guard let image else {
       return response.withBody { body in

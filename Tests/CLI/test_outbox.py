@@ -1,0 +1,64 @@
+"""`nuthatch get --freezable` and `nuthatch outbox`: requests that wait for their server."""
+
+import json
+import socket
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+from command import Runner
+from testserver import TestServer
+
+
+@pytest.fixture
+def nobody() -> Iterator[str]:
+    """A URL where nobody listens, and nobody else can."""
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{reserved.getsockname()[1]}/a"
+
+
+def test_who_is_there_answers(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    server.echo("/a")
+    done = nuthatch("get", "--freezable", "-d", "seeds=3", server.url("/a"))
+    assert done.returncode == 0 and b"seeds=3" in done.stdout
+    assert nuthatch("get", "--freezable", "-d", "x", "-o", "answer", server.url("/a")).returncode == 0
+    assert b"x" in (tmp_path / "answer").read_bytes()
+    assert nuthatch("outbox", "list").stdout == b""
+    assert nuthatch("get", "--freezable", "-d", "x", server.url("/status/404")).returncode == 4
+
+
+def test_waits_until_it_is_dropped(nobody: str, nuthatch: Runner) -> None:
+    done = nuthatch("get", "--freezable", "-d", "x", nobody)
+    assert done.returncode == 4 and b"kept in the outbox as 1: " + nobody.encode() in done.stderr
+    listed = json.loads(nuthatch("outbox", "list", "--format=json").stdout)
+    assert (listed["id"], listed["state"], listed["method"], listed["url"]) == (1, "waiting", "POST", nobody)
+    replayed = nuthatch("outbox", "replay", "--deadline=2")
+    assert replayed.returncode == 4 and b"waiting" in replayed.stderr
+    assert nuthatch("outbox", "drop", "1").returncode == 0
+    assert nuthatch("outbox", "list").stdout == b""
+    assert nuthatch("outbox", "drop", "1").returncode == 4
+
+
+def test_is_sent_once_its_server_is_there(server: TestServer, nobody: str, nuthatch: Runner) -> None:
+    # Behind what waits in its queue, though its own server is there.
+    server.echo("/b")
+    for url in (nobody, server.url("/b")):
+        assert nuthatch("get", "--freezable", "--queue", "q", "-d", "y", url).returncode == 4
+    assert len(server.requests("/b")) == 0
+    assert nuthatch("outbox", "drop", "1").returncode == 0
+    assert nuthatch("outbox", "replay").returncode == 0
+    collected = nuthatch("outbox", "collect", "2")
+    assert collected.returncode == 0 and b"y" in collected.stdout
+    assert nuthatch("outbox", "list").stdout == b""
+
+
+def test_nothing_secret_is_kept(nobody: str, nuthatch: Runner, tmp_path: Path) -> None:
+    done = nuthatch("get", "--freezable", "-d", "x", "-H", "Authorization: Bearer t0ken", nobody)
+    assert done.returncode == 4 and b"secret_needs_provider: " in done.stderr
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"t0ken" in path.read_bytes()]
+
+
+@pytest.mark.parametrize("more", [["--durable"], ["--queue=q"], ["--freezable", "--append", "-o", "a"]])
+def test_options_that_dont_go_together(more: "list[str]", nobody: str, nuthatch: Runner) -> None:
+    assert nuthatch("get", *more, nobody).returncode == 2
