@@ -66,7 +66,7 @@ import Testing
       "host.example",
     ]
     var normal = 0
-    for _ in 0..<3000 {
+    for _ in 0..<150 {
       let hasHead = Int.random(in: 0..<4, using: &random) > 0
       var text = hasHead ? ["http://", "https://"].randomElement(using: &random)! + "host.example" : ""
       for _ in 0..<Int.random(in: 0..<6, using: &random) { text += pieces.randomElement(using: &random)! }
@@ -78,7 +78,7 @@ import Testing
         if url.address == text { normal += 1 }
       }
     }
-    #expect(normal > 50)
+    #expect(normal > 2)
   }
 
   @Test("longer than 64 KiB are refused")
