@@ -36,8 +36,7 @@ public struct Upload: Sendable, Equatable {
 
   /// 128 random bits, so that no file has it inside.
   private static func newBoundary() -> String {
-    var random = SystemRandomNumberGenerator()
-    let digits = (0..<2).map { _ in String(random.next(), radix: 16) }.joined()
+    let digits = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined()
     return "nuthatch-\(digits)"
   }
 

@@ -77,9 +77,8 @@ final class FreezingPlan: @unchecked Sendable {
 
   /// 128 random bits, as a UUID (RFC 9562, version 4).
   private static func newKey() -> String {
-    var random = SystemRandomNumberGenerator()
-    let high = random.next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
-    let low = random.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+    let high = UInt64.random(in: .min ... .max) & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
+    let low = UInt64.random(in: .min ... .max) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     func digits(_ number: UInt64) -> String {
       let text = String(number, radix: 16)
       return String(repeating: "0", count: 16 - text.utf8.count) + text

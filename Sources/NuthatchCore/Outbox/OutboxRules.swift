@@ -46,35 +46,33 @@ package struct OutboxRules: Sendable {
     }
   }
 
-  /// - Parameter attempt: how many there have been in a row.
-  func judge(
-    _ result: Result, attempt: Int, using random: inout some RandomNumberGenerator
-  ) -> Verdict {
+  /// - Parameters:
+  ///   - attempt: how many there have been in a row.
+  ///   - random: any number, each as likely as any other.
+  func judge(_ result: Result, attempt: Int, random: UInt64 = .random(in: .min ... .max)) -> Verdict {
     switch result {
     case .answer(let status, let retryAfter):
       switch status {
       case 200..<300: return .done
       case 401, 403: return .pause
-      case 408, 425, 429, 500...599: return .again(wait: wait(attempt, retryAfter, &random))
+      case 408, 425, 429, 500...599: return .again(wait: wait(attempt, retryAfter, random))
       default: return .putAside("HTTP \(status)")
       }
     case .failure(let code, _, let retryAfter):
       switch code {
       case .dns, .refused, .reset, .timeout, .tls, .truncated, .http, .circuitOpen, .offline, .io,
         .outOfMemory, .noSpace, .internal:
-        return .again(wait: wait(attempt, retryAfter, &random))
+        return .again(wait: wait(attempt, retryAfter, random))
       default: return .putAside(code.word)
       }
     }
   }
 
   /// Between half of the bound and all of it, so that many who wait don't come at the same moment.
-  private func wait(
-    _ attempt: Int, _ retryAfter: Int64?, _ random: inout some RandomNumberGenerator
-  ) -> Int64 {
+  private func wait(_ attempt: Int, _ retryAfter: Int64?, _ random: UInt64) -> Int64 {
     let (doubled, isTooMuch) = base.multipliedReportingOverflow(by: 1 << Int64(min(max(attempt, 1) - 1, 40)))
     let bound = max(2, isTooMuch ? longest : min(doubled, longest))
-    let (share, _) = random.next().multipliedFullWidth(by: UInt64(bound / 2))
+    let (share, _) = random.multipliedFullWidth(by: UInt64(bound / 2))
     return max(bound / 2 + Int64(clamping: share), min(max(0, retryAfter ?? 0), longestRetryAfter))
   }
 

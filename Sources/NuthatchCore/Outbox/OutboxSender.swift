@@ -230,8 +230,7 @@ final class OutboxSender: @unchecked Sendable {
   private func conclude(_ entry: OutboxBook.Entry, _ event: Event) {
     guard flights[entry.request.queue]?.id == entry.id, options != nil else { return }
     let result = OutboxRules.Result(event, now: store.clock.now().wall / 1_000_000_000)
-    var random = SystemRandomNumberGenerator()
-    let verdict = rules.judge(result, attempt: entry.attemptsSinceReplay + 1, using: &random)
+    let verdict = rules.judge(result, attempt: entry.attemptsSinceReplay + 1)
     let now = store.clock.now()
     if verdict == .pause { for provider in entry.request.providers { secrets.refuse(provider) } }
     record(entry, OutboxConclusion(entry, result, verdict, event, now))

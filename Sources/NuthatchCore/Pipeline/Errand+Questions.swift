@@ -91,10 +91,8 @@ extension Errand {
     talk.refusals += 1
     var policy = shared.retryPolicy
     policy.retries = plan.retries
-    var random = SystemRandomNumberGenerator()
     let decision = policy.decide(
-      attempt: talk.refusals, outcome: .fault(.truncated), method: plan.method, remaining: remaining,
-      using: &random)
+      attempt: talk.refusals, outcome: .fault(.truncated), method: plan.method, remaining: remaining)
     guard case .retry(let wait) = decision else {
       return fail(
         NuthatchError(

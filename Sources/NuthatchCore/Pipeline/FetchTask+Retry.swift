@@ -59,9 +59,7 @@ extension FetchTask {
       return nil
     }
     let remaining = errands.contains { $0.plan.deadline == nil } ? nil : errands.compactMap(\.remaining).max()
-    var random = SystemRandomNumberGenerator()
-    let decision = policy.decide(
-      attempt: attempt, outcome: result, method: plan.method, remaining: remaining, using: &random)
+    let decision = policy.decide(attempt: attempt, outcome: result, method: plan.method, remaining: remaining)
     guard case .retry(let wait) = decision else { return nil }
     // Whoever wants fewer attempts than the others has had them.
     let ended = errands.filter { $0.plan.retries < attempt }

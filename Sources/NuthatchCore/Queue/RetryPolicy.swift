@@ -1,6 +1,6 @@
 import NuthatchTransport
 
-/// When to try again: pure, with the random numbers handed in.
+/// When to try again: pure, with the random number handed in.
 ///
 /// Only what may be sent twice (the idempotent methods of RFC 9110, 9.2.2), and only after what may pass by
 /// itself:
@@ -41,13 +41,15 @@ struct RetryPolicy: Equatable, Sendable {
 
   /// What to do after attempt number `attempt` (from 1) ended with `outcome`, with `remaining` nanoseconds
   /// left of the deadline (nil: there is none).
+  ///
+  /// - Parameter random: any number, each as likely as any other. Not a generator: the system's has no size, and its
+  ///   `inout` no address, which the thread sanitizer's code for accesses reads all the same.
   func decide(
     attempt: Int, outcome: Outcome, method: String, remaining: Int64?,
-    using random: inout some RandomNumberGenerator
+    random: UInt64 = .random(in: .min ... .max)
   ) -> Decision {
     guard attempt <= retries, RetryPolicy.isIdempotent(method), isRetriable(outcome) else { return .giveUp }
-    // One number a decision, so that a generator that repeats itself can't keep us here.
-    let (share, _) = random.next().multipliedFullWidth(by: UInt64(bound(attempt)) + 1)
+    let (share, _) = random.multipliedFullWidth(by: UInt64(bound(attempt)) + 1)
     var wait = Int64(clamping: share)
     if case .status(_, let retryAfter?) = outcome {
       guard retryAfter <= longestRetryAfter else { return .giveUp }

@@ -4,19 +4,11 @@ import Testing
 @testable import NuthatchCore
 
 @Suite("Trying again") struct RetryPolicyTests {
-  /// Gives the same number for ever.
-  private struct Constant: RandomNumberGenerator {
-    var value: UInt64
-    mutating func next() -> UInt64 { value }
-  }
-
   private func decide(
     _ policy: RetryPolicy = RetryPolicy(), attempt: Int = 1,
     _ outcome: RetryPolicy.Outcome = .status(503), method: String = "GET", remaining: Int64? = nil
   ) -> RetryPolicy.Decision {
-    var random = Constant(value: 0)
-    return policy.decide(
-      attempt: attempt, outcome: outcome, method: method, remaining: remaining, using: &random)
+    policy.decide(attempt: attempt, outcome: outcome, method: method, remaining: remaining, random: 0)
   }
 
   @Test("is for what passes by itself")
@@ -59,7 +51,7 @@ import Testing
       var waits: [Int64] = []
       for _ in 0..<400 {
         let decision = policy.decide(
-          attempt: attempt, outcome: .fault(.reset), method: "GET", remaining: nil, using: &random)
+          attempt: attempt, outcome: .fault(.reset), method: "GET", remaining: nil, random: random.next())
         if case .retry(let wait) = decision { waits.append(wait) }
       }
       #expect(waits.count == 400 && waits.allSatisfy { (0...Int64(bound)).contains($0) })
@@ -80,9 +72,8 @@ import Testing
     #expect(decide(RetryPolicy(), attempt: 1, .status(429, retryAfter: 301 * second)) == .giveUp)
     #expect(decide(RetryPolicy(), attempt: 1, .status(503, retryAfter: -5)) == .retry(after: 0))
     #expect(decide(RetryPolicy(), attempt: 1, .status(404, retryAfter: 1)) == .giveUp)
-    var random = Constant(value: .max)
     let decision = RetryPolicy().decide(
-      attempt: 1, outcome: .status(503, retryAfter: 1), method: "GET", remaining: nil, using: &random)
+      attempt: 1, outcome: .status(503, retryAfter: 1), method: "GET", remaining: nil, random: .max)
     #expect(decision == .retry(after: 250 * millisecond))
   }
 
