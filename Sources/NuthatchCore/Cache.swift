@@ -141,6 +141,8 @@ public final class Cache: Sendable {
     guard !isForked else { return }
     peeks.shut()
     for ticket in open.close() ?? [] { ticket.cancel() }
+    // Some may just have ended on other threads: their events, too, are to be found by whoever looks now.
+    open.waitUntilTold()
   }
 
   /// Whether it takes no more requests.

@@ -77,6 +77,15 @@ final class OpenTickets: Sendable {
     }
   }
 
+  /// Waits for those that have ended and are telling so at this moment, which is soon done.
+  func waitUntilTold() {
+    while true {
+      let ring = bell.current
+      if book.withLock({ $0.telling == 0 }) { return }
+      bell.wait(after: ring, until: .max)
+    }
+  }
+
   /// Takes no more tickets, and hands over those that are left. nil when it was closed before.
   func close() -> [Ticket]? {
     defer { bell.ring() }
