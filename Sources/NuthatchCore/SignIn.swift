@@ -22,6 +22,17 @@ public enum SignIn: Int32, Sendable {
     case .any: .any
     }
   }
+
+  /// Nil for Basic, which is what is done anyway.
+  init?(_ scheme: TransferExtras.SignIn) {
+    switch scheme {
+    case .basic: return nil
+    case .digest: self = .digest
+    case .ntlm: self = .ntlm
+    case .negotiate: self = .negotiate
+    case .any: self = .any
+    }
+  }
 }
 
 /// A certificate that says who asks, in files in PEM. It is shown to the origin of the request's URL only.

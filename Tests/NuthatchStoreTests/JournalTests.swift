@@ -242,10 +242,10 @@ final class Texts {
     #expect(!folder.files("outbox").contains(lost))
     let (name, sum) = try add(true)
     #expect(try folder.read("outbox/" + name) == bytes)
-    #expect(try writer.journal.isWhole(body: name, count: 300_000, checksum: sum))
+    #expect(try writer.journal.check(body: name, count: 300_000, checksum: sum).isWhole())
     try folder.poke("outbox/" + name, at: 150_000, [bytes[150_000] ^ 1])
-    #expect(try !writer.journal.isWhole(body: name, count: 300_000, checksum: sum))
-    #expect(try !writer.journal.isWhole(body: "body-0", count: 0, checksum: 0))
+    #expect(try !writer.journal.check(body: name, count: 300_000, checksum: sum).isWhole())
+    #expect(try !writer.journal.check(body: "body-0", count: 0, checksum: 0).isWhole())
     let left = "outbox/body-00000000000000aa"
     _ = FileManager.default.createFile(atPath: folder.path + "/" + left, contents: Data([1]))
     _ = try writer.journal.changing(makes: false) { writer.journal.sweep() }

@@ -38,12 +38,9 @@ final class FreezingPlan: @unchecked Sendable {
     guard let freezing = request.freezing, FrozenRequest.freezableMethods.contains(request.method) else {
       return nil
     }
-    guard request.upload == nil, request.saveTo.isEmpty, request.certificate == nil,
-      (request.signIn?.scheme ?? .basic) == .basic
-    else {
+    guard request.saveTo.isEmpty else {
       throw NuthatchError(
-        .invalid,
-        "a streamed body, a file for the answer, a certificate or a sign-in can't wait in the outbox: \(url)")
+        .invalid, "an answer that comes from the outbox can't be saved while it comes: \(url)")
     }
     func needsProvider(_ what: String) -> NuthatchError {
       NuthatchError(
@@ -62,6 +59,7 @@ final class FreezingPlan: @unchecked Sendable {
       throw needsProvider("the header \(field.name)")
     }
     if credentials != nil, freezing.passwordProvider == nil { throw needsProvider("the password") }
+    if request.certificate?.password != nil { throw needsProvider("the certificate's password") }
     for (name, text) in [("queue", freezing.queue), ("handler", freezing.handler)] where text?.isEmpty == true
     {
       throw NuthatchError(.invalid, "the name of the \(name) is empty: \(url)")
@@ -69,7 +67,8 @@ final class FreezingPlan: @unchecked Sendable {
     if !headers.fields.contains(where: \.isIdempotencyKey) {
       headers.append("Idempotency-Key", "\"\(newKey())\"")
     }
-    let lacksSecret = freezing.secrets.contains { !headers.contains($0.header) }
+    let lacksPassword = freezing.passwordProvider != nil && credentials?.password.isEmpty == true
+    let lacksSecret = lacksPassword || freezing.secrets.contains { !headers.contains($0.header) }
     return FreezingPlan(
       freezing, queue: freezing.queue ?? url.origin.text, lacksSecret: lacksSecret,
       user: credentials.map { String(decoding: $0.user, as: UTF8.self) })
@@ -102,13 +101,16 @@ final class FreezingPlan: @unchecked Sendable {
     return FrozenRequest(
       passedURL: address, address: plan.url.address, method: plan.method,
       headers: fields.map { ($0.name, $0.value) }, secrets: freezing.secrets,
-      user: user.flatMap { name in freezing.passwordProvider.map { (name, $0) } }, queue: queue,
+      user: user.flatMap { name in freezing.passwordProvider.map { (name, $0) } },
+      signIn: plan.terms.extras.flatMap { SignIn($0.signIn) },
+      certificate: plan.terms.extras?.certificate.map { ClientCertificate($0.path, key: $0.key) },
+      queue: queue,
       isNamedQueue: freezing.queue != nil, handler: freezing.handler, tag: ticket.tag,
       guardGrade: plan.guardGrade, silence: plan.silence, maxBytes: plan.maxBytes,
       attempts: freezing.attempts,
       longest: freezing.longest.nanoseconds, keyLifetime: freezing.keyLifetime.nanoseconds,
       resendsLate: freezing.resendsLate, frozen: now, exposed: exposed, isLive: isLive,
-      body: .inline(plan.terms.body))
+      body: plan.terms.extras?.upload.map { .source($0) } ?? .inline(plan.terms.body))
   }
 }
 

@@ -10,6 +10,8 @@ struct FrozenRequest: Sendable {
     case unread(Int)
     /// A file beside the log.
     case file(name: String, count: Int64, checksum: UInt64)
+    /// What is still to be copied into such a file: other files, and what stands around them in a form.
+    case source(BodySource)
   }
 
   /// As it was passed.
@@ -21,6 +23,9 @@ struct FrozenRequest: Sendable {
   var secrets: [Secret] = []
   /// Basic credentials: the name, and who has the password.
   var user: (name: String, provider: String)?
+  /// How they are shown; Basic with the first request, unless it says otherwise.
+  var signIn: SignIn?
+  var certificate: ClientCertificate?
   /// The name of its queue, or its origin.
   var queue: String
   var isNamedQueue = false
@@ -52,6 +57,16 @@ struct FrozenRequest: Sendable {
     case .inline(let bytes): Int64(bytes.count)
     case .unread(let count): Int64(count)
     case .file(_, let count, _): count
+    case .source(let source): source.count
+    }
+  }
+
+  /// Whether it is too long to stand in a record.
+  var needsFile: Bool {
+    switch body {
+    case .inline(let bytes): bytes.count > Self.longestInline
+    case .source: true
+    case .unread, .file: false
     }
   }
 
@@ -113,7 +128,9 @@ extension RecordDecoder {
 
 extension FrozenRequest {
   func encode(into encoder: inout RecordEncoder) {
-    encoder.put(UInt8((isNamedQueue ? 1 : 0) | (resendsLate ? 2 : 0) | (isLive ? 4 : 0)))
+    let hasSignIn = signIn != nil || certificate != nil
+    encoder.put(
+      UInt8((isNamedQueue ? 1 : 0) | (resendsLate ? 2 : 0) | (isLive ? 4 : 0) | (hasSignIn ? 8 : 0)))
     encoder.put(frozen)
     encoder.put(exposed)
     encoder.put(passedURL)
@@ -141,13 +158,17 @@ extension FrozenRequest {
     case .inline(let bytes):
       encoder.put(UInt8(0))
       encoder.put(bytes)
-    case .unread: encoder.put(UInt8(2))
+    case .unread, .source: encoder.put(UInt8(2))
     case .file(let name, let count, let checksum):
       encoder.put(UInt8(1))
       encoder.put(name)
       encoder.put(count)
       encoder.put(checksum)
     }
+    guard hasSignIn else { return }
+    encoder.put(signIn?.rawValue ?? 0)
+    encoder.put(optional: certificate?.path)
+    encoder.put(optional: certificate?.key)
   }
 
   /// - Parameter withBody: whether bytes that stand in the record are wanted; they are empty otherwise.
@@ -184,6 +205,11 @@ extension FrozenRequest {
       let name = try decoder.text()
       body = .file(name: name, count: try decoder.number(), checksum: try decoder.number())
     default: throw RecordDecoder.Damaged()
+    }
+    if flags & 8 != 0 {
+      signIn = SignIn(rawValue: try decoder.number())
+      let (path, key) = (try decoder.optionalText(), try decoder.optionalText())
+      certificate = path.map { ClientCertificate($0, key: key) }
     }
     isNamedQueue = flags & 1 != 0
     resendsLate = flags & 2 != 0

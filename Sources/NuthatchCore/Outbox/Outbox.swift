@@ -62,6 +62,8 @@ public struct Outbox: Sendable {
     public let status: Int
     /// Why it isn't done.
     public let reason: String?
+    /// The same as a stable word, where it was put aside, or waits, for another reason than an answer's status.
+    public let code: ErrorCode?
     /// The last attempts, oldest first, up to 32.
     public let history: [Attempt]
   }
@@ -187,9 +189,36 @@ public struct Outbox: Sendable {
   }
 }
 
+extension Outbox {
+  /// The first request after a number, in their order; nil when there is none.
+  package func item(after id: UInt64) throws(NuthatchError) -> Item? {
+    try cache.checkUsable()
+    return try store.item(after: id)
+  }
+
+  /// A request; nil when there is none of that number.
+  public func item(_ id: UInt64) throws(NuthatchError) -> Item? {
+    try cache.checkUsable()
+    return try store.item(id)
+  }
+
+  /// Has it told once more that a provider's secret is wanted, where it is; nil: that of any.
+  package func ask(for provider: String?) throws(NuthatchError) {
+    try cache.checkUsable()
+    cache.notices.forgetAsked(provider)
+    desk.look()
+  }
+}
+
 extension Cache {
   /// The requests that wait for the network.
   public var outbox: Outbox { Outbox(self) }
+
+  /// Hands notices over as they come, in the place of `nextNotice`, on a thread of the library's, which must not be held up.
+  package func whenNews(_ deliver: @escaping @Sendable (OutboxNews) -> Void) {
+    let (notices, desk) = (notices, shared.outbox)
+    notices.listen { desk.lane.submit { notices.handOver(desk.store, deliver) } }
+  }
 
   /// Waits for the next notice: an outcome for an attached handler, a secret that is wanted, a site's reachability. nil when none
   /// came in time.
@@ -263,6 +292,7 @@ extension Outbox.Item {
     wait = entry.standing == .waiting ? delay.map { ($0 + 999_999_999) / 1_000_000_000 } : nil
     status = settlement?.status ?? entry.last?.status ?? 0
     reason = entry.standing == .done ? nil : settlement?.reason ?? entry.last?.reason
+    code = settlement == nil ? entry.last?.code : settlement?.code
     history = entry.history.map {
       Outbox.Attempt(
         time: $0.attempt.ended.wall / 1_000_000_000, status: $0.attempt.status, code: $0.attempt.code,
@@ -272,6 +302,17 @@ extension Outbox.Item {
 }
 
 extension Outbox.Outcome {
+  /// The answer; nil where there was none.
+  public var response: Response? {
+    guard status > 0 else { return nil }
+    var head = ResponseHead(status: status)
+    for field in headers { head.fields.append(field.name, field.value) }
+    let buffer = ByteBuffer()
+    guard body.withUnsafeBytes({ buffer.append($0) }) == 0 else { return nil }
+    let origin = AnswerOrigin(finalURL: finalURL, source: .network, isInCache: false)
+    return Response(url: url, head: head, body: Payload(buffer), origin: origin)
+  }
+
   init(_ id: UInt64, _ request: FrozenRequest, _ settlement: OutboxSettlement) {
     self.id = id
     isDone = settlement.isDone

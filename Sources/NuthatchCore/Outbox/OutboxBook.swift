@@ -76,6 +76,16 @@ final class OutboxBook: JournalReader {
     return inOrder.filter { $0.standing == .waiting && seen.insert($0.request.queue).inserted }
   }
 
+  /// Numbers rise in the order in which requests were frozen.
+  func first(after id: UInt64) -> Entry? {
+    var (low, high) = (0, order.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if order[middle] <= id { low = middle + 1 } else { high = middle }
+    }
+    return low < order.count ? entries[order[low]] : nil
+  }
+
   var count: Int { entries.count }
   var bytes: Int64 { entries.values.reduce(0) { $0 &+ $1.bytes } }
 

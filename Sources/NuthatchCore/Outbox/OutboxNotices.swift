@@ -11,6 +11,14 @@ public enum Notice: Sendable {
   case reachability(site: String, isReachable: Bool)
 }
 
+/// A notice for those who take them one by one from a queue of their own: without the answer's body, which is read when somebody
+/// asks for it.
+package enum OutboxNews: Sendable {
+  case ended(Outbox.Item)
+  case secretWanted(provider: String)
+  case reachability(site: String, isReachable: Bool)
+}
+
 /// The notices of a handle, until its program takes them.
 final class OutboxNotices: Sendable {
   private enum Entry {
@@ -26,6 +34,8 @@ final class OutboxNotices: Sendable {
     var asked: Set<String> = []
     var sites: [(origin: Origin, url: String)] = []
     var isClosed = false
+    /// Called after each that comes.
+    var listener: (@Sendable () -> Void)?
   }
 
   private let line = Locked(Line())
@@ -35,8 +45,35 @@ final class OutboxNotices: Sendable {
 
   func detach(_ handler: String) { line.withLock { _ = $0.handlers.remove(handler) } }
 
-  /// Asks again, when it is needed again.
-  func forgetAsked(_ provider: String) { line.withLock { _ = $0.asked.remove(provider) } }
+  /// Asks again, when it is needed again. nil: whatever was asked for.
+  func forgetAsked(_ provider: String?) {
+    line.withLock { line in
+      if let provider { line.asked.remove(provider) } else { line.asked = [] }
+    }
+  }
+
+  func listen(_ listener: @escaping @Sendable () -> Void) { line.withLock { $0.listener = listener } }
+
+  private func ring() {
+    bell.ring()
+    let listener = line.withLock { $0.listener }
+    listener?()
+  }
+
+  /// Hands over all there are.
+  func handOver(_ store: OutboxStore, _ deliver: (OutboxNews) -> Void) {
+    while let entry = line.withLock({ $0.entries.isEmpty || $0.isClosed ? nil : $0.entries.removeFirst() }) {
+      switch entry {
+      case .secretWanted(let provider): deliver(.secretWanted(provider: provider))
+      case .reachability(let site, let isReachable):
+        deliver(.reachability(site: site, isReachable: isReachable))
+      case .outcome(let id):
+        // One that can't be read now, or was collected, is found by who asks for it.
+        guard let item = try? store.item(id) else { continue }
+        deliver(.ended(item))
+      }
+    }
+  }
 
   func take(_ settled: [(id: UInt64, handler: String?)], _ wanted: [String]) {
     let isNews = line.withLock { line in
@@ -54,7 +91,7 @@ final class OutboxNotices: Sendable {
       }
       return line.entries.count > before
     }
-    if isNews { bell.ring() }
+    if isNews { ring() }
   }
 
   func watch(_ origin: Origin, _ url: String) {
@@ -69,11 +106,14 @@ final class OutboxNotices: Sendable {
       for url in urls { line.entries.append(.reachability(url, isReachable)) }
       return !urls.isEmpty
     }
-    if isNews { bell.ring() }
+    if isNews { ring() }
   }
 
   func close() {
-    line.withLock { $0.isClosed = true }
+    line.withLock { line in
+      line.isClosed = true
+      line.listener = nil
+    }
     bell.ring()
   }
 

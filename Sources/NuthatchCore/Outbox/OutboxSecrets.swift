@@ -42,11 +42,19 @@ extension FrozenRequest {
   var providers: [String] { secrets.map(\.provider) + (user.map { [$0.provider] } ?? []) }
 
   /// What is sent; nil when a secret is missing.
-  func request(_ values: OutboxSecrets) -> Request? {
+  ///
+  /// - Parameter path: where a body lies that has a file of its own.
+  func request(_ values: OutboxSecrets, bodyAt path: (String) -> String) -> Request? {
     var request = Request(address)
     request.method = method
     request.headers = headers
-    if case .inline(let bytes) = body { request.body = bytes }
+    switch body {
+    case .inline(let bytes): request.body = bytes
+    case .file(let name, _, _): request.upload = .file(path(name))
+    case .unread, .source: return nil
+    }
+    request.signIn = signIn
+    request.certificate = certificate
     for secret in secrets {
       guard let value = values.value(of: secret.provider) else { return nil }
       request.headers.append((secret.header, secret.prefix + value))

@@ -146,7 +146,11 @@ final class OutboxSender: @unchecked Sendable {
     func comeBack(in delay: Int64) { next = min(next ?? .max, delay) }
     for head in survey.heads
     where flights[head.entry.request.queue] == nil && !barred.contains(head.entry.id) {
-      guard let delay = head.delay else { continue }
+      guard let delay = head.delay else {
+        // It waits for somebody, who may have another secret than the one that was refused.
+        wanted += head.entry.request.providers
+        continue
+      }
       guard delay == 0 else {
         comeBack(in: delay)
         continue
@@ -214,7 +218,9 @@ final class OutboxSender: @unchecked Sendable {
       _ = runtime.loop.at(runtime.loop.now &+ 5 * Self.patience) { [weak self] in self?.end(queue) }
     case .success(nil): end(queue)
     case .success(let request?):
-      guard let whole = request.request(secrets) else { return end(queue) }
+      guard let whole = request.request(secrets, bodyAt: store.journal.path(ofBody:)) else {
+        return end(queue)
+      }
       do throws(NuthatchError) {
         let plan = try RequestPlan(whole, options)
         let ticket = Ticket(url: request.passedURL, tag: request.tag)

@@ -44,20 +44,9 @@ final class OutboxStore: @unchecked Sendable {
     _ request: FrozenRequest, claiming: ((UInt64) -> Void)? = nil
   ) throws(NuthatchError) -> UInt64 {
     var request = request
-    var file: JournalBody?
-    if case .inline(let bytes) = request.body, bytes.count > FrozenRequest.longestInline {
-      let made = try change(makes: true) { (book) throws(StoreFault) in
-        try checkRoom(book, Int64(bytes.count))
-        return try journal.newBody()
-      }
-      guard let made else { throw .closed }
-      do throws(StoreFault) {
-        try bytes.withBytes { (bytes) throws(StoreFault) in try made.append(bytes) }
-        request.body = .file(name: made.name, count: made.count, checksum: try made.finish())
-      } catch {
-        throw NuthatchError(error, path: path + "/outbox")
-      }
-      file = made
+    let file = request.needsFile ? try copyBody(of: request) : nil
+    if let file {
+      request.body = .file(name: file.body.name, count: file.body.count, checksum: file.checksum)
     }
     let payload = OutboxRecord.frozen(request).encoded()
     let count = request.bodyBytes
@@ -71,9 +60,51 @@ final class OutboxStore: @unchecked Sendable {
       return try journal.append(payload)
     }
     guard let place else { throw .closed }
-    file?.keep()
+    file?.body.keep()
     return place.sequence
   }
+
+  /// Copies a body into a file of its own, which goes again unless it is kept.
+  private func copyBody(
+    of request: FrozenRequest
+  ) throws(NuthatchError) -> (body: JournalBody, checksum: UInt64) {
+    let made = try change(makes: true) { (book) throws(StoreFault) in
+      try checkRoom(book, request.bodyBytes)
+      return try journal.newBody()
+    }
+    guard let made else { throw .closed }
+    do throws(StoreFault) {
+      switch request.body {
+      case .inline(let bytes):
+        try bytes.withBytes { (bytes) throws(StoreFault) in try made.append(bytes) }
+      case .source(let source): try copy(source, into: made)
+      case .unread, .file: break
+      }
+      return (made, try made.finish())
+    } catch {
+      throw NuthatchError(error, path: path + "/outbox")
+    }
+  }
+
+  /// Files that have changed since they were looked at are an error: nothing else is kept than what was meant.
+  private func copy(_ source: BodySource, into body: JournalBody) throws(StoreFault) {
+    let reader = BodyReader(source)
+    var bytes = [UInt8](repeating: 0, count: Int(min(max(1, source.count), Self.copiedAtOnce)))
+    while true {
+      var count = 0
+      var fault: TransportFault?
+      bytes.withUnsafeMutableBytes { room in
+        do throws(TransportFault) { count = try reader.read(into: room) } catch { fault = error }
+      }
+      if let fault { throw StoreFault(fault.kind == .outOfMemory ? .outOfMemory : .io, fault.message) }
+      guard count > 0 else { return }
+      try bytes.withUnsafeBufferPointer { (bytes) throws(StoreFault) in
+        try body.append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<count])))
+      }
+    }
+  }
+
+  private static let copiedAtOnce: Int64 = 1 << 18
 
   private func checkRoom(_ book: OutboxBook, _ more: Int64) throws(StoreFault) {
     guard book.count < mostItems else {
@@ -94,7 +125,14 @@ final class OutboxStore: @unchecked Sendable {
 
   /// What is to be sent; nil when it isn't any more. That an attempt is made is written down before.
   func begin(_ id: UInt64) throws(NuthatchError) -> FrozenRequest? {
-    let found = try change { (book) throws(StoreFault) -> (FrozenRequest, Bool)? in
+    guard try isBodyWhole(id) else {
+      try settle(
+        id,
+        OutboxSettlement(
+          at: clock.now(), isDone: false, code: .corrupt, reason: "its body is damaged on disk"))
+      return nil
+    }
+    return try change { (book) throws(StoreFault) -> FrozenRequest? in
       guard let entry = book.entries[id], entry.standing == .waiting else { return nil }
       let now = clock.now()
       if let reason = OutboxRules.hindrance(entry, now) {
@@ -107,26 +145,23 @@ final class OutboxStore: @unchecked Sendable {
       guard
         case .frozen(let request)? = payload.withUnsafeBytes({ try? OutboxRecord($0, withBody: true) })
       else { return nil }
-      guard case .file(let name, let count, let checksum) = request.body else {
-        try journal.append(OutboxRecord.begun(id, clock.now()).encoded())
-        return (request, true)
-      }
-      let isWhole = try journal.isWhole(body: name, count: count, checksum: checksum)
-      guard isWhole, let bytes = WholeFile.read(journal.path(ofBody: name)) else { return (request, false) }
-      var whole = request
-      whole.body = .inline(bytes)
       try journal.append(OutboxRecord.begun(id, clock.now()).encoded())
-      return (whole, true)
+      return request
+    } ?? nil
+  }
+
+  /// Whether the file of its body, if it has one, is what was written. Nobody else is held up while it is read.
+  private func isBodyWhole(_ id: UInt64) throws(NuthatchError) -> Bool {
+    let check = try change { (book) throws(StoreFault) -> JournalBodyCheck? in
+      guard let entry = book.entries[id], entry.standing == .waiting,
+        case .file(let name, let count, let checksum) = entry.request.body
+      else { return nil }
+      return try journal.check(body: name, count: count, checksum: checksum)
     }
-    guard let found, let (request, isWhole) = found else { return nil }
-    guard isWhole else {
-      try settle(
-        id,
-        OutboxSettlement(
-          at: clock.now(), isDone: false, code: .corrupt, reason: "its body is damaged on disk"))
-      return nil
+    guard let check = check ?? nil else { return true }
+    do throws(StoreFault) { return try check.isWhole() } catch {
+      throw NuthatchError(error, path: path + "/outbox")
     }
-    return request
   }
 
   /// Writes down that an attempt was not the last one.
@@ -263,6 +298,24 @@ final class OutboxStore: @unchecked Sendable {
       let isFree = try journal.isLeaseFreeWhileChanging()
       return book.inOrder.map { ($0, $0.begun != nil && !isFree) }
     } ?? []
+  }
+}
+
+extension OutboxStore {
+  /// One of them.
+  func item(_ id: UInt64) throws(NuthatchError) -> Outbox.Item? {
+    try change { (book) throws(StoreFault) in try item(book.entries[id]) } ?? nil
+  }
+
+  /// The first one after a number.
+  func item(after id: UInt64) throws(NuthatchError) -> Outbox.Item? {
+    try change { (book) throws(StoreFault) in try item(book.first(after: id)) } ?? nil
+  }
+
+  private func item(_ entry: OutboxBook.Entry?) throws(StoreFault) -> Outbox.Item? {
+    guard let entry else { return nil }
+    let isSending = entry.begun != nil ? try !journal.isLeaseFreeWhileChanging() : false
+    return Outbox.Item(entry, isSending: isSending, clock.now())
   }
 }
 

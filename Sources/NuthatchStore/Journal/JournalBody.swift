@@ -72,33 +72,12 @@ extension Journal {
     }
   }
 
-  /// Whether a body's bytes are those that were written.
-  package func isWhole(body name: String, count: Int64, checksum: UInt64) throws(StoreFault) -> Bool {
-    guard let folder else { return false }
-    return try doing("reading a body of the outbox") { () throws(SystemFault) -> Bool in
-      let opened: (Int32, FileStatus)
-      do throws(SystemFault) {
-        opened = try folder.openFile(name, O_RDONLY)
-      } catch  where error.number == ENOENT {
-        return false
-      }
-      defer { system.close(opened.0) }
-      guard opened.1.size == count, let hasher = nhs_hasher_new() else { return false }
-      defer { nhs_hasher_free(hasher) }
-      var bytes = [UInt8](repeating: 0, count: Int(min(max(1, count), 1 << 18)))
-      var offset: Int64 = 0
-      while offset < count {
-        var fault: SystemFault?
-        let done = bytes.withUnsafeMutableBytes { room -> Int in
-          do throws(SystemFault) { return try system.read(opened.0, room, offset) } catch { fault = error }
-          return 0
-        }
-        if let fault { throw fault }
-        guard done > 0 else { return false }
-        bytes.withUnsafeBytes { nhs_hasher_add(hasher, $0.baseAddress, done) }
-        offset += Int64(done)
-      }
-      return nhs_hasher_value(hasher) == checksum
+  /// A look at whether a body's bytes are those that were written. To be called while changing; the look itself needs no lock.
+  package func check(body name: String, count: Int64, checksum: UInt64) throws(StoreFault) -> JournalBodyCheck
+  {
+    guard let folder else { throw .closed }
+    return try doing("reading a body of the outbox") { () throws(SystemFault) in
+      try JournalBodyCheck(folder, name, count: count, checksum: checksum, system)
     }
   }
 
@@ -121,5 +100,51 @@ extension Journal {
       if (try? system.tryLock(fd, 0, .exclusive)) == true { try? folder.remove(name) }
       system.close(fd)
     }
+  }
+}
+
+/// A body that is about to be read from its beginning to its end.
+package final class JournalBodyCheck {
+  private let system: any SystemCalls
+  /// -1 when it isn't there, or has another length.
+  private let fd: Int32
+  private let count: Int64
+  private let checksum: UInt64
+
+  fileprivate init(
+    _ folder: JournalFolder, _ name: String, count: Int64, checksum: UInt64, _ system: any SystemCalls
+  ) throws(SystemFault) {
+    self.system = system
+    self.count = count
+    self.checksum = checksum
+    do throws(SystemFault) {
+      let (fd, status) = try folder.openFile(name, O_RDONLY)
+      if status.size != count { system.close(fd) }
+      self.fd = status.size == count ? fd : -1
+    } catch  where error.number == ENOENT {
+      fd = -1
+    }
+  }
+
+  deinit { if fd >= 0 { system.close(fd) } }
+
+  /// Whether its bytes are those that were written.
+  package func isWhole() throws(StoreFault) -> Bool {
+    guard fd >= 0, let hasher = nhs_hasher_new() else { return false }
+    defer { nhs_hasher_free(hasher) }
+    var bytes = [UInt8](repeating: 0, count: Int(min(max(1, count), 1 << 18)))
+    var offset: Int64 = 0
+    while offset < count {
+      var fault: SystemFault?
+      let done = bytes.withUnsafeMutableBytes { room -> Int in
+        do throws(SystemFault) { return try system.read(fd, room, offset) } catch { fault = error }
+        return 0
+      }
+      if let fault { throw StoreFault(fault, "reading a body of the outbox") }
+      guard done > 0 else { return false }
+      bytes.withUnsafeBytes { nhs_hasher_add(hasher, $0.baseAddress, done) }
+      offset += Int64(done)
+    }
+    return nhs_hasher_value(hasher) == checksum
   }
 }
