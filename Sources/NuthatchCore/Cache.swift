@@ -68,29 +68,50 @@ public final class Cache: Sendable {
 
   private func start(_ request: Request) throws(NuthatchError) -> Ticket {
     if let local = try LocalRequest(request, options) {
-      let ticket = try register(request)
+      let ticket = try register(request, AskedRequest(request))
       LocalErrand(
         request: local, ticket: ticket, download: request.download, shared: shared, runtime: runtime
       ).start()
       return ticket
     }
-    let request = request.provided(by: shared.outbox.secrets)
-    let plan = try RequestPlan(request, options, shelf)
+    let plan = try RequestPlan(request.provided(by: shared.outbox.secrets), options, shelf)
     if request.asksForOnePicture, let image = sight(plan, request) { return answered(request, image) }
     return try submit(request, plan)
   }
 
   func submit(_ request: Request, _ plan: RequestPlan) throws(NuthatchError) -> Ticket {
-    let ticket = try register(request)
+    let ticket = try register(request, plan.isOfOneUse ? AskedRequest(request) : plan)
     Errand.start(plan, ticket, shared)
     return ticket
   }
 
-  private func register(_ request: Request) throws(NuthatchError) -> Ticket {
-    let ticket = Ticket(url: request.url, tag: request.tag)
+  /// Starts the request of a ticket once more, whatever became of it; after a failure, for instance. The answer is another
+  /// ticket's. One that is frozen again has another `Idempotency-Key`, unless it was given one of its own.
+  ///
+  /// - Throws: `invalid` for a ticket that was answered at once, or is another cache's; as `submit`.
+  public func resubmit(_ ticket: Ticket) throws(NuthatchError) -> Ticket {
+    try checkUsable()
+    switch ticket.origin {
+    case let asked as AskedRequest: return try submit(asked.request)
+    case let plan as RequestPlan:
+      let again = Ticket(url: ticket.url, tag: ticket.tag, site: ticket.site, origin: plan)
+      try add(again)
+      Errand.start(plan, again, shared)
+      return again
+    default:
+      throw NuthatchError(.invalid, "the ticket was answered at once, and kept nothing: \(ticket.shownURL)")
+    }
+  }
+
+  private func register(_ request: Request, _ origin: AnyObject) throws(NuthatchError) -> Ticket {
+    let ticket = Ticket(url: request.url, tag: request.tag, site: request.site?.identity, origin: origin)
+    try add(ticket)
+    return ticket
+  }
+
+  private func add(_ ticket: Ticket) throws(NuthatchError) {
     guard open.add(ticket) else { throw .closed }
     Log.follow(ticket)
-    return ticket
   }
 
   /// Fetches and waits, blocking the thread. Answers of any status are a success; what the server said is in the response.
@@ -114,6 +135,11 @@ public final class Cache: Sendable {
   public func cancelAll(tag: String? = nil) {
     guard !isForked else { return }
     for ticket in open.all where tag == nil || ticket.tag == tag { ticket.cancel() }
+  }
+
+  func cancelAll(of site: Site.Identity) {
+    guard !isForked else { return }
+    for ticket in open.all where ticket.site === site { ticket.cancel() }
   }
 
   /// Forgets what is stored of a URL: its next request asks the server. Thumbnails that another URL has in common stay.
@@ -153,11 +179,8 @@ public final class Cache: Sendable {
   ///
   /// - Parameter milliseconds: how long what is under way, and what the outbox is sending, may take to end before that. 0.
   public func close(drain milliseconds: Int64 = 0) {
-    if milliseconds > 0, !isForked, !isReleased.load(ordering: .acquiring) {
-      let deadline = Bell.deadline(milliseconds)
-      _ = open.waitUntilEmpty(within: milliseconds)
-      _ = shared.outbox.waitUntilQuiet(until: deadline)
-    }
+    // In a forked child there is nothing under way.
+    if milliseconds > 0 { _ = try? drain(within: milliseconds) }
     guard !isForked, !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
     Log.note(.info, "closing \(path)")
     peeks.shut()
@@ -166,6 +189,19 @@ public final class Cache: Sendable {
     shared.outbox.close(notices, shared)
     if OpenCaches.release(shared, identity) { shared.behind.finish(within: 2000) }
     runtime.release()
+  }
+
+  /// Lets what is under way end, and what the outbox is sending, which begins nothing else any more: for who closes it then.
+  /// False when that took longer.
+  ///
+  /// - Parameter milliseconds: nil waits for ever.
+  /// - Throws: `forked`.
+  package func drain(within milliseconds: Int64?) throws(NuthatchError) -> Bool {
+    if isForked { throw .forked }
+    guard !isReleased.load(ordering: .acquiring) else { return true }
+    let deadline = Bell.deadline(milliseconds)
+    let isIdle = open.waitUntilEmpty(within: milliseconds)
+    return shared.outbox.waitUntilQuiet(until: deadline) && isIdle
   }
 
   /// Something done to the store itself.

@@ -49,6 +49,10 @@ public struct Site: Sendable {
   /// The cache that its requests go to.
   public let cache: Cache
   fileprivate let base: WebURL
+  /// Tells its requests from those of other sites, also of one with the same URL.
+  let identity = Identity()
+
+  final class Identity: Sendable {}
 
   fileprivate init(_ cache: Cache, _ url: String, _ base: WebURL, _ options: Options) {
     self.cache = cache
@@ -66,6 +70,9 @@ public struct Site: Sendable {
 
   /// Whether its host could be reached of late; nil when nobody has tried.
   public var reachable: Bool? { cache.shared.runtime.reachability.isReachable(base.origin) }
+
+  /// Cancels the requests of this site that are under way.
+  public func cancelAll() { cache.cancelAll(of: identity) }
 
   /// Changes of `reachable` come as notices (`Cache.nextNotice`) from now on.
   public func watchReachability() {

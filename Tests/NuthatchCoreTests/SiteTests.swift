@@ -23,6 +23,23 @@ import Testing
     #expect(seen[0].headers["User-Agent"] == "siter/1")
   }
 
+  @Test("cancel what is theirs, and nothing else, also of a site with the same URL")
+  func cancels() throws {
+    let bench = try Bench()
+    bench.server.on(prefix: "/") { _ in Script.ok("x").after(.wait("g")) }
+    let (one, other) = (
+      try bench.cache.site(bench.server.url("/")), try bench.cache.site(bench.server.url("/"))
+    )
+    let requests = [one.request("a"), one.request("b"), other.request("c"), Request(bench.server.url("/d"))]
+    let tickets = try requests.map { try bench.cache.submit($0) }
+    one.cancelAll()
+    #expect(tickets.map { $0.state == .cancelled } == [true, true, false, false])
+    #expect(bench.cache.activity == 2)
+    bench.server.gate("g").open()
+    #expect(try bench.cache.waitUntilIdle(within: 20_000))
+    #expect(try tickets[2].result().isSuccess && tickets[3].result().isSuccess)
+  }
+
   @Test("let a request say otherwise")
   func ownHeaders() throws {
     let bench = try Bench()

@@ -39,6 +39,60 @@ import Testing
     #expect(ticket.state == .done)
   }
 
+  @Test("can be submitted again, after a failure, a cancel or an answer, as they were")
+  func again() throws {
+    let bench = try Bench()
+    let site = try bench.cache.site(bench.server.url("/"))
+    var asking = site.request("a")
+    asking.retries = 0
+    asking.headers = [("X-Row", "7")]
+    asking.tag = "t"
+    var posting = asking
+    posting.method = "POST"
+    posting.body = Array("seeds".utf8)
+    posting.asks = [.headers]
+    var form = posting
+    form.asks = []
+    form.upload = .form([FormPart("kind", "hazel")])
+    for request in [asking, posting, form] {
+      bench.server.goDown()
+      let first = try bench.cache.submit(request)
+      func end(_ ticket: Ticket) throws -> Event? {
+        try ticket.final(within: 20_000) { _ in .headers([("X-Token", "hazel")]) }
+      }
+      #expect(try end(first)?.error?.code == .refused)
+      try bench.server.goUp()
+      bench.server.clearLog()
+      bench.server.on("/a", Script.ok("x").after(.wait("g")))
+      let second = try bench.cache.resubmit(first)
+      #expect(second !== first && second.tag == "t" && second.url == "a")
+      if !request.asks.isEmpty { #expect(try second.next(within: 20_000)?.kind == .question) }
+      site.cancelAll()
+      #expect(second.state == .cancelled)
+      bench.server.gate("g").open()
+      bench.server.on("/a", .ok("x"))
+      bench.server.clearLog()
+      let third = try bench.cache.resubmit(second)
+      #expect(try end(third)?.response?.text == "x")
+      let sent = try #require(bench.server.requests("/a").last)
+      #expect(sent.headers["X-Row"] == "7" && sent.method == request.method)
+      #expect(request.asks.isEmpty || sent.headers["X-Token"] == "hazel")
+      #expect(request.upload == nil || sent.body.count > 50)
+    }
+  }
+
+  @Test("that were answered out of memory keep nothing to be submitted again, and say so")
+  func notAgain() throws {
+    let bench = try Bench()
+    bench.server.on("/a.png", .ok(Pictures.png(width: 8, height: 8), type: "image/png"))
+    var request = Request(bench.server.url("/a.png"))
+    request.boxes = [ThumbnailBox(4)]
+    for _ in 0..<2 { _ = try bench.cache.submit(request).final() }
+    let shown = try bench.cache.submit(request)
+    let error = #expect(throws: NuthatchError.self) { try bench.cache.resubmit(shown) }
+    #expect(error?.code == .invalid)
+  }
+
   @Test("that are cancelled end at once, and the transfer with them")
   func cancel() throws {
     let bench = try Bench()

@@ -28,6 +28,11 @@ public final class Ticket: @unchecked Sendable {
   public let url: String
   /// The word that the request was given.
   public let tag: String?
+  /// Whose request it is.
+  let site: Site.Identity?
+  /// How to make the request again: its plan, or a box with what it was; nil for one that was answered at once. An object, so
+  /// that a ticket pays one pointer for it.
+  let origin: AnyObject?
   private let epoch = nhs_fork_epoch()
   // What isn't constant is under this lock, hence Sendable. All of it small, because a hundred thousand may wait.
   private let lock = WordLock()
@@ -38,9 +43,11 @@ public final class Ticket: @unchecked Sendable {
   private var work: (any TicketWork)?
   private var book: OpenTickets?
 
-  init(url: String, tag: String? = nil) {
+  init(url: String, tag: String? = nil, site: Site.Identity? = nil, origin: AnyObject? = nil) {
     self.url = url
     self.tag = tag
+    self.site = site
+    self.origin = origin
   }
 
   /// Under the lock.
