@@ -51,6 +51,10 @@
  * A request may ask its program while it is under way: for a token to add, for user and password, whether an answer is
  * good (nh_request_set_asks). Such a question is an event, and is answered with nh_answer.
  *
+ * A POST, PUT, PATCH or DELETE that can't reach its server may be kept in the directory's outbox (nh_request_set_freezable),
+ * and is sent when the network is back, also after a restart, by whatever process has the directory open. Its outcome comes to
+ * the handler that it names (nh_outbox_attach), or waits to be collected.
+ *
  * bindings/c/examples in the sources has a program of at most 40 lines for each.
  *
  * Caveats
@@ -75,6 +79,10 @@
  *            program that never polls calls nh_request_set_quiet.
  * Closing.   nh_shutdown ends everything and leaves the last events to be taken; nh_close gives them up. Either tells
  *            threads that are blocked in a call NH_CLOSED. Stop polling nh_fd before nh_close, which closes it.
+ * Outbox.    Freezing is acknowledged (NH_EVENT_FROZEN, NH_FROZEN) once the request would survive a loss of power. It is sent at
+ *            least once: a kill between answer and record sends it again, with the same Idempotency-Key and the same bytes.
+ *            Requests of one queue arrive in their order. Outcomes come at least once: nh_outbox_drop after you have made
+ *            something of one, not before. nh_clear and nh_trim never touch the outbox.
  * Options.   0 and NULL mean "not given", a negative number "none": no limit, no retry.
  * Fork.      After fork() the child's inherited caches and tickets answer NH_FORKED; responses and images stay readable;
  *            opening a cache anew works. Close or release inherited handles in the child as you like: the parent isn't
@@ -119,6 +127,8 @@ typedef struct nh_response nh_response;
 typedef struct nh_site nh_site;
 /** A decoded picture. From nh_thumbnail, nh_response_image or an event, to nh_image_release. */
 typedef struct nh_image nh_image;
+/** What is known of a request in the outbox. From nh_outbox_next or an event, to nh_frozen_release. */
+typedef struct nh_frozen nh_frozen;
 
 /** What a call came to. The words are those of nh_status_name: the name in small letters, without NH_. */
 typedef enum nh_status {
@@ -231,6 +241,15 @@ typedef enum nh_store {
     NH_STORE_RAW = 3
 } nh_store;
 
+/** Whether a process sends what is in the outbox of a directory that it has open. */
+typedef enum nh_outbox {
+    NH_OUTBOX_UNSAID = 0,
+    /** In its turn, when no other process does. The default. */
+    NH_OUTBOX_AUTO = 1,
+    /** Requests may be frozen, and looked at, but are sent by others. */
+    NH_OUTBOX_OFF = 2
+} nh_outbox;
+
 /** When answers from the cache are delivered. */
 typedef enum nh_delivery {
     /** A stale one at once, and the one that holds now after it. */
@@ -257,8 +276,7 @@ typedef enum nh_ticket_status {
     NH_TICKET_CANCELLED = 4
 } nh_ticket_status;
 
-/** What an event tells. Every ticket has exactly one final event, also after nh_cancel, nh_shutdown and nh_close.
- *  NH_EVENT_FROZEN is not delivered by this version. */
+/** What an event tells. Every ticket has exactly one final event, also after nh_cancel, nh_shutdown and nh_close. */
 typedef enum nh_event_kind {
     NH_EVENT_NONE = 0,
     /** More bytes have come, or been sent. Only after nh_request_set_progress; of several that nobody took the newest is kept. */
@@ -273,11 +291,16 @@ typedef enum nh_event_kind {
     NH_EVENT_FAILED = 5,
     /** The request was cancelled. Final. */
     NH_EVENT_CANCELLED = 6,
+    /** The server can't be reached: the request is in the outbox, as outbox_id. Only after nh_request_set_freezable. Final. */
     NH_EVENT_FROZEN = 7,
     /** The program is asked something: see nh_request_set_asks and nh_answer. Never final. */
     NH_EVENT_QUESTION = 8,
     /** A piece of the answer's body: data. Only after nh_request_save_to_events. Never final. */
-    NH_EVENT_DATA = 9
+    NH_EVENT_DATA = 9,
+    /** A request in the outbox has ended: frozen says which, and how. Of no ticket; only after nh_outbox_attach. */
+    NH_EVENT_OUTCOME = 10,
+    /** A site can be reached now, or can't any more: is_reachable; the message is its URL. Of no ticket; only after nh_site_watch. */
+    NH_EVENT_REACHABILITY = 11
 } nh_event_kind;
 
 /** What the program may be asked while its request is under way. The numbers are bits, for nh_request_set_asks. */
@@ -288,7 +311,10 @@ typedef enum nh_question {
     /** User and password, after an answer with status 401 to a request without. Unanswered: that answer is delivered. */
     NH_ASK_CREDENTIALS = 2,
     /** Whether an answer from the network is good; it isn't stored before. Unanswered: it is. */
-    NH_ASK_VERDICT = 4
+    NH_ASK_VERDICT = 4,
+    /** The secret of a provider, whose name is the message, for a request in the outbox: of no ticket, and answered with
+     *  nh_outbox_provide. Only after nh_outbox_ask, and nothing for nh_request_set_asks. Unanswered: the request waits. */
+    NH_ASK_SECRET = 8
 } nh_question;
 
 /** How user and password are shown. */
@@ -408,6 +434,15 @@ typedef struct nh_options {
 
     /** Whether file: URLs are read: any file that this process may read. NH_NO: they are NH_DENIED. */
     nh_choice allow_files;
+    /** NH_OUTBOX_AUTO. */
+    nh_outbox outbox;
+
+    /* Limits of the directory's outbox, for nh_open only: those of its first open in this process hold. */
+
+    /** What it may take on disk, in bytes; more is refused with NH_NO_SPACE, and nothing evicted. 268435456 (256 MiB). */
+    int64_t outbox_bytes;
+    /** How many requests it may hold, those among them whose outcome waits. 10000. */
+    int64_t outbox_items;
 } nh_options;
 
 /** The process's one queue. Set struct_size; 0 means "not given". */
@@ -602,6 +637,14 @@ typedef struct nh_event {
     /** Of NH_EVENT_DATA: data_size bytes; bytes_done counts them and those before. Else NULL. */
     void *data;
     size_t data_size;
+    /** Of NH_EVENT_FROZEN and NH_EVENT_OUTCOME: the number in the outbox. Else 0. */
+    uint64_t outbox_id;
+    /** Of NH_EVENT_OUTCOME: what is known of the request; nh_outbox_response has the answer. Else NULL. */
+    nh_frozen *frozen;
+    /** Of NH_EVENT_REACHABILITY: 1 when the site can be reached, else 0. */
+    int32_t is_reachable;
+    /** Always 0. */
+    uint32_t reserved;
 } nh_event;
 
 /** Called by nh_dispatch, on the thread that called it, for one event. What the event still owns when it returns is given
@@ -634,6 +677,8 @@ typedef struct nh_error_info {
     int32_t http_status;
     /** After how many seconds it makes sense to ask again; -1 when nobody knows. */
     int32_t retry_after;
+    /** Of NH_FROZEN: the number in the outbox. Else 0. */
+    uint64_t outbox_id;
 } nh_error_info;
 
 /** What a cache holds, and what has happened. Set struct_size before the call. */
@@ -700,6 +745,70 @@ typedef struct nh_statistics {
     int64_t spilled_bytes;
 } nh_statistics;
 
+/** Where a request in the outbox stands. */
+typedef enum nh_frozen_state {
+    /** For the network, for its time, or for those before it. */
+    NH_FROZEN_WAITING = 1,
+    NH_FROZEN_SENDING = 2,
+    /** For somebody: the server wants other credentials (401, 403). Nothing of its queue is sent meanwhile. nh_outbox_provide
+     *  or nh_outbox_replay goes on. */
+    NH_FROZEN_PAUSED = 3,
+    /** The server has done it (2xx). The outcome waits to be collected. */
+    NH_FROZEN_DONE = 4,
+    /** It was put aside, with a reason: nh_outbox_replay sends it, nh_outbox_drop forgets it. */
+    NH_FROZEN_DEAD = 5
+} nh_frozen_state;
+
+/** What is known of a request in the outbox. Set struct_size before the call. Everything pointed to lives as long as the
+ *  handle. */
+typedef struct nh_frozen_info {
+    uint32_t struct_size;
+    nh_frozen_state state;
+    /** Its number, which no other request of the directory ever has. */
+    uint64_t id;
+    const char *method;
+    /** The URL as it was passed, without password. */
+    const char *url;
+    /** The queue's name, or the URL's origin. */
+    const char *queue;
+    /** Who gets the outcome; NULL for nobody. */
+    const char *handler;
+    /** What nh_request_set_tag was given, or NULL. */
+    const char *tag;
+    /** The Idempotency-Key that every attempt is sent with. */
+    const char *key;
+    /** Why it isn't done, or NULL. */
+    const char *reason;
+    int64_t body_size;
+    /** When it was frozen, in seconds since 1970. */
+    int64_t frozen_at;
+    /** Seconds until it is tried again; -1 when that doesn't depend on time. */
+    int64_t wait;
+    /** How often it was tried since. */
+    int32_t attempts;
+    /** The status of the last answer; 0 for none. */
+    int32_t http_status;
+    /** The reason as a status: NH_HTTP for an answer's status, NH_TIMEOUT for what was tried too often or too long. */
+    nh_status code;
+    /** How many attempts there are for nh_frozen_attempt_at: the last ones, up to 32. */
+    int32_t history_count;
+} nh_frozen_info;
+
+/** An attempt that didn't end a request in the outbox. Set struct_size before the call. */
+typedef struct nh_frozen_attempt {
+    uint32_t struct_size;
+    /** Why there was no answer; NH_OK where there was one. */
+    nh_status code;
+    /** Seconds since 1970. */
+    int64_t time;
+    /** The answer's; 0 for none. */
+    int32_t http_status;
+    /** Always 0. */
+    uint32_t reserved;
+    /** What happened, in words; lives as long as the handle. */
+    const char *reason;
+} nh_frozen_attempt;
+
 /* ---- The library ------------------------------------------------------------------------------------------------- */
 
 /**
@@ -765,6 +874,15 @@ nh_status nh_shutdown(nh_cache *cache);
  * @return NH_OK; NH_INVALID when `cache` is not an open cache.
  */
 nh_status nh_close(nh_cache *cache);
+
+/**
+ * Lets what is under way end before a close: the requests of this handle, and what the outbox of the directory is sending in
+ * this process, which begins nothing else any more. To be followed by nh_close.
+ *
+ * @param timeout_ms  The longest wait in milliseconds; 0 looks without waiting; negative waits for ever.
+ * @return NH_OK; NH_TIMEOUT when something is still under way; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_drain(nh_cache *cache, int64_t timeout_ms);
 
 /* ---- Looking after a cache --------------------------------------------------------------------------------------- */
 
@@ -887,6 +1005,31 @@ nh_status nh_site_thumbnail(nh_site *site, const char *url, int32_t size, nh_ima
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_site_release(nh_site *site);
+
+/**
+ * Tells whether a site's host could be reached of late, as the last connection to it showed.
+ *
+ * @param reachable  Gets NH_YES or NH_NO; NH_UNSAID when nobody has tried.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_site_reachable(nh_site *site, nh_choice *reachable);
+
+/**
+ * Has every change of that come as NH_EVENT_REACHABILITY, from now on until the cache's handle is closed. Sites of one handle with
+ * the same base URL share one listener, the last.
+ *
+ * @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
+ * @param user      What the events carry.
+ * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_site_watch(nh_site *site, nh_callback callback, void *user);
+
+/**
+ * Cancels the requests of a site that are under way; those of another site with the same base URL are not its.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_site_cancel_all(nh_site *site);
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
@@ -1322,6 +1465,16 @@ nh_status nh_cancel_all(nh_cache *cache, const char *tag);
 nh_status nh_set_priority(nh_ticket *ticket, int32_t priority);
 
 /**
+ * Submits the request of a ticket once more, whatever became of it: after a failure, for instance. The ticket stays as it is;
+ * events of the new one carry what those of the old one do.
+ *
+ * @param cache  Whose request it was.
+ * @param again  Gets the new handle; NULL on failure. Release it with nh_ticket_release.
+ * @return As nh_submit; NH_INVALID, too, for a ticket whose answer was in memory when it was submitted: such keep nothing.
+ */
+nh_status nh_resubmit(nh_cache *cache, nh_ticket *ticket, nh_ticket **again);
+
+/**
  * Tells where a request stands.
  *
  * @return NH_OK; NH_INVALID.
@@ -1348,7 +1501,8 @@ nh_status nh_ticket_release(nh_ticket *ticket);
 int32_t nh_fd(nh_cache *cache);
 
 /**
- * Takes events of the handle's tickets that have no callback, in the order in which the tickets had something to tell.
+ * Takes events of the handle's tickets that have no callback, in the order in which the tickets had something to tell; and those
+ * of no ticket, which somebody listens for without a callback (nh_outbox_attach, nh_outbox_ask, nh_site_watch).
  * Never waits.
  *
  * @param events      Gets the events; clear each with nh_event_clear.
@@ -1360,7 +1514,7 @@ int32_t nh_fd(nh_cache *cache);
 int32_t nh_poll(nh_cache *cache, nh_event *events, size_t count, size_t event_size);
 
 /**
- * Calls the callbacks of tickets that have events, on this thread. Two threads never call for one ticket at the same time.
+ * Calls the callbacks of tickets that have events, and of who listens for others, on this thread. Two threads never call for one ticket at the same time.
  * A callback may do whatever it likes with the library, also close the cache.
  *
  * @param timeout_ms  The longest wait for a first event, in milliseconds; 0 doesn't wait; negative waits for ever.
@@ -1553,6 +1707,194 @@ nh_status nh_log_set(nh_log_level level, nh_log_callback callback, void *user);
  * @return NH_OK.
  */
 nh_status nh_log_dispatch(void);
+
+/* ---- The outbox -------------------------------------------------------------------------------------------------- */
+
+/**
+ * Sets whether a request goes to the outbox when its server can't be reached, instead of failing: 1 for yes, 0, the default, for
+ * no. For POST, PUT, PATCH and DELETE; for others it is ignored. Its last event is NH_EVENT_FROZEN then, and a blocking call
+ * gives NH_FROZEN (nh_error_info has the number). It is kept at the first connection fault, body and all, before any retry;
+ * an answer of whatever status is its answer. The request gets an Idempotency-Key unless it has one, the same for every attempt.
+ *
+ * Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret, session or cookie, need
+ * a provider (nh_request_add_secret, nh_request_set_password_provider), or the request is NH_SECRET_NEEDS_PROVIDER when it is
+ * used.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_freezable(nh_request *request, int32_t freezable);
+
+/**
+ * Sets whether a freezable request is written before its first attempt, so that not even a kill in the middle loses it: 1 for
+ * yes, 0, the default, for no.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_durable(nh_request *request, int32_t durable);
+
+/**
+ * Sets in which queue a freezable request waits: those of one queue are sent one after the other. NULL: that of its URL's origin.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_outbox_queue(nh_request *request, const char *queue);
+
+/**
+ * Sets who gets the outcome of a freezable request, by a name that means the same after a restart (nh_outbox_attach). NULL:
+ * nobody, and the outcome waits to be asked for.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_outbox_handler(nh_request *request, const char *handler);
+
+/**
+ * Names who knows the value of a header of a freezable request. The value isn't written: it is asked for when the request is
+ * sent. What the request has as that header's value, if anything, is sent with the first attempt only.
+ *
+ * @param header    Its name.
+ * @param prefix    What stands before the secret, such as "Bearer ". NULL for nothing.
+ * @param provider  "env:NAME" for a variable of the environment; other names mean what nh_outbox_provide gives for them.
+ * @return NH_OK; NH_INVALID. A name or prefix that can't be sent is NH_BAD_HEADER when the request is used.
+ */
+nh_status nh_request_add_secret(nh_request *request, const char *header, const char *prefix, const char *provider);
+
+/**
+ * Names who knows the password of nh_request_set_user, in the same way. NULL for nobody.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_password_provider(nh_request *request, const char *provider);
+
+/**
+ * Sets when a freezable request is put aside. 0 everywhere: as it is by default; negative: never.
+ *
+ * @param attempts         How often a server may answer that it can't now. Attempts that reach nobody don't count. 25.
+ * @param longest_ms       For how long it is tried at all, in milliseconds. 7 days.
+ * @param key_lifetime_ms  For how long the server knows the Idempotency-Key: a POST or PATCH that may have arrived isn't sent
+ *                         again later than that. 24 hours.
+ * @param resends_late     1 to send it again even then.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_outbox_limits(nh_request *request, int32_t attempts, int64_t longest_ms,
+                                       int64_t key_lifetime_ms, int32_t resends_late);
+
+/**
+ * Gives the first request in the outbox after a number, in the order in which they are sent: with 0 the first of all. May wait
+ * for the disk, like all functions whose names begin with nh_outbox.
+ *
+ * @param frozen  Gets the handle, of what holds at this moment; NULL after the last one, and on failure. Release it with
+ *                nh_frozen_release.
+ * @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_outbox_next(nh_cache *cache, uint64_t after, nh_frozen **frozen);
+
+/**
+ * Gives the request of a number.
+ *
+ * @param frozen  As nh_outbox_next.
+ * @return NH_OK; NH_INVALID, also when there is none; NH_IO; NH_CLOSED; NH_FORKED.
+ */
+nh_status nh_outbox_get(nh_cache *cache, uint64_t id, nh_frozen **frozen);
+
+/**
+ * Gives the answer to a request that has ended: done (NH_FROZEN_DONE), or put aside (NH_FROZEN_DEAD) because of it. It stays until
+ * it is collected or dropped, so that a program that is killed before it made something of it finds it again.
+ *
+ * @param response  Gets the handle: status, headers, and up to 1 MiB of the body. NULL on failure. Release it with
+ *                  nh_response_release.
+ * @return NH_OK; NH_INVALID, also when there is no such request, it hasn't ended, or there was no answer; NH_IO; NH_CLOSED;
+ *         NH_FORKED.
+ */
+nh_status nh_outbox_response(nh_cache *cache, uint64_t id, nh_response **response);
+
+/**
+ * Gives the answer to a request that is done, and forgets the request: nh_outbox_response and nh_outbox_drop at once. What
+ * was put aside stays.
+ *
+ * @param response  As nh_outbox_response. May be NULL.
+ * @return As nh_outbox_response; NH_INVALID for what was put aside.
+ */
+nh_status nh_outbox_collect(nh_cache *cache, uint64_t id, nh_response **response);
+
+/**
+ * Sends a request that was put aside or that waits as soon as it is its turn, whatever was before: times and attempts count from
+ * now on.
+ *
+ * @param id  0 for all of them.
+ * @return How many; 0 when there is none of that number. On failure a negative number, which is -NH_IO, -NH_CLOSED,
+ *         -NH_FORKED or -NH_INVALID.
+ */
+int32_t nh_outbox_replay(nh_cache *cache, uint64_t id);
+
+/**
+ * Forgets a request, or its outcome: it is never sent after this.
+ *
+ * @return NH_OK; NH_INVALID, also when there is none of that number; NH_CONFLICT while another process is sending it; NH_IO;
+ *         NH_CLOSED; NH_FORKED.
+ */
+nh_status nh_outbox_drop(nh_cache *cache, uint64_t id);
+
+/**
+ * Has the outcomes of requests with this handler come as NH_EVENT_OUTCOME, those from before among them, also from other
+ * processes and before a restart. Each comes once for a handle that is open, and again for the next one, until it is
+ * collected or dropped.
+ *
+ * @param handler   As in nh_request_set_outbox_handler.
+ * @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
+ * @param user      What the events carry.
+ * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_outbox_attach(nh_cache *cache, const char *handler, nh_callback callback, void *user);
+
+/**
+ * They don't come any more.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_outbox_detach(nh_cache *cache, const char *handler);
+
+/**
+ * Has it asked, by a question (NH_ASK_SECRET) whose message is the provider's name, when a request can't be sent because its
+ * secret isn't known, or because the server has refused it (401, 403). nh_outbox_provide answers it, from any thread; until
+ * then the request and those behind it wait.
+ *
+ * @param provider  NULL for any that has no listener of its own.
+ * @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
+ * @param user      What the events carry.
+ * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_outbox_ask(nh_cache *cache, const char *provider, nh_callback callback, void *user);
+
+/**
+ * Tells what a provider knows, for all handles on the directory in this process. It stays in memory. Queues that wait for it go on.
+ *
+ * @param secret  NULL to take it back.
+ * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_outbox_provide(nh_cache *cache, const char *provider, const char *secret);
+
+/**
+ * Tells what is known of a request in the outbox, as it was when the handle was made. Set info->struct_size to sizeof *info
+ * before the call.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_frozen_get_info(nh_frozen *frozen, nh_frozen_info *info);
+
+/**
+ * Tells of one of its last attempts that didn't end it, from 0 in their order. Set attempt->struct_size to sizeof *attempt
+ * before the call.
+ *
+ * @return NH_OK; NH_INVALID, also when `index` is not below history_count.
+ */
+nh_status nh_frozen_attempt_at(nh_frozen *frozen, int32_t index, nh_frozen_attempt *attempt);
+
+/**
+ * Releases what is known of a request, which stays in the outbox.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_frozen_release(nh_frozen *frozen);
 
 #ifdef __cplusplus
 }

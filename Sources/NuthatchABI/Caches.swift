@@ -56,12 +56,37 @@ public func nhClose(_ cache: nh_cache_ref?) -> nh_status {
   }
 }
 
+/// Lets what is under way end before a close: the requests of this handle, and what the outbox of the directory is sending in
+/// this process, which begins nothing else any more. To be followed by nh_close.
+///
+/// @param timeout_ms  The longest wait in milliseconds; 0 looks without waiting; negative waits for ever.
+/// @return NH_OK; NH_TIMEOUT when something is still under way; NH_FORKED; NH_INVALID.
+@_cdecl("nh_drain")
+public func nhDrain(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    guard try opened.drain(within: timeout_ms < 0 ? nil : timeout_ms) else {
+      throw NuthatchError(.timeout, "something is under way after \(timeout_ms) ms: \(opened.path)")
+    }
+  }
+}
+
 /// What a handle of a cache stands for: a cache, and the events of the requests that were made through this handle.
 final class CacheView: Sendable {
   let cache: Cache
   let completions = CompletionQueue()
+  let listeners = Listeners()
 
   init(_ cache: Cache) { self.cache = cache }
+
+  /// From now on what somebody listens for comes as events.
+  func listen() {
+    guard listeners.beginsToListen() else { return }
+    let (listeners, completions) = (listeners, completions)
+    cache.whenNews { news in
+      if let notification = listeners.notification(of: news) { completions.add(notification) }
+    }
+  }
 
   func close() {
     // Nobody is to be told any more when the tickets get their last events.

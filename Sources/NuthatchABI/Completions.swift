@@ -15,7 +15,8 @@ public func nhFd(_ cache: nh_cache_ref?) -> Int32 {
   }
 }
 
-/// Takes events of the handle's tickets that have no callback, in the order in which the tickets had something to tell.
+/// Takes events of the handle's tickets that have no callback, in the order in which the tickets had something to tell; and those
+/// of no ticket, which somebody listens for without a callback (nh_outbox_attach, nh_outbox_ask, nh_site_watch).
 /// Never waits.
 ///
 /// @param events      Gets the events; clear each with nh_event_clear.
@@ -32,15 +33,15 @@ public func nhPoll(
     let places = try EventPlaces(events, count: count, size: event_size)
     let completions = try find(cache, .cache, as: CacheView.self).completions
     var taken = 0
-    while taken < places.count, let (event, view) = try completions.poll() {
-      places.put(cEvent(event, of: view), at: taken)
+    while taken < places.count, let next = try completions.poll() {
+      places.put(cEvent(next), at: taken)
       taken += 1
     }
     return taken
   }
 }
 
-/// Calls the callbacks of tickets that have events, on this thread. Two threads never call for one ticket at the same time.
+/// Calls the callbacks of tickets that have events, and of who listens for others, on this thread. Two threads never call for one ticket at the same time.
 /// A callback may do whatever it likes with the library, also close the cache.
 ///
 /// @param timeout_ms  The longest wait for a first event, in milliseconds; 0 doesn't wait; negative waits for ever.
@@ -53,7 +54,10 @@ public func nhDispatch(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> Int32 {
     let opened = try find(cache, .cache, as: CacheView.self)
     let deadline = Bell.deadline(timeout_ms < 0 ? nil : timeout_ms)
     return try opened.completions.dispatch(until: deadline, isIdle: { opened.cache.activity == 0 }) {
-      event, view in tell(view, of: event)
+      switch $0 {
+      case .event(let event, let view): tell(view, of: event)
+      case .notification(let notification): tell(notification)
+      }
     }
   }
 }

@@ -38,6 +38,7 @@ public func nhErrorGetInfo(_ info: UnsafeMutablePointer<nh_error_info>?) -> nh_s
       told.code = nh_status(facts.code)
       told.http_status = facts.http_status
       told.retry_after = facts.retry_after
+      told.outbox_id = facts.outbox_id
     }
     told.message = nhErrorMessage()
     try writeSized(told, to: info, "info")

@@ -25,7 +25,7 @@ public func nhSiteOpen(
     let url = try string(base_url, "base_url")
     let given = try GivenOptions(options)
     let made = try view.cache.site(url, try given?.forSite(of: view.cache) ?? Site.Options())
-    try give(SiteView(made), .site, to: result)
+    try give(SiteView(made, view), .site, to: result)
   }
 }
 
@@ -91,9 +91,58 @@ public func nhSiteRelease(_ site: nh_site_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try remove(site, .site) }
 }
 
-/// What a handle of a site stands for.
-final class SiteView: Sendable {
-  let site: Site
+/// Tells whether a site's host could be reached of late, as the last connection to it showed.
+///
+/// @param reachable  Gets NH_YES or NH_NO; NH_UNSAID when nobody has tried.
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_site_reachable")
+public func nhSiteReachable(_ site: nh_site_ref?, _ reachable: UnsafeMutablePointer<nh_choice>?) -> nh_status
+{
+  answering { () throws(NuthatchError) in
+    guard let reachable else { throw .null("reachable") }
+    let found = try find(site, .site, as: SiteView.self).site.reachable
+    reachable.pointee = found.map { $0 ? NH_YES : NH_NO } ?? NH_UNSAID
+  }
+}
 
-  init(_ site: Site) { self.site = site }
+/// Has every change of that come as NH_EVENT_REACHABILITY, from now on until the cache's handle is closed. Sites of one handle with
+/// the same base URL share one listener, the last.
+///
+/// @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
+/// @param user      What the events carry.
+/// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+@_cdecl("nh_site_watch")
+public func nhSiteWatch(
+  _ site: nh_site_ref?, _ callback: nh_callback?, _ user: UnsafeMutableRawPointer?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let view = try find(site, .site, as: SiteView.self)
+    view.listeners.watch(view.site.url, Listening(callback, user))
+    view.opened()?.listen()
+    view.site.watchReachability()
+  }
+}
+
+/// Cancels the requests of a site that are under way; those of another site with the same base URL are not its.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_site_cancel_all")
+public func nhSiteCancelAll(_ site: nh_site_ref?) -> nh_status {
+  answering { () throws(NuthatchError) in try find(site, .site, as: SiteView.self).site.cancelAll() }
+}
+
+/// What a handle of a site stands for.
+final class SiteView: @unchecked Sendable {
+  let site: Site
+  let listeners: Listeners
+  // Written while it is made only, hence Sendable. A site doesn't keep its cache's handle.
+  private weak let view: CacheView?
+
+  init(_ site: Site, _ view: CacheView) {
+    self.site = site
+    self.view = view
+    listeners = view.listeners
+  }
+
+  func opened() -> CacheView? { view }
 }

@@ -110,6 +110,33 @@ public func nhSetPriority(_ ticket: nh_ticket_ref?, _ priority: Int32) -> nh_sta
   }
 }
 
+/// Submits the request of a ticket once more, whatever became of it: after a failure, for instance. The ticket stays as it is;
+/// events of the new one carry what those of the old one do.
+///
+/// @param cache  Whose request it was.
+/// @param again  Gets the new handle; NULL on failure. Release it with nh_ticket_release.
+/// @return As nh_submit; NH_INVALID, too, for a ticket whose answer was in memory when it was submitted: such keep nothing.
+@_cdecl("nh_resubmit")
+public func nhResubmit(
+  _ cache: nh_cache_ref?, _ ticket: nh_ticket_ref?, _ again: UnsafeMutablePointer<nh_ticket_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(again, "again")
+    let opened = try find(cache, .cache, as: CacheView.self)
+    let before = try find(ticket, .ticket, as: TicketView.self)
+    let made = try opened.cache.resubmit(before.ticket)
+    let view = TicketView(made, like: before, opened.completions)
+    do throws(NuthatchError) {
+      try give(view, .ticket, to: result)
+    } catch {
+      made.cancel()
+      throw error
+    }
+    view.handle = result.pointee
+    if !view.isQuiet { opened.completions.watch(view) }
+  }
+}
+
 /// Tells where a request stands.
 ///
 /// @return NH_OK; NH_INVALID.
@@ -138,6 +165,7 @@ final class TicketView: @unchecked Sendable {
   let ticket: Ticket
   let callback: nh_callback?
   let completions: CompletionQueue
+  let isQuiet: Bool
   private let userBits: UInt
   /// What its program was asked last and has not answered.
   let question = Locked<Question?>(nil)
@@ -150,7 +178,17 @@ final class TicketView: @unchecked Sendable {
     self.ticket = ticket
     self.completions = completions
     callback = draft.callback
+    isQuiet = draft.isQuiet
     userBits = draft.userBits
+  }
+
+  /// One for the same request, made again.
+  init(_ ticket: Ticket, like before: TicketView, _ completions: CompletionQueue) {
+    self.ticket = ticket
+    self.completions = completions
+    callback = before.callback
+    isQuiet = before.isQuiet
+    userBits = before.userBits
   }
 
   /// Never followed here: a number as far as the library is concerned.

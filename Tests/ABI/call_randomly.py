@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bindings" / "pytho
 from nuthatch import _prototypes as abi
 from nuthatch._library import library
 
-KINDS = ["nh_cache", "nh_request", "nh_ticket", "nh_response", "nh_site", "nh_image"]
+KINDS = ["nh_cache", "nh_request", "nh_ticket", "nh_response", "nh_site", "nh_image", "nh_frozen"]
 # What is called more often, so that there is something to do with what the others need.
 FAVOURITES = [
     "nh_submit",

@@ -35,6 +35,15 @@ OPTIONAL = {
     "nh_request_set_key": {1},
     "nh_request_set_partition": {1},
     "nh_event_clear": set(),
+    "nh_request_set_outbox_queue": {1},
+    "nh_request_set_outbox_handler": {1},
+    "nh_request_add_secret": {2},
+    "nh_request_set_password_provider": {1},
+    "nh_outbox_collect": {2},
+    "nh_outbox_attach": {3},
+    "nh_outbox_ask": {1, 3},
+    "nh_outbox_provide": {2},
+    "nh_site_watch": {2},
 }
 
 
@@ -62,7 +71,17 @@ class World:
         assert library.nh_response_image(response, ctypes.byref(options), ctypes.byref(image)) == abi.OK
         handles = {"nh_cache": cache, "nh_request": request, "nh_ticket": ticket}
         handles.update({"nh_response": response, "nh_site": site, "nh_image": image})
+        handles["nh_frozen"] = self.freeze(cache)
         return {kind: handle.value or 0 for kind, handle in handles.items()}
+
+    def freeze(self, cache: ctypes.c_void_p) -> ctypes.c_void_p:
+        request, response, frozen = (ctypes.c_void_p() for _ in range(3))
+        assert library.nh_request_new(b"http://127.0.0.1:1/", ctypes.byref(request)) == abi.OK
+        assert library.nh_request_set_method(request, b"POST") == abi.OK
+        assert library.nh_request_set_freezable(request, 1) == abi.OK
+        assert library.nh_perform(cache, request, ctypes.byref(response)) == abi.FROZEN
+        assert library.nh_outbox_next(cache, 0, ctypes.byref(frozen)) == abi.OK and frozen
+        return frozen
 
     def wrong(self, kind: str) -> Iterator[Tuple[str, int]]:
         yield "NULL", 0

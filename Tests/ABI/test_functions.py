@@ -21,7 +21,7 @@ from nuthatch import _prototypes  # noqa: E402
 
 WORKER = Path(__file__).with_name("call_wrongly.py")
 RANDOM_WORKER = Path(__file__).with_name("call_randomly.py")
-HANDLES = ["nh_cache", "nh_request", "nh_ticket", "nh_response", "nh_site", "nh_image"]
+HANDLES = ["nh_cache", "nh_request", "nh_ticket", "nh_response", "nh_site", "nh_image", "nh_frozen"]
 
 
 def takes_handles(name: str) -> List[str]:

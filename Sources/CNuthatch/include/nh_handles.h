@@ -18,5 +18,7 @@ typedef struct nh_response nh_response;
 typedef struct nh_site nh_site;
 /** A decoded picture. From nh_thumbnail, nh_response_image or an event, to nh_image_release. */
 typedef struct nh_image nh_image;
+/** What is known of a request in the outbox. From nh_outbox_next or an event, to nh_frozen_release. */
+typedef struct nh_frozen nh_frozen;
 
 #endif

@@ -49,6 +49,10 @@
  * A request may ask its program while it is under way: for a token to add, for user and password, whether an answer is
  * good (nh_request_set_asks). Such a question is an event, and is answered with nh_answer.
  *
+ * A POST, PUT, PATCH or DELETE that can't reach its server may be kept in the directory's outbox (nh_request_set_freezable),
+ * and is sent when the network is back, also after a restart, by whatever process has the directory open. Its outcome comes to
+ * the handler that it names (nh_outbox_attach), or waits to be collected.
+ *
  * bindings/c/examples in the sources has a program of at most 40 lines for each.
  *
  * Caveats
@@ -73,6 +77,10 @@
  *            program that never polls calls nh_request_set_quiet.
  * Closing.   nh_shutdown ends everything and leaves the last events to be taken; nh_close gives them up. Either tells
  *            threads that are blocked in a call NH_CLOSED. Stop polling nh_fd before nh_close, which closes it.
+ * Outbox.    Freezing is acknowledged (NH_EVENT_FROZEN, NH_FROZEN) once the request would survive a loss of power. It is sent at
+ *            least once: a kill between answer and record sends it again, with the same Idempotency-Key and the same bytes.
+ *            Requests of one queue arrive in their order. Outcomes come at least once: nh_outbox_drop after you have made
+ *            something of one, not before. nh_clear and nh_trim never touch the outbox.
  * Options.   0 and NULL mean "not given", a negative number "none": no limit, no retry.
  * Fork.      After fork() the child's inherited caches and tickets answer NH_FORKED; responses and images stay readable;
  *            opening a cache anew works. Close or release inherited handles in the child as you like: the parent isn't

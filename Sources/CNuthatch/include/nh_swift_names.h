@@ -12,5 +12,6 @@ typedef nh_ticket *nh_ticket_ref;
 typedef nh_response *nh_response_ref;
 typedef nh_site *nh_site_ref;
 typedef nh_image *nh_image_ref;
+typedef nh_frozen *nh_frozen_ref;
 
 #endif

@@ -54,6 +54,15 @@ typedef enum nh_store {
     NH_STORE_RAW = 3
 } nh_store;
 
+/** Whether a process sends what is in the outbox of a directory that it has open. */
+typedef enum nh_outbox {
+    NH_OUTBOX_UNSAID = 0,
+    /** In its turn, when no other process does. The default. */
+    NH_OUTBOX_AUTO = 1,
+    /** Requests may be frozen, and looked at, but are sent by others. */
+    NH_OUTBOX_OFF = 2
+} nh_outbox;
+
 /** When answers from the cache are delivered. */
 typedef enum nh_delivery {
     /** A stale one at once, and the one that holds now after it. */
@@ -80,8 +89,7 @@ typedef enum nh_ticket_status {
     NH_TICKET_CANCELLED = 4
 } nh_ticket_status;
 
-/** What an event tells. Every ticket has exactly one final event, also after nh_cancel, nh_shutdown and nh_close.
- *  NH_EVENT_FROZEN is not delivered by this version. */
+/** What an event tells. Every ticket has exactly one final event, also after nh_cancel, nh_shutdown and nh_close. */
 typedef enum nh_event_kind {
     NH_EVENT_NONE = 0,
     /** More bytes have come, or been sent. Only after nh_request_set_progress; of several that nobody took the newest is kept. */
@@ -96,11 +104,16 @@ typedef enum nh_event_kind {
     NH_EVENT_FAILED = 5,
     /** The request was cancelled. Final. */
     NH_EVENT_CANCELLED = 6,
+    /** The server can't be reached: the request is in the outbox, as outbox_id. Only after nh_request_set_freezable. Final. */
     NH_EVENT_FROZEN = 7,
     /** The program is asked something: see nh_request_set_asks and nh_answer. Never final. */
     NH_EVENT_QUESTION = 8,
     /** A piece of the answer's body: data. Only after nh_request_save_to_events. Never final. */
-    NH_EVENT_DATA = 9
+    NH_EVENT_DATA = 9,
+    /** A request in the outbox has ended: frozen says which, and how. Of no ticket; only after nh_outbox_attach. */
+    NH_EVENT_OUTCOME = 10,
+    /** A site can be reached now, or can't any more: is_reachable; the message is its URL. Of no ticket; only after nh_site_watch. */
+    NH_EVENT_REACHABILITY = 11
 } nh_event_kind;
 
 /** What the program may be asked while its request is under way. The numbers are bits, for nh_request_set_asks. */
@@ -111,7 +124,10 @@ typedef enum nh_question {
     /** User and password, after an answer with status 401 to a request without. Unanswered: that answer is delivered. */
     NH_ASK_CREDENTIALS = 2,
     /** Whether an answer from the network is good; it isn't stored before. Unanswered: it is. */
-    NH_ASK_VERDICT = 4
+    NH_ASK_VERDICT = 4,
+    /** The secret of a provider, whose name is the message, for a request in the outbox: of no ticket, and answered with
+     *  nh_outbox_provide. Only after nh_outbox_ask, and nothing for nh_request_set_asks. Unanswered: the request waits. */
+    NH_ASK_SECRET = 8
 } nh_question;
 
 /** How user and password are shown. */
@@ -231,6 +247,15 @@ typedef struct nh_options {
 
     /** Whether file: URLs are read: any file that this process may read. NH_NO: they are NH_DENIED. */
     nh_choice allow_files;
+    /** NH_OUTBOX_AUTO. */
+    nh_outbox outbox;
+
+    /* Limits of the directory's outbox, for nh_open only: those of its first open in this process hold. */
+
+    /** What it may take on disk, in bytes; more is refused with NH_NO_SPACE, and nothing evicted. 268435456 (256 MiB). */
+    int64_t outbox_bytes;
+    /** How many requests it may hold, those among them whose outcome waits. 10000. */
+    int64_t outbox_items;
 } nh_options;
 
 /** The process's one queue. Set struct_size; 0 means "not given". */
@@ -425,6 +450,14 @@ typedef struct nh_event {
     /** Of NH_EVENT_DATA: data_size bytes; bytes_done counts them and those before. Else NULL. */
     void *data;
     size_t data_size;
+    /** Of NH_EVENT_FROZEN and NH_EVENT_OUTCOME: the number in the outbox. Else 0. */
+    uint64_t outbox_id;
+    /** Of NH_EVENT_OUTCOME: what is known of the request; nh_outbox_response has the answer. Else NULL. */
+    nh_frozen *frozen;
+    /** Of NH_EVENT_REACHABILITY: 1 when the site can be reached, else 0. */
+    int32_t is_reachable;
+    /** Always 0. */
+    uint32_t reserved;
 } nh_event;
 
 /** Called by nh_dispatch, on the thread that called it, for one event. What the event still owns when it returns is given
@@ -457,6 +490,8 @@ typedef struct nh_error_info {
     int32_t http_status;
     /** After how many seconds it makes sense to ask again; -1 when nobody knows. */
     int32_t retry_after;
+    /** Of NH_FROZEN: the number in the outbox. Else 0. */
+    uint64_t outbox_id;
 } nh_error_info;
 
 /** What a cache holds, and what has happened. Set struct_size before the call. */
@@ -522,5 +557,69 @@ typedef struct nh_statistics {
     int64_t spilled;
     int64_t spilled_bytes;
 } nh_statistics;
+
+/** Where a request in the outbox stands. */
+typedef enum nh_frozen_state {
+    /** For the network, for its time, or for those before it. */
+    NH_FROZEN_WAITING = 1,
+    NH_FROZEN_SENDING = 2,
+    /** For somebody: the server wants other credentials (401, 403). Nothing of its queue is sent meanwhile. nh_outbox_provide
+     *  or nh_outbox_replay goes on. */
+    NH_FROZEN_PAUSED = 3,
+    /** The server has done it (2xx). The outcome waits to be collected. */
+    NH_FROZEN_DONE = 4,
+    /** It was put aside, with a reason: nh_outbox_replay sends it, nh_outbox_drop forgets it. */
+    NH_FROZEN_DEAD = 5
+} nh_frozen_state;
+
+/** What is known of a request in the outbox. Set struct_size before the call. Everything pointed to lives as long as the
+ *  handle. */
+typedef struct nh_frozen_info {
+    uint32_t struct_size;
+    nh_frozen_state state;
+    /** Its number, which no other request of the directory ever has. */
+    uint64_t id;
+    const char *method;
+    /** The URL as it was passed, without password. */
+    const char *url;
+    /** The queue's name, or the URL's origin. */
+    const char *queue;
+    /** Who gets the outcome; NULL for nobody. */
+    const char *handler;
+    /** What nh_request_set_tag was given, or NULL. */
+    const char *tag;
+    /** The Idempotency-Key that every attempt is sent with. */
+    const char *key;
+    /** Why it isn't done, or NULL. */
+    const char *reason;
+    int64_t body_size;
+    /** When it was frozen, in seconds since 1970. */
+    int64_t frozen_at;
+    /** Seconds until it is tried again; -1 when that doesn't depend on time. */
+    int64_t wait;
+    /** How often it was tried since. */
+    int32_t attempts;
+    /** The status of the last answer; 0 for none. */
+    int32_t http_status;
+    /** The reason as a status: NH_HTTP for an answer's status, NH_TIMEOUT for what was tried too often or too long. */
+    nh_status code;
+    /** How many attempts there are for nh_frozen_attempt_at: the last ones, up to 32. */
+    int32_t history_count;
+} nh_frozen_info;
+
+/** An attempt that didn't end a request in the outbox. Set struct_size before the call. */
+typedef struct nh_frozen_attempt {
+    uint32_t struct_size;
+    /** Why there was no answer; NH_OK where there was one. */
+    nh_status code;
+    /** Seconds since 1970. */
+    int64_t time;
+    /** The answer's; 0 for none. */
+    int32_t http_status;
+    /** Always 0. */
+    uint32_t reserved;
+    /** What happened, in words; lives as long as the handle. */
+    const char *reason;
+} nh_frozen_attempt;
 
 #endif

@@ -46,6 +46,7 @@ typedef struct nhs_error_facts {
     uint32_t code;
     int32_t http_status;
     int32_t retry_after;
+    uint64_t outbox_id;
 } nhs_error_facts;
 nhs_error_facts *nhs_last_error(void);
 

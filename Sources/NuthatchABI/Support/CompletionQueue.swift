@@ -19,9 +19,18 @@ final class CompletionQueue: @unchecked Sendable {
     case calledAgain
   }
 
+  /// What a program is told.
+  enum Taken {
+    case event(Event, TicketView)
+    case notification(Notification)
+  }
+
   private struct Book {
     var isClosed = false
     var isShutDown = false
+    /// What belongs to no ticket.
+    var notesForPoll: [Notification] = []
+    var notesForDispatch: [Notification] = []
     var forPoll = Line()
     var forDispatch = Line()
     /// Readable while something is in line; -1 until a program asks for it.
@@ -61,6 +70,23 @@ final class CompletionQueue: @unchecked Sendable {
     if mustRing { bell.ring() }
   }
 
+  /// Lists what belongs to no ticket.
+  func add(_ notification: Notification) {
+    guard !isForked else { return }
+    let mustRing = book.withLock { book in
+      guard !book.isClosed else { return false }
+      let isForPoll = notification.listening.callback == nil
+      if isForPoll {
+        book.notesForPoll.append(notification)
+      } else {
+        book.notesForDispatch.append(notification)
+      }
+      Self.signal(&book)
+      return !isForPoll
+    }
+    if mustRing { bell.ring() }
+  }
+
   /// Somebody has taken an event from the ticket itself: it leaves the line if that was all.
   func settle(_ view: TicketView) {
     guard !isForked else { return }
@@ -76,17 +102,19 @@ final class CompletionQueue: @unchecked Sendable {
   // MARK: What goes out
 
   /// The next event for nh_poll.
-  func poll() throws(NuthatchError) -> (Event, TicketView)? {
+  func poll() throws(NuthatchError) -> Taken? {
     while true {
       if isForked { throw .forked }
-      let next: TicketView? = book.withLock { book in
+      let (next, note): (TicketView?, Notification?) = book.withLock { book in
         defer { Self.signal(&book) }
-        return book.forPoll.popFirst()
+        guard book.notesForPoll.isEmpty else { return (nil, book.notesForPoll.removeFirst()) }
+        return (book.forPoll.popFirst(), nil)
       }
+      if let note { return .notification(note) }
       guard let next else { return nil }
       if let event = next.ticket.take() {
         list(next)
-        return (event, next)
+        return .event(event, next)
       }
     }
   }
@@ -96,18 +124,23 @@ final class CompletionQueue: @unchecked Sendable {
   ///
   /// - Throws: `closed` when none will come any more; `forked`.
   func dispatch(
-    until deadline: Int64, isIdle: () -> Bool, _ call: (Event, TicketView) -> Void
+    until deadline: Int64, isIdle: () -> Bool, _ call: (Taken) -> Void
   ) throws(NuthatchError) -> Int {
     while true {
       if isForked { throw .forked }
       let ring = bell.current
       // What callbacks bring about comes with the next call, so that this one ends.
-      let waiting = book.withLock { $0.forDispatch.count }
-      var told = 0
+      let (waiting, notes): (Int, [Notification]) = book.withLock { book in
+        defer { Self.signal(&book) }
+        defer { book.notesForDispatch = [] }
+        return (book.forDispatch.count, book.notesForDispatch)
+      }
+      var told = notes.count
+      for note in notes { call(.notification(note)) }
       for _ in 0..<waiting {
         guard let view = beginCall() else { break }
         if let event = view.ticket.take() {
-          call(event, view)
+          call(.event(event, view))
           told += 1
         }
         endCall(view)
@@ -157,7 +190,9 @@ final class CompletionQueue: @unchecked Sendable {
 
   /// Makes the descriptor say whether there is something. Under the lock.
   private static func signal(_ book: inout Book) {
-    let isDue = book.forPoll.count > 0 || book.forDispatch.count > 0
+    let isDue =
+      book.forPoll.count > 0 || book.forDispatch.count > 0 || !book.notesForPoll.isEmpty
+      || !book.notesForDispatch.isEmpty
     guard book.descriptor >= 0, isDue != book.isReadable else { return }
     book.isReadable = isDue
     if isDue {
@@ -182,6 +217,7 @@ final class CompletionQueue: @unchecked Sendable {
     guard !isForked else { return }
     let left: (Line, Line) = book.withLock { book in
       book.isClosed = true
+      (book.notesForPoll, book.notesForDispatch) = ([], [])
       if book.descriptor >= 0 {
         nhs_keep_in_child(book.descriptor)
         // Who waits for it is woken.

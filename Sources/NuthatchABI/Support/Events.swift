@@ -2,6 +2,52 @@ import CNuthatch
 import Glibc
 import NuthatchCore
 
+/// What a program is told, as C has it.
+func cEvent(_ taken: CompletionQueue.Taken) -> nh_event {
+  switch taken {
+  case .event(let event, let view): cEvent(event, of: view)
+  case .notification(let notification): cEvent(notification)
+  }
+}
+
+private func cEvent(_ notification: Notification) -> nh_event {
+  var told = nh_event()
+  told.user = notification.listening.userData
+  told.retry_after = -1
+  (told.bytes_done, told.bytes_total) = (-1, -1)
+  switch notification.news {
+  case .ended(let item):
+    told.kind = NH_EVENT_OUTCOME
+    told.outbox_id = item.id
+    told.http_status = Int32(clamping: item.status)
+    told.code = item.cCode
+    told.message = item.reason.flatMap { strdup($0) }
+    do throws(NuthatchError) {
+      try give(FrozenView(item), .frozen, to: &told.frozen)
+    } catch {
+      // The number is told at least.
+      told.frozen = nil
+    }
+  case .secretWanted(let provider):
+    told.kind = NH_EVENT_QUESTION
+    told.question = NH_ASK_SECRET
+    told.message = strdup(provider)
+  case .reachability(let site, let isReachable):
+    told.kind = NH_EVENT_REACHABILITY
+    told.is_reachable = isReachable ? 1 : 0
+    told.message = strdup(site)
+  }
+  return told
+}
+
+/// Calls who listens, on this thread, and gives back what is left.
+func tell(_ notification: Notification) {
+  guard let callback = notification.listening.callback else { return }
+  var told = cEvent(notification)
+  callback(&told, told.user)
+  try? giveBack(&told)  // what the callback keeps it has taken out
+}
+
 /// An event as C has it. Where there are no handles left for what it carries, it tells of that instead of being lost.
 func cEvent(_ event: Event, of view: TicketView) -> nh_event {
   var told = blankEvent(event, view)
@@ -61,6 +107,7 @@ private func put(_ error: NuthatchError, into told: inout nh_event) {
   told.message = strdup(error.message)
   told.http_status = Int32(clamping: error.status ?? 0)
   told.retry_after = Int32(clamping: error.retryAfter ?? -1)
+  told.outbox_id = error.outboxID ?? 0
 }
 
 private func put(_ question: Question, into told: inout nh_event, of view: TicketView) throws(NuthatchError) {
@@ -95,6 +142,7 @@ func giveBack(_ event: UnsafeMutablePointer<nh_event>) throws(NuthatchError) {
     do throws(NuthatchError) { try remove(handle, kind) } catch { failure = error }
   }
   end(old.response, .response)
+  end(old.frozen, .frozen)
   if let images = old.images {
     for index in 0..<Int(old.image_count) { end(images[index], .image) }
     free(images)

@@ -29,6 +29,7 @@ func fail(_ error: NuthatchError) -> nh_status {
     facts.pointee.code = code.rawValue
     facts.pointee.http_status = Int32(clamping: error.status ?? 0)
     facts.pointee.retry_after = Int32(clamping: error.retryAfter ?? -1)
+    facts.pointee.outbox_id = error.outboxID ?? 0
   }
   return code
 }

@@ -9,6 +9,7 @@ enum HandleKind: UInt64, CaseIterable {
   case response = 4
   case image = 5
   case site = 6
+  case frozen = 7
 }
 
 /// The objects that C programs hold, found by number.

@@ -41,6 +41,13 @@ struct GivenOptions {
     options.diskBytes = given(amount: raw.disk_bytes).map { Int($0) }
     options.keepSource = try given(raw.keep_source, "options.keep_source")
     options.allowFiles = try given(raw.allow_files, "options.allow_files") ?? false
+    options.outboxBytes = raw.outbox_bytes > 0 ? raw.outbox_bytes : nil
+    options.outboxItems = raw.outbox_items > 0 ? Int(raw.outbox_items) : nil
+    switch raw.outbox {
+    case NH_OUTBOX_UNSAID, NH_OUTBOX_AUTO: break
+    case NH_OUTBOX_OFF: options.outbox = .off
+    default: throw NuthatchError(.invalid, "options.outbox is no nh_outbox")
+    }
     switch raw.spill {
     case NH_SPILL_UNSAID: break
     case NH_SPILL_EAGER: options.spill = .eager
@@ -59,8 +66,11 @@ struct GivenOptions {
 
   func forSite(of cache: Cache) throws(NuthatchError) -> Site.Options {
     guard raw.memory_bytes == 0, raw.memory_items == 0, raw.disk_bytes == 0, raw.spill == NH_SPILL_UNSAID,
-      raw.store == NH_STORE_UNSAID, raw.keep_source == NH_UNSAID, raw.allow_files == NH_UNSAID
-    else { throw NuthatchError(.invalid, "options of the directory, and allow_files, belong to nh_open") }
+      raw.store == NH_STORE_UNSAID, raw.keep_source == NH_UNSAID, raw.allow_files == NH_UNSAID,
+      raw.outbox == NH_OUTBOX_UNSAID, raw.outbox_bytes == 0, raw.outbox_items == 0
+    else {
+      throw NuthatchError(.invalid, "options of the directory, allow_files and outbox belong to nh_open")
+    }
     var options = Site.Options()
     options.policy = lifetimes.changing(cache.options.policy)
     options.guard = try given(raw.guard, "options.guard")

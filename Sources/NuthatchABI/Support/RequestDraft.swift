@@ -11,6 +11,9 @@ struct Draft: Sendable {
   var lifetimes = Lifetimes()
   var callback: nh_callback?
   var isQuiet = false
+  var isFreezable = false
+  /// What becomes of it when its server can't be reached, where that is wanted.
+  var freezing = Request.Freezing()
   /// What the events of its tickets carry; a number as far as the library is concerned.
   var userBits: UInt = 0
   /// What the lifetimes change; nil for the cache's.
@@ -27,6 +30,7 @@ struct Draft: Sendable {
     result.boxes = sizes.map {
       ThumbnailBox(width: $0.width, height: $0.height, mode: mode, enlarge: enlarge, quality: quality)
     }
+    result.freezing = isFreezable ? freezing : nil
     result.policy = lifetimes.changing(policy ?? cache.options.policy)
     return result
   }

@@ -97,6 +97,11 @@ STORE_PACKED = 1
 STORE_LOSSLESS = 2
 STORE_RAW = 3
 
+# nh_outbox
+OUTBOX_UNSAID = 0
+OUTBOX_AUTO = 1
+OUTBOX_OFF = 2
+
 # nh_delivery
 DELIVERY_TWICE = 0
 DELIVERY_FIRST = 1
@@ -123,12 +128,15 @@ EVENT_CANCELLED = 6
 EVENT_FROZEN = 7
 EVENT_QUESTION = 8
 EVENT_DATA = 9
+EVENT_OUTCOME = 10
+EVENT_REACHABILITY = 11
 
 # nh_question
 ASK_NOTHING = 0
 ASK_HEADERS = 1
 ASK_CREDENTIALS = 2
 ASK_VERDICT = 4
+ASK_SECRET = 8
 
 # nh_sign_in
 SIGN_IN_UNSAID = 0
@@ -180,6 +188,13 @@ LOG_WARNING = 2
 LOG_INFO = 3
 LOG_DEBUG = 4
 
+# nh_frozen_state
+FROZEN_WAITING = 1
+FROZEN_SENDING = 2
+FROZEN_PAUSED = 3
+FROZEN_DONE = 4
+FROZEN_DEAD = 5
+
 
 class nh_header(ctypes.Structure):
     _fields_ = [
@@ -229,6 +244,9 @@ class nh_options(ctypes.Structure):
         ("store", ctypes.c_uint32),
         ("keep_source", ctypes.c_uint32),
         ("allow_files", ctypes.c_uint32),
+        ("outbox", ctypes.c_uint32),
+        ("outbox_bytes", ctypes.c_int64),
+        ("outbox_items", ctypes.c_int64),
     ]
 
 
@@ -335,6 +353,10 @@ class nh_event(ctypes.Structure):
         ("is_upload", ctypes.c_int32),
         ("data", ctypes.c_void_p),
         ("data_size", ctypes.c_size_t),
+        ("outbox_id", ctypes.c_uint64),
+        ("frozen", ctypes.c_void_p),
+        ("is_reachable", ctypes.c_int32),
+        ("reserved", ctypes.c_uint32),
     ]
 
 
@@ -345,6 +367,7 @@ class nh_error_info(ctypes.Structure):
         ("message", ctypes.c_char_p),
         ("http_status", ctypes.c_int32),
         ("retry_after", ctypes.c_int32),
+        ("outbox_id", ctypes.c_uint64),
     ]
 
 
@@ -383,6 +406,39 @@ class nh_statistics(ctypes.Structure):
         ("pressure_criticals", ctypes.c_int64),
         ("spilled", ctypes.c_int64),
         ("spilled_bytes", ctypes.c_int64),
+    ]
+
+
+class nh_frozen_info(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("state", ctypes.c_uint32),
+        ("id", ctypes.c_uint64),
+        ("method", ctypes.c_char_p),
+        ("url", ctypes.c_char_p),
+        ("queue", ctypes.c_char_p),
+        ("handler", ctypes.c_char_p),
+        ("tag", ctypes.c_char_p),
+        ("key", ctypes.c_char_p),
+        ("reason", ctypes.c_char_p),
+        ("body_size", ctypes.c_int64),
+        ("frozen_at", ctypes.c_int64),
+        ("wait", ctypes.c_int64),
+        ("attempts", ctypes.c_int32),
+        ("http_status", ctypes.c_int32),
+        ("code", ctypes.c_uint32),
+        ("history_count", ctypes.c_int32),
+    ]
+
+
+class nh_frozen_attempt(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("code", ctypes.c_uint32),
+        ("time", ctypes.c_int64),
+        ("http_status", ctypes.c_int32),
+        ("reserved", ctypes.c_uint32),
+        ("reason", ctypes.c_char_p),
     ]
 
 
@@ -430,6 +486,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
+        ],
+    ),
+    "nh_drain": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int64,
         ],
     ),
     "nh_remove": (
@@ -528,6 +591,27 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ],
     ),
     "nh_site_release": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_site_reachable": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(ctypes.c_uint32),
+        ],
+    ),
+    "nh_site_watch": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_site_cancel_all": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
@@ -920,6 +1004,14 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_int32,
         ],
     ),
+    "nh_resubmit": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
     "nh_ticket_state": (
         ctypes.c_uint32,
         [
@@ -1102,6 +1194,160 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ctypes.c_uint32,
         [],
     ),
+    "nh_request_set_freezable": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+        ],
+    ),
+    "nh_request_set_durable": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+        ],
+    ),
+    "nh_request_set_outbox_queue": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_request_set_outbox_handler": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_request_add_secret": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_char_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_request_set_password_provider": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_request_set_outbox_limits": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_int64,
+            ctypes.c_int64,
+            ctypes.c_int32,
+        ],
+    ),
+    "nh_outbox_next": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint64,
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_outbox_get": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint64,
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_outbox_response": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint64,
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_outbox_collect": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint64,
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_outbox_replay": (
+        ctypes.c_int32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint64,
+        ],
+    ),
+    "nh_outbox_drop": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint64,
+        ],
+    ),
+    "nh_outbox_attach": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_outbox_detach": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_outbox_ask": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_outbox_provide": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_frozen_get_info": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(nh_frozen_info),
+        ],
+    ),
+    "nh_frozen_attempt_at": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.POINTER(nh_frozen_attempt),
+        ],
+    ),
+    "nh_frozen_release": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
 }
 
 # name: the C types of result and arguments, for those who check the functions one by one.
@@ -1148,6 +1394,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         "nh_status",
         [
             "nh_cache *",
+        ],
+    ),
+    "nh_drain": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "int64_t",
         ],
     ),
     "nh_remove": (
@@ -1246,6 +1499,27 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         ],
     ),
     "nh_site_release": (
+        "nh_status",
+        [
+            "nh_site *",
+        ],
+    ),
+    "nh_site_reachable": (
+        "nh_status",
+        [
+            "nh_site *",
+            "nh_choice *",
+        ],
+    ),
+    "nh_site_watch": (
+        "nh_status",
+        [
+            "nh_site *",
+            "nh_callback",
+            "void *",
+        ],
+    ),
+    "nh_site_cancel_all": (
         "nh_status",
         [
             "nh_site *",
@@ -1638,6 +1912,14 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "int32_t",
         ],
     ),
+    "nh_resubmit": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "nh_ticket *",
+            "nh_ticket **",
+        ],
+    ),
     "nh_ticket_state": (
         "nh_status",
         [
@@ -1819,6 +2101,160 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
     "nh_log_dispatch": (
         "nh_status",
         [],
+    ),
+    "nh_request_set_freezable": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
+        ],
+    ),
+    "nh_request_set_durable": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
+        ],
+    ),
+    "nh_request_set_outbox_queue": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+        ],
+    ),
+    "nh_request_set_outbox_handler": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+        ],
+    ),
+    "nh_request_add_secret": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+            "const char *",
+            "const char *",
+        ],
+    ),
+    "nh_request_set_password_provider": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+        ],
+    ),
+    "nh_request_set_outbox_limits": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
+            "int64_t",
+            "int64_t",
+            "int32_t",
+        ],
+    ),
+    "nh_outbox_next": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "uint64_t",
+            "nh_frozen **",
+        ],
+    ),
+    "nh_outbox_get": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "uint64_t",
+            "nh_frozen **",
+        ],
+    ),
+    "nh_outbox_response": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "uint64_t",
+            "nh_response **",
+        ],
+    ),
+    "nh_outbox_collect": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "uint64_t",
+            "nh_response **",
+        ],
+    ),
+    "nh_outbox_replay": (
+        "int32_t",
+        [
+            "nh_cache *",
+            "uint64_t",
+        ],
+    ),
+    "nh_outbox_drop": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "uint64_t",
+        ],
+    ),
+    "nh_outbox_attach": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "const char *",
+            "nh_callback",
+            "void *",
+        ],
+    ),
+    "nh_outbox_detach": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "const char *",
+        ],
+    ),
+    "nh_outbox_ask": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "const char *",
+            "nh_callback",
+            "void *",
+        ],
+    ),
+    "nh_outbox_provide": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "const char *",
+            "const char *",
+        ],
+    ),
+    "nh_frozen_get_info": (
+        "nh_status",
+        [
+            "nh_frozen *",
+            "nh_frozen_info *",
+        ],
+    ),
+    "nh_frozen_attempt_at": (
+        "nh_status",
+        [
+            "nh_frozen *",
+            "int32_t",
+            "nh_frozen_attempt *",
+        ],
+    ),
+    "nh_frozen_release": (
+        "nh_status",
+        [
+            "nh_frozen *",
+        ],
     ),
 }
 

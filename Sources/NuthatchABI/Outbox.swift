@@ -1,0 +1,327 @@
+// nuthatch.h 15: The outbox
+
+import CNuthatch
+import NuthatchCore
+
+/// Sets whether a request goes to the outbox when its server can't be reached, instead of failing: 1 for yes, 0, the default, for
+/// no. For POST, PUT, PATCH and DELETE; for others it is ignored. Its last event is NH_EVENT_FROZEN then, and a blocking call
+/// gives NH_FROZEN (nh_error_info has the number). It is kept at the first connection fault, body and all, before any retry;
+/// an answer of whatever status is its answer. The request gets an Idempotency-Key unless it has one, the same for every attempt.
+///
+/// Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret, session or cookie, need
+/// a provider (nh_request_add_secret, nh_request_set_password_provider), or the request is NH_SECRET_NEEDS_PROVIDER when it is
+/// used.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_freezable")
+public func nhRequestSetFreezable(_ request: nh_request_ref?, _ freezable: Int32) -> nh_status {
+  changing(request) { $0.isFreezable = freezable != 0 }
+}
+
+/// Sets whether a freezable request is written before its first attempt, so that not even a kill in the middle loses it: 1 for
+/// yes, 0, the default, for no.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_durable")
+public func nhRequestSetDurable(_ request: nh_request_ref?, _ durable: Int32) -> nh_status {
+  changing(request) { $0.freezing.isDurable = durable != 0 }
+}
+
+/// Sets in which queue a freezable request waits: those of one queue are sent one after the other. NULL: that of its URL's origin.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_outbox_queue")
+public func nhRequestSetOutboxQueue(_ request: nh_request_ref?, _ queue: UnsafePointer<CChar>?) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in draft.freezing.queue = try given(queue, "queue") }
+}
+
+/// Sets who gets the outcome of a freezable request, by a name that means the same after a restart (nh_outbox_attach). NULL:
+/// nobody, and the outcome waits to be asked for.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_outbox_handler")
+public func nhRequestSetOutboxHandler(
+  _ request: nh_request_ref?, _ handler: UnsafePointer<CChar>?
+) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in draft.freezing.handler = try given(handler, "handler")
+  }
+}
+
+/// Names who knows the value of a header of a freezable request. The value isn't written: it is asked for when the request is
+/// sent. What the request has as that header's value, if anything, is sent with the first attempt only.
+///
+/// @param header    Its name.
+/// @param prefix    What stands before the secret, such as "Bearer ". NULL for nothing.
+/// @param provider  "env:NAME" for a variable of the environment; other names mean what nh_outbox_provide gives for them.
+/// @return NH_OK; NH_INVALID. A name or prefix that can't be sent is NH_BAD_HEADER when the request is used.
+@_cdecl("nh_request_add_secret")
+public func nhRequestAddSecret(
+  _ request: nh_request_ref?, _ header: UnsafePointer<CChar>?, _ prefix: UnsafePointer<CChar>?,
+  _ provider: UnsafePointer<CChar>?
+) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.freezing.secrets.append(
+      Request.Freezing.Secret(
+        try string(header, "header"), prefix: try given(prefix, "prefix") ?? "",
+        provider: try string(provider, "provider")))
+  }
+}
+
+/// Names who knows the password of nh_request_set_user, in the same way. NULL for nobody.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_password_provider")
+public func nhRequestSetPasswordProvider(
+  _ request: nh_request_ref?, _ provider: UnsafePointer<CChar>?
+) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.freezing.passwordProvider = try given(provider, "provider")
+  }
+}
+
+/// Sets when a freezable request is put aside. 0 everywhere: as it is by default; negative: never.
+///
+/// @param attempts         How often a server may answer that it can't now. Attempts that reach nobody don't count. 25.
+/// @param longest_ms       For how long it is tried at all, in milliseconds. 7 days.
+/// @param key_lifetime_ms  For how long the server knows the Idempotency-Key: a POST or PATCH that may have arrived isn't sent
+///                         again later than that. 24 hours.
+/// @param resends_late     1 to send it again even then.
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_outbox_limits")
+public func nhRequestSetOutboxLimits(
+  _ request: nh_request_ref?, _ attempts: Int32, _ longest_ms: Int64, _ key_lifetime_ms: Int64,
+  _ resends_late: Int32
+) -> nh_status {
+  changing(request) { draft in
+    let standard = Request.Freezing()
+    draft.freezing.attempts =
+      attempts == 0 ? standard.attempts : attempts < 0 ? Int(Int32.max) : Int(attempts)
+    draft.freezing.longest = limit(longest_ms, default: standard.longest)
+    draft.freezing.keyLifetime = limit(key_lifetime_ms, default: standard.keyLifetime)
+    draft.freezing.resendsLate = resends_late != 0
+  }
+}
+
+/// Gives the first request in the outbox after a number, in the order in which they are sent: with 0 the first of all. May wait
+/// for the disk, like all functions whose names begin with nh_outbox.
+///
+/// @param frozen  Gets the handle, of what holds at this moment; NULL after the last one, and on failure. Release it with
+///                nh_frozen_release.
+/// @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
+@_cdecl("nh_outbox_next")
+public func nhOutboxNext(
+  _ cache: nh_cache_ref?, _ after: UInt64, _ frozen: UnsafeMutablePointer<nh_frozen_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(frozen, "frozen")
+    guard let item = try outbox(cache).item(after: after) else { return }
+    try give(FrozenView(item), .frozen, to: result)
+  }
+}
+
+/// Gives the request of a number.
+///
+/// @param frozen  As nh_outbox_next.
+/// @return NH_OK; NH_INVALID, also when there is none; NH_IO; NH_CLOSED; NH_FORKED.
+@_cdecl("nh_outbox_get")
+public func nhOutboxGet(
+  _ cache: nh_cache_ref?, _ id: UInt64, _ frozen: UnsafeMutablePointer<nh_frozen_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(frozen, "frozen")
+    guard let item = try outbox(cache).item(id) else { throw unknown(id) }
+    try give(FrozenView(item), .frozen, to: result)
+  }
+}
+
+/// Gives the answer to a request that has ended: done (NH_FROZEN_DONE), or put aside (NH_FROZEN_DEAD) because of it. It stays until
+/// it is collected or dropped, so that a program that is killed before it made something of it finds it again.
+///
+/// @param response  Gets the handle: status, headers, and up to 1 MiB of the body. NULL on failure. Release it with
+///                  nh_response_release.
+/// @return NH_OK; NH_INVALID, also when there is no such request, it hasn't ended, or there was no answer; NH_IO; NH_CLOSED;
+///         NH_FORKED.
+@_cdecl("nh_outbox_response")
+public func nhOutboxResponse(
+  _ cache: nh_cache_ref?, _ id: UInt64, _ response: UnsafeMutablePointer<nh_response_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(response, "response")
+    guard let outcome = try outbox(cache).outcome(id) else { throw unknown(id) }
+    guard let answer = outcome.response else {
+      throw NuthatchError(.invalid, "request \(id) was put aside without an answer: \(outcome.url)")
+    }
+    try give(ResponseView(answer), .response, to: result)
+  }
+}
+
+/// Gives the answer to a request that is done, and forgets the request: nh_outbox_response and nh_outbox_drop at once. What
+/// was put aside stays.
+///
+/// @param response  As nh_outbox_response. May be NULL.
+/// @return As nh_outbox_response; NH_INVALID for what was put aside.
+@_cdecl("nh_outbox_collect")
+public func nhOutboxCollect(
+  _ cache: nh_cache_ref?, _ id: UInt64, _ response: UnsafeMutablePointer<nh_response_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    response?.pointee = nil
+    let outbox = try outbox(cache)
+    guard let outcome = try outbox.outcome(id), outcome.isDone, let answer = outcome.response else {
+      throw unknown(id)
+    }
+    if let response { try give(ResponseView(answer), .response, to: response) }
+    try outbox.drop(id)
+  }
+}
+
+/// Sends a request that was put aside or that waits as soon as it is its turn, whatever was before: times and attempts count from
+/// now on.
+///
+/// @param id  0 for all of them.
+/// @return How many; 0 when there is none of that number. On failure a negative number, which is -NH_IO, -NH_CLOSED,
+///         -NH_FORKED or -NH_INVALID.
+@_cdecl("nh_outbox_replay")
+public func nhOutboxReplay(_ cache: nh_cache_ref?, _ id: UInt64) -> Int32 {
+  counting { () throws(NuthatchError) in
+    let outbox = try outbox(cache)
+    return id == 0 ? try outbox.replayAll() : try outbox.replay(id) ? 1 : 0
+  }
+}
+
+/// Forgets a request, or its outcome: it is never sent after this.
+///
+/// @return NH_OK; NH_INVALID, also when there is none of that number; NH_CONFLICT while another process is sending it; NH_IO;
+///         NH_CLOSED; NH_FORKED.
+@_cdecl("nh_outbox_drop")
+public func nhOutboxDrop(_ cache: nh_cache_ref?, _ id: UInt64) -> nh_status {
+  answering { () throws(NuthatchError) in
+    guard try outbox(cache).drop(id) else { throw unknown(id) }
+  }
+}
+
+/// Has the outcomes of requests with this handler come as NH_EVENT_OUTCOME, those from before among them, also from other
+/// processes and before a restart. Each comes once for a handle that is open, and again for the next one, until it is
+/// collected or dropped.
+///
+/// @param handler   As in nh_request_set_outbox_handler.
+/// @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
+/// @param user      What the events carry.
+/// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+@_cdecl("nh_outbox_attach")
+public func nhOutboxAttach(
+  _ cache: nh_cache_ref?, _ handler: UnsafePointer<CChar>?, _ callback: nh_callback?,
+  _ user: UnsafeMutableRawPointer?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let view = try find(cache, .cache, as: CacheView.self)
+    let name = try string(handler, "handler")
+    view.listeners.attach(name, Listening(callback, user))
+    view.listen()
+    try view.cache.outbox.attach(name)
+  }
+}
+
+/// They don't come any more.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_outbox_detach")
+public func nhOutboxDetach(_ cache: nh_cache_ref?, _ handler: UnsafePointer<CChar>?) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let view = try find(cache, .cache, as: CacheView.self)
+    let name = try string(handler, "handler")
+    view.cache.outbox.detach(name)
+    view.listeners.attach(name, nil)
+  }
+}
+
+/// Has it asked, by a question (NH_ASK_SECRET) whose message is the provider's name, when a request can't be sent because its
+/// secret isn't known, or because the server has refused it (401, 403). nh_outbox_provide answers it, from any thread; until
+/// then the request and those behind it wait.
+///
+/// @param provider  NULL for any that has no listener of its own.
+/// @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
+/// @param user      What the events carry.
+/// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+@_cdecl("nh_outbox_ask")
+public func nhOutboxAsk(
+  _ cache: nh_cache_ref?, _ provider: UnsafePointer<CChar>?, _ callback: nh_callback?,
+  _ user: UnsafeMutableRawPointer?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let view = try find(cache, .cache, as: CacheView.self)
+    let name = try given(provider, "provider")
+    view.listeners.ask(name, Listening(callback, user))
+    view.listen()
+    try view.cache.outbox.ask(for: name)
+  }
+}
+
+/// Tells what a provider knows, for all handles on the directory in this process. It stays in memory. Queues that wait for it go on.
+///
+/// @param secret  NULL to take it back.
+/// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+@_cdecl("nh_outbox_provide")
+public func nhOutboxProvide(
+  _ cache: nh_cache_ref?, _ provider: UnsafePointer<CChar>?, _ secret: UnsafePointer<CChar>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    try outbox(cache).provide(try string(provider, "provider"), try given(secret, "secret"))
+  }
+}
+
+/// Tells what is known of a request in the outbox, as it was when the handle was made. Set info->struct_size to sizeof *info
+/// before the call.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_frozen_get_info")
+public func nhFrozenGetInfo(
+  _ frozen: nh_frozen_ref?, _ info: UnsafeMutablePointer<nh_frozen_info>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    guard let info else { throw .null("info") }
+    try writeSized(try find(frozen, .frozen, as: FrozenView.self).info, to: info, "info")
+  }
+}
+
+/// Tells of one of its last attempts that didn't end it, from 0 in their order. Set attempt->struct_size to sizeof *attempt
+/// before the call.
+///
+/// @return NH_OK; NH_INVALID, also when `index` is not below history_count.
+@_cdecl("nh_frozen_attempt_at")
+public func nhFrozenAttemptAt(
+  _ frozen: nh_frozen_ref?, _ index: Int32, _ attempt: UnsafeMutablePointer<nh_frozen_attempt>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    guard let attempt else { throw .null("attempt") }
+    let view = try find(frozen, .frozen, as: FrozenView.self)
+    guard let told = view.attempt(Int(index)) else {
+      throw NuthatchError(.invalid, "attempt \(index) of \(view.item.history.count)")
+    }
+    try writeSized(told, to: attempt, "attempt")
+  }
+}
+
+/// Releases what is known of a request, which stays in the outbox.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_frozen_release")
+public func nhFrozenRelease(_ frozen: nh_frozen_ref?) -> nh_status {
+  answering { () throws(NuthatchError) in try remove(frozen, .frozen) }
+}
+
+private func outbox(_ cache: OpaquePointer?) throws(NuthatchError) -> Outbox {
+  try find(cache, .cache, as: CacheView.self).cache.outbox
+}
+
+private func unknown(_ id: UInt64) -> NuthatchError {
+  NuthatchError(.invalid, "there is no request \(id) in the outbox, or it hasn't ended as was asked for")
+}
+
+private func changing(_ handle: OpaquePointer?, _ body: (inout Draft) throws(NuthatchError) -> Void)
+  -> nh_status
+{
+  answering { () throws(NuthatchError) in
+    try find(handle, .request, as: RequestDraft.self).change(body)
+  }
+}
