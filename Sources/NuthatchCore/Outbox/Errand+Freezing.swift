@@ -11,7 +11,7 @@ extension Errand {
   func beginFreezable(_ freezing: FreezingPlan) {
     let desk = shared.outbox
     let plan = plan
-    let isSubmitted = desk.lane.submit {
+    desk.lane.submit {
       let begun = Result { () throws(NuthatchError) -> (id: UInt64, isLive: Bool)? in
         let mustWait = freezing.lacksSecret ? true : try desk.store.isBehind(freezing.queue)
         guard mustWait || freezing.freezing.isDurable, self.ticket.isOpen else { return nil }
@@ -22,7 +22,6 @@ extension Errand {
       }
       if !self.runtime.loop.post({ self.goOn(begun) }) { self.ticket.finish(.failed(.closed)) }
     }
-    if !isSubmitted { fail(.closed) }
   }
 
   private func goOn(_ begun: Result<(id: UInt64, isLive: Bool)?, NuthatchError>) {
@@ -45,7 +44,7 @@ extension Errand {
     freezing.isFreezing = true
     let desk = shared.outbox
     let (plan, id, elapsed) = (plan, freezing.id, elapsed)
-    let isSubmitted = desk.lane.submit {
+    desk.lane.submit {
       let now = desk.store.clock.now()
       let hasReachedNobody =
         OutboxRules.Result.failure(error.code, status: nil, retryAfter: nil).hasReachedNobody
@@ -70,7 +69,6 @@ extension Errand {
       }
       if !isPosted { self.ticket.finish(.failed(.closed)) }
     }
-    if !isSubmitted { fail(.closed) }
     return true
   }
 

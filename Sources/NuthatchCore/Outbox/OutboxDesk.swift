@@ -88,7 +88,8 @@ final class OutboxDesk: @unchecked Sendable {
   /// Something was written, or somebody wants to know of it.
   func look() {
     runtime.loop.post {
-      self.startWatching()
+      // Not after the last close, which has stopped it.
+      if !self.book.withLock({ $0.subscribers.isEmpty }) { self.startWatching() }
       self.sender.look()
     }
   }

@@ -13,20 +13,15 @@ final class OutboxLane: Sendable {
 
   init(_ workers: WorkerPool) { self.workers = workers }
 
-  /// False, and nothing is done, when the workers have been stopped.
-  @discardableResult
-  func submit(_ job: @escaping @Sendable () -> Void) -> Bool {
+  /// Has `job` done. At the end, when the workers have been stopped, whoever submits it does it: locks are to be given back,
+  /// and records that nobody wants removed.
+  func submit(_ job: @escaping @Sendable () -> Void) {
     let mustStart = line.withLock { line in
       line.jobs.append(job)
       defer { line.isRunning = true }
       return !line.isRunning
     }
-    guard mustStart else { return true }
-    guard workers.submit(priority: Priority.most, { self.run() }) else {
-      line.withLock { $0 = Line() }
-      return false
-    }
-    return true
+    if mustStart, !workers.submit(priority: Priority.most, { self.run() }) { run() }
   }
 
   private func run() {

@@ -71,11 +71,17 @@ final class OutboxSender: @unchecked Sendable {
     for ticket in ended { ticket.cancel() }
     // What the end of a ticket has posted comes before this: others may send when nothing is on its way any more. Where the
     // loop has ended, so has everything.
-    let journal = store.journal
     let isPosted = runtime.loop.post {
-      if !self.runtime.loop.post({ journal.releaseLease() }) { journal.releaseLease() }
+      if !self.runtime.loop.post({ self.giveUpLease() }) { self.giveUpLease() }
     }
-    if !isPosted { journal.releaseLease() }
+    if !isPosted { giveUpLease() }
+  }
+
+  /// Behind a look that may be taking it at this moment; not when somebody has begun to send meanwhile.
+  private func giveUpLease() {
+    guard options == nil else { return }
+    hasLease = false
+    lane.submit { self.store.journal.releaseLease() }
   }
 
   /// The network has changed: whatever has reached nobody may be tried at once.
@@ -101,7 +107,7 @@ final class OutboxSender: @unchecked Sendable {
     let flying = Set(flights.values.map(\.id))
     let leases = options != nil
     let (woken, hosts) = (wokenAt, wokenHosts)
-    let isSubmitted = lane.submit {
+    lane.submit {
       let survey = Result { () throws(NuthatchError) in
         try self.store.survey(
           flying: flying, leases: leases,
@@ -117,7 +123,6 @@ final class OutboxSender: @unchecked Sendable {
       }
       self.runtime.loop.post { self.take(survey) }
     }
-    if !isSubmitted { isLooking = false }
   }
 
   private func take(_ surveyed: Result<OutboxStore.Survey?, NuthatchError>) {
@@ -155,7 +160,7 @@ final class OutboxSender: @unchecked Sendable {
         comeBack(in: delay)
         continue
       }
-      guard hasLease, mayTouch(head.entry) else {
+      guard hasLease else {
         comeBack(in: Self.patience)
         continue
       }
@@ -164,6 +169,11 @@ final class OutboxSender: @unchecked Sendable {
         wanted += missing
         // A variable of the environment may be set meanwhile; others are brought.
         if missing.contains(where: { $0.hasPrefix("env:") }) { comeBack(in: 30 * Self.patience) }
+        continue
+      }
+      // Last, because it takes what `begin` gives back.
+      guard mayTouch(head.entry) else {
+        comeBack(in: Self.patience)
         continue
       }
       begin(head.entry)
@@ -200,12 +210,11 @@ final class OutboxSender: @unchecked Sendable {
     let (id, queue) = (entry.id, entry.request.queue)
     flights[queue] = Flight(id: id)
     inFlight.withLock { $0 += 1 }
-    let isSubmitted = lane.submit {
+    lane.submit {
       let begun = Result { () throws(NuthatchError) in try self.store.begin(id) }
       if entry.isLive { self.store.journal.giveBack(id) }
       self.runtime.loop.post { self.send(entry, begun) }
     }
-    if !isSubmitted { end(queue) }
   }
 
   private func send(_ entry: OutboxBook.Entry, _ begun: Result<FrozenRequest?, NuthatchError>) {
@@ -245,7 +254,7 @@ final class OutboxSender: @unchecked Sendable {
   /// Nothing else of the queue is sent before this is on the disk.
   private func record(_ entry: OutboxBook.Entry, _ conclusion: OutboxConclusion) {
     let queue = entry.request.queue
-    let isSubmitted = lane.submit {
+    lane.submit {
       do throws(NuthatchError) {
         switch conclusion {
         case .again(let attempt): try self.store.end(entry.id, attempt)
@@ -262,7 +271,6 @@ final class OutboxSender: @unchecked Sendable {
         }
       }
     }
-    if !isSubmitted { end(queue) }
   }
 
   private func end(_ queue: String) {
