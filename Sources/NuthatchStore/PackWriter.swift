@@ -105,6 +105,30 @@ final class PackWriter {
     return false
   }
 
+  /// Does something with a pack that nobody appends to, and that nobody takes over meanwhile. False when somebody has it;
+  /// what isn't there, nobody has.
+  static func keepingOthersOut<Fault>(
+    _ directory: StoreDirectory, _ number: UInt32, _ body: () throws(Fault) -> Void
+  ) throws(Fault) -> Bool {
+    let system = directory.system
+    let fd: Int32
+    do throws(SystemFault) {
+      fd = try directory.openFile(directory.packs, PackName.of(number), O_RDWR).0
+    } catch {
+      guard error.number == ENOENT || error.number == ELOOP || error.number == EINVAL else { return false }
+      try body()
+      return true
+    }
+    defer { system.close(fd) }
+    // A child that is forked off meanwhile must not keep it, should this process be killed.
+    guard nhs_close_in_child(fd) == 0 else { return false }
+    defer { nhs_keep_in_child(fd) }
+    guard (try? system.tryLock(fd, 0, .exclusive)) ?? false else { return false }
+    defer { system.unlock(fd, 0) }
+    try body()
+    return true
+  }
+
   private static func reserve(_ system: any SystemCalls, _ fd: Int32, _ offset: Int, _ length: Int)
     throws(SystemFault)
   {

@@ -77,7 +77,12 @@ extension SharedStore {
       // A pack can be dropped by somebody's `clear` between writing to it and publishing; then the next one takes it.
       for _ in 0..<3 {
         let writer = try writer(family, keyLength: key.count, payloadLength: header.payloadLength)
-        if header.sequence == 0, let index { header.sequence = index.takeSequence() }
+        // Held before anybody knows of the record: once it is published, its pack may be dropped at any moment.
+        guard let pin = shelf.pin(writer.header.number) else {
+          appenders[family.place].writer = nil
+          continue
+        }
+        if header.sequence == 0, let index = currentForReading() { header.sequence = index.takeSequence() }
         let written = try doing("writing a record") { () throws(SystemFault) in
           try key.withBytes { (bytes) throws(SystemFault) in try writer.append(header, key: bytes, parts) }
         }
@@ -91,18 +96,19 @@ extension SharedStore {
           throw error
         }
         switch outcome {
-        case .published: return shelf.pin(location.pack).flatMap { Lease($0, header, at: location.offset) }
+        case .published: return Lease(pin, header, at: location.offset)
         case .unwanted: return nil
         case .packIsGone:
           if case .moved = replacing { return nil }
           appenders[family.place].writer = nil
         }
       }
-      throw StoreFault(.io, "packs vanish while they are written")
+      throw StoreFault(.io, "packs can't be mapped, or vanish while they are written")
     }
   }
 
-  private enum Outcome {
+  /// What became of a record that was written.
+  enum Outcome {
     case published
     /// The record that is there stays.
     case unwanted

@@ -60,11 +60,12 @@ extension SharedStore {
       try familyLocks[family.place].with { () throws(StoreFault) in try seal(family) }
     }
     try locks.droppingInTurn { () throws(StoreFault) in
+      var spared: Set<UInt32> = []
       for _ in 0..<1_000_000 {
         guard let index, usage(index).total > bytes,
-          let victim = victim(index, bulkFirst: true, onlyBulk: false, [])
+          let victim = victim(index, bulkFirst: true, onlyBulk: false, spared)
         else { return }
-        _ = try drop(victim, index, keepsVisited: false)
+        if try !drop(victim, index, keepsVisited: false) { spared.insert(victim.number) }
       }
     }
   }
@@ -86,10 +87,21 @@ extension SharedStore {
     shelf.drop { _ in true }
   }
 
-  /// Drops one pack. False when it has got a second chance.
+  /// Drops one pack. False when it has got a second chance, or somebody has begun to append to it.
   private func drop(_ entry: PackEntry, _ index: Index, keepsVisited: Bool) throws(StoreFault) -> Bool {
+    var isGone = false
+    // Who took it over meanwhile would lose what was kept a moment ago, and leave it in the index.
+    let isFree = try PackWriter.keepingOthersOut(directory, entry.number) { () throws(StoreFault) in
+      guard let now = index.packs.first(where: { $0.number == entry.number }) else { return }
+      isGone = try dropLocked(now, index, keepsVisited: keepsVisited)
+    }
+    return isFree && isGone
+  }
+
+  private func dropLocked(_ entry: PackEntry, _ index: Index, keepsVisited: Bool) throws(StoreFault) -> Bool {
     var records: [(hash: KeyHash, offset: Int)] = []
-    if let pin = shelf.pin(entry.number), var scan = try? PackScan(pin.pack, directory, upTo: entry.used) {
+    let pin = shelf.pin(entry.number)
+    if let pin, var scan = try? PackScan(pin.pack, directory, upTo: entry.used) {
       var budget = keepsVisited ? entry.used / 2 : 0
       while let record = scan.next() {
         guard !record.isRetired else { continue }
@@ -123,6 +135,8 @@ extension SharedStore {
       {}
     }
     try changing { (index) throws(StoreFault) in
+      // Nobody knows what was in a pack that can't be read, or was removed by somebody who then was killed.
+      if pin == nil { index.giveUp(packs: [entry.number]) }
       if let now = index.packs.first(where: { $0.number == entry.number }) { index.drop(now) }
       forgetDropped(index)
     }

@@ -113,71 +113,117 @@ extension SharedStore {
   func appendLarge(
     _ header: RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer], replacing: Replaceable
   ) throws(StoreFault) -> Lease? {
-    guard let index,
+    var header = header
+    if header.sequence == 0, let index = currentForReading() { header.sequence = index.takeSequence() }
+    // Somebody's `clear` may remove the pack before it is published; then it is made once more.
+    for _ in 0..<3 {
+      let pack = try writeLarge(header, key, parts)
+      do throws(StoreFault) {
+        // Held before anybody knows of the record: once it is published, its pack may be dropped at any moment.
+        if let pin = shelf.pin(pack.number) {
+          switch try publishLarge(header, pack, replacing: replacing) {
+          case .published: return Lease(pin, header, at: PackHeader.size)
+          case .unwanted:
+            discard(pack)
+            return nil
+          case .packIsGone: break
+          }
+        }
+      } catch {
+        discard(pack)
+        throw error
+      }
+      discard(pack)
+    }
+    throw StoreFault(.io, "packs can't be mapped, or vanish while they are written")
+  }
+
+  /// Removes a pack that nobody knows of. Should that fail, then there is a record more than anybody was promised.
+  private func discard(_ pack: PackHeader) {
+    do { try system.unlink(directory.packs, PackName.of(pack.number)) } catch {}
+    shelf.drop { $0 == pack.number }
+  }
+
+  /// Makes the pack of a large record, which nobody knows of yet.
+  private func writeLarge(
+    _ header: RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer]
+  ) throws(StoreFault) -> PackHeader {
+    guard
       let extent = RecordHeader.extent(
         at: PackHeader.size, keyLength: key.count, payloadLength: header.payloadLength)
     else { throw StoreFault(.tooLarge, "the record is too large") }
-    var header = header
-    if header.sequence == 0 { header.sequence = index.takeSequence() }
-    let pack = PackHeader(
-      family: header.kind.family, number: index.takePackNumber(), capacity: (extent.end + 4095) & ~4095,
-      salt: .random(in: .min ... .max))
-    let (temporary, name) = (PackName.of(pack.number, "tmp"), PackName.of(pack.number))
-    try doing("writing a large record") { () throws(SystemFault) in
-      let (fd, _) = try directory.openFile(directory.packs, temporary, O_RDWR | O_CREAT | O_EXCL)
-      defer { system.close(fd) }
-      do throws(SystemFault) {
-        do throws(SystemFault) { try system.reserve(fd, 0, Int64(pack.capacity)) } catch
-          where error.number == EOPNOTSUPP
-        {
-          try system.resize(fd, Int64(pack.capacity))
-        }
-        var head = [UInt8](repeating: 0, count: extent.payload - PackHeader.size)
-        head.withUnsafeMutableBytes { bytes in
-          key.withUnsafeBytes { header.encode(into: bytes, key: $0, at: PackHeader.size, salt: pack.salt) }
-        }
-        try system.write(pack.encoded, to: fd, at: 0)
-        try system.write(head, to: fd, at: Int64(PackHeader.size))
-        try system.writeAll(fd, parts, Int64(extent.payload))
-        try system.rename(directory.packs, temporary, name, replaces: false)
-      } catch {
-        do { try system.unlink(directory.packs, temporary) } catch {}
-        throw error
+    for _ in 0..<100 {
+      // By the index in use: one that was replaced gives numbers that the new one gives, too.
+      let number = try changing { (index) throws(StoreFault) in index.takePackNumber() }
+      let pack = PackHeader(
+        family: header.kind.family, number: number, capacity: (extent.end + 4095) & ~4095,
+        salt: .random(in: .min ... .max))
+      var head = [UInt8](repeating: 0, count: extent.payload - PackHeader.size)
+      head.withUnsafeMutableBytes { bytes in
+        key.withUnsafeBytes { header.encode(into: bytes, key: $0, at: PackHeader.size, salt: pack.salt) }
       }
+      let isMade = try doing("writing a large record") { () throws(SystemFault) in
+        try makeLarge(pack, head, parts, at: extent.payload)
+      }
+      if isMade { return pack }
     }
-    let location = Location(pack: pack.number, offset: PackHeader.size)
-    do throws(StoreFault) {
-      if try publishLarge(header, pack, location, end: extent.end, replacing: replacing) {
-        return shelf.pin(pack.number).flatMap { Lease($0, header, at: location.offset) }
+    throw StoreFault(.io, "no number of a pack is free")
+  }
+
+  /// False when there is a pack of this number.
+  private func makeLarge(
+    _ pack: PackHeader, _ head: [UInt8], _ parts: [UnsafeRawBufferPointer], at payload: Int
+  ) throws(SystemFault) -> Bool {
+    let (temporary, name) = (PackName.of(pack.number, "tmp"), PackName.of(pack.number))
+    let fd: Int32
+    do {
+      (fd, _) = try directory.openFile(directory.packs, temporary, O_RDWR | O_CREAT | O_EXCL)
+    } catch  where error.number == EEXIST {
+      return false
+    }
+    defer { system.close(fd) }
+    do throws(SystemFault) {
+      do throws(SystemFault) { try system.reserve(fd, 0, Int64(pack.capacity)) } catch
+        where error.number == EOPNOTSUPP
+      {
+        try system.resize(fd, Int64(pack.capacity))
       }
-      try doing("removing a large record") { () throws(SystemFault) in
-        try system.unlink(directory.packs, name)
-      }
-      return nil
+      try system.write(pack.encoded, to: fd, at: 0)
+      try system.write(head, to: fd, at: Int64(PackHeader.size))
+      try system.writeAll(fd, parts, Int64(payload))
+      try system.rename(directory.packs, temporary, name, replaces: false)
+      return true
     } catch {
-      do { try system.unlink(directory.packs, name) } catch {}
+      do { try system.unlink(directory.packs, temporary) } catch {}
+      if error.number == EEXIST { return false }
       throw error
     }
   }
 
-  /// False when the record that is there stays.
   private func publishLarge(
-    _ header: RecordHeader, _ pack: PackHeader, _ location: Location, end: Int, replacing: Replaceable
-  ) throws(StoreFault) -> Bool {
+    _ header: RecordHeader, _ pack: PackHeader, replacing: Replaceable
+  ) throws(StoreFault) -> Outcome {
+    let location = Location(pack: pack.number, offset: PackHeader.size)
     var old: Slot?
-    let isPublished = try changing { (index) throws(StoreFault) -> Bool in
-      if case .earlier = replacing, !isLatest(header, index) { return false }
-      var index = try register(index, pack, .sealed, used: end)
+    let outcome = try changing { (index) throws(StoreFault) -> Outcome in
+      let isThere = try doing("looking at a large record") { () throws(SystemFault) in
+        try directory.isThere(directory.packs, PackName.of(pack.number))
+      }
+      guard isThere else { return .packIsGone }
+      if case .earlier = replacing, !isLatest(header, index) { return .unwanted }
+      let extent = RecordHeader.extent(
+        at: location.offset, keyLength: header.keyLength, payloadLength: header.payloadLength)
+      var index = try register(index, pack, .sealed, used: extent?.end ?? pack.capacity)
       for _ in 0..<8 {
         if case .done(let replaced) = index.insert(header.hash, header.kind, location) {
           old = replaced
-          return true
+          return .published
         }
         index = try grown(index)
       }
       throw StoreFault(.io, "the index has no room")
     }
     if let old, old.location != location { retire(old.location, header.hash) }
-    return isPublished
+    return outcome
   }
 }

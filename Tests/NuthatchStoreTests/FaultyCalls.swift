@@ -4,7 +4,7 @@ import Synchronization
 @testable import NuthatchStore
 
 /// Linux's system calls, of which the one that is next after `grace` others fails, once or from then on.
-final class FaultyCalls: SystemCalls {
+final class FaultyCalls: SystemCalls, @unchecked Sendable {
   enum Failure {
     case number(Int32)
     /// Writes and reads stop half-way; other calls succeed.
@@ -27,6 +27,16 @@ final class FaultyCalls: SystemCalls {
     self.failure = failure
     self.isLasting = isLasting
     self.grace = Atomic(grace ?? .max)
+  }
+
+  // Guards what follows.
+  private let hooks = Lock()
+  private var unlocks = 0
+  private var afterUnlock: (@Sendable () -> Void)?
+
+  /// Does something once, when so many unlockings have been done.
+  func interfere(at count: Int, _ body: @escaping @Sendable () -> Void) {
+    hooks.with { (unlocks, afterUnlock) = (count, body) }
   }
 
   func arm(after count: Int) { grace.store(count, ordering: .relaxed) }
@@ -146,5 +156,12 @@ final class FaultyCalls: SystemCalls {
     try attempt()
     return try linux.tryLock(fd, byte, kind)
   }
-  func unlock(_ fd: Int32, _ byte: Int64) { linux.unlock(fd, byte) }
+  func unlock(_ fd: Int32, _ byte: Int64) {
+    linux.unlock(fd, byte)
+    let hook: (@Sendable () -> Void)? = hooks.with {
+      unlocks -= 1
+      return unlocks == 0 ? afterUnlock : nil
+    }
+    hook?()
+  }
 }

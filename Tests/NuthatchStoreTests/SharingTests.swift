@@ -73,6 +73,70 @@ import Testing
     for user in [own, other] { user.finish() }
   }
 
+  @Test(
+    "gives who keeps a record its lease, whatever another one drops meanwhile",
+    arguments: [500, 700_000], [true, false])
+  func overtaken(_ size: Int, _ clears: Bool) throws {
+    // At least two unlockings a record: making the pack, and publishing.
+    for count in 1...5 {
+      let folder = try Folder()
+      let calls = FaultyCalls(.short)
+      func user(_ calls: any SystemCalls) throws -> SharedStore {
+        var options = Store.Options()
+        options.diskBytes = 8 << 20
+        return try SharedStore(try StoreDirectory(folder.path, trusts: false, calls), options)
+      }
+      let (own, other) = (try user(calls), try user(LinuxCalls()))
+      let wasThere = Counter()
+      calls.interfere(at: count) {
+        wasThere.add()
+        do { try clears ? other.clear() : other.trim(to: 0) } catch { Issue.record(error) }
+      }
+      for number in 0..<8 {
+        let key = Self.key("\(number)")
+        let bytes = content(UInt64(number), size)
+        let lease = try bytes.withBytes { (bytes) throws(StoreFault) in
+          try own.commit(key, PayloadShape(), [bytes])
+        }
+        #expect(lease.copied() == bytes, "at \(count)")
+      }
+      #expect(wasThere.count == 1)
+      #expect(own.lookup(Self.key("7"))?.copied() == content(7, size), "at \(count)")
+      #expect(other.lookup(Self.key("7"))?.copied() == content(7, size), "at \(count)")
+      #expect(try other.verify().isClean, "at \(count)")
+      #expect(own.statistics().packs == folder.files().count, "at \(count)")
+      for user in [own, other] { user.finish() }
+    }
+  }
+
+  @Test("has no pack dropped that somebody begins to append to")
+  func adopted() throws {
+    for count in 1...4 {
+      let folder = try Folder()
+      let calls = FaultyCalls(.short)
+      func user(_ calls: any SystemCalls) throws -> SharedStore {
+        try SharedStore(try StoreDirectory(folder.path, trusts: false, calls), Store.Options())
+      }
+      let (own, other) = (try user(calls), try user(LinuxCalls()))
+      let left = try user(LinuxCalls())
+      try keep("left", left)
+      left.finish()
+      calls.interfere(at: count) {
+        do { try keep("late", other) } catch { Issue.record(error) }
+      }
+      try own.trim(to: 0)
+      if other.statistics().commits == 1 {
+        #expect(has("late", other) || own.statistics().droppedPacks == 1, "at \(count)")
+      }
+      let statistics = own.statistics()
+      #expect(statistics.meta == (try own.verify()).intact, "at \(count)")
+      #expect(statistics.packs == folder.files().count, "at \(count)")
+      #expect(has("late", own) == has("late", other), "at \(count)")
+      if count == 1 { #expect(has("late", own)) }
+      for user in [own, other] { user.finish() }
+    }
+  }
+
   @Test("stays one when its index is deleted")
   func index() throws { try isOne(deleting: ["index"]) }
 

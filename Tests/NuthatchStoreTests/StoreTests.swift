@@ -103,6 +103,19 @@ import Testing
     }
   }
 
+  @Test("takes another number for a pack when there is one of that name", arguments: [100, 700_000])
+  func numbers(_ size: Int) throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 8 << 20))
+    for name in ["00000001.pack", "00000002.tmp"] {
+      _ = FileManager.default.createFile(atPath: folder.path + "/packs/" + name, contents: Data([1, 2, 3]))
+    }
+    let key = RecordKey(.body, "k")
+    try store.commit(key, content(1, size))
+    #expect(try store.bytes(key) == content(1, size))
+    #expect(folder.files() == ["00000001.pack", "00000002.tmp", "00000003.pack"])
+    #expect(try folder.read("packs/00000001.pack") == [1, 2, 3])
+  }
+
   @Test("is one for every path and every opening of a directory in a process")
   func shared() throws {
     let link = folder.path + "-link"

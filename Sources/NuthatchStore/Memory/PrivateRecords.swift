@@ -14,7 +14,8 @@ extension SharedStore {
       throw StoreFault(.outOfMemory, "no memory for the record")
     }
     let entry = MemoryEntry(
-      .record, key, payload, payload.bytes, shape, sequence: index?.takeSequence() ?? 0, privateBytes: length)
+      .record, key, payload, payload.bytes, shape, sequence: currentForReading()?.takeSequence() ?? 0,
+      privateBytes: length)
     guard remember(entry) else { return nil }
     // Not by way of the table, from which it may be gone again.
     return MemoryPin(entry).lease
