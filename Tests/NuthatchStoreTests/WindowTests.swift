@@ -93,6 +93,80 @@ import Testing
     Issue.record("there is no end of system calls")
   }
 
+  @Test("are written without it, whatever fails for good", arguments: [EIO, ENOSPC, EINVAL, ENOMEM, EMFILE])
+  func failingForGood(_ number: Int32) throws {
+    for grace in 0..<40 {
+      let folder = try Folder()
+      let system = FaultyCalls(.number(number), isLasting: true)
+      let store = try Store.open(folder.path, .init(diskBytes: Self.limit), system)
+      let begun = try Self.begin(store)
+      system.arm(after: grace)
+      var kept: Set<Int> = []
+      for number in begun..<begun + 12 {
+        if (try? store.commit(Self.key(number), content(UInt64(number), Self.size))) != nil {
+          kept.insert(number)
+        }
+      }
+      system.disarm()
+      let note: Comment = "call \(grace) of \(number)"
+      let isOver = system.failures == 0
+      // A record that was kept is there at once, and one that couldn't be kept can be kept now.
+      for number in begun..<begun + 12 where !kept.contains(number) {
+        #expect(try store.bytes(Self.key(number)) == nil, note)
+        try store.commit(Self.key(number), content(UInt64(number), Self.size))
+      }
+      try Self.check(store, 0..<begun + 12, note)
+      #expect(try store.verify().damaged == 0, note)
+      store.close()
+      if isOver { return }
+    }
+    Issue.record("there is no end of system calls")
+  }
+
+  @Test("are closed under the writer's feet, by threads that want memory, while others hold what was written")
+  func threads() throws {
+    let folder = try Folder()
+    let wrong = Counter()
+    let store = try Store.open(folder.path, .init(diskBytes: 64 << 20))
+    // Held across everything, also across closing.
+    let held = try (0..<50).map { number in
+      (number, try store.commit(Self.key(number), content(UInt64(number), Self.size)))
+    }
+    DispatchQueue.concurrentPerform(iterations: 5) { thread in
+      do {
+        let own = try Store.open(folder.path)
+        var leases: [(Int, Lease)] = []
+        for step in 0..<250 {
+          switch thread {
+          case 0, 1:
+            let number = (thread + 1) * 1000 + step % 90
+            leases.append((number, try own.commit(Self.key(number), content(UInt64(number), 30_000))))
+            if leases.count > 20 { leases.removeFirst() }
+          case 2:
+            if step % 10 == 0 { try own.relieve(.critical) } else { try own.leavePages() }
+          case 3:
+            let number = (step % 2 + 1) * 1000 + step % 90
+            if let lease = try own.lookup(Self.key(number)) { leases.append((number, lease)) }
+            if step % 100 == 99 { try own.trim(to: 8 << 20) }
+          default:
+            // Somebody else's face: closing it ends nothing of the others.
+            let other = try Store.open(folder.path)
+            _ = try other.lookup(Self.key(1000 + step % 90))
+            other.close()
+          }
+        }
+        own.close()
+        for (number, lease) in leases where lease.copied() != content(UInt64(number), 30_000) { wrong.add() }
+      } catch {
+        wrong.add()
+      }
+    }
+    store.close()
+    for (number, lease) in held where lease.copied() != content(UInt64(number), Self.size) { wrong.add() }
+    #expect(wrong.count == 0)
+    #expect(try Store.open(folder.path).verify().damaged == 0)
+  }
+
   @Test("give back what nobody wrote to, and go on where they ended")
   func closed() throws {
     let folder = try Folder()

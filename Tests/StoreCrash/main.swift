@@ -1,5 +1,5 @@
 // A process that uses a store until somebody kills it: `nuthatch-storecrash write DIRECTORY ORDINAL SEED`,
-// `nuthatch-storecrash fork DIRECTORY`, or what Memory.swift and Script.swift do. Ends with status 3 when it reads wrong bytes, 4 when
+// `nuthatch-storecrash fork DIRECTORY`, or what Memory.swift, Script.swift, Mix.swift and Steps.swift do. Ends with status 3 when it reads wrong bytes, 4 when
 // a call fails.
 
 import Glibc
@@ -105,7 +105,10 @@ func forkAndDie(_ path: String) throws {
 signal(SIGPIPE, SIG_DFL)
 let arguments = CommandLine.arguments
 do {
-  if arguments.count == 5, let ordinal = UInt64(arguments[3]), let seed = UInt64(arguments[4]) {
+  if arguments.count == 5, arguments[1] == "steps", let count = Int(arguments[4]) {
+    try killAfterSteps(arguments[2], arguments[3], count)
+  } else if arguments.count == 5, let ordinal = UInt64(arguments[3]), let seed = UInt64(arguments[4]) {
+    if arguments[1] == "mix" { try mixForEver(arguments[2], ordinal, seed) }
     try writeForEver(arguments[2], ordinal, seed)
   } else if arguments.count == 3 {
     switch arguments[1] {
