@@ -18,6 +18,15 @@ enum FileSystems {
     }
   }
 
+  /// Whether a page that was written can be written again without any more room: not where every change goes to a new place
+  /// (btrfs, bcachefs), nor where nobody knows what lies below (overlayfs).
+  static func writesInPlace(_ magic: UInt32) -> Bool {
+    switch magic {
+    case 0xEF53, 0x5846_5342, 0x0102_1994: true
+    default: false
+    }
+  }
+
   /// Whether large pieces of a file get large pages in memory here, and what was reserved can be written through a mapping
   /// without any more room: ext4 and XFS.
   static func givesLargePages(_ magic: UInt32, kernel: UInt32 = nhs_kernel_version()) -> Bool {

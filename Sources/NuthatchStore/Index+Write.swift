@@ -20,9 +20,26 @@ extension Index {
   /// Whether so many slots are taken that searches become long.
   var isCrowded: Bool { counters.occupied > slotCount / 4 * 3 }
 
-  /// Finishes what a writer began that was killed in the middle.
-  func finishPending() {
-    if nhs_load32_acquire(base + IndexLayout.pendingState) == 1 { applyPending() }
+  /// Finishes what a writer began that was killed in the middle. False when nothing can be written now.
+  func finishPending() -> Bool {
+    guard canWriteHead else { return false }
+    guard nhs_load32_acquire(base + IndexLayout.pendingState) == 1 else { return true }
+    if let place = Int(exactly: nhs_load64(base + IndexLayout.pendingSlot)), place < slotCount,
+      !canWrite(place)
+    {
+      return false
+    }
+    if let place = Int(exactly: nhs_load64(base + IndexLayout.pendingEntry)), !canWriteEntry(place) {
+      return false
+    }
+    applyPending()
+    return true
+  }
+
+  private var canWriteHead: Bool { canWrite(base, IndexLayout.tableStart) }
+
+  private func canWriteEntry(_ place: Int) -> Bool {
+    place >= packCapacity || canWrite(entry(place), IndexLayout.entrySize)
   }
 
   /// Puts a record in, in place of the one with its hash, together with how much of its pack is used.
@@ -61,10 +78,9 @@ extension Index {
     if extendsChain { counters.occupied &+= 1 }
     if let kind = old?.kind { counters[kind] &-= 1 }
     counters[kind] &+= 1
-    change(
-      free, to: Slot(hash: hash, location: location, flags: Slot.flags(kind, session: session)), counters,
-      used: used)
-    return .done(replaced: old)
+    let slot = Slot(hash: hash, location: location, flags: Slot.flags(kind, session: session))
+    // Should there be no room to write it, then there is none for a larger index, and that is an error.
+    return change(free, to: slot, counters, used: used) ? .done(replaced: old) : .full
   }
 
   /// Puts a record whose hash isn't there into an index that nobody else knows yet. Where; nil when there is no room.
@@ -109,11 +125,11 @@ extension Index {
     return nil
   }
 
-  /// Takes out whatever a slot says.
+  /// Takes out whatever a slot says. If it can't be written it stays, and names a record that is retired.
   func giveUp(_ place: Int, _ slot: Slot) {
     var counters = counters
     if let kind = slot.kind { counters[kind] &-= 1 }
-    change(place, to: .empty, counters, used: nil)
+    _ = change(place, to: .empty, counters, used: nil)
   }
 
   /// A slot as the only writer sees it: an odd version is one that nobody will finish.
@@ -122,6 +138,7 @@ extension Index {
     let version = nhs_load32(at + 16)
     if version & 1 != 0 {
       // Not ours to finish: no change is pending. Damage, then.
+      guard canWrite(place) else { return .empty }
       store(place, .empty)
     }
     return Slot(
@@ -131,8 +148,11 @@ extension Index {
   }
 
   /// Writes down what is going to be, does it, and crosses it out. A kill at any point leaves the old or the new state.
-  private func change(_ place: Int, to slot: Slot, _ counters: IndexCounters, used: (place: Int, bytes: Int)?)
-  {
+  /// False when it can't be written now.
+  private func change(
+    _ place: Int, to slot: Slot, _ counters: IndexCounters, used: (place: Int, bytes: Int)?
+  ) -> Bool {
+    guard canWrite(place), canWriteHead, used.map({ canWriteEntry($0.place) }) ?? true else { return false }
     let image = base + IndexLayout.pendingImage
     nhs_store64(base + IndexLayout.pendingSlot, UInt64(place))
     nhs_store64(image, slot.hash.low)
@@ -149,6 +169,7 @@ extension Index {
     nhs_store64(base + IndexLayout.pendingUsed, UInt64(used?.bytes ?? 0))
     nhs_store32_release(base + IndexLayout.pendingState, 1)
     applyPending()
+    return true
   }
 
   private func applyPending() {
@@ -214,6 +235,7 @@ extension Index {
   func add(pack number: UInt32, _ family: Family, _ state: PackEntry.State, used: Int, capacity: Int) -> Int?
   {
     for place in 0..<packCapacity where nhs_load32(entry(place)) == 0 {
+      guard canWriteEntry(place) else { return nil }
       let at = entry(place)
       nhs_store64(at + 8, UInt64(used))
       nhs_store64(at + 16, UInt64(capacity))
@@ -225,17 +247,22 @@ extension Index {
   }
 
   func set(_ place: Int, _ family: Family, _ state: PackEntry.State) {
+    guard canWriteEntry(place) else { return }
     nhs_store32(entry(place) + 4, UInt32(family.rawValue) | UInt32(state.rawValue) << 16)
   }
 
-  func set(_ place: Int, used: Int) { nhs_store64(entry(place) + 8, UInt64(used)) }
+  func set(_ place: Int, used: Int) {
+    if canWriteEntry(place) { nhs_store64(entry(place) + 8, UInt64(used)) }
+  }
 
   func drop(_ entry: PackEntry) {
+    guard canWriteEntry(entry.place), canWriteHead else { return }
     nhs_store32_release(self.entry(entry.place), 0)
     _ = nhs_add32(base + IndexLayout.drops, 1)
   }
 
-  func takeSequence() -> UInt64 { nhs_add64(base + IndexLayout.nextSequence, 1) }
+  /// 0 when none can be taken now.
+  func takeSequence() -> UInt64 { canWriteHead ? nhs_add64(base + IndexLayout.nextSequence, 1) : 0 }
 
   /// Never 0 and never all ones, which mean something else in a slot.
   func takePackNumber() -> UInt32 {
@@ -257,7 +284,7 @@ extension Index {
   /// From now on every payload is checked once more.
   func beginSession() {
     let next = session + 1
-    if next > 0xFFF {
+    if next > 0xFFF, canWrite(slots, slotCount * IndexLayout.slotSize) {
       // The numbers begin again, so that old notes would be taken for new ones.
       for place in 0..<slotCount {
         let at = slots + place * IndexLayout.slotSize + 28
@@ -271,5 +298,5 @@ extension Index {
   func set(session: UInt32) { nhs_store32(base + IndexLayout.session, session) }
 
   /// Tells everyone who has this index mapped to look for the new one.
-  func markReplaced() { nhs_store32_release(base + IndexLayout.isReplaced, 1) }
+  func markReplaced() { if canWriteHead { nhs_store32_release(base + IndexLayout.isReplaced, 1) } }
 }

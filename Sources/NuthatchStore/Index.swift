@@ -6,8 +6,9 @@ import Glibc
 /// Sizes are taken from the file once, when it has been checked; after that nothing read from the mapping is ever used
 /// as an address or a size without a check, since any process can write there.
 final class Index: @unchecked Sendable {
-  let system: any SystemCalls
-  let fd: Int32
+  private let directory: StoreDirectory
+  private let system: any SystemCalls
+  private let fd: Int32
   let base: UnsafeMutableRawPointer
   let length: Int
   let slotCount: Int
@@ -15,10 +16,11 @@ final class Index: @unchecked Sendable {
   let slots: UnsafeMutableRawPointer
 
   private init(
-    _ system: any SystemCalls, fd: Int32, base: UnsafeMutableRawPointer, length: Int, slotCount: Int,
+    _ directory: StoreDirectory, fd: Int32, base: UnsafeMutableRawPointer, length: Int, slotCount: Int,
     packCapacity: Int, slotStart: Int
   ) {
-    self.system = system
+    self.directory = directory
+    system = directory.system
     self.fd = fd
     self.base = base
     self.length = length
@@ -58,7 +60,7 @@ final class Index: @unchecked Sendable {
       }
       let base = try system.map(fd, sizes.file, isWritable: true)
       return Index(
-        system, fd: fd, base: base, length: sizes.file, slotCount: sizes.slotCount,
+        directory, fd: fd, base: base, length: sizes.file, slotCount: sizes.slotCount,
         packCapacity: sizes.packCapacity, slotStart: sizes.slots)
     } catch {
       system.close(fd)
@@ -91,12 +93,17 @@ final class Index: @unchecked Sendable {
     guard let sizes = IndexLayout.sizes(slots: slots, packs: packs) else { throw SystemFault(EFBIG) }
     do { try system.unlink(directory.root, "index.new") } catch  where error.number == ENOENT {}
     let (fd, _) = try directory.openFile(directory.root, "index.new", O_RDWR | O_CREAT | O_EXCL)
-    do {
+    do throws(SystemFault) {
       try system.resize(fd, Int64(sizes.file))
       try fill(system, fd, sizes.file)
       let base = try system.map(fd, sizes.file, isWritable: true)
-      // Much faster than a page at a time. Not essential: all of it has been written.
-      do { try system.populate(base, sizes.file) } catch {}
+      // Much faster than a page at a time. Not essential where all of it has been written in place.
+      do throws(SystemFault) { try system.populate(base, sizes.file) } catch {
+        if !directory.canWrite(base, sizes.file) {
+          system.unmap(base, sizes.file)
+          throw SystemFault(ENOSPC)
+        }
+      }
       let header = UnsafeMutableRawBufferPointer(start: base, count: IndexLayout.tableStart)
       header.store(IndexLayout.magic, at: 0)
       header.store(IndexLayout.version, at: 8)
@@ -111,7 +118,7 @@ final class Index: @unchecked Sendable {
       header.store(UInt64(1), at: IndexLayout.nextSequence)
       header.store(UInt64(1), at: IndexLayout.nextPack)
       return Index(
-        system, fd: fd, base: base, length: sizes.file, slotCount: slots, packCapacity: packs,
+        directory, fd: fd, base: base, length: sizes.file, slotCount: slots, packCapacity: packs,
         slotStart: sizes.slots)
     } catch {
       system.close(fd)
@@ -133,6 +140,14 @@ extension Index {
       done += written
     }
   }
+
+  /// Whether a slot can be written now.
+  @inline(__always)
+  func canWrite(_ place: Int) -> Bool {
+    directory.writesInPlace || canWrite(slots + place * IndexLayout.slotSize, IndexLayout.slotSize)
+  }
+
+  func canWrite(_ at: UnsafeMutableRawPointer, _ length: Int) -> Bool { directory.canWrite(at, length) }
 
   /// Whether another index has taken this one's place: seen by readers once the one who replaced it said so.
   @inline(__always)
@@ -218,7 +233,7 @@ extension Index {
   /// Sets the visited bit, unless it is set.
   @inline(__always)
   func visit(_ found: Found) {
-    if found.slot.flags & Slot.visited == 0 {
+    if found.slot.flags & Slot.visited == 0, canWrite(found.place) {
       nhs_or32(slots + found.place * IndexLayout.slotSize + 28, Slot.visited)
     }
   }
@@ -227,7 +242,7 @@ extension Index {
   func unvisit(_ place: Int) {
     let at = slots + place * IndexLayout.slotSize + 28
     let flags = nhs_load32(at)
-    _ = nhs_swap32(at, flags, flags & ~Slot.visited)
+    if canWrite(place) { _ = nhs_swap32(at, flags, flags & ~Slot.visited) }
   }
 
   /// Notes that the payload's checksum holds. The flags change with the slot, so that the note can't reach another one.
@@ -235,7 +250,7 @@ extension Index {
     let at = slots + found.place * IndexLayout.slotSize + 28
     let flags = nhs_load32(at)
     // Another reader may have set the visited bit since; anything else means that the slot holds another record now.
-    guard flags & ~Slot.visited == found.slot.flags & ~Slot.visited else { return }
+    guard flags & ~Slot.visited == found.slot.flags & ~Slot.visited, canWrite(found.place) else { return }
     _ = nhs_swap32(at, flags, flags & ~0xFFF0 | session << 4)
   }
 }

@@ -8,12 +8,14 @@ final class LockFile: @unchecked Sendable {
   private static let size = 64
 
   let fd: Int32
+  private let directory: StoreDirectory
   private let system: any SystemCalls
   private let epoch = nhs_fork_epoch()
   private let base: UnsafeMutableRawPointer
 
   /// Opens it, and makes it when it isn't there.
   init(_ directory: StoreDirectory) throws(StoreFault) {
+    self.directory = directory
     system = directory.system
     do throws(SystemFault) {
       (fd, base) = try Self.open(directory)
@@ -33,8 +35,13 @@ final class LockFile: @unchecked Sendable {
     for _ in 0..<8 {
       let (fd, status) = try directory.openFile(directory.root, "lock", O_RDWR | O_CREAT)
       do throws(SystemFault) {
-        // Never made shorter, so who makes it longer at the same time does no harm.
-        if status.size < Int64(size) { try system.resize(fd, Int64(size)) }
+        // Never made shorter, so who makes it longer at the same time does no harm. With its block: the first touch of a
+        // mapped page without one would end the process when the disk is full.
+        if status.size < Int64(size) || status.allocated == 0 {
+          do { try system.reserve(fd, 0, Int64(size)) } catch  where error.number == EOPNOTSUPP {
+            try system.resize(fd, Int64(size))
+          }
+        }
         // Mapped by another opening of the file: a forked child has the mapping too, and would keep the opening and with
         // it the locks of a parent that was killed.
         let (other, itsStatus) = try directory.openFile(directory.root, "lock", O_RDWR)
@@ -63,13 +70,18 @@ final class LockFile: @unchecked Sendable {
   /// Whether nobody has ended making it. Then there are no users, or the file that they have was deleted.
   var isNew: Bool {
     get { nhs_load64(base) != Self.magic }
-    set { nhs_store64(base, newValue ? 0 : Self.magic) }
+    set { store(newValue ? 0 : Self.magic, at: 0) }
   }
 
   /// The random number of the index in use; 0 while another one takes its place.
   var index: UInt64 {
     get { nhs_load64(base + 8) }
-    set { nhs_store64(base + 8, newValue) }
+    set { store(newValue, at: 8) }
+  }
+
+  /// Not at all where there is no room for it: who finds nothing, or something else, looks for the index in any case.
+  private func store(_ word: UInt64, at offset: Int) {
+    if directory.canWrite(base, Self.size) { nhs_store64(base + offset, word) }
   }
 
   /// Whether somebody deleted it, so that newcomers lock another file.

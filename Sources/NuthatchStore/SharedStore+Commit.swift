@@ -83,6 +83,7 @@ extension SharedStore {
           continue
         }
         if header.sequence == 0, let index = currentForReading() { header.sequence = index.takeSequence() }
+        guard header.sequence != 0 else { throw Self.indexIsFull }
         let written = try doing("writing a record") { () throws(SystemFault) in
           try key.withBytes { (bytes) throws(SystemFault) in try writer.append(header, key: bytes, parts) }
         }

@@ -76,15 +76,32 @@ extension SharedStore {
       try familyLocks[family.place].with { () throws(StoreFault) in try seal(family) }
     }
     try locks.droppingInTurn { () throws(StoreFault) in
-      try changing { (index) throws(StoreFault) in
-        // Files first: what is left of an interrupted clear is an index that names nothing, not packs that come back.
-        try doing("removing the packs") { () throws(SystemFault) in
-          for number in try packNumbers() { try system.unlink(directory.packs, PackName.of(number)) }
-        }
-        try clearedIndex(index)
+      do throws(StoreFault) { try clearInTurn() } catch {
+        guard error.kind == .noSpace else { throw error }
+        // Without room nothing can be said of it in the index; afterwards there is some.
+        try removePacks()
+        try clearInTurn()
       }
     }
     shelf.drop { _ in true }
+  }
+
+  private func clearInTurn() throws(StoreFault) {
+    try changing { (index) throws(StoreFault) in
+      // Files first: what is left of an interrupted clear is an index that names nothing, not packs that come back.
+      try removePacks()
+      try clearedIndex(index)
+    }
+  }
+
+  private func removePacks() throws(StoreFault) {
+    try doing("removing the packs") { () throws(SystemFault) in
+      for number in try packNumbers() {
+        do throws(SystemFault) { try system.unlink(directory.packs, PackName.of(number)) } catch
+          where error.number == ENOENT
+        {}
+      }
+    }
   }
 
   /// Drops one pack. False when it has got a second chance, or somebody has begun to append to it.
@@ -120,26 +137,25 @@ extension SharedStore {
       }
     }
     counts.add(.droppedPacks)
+    // The file first: there may be no room to change the index before.
+    try doing("removing a pack") { () throws(SystemFault) in
+      do throws(SystemFault) { try system.unlink(directory.packs, PackName.of(entry.number)) } catch
+        where error.number == ENOENT
+      {}
+    }
     let removed = try changing { (index) throws(StoreFault) -> Int in
       var removed = 0
       for record in records
       where index.remove(record.hash, at: Location(pack: entry.number, offset: record.offset)) != nil {
         removed += 1
       }
-      return removed
-    }
-    counts.add(.droppedRecords, UInt64(removed))
-    try doing("removing a pack") { () throws(SystemFault) in
-      do throws(SystemFault) { try system.unlink(directory.packs, PackName.of(entry.number)) } catch
-        where error.number == ENOENT
-      {}
-    }
-    try changing { (index) throws(StoreFault) in
       // Nobody knows what was in a pack that can't be read, or was removed by somebody who then was killed.
       if pin == nil { index.giveUp(packs: [entry.number]) }
       if let now = index.packs.first(where: { $0.number == entry.number }) { index.drop(now) }
       forgetDropped(index)
+      return removed
     }
+    counts.add(.droppedRecords, UInt64(removed))
     return true
   }
 

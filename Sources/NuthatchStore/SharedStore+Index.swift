@@ -67,6 +67,16 @@ extension SharedStore {
 
   /// The index as the packs have it.
   func rebuiltIndex() throws(StoreFault) -> Index {
+    do throws(StoreFault) {
+      return try indexOfPacks()
+    } catch  where error.kind == .noSpace {
+      // The one that is there serves nobody any more, and takes the room that the new one needs.
+      do { try system.unlink(directory.root, "index") } catch {}
+      return try indexOfPacks()
+    }
+  }
+
+  private func indexOfPacks() throws(StoreFault) -> Index {
     let numbers = try doing("listing the packs") { () throws(SystemFault) in try packNumbers() }
     var records: [(header: RecordHeader, location: Location)] = []
     var packs: [(header: PackHeader, used: Int)] = []

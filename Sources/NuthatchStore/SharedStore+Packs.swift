@@ -115,6 +115,7 @@ extension SharedStore {
   ) throws(StoreFault) -> Lease? {
     var header = header
     if header.sequence == 0, let index = currentForReading() { header.sequence = index.takeSequence() }
+    guard header.sequence != 0 else { throw Self.indexIsFull }
     // Somebody's `clear` may remove the pack before it is published; then it is made once more.
     for _ in 0..<3 {
       let pack = try writeLarge(header, key, parts)

@@ -149,11 +149,13 @@ final class SharedStore: @unchecked Sendable {
     }
   }
 
+  static let indexIsFull = StoreFault(.noSpace, "the disk is full: the index can't be written")
+
   /// To be called while the index lock is held.
   private func indexToChange(_ file: LockFile) throws(StoreFault) -> Index {
     let current = index
     if let current, !current.isReplaced, file.index == current.identity {
-      current.finishPending()
+      guard current.finishPending() else { throw Self.indexIsFull }
       return current
     }
     let file = try locks.follow()
@@ -162,7 +164,7 @@ final class SharedStore: @unchecked Sendable {
     }
     // One that has this name and says that it was replaced is damaged, or its successor was never made.
     if let found, !file.isNew, !found.isReplaced {
-      found.finishPending()
+      guard found.finishPending() else { throw Self.indexIsFull }
       use(found)
       file.index = found.identity
       return found

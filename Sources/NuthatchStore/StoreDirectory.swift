@@ -18,6 +18,8 @@ final class StoreDirectory: Sendable {
   let warning: String?
   /// Whether files are written faster through mappings of large pieces.
   let givesLargePages: Bool
+  /// Whether what was written once can always be written again.
+  let writesInPlace: Bool
 
   /// Opens the directory, and makes it when its parent is there.
   ///
@@ -31,6 +33,7 @@ final class StoreDirectory: Sendable {
       // Only a warning would be missing, and some speed.
       let kind = try? system.fileSystem(root)
       warning = kind.flatMap(FileSystems.warning)
+      writesInPlace = kind.map { FileSystems.writesInPlace($0) } ?? false
       givesLargePages = kind.map { FileSystems.givesLargePages($0) } ?? false
       identity = Identity(device: status.device, inode: status.inode)
       self.root = root
@@ -113,6 +116,21 @@ final class StoreDirectory: Sendable {
       return true
     } catch  where error.number == ENOENT {
       return false
+    }
+  }
+
+  /// Whether mapped bytes of a file can be written now. Where a page may need new room each time, a full disk would else end
+  /// the process at the first touch.
+  func canWrite(_ base: UnsafeMutableRawPointer, _ length: Int) -> Bool {
+    if writesInPlace { return true }
+    let begin = UInt(bitPattern: base) & ~4095
+    guard let page = UnsafeMutableRawPointer(bitPattern: begin) else { return false }
+    do throws(SystemFault) {
+      try system.populate(page, Int(UInt(bitPattern: base) + UInt(length) - begin + 4095) & ~4095)
+      return true
+    } catch {
+      // Before Linux 5.14 nobody can tell.
+      return error.number == EINVAL
     }
   }
 

@@ -132,6 +132,69 @@ import Testing
     #expect(try store.bytes(RecordKey(.meta, "k")) == [1])
   }
 
+  @Test("touches no mapped page for which there is no room, where each change takes new room")
+  func copying() throws {
+    let folder = try Folder()
+    let btrfs: UInt32 = 0x9123_683E
+    let system = FaultyCalls(.short, fileSystem: btrfs)
+    let store = try Store.open(folder.path, .init(), system)
+    func key(_ number: Int) -> RecordKey { RecordKey(.meta, "\(number)") }
+    for number in 0..<100 { try store.commit(key(number), content(UInt64(number), 500)) }
+    #expect(system.populations > 200)
+    _ = try store.bytes(key(0))
+    system.fillUp(true)
+    let before = try folder.read("index")
+    for number in 0..<100 { #expect(try store.bytes(key(number)) == content(UInt64(number), 500)) }
+    for number in [0, 5, 1000] {
+      let fault = #expect(throws: StoreFault.self) { try store.commit(key(number), [1]) }
+      #expect(fault?.kind == .noSpace)
+      #expect(throws: StoreFault.self) { try store.remove(key(number)) }
+      #expect(try store.bytes(key(number)) == (number < 100 ? content(UInt64(number), 500) : nil))
+      _ = try store.touch(key(number))
+    }
+    #expect(try store.verify().damaged == 0)
+    #expect(try folder.read("index") == before)
+    system.fillUp(false)
+    for number in 0..<100 { #expect(try store.bytes(key(number)) == content(UInt64(number), 500)) }
+    try store.commit(key(0), [1])
+    #expect(try store.remove(key(5)))
+    store.close()
+    try folder.remove("index")
+    let again = try Store.open(folder.path)
+    #expect(try again.bytes(key(0)) == [1])
+    #expect(try again.bytes(key(5)) == nil)
+    #expect(try again.verify().intact == 99)
+    again.close()
+    // Room can be made, whatever may be said of it.
+    let last = try Store.open(folder.path, .init(), system)
+    system.fillUp(true)
+    #expect(throws: StoreFault.self) { try last.clear() }
+    #expect(folder.files().isEmpty)
+    system.fillUp(false)
+    try last.clear()
+    #expect(try last.bytes(key(1)) == nil)
+    #expect(FileSystems.writesInPlace(0xEF53) && !FileSystems.writesInPlace(0x794C_7630))
+  }
+
+  @Test("gives up an index that serves nobody when there is no room for a new one beside it")
+  func indexOfAnotherBoot() throws {
+    let folder = try Folder()
+    try Store.open(folder.path).close()
+    var status = stat()
+    #expect(stat(folder.path + "/lock", &status) == 0 && status.st_blocks > 0)
+    try folder.poke("index", at: 33, [1, 2, 3])
+    // The first zeros that are written are the new index's.
+    let system = FaultyCalls(.short)
+    system.failZeros(1)
+    let store = try Store.open(folder.path, .init(), system)
+    try store.commit(RecordKey(.meta, "k"), [1])
+    store.close()
+    try folder.remove("index")
+    system.failZeros(2)
+    #expect(throws: StoreFault.self) { try Store.open(folder.path, .init(), system) }
+    #expect(try Store.open(folder.path, .init(), system).bytes(RecordKey(.meta, "k")) == [1])
+  }
+
   @Test("checks record after record of a pack with one system call each, and keeps no file for good")
   func checking() throws {
     let folder = try Folder()

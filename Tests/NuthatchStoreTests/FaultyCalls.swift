@@ -20,6 +20,8 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private let failed = Atomic(0)
   private let syncsFail = Atomic(false)
   private let populated = Atomic(0)
+  private let isFull = Atomic(false)
+  private let zerosToFail = Atomic(0)
 
   /// - Parameter grace: how many calls succeed before; nil for all of them, until `arm` is called.
   init(_ failure: Failure, after grace: Int? = nil, isLasting: Bool = false, fileSystem: UInt32? = nil) {
@@ -43,6 +45,10 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   func disarm() { grace.store(.max, ordering: .relaxed) }
   /// From now on nothing reaches the disk, or does again.
   func failSyncs(_ fail: Bool) { syncsFail.store(fail, ordering: .relaxed) }
+  /// There is no room for the next zeros.
+  func failZeros(_ count: Int) { zerosToFail.store(count, ordering: .relaxed) }
+  /// From now on no mapped page can be written, or each can again.
+  func fillUp(_ fill: Bool) { isFull.store(fill, ordering: .relaxed) }
   /// How many calls failed.
   var failures: Int { failed.load(ordering: .relaxed) }
 
@@ -114,6 +120,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   }
   func zero(_ fd: Int32, _ offset: Int64, _ length: Int) throws(SystemFault) -> Int {
     try attempt()
+    if zerosToFail.wrappingSubtract(1, ordering: .relaxed).oldValue > 0 { throw SystemFault(ENOSPC) }
     if case .short = failure, isNext() { return try linux.zero(fd, offset, max(1, length / 2)) }
     return try linux.zero(fd, offset, length)
   }
@@ -144,6 +151,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   }
   func populate(_ base: UnsafeMutableRawPointer, _ length: Int) throws(SystemFault) {
     try attempt()
+    if isFull.load(ordering: .relaxed) { throw SystemFault(EFAULT) }
     try linux.populate(base, length)
     populated.wrappingAdd(1, ordering: .relaxed)
   }

@@ -26,7 +26,7 @@ import Testing
   func killed(_ what: String, _ steps: Int) throws {
     let seed = newSeed()
     var dice = Dice(seed)
-    for round in 1...crashRounds(3) {
+    for round in 1...crashRounds(2) {
       let count = Int.random(in: 0..<steps, using: &dice)
       let note: Comment = "seed \(seed), round \(round): \(what), \(count) instructions"
       let folder = try Folder()

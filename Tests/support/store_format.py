@@ -1,7 +1,7 @@
 """Reads and writes cache directories by docs/FORMAT.md alone; it shares nothing with the store but that text.
 
-`read DIRECTORY` prints a JSON object: every record that the index names, every one that a scan of the packs finds, and what
-contradicts the text. `write DIRECTORY` makes packs that nobody else has made.
+`read DIRECTORY` prints a JSON object: every record that the index names, every one that a scan of the packs finds, and
+what contradicts the text. `write DIRECTORY` makes packs that nobody else has made.
 """
 
 import ctypes
@@ -154,7 +154,12 @@ def check_modes(folder: Path, problems: List[str]) -> None:
         if status.st_uid != os.geteuid() or status.st_mode & 0o777 != (0o700 if path.is_dir() else 0o600):
             problems.append(f"mode of {path.name}")
         name = str(path.relative_to(folder))
-        is_pack = name.startswith("packs/") and name.endswith(".pack") and len(path.stem) >= 8 and path.stem.isdigit()
+        is_pack = (
+            name.startswith("packs/")
+            and name.endswith(".pack")
+            and len(path.stem) >= 8
+            and path.stem.isdigit()
+        )
         if name not in (".", "limits", "lock", "index", "packs") and not is_pack:
             problems.append(f"name {name}")
 
@@ -188,7 +193,13 @@ def check_index(index: Index, packs: Dict[int, Pack], problems: List[str]) -> Li
         problems.append("state of the index")
     for number, (family, state, used, capacity) in index.packs.items():
         pack = packs.get(number)
-        if not pack or family != pack.family or capacity != len(pack.data) or state not in (1, 2) or used > capacity:
+        if (
+            not pack
+            or family != pack.family
+            or capacity != len(pack.data)
+            or state not in (1, 2)
+            or used > capacity
+        ):
             problems.append(f"entry of pack {number}")
         elif number >= index.next_pack or max([64, *(record.end for record in pack.scan())]) > used:
             problems.append(f"numbers of pack {number}")
@@ -212,7 +223,9 @@ def read(folder: Path) -> Dict[str, object]:
     problems: List[str] = []
     check_modes(folder, problems)
     limit = check_limits(folder, problems)
-    packs = {int(path.stem): Pack(int(path.stem), path.read_bytes()) for path in (folder / "packs").glob("*.pack")}
+    packs = {
+        int(path.stem): Pack(int(path.stem), path.read_bytes()) for path in (folder / "packs").glob("*.pack")
+    }
     newest: Dict[Tuple[int, bytes], Record] = {}
     for pack in packs.values():
         for record in pack.scan():
