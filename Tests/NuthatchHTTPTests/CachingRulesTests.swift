@@ -123,6 +123,26 @@ private func stored(_ head: ResponseHead, at time: Int64 = now, isPicture: Bool 
         == .stale)
   }
 
+  @Test("counts how far Date is behind: under RFC 9111 from two seconds on, for the kit from a minute on")
+  func date() {
+    func age(_ date: String, _ kind: FreshnessRules.Kind) -> Int64 {
+      stored(head(200, ("Date", date))).age(FreshnessRules(kind), now: now + 5)
+    }
+    // now is 22:13:20.
+    for (date, rfc, kit): (String, Int64, Int64) in [
+      ("Tue, 14 Nov 2023 22:14:20 GMT", 5, 5), ("Tue, 14 Nov 2023 22:13:19 GMT", 5, 5),
+      ("Tue, 14 Nov 2023 22:13:18 GMT", 7, 5), ("Tue, 14 Nov 2023 22:12:20 GMT", 65, 5),
+      ("Tue, 14 Nov 2023 22:12:19 GMT", 66, 66), ("Tue, 14 Nov 2023 21:13:20 GMT", 3605, 3605),
+    ] {
+      #expect(age(date, .rfc9111) == rfc && age(date, .kit) == kit, "\(date)")
+    }
+    let slow = StoredAnswer(
+      head: head(200, ("Date", "Tue, 14 Nov 2023 22:13:10 GMT"), ("Age", "7")), requestTime: now - 4,
+      responseTime: now, isPicture: false)
+    #expect(slow.age(FreshnessRules(.rfc9111), now: now) == 11)
+    #expect(slow.age(FreshnessRules(.kit), now: now) == 11)
+  }
+
   @Test("follows Expires where there is no max-age, from the answer's own date on")
   func expires() {
     let date = ("Date", "Tue, 14 Nov 2023 22:13:20 GMT")
@@ -207,7 +227,7 @@ private func stored(_ head: ResponseHead, at time: Int64 = now, isPicture: Bool 
             head: head(
               200, ("Date", "Fri, 31 Dec 9999 23:59:59 GMT"), ("Age", "99"), ("Cache-Control", "max-age=5")),
             requestTime: request, responseTime: response, isPicture: true)
-          #expect(answer.age(now: time) >= 0)
+          #expect(answer.age(FreshnessRules(.kit), now: time) >= 0)
           _ = answer.freshness(for: fields(("Cache-Control", "max-stale")), FreshnessRules(.kit), now: time)
         }
       }
@@ -244,6 +264,8 @@ private func stored(_ head: ResponseHead, at time: Int64 = now, isPicture: Bool 
     }
     #expect(mayStore(head(200, ("Cache-Control", "max-age=5, no-store, must-understand")), .rfc9111))
     #expect(!mayStore(head(599, ("Cache-Control", "max-age=5, no-store, must-understand")), .rfc9111))
+    #expect(mayStore(head(200, ("Cache-Control", "max-age=5, must-understand")), .rfc9111))
+    #expect(!mayStore(head(599, ("Cache-Control", "max-age=5, must-understand")), .rfc9111))
   }
 
   @Test("leaves out what belongs to the connection")
@@ -276,6 +298,12 @@ private func stored(_ head: ResponseHead, at time: Int64 = now, isPicture: Bool 
     #expect(renewed.fields["Date"] == nil)
     #expect(StorageRules.renewed(old, by: head(304, ("ETag", "\"2\""))) == nil)
     #expect(StorageRules.renewed(old, by: head(304, ("ETag", "W/\"1\""))) != nil)
+    let dated = head(200, ("Last-Modified", "Tue, 14 Nov 2023 22:13:20 GMT"))
+    let later = head(304, ("Last-Modified", "Tue, 14 Nov 2023 22:13:21 GMT"))
+    #expect(StorageRules.renewed(dated, by: later) == nil)
+    #expect(
+      StorageRules.renewed(dated, by: head(304, ("Last-Modified", "Tue, 14 Nov 2023 22:13:20 GMT"))) != nil)
+    #expect(StorageRules.renewed(dated, by: head(304)) != nil)
   }
 
   @Test("is undone by whatever changes things")

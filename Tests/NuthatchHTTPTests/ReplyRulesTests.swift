@@ -161,6 +161,9 @@ private let now: Int64 = 1_700_000_000
     #expect(standing("max-age=10", after: 71, "max-stale=60") == .stale)
     #expect(standing("max-age=10", after: 10, "max-stale=0") == .fresh)
     #expect(standing("max-age=10", after: 10, "max-age=20") == .stale)
+    // Being old and being stale are two things, and a request may limit both.
+    #expect(standing("max-age=10", after: 30, "max-age=20, max-stale=60") == .stale)
+    #expect(standing("max-age=10", after: 15, "max-age=20, max-stale=60") == .fresh)
   }
 
   @Test("capitals don't matter in dates")

@@ -91,7 +91,8 @@ struct Admission: Sendable {
     }
     return Found(
       meta: meta, standing: .fresh, mayServeOnError: true,
-      age: meta.answer.age(now: shared.clock.seconds), body: base.body, pictures: base.pictures,
+      age: meta.answer.age(plan.policy.freshnessRules, now: shared.clock.seconds), body: base.body,
+      pictures: base.pictures,
       isInMemory: base.isInMemory, thumbs: base.thumbs)
   }
 

@@ -10,6 +10,11 @@ package struct FreshnessRules: Sendable, Equatable {
 
   package init(_ kind: Kind = .kit) { self.kind = kind }
 
+  /// By how many seconds a `Date` may be behind and still mean now. Two clocks that tell whole seconds may be one apart;
+  /// RFC 9111 allows no more. For the kit's rules a minute is as likely a difference of clocks as a slow cache on the way, and
+  /// would make answers that are fresh for seconds stale on arrival.
+  var clockTolerance: Int64 { kind == .rfc9111 ? 1 : 60 }
+
   /// What the heuristic gives at most: a day.
   package static let longestHeuristic: Int64 = 86_400
 }
@@ -53,14 +58,12 @@ package struct Freshness: Sendable, Equatable {
 
 extension StoredAnswer {
   /// How old the answer is (RFC 9111, 4.2.3), in seconds. A clock that was set back makes nothing younger than 0.
-  ///
-  /// `Date` counts from a minute on: less is as likely a difference of clocks as a slow cache on the way, and would
-  /// make answers that are fresh for seconds stale on arrival.
-  package func age(now: Int64) -> Int64 {
+  package func age(_ rules: FreshnessRules, now: Int64) -> Int64 {
     let apparent = HTTPDate.seconds(head.fields["Date"] ?? "", now: now).map { responseTime.since($0) } ?? 0
     let corrected = announcedAge + min(responseTime.since(requestTime), DeltaSeconds.most)
     let resident = min(now.since(responseTime), Int64.max / 4)
-    return max(corrected, apparent > 60 ? min(apparent, Int64.max / 4) : 0) + resident
+    let counted = apparent > rules.clockTolerance ? min(apparent, Int64.max / 4) : 0
+    return max(corrected, counted) + resident
   }
 
   /// What an upstream cache says: the first value; what is no number is ignored.
@@ -113,7 +116,7 @@ extension StoredAnswer {
   /// What the answer is good for now, for a request with these fields.
   package func freshness(for request: HeaderFields, _ rules: FreshnessRules, now: Int64) -> Freshness {
     let control = CacheDirectives(head.fields)
-    let age = age(now: now)
+    let age = age(rules, now: now)
     let lifetime = lifetime(rules, control, now: now)
     let mustValidate = control.has("must-revalidate") || (rules.kind == .rfc9111 && hasNoCache(control))
     var result = Freshness(
@@ -135,7 +138,7 @@ extension StoredAnswer {
       result.standing = .fresh
     } else if mustValidate {
       result.standing = .mustValidate
-    } else if left <= 0, let most = wishes.maxStale, -left <= most {
+    } else if left <= 0, isYoungEnough, let most = wishes.maxStale, -left <= most {
       result.standing = .fresh
     } else if left <= 0, age <= wishes.maxAge, -left < control.seconds("stale-while-revalidate") ?? 0 {
       result.standing = .staleWhileRevalidate

@@ -21,8 +21,10 @@ package enum StorageRules {
     guard head.status >= 200, head.status != 206, head.status != 304, !request.contains("Range"),
       !CacheDirectives(request).has("no-store")
     else { return false }
-    // With `must-understand`, `no-store` is for those who don't know the status.
-    if control.has("no-store"), !control.has("must-understand") || !understood.contains(head.status) {
+    // With `must-understand`, `no-store` is for those who don't know the status; and they keep nothing either way.
+    if control.has("must-understand") {
+      guard understood.contains(head.status) else { return false }
+    } else if control.has("no-store") {
       return false
     }
     if Vary(head.fields).isAny { return false }
@@ -57,8 +59,10 @@ package enum StorageRules {
   /// The stored head renewed by a 304 (RFC 9111, 3.2 and 4.3.4); nil when the 304 is about something else than
   /// what is stored.
   package static func renewed(_ stored: ResponseHead, by notModified: ResponseHead) -> ResponseHead? {
-    if let new = notModified.fields["ETag"], let old = stored.fields["ETag"], weakly(new) != weakly(old) {
-      return nil
+    if let new = notModified.fields["ETag"], let old = stored.fields["ETag"] {
+      guard weakly(new) == weakly(old) else { return nil }
+    } else if let new = notModified.fields["Last-Modified"], let old = stored.fields["Last-Modified"] {
+      guard new == old else { return nil }
     }
     let news = Self.stored(notModified)
     var result = stored
