@@ -87,6 +87,22 @@ def test_site(server: TestServer, tmp_path: Path) -> None:
     assert "(cached)" in again.stdout
 
 
+def test_outbox(server: TestServer, tmp_path: Path) -> None:
+    cache = str(tmp_path / "cache")
+    server.on("/rows", ok("thanks"))
+    url = server.url("/rows")
+    assert run("outbox", [cache, "0", url, "now"], tmp_path).stdout == "200\n"
+    server.go_down()
+    kept = run("outbox", [cache, "0", url, "seeds"], tmp_path)
+    assert kept.returncode == 0 and kept.stdout.startswith(
+        "the server can't be reached; kept in the outbox as 1"
+    )
+    server.go_up()
+    assert run("outbox", [cache, "5"], tmp_path).stdout == f"POST {url}: done\n"
+    assert run("outbox", [cache, "0"], tmp_path).stdout == ""
+    assert [request.body for request in server.requests("/rows")] == [b"now", b"seeds"]
+
+
 def test_signin(server: TestServer, tmp_path: Path) -> None:
     url = server.url("/basic-auth/u/p")
     done = run("signin", [url, "u", "p"], tmp_path)

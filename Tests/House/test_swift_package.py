@@ -55,7 +55,7 @@ def reader() -> Iterator[Dict[str, str]]:
         server.on("/seeds.json", ok('{"seeds": [1, 2, 3]}', "application/json"))
         server.echo("/echo")
         server.on("/slow", script(steps=[server.gate("never").step, body("x")]))
-        yield {**os.environ, "http_proxy": server.url("")}
+        yield {**os.environ, "http_proxy": server.url(""), "no_proxy": "127.0.0.1"}
 
 
 def test_the_example(programs: Path, reader: Dict[str, str], tmp_path: Path) -> None:
@@ -87,5 +87,6 @@ def test_the_page(programs: Path, reader: Dict[str, str], tmp_path: Path) -> Non
         "cached true 200",
         "fresh false 200",
         "200",
+        "POST true",
         "16",
     ]

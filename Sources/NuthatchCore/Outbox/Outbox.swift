@@ -137,16 +137,14 @@ public struct Outbox: Sendable {
   @discardableResult
   public func replay(_ id: UInt64) throws(NuthatchError) -> Bool {
     try cache.checkUsable()
-    defer { desk.look() }
-    return try store.replay { $0.id == id } > 0
+    return try desk.replay { $0.id == id } > 0
   }
 
   /// Sends all requests that were put aside, or that wait. How many.
   @discardableResult
   public func replayAll() throws(NuthatchError) -> Int {
     try cache.checkUsable()
-    defer { desk.look() }
-    return try store.replay { _ in true }
+    return try desk.replay { _ in true }
   }
 
   /// Forgets a request, or its outcome: it is never sent after this. False when there is none of that number.
@@ -183,8 +181,7 @@ public struct Outbox: Sendable {
     let desk = desk
     desk.lane.submit {
       // What can't be written now can be replayed by hand.
-      _ = try? desk.store.replay { $0.isPaused && $0.request.providers.contains(provider) }
-      desk.look()
+      _ = try? desk.replay { $0.isPaused && $0.request.providers.contains(provider) }
     }
   }
 }
@@ -237,6 +234,15 @@ extension OutboxBook.Entry {
 }
 
 extension OutboxDesk {
+  /// Has requests sent, with secrets that a server may have refused before: whoever says so knows that it is worth it, and of
+  /// several secrets it may have been another one. How many.
+  func replay(where isWanted: (OutboxBook.Entry) -> Bool) throws(NuthatchError) -> Int {
+    defer { look() }
+    let (count, providers) = try store.replay(where: isWanted)
+    secrets.forgive(providers)
+    return count
+  }
+
   /// Makes sure that nobody sends a request any more.
   func stopSending(_ id: UInt64) throws(NuthatchError) {
     let done = Bell()

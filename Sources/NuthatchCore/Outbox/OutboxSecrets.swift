@@ -31,6 +31,13 @@ final class OutboxSecrets: Sendable {
     book.withLock { book in book.refused[provider] = book.values[provider] ?? Self.variable(provider) }
   }
 
+  /// They may be tried again.
+  func forgive(_ providers: Set<String>) {
+    book.withLock { book in
+      for provider in providers { book.refused[provider] = nil }
+    }
+  }
+
   private static func variable(_ provider: String) -> String? {
     guard provider.hasPrefix("env:") else { return nil }
     return nhs_environment(String(provider.dropFirst(4))).map { String(cString: $0) }

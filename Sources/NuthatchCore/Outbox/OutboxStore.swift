@@ -197,13 +197,15 @@ final class OutboxStore: @unchecked Sendable {
     } ?? false
   }
 
-  /// Has requests sent, whatever was before. How many.
-  func replay(where isWanted: (OutboxBook.Entry) -> Bool) throws(NuthatchError) -> Int {
-    try change { (book) throws(StoreFault) -> Int in
+  /// Has requests sent, whatever was before. How many, and who has their secrets.
+  func replay(
+    where isWanted: (OutboxBook.Entry) -> Bool
+  ) throws(NuthatchError) -> (count: Int, providers: Set<String>) {
+    try change { (book) throws(StoreFault) in
       let chosen = book.inOrder.filter { $0.standing != .done && isWanted($0) }
       for entry in chosen { try journal.append(OutboxRecord.replayed(entry.id, clock.now()).encoded()) }
-      return chosen.count
-    } ?? 0
+      return (chosen.count, Set(chosen.flatMap(\.request.providers)))
+    } ?? (0, [])
   }
 
   /// How a request ended, with the answer's body; nil while it hasn't.

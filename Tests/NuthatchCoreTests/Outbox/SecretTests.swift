@@ -92,6 +92,50 @@ import Testing
     #expect(bench.server.requests("/a").map { $0.headers["X-Token"] } == ["old", "new", nil])
   }
 
+  @Test(
+    "are tried again, all of them, when one is renewed, and when somebody says so", arguments: [false, true])
+  func several(_ isRenewed: Bool) throws {
+    setenv("NUTHATCH_TEST_TOKEN", "token-of-the-environment", 1)
+    try bench.cache?.outbox.provide("token", "old")
+    let id = try bench.freeze("/a") {
+      $0.freezing?.secrets = [
+        .init("X-Token", provider: "token"), .init("X-Key", provider: "env:NUTHATCH_TEST_TOKEN"),
+      ]
+    }
+    bench.server.on("/a", sequence: [.status(403), .ok("")])
+    try bench.server.goUp()
+    try bench.wait { $0.first?.state == .paused }
+    if isRenewed {
+      // Who could renew it is told that it was refused.
+      guard case .secretWanted("token") = try bench.cache?.nextNotice(within: 20_000) else {
+        Issue.record("nobody was asked")
+        return
+      }
+      try bench.cache?.outbox.provide("token", "new")
+    } else {
+      try bench.cache?.outbox.replay(id)
+    }
+    #expect(try bench.waitUntilEnded(id).isDone)
+    let sent = try #require(bench.server.requests("/a").last)
+    #expect(sent.headers["X-Token"] == (isRenewed ? "new" : "old"))
+    #expect(sent.headers["X-Key"] == "token-of-the-environment")
+  }
+
+  @Test("that are a password without its value have the request wait, too")
+  func lacksPassword() throws {
+    bench.server.on("/a", .ok(""))
+    try bench.server.goUp()
+    let id = try bench.freeze("/a") {
+      $0.user = ("ann", "")
+      $0.freezing?.passwordProvider = "password"
+    }
+    usleep(100_000)
+    #expect(bench.server.count() == 0)
+    try bench.cache?.outbox.provide("password", "here")
+    #expect(try bench.waitUntilEnded(id).isDone)
+    #expect(bench.server.requests("/a").first?.headers["Authorization"] == "Basic YW5uOmhlcmU=")
+  }
+
   @Test("that are missing at first have the request wait in the outbox")
   func missing() throws {
     bench.server.on("/a", .ok(""))

@@ -14,6 +14,8 @@
 What was fetched is kept in the directory, which any number of processes may use at the same time. ``is_in_cache`` says
 whether an answer was there before it was asked for, ``source`` where it came from.
 
+What can't reach its server can wait for it, also through a restart: ``freezable=True`` and :attr:`Cache.outbox`.
+
 On an event loop there is :class:`AsyncCache`; many URLs are for :meth:`Cache.prefetch`, what can be drawn at once for
 :meth:`Cache.peek`, what requests to one place have in common for :meth:`Cache.site`.
 
@@ -47,6 +49,7 @@ from ._errors import (
 )
 from ._image import Image
 from ._library import version as _version
+from ._outbox import Attempt, FrozenRequest, Outbox, Outcome
 from ._prefetch import Item
 from ._queue import queue
 from ._response import Headers, Response
@@ -55,14 +58,16 @@ from ._stats import Stats
 from ._ticket import Event, Ticket
 
 if TYPE_CHECKING:
-    from ._async import AsyncCache, AsyncSite, AsyncTicket
+    from ._async import AsyncCache, AsyncOutbox, AsyncSite, AsyncTicket
 
 __version__ = _version()
 
 __all__ = [
     "AsyncCache",
+    "AsyncOutbox",
     "AsyncSite",
     "AsyncTicket",
+    "Attempt",
     "BadHeader",
     "BadURL",
     "Cache",
@@ -76,6 +81,7 @@ __all__ = [
     "Event",
     "Forked",
     "Frozen",
+    "FrozenRequest",
     "HTTPStatusError",
     "Headers",
     "Image",
@@ -83,6 +89,8 @@ __all__ = [
     "Item",
     "NotAnImage",
     "Offline",
+    "Outbox",
+    "Outcome",
     "Response",
     "Site",
     "Stats",
@@ -99,7 +107,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # asyncio takes three times as long to load as all of this, and is for those who want it.
-    if name in ("AsyncCache", "AsyncSite", "AsyncTicket"):
+    if name in ("AsyncCache", "AsyncOutbox", "AsyncSite", "AsyncTicket"):
         from . import _async
 
         globals()[name] = getattr(_async, name)

@@ -14,6 +14,7 @@ from typing import (
     AsyncIterable,
     AsyncIterator,
     Callable,
+    Coroutine,
     Deque,
     Dict,
     Generator,
@@ -37,9 +38,11 @@ from ._errors import BadURL, Closed, Error, error_for
 from ._fetching import Fetching
 from ._image import Image, Size
 from ._library import bare
+from ._outbox import FrozenRequest, News, Outbox, Outcome, Secret, heard
 from ._prefetch import Arrivals, Item, Run, item
 from ._questions import ask, tell
 from ._response import Response
+from ._site import Site
 from ._stats import Stats
 from ._ticket import EVENT_SIZE, NO_WAIT, Asked, Event
 
@@ -171,9 +174,7 @@ class AsyncTicket(Asked[T]):
         try:
             given: Any = ask(self._options, question, event)
             if inspect.isawaitable(given):
-                task = asyncio.ensure_future(self._answer(question, given))
-                self._port.tasks.add(task)
-                task.add_done_callback(self._port.tasks.discard)
+                self._port.begin(self._answer(question, given))
             else:
                 tell(self._handle, question, given, self.url)
         except Exception as failure:
@@ -230,6 +231,9 @@ class _Port:
             return
         # What is left makes the descriptor readable again, after the others' turn.
         for one in told:
+            if not one.ticket:
+                self.begin(self._tell(heard(one)))
+                continue
             ticket = self.tickets.get(one.user or 0)
             if ticket is None:
                 bare.nh_event_clear(ctypes.byref(one))
@@ -238,6 +242,29 @@ class _Port:
                 ticket._take(one)
             except Exception as failure:  # of a number that the library made up: nobody else may suffer
                 ticket._fail(failure)
+
+    def begin(self, work: "Coroutine[Any, Any, None]") -> None:
+        task = asyncio.ensure_future(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def _tell(self, news: News) -> None:
+        """Calls who listens for what belongs to no ticket."""
+        outbox = self.cache.outbox
+        try:
+            tell, told = await self.loop.run_in_executor(None, outbox._listener, news)
+            if tell is None:
+                return
+            given = tell(told)
+            if inspect.isawaitable(given):
+                given = await given
+            await self.loop.run_in_executor(None, outbox._settle, told, given)
+        except Closed:
+            pass
+        except Exception as failure:
+            self.loop.call_exception_handler(
+                {"message": "a function that listens to an outbox or a site failed", "exception": failure}
+            )
 
     def submit(
         self,
@@ -509,6 +536,11 @@ class AsyncCache(AsyncFetching):
         """As :attr:`Cache.activity`."""
         return sum(port.cache.activity for port in self._own())
 
+    @property
+    def outbox(self) -> "AsyncOutbox":
+        """The requests that wait for the network, and what came of them."""
+        return AsyncOutbox(self)
+
     def stats(self) -> Stats:
         """As :meth:`Cache.stats`."""
         stats = self._port().cache.stats()
@@ -549,8 +581,16 @@ class AsyncCache(AsyncFetching):
             pause = min(0.05, pause * 1.5)
         return True
 
-    async def close(self) -> None:
-        """Closes it on every loop. Who waits for a request hears :class:`Closed`. May be repeated."""
+    async def close(self, drain: Optional[float] = None) -> None:
+        """Closes it on every loop. Who waits for a request hears :class:`Closed`. May be repeated.
+
+        :param drain: as of :meth:`Cache.close`.
+        """
+        if drain is not None and not self._is_closed:
+            loop = asyncio.get_running_loop()
+            await asyncio.gather(
+                *(loop.run_in_executor(None, port.cache._drain, drain) for port in self._own())
+            )
         self._is_closed = True
         here = asyncio.get_running_loop()
         while self._ports:
@@ -663,6 +703,74 @@ class AsyncCache(AsyncFetching):
         await port.loop.run_in_executor(None, getattr(port.cache, what), *arguments)
 
 
+class AsyncOutbox:
+    """An :class:`Outbox` whose methods are awaited: :attr:`AsyncCache.outbox`. Functions that listen are called on
+    the event loop that runs when they are attached, without further ado, and may be ``async``."""
+
+    def __init__(self, owner: AsyncCache) -> None:
+        self._owner = owner
+
+    async def list(self) -> "List[FrozenRequest]":
+        """As :meth:`Outbox.list`."""
+        return cast("List[FrozenRequest]", await self._off_the_loop("list"))
+
+    async def get(self, id: int) -> Optional[FrozenRequest]:
+        """As :meth:`Outbox.get`."""
+        return cast(Optional[FrozenRequest], await self._off_the_loop("get", id))
+
+    async def outcome(self, id: int) -> Optional[Outcome]:
+        """As :meth:`Outbox.outcome`."""
+        return cast(Optional[Outcome], await self._off_the_loop("outcome", id))
+
+    async def collect(self, id: int) -> Optional[Outcome]:
+        """As :meth:`Outbox.collect`."""
+        return cast(Optional[Outcome], await self._off_the_loop("collect", id))
+
+    async def wait(self, id: int, timeout: Optional[float] = None) -> Outcome:
+        """As :meth:`Outbox.wait`."""
+        loop = asyncio.get_running_loop()
+        due = None if timeout is None else loop.time() + timeout
+        while True:
+            outcome = await self.outcome(id)
+            if outcome is not None:
+                return outcome
+            if await self.get(id) is None:
+                raise error_for(abi.INVALID, f"there is no request {id} in the outbox", None)
+            if due is not None and loop.time() >= due:
+                raise error_for(abi.TIMEOUT, f"request {id} has not ended after {timeout} s", None)
+            await asyncio.sleep(0.05)
+
+    async def replay(self, id: Optional[int] = None) -> int:
+        """As :meth:`Outbox.replay`."""
+        return cast(int, await self._off_the_loop("replay", id))
+
+    async def drop(self, id: int) -> bool:
+        """As :meth:`Outbox.drop`."""
+        return cast(bool, await self._off_the_loop("drop", id))
+
+    def attach(self, handler: str, function: Callable[[Outcome], Any]) -> None:
+        """As :meth:`Outbox.attach`."""
+        self._here().attach(handler, function)
+
+    def detach(self, handler: str) -> None:
+        """As :meth:`Outbox.detach`."""
+        for port in self._owner._own():
+            port.cache.outbox.detach(handler)
+
+    def provide(self, provider: str, secret: "Union[Secret, Callable[[str], Any]]") -> None:
+        """As :meth:`Outbox.provide`. An ``async`` function is asked only for requests that wait."""
+        self._here().provide(provider, cast(Any, secret))
+
+    def _here(self) -> Outbox:
+        port = self._owner._port()
+        port.listen()
+        return port.cache.outbox
+
+    async def _off_the_loop(self, what: str, *arguments: Any) -> Any:
+        port = await self._owner._opened()
+        return await port.loop.run_in_executor(None, getattr(port.cache.outbox, what), *arguments)
+
+
 class AsyncSite(AsyncFetching):
     """A :class:`Site` whose methods are awaited. :meth:`AsyncCache.site` makes one."""
 
@@ -671,6 +779,24 @@ class AsyncSite(AsyncFetching):
         self.base_url = base_url
         self._of = owner
         self._options = options
+
+    @property
+    def reachable(self) -> Optional[bool]:
+        """As :attr:`Site.reachable`."""
+        return cast(Site, self._by(self._owner._port())).reachable
+
+    def watch_reachability(self, function: Callable[[bool], Any]) -> None:
+        """As :meth:`Site.watch_reachability`, on the running loop."""
+        port = self._owner._port()
+        port.listen()
+        cast(Site, self._by(port)).watch_reachability(function)
+
+    def cancel_all(self) -> None:
+        """As :meth:`Site.cancel_all`."""
+        for port in self._owner._own():
+            site = port.sites.get(self)
+            if site is not None:
+                cast(Site, site).cancel_all()
 
     @property
     def _owner(self) -> AsyncCache:

@@ -16,6 +16,7 @@ from ._fetching import Fetching
 from ._image import Image, Size
 from ._library import bare, check, encode, library, quick
 from ._options import options_struct
+from ._outbox import Listeners, Outbox
 from ._request import LARGEST, QUESTIONS, AskCredentials, AskHeaders, AskVerdict, HeaderArgument, pairs
 from ._site import Site
 from ._stats import Stats
@@ -69,6 +70,9 @@ class Cache(Fetching):
     :param store: how thumbnails are kept on disk: "packed" (the default), "lossless" or "raw".
     :param keep_source: whether bodies of pictures are kept; yes by default.
     :param allow_files: whether ``file:`` URLs are read: any file that this process may read; no by default.
+    :param outbox: "auto" (the default): this process sends what is in the directory's outbox, in its turn, as long
+        as it has the directory open; "off": others do.
+    :param outbox_bytes, outbox_items: what the outbox may hold; more is refused. 256 MiB and 10,000 requests.
     :param ask_headers, ask_credentials, ask_verdict: asked by each request; see :meth:`submit`.
 
     >>> with nuthatch.Cache(directory) as cache:
@@ -103,6 +107,9 @@ class Cache(Fetching):
         store: Optional[str] = None,
         keep_source: Optional[bool] = None,
         allow_files: bool = False,
+        outbox: Optional[str] = None,
+        outbox_bytes: int = 0,
+        outbox_items: int = 0,
         ask_headers: AskHeaders = None,
         ask_credentials: AskCredentials = None,
         ask_verdict: AskVerdict = None,
@@ -117,6 +124,7 @@ class Cache(Fetching):
         #: Others of the same directory that this one answers for: their requests are its own.
         self._twins: weakref.WeakSet[Cache] = weakref.WeakSet()
         self._asks = {name: given[name] for name in QUESTIONS if given[name] is not None}
+        self._listeners = Listeners()
         #: Hits that were shown without a request.
         self._shown = 0
         self._path = None if path is None else os.fsencode(path)
@@ -210,6 +218,11 @@ class Cache(Fetching):
         """
         return Site(self, base_url, dict(options))
 
+    @property
+    def outbox(self) -> Outbox:
+        """The requests that wait for the network, and what came of them."""
+        return Outbox(self)
+
     def remove(self, url: str) -> None:
         """Forgets what is stored of a URL: its next request asks the server."""
         address = encode(url, "url")
@@ -253,8 +266,14 @@ class Cache(Fetching):
 
     # Life
 
-    def close(self) -> None:
-        """Closes the cache. Requests of other threads that are under way raise :class:`Closed`. May be repeated."""
+    def close(self, drain: Optional[float] = None) -> None:
+        """Closes the cache. Requests of other threads that are under way raise :class:`Closed`. May be repeated.
+
+        :param drain: for how many seconds at most what is under way, and what the outbox is sending, may end before
+            that.
+        """
+        if drain is not None and not self.closed:
+            self._drain(drain)
         handle, self._handle, self._plain = self._handle, None, None
         for twin in list(self._twins):
             # Its events say so to whoever waits for them, who then closes it.
@@ -312,6 +331,18 @@ class Cache(Fetching):
 
         return self._call(wait, None, (abi.TIMEOUT,)) == abi.OK
 
+    def _drain(self, seconds: float) -> None:
+        due = time.monotonic() + seconds
+        while not self.closed:
+            left = max(0, min(PATIENCE, int((due - time.monotonic()) * 1000)))
+            drained = [cache._drained(left) for cache in (self, *self._twins) if not cache.closed]
+            if all(drained) or time.monotonic() >= due:
+                break
+
+    def _drained(self, patience: int) -> bool:
+        wait = lambda handle: library.nh_drain(handle, patience)  # noqa: E731
+        return self._call(wait, None, (abi.OK, abi.TIMEOUT)) == abi.OK
+
     def _for(self, cache: "Cache") -> Fetching:
         return cache
 
@@ -327,6 +358,8 @@ class Cache(Fetching):
         handle = ctypes.c_void_p()
         check(library.nh_open(self._path, _byref(self._options), _byref(handle)))
         self._handle = handle
+        if self._listeners:
+            Outbox(self)._listen_again(handle)
         # As an argument that is ready to be passed.
         self._plain = None if self._asks else ctypes.c_void_p.from_param(handle.value)
 
@@ -357,6 +390,8 @@ class Cache(Fetching):
             successor = self._successor(handle, status)
             if successor is None:
                 raise Closed("the cache has been closed", "closed", url)
+            if not successor and status in expected:
+                return given
             if not successor:
                 raise error_for(status, message, url)
             given = function(successor)
@@ -375,6 +410,7 @@ class Cache(Fetching):
                 return ctypes.c_void_p()
             # What the parent had under way beside is the parent's.
             self._twins = weakref.WeakSet()
+            self._listeners.lock = threading.Lock()
             self._open()
             library.nh_close(handle)
             return self._handle

@@ -98,8 +98,8 @@ class Closed(Error):
 class Frozen(Error):
     """The request was put into the outbox, to be sent when the network is back."""
 
-    #: What it is called there.
-    outbox_id: Optional[str] = None
+    #: Its number there, for :attr:`Cache.outbox`.
+    outbox_id: int = 0
 
 
 class Forked(Error):

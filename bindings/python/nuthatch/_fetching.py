@@ -147,6 +147,18 @@ class Fetching:
         :param priority: -10 to 10, higher ones first; ``tag``: a word to cancel by.
         :param key: what the answer is kept under, instead of the URL; ``ignore_query`` leaves the query out of it.
         :param progress: whether there are "progress" events, of what is sent and of what comes.
+        :param freezable: whether a POST, PUT, PATCH or DELETE whose server can't be reached goes to the outbox, to
+            be sent when it can: its last event is "frozen", and :class:`Frozen` is raised, with its number
+            (:attr:`Cache.outbox`). ``durable`` writes it before the first attempt, too. It waits behind those to the
+            same origin, or of the same ``queue``. ``handler`` is who gets the outcome (:meth:`Outbox.attach`);
+            without one it waits to be collected.
+        :param secrets: of freezable requests: the providers of headers that must not be written to disk, by the
+            headers' names: ``{"Authorization": ("Bearer ", "token")}``. "env:NAME" is a variable of the environment,
+            others mean what :meth:`Outbox.provide` says. ``password_provider`` is that of the password of ``user``.
+        :param attempts, longest, key_lifetime, resends_late: when a frozen request is put aside: after how many answers
+            that the server can't now (25); after how many seconds (7 days; None: never); and how long the server knows
+            its ``Idempotency-Key``, in seconds: what may have arrived isn't sent again later than that (24 hours),
+            unless ``resends_late``.
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
             headers to add.
         :param ask_credentials: called with an answer of status 401; gives user and password, or None.
@@ -209,6 +221,8 @@ class Fetching:
     def _complete(self, url: str, options: Dict[str, Any]) -> Dict[str, Any]:
         if self._asks:
             options = {**self._asks, **options}
+        if options.get("freezable"):
+            self._cache.outbox._prepare(options)
         return prepared(options, url) if options else options
 
     def _start(

@@ -12,13 +12,23 @@ from ._request import GUARDS, LARGEST, POLICIES, attempts, chosen, heuristic, li
 _SPILLS = {"eager": abi.SPILL_EAGER, "pressure": abi.SPILL_PRESSURE}
 _STORES = {"packed": abi.STORE_PACKED, "lossless": abi.STORE_LOSSLESS, "raw": abi.STORE_RAW}
 _TEXTS = ("user_agent", "accept", "partition", "proxy")
-_NUMBERS = ("max_bytes", "max_pixels", "memory_bytes", "memory_items", "disk_bytes")
+_NUMBERS = (
+    "max_bytes",
+    "max_pixels",
+    "memory_bytes",
+    "memory_items",
+    "disk_bytes",
+    "outbox_bytes",
+    "outbox_items",
+)
+_OUTBOXES = {"auto": abi.OUTBOX_AUTO, "off": abi.OUTBOX_OFF}
 _CHOICES = ("keep_source", "allow_files")
 _WORDS = {
     "policy": POLICIES,
     "guard": GUARDS,
     "spill": _SPILLS,
     "store": _STORES,
+    "outbox": _OUTBOXES,
 }
 
 

@@ -43,6 +43,16 @@ if TYPE_CHECKING:
         form: "Fields"
         files: "Files"
         user: Optional[Tuple[str, str]]
+        freezable: bool
+        durable: bool
+        queue: Optional[str]
+        handler: Optional[str]
+        secrets: "Secrets"
+        password_provider: Optional[str]
+        attempts: Optional[int]
+        longest: Optional[float]
+        key_lifetime: Optional[float]
+        resends_late: bool
 
     class Limits(TypedDict, total=False):
         """What a request, or all of a site, may say otherwise than the cache."""
@@ -106,6 +116,9 @@ if TYPE_CHECKING:
         store: Optional[str]
         keep_source: Optional[bool]
         allow_files: bool
+        outbox: Optional[str]
+        outbox_bytes: int
+        outbox_items: int
 
     __all__ = ["Unpack"]
 
@@ -117,6 +130,9 @@ SinkArgument = Any
 Fields = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
 #: By the name of the field: bytes, a path, an open file, or (file name, one of these[, type]).
 Files = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
+#: Headers' names, and the providers of their values; or tuples of what stands before the secret, such as "Bearer ", and
+#: the provider.
+Secrets = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
 AskHeaders = Optional[Callable[[str], Union[HeaderArgument, Awaitable[HeaderArgument]]]]
 _User = Optional[Tuple[str, str]]
 AskCredentials = Optional[Callable[["Response"], Union[_User, Awaitable[_User]]]]
@@ -238,6 +254,7 @@ def describe(
         check(bare.nh_request_add_size(request, width, height), url)
     asks = 0
     ttls: Dict[str, int] = {}
+    limits: List[str] = []
     for name, value in options.items():
         if name in _SETTERS:
             _SETTERS[name](request, value, url)
@@ -251,10 +268,14 @@ def describe(
             pass
         elif name == "heuristic":
             ttls.setdefault("heuristic", 0)
+        elif name in _FREEZING_LIMITS:
+            limits.append(name)
         else:
             raise TypeError(f"a request has no option {name!r}")
     if asks:
         check(quick.nh_request_set_asks(request, asks), url)
+    if limits:
+        _freezing_limits(request, options, url)
     if ttls:
         share = heuristic(options.get("heuristic"))
         given = [ttls.get(name, 0) for name in _LIFETIMES]
@@ -391,6 +412,22 @@ def _cert(request: ctypes.c_void_p, value: Any, url: str) -> None:
         check(quick.nh_request_set_certificate(request, *[*names, None, None][:3]), url)
 
 
+def _secrets(request: ctypes.c_void_p, value: Any, url: str) -> None:
+    for header, given in value.items() if isinstance(value, Mapping) else value or ():
+        prefix, provider = given if isinstance(given, tuple) else ("", given)
+        texts = [encode(header, "header"), encode(prefix, "header"), encode(provider, "provider")]
+        check(quick.nh_request_add_secret(request, *texts), url)
+
+
+def _freezing_limits(request: ctypes.c_void_p, options: Mapping[str, Any], url: str) -> None:
+    times = [
+        milliseconds(options[name], name) if name in options else 0 for name in ("longest", "key_lifetime")
+    ]
+    count = attempts(options.get("attempts"), "attempts")
+    late = int(bool(options.get("resends_late")))
+    check(quick.nh_request_set_outbox_limits(request, count, *times, late), url)
+
+
 def _limit(what: str) -> _Setter:
     function = getattr(quick, f"nh_request_set_{what}")
 
@@ -419,12 +456,12 @@ def _at_most(what: str) -> Callable[[Any], int]:
     return made
 
 
-def attempts(value: Optional[int]) -> int:
-    """``retries`` as the C side has it, where 0 means "not given"."""
+def attempts(value: Optional[int], what: str = "retries") -> int:
+    """A number of attempts as the C side has it, where 0 means "not given"."""
     if value is None:
         return 0
     if not 0 <= value < 2**31:
-        raise error_for(abi.INVALID, f"retries must be 0 or more, not {value}", None)
+        raise error_for(abi.INVALID, f"{what} must be 0 or more, not {value}", None)
     return value or -1
 
 
@@ -433,6 +470,7 @@ def _word(what: str, words: Mapping[str, int]) -> Callable[[Any], int]:
 
 
 _LIFETIMES = ("validator_ttl", "image_ttl", "no_cache_ttl")
+_FREEZING_LIMITS = ("attempts", "longest", "key_lifetime", "resends_late")
 _SETTERS: Dict[str, _Setter] = {
     "method": _text("method"),
     "headers": _headers,
@@ -461,4 +499,10 @@ _SETTERS: Dict[str, _Setter] = {
     "partition": _text("partition"),
     "progress": _number("progress", int),
     "resume": _number("resume", int),
+    "freezable": _number("freezable", int),
+    "durable": _number("durable", int),
+    "queue": _text("outbox_queue"),
+    "handler": _text("outbox_handler"),
+    "secrets": _secrets,
+    "password_provider": _text("password_provider"),
 }

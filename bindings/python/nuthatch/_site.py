@@ -1,11 +1,12 @@
 """Sites: what requests to one place have in common."""
 
 import ctypes
+import weakref
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple
 
 from . import _prototypes as abi
 from ._fetching import Fetching
-from ._library import bare, encode, quick
+from ._library import bare, check, encode, library, quick
 from ._options import options_struct
 from ._request import QUESTIONS, pairs
 
@@ -36,13 +37,42 @@ class Site(Fetching):
         given = {name: value for name, value in options.items() if name not in QUESTIONS}
         self._options, self._kept = options_struct(given)
         self._base = encode(base_url, "url")
+        #: The same, by way of other handles.
+        self._twins: weakref.WeakSet[Site] = weakref.WeakSet()
         #: The library's sites by the handle of the cache: another one after a fork.
         self._handles: Dict[Optional[int], ctypes.c_void_p] = {}
         cache._call(lambda handle: self._opened(handle)[1], base_url)
 
     @property
+    def reachable(self) -> Optional[bool]:
+        """Whether the site's host could be reached of late; None when nobody has tried."""
+        told = ctypes.c_uint32()
+        self._with(lambda site: quick.nh_site_reachable(site, ctypes.byref(told)))
+        return {abi.YES: True, abi.NO: False}.get(told.value)
+
+    def watch_reachability(self, function: Callable[[bool], Any]) -> None:
+        """Has a function called whenever :attr:`reachable` changes, with what it is then: by
+        :meth:`Outbox.dispatch`, or on the event loop. Sites with the same base URL share one, the last."""
+        self._cache._listeners.sites[self.base_url] = function
+        self._with(lambda site: library.nh_site_watch(site, None, None))
+
+    def cancel_all(self) -> None:
+        """Cancels the requests of this site that are under way."""
+        self._with(quick.nh_site_cancel_all)
+        for twin in list(self._twins):
+            if not twin._cache.closed:
+                twin.cancel_all()
+
+    @property
     def _cache(self) -> "Cache":
         return self._owner
+
+    def _with(self, use: Callable[[ctypes.c_void_p], int]) -> None:
+        def used(cache: ctypes.c_void_p) -> int:
+            site, status = self._opened(cache)
+            return status if site is None else use(site)
+
+        self._cache._call(used, self.base_url)
 
     def _begin(self, cache: ctypes.c_void_p, url: bytes, request: ctypes.c_void_p) -> int:
         site, status = self._opened(cache)
@@ -59,13 +89,17 @@ class Site(Fetching):
         status = quick.nh_site_open(cache, self._base, ctypes.byref(self._options), ctypes.byref(made))
         if status != abi.OK:
             return None, int(status)
+        if self.base_url in self._owner._listeners.sites:
+            check(library.nh_site_watch(made, None, None))
         first = self._handles.setdefault(cache.value, made)
         if first is not made:
             quick.nh_site_release(made)  # another thread was faster
         return first, abi.OK
 
     def _for(self, cache: "Cache") -> "Site":
-        return Site(cache, self.base_url, dict(self._arguments))
+        twin = Site(cache, self.base_url, dict(self._arguments))
+        self._twins.add(twin)
+        return twin
 
     def __del__(self, _release: Callable[[ctypes.c_void_p], int] = bare.nh_site_release) -> None:
         for handle in getattr(self, "_handles", {}).values():

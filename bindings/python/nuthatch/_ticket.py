@@ -18,7 +18,7 @@ from typing import (
 )
 
 from . import _prototypes as abi
-from ._errors import Error, error_for
+from ._errors import Error, Frozen, error_for
 from ._image import SOURCES, Image, Size
 from ._library import bare, check, library, quick
 from ._questions import ask, tell
@@ -84,7 +84,7 @@ class Event(Generic[T]):
         "url",
     )
 
-    #: "progress", "cached", "unchanged", "fresh", "failed" or "cancelled".
+    #: "progress", "cached", "unchanged", "fresh", "failed", "cancelled" or "frozen" (``error.outbox_id`` says as what).
     kind: str
     is_final: bool
     #: True when the bytes were in the cache before the request was submitted.
@@ -130,6 +130,8 @@ class Event(Generic[T]):
             self.error = error_for(told.code, message, url)
             self.error.status = self.status
             self.error.retry_after = told.retry_after if told.retry_after > 0 else None
+            if isinstance(self.error, Frozen):
+                self.error.outbox_id = told.outbox_id
         self.response = None
         if told.response:
             handle, told.response = ctypes.c_void_p(told.response), None

@@ -7,6 +7,7 @@ import inspect
 import os
 import pkgutil
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -25,7 +26,15 @@ MODULES = [
 
 
 @pytest.fixture
-def names(server: TestServer, tmp_path: Path) -> Iterator[Dict[str, Any]]:
+def nobody() -> Iterator[str]:
+    """A URL where nobody listens, and nobody else can."""
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        yield f"http://127.0.0.1:{reserved.getsockname()[1]}/a"
+
+
+@pytest.fixture
+def names(server: TestServer, tmp_path: Path, nobody: str) -> Iterator[Dict[str, Any]]:
     """What examples take for given."""
     server.on("/hello", ok("hello", "text/plain"))
     server.on("/api/statuses", ok('["nesting"]', "application/json"))
@@ -40,6 +49,7 @@ def names(server: TestServer, tmp_path: Path) -> Iterator[Dict[str, Any]]:
             "echo_url": server.url("/echo"),
             "missing_url": server.url("/missing.png"),
             "nuthatch": nuthatch,
+            "offline_url": nobody,
             "picture_url": server.url("/a.png"),
             "url": server.url("/hello"),
         }
@@ -73,7 +83,7 @@ def test_the_page_about_python(server: TestServer, tmp_path: Path) -> None:
     for path in ("/seeds.json", "/api/statuses"):
         server.on(path, ok("[1]", "application/json"))
     server.echo("/echo")
-    env = {**os.environ, "http_proxy": server.url("")}
+    env = {**os.environ, "http_proxy": server.url(""), "no_proxy": "127.0.0.1"}
     done = subprocess.run(
         [sys.executable, "-c", program],
         env=env,
@@ -85,7 +95,10 @@ def test_the_page_about_python(server: TestServer, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[:2] == ["(16, 12) (32, 24) False", "200 application/json [1]"]
-    assert done.stdout.splitlines()[-2:] == ["200 (16, 12)", "200"]
+    lines = done.stdout.splitlines()
+    assert lines[-4:-2] == ["200 (16, 12)", "200"]
+    assert lines[-2].startswith('waiting "') and lines[-2].endswith('" 12')
+    assert lines[-1] == "0 outcomes came meanwhile"
 
 
 def test_there_are_examples_of_what_people_use() -> None:

@@ -1,0 +1,37 @@
+/* Posts a body, now or as soon as its server can be reached, also in another run:  ./outbox CACHE SECONDS [URL BODY] */
+#include <nuthatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void hear(nh_event *event, void *user) {
+    nh_frozen_info info = {.struct_size = sizeof info};
+    if (nh_frozen_get_info(event->frozen, &info) != NH_OK) return;
+    printf("%s %s: %s\n", info.method, info.url, event->code == NH_OK ? "done" : event->message);
+    /* Only now: whoever is killed before this hears of it again. What was put aside stays. */
+    if (event->code == NH_OK) nh_outbox_drop(user, event->outbox_id);
+}
+
+int main(int count, char **arguments) {
+    nh_cache *cache;
+    nh_request *request;
+    nh_response *response;
+    nh_response_info info = {.struct_size = sizeof info};
+
+    if (count < 3 || nh_open(arguments[1], NULL, &cache) != NH_OK) return puts(nh_error_message()), 1;
+    if (count > 4 && nh_request_new(arguments[3], &request) == NH_OK) {
+        nh_request_set_method(request, "POST");
+        nh_request_set_body(request, arguments[4], strlen(arguments[4]));
+        nh_request_set_freezable(request, 1);
+        nh_request_set_outbox_handler(request, "posts");
+        /* Sent when it is known, never written: TOKEN of the environment. */
+        if (getenv("TOKEN")) nh_request_add_secret(request, "Authorization", "Bearer ", "env:TOKEN");
+        if (nh_perform(cache, request, &response) != NH_OK) puts(nh_error_message());
+        else if (nh_response_get_info(response, &info) == NH_OK) printf("%d\n", info.status);
+        nh_response_release(response);
+        nh_request_release(request);
+    }
+    nh_outbox_attach(cache, "posts", hear, cache);
+    while (nh_dispatch(cache, atoi(arguments[2]) * 1000) > 0) continue;
+    return nh_close(cache) != NH_OK;
+}

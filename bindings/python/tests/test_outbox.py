@@ -1,0 +1,469 @@
+"""Requests that wait for the network, and what came of them; sites that can't be reached."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+import nuthatch
+import pytest
+from testserver import HEAD, TestServer, answer, body, ok, pause, script, wait
+
+
+@pytest.fixture
+def offline(server: TestServer) -> Iterator[TestServer]:
+    """A server that is down at first."""
+    server.on("/a", ok("thanks"))
+    server.go_down()
+    yield server
+    server.go_up()
+
+
+def freeze(cache: nuthatch.Cache, url: str, **options: Any) -> int:
+    with pytest.raises(nuthatch.Frozen) as raised:
+        cache.request("POST", url, **{"body": b"seeds", "freezable": True, **options})
+    assert raised.value.code == "frozen" and raised.value.url == url
+    assert isinstance(raised.value.outbox_id, int) and raised.value.outbox_id > 0
+    return raised.value.outbox_id
+
+
+def run(program: str, *arguments: str, env: Optional[Dict[str, str]] = None) -> List[str]:
+    """What another process prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys, nuthatch\n" + program, *arguments],
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def is_on_disk(secret: bytes, directory: Path) -> bool:
+    files = [path for path in directory.rglob("*") if path.is_file()]
+    assert any(path.name == "log" for path in files)
+    assert all(path.stat().st_mode & 0o077 == 0 for path in files)
+    return any(secret in path.read_bytes() for path in files)
+
+
+# Freezing and sending
+
+
+def test_is_kept_and_sent_when_the_server_is_there(offline: TestServer, cache: nuthatch.Cache) -> None:
+    url = offline.url("/a")
+    heard: List[nuthatch.Outcome] = []
+    cache.outbox.attach("rows", heard.append)
+    id = freeze(cache, url, headers={"X-Row": "7"}, handler="rows", tag="t", queue="q")
+    (item,) = cache.outbox.list()
+    assert (item.id, item.method, item.url, item.queue) == (id, "POST", url, "q")
+    assert (item.handler, item.tag, item.body_size) == ("rows", "t", 5)
+    assert item.state in ("waiting", "sending") and abs(item.frozen_at - time.time()) < 60
+    offline.go_up()
+    cache.outbox.replay(id)
+    assert cache.outbox.dispatch(30) == 1
+    (outcome,) = heard
+    assert (outcome.id, outcome.ok, outcome.status, outcome.reason) == (id, True, 200, None)
+    assert outcome.response is not None and outcome.response.text == "thanks"
+    # It was heard of, and so it is forgotten.
+    assert cache.outbox.list() == [] and cache.outbox.get(id) is None
+    (sent,) = offline.requests("/a")
+    assert (
+        sent.body == b"seeds" and sent.header("X-Row") == "7" and sent.header("Idempotency-Key") == item.key
+    )
+
+
+def test_the_event_says_as_what_it_is_kept(offline: TestServer, cache: nuthatch.Cache) -> None:
+    ticket = cache.submit(offline.url("/a"), method="PUT", body=b"x", freezable=True, durable=True)
+    (event,) = ticket.events()
+    assert event.kind == "frozen" and event.is_final and isinstance(event.error, nuthatch.Frozen)
+    assert event.error.outbox_id == cache.outbox.list()[0].id
+    offline.go_up()
+    assert ticket.state == "done"
+    outcome = cache.outbox.wait(event.error.outbox_id, 30)
+    assert outcome.ok and cache.outbox.collect(outcome.id) is not None
+    assert cache.outbox.collect(outcome.id) is None
+    # The ticket's request once more, whose server is there now.
+    assert ticket.resubmit().result().text == "thanks"
+    first, second = offline.requests("/a")
+    assert first.header("Idempotency-Key") != second.header("Idempotency-Key")
+
+
+def test_a_get_and_an_answer_are_not_frozen(offline: TestServer, cache: nuthatch.Cache) -> None:
+    with pytest.raises(nuthatch.TransportError):
+        cache.get(offline.url("/a"), freezable=True, retries=0)
+    offline.go_up()
+    offline.on("/b", answer(503))
+    assert cache.request("POST", offline.url("/b"), freezable=True).status == 503
+    assert cache.outbox.list() == []
+
+
+def test_another_process_sends_it(offline: TestServer, tmp_path: Path) -> None:
+    directory = str(tmp_path / "cache")
+    with nuthatch.Cache(directory, outbox="off") as cache:
+        ids = [freeze(cache, offline.url("/a"), body=text.encode(), freezable=True) for text in "abc"]
+        offline.go_up()
+        time.sleep(0.3)
+        assert [item.state for item in cache.outbox.list()] == ["waiting"] * 3 and offline.count("/a") == 0
+        told = run(
+            "cache = nuthatch.Cache(sys.argv[1])\n"
+            "for id in sys.argv[2:]: print(cache.outbox.wait(int(id), 60).ok)",
+            directory,
+            *map(str, ids),
+        )
+        assert told == ["True"] * 3
+        assert [item.state for item in cache.outbox.list()] == ["done"] * 3
+    assert [request.body for request in offline.requests("/a")] == [b"a", b"b", b"c"]
+
+
+def test_handlers_are_attached_by_name_after_a_restart(offline: TestServer, tmp_path: Path) -> None:
+    directory = str(tmp_path / "cache")
+    freezing = (
+        "cache = nuthatch.Cache(sys.argv[1])\n"
+        "try: cache.request('POST', sys.argv[2], json={'seeds': 3}, freezable=True, handler='rows')\n"
+        "except nuthatch.Frozen as frozen: print(frozen.outbox_id)"
+    )
+    (id,) = run(freezing, directory, offline.url("/a"))
+    offline.go_up()
+    sending = "cache = nuthatch.Cache(sys.argv[1])\nprint(cache.outbox.wait(int(sys.argv[2]), 60).ok)"
+    assert run(sending, directory, id) == ["True"]
+    hearing = (
+        "cache = nuthatch.Cache(sys.argv[1])\n"
+        "def hear(outcome):\n"
+        "    print(outcome.id, outcome.ok, outcome.response.text)\n"
+        "    if sys.argv[2] == 'fail': raise SystemExit(0)\n"
+        "cache.outbox.attach('rows', hear)\n"
+        "cache.outbox.dispatch(float(sys.argv[3]))"
+    )
+    # Who ends before it has made something of it hears of it again; who has made something of it doesn't.
+    for way, wait_for, told in [
+        ("fail", "60", [f"{id} True thanks"]),
+        ("take", "60", [f"{id} True thanks"]),
+        ("take", "0.5", []),
+    ]:
+        assert run(hearing, directory, way, wait_for) == told
+    assert offline.count("/a") == 1
+
+
+def test_what_a_handler_raises_is_raised_and_the_outcome_stays(offline: TestServer, tmp_path: Path) -> None:
+    def refuse(outcome: nuthatch.Outcome) -> None:
+        raise KeyError(outcome.id)
+
+    heard: List[int] = []
+    with nuthatch.Cache(tmp_path / "cache") as cache:
+        cache.outbox.attach("rows", refuse)
+        id = freeze(cache, offline.url("/a"), handler="rows")
+        offline.go_up()
+        cache.outbox.replay()
+        with pytest.raises(KeyError):
+            cache.outbox.dispatch(30)
+        outcome = cache.outbox.outcome(id)
+        assert outcome is not None and outcome.ok
+    with nuthatch.Cache(tmp_path / "cache") as cache:
+        cache.outbox.attach("rows", lambda outcome: heard.append(outcome.id))
+        assert cache.outbox.dispatch(30) == 1 and heard == [id]
+        assert cache.outbox.list() == []
+
+
+def test_a_child_hears_what_its_parent_listens_for(offline: TestServer, cache: nuthatch.Cache) -> None:
+    heard: List[int] = []
+    cache.outbox.attach("rows", lambda outcome: heard.append(outcome.id))
+    id = freeze(cache, offline.url("/a"), handler="rows")
+    child = os.fork()
+    if child == 0:
+        try:
+            offline_up = cache.outbox.dispatch(60)
+            os._exit(0 if offline_up == 1 and heard == [id] else 1)
+        finally:
+            os._exit(2)
+    time.sleep(0.1)
+    offline.go_up()
+    cache.outbox.replay()
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_what_is_refused_is_put_aside_until_it_is_replayed(
+    offline: TestServer, cache: nuthatch.Cache
+) -> None:
+    offline.on("/a", answer(422, b"no such row"), ok("now"))
+    id = freeze(cache, offline.url("/a"))
+    offline.go_up()
+    outcome = cache.outbox.wait(id, 30)
+    assert (outcome.ok, outcome.status, outcome.reason) == (False, 422, "HTTP 422")
+    assert outcome.response is not None and outcome.response.text == "no such row"
+    assert outcome.request.state == "dead" and outcome.request.code == "http"
+    assert cache.outbox.collect(id) is not None and cache.outbox.get(id) is not None
+    assert cache.outbox.replay(id) == 1 and cache.outbox.replay(id + 100) == 0
+    assert cache.outbox.wait(id, 30).ok
+    first, second = offline.requests("/a")
+    assert first.header("Idempotency-Key") == second.header("Idempotency-Key") and first.body == second.body
+    assert cache.outbox.drop(id) is True and cache.outbox.drop(id) is False
+    with pytest.raises(nuthatch.Invalid):
+        cache.outbox.wait(id, 30)
+
+
+def test_limits(offline: TestServer, cache: nuthatch.Cache) -> None:
+    offline.on("/a", answer(500))
+    id = freeze(cache, offline.url("/a"), attempts=1, longest=3600, key_lifetime=None, resends_late=True)
+    offline.go_up()
+    outcome = cache.outbox.wait(id, 30)
+    assert (outcome.ok, outcome.reason) == (False, "too many attempts: 1")
+    assert [attempt.status for attempt in outcome.request.history][-1] == 500
+    offline.go_down()
+    for wrong in [{"attempts": -1}, {"longest": 0}, {"key_lifetime": -3}]:
+        with pytest.raises(nuthatch.Invalid):
+            freeze(cache, offline.url("/a"), **wrong)
+
+
+def test_it_is_full_at_some_point(offline: TestServer, tmp_path: Path) -> None:
+    with nuthatch.Cache(tmp_path / "cache", outbox_items=1, outbox_bytes=100_000) as cache:
+        id = freeze(cache, offline.url("/a"))
+        with pytest.raises(nuthatch.Error) as raised:
+            cache.request("POST", offline.url("/a"), freezable=True)
+        assert raised.value.code == "no_space"
+        assert [item.id for item in cache.outbox.list()] == [id]
+
+
+def test_files_and_forms_are_kept_as_they_were(
+    offline: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    seeds = tmp_path / "seeds.bin"
+    bytes_ = os.urandom(1_000_000)
+    seeds.write_bytes(bytes_)
+    file = freeze(cache, offline.url("/a"), body=seeds)
+    form = freeze(cache, offline.url("/a"), body=None, form={"kind": "hazel"}, files={"seeds": seeds})
+    seeds.unlink()
+    offline.on("/a", answer(503), ok("thanks"), ok("thanks"))
+    offline.go_up()
+    assert cache.outbox.wait(file, 60).ok and cache.outbox.wait(form, 60).ok
+    first, again, third = offline.requests("/a")
+    assert first.body == again.body == bytes_
+    assert first.header("Idempotency-Key") == again.header("Idempotency-Key")
+    kind = third.header("Content-Type") or ""
+    assert kind.startswith("multipart/form-data; boundary=")
+    boundary = kind.split("=")[1].encode()
+    assert bytes_ in third.body and b'name="kind"\r\n\r\nhazel' in third.body
+    assert third.body.endswith(b"--" + boundary + b"--\r\n")
+
+
+def test_large_uploads_take_little_memory(offline: TestServer, tmp_path: Path) -> None:
+    seeds = tmp_path / "seeds.bin"
+    with seeds.open("wb") as file:
+        for _ in range(100):
+            file.write(os.urandom(1 << 20))
+    program = (
+        "import pathlib, resource\n"
+        "cache = nuthatch.Cache(sys.argv[1])\n"
+        "def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024\n"
+        "if sys.argv[3] == 'freeze':\n"
+        "    begin = peak()\n"
+        "    try: cache.request('PUT', sys.argv[2], body=pathlib.Path(sys.argv[4]), freezable=True)\n"
+        "    except nuthatch.Frozen as frozen: print(frozen.outbox_id, peak() - begin)\n"
+        "else:\n"
+        "    begin = peak()\n"
+        "    print(cache.outbox.wait(int(sys.argv[4]), 100).ok, peak() - begin)\n"
+    )
+    directory = str(tmp_path / "cache")
+    id, frozen = run(program, directory, offline.url("/a"), "freeze", str(seeds))[0].split()
+    offline.on("/a", script(200, steps=[HEAD, body("ok")]))
+    offline.go_up()
+    is_done, sent = run(program, directory, offline.url("/a"), "send", id)[0].split()
+    assert is_done == "True" and offline.requests("/a")[0].body == seeds.read_bytes()
+    assert int(frozen) < 8 and int(sent) < 8, f"{frozen} and {sent} MB"
+
+
+# Secrets
+
+
+def test_no_secret_is_written(offline: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    with pytest.raises(nuthatch.Error) as raised:
+        cache.request("POST", offline.url("/a"), headers={"Authorization": "Bearer hush-0"}, freezable=True)
+    assert raised.value.code == "secret_needs_provider" and "hush" not in str(raised.value)
+    asked: List[str] = []
+
+    def token(provider: str) -> str:
+        asked.append(provider)
+        return f"hush-{len(asked)}"
+
+    cache.outbox.provide("token", token)
+    os.environ["NUTHATCH_TEST_KEY"] = "hush-of-the-environment"
+    secrets: Dict[str, Any] = {"Authorization": ("Bearer ", "token"), "X-Api-Key": "env:NUTHATCH_TEST_KEY"}
+    id = freeze(cache, offline.url("/a"), secrets=secrets)
+    assert asked == ["token"] and not is_on_disk(b"hush", tmp_path / "cache")
+    # The server has had enough of the first one by now.
+    offline.on("/a", answer(401), ok("thanks"))
+    offline.go_up()
+    assert cache.outbox.wait(id, 30).ok
+    first, second = offline.requests("/a")
+    assert (
+        first.header("Authorization") == "Bearer hush-1" and second.header("Authorization") == "Bearer hush-2"
+    )
+    assert second.header("X-Api-Key") == "hush-of-the-environment"
+    assert not is_on_disk(b"hush", tmp_path / "cache")
+
+
+def test_a_request_waits_for_its_secret(server: TestServer, tmp_path: Path) -> None:
+    server.on("/a", ok("thanks"))
+    directory = tmp_path / "cache"
+    with nuthatch.Cache(directory) as cache:
+        id = freeze(
+            cache, server.url("/a"), secrets={"X-Token": "token"}, user=("ann", ""), password_provider="pw"
+        )
+    with nuthatch.Cache(directory) as cache:
+        cache.outbox.provide("pw", lambda name: None)
+        assert cache.outbox.dispatch(30) == 1
+        cache.outbox.provide("pw", "hush-pw")
+        assert cache.outbox.dispatch(0.2) == 0 and server.count("/a") == 0
+        cache.outbox.provide("token", "hush-token")
+        assert cache.outbox.wait(id, 30).ok
+    (sent,) = server.requests("/a")
+    assert sent.header("X-Token") == "hush-token" and (sent.header("Authorization") or "").startswith(
+        "Basic "
+    )
+    assert not is_on_disk(b"hush", directory)
+
+
+# On an event loop
+
+
+def test_async(offline: TestServer, tmp_path: Path) -> None:
+    heard: List[Tuple[int, bool]] = []
+    asked: List[str] = []
+    reached: List[bool] = []
+
+    async def hear(outcome: nuthatch.Outcome) -> None:
+        await asyncio.sleep(0)
+        heard.append((outcome.id, outcome.ok))
+
+    async def token(provider: str) -> str:
+        await asyncio.sleep(0)
+        asked.append(provider)
+        return "hush"
+
+    async def until(condition: Any) -> None:
+        for _ in range(3000):
+            if condition():
+                return
+            await asyncio.sleep(0.01)
+        raise AssertionError("not in time")
+
+    async def main() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "cache") as cache:
+            cache.outbox.attach("rows", hear)
+            cache.outbox.provide("token", token)
+            site = cache.site(offline.url("/"))
+            site.watch_reachability(reached.append)
+            with pytest.raises(nuthatch.Frozen) as raised:
+                await site.request(
+                    "POST", "a", body=b"x", freezable=True, handler="rows", secrets={"X-Token": "token"}
+                )
+            id = raised.value.outbox_id
+            assert id is not None and (await cache.outbox.get(id)) is not None
+            # Asked for on the loop, it is known; nobody is there yet.
+            await until(lambda: asked == ["token"])
+            with pytest.raises(nuthatch.TimeoutError):
+                await cache.outbox.wait(id, 0.2)
+            await until(lambda: False in reached and site.reachable is False)
+            offline.go_up()
+            await cache.outbox.replay()
+            await until(lambda: heard == [(id, True)])
+            await until(lambda: reached[-1] is True)
+            await until(lambda: site.reachable)
+            assert await cache.outbox.outcome(id) is None and await cache.outbox.list() == []
+            offline.go_down()
+            with pytest.raises(nuthatch.Frozen) as raised:
+                await cache.request("POST", offline.url("/a"), freezable=True)
+            assert await cache.outbox.drop(raised.value.outbox_id)
+            assert await cache.outbox.collect(raised.value.outbox_id) is None
+            cache.outbox.detach("rows")
+            offline.go_up()
+            gate = offline.gate("g")
+            offline.on("/slow", script(200, steps=[wait("g"), HEAD, body("x")]))
+            tickets = [site.submit("slow?1"), cache.submit(offline.url("/slow?2"))]
+            site.cancel_all()
+            assert [ticket.state == "cancelled" for ticket in tickets] == [True, False]
+            gate.open()
+            await cache.close(drain=30)
+
+    asyncio.run(main())
+    assert offline.requests("/a")[0].header("X-Token") == "hush"
+
+
+# Sites, cancelling, closing
+
+
+def test_sites_tell_whether_they_can_be_reached(offline: TestServer, cache: nuthatch.Cache) -> None:
+    heard: List[bool] = []
+    site = cache.site(offline.url("/"))
+    site.watch_reachability(heard.append)
+    with pytest.raises(nuthatch.TransportError):
+        site.get("a", retries=0)
+    assert cache.outbox.dispatch(30) == 1 and heard == [False] and site.reachable is False
+    offline.go_up()
+    assert site.get("a").ok
+    assert cache.outbox.dispatch(30) == 1 and heard == [False, True] and site.reachable is True
+    assert cache.site("http://nobody.example/").reachable is None
+
+
+def test_a_site_cancels_its_own(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on_prefix("/slow", script(200, steps=[wait("g"), HEAD, body("x")]))
+    site, same = cache.site(server.url("/")), cache.site(server.url("/"))
+    mine = [site.submit(f"slow/{number}") for number in range(2)]
+    others = [same.submit("slow/3"), cache.submit(server.url("/slow/4"), tag="t")]
+    items = site.prefetch([f"slow/{number}" for number in (5, 6)], sizes=[])
+    ended: List[Optional[str]] = []
+    thread = threading.Thread(target=lambda: ended.extend(item.error and item.error.code for item in items))
+    thread.start()
+    for _ in range(3000):
+        if cache.activity == 6:
+            break
+        time.sleep(0.01)
+    site.cancel_all()
+    thread.join(30)
+    assert ended == ["cancelled", "cancelled"]
+    assert [ticket.state for ticket in mine] == ["cancelled"] * 2 and cache.activity == 2
+    cache.cancel_all(tag="t")
+    assert [ticket.state == "cancelled" for ticket in others] == [False, True]
+    server.gate("g").open()
+    assert others[0].result(timeout=30).ok and cache.wait_idle(30)
+    for ticket in mine:
+        assert ticket.resubmit().result(timeout=30).text == "x"
+
+
+def test_closing_waits_for_what_is_under_way(server: TestServer, tmp_path: Path) -> None:
+    server.on("/a", script(200, steps=[HEAD, pause(300), body("slow")]))
+    cache = nuthatch.Cache(tmp_path / "cache")
+    ticket = cache.submit(server.url("/a"))
+    assert server.wait_for_requests(1, "/a")
+    cache.close(drain=30)
+    assert ticket.result().text == "slow"
+    cache = nuthatch.Cache(tmp_path / "cache")
+    server.on("/b", script(200, steps=[wait("g"), HEAD, body("x")]))
+    ticket = cache.submit(server.url("/b"))
+    begin = time.monotonic()
+    cache.close(drain=0.3)
+    assert 0.25 < time.monotonic() - begin < 20
+    with pytest.raises(nuthatch.Closed):
+        ticket.result()
+    server.gate("g").open()
+
+
+def test_priorities_change_while_requests_wait(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on_prefix("/", script(200, steps=[wait("g"), HEAD, body("x")]))
+    nuthatch.queue(concurrency=1)
+    try:
+        first = cache.submit(server.url("/first"))
+        assert server.wait_for_requests(1)
+        tickets = [cache.submit(server.url(f"/{number}"), priority=5 - number) for number in range(3)]
+        tickets[2].set_priority(10)
+        server.gate("g").open()
+        for ticket in [first, *tickets]:
+            assert ticket.result(timeout=30).ok
+    finally:
+        nuthatch.queue()
+    assert [request.path for request in server.requests()] == ["/first", "/2", "/0", "/1"]
