@@ -7,7 +7,7 @@ from typing import Iterator
 
 import pytest
 from command import Runner
-from testserver import TestServer
+from testserver import HEAD, TestServer, body, ok, pause, script
 
 
 @pytest.fixture
@@ -51,6 +51,29 @@ def test_is_sent_once_its_server_is_there(server: TestServer, nobody: str, nutha
     collected = nuthatch("outbox", "collect", "2")
     assert collected.returncode == 0 and b"y" in collected.stdout
     assert nuthatch("outbox", "list").stdout == b""
+
+
+def test_only_replay_sends(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    server.on("/a", ok("a"))
+    # Time enough for who would send.
+    server.on("/slow", script(steps=[HEAD, pause(1500), body("slow")]))
+    server.go_down()
+    assert nuthatch("get", "--freezable", "-d", "x", server.url("/a")).returncode == 4
+    server.go_up()
+    (tmp_path / "urls").write_text(server.url("/slow?2") + "\n")
+    for command in [
+        ["get", server.url("/slow")],
+        ["prefetch", "urls"],
+        ["stat"],
+        ["ls"],
+        ["explain", server.url("/a")],
+        ["verify"],
+        ["outbox", "list"],
+    ]:
+        nuthatch(*command)
+    assert server.count("/slow") + server.count("/slow?2") >= 1 and server.count("/a") == 0
+    assert nuthatch("outbox", "replay").returncode == 0
+    assert server.count("/a") == 1
 
 
 def test_nothing_secret_is_kept(nobody: str, nuthatch: Runner, tmp_path: Path) -> None:

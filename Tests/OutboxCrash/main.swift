@@ -1,6 +1,10 @@
-// A process that freezes requests, or sends them, until somebody kills it: `nuthatch-outboxcrash freeze DIRECTORY URL SEED FIRST`
-// or `nuthatch-outboxcrash send DIRECTORY`. What it says, it has been promised: "frozen QUEUE NUMBER", "dropped NUMBER", "end"; and
-// "dropping NUMBER" before it does.
+// A process that freezes requests, or sends them, until somebody kills it:
+//
+//     nuthatch-outboxcrash freeze DIRECTORY URL SEED FIRST COUNT
+//     nuthatch-outboxcrash send DIRECTORY
+//     nuthatch-outboxcrash link DIRECTORY       in a network of its own, whose only link is down
+//
+// What it says, it has been promised: "frozen QUEUE NUMBER", "dropped NUMBER", "end"; and "dropping NUMBER" before it does.
 // Ends with status 4 when a call fails.
 
 import Glibc
@@ -8,12 +12,12 @@ import NuthatchCore
 
 func say(_ text: String) { _ = text.utf8CString.withUnsafeBytes { write(1, $0.baseAddress, $0.count - 1) } }
 
-func freezeForEver(_ path: String, _ url: String, _ seed: UInt64, _ first: Int) throws {
+func freeze(_ path: String, _ url: String, _ seed: UInt64, _ numbers: Range<Int>) throws {
   var options = Cache.Options()
   options.outbox = .off
   let cache = try Cache(path: path, options: options)
   var state = seed
-  for number in first..<(first + 40) {
+  for number in numbers {
     state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
     let dice = state >> 33
     var request = Request(url + "/q\(dice % 3)")
@@ -46,12 +50,52 @@ func sendAll(_ path: String) throws {
   cache.close()
 }
 
+/// Freezes a request while the only link is down, and says what becomes of it when that is up again.
+func watchLink(_ path: String) throws {
+  let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  var place = sockaddr_in()
+  place.sin_family = sa_family_t(AF_INET)
+  place.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+  var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+  withUnsafeMutablePointer(to: &place) {
+    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { place in
+      guard bind(listener, place, length) == 0, listen(listener, 8) == 0 else { exit(5) }
+      getsockname(listener, place, &length)
+    }
+  }
+  var options = Cache.Options()
+  // Nothing but the network's coming back makes it try again in time.
+  options.outboxRules.base = 3_600_000_000_000
+  options.outboxRules.longest = 3_600_000_000_000
+  let cache = try Cache(path: path, options: options)
+  var request = Request("http://127.0.0.1:\(UInt16(bigEndian: place.sin_port))/")
+  request.method = "POST"
+  request.freezable = true
+  guard let id = try cache.submit(request).final()?.error?.outboxID else { exit(4) }
+  say("frozen link \(id)\n")
+  while try cache.outbox.item(id)?.attempts == 0 || cache.outbox.item(id)?.state != .waiting { usleep(2000) }
+  say("waits \(try cache.outbox.item(id)?.wait ?? 0 > 1000)\n")
+  say("up\n")
+  // Whoever started it raises the link now. The answer is that of a server that has read the head.
+  let connection = accept(listener, nil, nil)
+  var bytes = [UInt8](repeating: 0, count: 4096)
+  _ = read(connection, &bytes, bytes.count)
+  _ = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8CString.withUnsafeBytes {
+    write(connection, $0.baseAddress, $0.count - 1)
+  }
+  while try cache.outbox.item(id)?.state != .done { usleep(2000) }
+  say("done\n")
+  cache.close()
+}
+
 let arguments = CommandLine.arguments
 do {
-  if arguments.count == 6, arguments[1] == "freeze", let seed = UInt64(arguments[4]),
-    let first = Int(arguments[5])
+  if arguments.count == 7, arguments[1] == "freeze", let seed = UInt64(arguments[4]),
+    let first = Int(arguments[5]), let count = Int(arguments[6])
   {
-    try freezeForEver(arguments[2], arguments[3], seed, first)
+    try freeze(arguments[2], arguments[3], seed, first..<(first + count))
+  } else if arguments.count == 3, arguments[1] == "link" {
+    try watchLink(arguments[2])
   } else if arguments.count == 3, arguments[1] == "send" {
     try sendAll(arguments[2])
   }

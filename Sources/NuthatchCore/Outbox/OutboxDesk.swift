@@ -111,7 +111,10 @@ final class OutboxDesk: @unchecked Sendable {
       }
     }
     let (loop, sender) = (runtime.loop, sender)
-    changes?.start { loop.post { sender.wake() } }
+    changes?.start { [weak sender] in
+      guard let sender else { return }
+      loop.post { sender.wake() }
+    }
     guard watch >= 0 else { return }
     _ = nhs_close_in_child(watch)
     watchNames()

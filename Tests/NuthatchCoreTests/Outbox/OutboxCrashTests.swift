@@ -33,7 +33,10 @@ import Testing
     }
 
     /// Runs the program; kills it after so many microseconds, or at a system call.
-    func run(_ arguments: [String], kill after: UInt32?, at call: (String, Int)? = nil) throws {
+    ///
+    /// - Returns: whether it came to its end.
+    @discardableResult
+    func run(_ arguments: [String], kill after: UInt32?, at call: (String, Int)? = nil) throws -> Bool {
       let process = Process()
       let pipe = Pipe()
       let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
@@ -59,7 +62,8 @@ import Testing
       }
       let said = (try? pipe.fileHandleForReading.readToEnd()) ?? Data()
       process.waitUntilExit()
-      for line in String(decoding: said, as: UTF8.self).split(separator: "\n") {
+      let lines = String(decoding: said, as: UTF8.self).split(separator: "\n")
+      for line in lines {
         let words = line.split(separator: " ")
         if words.first == "fault" { Issue.record("\(line)") }
         if words.count == 3, words[0] == "frozen", let number = Int(words[2]) {
@@ -68,11 +72,16 @@ import Testing
         if words.count == 2, words[0] == "dropping", let number = Int(words[1]) { dropping.insert(number) }
         if words.count == 2, words[0] == "dropped", let number = Int(words[1]) { dropped.insert(number) }
       }
+      return lines.last == "end"
     }
 
-    func freeze(_ seed: UInt64, kill: UInt32?, at call: (String, Int)? = nil) throws {
-      try run(["freeze", folder, server.url(""), "\(seed)", "\(next)"], kill: kill, at: call)
-      next += 1000
+    @discardableResult
+    func freeze(
+      _ seed: UInt64, kill: UInt32?, at call: (String, Int)? = nil, count: Int = 40
+    ) throws -> Bool {
+      defer { next += 1000 }
+      let arguments = ["freeze", folder, server.url(""), "\(seed)", "\(next)", "\(count)"]
+      return try run(arguments, kill: kill, at: call)
     }
 
     func check(_ note: Comment) {
@@ -141,5 +150,111 @@ import Testing
       try ledger.run(["send", ledger.folder], kill: nil)
       ledger.check("seed \(seed), round \(round): \(call) \(first), \(second)")
     }
+  }
+
+  @Test(
+    "at each system call of a freezing: what was acknowledged is there, what wasn't is there as a whole or not at all",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: OutboxCrashTests.tracer)))
+  func killedWhileFreezing() throws {
+    let seed = UInt64.random(in: 0..<1_000_000)
+    for call in ["fsync", "pwritev", "openat", "fcntl", "mkdirat", "renameat2", "fstat", "ftruncate"] {
+      for number in 1...max(rounds, 8) {
+        let ledger = try Ledger()
+        let hasEnded = try ledger.freeze(seed, kill: nil, at: (call, number), count: 2)
+        try ledger.server.goUp()
+        try ledger.run(["send", ledger.folder], kill: nil)
+        ledger.check("seed \(seed): \(call) \(number)")
+        if hasEnded { break }
+      }
+    }
+  }
+
+  @Test(
+    "at each system call of a sending: it is sent once more at most, and not again once its end was written down",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: OutboxCrashTests.tracer)))
+  func killedWhileSending() throws {
+    let seed = UInt64.random(in: 0..<1_000_000)
+    var resent = 0
+    var wasDropped = false
+    for call in ["fsync", "pwritev", "sendto", "recvfrom", "fcntl"] {
+      for number in 1...max(rounds, 8) {
+        let ledger = try Ledger()
+        try ledger.freeze(seed, kill: nil, count: 1)
+        try ledger.server.goUp()
+        let hasEnded = try ledger.run(["send", ledger.folder], kill: nil, at: (call, number))
+        for _ in 0..<2 { try ledger.run(["send", ledger.folder], kill: nil) }
+        ledger.check("seed \(seed): \(call) \(number)")
+        let count = ledger.server.requests.count { $0.outcome != .clientLeft }
+        #expect(
+          ledger.dropped.isEmpty ? 1...2 ~= count : count == 0, "\(call) \(number): sent \(count) times")
+        if count == 2 { resent += 1 }
+        wasDropped = !ledger.dropped.isEmpty
+        if hasEnded { break }
+      }
+    }
+    // A kill after the answer and before the record, at the least; unless the one that there is was dropped.
+    #expect(resent > 0 || wasDropped)
+  }
+
+  @Test("of two that send, only one does; when it is killed, the other one goes on")
+  func lease() throws {
+    for round in 0..<max(1, rounds / 6) {
+      let ledger = try Ledger()
+      let seed = UInt64.random(in: 0..<1_000_000)
+      #expect(try ledger.freeze(seed, kill: nil))
+      ledger.server.on(prefix: "/q") { _ in Script.ok("").after(.pause(milliseconds: 5)) }
+      try ledger.server.goUp()
+      let ends = Collected<Bool>()
+      // Who sends changes nothing in it.
+      nonisolated(unsafe) let shared = ledger
+      let both = (0..<2).map { number in
+        Thread {
+          ends.add((try? shared.run(["send", shared.folder], kill: number == 0 ? 60_000 : nil)) ?? false)
+        }
+      }
+      for thread in both { thread.start() }
+      while ends.values.count < 2 { usleep(1000) }
+      #expect(ends.values.contains(true))
+      ledger.check("seed \(seed), round \(round)")
+      // One of each of the three queues at a time, whoever sends; and what the killed one had under way, once more.
+      #expect(ledger.server.highWater() <= 3)
+      let sent = ledger.server.requests.filter { $0.outcome != .clientLeft }.count
+      let kept = ledger.frozen.values.reduce(0) { $0 + $1.count } - ledger.dropped.count
+      #expect(sent >= kept && sent <= kept + 3, "\(sent) of \(kept)")
+    }
+  }
+
+  private static let hasNetworksOfItsOwn: Bool = {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
+    process.arguments = ["-n", "true"]
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }()
+
+  @Test(
+    "isn't needed for a link: what waits is sent as soon as it is up",
+    .enabled(if: OutboxCrashTests.hasNetworksOfItsOwn))
+  func link() throws {
+    let folder = try Bench.makeFolder()
+    defer { removeTree(folder) }
+    let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let program = URL(fileURLWithPath: tests).deletingLastPathComponent()
+      .appendingPathComponent("nuthatch-outboxcrash").path
+    let process = Process()
+    let (said, saying) = (Pipe(), Pipe())
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
+    // The link goes up when the program says so, by who stands in the same network.
+    let script =
+      "\"$1\" link \"$2\" | while read -r line; do echo \"$line\"; [ \"$line\" != up ] || ip link set lo up; done"
+    process.arguments = ["-n", "timeout", "60", "sh", "-c", script, "sh", program, folder]
+    process.standardOutput = said
+    process.standardInput = saying
+    try process.run()
+    let output = String(decoding: (try said.fileHandleForReading.readToEnd()) ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(output == "frozen link 1\nwaits true\nup\ndone\n")
   }
 }

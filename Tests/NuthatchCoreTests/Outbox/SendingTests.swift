@@ -199,10 +199,20 @@ import Testing
     try bench.server.goUp()
     let outcome = try bench.waitUntilEnded(id)
     #expect(!outcome.isDone && outcome.reason?.contains("169.254.169.254") == true)
-    // The guard is the request's own, however the directory is opened.
+    // The guard is the request's own, however the directory is opened: here behind another one, which then goes.
     bench.server.goDown()
-    let strict = try bench.freeze("/a") { $0.freezing?.queue = "strict" }
-    #expect(try bench.list().last?.id == strict)
+    let first = try bench.freeze("/b") { $0.freezing?.queue = "strict" }
+    let strict = try bench.freeze("/b") {
+      $0.freezing?.queue = "strict"
+      $0.guard = .publicOnly
+    }
+    bench.close()
+    try bench.open { $0.guard = .any }
+    #expect(try bench.cache?.outbox.drop(first) == true)
+    try bench.server.goUp()
+    #expect(try bench.waitUntilEnded(strict).isDone == false)
+    #expect(try bench.list().last?.code == .denied)
+    #expect(bench.server.count("/b") == 0)
   }
 
   @Test("gives outcomes to the handler that is attached, again after a restart, until they are collected")
@@ -212,6 +222,8 @@ import Testing
     let other = try bench.freeze("/a") { $0.freezing?.handler = "others" }
     let mute = try bench.freeze("/a")
     try bench.server.goUp()
+    // A close in the middle of one would have it sent again.
+    try bench.wait { $0.allSatisfy { $0.state == .done } }
     for _ in 0..<2 {
       try bench.cache?.outbox.attach("rows")
       guard case .outcome(let outcome) = try bench.cache?.nextNotice(within: 20_000) else {
@@ -246,6 +258,29 @@ import Testing
       plan, Ticket(url: request.url), at: store.clock.now(), exposed: nil, isLive: false)
     let id = try store.freeze(frozen)
     #expect(try bench.waitUntilEnded(id).isDone)
+  }
+
+  @Test("is left to others when it is closed, however late a look comes to its turn")
+  func lateLook() throws {
+    let id = try bench.freeze("/a")
+    try bench.wait { ($0.first?.attempts ?? 0) > 0 }
+    // Somebody has the cache after it was closed, and the runtime goes on.
+    let (old, other) = (try #require(bench.cache), try Bench())
+    let mayGoOn = Collected<Bool>()
+    old.shared.outbox.lane.submit { while mayGoOn.values.isEmpty { usleep(1000) } }
+    bench.source.change()
+    bench.close()
+    // What it has posted on closing.
+    _ = try other.cache.nextNotice(within: 100)
+    mayGoOn.add(true)
+    let isThrough = Collected<Bool>()
+    old.shared.outbox.lane.submit { isThrough.add(true) }
+    while isThrough.values.isEmpty { usleep(1000) }
+    try bench.open()
+    bench.server.on("/a", .ok(""))
+    try bench.server.goUp()
+    #expect(try bench.waitUntilEnded(id).isDone)
+    #expect(old.path == bench.folder)
   }
 
   @Test("lets what it is sending end when the cache is closed with time for it")
