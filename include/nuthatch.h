@@ -191,7 +191,9 @@ typedef enum nh_status {
     /** There is not enough memory. */
     NH_OUT_OF_MEMORY = 28,
     /** A defect of Nuthatch itself; please report it with the message. */
-    NH_INTERNAL = 29
+    NH_INTERNAL = 29,
+    /** The answer isn't of the format that it was to be read as. */
+    NH_WRONG_FORMAT = 30
 } nh_status;
 
 /** Yes, no, or nothing said. */
@@ -314,7 +316,11 @@ typedef enum nh_question {
     NH_ASK_VERDICT = 4,
     /** The secret of a provider, whose name is the message, for a request in the outbox: of no ticket, and answered with
      *  nh_outbox_provide. Only after nh_outbox_ask, and nothing for nh_request_set_asks. Unanswered: the request waits. */
-    NH_ASK_SECRET = 8
+    NH_ASK_SECRET = 8,
+    /** Which headers to send with another attempt, after an answer with status 401, whatever was sent: for schemes that the
+     *  library doesn't know, and tokens that have expired. Asked again when that is refused, too, up to ten times.
+     *  Unanswered: that answer is delivered. */
+    NH_ASK_CHALLENGE = 16
 } nh_question;
 
 /** How user and password are shown. */
@@ -330,6 +336,16 @@ typedef enum nh_sign_in {
     /** The strongest that the server asks for. */
     NH_SIGN_IN_ANY = 5
 } nh_sign_in;
+
+/** Whether a site's cookies are sent back to its servers, and where they are kept meanwhile. */
+typedef enum nh_cookies {
+    /** They are ignored. */
+    NH_COOKIES_UNSAID = 0,
+    /** In memory, as long as the directory is open in this process. */
+    NH_COOKIES_MEMORY = 1,
+    /** In the cache's directory, too, for other processes and later ones: readable for its owner only, and in clear. */
+    NH_COOKIES_DISK = 2
+} nh_cookies;
 
 /** What the program thinks of an answer. */
 typedef enum nh_verdict {
@@ -355,7 +371,8 @@ typedef struct nh_reply {
     nh_verdict verdict;
     /** With NH_VERDICT_REJECT: why, for the error's message. */
     const char *reason;
-    /** For NH_ASK_HEADERS: header_count headers to add. */
+    /** For NH_ASK_HEADERS: header_count headers to add. For NH_ASK_CHALLENGE: to send in the place of those of the same
+     *  name. */
     const nh_header *headers;
     size_t header_count;
     /** For NH_ASK_CREDENTIALS. */
@@ -443,6 +460,16 @@ typedef struct nh_options {
     int64_t outbox_bytes;
     /** How many requests it may hold, those among them whose outcome waits. 10000. */
     int64_t outbox_items;
+
+    /* For caches and sites. */
+
+    /** Sites only: NH_COOKIES_UNSAID. Sites with the same base URL, user and partition share their cookies. */
+    nh_cookies cookies;
+    /** Must be 0. */
+    uint32_t reserved;
+    /** A file with users and passwords by host (.netrc), which requests sign in by when nothing else says who asks; "" for
+     *  $NETRC, else ~/.netrc. None. */
+    const char *netrc;
 } nh_options;
 
 /** The process's one queue. Set struct_size; 0 means "not given". */
@@ -1000,6 +1027,27 @@ nh_status nh_site_get(nh_site *site, const char *url, nh_response **response);
 nh_status nh_site_thumbnail(nh_site *site, const char *url, int32_t size, nh_image **image);
 
 /**
+ * Sets what a site's requests ask, and whom: as nh_request_set_asks, nh_request_set_callback and nh_request_set_user_data do
+ * for each that nh_site_request begins from now on, and that nh_site_get and nh_site_thumbnail make. So a site has rules of
+ * its own for what is an answer (NH_ASK_VERDICT), tokens (NH_ASK_HEADERS, NH_ASK_CHALLENGE) and passwords
+ * (NH_ASK_CREDENTIALS). A request may say otherwise.
+ *
+ * @param questions  The sum of nh_question's bits.
+ * @param callback   Mind that tickets with a callback are delivered by nh_dispatch only. NULL: questions come by nh_poll, and
+ *                   in blocking calls they count as unanswered.
+ * @param user       What its events carry.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_site_set_asks(nh_site *site, uint32_t questions, nh_callback callback, void *user);
+
+/**
+ * Forgets the cookies of a site, in memory and in the cache's directory.
+ *
+ * @return NH_OK, also when it keeps none; NH_INVALID.
+ */
+nh_status nh_site_clear_cookies(nh_site *site);
+
+/**
  * Releases a site. Its requests go on.
  *
  * @return NH_OK; NH_INVALID.
@@ -1172,6 +1220,14 @@ nh_status nh_request_set_certificate(nh_request *request, const char *certificat
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_request_set_user(nh_request *request, const char *user, const char *password);
+
+/**
+ * Has user and password looked up in a file (.netrc), by the host of the URL, when nothing else says who asks.
+ *
+ * @param path  "" for $NETRC, else ~/.netrc, which need not be there; NULL for what the cache says.
+ * @return NH_OK; NH_INVALID. A file that can't be read is NH_IO when the request is used.
+ */
+nh_status nh_request_set_netrc(nh_request *request, const char *path);
 
 /**
  * Asks for a thumbnail, instead of the response; once for each of up to 64 sizes, which come from one fetch and one decode.
@@ -1566,6 +1622,25 @@ nh_status nh_response_header_at(nh_response *response, int32_t index, const char
  * @return NH_OK; NH_INVALID, also when `index` is not below interim_count.
  */
 nh_status nh_response_interim_at(nh_response *response, int32_t index, nh_interim *interim);
+
+/**
+ * Gives the body as text in UTF-8, terminated by NUL: by the charset of the Content-Type, else taken for UTF-8; what can't be
+ * decoded becomes U+FFFD. It lives as long as the response.
+ *
+ * @param text  Gets the first byte.
+ * @param size  Gets the number of bytes, without the NUL; there may be others among them. May be NULL.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_response_text(nh_response *response, const char **text, size_t *size);
+
+/**
+ * The same of a body that must be JSON (RFC 8259), for whatever reads it: of one that isn't, nothing is given.
+ *
+ * @param text  Gets the first byte; NULL on failure.
+ * @param size  Gets the number of bytes, without the NUL; 0 on failure. May be NULL.
+ * @return NH_OK; NH_WRONG_FORMAT, with the place in the message; NH_INVALID.
+ */
+nh_status nh_response_json(nh_response *response, const char **text, size_t *size);
 
 /**
  * Releases a response and its bytes.

@@ -107,17 +107,21 @@ public func nhPerformImages(
   }
 }
 
-func wait(for request: Request, in cache: Cache) throws(NuthatchError) -> ResponseView {
-  guard let response = try event(of: request, in: cache).response else {
+func wait(
+  for request: Request, in cache: Cache, telling view: (Ticket) -> TicketView? = { _ in nil }
+) throws(NuthatchError) -> ResponseView {
+  guard let response = try event(of: request, in: cache, telling: view).response else {
     throw NuthatchError(.internal, "an answer without a response: \(request.url)")
   }
   return ResponseView(response)
 }
 
-func thumbnail(_ request: Request, _ size: Int, in cache: Cache) throws(NuthatchError) -> Image {
+func thumbnail(
+  _ request: Request, _ size: Int, in cache: Cache, telling view: (Ticket) -> TicketView? = { _ in nil }
+) throws(NuthatchError) -> Image {
   var request = request
   request.boxes = [ThumbnailBox(size)]
-  guard let image = try event(of: request, in: cache).images.first else {
+  guard let image = try event(of: request, in: cache, telling: view).images.first else {
     throw NuthatchError(.internal, "no picture came out: \(request.url)")
   }
   return image

@@ -25,6 +25,9 @@ public func nhAnswer(_ ticket: nh_ticket_ref?, _ reply: UnsafePointer<nh_reply>?
 
 private func answer(_ reply: nh_reply, to question: Question) throws(NuthatchError) -> Reply {
   switch question.kind {
+  case .challenge:
+    guard reply.header_count > 0 else { return .pass }
+    return .headers(try headerList(reply.headers, reply.header_count, "reply.headers"))
   case .headers:
     return .headers(try headerList(reply.headers, reply.header_count, "reply.headers"))
   case .credentials:
@@ -49,6 +52,7 @@ extension Question.Kind {
     case .headers: NH_ASK_HEADERS.rawValue
     case .credentials: NH_ASK_CREDENTIALS.rawValue
     case .verdict: NH_ASK_VERDICT.rawValue
+    case .challenge: NH_ASK_CHALLENGE.rawValue
     }
   }
 }

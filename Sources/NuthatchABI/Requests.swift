@@ -222,6 +222,17 @@ public func nhRequestSetUser(
   }
 }
 
+/// Has user and password looked up in a file (.netrc), by the host of the URL, when nothing else says who asks.
+///
+/// @param path  "" for $NETRC, else ~/.netrc, which need not be there; NULL for what the cache says.
+/// @return NH_OK; NH_INVALID. A file that can't be read is NH_IO when the request is used.
+@_cdecl("nh_request_set_netrc")
+public func nhRequestSetNetrc(_ request: nh_request_ref?, _ path: UnsafePointer<CChar>?) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.request.netrc = try given(netrc: path, "path")
+  }
+}
+
 /// Asks for a thumbnail, instead of the response; once for each of up to 64 sizes, which come from one fetch and one decode.
 ///
 /// @param width   The box's sides, 1 to 65535.
@@ -436,11 +447,7 @@ public func nhRequestSetEarlyStop(_ request: nh_request_ref?, _ early_stop: Int3
 @_cdecl("nh_request_set_asks")
 public func nhRequestSetAsks(_ request: nh_request_ref?, _ questions: UInt32) -> nh_status {
   changing(request) { (draft) throws(NuthatchError) in
-    let known = Question.Kind.allCases.filter { questions & $0.bit != 0 }
-    guard known.reduce(0, { $0 | $1.bit }) == questions else {
-      throw NuthatchError(.invalid, "questions has bits that no nh_question has")
-    }
-    draft.request.asks = Set(known)
+    draft.request.asks = try given(questions: questions)
   }
 }
 

@@ -70,6 +70,48 @@ public func nhResponseInterimAt(
   }
 }
 
+/// Gives the body as text in UTF-8, terminated by NUL: by the charset of the Content-Type, else taken for UTF-8; what can't be
+/// decoded becomes U+FFFD. It lives as long as the response.
+///
+/// @param text  Gets the first byte.
+/// @param size  Gets the number of bytes, without the NUL; there may be others among them. May be NULL.
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_response_text")
+public func nhResponseText(
+  _ response: nh_response_ref?, _ text: UnsafeMutablePointer<UnsafePointer<CChar>?>?,
+  _ size: UnsafeMutablePointer<UInt>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    size?.pointee = 0
+    let result = try place(text, "text")
+    let view = try find(response, .response, as: ResponseView.self)
+    let made = view.text(isJSON: false)
+    result.pointee = made.text[0]
+    size?.pointee = UInt(made.count)
+  }
+}
+
+/// The same of a body that must be JSON (RFC 8259), for whatever reads it: of one that isn't, nothing is given.
+///
+/// @param text  Gets the first byte; NULL on failure.
+/// @param size  Gets the number of bytes, without the NUL; 0 on failure. May be NULL.
+/// @return NH_OK; NH_WRONG_FORMAT, with the place in the message; NH_INVALID.
+@_cdecl("nh_response_json")
+public func nhResponseJSON(
+  _ response: nh_response_ref?, _ text: UnsafeMutablePointer<UnsafePointer<CChar>?>?,
+  _ size: UnsafeMutablePointer<UInt>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    size?.pointee = 0
+    let result = try place(text, "text")
+    let view = try find(response, .response, as: ResponseView.self)
+    _ = try view.response.json()
+    let made = view.text(isJSON: true)
+    result.pointee = made.text[0]
+    size?.pointee = UInt(made.count)
+  }
+}
+
 /// Releases a response and its bytes.
 ///
 /// @return NH_OK; NH_INVALID.
@@ -83,6 +125,8 @@ final class ResponseView: Sendable {
   let response: Response
   private let strings: StringArena
   private let interim: [HeaderLines]
+  /// The body as text, and as JSON, made when somebody asks.
+  private let texts = Locked<[Bool: (text: StringArena, count: Int)]>([:])
 
   init(_ response: Response) {
     self.response = response
@@ -125,6 +169,17 @@ final class ResponseView: Sendable {
     info.tls_us = response.timings.tls
     info.interim_count = Int32(clamping: interim.count)
     return info
+  }
+
+  /// - Parameter isJSON: whether it is in UTF-8, whatever its Content-Type says.
+  func text(isJSON: Bool) -> (text: StringArena, count: Int) {
+    texts.withLock { texts in
+      if let made = texts[isJSON] { return made }
+      let text = isJSON ? response.withBody { String(decoding: $0, as: UTF8.self) } : response.text
+      let made = (StringArena([text]), text.utf8.count)
+      texts[isJSON] = made
+      return made
+    }
   }
 
   func value(of name: String) -> UnsafePointer<CChar>? {

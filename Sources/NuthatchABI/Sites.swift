@@ -42,8 +42,7 @@ public func nhSiteRequest(
   answering { () throws(NuthatchError) in
     let result = try place(request, "request")
     let view = try find(site, .site, as: SiteView.self)
-    let draft = Draft(view.site.request(try string(url, "url")), policy: view.site.options.policy)
-    try give(RequestDraft(draft), .request, to: result)
+    try give(RequestDraft(view.draft(try string(url, "url"))), .request, to: result)
   }
 }
 
@@ -59,8 +58,10 @@ public func nhSiteGet(
   defer { deliverLog() }
   return answering { () throws(NuthatchError) in
     let result = try place(response, "response")
-    let site = try find(site, .site, as: SiteView.self).site
-    try give(try wait(for: site.request(try string(url, "url")), in: site.cache), .response, to: result)
+    let view = try find(site, .site, as: SiteView.self)
+    let draft = view.draft(try string(url, "url"))
+    let answer = try wait(for: draft.request, in: view.site.cache) { TicketView($0, draft, view.completions) }
+    try give(answer, .response, to: result)
   }
 }
 
@@ -77,10 +78,43 @@ public func nhSiteThumbnail(
   defer { deliverLog() }
   return answering { () throws(NuthatchError) in
     let result = try place(image, "image")
-    let site = try find(site, .site, as: SiteView.self).site
-    let request = site.request(try string(url, "url"))
-    try give(try thumbnail(request, Int(size), in: site.cache), .image, to: result)
+    let view = try find(site, .site, as: SiteView.self)
+    let draft = view.draft(try string(url, "url"))
+    let made = try thumbnail(draft.request, Int(size), in: view.site.cache) {
+      TicketView($0, draft, view.completions)
+    }
+    try give(made, .image, to: result)
   }
+}
+
+/// Sets what a site's requests ask, and whom: as nh_request_set_asks, nh_request_set_callback and nh_request_set_user_data do
+/// for each that nh_site_request begins from now on, and that nh_site_get and nh_site_thumbnail make. So a site has rules of
+/// its own for what is an answer (NH_ASK_VERDICT), tokens (NH_ASK_HEADERS, NH_ASK_CHALLENGE) and passwords
+/// (NH_ASK_CREDENTIALS). A request may say otherwise.
+///
+/// @param questions  The sum of nh_question's bits.
+/// @param callback   Mind that tickets with a callback are delivered by nh_dispatch only. NULL: questions come by nh_poll, and
+///                   in blocking calls they count as unanswered.
+/// @param user       What its events carry.
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_site_set_asks")
+public func nhSiteSetAsks(
+  _ site: nh_site_ref?, _ questions: UInt32, _ callback: nh_callback?, _ user: UnsafeMutableRawPointer?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let view = try find(site, .site, as: SiteView.self)
+    let hooks = SiteView.Hooks(
+      asks: try given(questions: questions), callback: callback, userBits: UInt(bitPattern: user))
+    view.hooks.withLock { $0 = hooks }
+  }
+}
+
+/// Forgets the cookies of a site, in memory and in the cache's directory.
+///
+/// @return NH_OK, also when it keeps none; NH_INVALID.
+@_cdecl("nh_site_clear_cookies")
+public func nhSiteClearCookies(_ site: nh_site_ref?) -> nh_status {
+  answering { () throws(NuthatchError) in try find(site, .site, as: SiteView.self).site.clearCookies() }
 }
 
 /// Releases a site. Its requests go on.
@@ -133,16 +167,37 @@ public func nhSiteCancelAll(_ site: nh_site_ref?) -> nh_status {
 
 /// What a handle of a site stands for.
 final class SiteView: @unchecked Sendable {
+  /// What its requests ask, and whom.
+  struct Hooks: Sendable {
+    var asks: Set<Question.Kind> = []
+    var callback: nh_callback?
+    /// A number as far as the library is concerned.
+    var userBits: UInt = 0
+  }
+
   let site: Site
+  let completions: CompletionQueue
   let listeners: Listeners
+  let hooks = Locked(Hooks())
   // Written while it is made only, hence Sendable. A site doesn't keep its cache's handle.
   private weak let view: CacheView?
 
   init(_ site: Site, _ view: CacheView) {
     self.site = site
     self.view = view
+    completions = view.completions
     listeners = view.listeners
   }
 
   func opened() -> CacheView? { view }
+
+  /// Begins a request.
+  func draft(_ url: String) -> Draft {
+    let hooks = hooks.withLock { $0 }
+    var draft = Draft(site.request(url), policy: site.options.policy)
+    draft.request.asks = hooks.asks
+    draft.callback = hooks.callback
+    draft.userBits = hooks.userBits
+    return draft
+  }
 }

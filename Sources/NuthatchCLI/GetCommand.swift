@@ -36,6 +36,9 @@ enum GetCommand: Command {
       Option("bearer", value: "TOKEN", "sign in with a token"),
       Option("cert", value: "FILE", "show this certificate (PEM)"),
       Option("cert-key", value: "FILE", "the certificate's key, when it is in a file of its own"),
+      Option(
+        "cookies",
+        "send the cookies that this server has set, and keep those that it sets, in the cache directory"),
       Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
     ] + FetchOptions.network + FetchOptions.store
   static let details = """
@@ -55,6 +58,8 @@ enum GetCommand: Command {
       nuthatch get --size 256 https://example.org/a.jpg -o thumbnail.png
       nuthatch get --header 'Accept: application/json' https://example.org/api | less
       nuthatch get --json '{"name": "nut"}' https://example.org/api
+      nuthatch get --cookies --data 'user=ann&password=nuts' https://example.org/login
+      nuthatch get --cookies https://example.org/private
       nuthatch get --form title=Nut --form picture=@nut.jpg https://example.org/upload
       nuthatch get --data '{"seeds": 3}' --freezable --secret 'Authorization: Bearer env:TOKEN' https://example.org/api
     """
@@ -68,10 +73,11 @@ enum GetCommand: Command {
     let queue = try arguments.queueOptions()
     let writer = try ResponseWriter(arguments)
     do {
-      let request = try request(arguments, url: arguments.operands[0])
+      var request = try request(arguments, url: arguments.operands[0])
       try queue.apply()
       let cache = try Cache(path: arguments.value("cache"), options: options)
       defer { cache.close() }
+      if arguments.has("cookies") { request = try withCookies(request, cache) }
       return deliver(fetch(request, cache), isSaved: !request.saveTo.isEmpty, to: writer)
     } catch let error as UsageError {
       throw error
@@ -110,6 +116,13 @@ enum GetCommand: Command {
       request.resumes = !arguments.has("no-resume")
     }
     return request
+  }
+
+  /// As a request of the site that its server is.
+  private static func withCookies(_ request: Request, _ cache: Cache) throws(NuthatchError) -> Request {
+    var options = Site.Options()
+    options.cookies = .disk
+    return request.to(try cache.site(ofServerOf: request.url, options))
   }
 
   private static func addFreezing(_ arguments: ParsedArguments, _ request: inout Request) throws(UsageError) {

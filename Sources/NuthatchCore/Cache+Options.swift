@@ -28,6 +28,8 @@ extension Cache {
     /// The proxy that all requests go through: `http://`, `https://`, `socks4://`, `socks5://` or `socks5h://`; empty for
     /// none. nil: what the environment says.
     public var proxy: String?
+    /// Where user and password for a request's host are looked up, when nothing else says who asks. nil: nowhere.
+    public var netrc: Netrc?
 
     /// What all records may take on disk, in bytes; at least 4 MiB. nil: what the directory was given before, else 4 GiB.
     public var diskBytes: Int?

@@ -61,6 +61,8 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case outOfMemory = 28
   /// A defect of Nuthatch itself; please report it with the message.
   case `internal` = 29
+  /// The answer isn't of the format that it was to be read as.
+  case wrongFormat = 30
 }
 
 extension ErrorCode {
@@ -96,6 +98,7 @@ extension ErrorCode {
     case .io: "io"
     case .outOfMemory: "out_of_memory"
     case .internal: "internal"
+    case .wrongFormat: "wrong_format"
     }
   }
 }

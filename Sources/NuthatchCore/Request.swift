@@ -24,6 +24,9 @@ public struct Request: Sendable {
   public var signIn: SignIn?
   /// Shown to the server. nil: the site's, else none.
   public var certificate: ClientCertificate?
+  /// Where user and password for the URL's host are looked up, when nothing else says who asks. nil: as the site and the cache
+  /// have it.
+  public var netrc: Netrc?
 
   /// The thumbnails that are wanted, at most 64; empty for the response itself.
   public var boxes: [ThumbnailBox] = []

@@ -16,6 +16,13 @@ public struct Site: Sendable {
     /// A certificate for the base URL's origin. None.
     public var certificate: ClientCertificate?
     /// As in `Cache.Options`.
+    public var netrc: Netrc?
+    /// Whether cookies that its servers set are sent back, and where they are kept meanwhile. Sites with the same base URL,
+    /// user and partition share them. nil: they are ignored.
+    public var cookies: CookieStorage?
+    /// What its requests ask their program (`Request.asks`). Nothing.
+    public var asks: Set<Question.Kind> = []
+    /// As in `Cache.Options`.
     public var accept: String?
     /// As in `Cache.Options`.
     public var userAgent: String?
@@ -53,9 +60,17 @@ public struct Site: Sendable {
   let identity = Identity()
 
   final class Identity: Sendable {}
+  /// Those of its requests.
+  let cookies: SiteCookies?
 
   fileprivate init(_ cache: Cache, _ url: String, _ base: WebURL, _ options: Options) {
     self.cache = cache
+    let names = [
+      options.user?.name ?? base.userinfo.map { String($0.prefix { $0 != ":" }) }, options.partition,
+    ]
+    cookies = options.cookies.map {
+      cache.shared.cookies.cookies($0, of: base, for: names.map { $0 ?? "" })
+    }
     self.url = url
     self.base = base
     self.options = options
@@ -65,8 +80,12 @@ public struct Site: Sendable {
   public func request(_ reference: String) -> Request {
     var request = Request(reference)
     request.site = self
+    request.asks = options.asks
     return request
   }
+
+  /// Forgets its cookies.
+  public func clearCookies() { cookies?.clear() }
 
   /// Whether its host could be reached of late; nil when nobody has tried.
   public var reachable: Bool? { cache.shared.runtime.reachability.isReachable(base.origin) }
@@ -104,6 +123,17 @@ extension Cache {
     try site.applied(to: self.options, for: base).check()
     return site
   }
+
+  /// The site that is all of a URL's server.
+  package func site(ofServerOf url: String, _ options: Site.Options) throws(NuthatchError) -> Site {
+    let base: WebURL
+    do throws(URLFault) {
+      base = try WebURL(url).resolving(Array("/".utf8))
+    } catch {
+      throw NuthatchError(error, url: url)
+    }
+    return try site(base.address, options)
+  }
 }
 
 // MARK: - What requests inherit
@@ -127,11 +157,19 @@ extension Site {
     if let retries = options.retries { result.retries = retries }
     if let maxBytes = options.maxBytes { result.maxBytes = maxBytes }
     if let maxPixels = options.maxPixels { result.maxPixels = maxPixels }
+    if let netrc = options.netrc { result.netrc = netrc }
     return result
   }
 }
 
 extension Request {
+  /// The same as one of a site's.
+  package func to(_ site: Site) -> Request {
+    var result = self
+    result.site = site
+    return result
+  }
+
   /// What is asked for, relative to the site where there is one.
   func absoluteURL() throws(NuthatchError) -> WebURL {
     do {
@@ -143,7 +181,11 @@ extension Request {
   }
 
   /// With the headers, the credentials and the partition that it inherits.
-  func completed(with options: Cache.Options, for address: WebURL) -> Request {
+  ///
+  /// - Throws: `io` for a file of credentials that can't be read.
+  func completed(
+    with options: Cache.Options, for address: WebURL
+  ) throws(NuthatchError) -> Request {
     var result = self
     func isMissing(_ name: String) -> Bool { !headers.contains { $0.name.equalsIgnoringCase(name) } }
     result.headers += options.headers.filter { isMissing($0.name) }
@@ -162,6 +204,14 @@ extension Request {
         ?? site.base.credentials.map {
           (String(decoding: $0.user, as: UTF8.self), String(decoding: $0.password, as: UTF8.self))
         }
+    }
+    if let netrc = netrc ?? options.netrc, result.user == nil, address.userinfo == nil,
+      !result.headers.contains(where: { $0.name.equalsIgnoringCase("Authorization") }),
+      let entry = try netrc.entry(for: address)
+    {
+      result.user = (
+        String(decoding: entry.user, as: UTF8.self), String(decoding: entry.password, as: UTF8.self)
+      )
     }
     return result
   }

@@ -96,10 +96,6 @@ struct FileBytes {
   }
 }
 
-extension Response {
-  var text: String { withBody { String(decoding: $0, as: UTF8.self) } }
-}
-
 /// The names in a folder; none when it is no folder.
 func names(in path: String) -> [String] {
   guard let folder = opendir(path) else { return [] }

@@ -63,7 +63,9 @@ typedef enum nh_status {
     /** There is not enough memory. */
     NH_OUT_OF_MEMORY = 28,
     /** A defect of Nuthatch itself; please report it with the message. */
-    NH_INTERNAL = 29
+    NH_INTERNAL = 29,
+    /** The answer isn't of the format that it was to be read as. */
+    NH_WRONG_FORMAT = 30
 } nh_status;
 
 #endif

@@ -127,7 +127,11 @@ typedef enum nh_question {
     NH_ASK_VERDICT = 4,
     /** The secret of a provider, whose name is the message, for a request in the outbox: of no ticket, and answered with
      *  nh_outbox_provide. Only after nh_outbox_ask, and nothing for nh_request_set_asks. Unanswered: the request waits. */
-    NH_ASK_SECRET = 8
+    NH_ASK_SECRET = 8,
+    /** Which headers to send with another attempt, after an answer with status 401, whatever was sent: for schemes that the
+     *  library doesn't know, and tokens that have expired. Asked again when that is refused, too, up to ten times.
+     *  Unanswered: that answer is delivered. */
+    NH_ASK_CHALLENGE = 16
 } nh_question;
 
 /** How user and password are shown. */
@@ -143,6 +147,16 @@ typedef enum nh_sign_in {
     /** The strongest that the server asks for. */
     NH_SIGN_IN_ANY = 5
 } nh_sign_in;
+
+/** Whether a site's cookies are sent back to its servers, and where they are kept meanwhile. */
+typedef enum nh_cookies {
+    /** They are ignored. */
+    NH_COOKIES_UNSAID = 0,
+    /** In memory, as long as the directory is open in this process. */
+    NH_COOKIES_MEMORY = 1,
+    /** In the cache's directory, too, for other processes and later ones: readable for its owner only, and in clear. */
+    NH_COOKIES_DISK = 2
+} nh_cookies;
 
 /** What the program thinks of an answer. */
 typedef enum nh_verdict {
@@ -168,7 +182,8 @@ typedef struct nh_reply {
     nh_verdict verdict;
     /** With NH_VERDICT_REJECT: why, for the error's message. */
     const char *reason;
-    /** For NH_ASK_HEADERS: header_count headers to add. */
+    /** For NH_ASK_HEADERS: header_count headers to add. For NH_ASK_CHALLENGE: to send in the place of those of the same
+     *  name. */
     const nh_header *headers;
     size_t header_count;
     /** For NH_ASK_CREDENTIALS. */
@@ -256,6 +271,16 @@ typedef struct nh_options {
     int64_t outbox_bytes;
     /** How many requests it may hold, those among them whose outcome waits. 10000. */
     int64_t outbox_items;
+
+    /* For caches and sites. */
+
+    /** Sites only: NH_COOKIES_UNSAID. Sites with the same base URL, user and partition share their cookies. */
+    nh_cookies cookies;
+    /** Must be 0. */
+    uint32_t reserved;
+    /** A file with users and passwords by host (.netrc), which requests sign in by when nothing else says who asks; "" for
+     *  $NETRC, else ~/.netrc. None. */
+    const char *netrc;
 } nh_options;
 
 /** The process's one queue. Set struct_size; 0 means "not given". */

@@ -19,6 +19,7 @@
 #include "nhs_process.h"
 #include "nhs_resample.h"
 #include "nhs_store.h"
+#include "nhs_text.h"
 #include "nhs_unpack.h"
 
 #endif

@@ -34,6 +34,10 @@ struct GivenOptions {
     options.accept = try given(raw.accept, "options.accept")
     options.partition = try given(raw.partition, "options.partition")
     options.proxy = try given(raw.proxy, "options.proxy")
+    options.netrc = try netrc()
+    guard raw.cookies == NH_COOKIES_UNSAID else {
+      throw NuthatchError(.invalid, "options.cookies is for sites: a cache's requests go to many")
+    }
     options.headers = headers
     options.memoryBytes = given(amount: raw.memory_bytes).map { Int($0) }
     options.memoryItems = raw.memory_items > 0 ? Int(raw.memory_items) : nil
@@ -83,6 +87,13 @@ struct GivenOptions {
     options.accept = try given(raw.accept, "options.accept")
     options.partition = try given(raw.partition, "options.partition")
     options.proxy = try given(raw.proxy, "options.proxy")
+    options.netrc = try netrc()
+    switch raw.cookies {
+    case NH_COOKIES_UNSAID: break
+    case NH_COOKIES_MEMORY: options.cookies = .memory
+    case NH_COOKIES_DISK: options.cookies = .disk
+    default: throw NuthatchError(.invalid, "options.cookies is no nh_cookies")
+    }
     options.headers = headers
     if let user = try given(raw.user, "options.user") {
       options.user = (user, try given(raw.password, "options.password") ?? "")
@@ -91,6 +102,8 @@ struct GivenOptions {
     }
     return options
   }
+
+  private func netrc() throws(NuthatchError) -> Netrc? { try given(netrc: raw.netrc, "options.netrc") }
 }
 
 func headerList(_ lines: UnsafePointer<nh_header>?, _ count: Int, _ name: String) throws(NuthatchError)

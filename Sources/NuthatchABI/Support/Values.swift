@@ -29,6 +29,19 @@ func given(_ text: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) 
   text == nil ? nil : try string(text, name)
 }
 
+func given(netrc path: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) -> Netrc? {
+  try given(path, name).map { $0.isEmpty ? .standard : .file($0) }
+}
+
+/// - Throws: `invalid` for bits that no question has.
+func given(questions: UInt32) throws(NuthatchError) -> Set<Question.Kind> {
+  let known = Question.Kind.allCases.filter { questions & $0.bit != 0 }
+  guard known.reduce(0, { $0 | $1.bit }) == questions else {
+    throw NuthatchError(.invalid, "questions has bits that no nh_question has")
+  }
+  return Set(known)
+}
+
 func given(_ choice: nh_choice, _ name: String) throws(NuthatchError) -> Bool? {
   switch choice {
   case NH_UNSAID: nil

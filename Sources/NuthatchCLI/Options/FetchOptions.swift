@@ -44,6 +44,8 @@ enum FetchOptions {
     Option("deadline", value: "SECONDS", "longest time for all of it (pictures 120, else none)"),
     Option("retries", value: "N", "further attempts after one that failed (3)"),
     Option("max-bytes", value: "N", "largest body; N may end in K, M or G (64M)"),
+    Option("netrc", "sign in with the user and password that $NETRC, else ~/.netrc, has for the host"),
+    Option("netrc-file", value: "FILE", "the same with those that FILE has"),
     Option("proxy", value: "URL", "the way of all requests; empty for none ($http_proxy, $https_proxy)"),
     Option("partition", value: "NAME", "whose answers these are, instead of the credentials sent"),
     Option("ignore-query", "keep answers under the URL without its query"),
@@ -86,6 +88,7 @@ extension ParsedArguments {
     options.accept = value("accept")
     options.partition = value("partition")
     options.proxy = value("proxy")
+    options.netrc = value("netrc-file").map { .file($0) } ?? (has("netrc") ? .standard : nil)
     if let policy = try policy() { options.policy = policy }
     if let grade = try addressGuard() { options.guard = grade }
     options.allowFiles = has("allow-files")

@@ -13,6 +13,10 @@ public struct Question: Sendable {
     /// Whether an answer from the network is good: pages that say "error" with status 200. It isn't stored before.
     /// `pass`: it is.
     case verdict = 3
+    /// Which header fields to send with another attempt, after an answer with status 401, whatever was sent with the request:
+    /// for schemes that the library doesn't know, and tokens that have expired. Asked again when that is refused, too, for
+    /// schemes of several steps: ten times. `pass`: that answer is delivered.
+    case challenge = 4
   }
 
   /// What is asked.
@@ -32,7 +36,7 @@ public struct Question: Sendable {
 public enum Reply: Sendable {
   /// None: the request goes on without.
   case pass
-  /// Fields to add, for `headers`.
+  /// Fields to add, for `headers`; fields in the place of those of the same name, for `challenge`.
   case headers([(name: String, value: String)])
   /// For `credentials`.
   case credentials(name: String, password: String)
@@ -43,13 +47,12 @@ public enum Reply: Sendable {
   /// It is none, for `verdict`, but another attempt may bring one: as many as the request's `retries`.
   case retry
 
-  /// What it answers; nil for `pass`, which answers everything.
-  var kind: Question.Kind? {
+  func answers(_ kind: Question.Kind) -> Bool {
     switch self {
-    case .pass: nil
-    case .headers: .headers
-    case .credentials: .credentials
-    case .accept, .reject, .retry: .verdict
+    case .pass: true
+    case .headers: kind == .headers || kind == .challenge
+    case .credentials: kind == .credentials
+    case .accept, .reject, .retry: kind == .verdict
     }
   }
 }

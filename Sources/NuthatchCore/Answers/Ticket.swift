@@ -147,7 +147,7 @@ public final class Ticket: @unchecked Sendable {
   ///   ended; and when the reply answers something else; `forked`.
   public func answer(_ question: Question, _ reply: Reply) throws(NuthatchError) {
     if isForked { throw .forked }
-    guard reply.kind == nil || reply.kind == question.kind else {
+    guard reply.answers(question.kind) else {
       throw NuthatchError(.invalid, "the reply answers another kind of question: \(shownURL)")
     }
     let answer = lock.withLock { () -> (@Sendable (Reply) -> Void)? in

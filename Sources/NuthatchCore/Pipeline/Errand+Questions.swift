@@ -11,12 +11,18 @@ final class Inquiry: Sendable {
   }
 
   /// - Parameter signIn: what a challenge asks for.
-  func plan(adding reply: Reply, _ signIn: SignIn?) throws(NuthatchError) -> RequestPlan {
+  func plan(adding reply: Reply, to kind: Question.Kind, _ signIn: SignIn?) throws(NuthatchError)
+    -> RequestPlan
+  {
     var request = request
-    // Asked and answered.
-    if let kind = reply.kind { request.asks.remove(kind) }
+    // Asked and answered; only a challenge may have several steps.
+    if kind != .challenge { request.asks.remove(kind) }
     switch reply {
-    case .headers(let fields): request.headers += fields
+    case .headers(let fields):
+      if kind == .challenge {
+        request.headers.removeAll { old in fields.contains { $0.name.equalsIgnoringCase(old.name) } }
+      }
+      request.headers += fields
     case .credentials(let name, let password):
       request.user = (name, password)
       request.signIn = request.signIn ?? signIn
@@ -32,6 +38,10 @@ final class Talk {
   /// How many questions there have been, and how many answers the program didn't take.
   var questions: UInt64 = 0
   var refusals = 0
+  /// How many challenges it has answered.
+  var challenges = 0
+
+  static let mostChallenges = 10
 }
 
 /// The question that an errand waits with.
@@ -47,8 +57,8 @@ extension Errand {
 
   func askForHeaders() {
     ask(.headers, about: nil) { reply in
-      if case .headers = reply { return self.goOn(reply) }
-      self.goOn(.headers([]))
+      if case .headers = reply { return self.goOn(reply, to: .headers) }
+      self.goOn(.headers([]), to: .headers)
     }
   }
 
@@ -57,6 +67,11 @@ extension Errand {
     guard let asks = plan.inquiry?.request.asks else { return nil }
     if fetched.head.status == 401, plan.credentials == nil, asks.contains(.credentials) {
       return .credentials
+    }
+    if fetched.head.status == 401, asks.contains(.challenge),
+      (talk?.challenges ?? 0) < Talk.mostChallenges
+    {
+      return .challenge
     }
     return asks.contains(.verdict) ? .verdict : nil
   }
@@ -68,11 +83,14 @@ extension Errand {
 
   private func heed(_ reply: Reply, _ fetched: Fetched) {
     switch reply {
-    case .credentials: goOn(reply, fetched.head.asksForMoreThanBasic ? .any : nil)
+    case .credentials: goOn(reply, to: .credentials, fetched.head.asksForMoreThanBasic ? .any : nil)
+    case .headers:
+      talk?.challenges += 1
+      goOn(reply, to: .challenge)
     case .reject(let reason):
       fail(NuthatchError(.http, "\(reason): \(fetched.origin.finalURL)"))
     case .retry: tryAgain(fetched)
-    case .pass, .accept, .headers: keep(fetched)
+    case .pass, .accept: keep(fetched)
     }
   }
 
@@ -103,16 +121,20 @@ extension Errand {
   }
 
   /// Goes on with what the program has added. Whose answer it is may be another matter now.
-  private func goOn(_ reply: Reply, _ signIn: SignIn? = nil) {
+  private func goOn(_ reply: Reply, to kind: Question.Kind, _ signIn: SignIn? = nil) {
     guard let inquiry = plan.inquiry else { return }
-    do throws(NuthatchError) { plan = try inquiry.plan(adding: reply, signIn) } catch { return fail(error) }
+    do throws(NuthatchError) {
+      plan = try inquiry.plan(adding: reply, to: kind, signIn)
+    } catch {
+      return fail(error)
+    }
     let plan = plan
     let isSubmitted = runtime.workers.submit(priority: priority) {
       let found = plan.readsStore ? self.shared.find(plan) : nil
       let failure = found == nil ? self.shared.rememberedFailure(plan) : nil
       self.runtime.loop.post {
         if let failure { return self.fail(failure) }
-        if reply.kind == .headers, let freezing = plan.freezing { return self.beginFreezable(freezing) }
+        if kind == .headers, let freezing = plan.freezing { return self.beginFreezable(freezing) }
         self.decide(found)
       }
     }

@@ -75,6 +75,12 @@ extension FetchTask: QueuedWork {
     request.passesUnknownCodings = plan.policy.rules == .rfc9111
     request.acceptsCompressed = !plan.wantsPictures && !plan.headers.contains("Accept-Encoding")
     exchange.isConditional = false
+    if let cookies = plan.terms.cookies,
+      // The first hop sends what its answer is kept by.
+      let cookie = exchange.redirects.isEmpty ? plan.terms.cookie : cookies.header(for: request.url)
+    {
+      request.headers.append("Cookie", cookie)
+    }
     plan.download?.prepare(&request)
     if plan.download?.isResuming != true, let base, mayAskWhether(base) {
       for field in StorageRules.conditionalFields(base.meta.head) {
@@ -148,6 +154,7 @@ extension FetchTask: TransferSink {
     exchange.head = head
     exchange.responseTime = shared.clock.seconds
     noteAnswer(head)
+    plan.terms.cookies?.take(head, from: exchange.hop.url)
     runtime.reachability.note(exchange.hop.url.origin, isReachable: true)
     if head.redirection != nil {
       if !plan.isHopByHop { return judgeRedirect(head) }

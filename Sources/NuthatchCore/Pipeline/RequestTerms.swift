@@ -41,10 +41,14 @@ final class RequestTerms: Sendable {
   let freezing: FreezingPlan?
   /// Whether it comes from the outbox.
   let isReplay: Bool
+  /// The site's.
+  let cookies: SiteCookies?
+  /// What it sends of them.
+  let cookie: String?
 
   init(_ own: Request, _ cacheOptions: Cache.Options, _ url: WebURL) throws(NuthatchError) {
     let options = own.site?.applied(to: cacheOptions, for: url) ?? cacheOptions
-    let request = own.completed(with: options, for: url)
+    let request = try own.completed(with: options, for: url)
     method = request.method
     var headers = try Self.headers(request, options, url)
     extras = try Self.extras(request, url, &headers)
@@ -53,10 +57,13 @@ final class RequestTerms: Sendable {
     isReplay = request.isReplay
     self.headers = headers
     body = request.upload == nil ? request.body : []
-    secrets = Self.secrets(headers, credentials, extras)
+    // A header of the program's own takes the place of all of them.
+    cookies = request.headers.contains { $0.name.equalsIgnoringCase("Cookie") } ? nil : own.site?.cookies
+    cookie = cookies?.header(for: url)
+    secrets = Self.secrets(headers, credentials, extras, cookie)
     proxy = options.proxyChoice
     partition = request.partition
-    jointFields = Self.jointFields(request)
+    jointFields = Self.jointFields(request, cookies, cookie)
     asksForPart =
       !request.headers.isEmpty && RequestConditions.names.contains { [headers] in headers.contains($0) }
     recipes = try Self.recipes(request, url.description)
@@ -84,9 +91,13 @@ final class RequestTerms: Sendable {
     body = next.body
     credentials = next.credentials
     extras = next.extras
-    secrets = Self.secrets(headers, credentials, extras)
+    let (jar, sent) = (last.cookies, last.cookies?.header(for: next.url))
+    cookies = jar
+    cookie = sent
+    secrets = Self.secrets(headers, credentials, extras, cookie)
     let names = Set(next.headers.fields.map { $0.name.lowercased() })
-    jointFields = last.jointFields?.filter { line in names.contains(String(line.prefix { $0 != ":" })) }
+    let kept = last.jointFields?.filter { line in names.contains(String(line.prefix { $0 != ":" })) }
+    jointFields = kept.map { $0 + Self.jointFields(jar, sent) }
     asksForPart = RequestConditions.names.contains { next.headers.contains($0) }
     proxy = last.proxy
     partition = last.partition
@@ -162,15 +173,25 @@ final class RequestTerms: Sendable {
     return request.boxes.map { Recipe($0, allowsDamage: request.allowTruncated) }
   }
 
-  private static func jointFields(_ request: Request) -> [String]? {
+  private static func jointFields(_ request: Request, _ cookies: SiteCookies?, _ cookie: String?) -> [String]?
+  {
     guard request.method == "GET", request.body.isEmpty, request.upload == nil else { return nil }
-    return request.headers.map { "\($0.name.lowercased()): \($0.value)" }
+    return request.headers.map { "\($0.name.lowercased()): \($0.value)" } + jointFields(cookies, cookie)
+  }
+
+  /// What an answer sets is for one site's jar.
+  private static func jointFields(_ cookies: SiteCookies?, _ cookie: String?) -> [String] {
+    guard let cookies else { return [] }
+    let jar = UInt(bitPattern: ObjectIdentifier(cookies).hashValue)
+    return ["jar \(jar): \(cookie ?? "")"]
   }
 
   private static func secrets(
-    _ headers: HeaderFields, _ credentials: (user: [UInt8], password: [UInt8])?, _ extras: TransferExtras?
+    _ headers: HeaderFields, _ credentials: (user: [UInt8], password: [UInt8])?, _ extras: TransferExtras?,
+    _ cookie: String?
   ) -> [(String, [UInt8])] {
     var secrets = credentials.map { [secret($0)] } ?? []
+    if let cookie { secrets.append(("cookie", Array(cookie.utf8))) }
     if let certificate = extras?.certificate { secrets.append(("certificate", Array(certificate.path.utf8))) }
     if extras?.signIn == .negotiate { secrets.append(("negotiate", [])) }
     for field in headers.fields where field.isSecret && !field.isIdempotencyKey {

@@ -16,10 +16,10 @@ final class TermsShelf: Sendable {
   func terms(
     of request: Request, _ options: Cache.Options, _ url: WebURL
   ) throws(NuthatchError) -> RequestTerms {
-    // What a site adds depends on the URL; what asks its program something keeps the request itself; what may be frozen
+    // What a site or a netrc adds depends on the URL; what asks its program something keeps the request itself; what may be frozen
     // has a key of its own.
     guard request.site == nil, request.asks.isEmpty, request.isPlain, request.freezing == nil,
-      !request.isReplay
+      !request.isReplay, request.netrc == nil, options.netrc == nil
     else { return try RequestTerms(request, options, url) }
     let known = items.withLock { items in items.first { $0.request.wantsTheSame(as: request) }?.terms }
     if let known { return known }
@@ -51,7 +51,7 @@ extension Request {
       && policy == other.policy && self.guard == other.guard && partition == other.partition
       && timeout == other.timeout && deadline == other.deadline && retries == other.retries
       && maxBytes == other.maxBytes && reportsProgress == other.reportsProgress && asks == other.asks
-      && signIn == other.signIn && certificate == other.certificate
+      && signIn == other.signIn && certificate == other.certificate && netrc == other.netrc
       && upload == other.upload && saveTo == other.saveTo && resumes == other.resumes
       && download === other.download && site == nil && other.site == nil
   }

@@ -24,6 +24,7 @@ final class SharedCache: @unchecked Sendable {
   let clock: WallClock
   let retryPolicy: RetryPolicy
   let outbox: OutboxDesk
+  let cookies: CookieShelf
   // Confined to the loop's thread.
   let fetches = Fetches()
   let decodes: Decodes
@@ -37,6 +38,7 @@ final class SharedCache: @unchecked Sendable {
     clock = options.clock
     retryPolicy = options.retryPolicy
     outbox = OutboxDesk(path, options, runtime)
+    cookies = CookieShelf(path, options.clock)
     decodes = Decodes(runtime)
   }
 

@@ -233,6 +233,7 @@ final class SoakClient: @unchecked Sendable {
     switch question.kind {
     case .headers: random.chance(50) ? .headers([("X-Who", "asked")]) : .pass
     case .credentials: random.chance(80) ? .credentials(name: "ann", password: "pw") : .pass
+    case .challenge: random.chance(50) ? .headers([("X-Who", "challenged")]) : .pass
     case .verdict:
       [.accept, .pass, .accept, .reject("no good"), .retry].randomElement(using: &random) ?? .pass
     }

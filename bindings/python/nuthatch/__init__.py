@@ -46,6 +46,7 @@ from ._errors import (
     TooManyRedirects,
     TransportError,
     UnsupportedFormat,
+    WrongFormat,
 )
 from ._image import Image
 from ._library import version as _version
@@ -100,6 +101,7 @@ __all__ = [
     "TooManyRedirects",
     "TransportError",
     "UnsupportedFormat",
+    "WrongFormat",
     "__version__",
     "queue",
 ]

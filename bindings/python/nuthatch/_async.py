@@ -808,6 +808,12 @@ class AsyncSite(AsyncFetching):
             site = port.sites[self] = port.cache.site(self.base_url, **self._options)
         return site
 
+    async def clear_cookies(self) -> None:
+        """As :meth:`Site.clear_cookies`."""
+        port = await self._of._opened()
+        site: Any = self._by(port)
+        await port.loop.run_in_executor(None, site.clear_cookies)
+
     def __reduce__(self) -> Tuple[Any, ...]:
         return (AsyncSite, (self._owner, self.base_url, self._options))
 

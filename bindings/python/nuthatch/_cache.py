@@ -17,7 +17,17 @@ from ._image import Image, Size
 from ._library import bare, check, encode, library, quick
 from ._options import options_struct
 from ._outbox import Listeners, Outbox
-from ._request import LARGEST, QUESTIONS, AskCredentials, AskHeaders, AskVerdict, HeaderArgument, pairs
+from ._request import (
+    LARGEST,
+    QUESTIONS,
+    AskChallenge,
+    AskCredentials,
+    AskHeaders,
+    AskVerdict,
+    HeaderArgument,
+    Netrc,
+    pairs,
+)
 from ._site import Site
 from ._stats import Stats
 from ._ticket import PATIENCE
@@ -73,7 +83,9 @@ class Cache(Fetching):
     :param outbox: "auto" (the default): this process sends what is in the directory's outbox, in its turn, as long
         as it has the directory open; "off": others do.
     :param outbox_bytes, outbox_items: what the outbox may hold; more is refused. 256 MiB and 10,000 requests.
-    :param ask_headers, ask_credentials, ask_verdict: asked by each request; see :meth:`submit`.
+    :param netrc: a file with users and passwords by host, which requests sign in by when nothing else says who asks;
+        True for ``$NETRC``, else ``~/.netrc``. None by default.
+    :param ask_headers, ask_credentials, ask_challenge, ask_verdict: asked by each request; see :meth:`submit`.
 
     >>> with nuthatch.Cache(directory) as cache:
     ...     cache.get(url).status
@@ -110,8 +122,10 @@ class Cache(Fetching):
         outbox: Optional[str] = None,
         outbox_bytes: int = 0,
         outbox_items: int = 0,
+        netrc: Netrc = None,
         ask_headers: AskHeaders = None,
         ask_credentials: AskCredentials = None,
+        ask_challenge: AskChallenge = None,
         ask_verdict: AskVerdict = None,
     ) -> None:
         given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
@@ -214,6 +228,9 @@ class Cache(Fetching):
 
         :param headers: sent with every request below it that has none of the same name.
         :param user: a pair for Basic sign-in, for the base URL's origin and no other.
+        :param cookies: whether cookies that its servers set are sent back, and where they are kept meanwhile: "memory",
+            as long as the cache is open in this process, or "disk", in the cache's directory, too, readable for its
+            owner only, and in clear. Sites with the same base URL, user and partition share them. Ignored by default.
         :param options: ``user_agent``, ``accept``, ``proxy``, and those of :meth:`submit` that hold for any request.
         """
         return Site(self, base_url, dict(options))

@@ -55,6 +55,10 @@ class Corrupt(Error):
     """The picture is damaged: ``corrupt`` or ``truncated``. An answer that was cut off is ``truncated`` too."""
 
 
+class WrongFormat(Error, ValueError):
+    """The answer isn't of the format that it was read as: JSON, XML."""
+
+
 class TooManyRedirects(Error):
     """More than 10 redirects in a row."""
 
@@ -131,6 +135,7 @@ _CLASSES: Dict[int, Type[Error]] = {
     _prototypes.CLOSED: Closed,
     _prototypes.FORKED: Forked,
     _prototypes.FROZEN: Frozen,
+    _prototypes.WRONG_FORMAT: WrongFormat,
 }
 
 

@@ -127,6 +127,8 @@ class Fetching:
             the strongest that the server asks for. ``bearer`` is a token to sign in with; ``cert`` a certificate's
             file, or a tuple of the certificate's and its key's and the key's password. All of it goes to the URL's
             origin only.
+        :param netrc: a file to look user and password of the URL's host up in, when nothing else says who asks; True
+            for ``$NETRC``, else ``~/.netrc``.
         :param json: a value to send as JSON; ``form``: fields to send as a form does; ``files``: files by the names of
             their fields, each as bytes, a path, which is read while it is sent, an open file, or a tuple (file name,
             one of these[, type]).
@@ -162,6 +164,9 @@ class Fetching:
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
             headers to add.
         :param ask_credentials: called with an answer of status 401; gives user and password, or None.
+        :param ask_challenge: called with an answer of status 401, whatever was sent; gives headers to send with another
+            attempt, in the place of those of the same name, or None. Called again when that is refused, too, up to ten
+            times: for schemes that the library doesn't know, and tokens that have expired.
         :param ask_verdict: called with an answer from the network before it is stored: True, False (the request
             fails), or "retry". What is asked is asked on the thread that waits for the ticket; where nobody waits, the
             request goes on after 30 seconds. What a function raises ends the request, and is raised by who waits.

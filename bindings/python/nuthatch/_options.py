@@ -7,7 +7,18 @@ from . import _prototypes as abi
 from ._errors import error_for
 from ._library import encode
 from ._questions import header_array
-from ._request import GUARDS, LARGEST, POLICIES, attempts, chosen, heuristic, lifetime, milliseconds
+from ._request import (
+    COOKIES,
+    GUARDS,
+    LARGEST,
+    POLICIES,
+    attempts,
+    chosen,
+    heuristic,
+    lifetime,
+    milliseconds,
+    netrc_path,
+)
 
 _SPILLS = {"eager": abi.SPILL_EAGER, "pressure": abi.SPILL_PRESSURE}
 _STORES = {"packed": abi.STORE_PACKED, "lossless": abi.STORE_LOSSLESS, "raw": abi.STORE_RAW}
@@ -29,6 +40,7 @@ _WORDS = {
     "spill": _SPILLS,
     "store": _STORES,
     "outbox": _OUTBOXES,
+    "cookies": COOKIES,
 }
 
 
@@ -58,6 +70,8 @@ def options_struct(given: Mapping[str, Any]) -> Tuple[abi.nh_options, List[Any]]
             setattr(wanted, name, lifetime(value, name))
         elif name == "heuristic":
             wanted.heuristic = heuristic(value)
+        elif name == "netrc":
+            wanted.netrc = netrc_path(value)
         elif name == "retries":
             wanted.retries = attempts(value)
         elif name == "headers":

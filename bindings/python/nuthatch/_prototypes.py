@@ -34,6 +34,7 @@ NO_SPACE = 26
 IO = 27
 OUT_OF_MEMORY = 28
 INTERNAL = 29
+WRONG_FORMAT = 30
 
 WORDS: Dict[int, str] = {
     0: "ok",
@@ -66,6 +67,7 @@ WORDS: Dict[int, str] = {
     27: "io",
     28: "out_of_memory",
     29: "internal",
+    30: "wrong_format",
 }
 
 # nh_choice
@@ -137,6 +139,7 @@ ASK_HEADERS = 1
 ASK_CREDENTIALS = 2
 ASK_VERDICT = 4
 ASK_SECRET = 8
+ASK_CHALLENGE = 16
 
 # nh_sign_in
 SIGN_IN_UNSAID = 0
@@ -145,6 +148,11 @@ SIGN_IN_DIGEST = 2
 SIGN_IN_NTLM = 3
 SIGN_IN_NEGOTIATE = 4
 SIGN_IN_ANY = 5
+
+# nh_cookies
+COOKIES_UNSAID = 0
+COOKIES_MEMORY = 1
+COOKIES_DISK = 2
 
 # nh_verdict
 VERDICT_UNSAID = 0
@@ -247,6 +255,9 @@ class nh_options(ctypes.Structure):
         ("outbox", ctypes.c_uint32),
         ("outbox_bytes", ctypes.c_int64),
         ("outbox_items", ctypes.c_int64),
+        ("cookies", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+        ("netrc", ctypes.c_char_p),
     ]
 
 
@@ -590,6 +601,21 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
+    "nh_site_set_asks": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_site_clear_cookies": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
     "nh_site_release": (
         ctypes.c_uint32,
         [
@@ -739,6 +765,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_void_p,
             ctypes.c_char_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_request_set_netrc": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
             ctypes.c_char_p,
         ],
     ),
@@ -1084,6 +1117,22 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_void_p,
             ctypes.c_int32,
             ctypes.POINTER(nh_interim),
+        ],
+    ),
+    "nh_response_text": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(ctypes.c_char_p),
+            ctypes.POINTER(ctypes.c_size_t),
+        ],
+    ),
+    "nh_response_json": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(ctypes.c_char_p),
+            ctypes.POINTER(ctypes.c_size_t),
         ],
     ),
     "nh_response_release": (
@@ -1498,6 +1547,21 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_image **",
         ],
     ),
+    "nh_site_set_asks": (
+        "nh_status",
+        [
+            "nh_site *",
+            "uint32_t",
+            "nh_callback",
+            "void *",
+        ],
+    ),
+    "nh_site_clear_cookies": (
+        "nh_status",
+        [
+            "nh_site *",
+        ],
+    ),
     "nh_site_release": (
         "nh_status",
         [
@@ -1647,6 +1711,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_request *",
             "const char *",
+            "const char *",
+        ],
+    ),
+    "nh_request_set_netrc": (
+        "nh_status",
+        [
+            "nh_request *",
             "const char *",
         ],
     ),
@@ -1992,6 +2063,22 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_response *",
             "int32_t",
             "nh_interim *",
+        ],
+    ),
+    "nh_response_text": (
+        "nh_status",
+        [
+            "nh_response *",
+            "const char **",
+            "size_t *",
+        ],
+    ),
+    "nh_response_json": (
+        "nh_status",
+        [
+            "nh_response *",
+            "const char **",
+            "size_t *",
         ],
     ),
     "nh_response_release": (

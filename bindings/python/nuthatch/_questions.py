@@ -24,7 +24,7 @@ def reply(question: int, given: Any, url: str) -> Tuple[Optional[abi.nh_reply], 
         return None, None
     made = abi.nh_reply()
     made.struct_size = ctypes.sizeof(made)
-    if question == abi.ASK_HEADERS:
+    if question in (abi.ASK_HEADERS, abi.ASK_CHALLENGE):
         lines = header_array(pairs(given))
         made.headers, made.header_count = ctypes.addressof(lines), len(lines)
         return made, lines

@@ -69,8 +69,10 @@ if TYPE_CHECKING:
         heuristic: Optional[float]
         guard: Optional[str]
         partition: Optional[str]
+        netrc: "Netrc"
         ask_headers: "AskHeaders"
         ask_credentials: "AskCredentials"
+        ask_challenge: "AskChallenge"
         ask_verdict: "AskVerdict"
 
     class Sending(Sent, Limits, total=False):
@@ -98,6 +100,7 @@ if TYPE_CHECKING:
 
         headers: "HeaderArgument"
         user: Optional[Tuple[str, str]]
+        cookies: Optional[str]
         user_agent: Optional[str]
         accept: Optional[str]
         proxy: Optional[str]
@@ -133,9 +136,12 @@ Files = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
 #: Headers' names, and the providers of their values; or tuples of what stands before the secret, such as "Bearer ", and
 #: the provider.
 Secrets = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
+#: A file with users and passwords by host; True for the usual one.
+Netrc = Union[bool, str, "os.PathLike[str]", None]
 AskHeaders = Optional[Callable[[str], Union[HeaderArgument, Awaitable[HeaderArgument]]]]
 _User = Optional[Tuple[str, str]]
 AskCredentials = Optional[Callable[["Response"], Union[_User, Awaitable[_User]]]]
+AskChallenge = Optional[Callable[["Response"], Union[HeaderArgument, Awaitable[HeaderArgument]]]]
 _Verdict = Union[bool, str, None]
 AskVerdict = Optional[Callable[["Response"], Union[_Verdict, Awaitable[_Verdict]]]]
 
@@ -157,8 +163,10 @@ SIGN_INS = {
 QUESTIONS = {
     "ask_headers": abi.ASK_HEADERS,
     "ask_credentials": abi.ASK_CREDENTIALS,
+    "ask_challenge": abi.ASK_CHALLENGE,
     "ask_verdict": abi.ASK_VERDICT,
 }
+COOKIES = {"memory": abi.COOKIES_MEMORY, "disk": abi.COOKIES_DISK}
 
 #: The largest number that the C side takes.
 LARGEST = 2**63 - 1
@@ -337,7 +345,7 @@ def _body(request: ctypes.c_void_p, value: Any, url: str) -> None:
         check(quick.nh_request_set_body(request, data, len(data)), url)
 
 
-def encode_path(path: Union[str, "os.PathLike[str]"], url: str) -> bytes:
+def encode_path(path: Union[str, "os.PathLike[str]"], url: Optional[str]) -> bytes:
     """A file's name as the library takes it."""
     encoded = os.fsencode(path)
     if b"\0" in encoded:
@@ -404,6 +412,17 @@ def _user(request: ctypes.c_void_p, value: Any, url: str) -> None:
 def _bearer(request: ctypes.c_void_p, value: Any, url: str) -> None:
     if value is not None:
         check(quick.nh_request_set_bearer(request, encode(value, "bearer")), url)
+
+
+def netrc_path(value: Netrc) -> Optional[bytes]:
+    """A netrc as the library takes it: empty for the usual one."""
+    if value is None or value is False:
+        return None
+    return b"" if value is True else encode_path(value, None)
+
+
+def _netrc(request: ctypes.c_void_p, value: Netrc, url: str) -> None:
+    check(quick.nh_request_set_netrc(request, netrc_path(value)), url)
 
 
 def _cert(request: ctypes.c_void_p, value: Any, url: str) -> None:
@@ -479,6 +498,7 @@ _SETTERS: Dict[str, _Setter] = {
     "sign_in": _number("sign_in", _word("sign_in", SIGN_INS)),
     "bearer": _bearer,
     "cert": _cert,
+    "netrc": _netrc,
     "timeout": _limit("timeout"),
     "deadline": _limit("deadline"),
     "retries": _number("retries", attempts),

@@ -5,7 +5,7 @@ import re
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from . import _prototypes
-from ._errors import HTTPStatusError
+from ._errors import HTTPStatusError, WrongFormat
 from ._image import SOURCES, Image, Size, decoded, options
 from ._library import bare, check, library, quick
 
@@ -185,10 +185,19 @@ class Response:
             return self.body.decode("utf-8", "replace")
 
     def json(self) -> Any:
-        """The body as JSON. Raises ``ValueError`` when it is none."""
+        """The body as JSON.
+
+        :raises WrongFormat: when it is none; also a ``ValueError``.
+        """
         import json  # here, because it is half of what loading the package would cost
 
-        return json.loads(self.body)
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError) as error:
+            raise self._wrong(f"no JSON ({error})") from None
+
+    def _wrong(self, what: str) -> WrongFormat:
+        return WrongFormat(f"{what}: {self.final_url}", "wrong_format", self.url)
 
     def xml(self) -> "Element":
         """The body as XML: the root of its tree (``xml.etree.ElementTree``).
@@ -196,7 +205,7 @@ class Response:
         Whatever defines entities is refused, because a few lines of it can stand for gigabytes, or for a file of this
         machine.
 
-        :raises ValueError: when it is no XML, or has a document type.
+        :raises WrongFormat: when it is no XML, or has a document type; also a ``ValueError``.
         """
         from xml.etree.ElementTree import ParseError, TreeBuilder
         from xml.parsers import expat
@@ -212,7 +221,7 @@ class Response:
             tree.start(name(tag), {name(key): value for key, value in attributes.items()})
 
         def refuse(*_: Any) -> None:
-            raise ValueError(f"XML with a document type or entities isn't read: {self.url}")
+            raise self._wrong("XML with a document type or entities isn't read")
 
         parser.StartElementHandler = start
         parser.EndElementHandler = lambda tag: tree.end(name(tag))
@@ -223,7 +232,7 @@ class Response:
             parser.Parse(self.body, True)
             return tree.close()
         except (expat.ExpatError, ParseError, AssertionError) as error:
-            raise ValueError(f"no XML: {error}: {self.url}") from None
+            raise self._wrong(f"no XML ({error})") from None
 
     def raise_for_status(self) -> "Response":
         """Raises :class:`HTTPStatusError` unless the status is a success; returns the response itself."""

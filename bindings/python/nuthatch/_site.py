@@ -20,7 +20,9 @@ class Site(Fetching):
     What requests name is resolved against the base URL, as links on a page there would be. Headers whose names hold
     auth, token, key, secret, session or cookie, and user and password, go to its origin only.
 
-    >>> site = cache.site(base_url + "/api/", headers={"X-Api-Key": "seed"}, timeout=5)
+    With ``cookies`` what its servers set is sent back to them.
+
+    >>> site = cache.site(base_url + "/api/", headers={"X-Api-Key": "seed"}, cookies="memory", timeout=5)
     >>> site.get("statuses").json()
     ['nesting']
     >>> site.get("/hello").text
@@ -100,6 +102,15 @@ class Site(Fetching):
         twin = Site(cache, self.base_url, dict(self._arguments))
         self._twins.add(twin)
         return twin
+
+    def clear_cookies(self) -> None:
+        """Forgets the site's cookies, in memory and in the cache's directory."""
+
+        def clear(handle: ctypes.c_void_p) -> int:
+            site, status = self._opened(handle)
+            return int(library.nh_site_clear_cookies(site)) if status == abi.OK else status
+
+        self._cache._call(clear, self.base_url)
 
     def __del__(self, _release: Callable[[ctypes.c_void_p], int] = bare.nh_site_release) -> None:
         for handle in getattr(self, "_handles", {}).values():

@@ -1,0 +1,45 @@
+import CSystem
+import Glibc
+import NuthatchHTTP
+
+extension Response {
+  /// The body as text: by the charset of the `Content-Type`, else UTF-8; what can't be decoded becomes U+FFFD.
+  public var text: String {
+    withBody { body in
+      guard let charset, !["utf-8", "utf8", "us-ascii"].contains(charset.lowercased()) else {
+        return String(decoding: body, as: UTF8.self)
+      }
+      var length = 0
+      guard let bytes = nhs_text_to_utf8(charset, body.baseAddress, body.count, &length) else {
+        return String(decoding: body, as: UTF8.self)
+      }
+      defer { free(bytes) }
+      return String(decoding: UnsafeRawBufferPointer(start: bytes, count: length), as: UTF8.self)
+    }
+  }
+
+  /// The body as JSON.
+  ///
+  /// - Throws: `wrong_format` when it is none; the message says at which byte.
+  public func json() throws(NuthatchError) -> JSON {
+    do throws(JSONReader.Fault) {
+      return try withBody { (body) throws(JSONReader.Fault) in try JSONReader.read(body) }
+    } catch {
+      throw NuthatchError(.wrongFormat, "no JSON (\(error.reason), at byte \(error.place)): \(finalURL)")
+    }
+  }
+
+  /// Of the `Content-Type`. Nothing but what names of charsets are made of, because it is handed to the C library.
+  private var charset: String? {
+    for parameter in (header("Content-Type") ?? "").split(separator: ";").dropFirst() {
+      let pair = parameter.split(separator: "=", maxSplits: 1)
+      guard pair.count == 2, pair[0].filter({ $0 != " " }).lowercased() == "charset" else { continue }
+      let name = pair[1].filter { $0 != " " && $0 != "\"" }
+      let isName = name.utf8.allSatisfy {
+        (0x30...0x39).contains($0) || (0x61...0x7a).contains($0 | 0x20) || "-_.:+".utf8.contains($0)
+      }
+      return isName && !name.isEmpty && name.utf8.count <= 40 ? name : nil
+    }
+    return nil
+  }
+}

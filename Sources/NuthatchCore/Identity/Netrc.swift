@@ -1,0 +1,35 @@
+import Glibc
+import NuthatchTransport
+
+/// A file with users and passwords by host (`.netrc`), which requests without credentials sign in by.
+public enum Netrc: Sendable, Equatable {
+  /// `$NETRC`, else `~/.netrc`; where there is none, nobody signs in.
+  case standard
+  /// That one; it is `io` when it can't be read.
+  case file(String)
+
+  /// - Throws: `io`; `invalid`.
+  func entry(for url: WebURL) throws(NuthatchError) -> (user: [UInt8], password: [UInt8])? {
+    guard let path = try path(url) else { return nil }
+    var host = url.host
+    // As it is written in such files.
+    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+    guard let bytes = SmallFile.read(path) else {
+      if self == .standard { return nil }
+      let reason = String(cString: strerror(errno))
+      throw NuthatchError(.io, "\(path) can't be read: \(reason): \(url)")
+    }
+    return NetrcFile.entry(for: host, in: bytes)
+  }
+
+  private func path(_ url: WebURL) throws(NuthatchError) -> String? {
+    if case .file(let path) = self {
+      guard !path.utf8.contains(0) else { throw NuthatchError(.invalid, "a NUL in the netrc's name: \(url)") }
+      return path
+    }
+    for (name, rest) in [("NETRC", ""), ("HOME", "/.netrc")] {
+      if let value = getenv(name), value.pointee != 0 { return String(cString: value) + rest }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,51 @@
+/// Dates as `Set-Cookie` has them: any order, any separators (RFC 6265, 5.1.1).
+enum CookieDate {
+  private static let months = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+  ]
+
+  /// Seconds since 1970; nil for no date.
+  static func seconds(_ text: some StringProtocol) -> Int64? {
+    var (day, month, year, time): (Int?, Int?, Int?, Int?) = (nil, nil, nil, nil)
+    for word in text.lowercased().utf8.split(whereSeparator: { $0.separatesDate }) {
+      if time == nil, let found = self.time(word) {
+        time = found
+      } else if day == nil, let found = number(word, 1...2) {
+        day = found
+      } else if month == nil, let found = months.firstIndex(where: { word.starts(with: $0.utf8) }) {
+        month = found
+      } else if year == nil, let found = number(word, 2...4) {
+        year = found + (found < 70 ? 2000 : found < 100 ? 1900 : 0)
+      }
+    }
+    guard let day, let month, let year, let time, (1...31).contains(day), year >= 1601 else { return nil }
+    // Days since 1970, the year beginning in March.
+    let shifted = year - (month < 2 ? 1 : 0)
+    let (era, ofEra) = (shifted / 400, shifted % 400)
+    let ofYear = (153 * ((month + 10) % 12) + 2) / 5 + day - 1
+    let days = era * 146_097 + ofEra * 365 + ofEra / 4 - ofEra / 100 + ofYear - 719_468
+    return Int64(days) * 86_400 + Int64(time)
+  }
+
+  private static func time(_ word: Substring.UTF8View.SubSequence) -> Int? {
+    let parts = word.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+    guard parts.count == 3, let hour = number(parts[0], 1...2), let minute = number(parts[1], 1...2),
+      let second = number(parts[2], 1...2), hour < 24, minute < 60, second < 60
+    else { return nil }
+    return hour * 3600 + minute * 60 + second
+  }
+
+  private static func number(_ word: Substring.UTF8View.SubSequence, _ digits: ClosedRange<Int>) -> Int? {
+    guard digits.contains(word.count), word.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int(String(decoding: word, as: UTF8.self))
+  }
+}
+
+extension UInt8 {
+  fileprivate var separatesDate: Bool {
+    switch self {
+    case 0x09, 0x20...0x2f, 0x3b...0x40, 0x5b...0x60, 0x7b...0x7e: true
+    default: false
+    }
+  }
+}

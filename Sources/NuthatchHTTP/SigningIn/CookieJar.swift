@@ -1,0 +1,197 @@
+/// Cookies as servers set them and programs send them back (RFC 6265).
+///
+/// It is one site's, so that no list of public suffixes is consulted: what a server says for its whole domain goes to the
+/// hosts below that domain which the site's own requests reach. A domain of one label is nobody's.
+package struct CookieJar: Sendable, Equatable {
+  package struct Cookie: Sendable, Equatable {
+    package var name: String
+    package var value: String
+    /// In small letters.
+    package var domain: String
+    /// For the host that set it, and none below it.
+    package var isHostOnly: Bool
+    package var path: String
+    /// For https only.
+    package var isSecure: Bool
+    /// In seconds since 1970; nil for as long as the jar is kept.
+    package var expires: Int64?
+  }
+
+  /// In the order in which they were set.
+  package private(set) var cookies: [Cookie] = []
+
+  static let longest = 4096
+  static let most = 300
+  static let mostOfOneDomain = 50
+
+  package init() {}
+
+  /// What a request for `url` sends; nil for nothing.
+  package func header(for url: WebURL, now: Int64) -> String? {
+    let path = Self.path(of: url)
+    let sent = cookies.filter { cookie in
+      cookie.isAlive(now) && (url.scheme == .https || !cookie.isSecure) && cookie.isFor(url.host)
+        && cookie.isFor(path: path)
+    }
+    // Those of longer paths first; of one length, those that were there first.
+    let ordered = sent.enumerated().sorted {
+      ($1.element.path.utf8.count, $0.offset) < ($0.element.path.utf8.count, $1.offset)
+    }
+    return sent.isEmpty
+      ? nil : ordered.map { "\($0.element.name)=\($0.element.value)" }.joined(separator: "; ")
+  }
+
+  /// Takes what an answer from `url` sets, the values of its `Set-Cookie`. False when nothing is different then.
+  package mutating func take(_ lines: [String], from url: WebURL, now: Int64) -> Bool {
+    let before = self
+    for line in lines {
+      guard let cookie = Self.cookie(line, url, now) else { continue }
+      put(cookie, now)
+    }
+    return self != before
+  }
+
+  private mutating func put(_ cookie: Cookie, _ now: Int64) {
+    let place = cookies.firstIndex {
+      $0.name == cookie.name && $0.domain == cookie.domain && $0.path == cookie.path
+    }
+    guard cookie.isAlive(now) else {
+      if let place { cookies.remove(at: place) }
+      return
+    }
+    if let place { return cookies[place] = cookie }
+    cookies.append(cookie)
+    guard cookies.count > Self.mostOfOneDomain else { return }
+    cookies.removeAll { !$0.isAlive(now) }
+    if cookies.count(where: { $0.domain == cookie.domain }) > Self.mostOfOneDomain,
+      let oldest = cookies.firstIndex(where: { $0.domain == cookie.domain })
+    {
+      cookies.remove(at: oldest)
+    }
+    if cookies.count > Self.most { cookies.removeFirst() }
+  }
+}
+
+extension CookieJar.Cookie {
+  fileprivate func isAlive(_ now: Int64) -> Bool { expires.map { $0 > now } ?? true }
+
+  fileprivate func isFor(_ host: String) -> Bool {
+    host == domain || !isHostOnly && host.hasSuffix(".\(domain)") && !host.isAddress
+  }
+
+  fileprivate func isFor(path: String) -> Bool {
+    path == self.path
+      || path.hasPrefix(self.path)
+        && (self.path.hasSuffix("/") || path.dropFirst(self.path.count).first == "/")
+  }
+}
+
+extension String {
+  /// Whether a host is no name.
+  fileprivate var isAddress: Bool {
+    hasPrefix("[") || utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+  }
+}
+
+// MARK: - Set-Cookie
+
+extension CookieJar {
+  private static func path(of url: WebURL) -> String {
+    String(url.target.prefix { $0 != "?" })
+  }
+
+  /// Nil for what isn't a cookie, or isn't that server's to set.
+  private static func cookie(_ line: String, _ url: WebURL, _ now: Int64) -> Cookie? {
+    var parts = line.split(separator: ";", omittingEmptySubsequences: false).map(\.trimmed)
+    let first = parts.removeFirst()
+    guard let equals = first.firstIndex(of: "="), first.utf8.count <= longest,
+      !first.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7f })
+    else { return nil }
+    let name = first[..<equals].trimmed
+    guard !name.isEmpty else { return nil }
+    let folder = path(of: url)
+    var cookie = Cookie(
+      name: String(name), value: String(first[first.index(after: equals)...].trimmed), domain: url.host,
+      isHostOnly: true, path: String(folder[..<(folder.lastIndex(of: "/") ?? folder.startIndex)]),
+      isSecure: false)
+    if cookie.path.isEmpty { cookie.path = "/" }
+    var (maxAge, isBound): (Int64?, Bool) = (nil, true)
+    for part in parts {
+      let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let value = pair.count > 1 ? pair[1].trimmed : ""
+      switch pair[0].trimmed.lowercased() {
+      case "expires": cookie.expires = CookieDate.seconds(value) ?? cookie.expires
+      case "max-age": maxAge = seconds(value) ?? maxAge
+      case "domain":
+        let domain = (value.first == "." ? value.dropFirst() : value).lowercased()
+        if domain.isEmpty { continue }
+        guard url.host == domain || url.host.hasSuffix(".\(domain)") && domain.contains("."),
+          !domain.hasSuffix("."), !url.host.isAddress || url.host == domain
+        else { return nil }
+        (cookie.domain, cookie.isHostOnly) = (domain, url.host.isAddress)
+        isBound = false
+      case "path": if value.first == "/" { cookie.path = String(value) }
+      case "secure": cookie.isSecure = true
+      default: break
+      }
+    }
+    if let maxAge { cookie.expires = maxAge <= 0 ? .min : now.addingReportingOverflow(maxAge).partialValue }
+    let kind = name.lowercased()
+    if cookie.isSecure || kind.hasPrefix("__secure-") || kind.hasPrefix("__host-") {
+      guard url.scheme == .https, cookie.isSecure else { return nil }
+    }
+    if kind.hasPrefix("__host-"), !isBound || cookie.path != "/" { return nil }
+    return cookie
+  }
+
+  private static func seconds(_ text: Substring) -> Int64? {
+    guard let first = text.utf8.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first),
+      text.utf8.dropFirst().allSatisfy({ (0x30...0x39).contains($0) })
+    else { return nil }
+    if first == UInt8(ascii: "-") { return 0 }
+    // Longer than anybody lives is as long as that.
+    return min(Int64(text) ?? .max, 1 << 33)
+  }
+}
+
+extension Substring {
+  fileprivate var trimmed: Substring {
+    let bare = drop { $0 == " " || $0 == "\t" }
+    return bare[
+      ..<(bare.lastIndex { $0 != " " && $0 != "\t" }.map { bare.index(after: $0) } ?? bare.startIndex)]
+  }
+}
+
+// MARK: - As a file
+
+extension CookieJar {
+  /// As Netscape wrote them, and curl does: a line each, with tabs between the fields.
+  package var file: String {
+    var text = "# Netscape HTTP Cookie File\n"
+    for cookie in cookies {
+      let fields = [
+        cookie.domain, cookie.isHostOnly ? "FALSE" : "TRUE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE",
+        String(cookie.expires ?? 0), cookie.name, cookie.value,
+      ]
+      // What has a tab in it would be something else when it is read.
+      if fields.allSatisfy({ !$0.contains("\t") }) { text += fields.joined(separator: "\t") + "\n" }
+    }
+    return text
+  }
+
+  /// Lines that are none are left out.
+  package init(file: String) {
+    for line in file.split(whereSeparator: \.isNewline) {
+      let line = line.hasPrefix("#HttpOnly_") ? line.dropFirst(10) : line
+      let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
+      guard fields.count == 7, !line.hasPrefix("#"), let expires = Int64(fields[4]), cookies.count < Self.most
+      else { continue }
+      cookies.append(
+        Cookie(
+          name: fields[5], value: fields[6],
+          domain: fields[0].first == "." ? String(fields[0].dropFirst()) : fields[0],
+          isHostOnly: fields[1] != "TRUE", path: fields[2], isSecure: fields[3] == "TRUE",
+          expires: expires == 0 ? nil : expires))
+    }
+  }
+}

@@ -1,0 +1,214 @@
+import Glibc
+import NuthatchCore
+import TestServer
+import Testing
+
+/// Who asks: cookies, files with passwords, challenges, and what a site says for all its requests.
+@Suite("Who asks") struct IdentityTests {
+  let bench: Bench
+
+  init() throws { bench = try Bench() }
+
+  private func site(_ path: String = "/", in cache: Cache? = nil, _ change: (inout Site.Options) -> Void)
+    throws -> Site
+  {
+    var options = Site.Options()
+    change(&options)
+    return try (cache ?? bench.cache).site(bench.server.url(path), options)
+  }
+
+  private func get(_ site: Site, _ path: String, _ change: (inout Request) -> Void = { _ in }) throws
+    -> Response
+  {
+    var request = site.request(path)
+    change(&request)
+    return try site.cache.submit(request).result()
+  }
+
+  private func cookies(_ path: String) -> [String?] {
+    bench.server.requests(path).map { $0.headers["Cookie"] }
+  }
+
+  private func write(_ text: String, _ name: String = "netrc") throws -> String {
+    let path = "\(bench.folder)/\(name)"
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    defer { close(file) }
+    try #require(Glibc.write(file, text, text.utf8.count) == text.utf8.count)
+    return path
+  }
+
+  private static let login = Script.redirect(to: "/home", status: 303).with("Set-Cookie", "id=7; Path=/")
+
+  @Test("by cookies, from the answer on that sets them: to a redirect, and to all that follows")
+  func memory() throws {
+    bench.server.on("/login", Self.login)
+    bench.server.on("/home", .ok("x"))
+    let site = try site { $0.cookies = .memory }
+    _ = try get(site, "login") { $0.method = "POST" }
+    _ = try get(site, "home")
+    #expect(cookies("/login") == [nil])
+    #expect(cookies("/home") == ["id=7", "id=7"])
+    // Of the same place, and of nobody else.
+    _ = try get(self.site { $0.cookies = .memory }, "home")
+    _ = try get(self.site { _ in }, "home")
+    _ = try get(self.site { ($0.cookies, $0.user) = (.memory, ("bob", "x")) }, "home")
+    _ = try bench.get("/home")
+    #expect(cookies("/home").dropFirst(2) == ["id=7", nil, nil, nil])
+    // One's own header takes their place.
+    _ = try get(site, "home") { $0.headers = [("Cookie", "own=1")] }
+    site.clearCookies()
+    _ = try get(site, "home")
+    #expect(cookies("/home").dropFirst(6) == ["own=1", nil])
+    #expect(try !contains("id=7", in: bench.folder))
+    #expect(try !contains("\tid\t7", in: bench.folder))
+  }
+
+  @Test("by cookies, and each gets what was stored for their own")
+  func partitions() throws {
+    bench.server.on("/in") { request in
+      Script.ok("hello").with("Set-Cookie", "id=\(request.queryValue("as") ?? "")")
+    }
+    bench.server.on("/page") { request in
+      Script.ok(request.headers["Cookie"] ?? "nobody").with("Cache-Control", "max-age=60")
+    }
+    let site = try site { $0.cookies = .memory }
+    for (name, isInCache) in [("ann", false), ("bob", false), ("ann", true)] {
+      _ = try get(site, "in?as=\(name)") { $0.policy = Policy(.reload) }
+      let response = try get(site, "page")
+      #expect(response.text == "id=\(name)" && response.isInCache == isInCache)
+    }
+    #expect(try bench.get("/page").text == "nobody")
+  }
+
+  @Test("by cookies that stay with their host")
+  func otherHosts() throws {
+    let other = try TestServer.start()
+    defer { other.stop() }
+    other.on("/a", .ok("x"))
+    bench.server.on(
+      "/login",
+      Script.redirect(to: other.url("/a", host: "localhost")).with("Set-Cookie", "id=7; Path=/"))
+    let site = try site { ($0.cookies, $0.guard) = (.memory, .any) }
+    _ = try get(site, "login")
+    #expect(other.requests("/a").map { $0.headers["Cookie"] } == [nil])
+  }
+
+  @Test("by cookies that are kept for later processes, readable for nobody else")
+  func disk() throws {
+    bench.server.on("/login", Self.login)
+    bench.server.on("/home", .ok("x"))
+    let other = try Cache(path: bench.folder)
+    defer { other.close() }
+    do {
+      let early = try site { $0.cookies = .disk }
+      _ = try get(early, "login")
+    }
+    bench.cache.close()
+    other.close()
+    let later = try Cache(path: bench.folder)
+    defer { later.close() }
+    let site = try site(in: later) { $0.cookies = .disk }
+    _ = try get(site, "home")
+    #expect(cookies("/home").last == "id=7")
+    for name in names(in: "\(bench.folder)/cookies") {
+      var status = stat()
+      #expect(stat("\(bench.folder)/cookies/\(name)", &status) == 0 && status.st_mode & 0o777 == 0o600)
+    }
+    // What another process writes is read.
+    for name in names(in: "\(bench.folder)/cookies") where name.hasSuffix(".txt") {
+      _ = try write("127.0.0.1\tFALSE\t/\tFALSE\t0\tid\t8\n", "cookies/\(name)")
+    }
+    _ = try get(site, "home")
+    #expect(cookies("/home").last == "id=8")
+    site.clearCookies()
+    #expect(try !contains("\tid\t8", in: bench.folder))
+    _ = try get(site, "home")
+    #expect(cookies("/home").last == .some(nil))
+  }
+
+  @Test("by a file, when it is asked for, and nothing else says who")
+  func netrc() throws {
+    bench.server.on("/a", .ok("x"))
+    let path = try write("machine 127.0.0.1 login ann password pw\n")
+    func authorization(_ change: (inout Request) -> Void) throws -> String? {
+      _ = try bench.get("/a") {
+        $0.policy = Policy(.reload)
+        change(&$0)
+      }
+      return bench.server.requests("/a").last?.headers["Authorization"]
+    }
+    #expect(try authorization { _ in } == nil)
+    #expect(try authorization { $0.netrc = .file(path) } == "Basic YW5uOnB3")
+    #expect(
+      try authorization {
+        $0.netrc = .file(path)
+        $0.user = ("bob", "x")
+      } == "Basic Ym9iOng=")
+    #expect(
+      try authorization {
+        $0.netrc = .file(path)
+        $0.setBearer("t")
+      } == "Bearer t")
+    let none = try write("machine other.example login ann password pw\n", "none")
+    #expect(try authorization { $0.netrc = .file(none) } == nil)
+    let missing = try bench.failure("/a") { $0.netrc = .file("/does/not/exist") }
+    #expect(missing.code == .io)
+    var options = Cache.Options()
+    options.netrc = .file(path)
+    let cache = try Cache(path: "\(bench.folder)/other", options: options)
+    defer { cache.close() }
+    for host in ["127.0.0.1", "localhost", "127.0.0.1"] {
+      _ = try cache.submit(Request(bench.server.url("/b", host: host))).result()
+    }
+    let sent = bench.server.requests("/b").map { $0.headers["Authorization"] }
+    #expect(sent.prefix(2) == ["Basic YW5uOnB3", nil])
+    let ofSite = try site(in: cache) { $0.netrc = .file(none) }
+    _ = try get(ofSite, "c")
+    #expect(bench.server.requests("/c").map { $0.headers["Authorization"] } == [nil])
+  }
+
+  @Test("by what a challenge is answered with, in several steps, and in the place of what was refused")
+  func challenge() throws {
+    bench.server.on("/a") { request in
+      switch request.headers["Authorization"] {
+      case "Nut three": .ok("welcome")
+      case "Nut two": .status(401, headers: ["WWW-Authenticate": "Nut three"])
+      default: .status(401, headers: ["WWW-Authenticate": "Nut two"])
+      }
+    }
+    var request = Request(bench.server.url("/a"))
+    request.asks = [.challenge]
+    request.setBearer("expired")
+    func answer(_ question: Question) -> Reply {
+      guard let wanted = question.response?.header("WWW-Authenticate") else { return .pass }
+      return .headers([("authorization", wanted)])
+    }
+    let event = try bench.cache.submit(request).final(answering: answer)
+    #expect(event?.response?.text == "welcome")
+    #expect(
+      bench.server.requests("/a").map { $0.headers.values(of: "Authorization") } == [
+        ["Bearer expired"], ["Nut two"], ["Nut three"],
+      ])
+    // Whom nothing pleases is left alone.
+    bench.server.on("/b", .status(401, headers: ["WWW-Authenticate": "Nut more"]))
+    request.url = bench.server.url("/b")
+    #expect(try bench.cache.submit(request).final(answering: answer)?.response?.status == 401)
+    #expect(bench.server.count("/b") == 11)
+    let passed = try bench.cache.submit(request).final(answering: { _ in .pass })
+    #expect(passed?.response?.status == 401)
+  }
+
+  @Test("is asked by all requests of a site that says so")
+  func siteAsks() throws {
+    bench.server.on("/a", sequence: [.ok("no"), .ok("yes")])
+    let site = try site { ($0.asks, $0.retries) = ([.verdict], 2) }
+    let event = try bench.cache.submit(site.request("a")).final(answering: {
+      $0.response?.text == "yes" ? .accept : .retry
+    })
+    #expect(event?.response?.text == "yes")
+    var quiet = site.request("a")
+    quiet.asks = []
+    quiet.delivery = .fresh
+    #expect(try bench.cache.submit(quiet).next()?.kind == .fresh)
+  }
+}

@@ -1,0 +1,54 @@
+"""Answers that aren't of the format that they are read as."""
+
+import pickle
+from typing import Any, Callable, List, Tuple
+
+import nuthatch
+import pytest
+from testserver import TestServer, ok
+
+READERS: List[Tuple[Callable[[nuthatch.Response], Any], type]] = [
+    (lambda response: response.json(), nuthatch.WrongFormat),
+    (lambda response: response.xml(), nuthatch.WrongFormat),
+    (lambda response: response.image(16), nuthatch.NotAnImage),
+]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\xff\xfe\x00",
+        b"plain",
+        b"[" * 200_000,
+        b"<a>" * 100_000,
+        b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>',
+    ],
+    ids=["empty", "bytes", "text", "deep JSON", "deep XML", "entities"],
+)
+def test_wrong_formats_are_typed_errors(server: TestServer, cache: nuthatch.Cache, body: bytes) -> None:
+    server.on("/a", ok(body, "text/plain; charset=utf-8"))
+    response = cache.get(server.url("/a"))
+    for read, kind in READERS:
+        with pytest.raises(nuthatch.Error) as caught:
+            read(response)
+        assert type(caught.value) is kind
+        assert caught.value.url == server.url("/a") and caught.value.code in ("wrong_format", "not_an_image")
+        assert type(pickle.loads(pickle.dumps(caught.value))) is kind
+        # For those who expect the standard library's.
+        assert isinstance(caught.value, ValueError) or kind is nuthatch.NotAnImage
+    assert isinstance(response.text, str)
+
+
+def test_text_goes_by_the_charset(server: TestServer, cache: nuthatch.Cache) -> None:
+    cases = [
+        ("latin-1", "gü"),
+        ("utf-16", "gü€"),
+        ("shift_jis", "あ"),
+        ("windows-1252", "€"),
+    ]
+    for charset, text in cases:
+        server.on("/a", ok(text.encode(charset), f'text/plain; charset="{charset}"'))
+        assert cache.get(server.url("/a"), policy="reload").text == text
+    server.on("/a", ok("ü".encode() + b"\xff", "text/plain; charset=nonsense"))
+    assert cache.get(server.url("/a"), policy="reload").text == "ü\ufffd"

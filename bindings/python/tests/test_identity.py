@@ -1,0 +1,133 @@
+"""Who asks: cookies, files with passwords, challenges, and what a site says for all its requests."""
+
+import asyncio
+import pickle
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+import nuthatch
+import pytest
+from testserver import TestServer, answer, ok, redirect
+
+
+def cookies(server: TestServer, path: str) -> List[Optional[str]]:
+    return [request.header("Cookie") for request in server.requests(path)]
+
+
+@pytest.fixture(autouse=True)
+def _login(server: TestServer) -> None:
+    server.on(
+        "/login",
+        {**redirect("/home", 303), "headers": [("Location", "/home"), ("Set-Cookie", "id=7; Path=/")]},
+    )
+    server.on("/home", ok("x"))
+
+
+def test_cookies_in_memory(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    site = cache.site(server.url("/"), cookies="memory")
+    site.request("POST", "login", form={"user": "ann"})
+    site.get("home")
+    cache.site(server.url("/")).get("home")
+    # Other handles of the process, other loops, other prefetches: the same site.
+    assert [item.ok for item in site.prefetch(["home?p"], sizes=())] == [True]
+    site.clear_cookies()
+    site.get("home?q", policy="reload")
+    assert cookies(server, "/home") == ["id=7", "id=7", None, "id=7", None]
+    assert not any(b"id" in path.read_bytes() for path in (tmp_path / "cache").rglob("*.txt"))
+    with pytest.raises(nuthatch.Invalid):
+        cache.site(server.url("/"), cookies="crumbs")
+    with pytest.raises(TypeError):
+        nuthatch.Cache(tmp_path / "other", cookies="memory")  # type: ignore[call-arg]
+
+
+def test_cookies_on_disk(server: TestServer, tmp_path: Path) -> None:
+    for place in ("login", "home"):
+        with nuthatch.Cache(tmp_path / "cache") as cache:
+            pickle.loads(pickle.dumps(cache.site(server.url("/"), cookies="disk"))).get(place)
+    assert cookies(server, "/home") == ["id=7", "id=7"]
+
+    async def main() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "cache") as ac:
+            site = ac.site(server.url("/"), cookies="disk")
+            await site.get("home", policy="reload")
+            await site.clear_cookies()
+            await site.get("home", policy="reload")
+
+    asyncio.run(main())
+    assert cookies(server, "/home")[2:] == ["id=7", None]
+
+
+def test_netrc(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login ann password pw\n")
+    server.on("/a", ok("x"))
+    monkeypatch.setenv("NETRC", str(netrc))
+    ways: List[Dict[str, Any]] = [
+        {"netrc": netrc},
+        {"netrc": str(netrc)},
+        {"netrc": True},
+        {"netrc": False},
+        {},
+        {"netrc": True, "bearer": "t"},
+    ]
+    for options in ways:
+        cache.get(server.url("/a"), policy="reload", **options)
+    with nuthatch.Cache(tmp_path / "other", netrc=netrc) as other:
+        other.get(server.url("/a"))
+        other.site(server.url("/"), user=("bob", "x")).get("a")
+    cache.site(server.url("/"), netrc=True).get("a", policy="reload")
+    basic = "Basic YW5uOnB3"
+    sent = [request.header("Authorization") for request in server.requests("/a")]
+    assert sent == [basic, basic, basic, None, None, "Bearer t", basic, "Basic Ym9iOng=", basic]
+    with pytest.raises(nuthatch.Error) as caught:
+        cache.get(server.url("/a"), netrc="/does/not/exist")
+    assert caught.value.code == "io"
+
+
+def steps(response: nuthatch.Response) -> Dict[str, str]:
+    return {"Authorization": f"Nut {int(response.headers['WWW-Authenticate'][4:]) + 1}"}
+
+
+def test_challenges(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    def refused(step: int) -> Any:
+        return answer(401, "who?", [("WWW-Authenticate", f"Nut {step}")])
+
+    server.on("/a", refused(1), refused(2), ok("welcome"))
+    response = cache.get(server.url("/a"), bearer="expired", ask_challenge=steps, save_to=tmp_path / "file")
+    assert (response.text, (tmp_path / "file").read_bytes()) == ("welcome", b"welcome")
+    sent = [request.values("Authorization") for request in server.requests("/a")]
+    assert sent == [["Bearer expired"], ["Nut 2"], ["Nut 3"]]
+
+    async def later(response: nuthatch.Response) -> Dict[str, str]:
+        await asyncio.sleep(0)
+        return steps(response)
+
+    async def main() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "cache", ask_challenge=later) as ac:
+            server.on("/b", refused(1), ok("welcome"))
+            assert (await ac.get(server.url("/b"))).text == "welcome"
+
+    asyncio.run(main())
+    server.on("/c", refused(1))
+    assert cache.get(server.url("/c"), ask_challenge=lambda response: None).status == 401
+
+
+def test_a_site_has_rules_of_its_own(server: TestServer, cache: nuthatch.Cache) -> None:
+    """This 200 is really an error."""
+    kept = [("Cache-Control", "max-age=60")]
+
+    def verdict(response: nuthatch.Response) -> Any:
+        return {"busy": "retry", "error": False}.get(response.text, True)
+
+    site = cache.site(server.url("/"), ask_verdict=verdict, ask_headers=lambda url: {"X-Token": url[-1]})
+    server.on("/a", ok("busy", headers=kept), ok("good", headers=kept))
+    assert site.get("a", retries=2).text == "good"
+    server.on("/b", ok("error", headers=kept))
+    for count in (1, 2):
+        with pytest.raises(nuthatch.HTTPStatusError):
+            site.get("b")
+        assert server.count("/b") == count
+    assert [request.header("X-Token") for request in server.requests("/a")] == ["a", "a"]
+    assert site.get("b", ask_verdict=None).text == "error"
