@@ -31,6 +31,8 @@ enum GetCommand: Command {
       Option(
         "secret", value: "'K: [PREFIX ]env:NAME'",
         "send this header, whose value is a variable of the environment and never written; repeatable"),
+      Option(
+        "password", value: "env:NAME", "with --freezable: where the password of --user is, in the same way"),
       FetchOptions.user,
       Option("sign-in", value: "NAME", "how: basic (unasked), digest, ntlm, negotiate or any (basic)"),
       Option("bearer", value: "TOKEN", "sign in with a token"),
@@ -130,7 +132,7 @@ enum GetCommand: Command {
       throw UsageError("get: --append and --freezable exclude each other")
     }
     guard arguments.has("freezable") else {
-      for option in ["durable", "queue", "handler", "secret"] where arguments.has(option) {
+      for option in ["durable", "queue", "handler", "secret", "password"] where arguments.has(option) {
         throw UsageError("get: --\(option) belongs to --freezable")
       }
       return
@@ -147,6 +149,14 @@ enum GetCommand: Command {
       }
       let prefix = words.count == 2 ? "\(words[0]) " : ""
       freezing.secrets.append(.init(String(parts[0]), prefix: prefix, provider: String(provider)))
+    }
+    if let provider = arguments.value("password") {
+      guard provider.hasPrefix("env:") else {
+        throw UsageError("get: --password '\(provider)' is not 'env:NAME'")
+      }
+      guard let name = request.user?.name else { throw UsageError("get: --password belongs to --user") }
+      request.user = (name, "")
+      freezing.passwordProvider = provider
     }
     request.freezing = freezing
   }

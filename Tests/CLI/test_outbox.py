@@ -82,6 +82,25 @@ def test_nothing_secret_is_kept(nobody: str, nuthatch: Runner, tmp_path: Path) -
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"t0ken" in path.read_bytes()]
 
 
+def test_a_password_is_one_of_the_environment(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    server.on("/a", ok("a"))
+    server.go_down()
+    (tmp_path / "seeds").write_bytes(b"seeds" * 100_000)
+    command = ["get", "--freezable", "--user", "ann", "--password", "env:PW", "-F", "f=@seeds", server.url("/a")]
+    done = nuthatch(*command, PW="hush")
+    assert done.returncode == 4 and b"kept in the outbox" in done.stderr
+    server.go_up()
+    # It isn't known there, and waits.
+    assert nuthatch("outbox", "replay", "--deadline=0.5").returncode == 4 and server.count("/a") == 0
+    assert nuthatch("outbox", "replay", PW="hush").returncode == 0
+    (sent,) = server.requests("/a")
+    assert sent.header("Authorization") == "Basic YW5uOmh1c2g=" and b"seeds" * 100_000 in sent.body
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"hush" in path.read_bytes()]
+    assert nuthatch("get", "--freezable", "--password", "env:PW", server.url("/a")).returncode == 2
+    assert nuthatch("get", "--freezable", "-u", "a", "--password", "hush", server.url("/a")).returncode == 2
+    assert nuthatch("get", "-u", "a", "--password", "env:PW", server.url("/a")).returncode == 2
+
+
 @pytest.mark.parametrize("more", [["--durable"], ["--queue=q"], ["--freezable", "--append", "-o", "a"]])
 def test_options_that_dont_go_together(more: "list[str]", nobody: str, nuthatch: Runner) -> None:
     assert nuthatch("get", *more, nobody).returncode == 2

@@ -77,9 +77,9 @@ final class CompletionQueue: @unchecked Sendable {
       guard !book.isClosed else { return false }
       let isForPoll = notification.listening.callback == nil
       if isForPoll {
-        book.notesForPoll.append(notification)
+        notification.add(to: &book.notesForPoll)
       } else {
-        book.notesForDispatch.append(notification)
+        notification.add(to: &book.notesForDispatch)
       }
       Self.signal(&book)
       return !isForPoll

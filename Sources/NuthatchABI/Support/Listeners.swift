@@ -19,6 +19,14 @@ struct Listening: Sendable {
 struct Notification: Sendable {
   let news: OutboxNews
   let listening: Listening
+
+  /// Of a site only the newest counts, so that who never asks doesn't pile them up.
+  func add(to notes: inout [Notification]) {
+    if case .reachability(let site, _) = news {
+      notes.removeAll { if case .reachability(site, _) = $0.news { true } else { false } }
+    }
+    notes.append(self)
+  }
 }
 
 /// Who listens for what, of one handle.

@@ -48,9 +48,10 @@ from ._errors import (
     UnsupportedFormat,
     WrongFormat,
 )
+from ._frozen import Attempt, FrozenRequest, Outcome
 from ._image import Image
 from ._library import version as _version
-from ._outbox import Attempt, FrozenRequest, Outbox, Outcome
+from ._outbox import Outbox
 from ._prefetch import Item
 from ._queue import queue
 from ._response import Headers, Response

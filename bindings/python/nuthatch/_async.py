@@ -36,9 +36,10 @@ from . import _prototypes as abi
 from ._cache import Cache
 from ._errors import BadURL, Closed, Error, error_for
 from ._fetching import Fetching
+from ._frozen import FrozenRequest, Outcome
 from ._image import Image, Size
 from ._library import bare
-from ._outbox import FrozenRequest, News, Outbox, Outcome, Secret, heard
+from ._outbox import News, Outbox, Secret, heard
 from ._prefetch import Arrivals, Item, Run, item
 from ._questions import ask, tell
 from ._response import Response
