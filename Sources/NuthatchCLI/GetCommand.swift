@@ -40,7 +40,7 @@ enum GetCommand: Command {
       Option("cert-key", value: "FILE", "the certificate's key, when it is in a file of its own"),
       Option(
         "cookies",
-        "send the cookies that this server has set, and keep those that it sets, in the cache directory"),
+        "send back what cookies the server sets, which are kept in the cache directory"),
       Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
     ] + FetchOptions.network + FetchOptions.store
   static let details = """

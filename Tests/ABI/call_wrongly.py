@@ -44,6 +44,10 @@ OPTIONAL = {
     "nh_outbox_ask": {1, 3},
     "nh_outbox_provide": {2},
     "nh_site_watch": {2},
+    "nh_site_set_asks": {2, 3},
+    "nh_request_set_netrc": {1},
+    "nh_response_text": {2},
+    "nh_response_json": {2},
 }
 
 

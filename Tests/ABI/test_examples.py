@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Iterator, List
 
 import pytest
-from testserver import TestServer, ok
+from testserver import TestServer, answer, ok
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -101,6 +101,24 @@ def test_outbox(server: TestServer, tmp_path: Path) -> None:
     assert run("outbox", [cache, "5"], tmp_path).stdout == f"POST {url}: done\n"
     assert run("outbox", [cache, "0"], tmp_path).stdout == ""
     assert [request.body for request in server.requests("/rows")] == [b"now", b"seeds"]
+
+
+def test_upload(server: TestServer, tmp_path: Path) -> None:
+    server.on(
+        "/a",
+        answer(401, "who?", [("WWW-Authenticate", 'Digest realm="r", nonce="n", qop="auth"')]),
+        ok("danke"),
+    )
+    (tmp_path / "nut.jpg").write_bytes(b"\xff\xd8" * 100_000)
+    done = run("upload", [server.url("/a"), str(tmp_path / "nut.jpg"), "ann", "pw"], tmp_path)
+    assert (done.returncode, done.stdout) == (0, "200 danke\n"), done.stderr
+    sent = server.requests("/a")[-1]
+    assert (sent.header("Authorization") or "").startswith('Digest username="ann"')
+    assert b'name="picture"; filename="nut.jpg"\r\nContent-Type: image/jpeg\r\n\r\n\xff\xd8\xff' in sent.body
+    refused = run("upload", [server.url("/status/413"), str(tmp_path / "nut.jpg")], tmp_path)
+    assert (refused.returncode, refused.stdout[:4]) == (1, "413 ")
+    missing = run("upload", [server.url("/a"), str(tmp_path / "missing")], tmp_path)
+    assert missing.returncode == 1 and "missing can't be read" in missing.stderr
 
 
 def test_signin(server: TestServer, tmp_path: Path) -> None:

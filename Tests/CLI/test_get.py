@@ -392,3 +392,27 @@ def test_addresses_attempts_and_the_directory(server: TestServer, nuthatch: Runn
     stored = ["--disk-bytes=8M", "--memory-bytes=1M", "--spill=pressure", "--store=raw"]
     assert nuthatch("get", server.url("/a"), *stored, "--cache", "other").stdout == b"nut"
     assert (tmp_path / "other").is_dir()
+
+
+def test_netrc(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    (tmp_path / "passwords").write_text("machine 127.0.0.1 login ann password pw\n")
+    (tmp_path / ".netrc").write_text("default login any password one\n")
+    server.on("/a", ok("x"))
+    url = server.url("/a")
+    for arguments in (["--netrc-file", "passwords"], ["--netrc"], [], ["--netrc", "--user", "bob:x"]):
+        assert nuthatch("get", url, *arguments, HOME=str(tmp_path), NETRC="").returncode == 0
+    sent = [request.header("Authorization") for request in server.requests("/a")]
+    assert sent == ["Basic YW5uOnB3", "Basic YW55Om9uZQ==", None, "Basic Ym9iOng="]
+    missing = nuthatch("get", url, "--netrc-file", "missing")
+    assert (missing.returncode, missing.stderr[:16]) == (1, b"nuthatch: get: i")
+
+
+def test_cookies(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    login = {**redirect("/home", 303), "headers": [("Location", "/home"), ("Set-Cookie", "id=7; Path=/")]}
+    server.on("/login", login)
+    server.on("/home", ok("x"))
+    assert nuthatch("get", "--cookies", "--form", "user=ann", server.url("/login")).stdout == b"x"
+    for arguments in (["--cookies"], []):
+        assert nuthatch("get", server.url("/home?again"), *arguments).returncode == 0
+    sent = [request.header("Cookie") for request in server.requests("/home")]
+    assert sent == ["id=7", "id=7", None]

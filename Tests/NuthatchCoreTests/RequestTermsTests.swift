@@ -18,7 +18,8 @@ import Testing
     ("deadline", { $0.deadline = .milliseconds(9) }), ("retries", { $0.retries = 9 }),
     ("maxBytes", { $0.maxBytes = 9 }),
     ("signIn", { $0.signIn = .digest }), ("certificate", { $0.certificate = ClientCertificate("/c") }),
-    ("upload", { $0.upload = .file("/f") }), ("saveTo", { $0.saveTo = [.events] }),
+    ("netrc", { $0.netrc = .standard }), ("upload", { $0.upload = .file("/f") }),
+    ("saveTo", { $0.saveTo = [.events] }),
     ("resumes", { $0.resumes = false }),
     ("reportsProgress", { $0.reportsProgress = true }), ("asks", { $0.asks = [.headers] }),
   ]

@@ -284,6 +284,11 @@ class TestServer:
             self._process.kill()
             self._process.wait()
 
+    def kill(self) -> None:
+        """Ends the process in the middle of whatever it does."""
+        self._process.kill()
+        self._process.wait()
+
     def url(self, path: str, host: str = "127.0.0.1") -> str:
         """The URL of a path; ``host`` may be any spelling of loopback."""
         return f"http://{host}:{self.port}{path}"

@@ -11,7 +11,7 @@ from typing import Any, List, Tuple
 
 import nuthatch
 import pytest
-from testserver import Request, TestServer, ok
+from testserver import Request, TestServer, body, ok, script
 
 
 def parts(request: Request) -> List[Tuple[str, str, str, bytes]]:
@@ -69,13 +69,16 @@ def test_multipart_forms(server: TestServer, cache: nuthatch.Cache, tmp_path: Pa
 
 
 def test_files(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
-    server.on("/a", ok("thanks"))
+    gate = server.gate("sent")
+    server.on("/a", script(steps=[gate.step, body("thanks")]))
     (tmp_path / "file").write_bytes(b"nut" * 500_000)
     done = []
     ticket = cache.submit(server.url("/a"), method="PUT", body=tmp_path / "file", progress=True)
-    for event in ticket.events(30):
+    for event in ticket.events(60):
         if event.is_upload:
             done.append((event.bytes_done, event.bytes_total))
+            if event.bytes_done == 1_500_000:
+                gate.open()
     assert ticket.result() is not None
     assert server.requests("/a")[0].body == b"nut" * 500_000
     assert done and all(total == 1_500_000 for _, total in done)
@@ -116,3 +119,27 @@ def test_a_large_upload_needs_little_memory(server: TestServer, tmp_path: Path, 
     kilobytes = int(done.stdout)
     print(f"{size >> 20} MB sent with {kilobytes} KB more than before")
     assert kilobytes < 8192
+
+
+def test_a_server_that_is_killed_in_the_middle_of_an_upload(cache: nuthatch.Cache, tmp_path: Path) -> None:
+    with open(tmp_path / "large", "wb") as large:
+        large.truncate(256 << 20)
+    for method in ("PUT", "POST"):
+        with TestServer() as server:
+            server.on("/a", ok("thanks"))
+            ticket = cache.submit(
+                server.url("/a"),
+                method=method,
+                body=tmp_path / "large",
+                retries=1,
+                progress=True,
+                deadline=60,
+            )
+            for event in ticket.events(60):
+                if event.is_upload and 0 < event.bytes_done < 256 << 20:
+                    server.kill()
+            with pytest.raises(nuthatch.TransportError) as caught:
+                ticket.result()
+            assert caught.value.code in ("reset", "refused")
+            # What isn't safe to repeat has been sent once.
+            assert caught.value.code == "reset" or method == "PUT"

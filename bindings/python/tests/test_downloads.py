@@ -1,5 +1,8 @@
 """Answers that are saved while they come."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import List
 
@@ -56,3 +59,45 @@ def test_data_events(server: TestServer, cache: nuthatch.Cache) -> None:
             seen.append(event.data)
             assert event.bytes_done == sum(map(len, seen))
     assert b"".join(seen) == CONTENT
+
+
+FULL = """
+import os, subprocess, sys, nuthatch
+folder, cache, url = sys.argv[1:]
+if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", folder]).returncode != 0:
+    sys.exit(77)
+before = b"before" * 1000
+for name in ("old", "all"):
+    with open(os.path.join(folder, name), "wb") as file:
+        file.write(before)
+with nuthatch.Cache(cache) as cache:
+    for name, append, sinks in [("new", 0, []), ("old", 0, []), ("all", 1, []), ("copy", 0, [sys.argv[2] + "-copy"])]:
+        try:
+            cache.get(url, save_to=[*sinks, os.path.join(folder, name)], append=bool(append))
+        except nuthatch.Error as error:
+            print(error.code, "full" in str(error) or "space" in str(error), sorted(os.listdir(folder)))
+    # What fits is saved.
+    cache.get(url + "&small", save_to=os.path.join(folder, "new"))
+print(sorted(os.listdir(folder)), open(os.path.join(folder, "old"), "rb").read() == before)
+print(open(os.path.join(folder, "all"), "rb").read() == before, os.path.exists(sys.argv[2] + "-copy"))
+"""
+
+
+def test_a_disk_that_is_really_full(server: TestServer, tmp_path: Path) -> None:
+    server.on("/a?x", ok(CONTENT))
+    server.on("/a?x&small", ok(b"small"))
+    (tmp_path / "disk").mkdir()
+    inside = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+    arguments = [str(tmp_path / "disk"), str(tmp_path / "cache"), server.url("/a?x")]
+    done = subprocess.run(
+        [*inside, sys.executable, "-c", FULL, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if done.returncode == 77 or "unshare failed" in done.stderr:
+        pytest.skip("no file system can be mounted here")
+    assert done.returncode == 0, done.stderr
+    told = "no_space True ['all', 'old']\n"
+    assert done.stdout == told * 4 + "['all', 'new', 'old'] True\nTrue False\n"

@@ -1,0 +1,167 @@
+/* Who asks: cookies, files with passwords, challenges, and what a site says for all its requests; answers as text and JSON. */
+#include "checks.h"
+
+static nh_cache *cache;
+static const char *base;
+
+/* What /echo says of a site's request. */
+static const char *echo_of(nh_site *site) {
+    static char text[20000];
+    nh_response *response = NULL;
+    const char *json = "";
+    text[0] = 0;
+    CHECK("echo", nh_site_get(site, "/echo", &response) == NH_OK && nh_response_json(response, &json, NULL) == NH_OK);
+    snprintf(text, sizeof text, "%s", json);
+    nh_response_release(response);
+    return text;
+}
+
+static void cookies(void) {
+    nh_site *site = NULL, *other = NULL;
+    nh_response *response = NULL;
+    nh_options options = {.struct_size = sizeof options, .cookies = NH_COOKIES_MEMORY, .policy = NH_POLICY_RELOAD};
+    CHECK("a site", nh_site_open(cache, base, &options, &site) == NH_OK);
+    CHECK("none yet", strstr(echo_of(site), "Cookie") == NULL);
+    nh_site_get(site, "/headers?Set-Cookie=id%3Dhazel%3B%20Path%3D/", &response);
+    nh_response_release(response);
+    CHECK("sent back", strstr(echo_of(site), "id=hazel") != NULL);
+    nh_site_open(cache, base, &options, &other);
+    CHECK("the same site", strstr(echo_of(other), "id=hazel") != NULL);
+    CHECK("cleared", nh_site_clear_cookies(other) == NH_OK && strstr(echo_of(site), "id=hazel") == NULL);
+    nh_site_release(site);
+    nh_site_release(other);
+    options.cookies = NH_COOKIES_DISK;
+    nh_site_open(cache, base, &options, &site);
+    nh_site_get(site, "/headers?Set-Cookie=id%3Dwalnut%3B%20Path%3D/", &response);
+    nh_response_release(response);
+    nh_site_release(site);
+    nh_close(cache);
+    cache = open_cache(NULL);
+    nh_site_open(cache, base, &options, &site);
+    CHECK("kept", strstr(echo_of(site), "id=walnut") != NULL);
+    nh_site_release(site);
+    options.cookies = (nh_cookies)7;
+    CHECK("no such place", nh_site_open(cache, base, &options, &site) == NH_INVALID);
+    nh_cache *wrong = NULL;
+    options = (nh_options){.struct_size = sizeof options, .cookies = NH_COOKIES_MEMORY};
+    CHECK("for sites only", nh_open(folder, &options, &wrong) == NH_INVALID && wrong == NULL);
+}
+
+static int status_of(nh_request *request) {
+    nh_response *response = NULL;
+    nh_response_info info = {.struct_size = sizeof info};
+    nh_request_set_policy(request, NH_POLICY_RELOAD);
+    nh_status status = nh_perform(cache, request, &response);
+    if (status == NH_OK) nh_response_get_info(response, &info);
+    nh_response_release(response);
+    return status == NH_OK ? info.status : -(int)status;
+}
+
+static void netrc(void) {
+    char path[4200];
+    snprintf(path, sizeof path, "%s/netrc", folder);
+    FILE *file = fopen(path, "w");
+    fputs("machine 127.0.0.1 login u password p\n", file);
+    fclose(file);
+    nh_request *request = NULL;
+    nh_request_new(url_of(base, "/basic-auth/u/p"), &request);
+    CHECK("without", status_of(request) == 401);
+    CHECK("by a file", nh_request_set_netrc(request, path) == NH_OK && status_of(request) == 200);
+    nh_request_set_netrc(request, "/does/not/exist");
+    CHECK("that is missing", status_of(request) == -NH_IO);
+    setenv("NETRC", path, 1);
+    nh_request_set_netrc(request, "");
+    CHECK("the usual one", status_of(request) == 200);
+    setenv("NETRC", "/does/not/exist", 1);
+    CHECK("need not be there", status_of(request) == 401);
+    nh_request_release(request);
+    nh_site *site = NULL;
+    nh_options options = {.struct_size = sizeof options, .netrc = path};
+    nh_site_open(cache, base, &options, &site);
+    nh_site_request(site, "/basic-auth/u/p", &request);
+    CHECK("a site's", status_of(request) == 200);
+    nh_request_release(request);
+    nh_site_release(site);
+}
+
+struct hook {
+    int asked, seen;
+};
+
+/* A site's rules: a token for each request, what a challenge wants, and which answers are none. */
+static void answer(nh_event *event, void *user) {
+    struct hook *hook = user;
+    const nh_header token = {"X-Token", "7"}, basic = {"Authorization", "Basic dTpw"};
+    nh_response_info info = {.struct_size = sizeof info};
+    nh_reply reply = {.struct_size = sizeof reply, .header_count = 1, .verdict = NH_VERDICT_ACCEPT, .reason = "too short"};
+    if (event->kind != NH_EVENT_QUESTION) return;
+    hook->asked |= (int)event->question;
+    reply.headers = event->question == NH_ASK_CHALLENGE ? &basic : &token;
+    if (event->question == NH_ASK_VERDICT) {
+        nh_response_get_info(event->response, &info);
+        if (info.body_size < 3) reply.verdict = ++hook->seen < 3 ? NH_VERDICT_RETRY : NH_VERDICT_REJECT;
+    }
+    CHECK("answer", nh_answer(event->ticket, &reply) == NH_OK);
+}
+
+static void rules(void) {
+    struct hook hook = {0};
+    nh_site *site = NULL;
+    nh_response *response = NULL;
+    nh_response_info info = {.struct_size = sizeof info};
+    nh_site_open(cache, base, NULL, &site);
+    CHECK("no such question", nh_site_set_asks(site, 1u << 20, answer, &hook) == NH_INVALID);
+    CHECK("asks", nh_site_set_asks(site, NH_ASK_HEADERS | NH_ASK_CHALLENGE | NH_ASK_VERDICT, answer, &hook) == NH_OK);
+    CHECK("a token", strstr(echo_of(site), "X-Token") && hook.asked == (NH_ASK_HEADERS | NH_ASK_VERDICT));
+    hook.asked = 0;
+    CHECK("a challenge", nh_site_get(site, "/basic-auth/u/p", &response) == NH_OK);
+    nh_response_get_info(response, &info);
+    CHECK("is met", info.status == 200 && hook.asked == (NH_ASK_HEADERS | NH_ASK_CHALLENGE | NH_ASK_VERDICT));
+    nh_response_release(response);
+    CHECK("a 200 that is an error", nh_site_get(site, "/bytes/2", &response) == NH_HTTP && hook.seen == 3);
+    CHECK("why", strstr(nh_error_message(), "too short") != NULL);
+    nh_request *request = NULL;
+    nh_image *image = NULL;
+    CHECK("a picture", nh_site_thumbnail(site, "/png/40/30?rules", 20, &image) == NH_OK && nh_image_release(image) == NH_OK);
+    nh_site_request(site, "/bytes/2", &request);
+    nh_request_set_asks(request, NH_ASK_NOTHING);
+    CHECK("a request says otherwise", nh_perform(cache, request, &response) == NH_OK);
+    nh_response_release(response);
+    nh_request_release(request);
+    nh_site_request(site, "/bytes/30", &request);
+    hook.asked = 0;
+    CHECK("by dispatch", nh_submit(cache, request, NULL) == NH_OK);
+    while (nh_activity(cache) > 0) nh_dispatch(cache, 1000);
+    CHECK("asked there", hook.asked == (NH_ASK_HEADERS | NH_ASK_VERDICT));
+    nh_request_release(request);
+    nh_site_release(site);
+}
+
+static void formats(void) {
+    nh_response *response = NULL;
+    const char *text = NULL, *again = NULL;
+    size_t size = 0;
+    nh_get(cache, url_of(base, "/bytes/3"), &response);
+    CHECK("text", nh_response_text(response, &text, &size) == NH_OK && size == 3 && strcmp(text, "xxx") == 0);
+    CHECK("the same", nh_response_text(response, &again, NULL) == NH_OK && again == text);
+    CHECK("no JSON", nh_response_json(response, &text, &size) == NH_WRONG_FORMAT && text == NULL && size == 0);
+    CHECK("where", strstr(nh_error_message(), "at byte 0") != NULL);
+    CHECK("its word", strcmp(nh_status_name(NH_WRONG_FORMAT), "wrong_format") == 0);
+    nh_response_release(response);
+    nh_get(cache, url_of(base, "/echo"), &response);
+    CHECK("JSON", nh_response_json(response, &text, &size) == NH_OK && text[0] == '{' && size == strlen(text));
+    nh_response_release(response);
+    CHECK("released", nh_response_text(response, &text, &size) == NH_INVALID);
+}
+
+int main(int count, char **arguments) {
+    if (count < 2) return 2;
+    base = arguments[1];
+    cache = open_cache(NULL);
+    cookies();
+    netrc();
+    rules();
+    formats();
+    nh_close(cache);
+    return failures != 0;
+}

@@ -1,0 +1,37 @@
+/* Sends a file as a form does, and says how far it is:  ./upload URL FILE [USER PASSWORD] */
+#include <nuthatch.h>
+#include <poll.h>
+#include <stdio.h>
+
+int main(int count, char **arguments) {
+    if (count != 3 && count != 5) return fprintf(stderr, "usage: upload URL FILE [USER PASSWORD]\n"), 2;
+
+    nh_cache *cache;
+    nh_request *request;
+    if (nh_open(NULL, NULL, &cache) != NH_OK || nh_request_new(arguments[1], &request) != NH_OK) return 1;
+    nh_request_set_method(request, "POST");
+    nh_request_add_form_data(request, "title", "A nut", 5, NULL, NULL);
+    nh_request_add_form_file(request, "picture", arguments[2], NULL, "image/jpeg"); /* read while it is sent */
+    nh_request_set_progress(request, 1);
+    if (count == 5) {
+        nh_request_set_user(request, arguments[3], arguments[4]);
+        nh_request_set_sign_in(request, NH_SIGN_IN_ANY); /* the strongest that the server asks for */
+    }
+    if (nh_submit(cache, request, NULL) != NH_OK) return fprintf(stderr, "%s\n", nh_error_message()), 1;
+
+    struct pollfd ready = {.fd = nh_fd(cache), .events = POLLIN};
+    nh_event event = {0};
+    while (!event.is_final && poll(&ready, 1, -1) > 0) {
+        nh_event_clear(&event);
+        if (nh_poll(cache, &event, 1, sizeof event) != 1) continue;
+        if (event.is_upload) fprintf(stderr, "%lld of %lld bytes\n", (long long)event.bytes_done, (long long)event.bytes_total);
+    }
+    const char *answer = event.message; /* why there is no answer */
+    if (event.response != NULL) nh_response_text(event.response, &answer, NULL);
+    printf("%d %s\n", event.http_status, answer);
+    int failed = event.http_status < 200 || event.http_status > 299;
+    nh_event_clear(&event);
+    nh_request_release(request);
+    nh_close(cache);
+    return failed;
+}

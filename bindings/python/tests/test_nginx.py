@@ -1,0 +1,215 @@
+"""Against nginx: signing in, uploads by DAV, ranges, and a server that is killed."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Iterator, List, Optional
+
+import nuthatch
+import pytest
+
+NGINX = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
+pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx isn't installed (apt-get install nginx)")
+
+CONFIGURATION = """
+daemon off;
+{user}
+pid {folder}/pid;
+error_log {folder}/errors info;
+worker_processes 1;
+events {{ }}
+http {{
+  client_body_temp_path {folder}/temp;
+  proxy_temp_path {folder}/temp;
+  fastcgi_temp_path {folder}/temp;
+  uwsgi_temp_path {folder}/temp;
+  scgi_temp_path {folder}/temp;
+  client_max_body_size 0;
+  log_format told escape=none '$request_method $uri $status range=$http_range if=$http_if_range by=$remote_user';
+  access_log {folder}/log told;
+  server {{
+    listen 127.0.0.1:{port};
+    root {folder}/files;
+    location /slow/ {{ alias {folder}/files/; limit_rate 400k; }}
+    location /private/ {{
+      alias {folder}/files/;
+      auth_basic "nuts";
+      auth_basic_user_file {folder}/users;
+    }}
+    location /dav/ {{
+      auth_basic "nuts";
+      auth_basic_user_file {folder}/users;
+      dav_methods PUT DELETE MKCOL MOVE;
+      create_full_put_path on;
+      dav_access user:rw;
+    }}
+  }}
+}}
+"""
+
+
+class Nginx:
+    """One that a test may kill and start again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.files = folder / "files"
+        (self.files / "dav").mkdir(parents=True)
+        (folder / "temp").mkdir()
+        (folder / "users").write_text("ann:{PLAIN}p w\n")
+        self.process: Optional[subprocess.Popen[bytes]] = None
+        self.port = 0
+
+    def url(self, path: str) -> str:
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def start(self) -> None:
+        for _ in range(20):
+            if not self.port:
+                with socket.socket() as place:
+                    place.bind(("127.0.0.1", 0))
+                    self.port = place.getsockname()[1]
+            user = "user root;" if os.geteuid() == 0 else ""
+            text = CONFIGURATION.format(folder=self.folder, port=self.port, user=user)
+            (self.folder / "conf").write_text(text)
+            command = [str(NGINX), "-c", str(self.folder / "conf"), "-p", str(self.folder)]
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )  # fmt: skip
+            if self.answers():
+                return
+            self.port = 0  # somebody else has it
+        pytest.fail((self.folder / "errors").read_text())
+
+    def answers(self) -> bool:
+        assert self.process is not None
+        until = time.monotonic() + 30
+        while self.process.poll() is None and time.monotonic() < until:
+            try:
+                with socket.create_connection(("127.0.0.1", self.port), 1):
+                    return self.process.poll() is None
+            except OSError:
+                time.sleep(0.01)
+        return False
+
+    def kill(self) -> None:
+        """Master and worker, at once."""
+        if self.process is not None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+            self.process = None
+
+    def log(self) -> List[str]:
+        return (self.folder / "log").read_text().splitlines()
+
+    def wait_for(self, line: str) -> None:
+        until = time.monotonic() + 30
+        while line not in self.log():
+            assert time.monotonic() < until, (line, self.log())
+            time.sleep(0.01)
+
+
+@pytest.fixture
+def nginx(tmp_path: Path) -> Iterator[Nginx]:
+    (tmp_path / "nginx").mkdir()
+    server = Nginx(tmp_path / "nginx")
+    server.start()
+    yield server
+    server.kill()
+
+
+def test_basic(nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    (nginx.files / "nut").write_text("hazel")
+    url = nginx.url("/private/nut")
+    assert cache.get(url).status == 401
+    assert cache.get(url, user=("ann", "wrong")).status == 401
+    # Unasked, so that there is no 401 before it.
+    assert cache.get(url, user=("ann", "p w")).text == "hazel"
+    assert cache.get(url, user=("ann", "p w"), sign_in="any", policy="reload").text == "hazel"
+    (tmp_path / "netrc").write_text('machine 127.0.0.1 login ann password "p w"\n')
+    assert cache.get(url, netrc=tmp_path / "netrc", policy="reload").text == "hazel"
+    assert cache.get(url, ask_credentials=lambda response: ("ann", "p w"), policy="reload").text == "hazel"
+    statuses = [line.split(" ", 2)[2] for line in nginx.log()]
+    good, bad, none = "200 range= if= by=ann", "401 range= if= by=ann", "401 range= if= by="
+    assert statuses == [none, bad, good, none, good, good, none, good]
+
+
+def test_dav(nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    content = os.urandom(1 << 20) * 20
+    (tmp_path / "upload").write_bytes(content)
+    site = cache.site(nginx.url("/dav/"), user=("ann", "p w"))
+    assert site.request("PUT", "new/nut", body=tmp_path / "upload").status == 201
+    assert (nginx.files / "dav/new/nut").read_bytes() == content
+    assert site.request("PUT", "new/nut", body=b"small").status == 204
+    assert site.get("new/nut").text == "small"
+    # What changes it takes the stored answer out.
+    assert site.request("PUT", "new/nut", body=b"large").status == 204
+    answer = site.get("new/nut")
+    assert (answer.text, answer.is_in_cache) == ("large", False)
+    assert site.request("DELETE", "new/nut").status == 204
+    assert site.get("new/nut").status == 404
+    assert cache.request("PUT", nginx.url("/dav/other"), body=b"x").status == 401
+    assert not (nginx.files / "dav/other").exists()
+
+
+def break_off(nginx: Nginx, cache: nuthatch.Cache, target: Path) -> int:
+    """Cancels a download in its middle; gives how much of it there is."""
+    ticket = cache.submit(nginx.url("/slow/nut"), save_to=target, progress=True)
+    for event in ticket.events(60):
+        if event.kind == "progress" and event.bytes_done > 200_000:
+            ticket.cancel()
+    part = target.with_name(f".{target.name}.nuthatch-part")
+    info = target.with_name(f".{target.name}.nuthatch-info")
+    until = time.monotonic() + 30
+    while not info.exists():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert not target.exists()
+    return part.stat().st_size
+
+
+def test_ranges(nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    content = os.urandom(3 << 20)
+    (nginx.files / "nut").write_bytes(content)
+    tag = cache.request("HEAD", nginx.url("/nut")).headers["ETag"]
+    for changed in (False, True):
+        target = tmp_path / f"file-{changed}"
+        there = break_off(nginx, cache, target)
+        if changed:
+            content = os.urandom(2 << 20)
+            (nginx.files / "nut").write_bytes(content)
+        # Another cache, as after a restart; what the first URL's limit makes slow is at a second, too.
+        with nuthatch.Cache(tmp_path / f"other-{changed}") as other:
+            assert other.get(nginx.url("/slow/nut"), save_to=target).status == 200
+        assert target.read_bytes() == content
+        status = 200 if changed else 206
+        nginx.wait_for(f"GET /slow/nut {status} range=bytes={there}- if={tag} by=")
+    part = cache.get(nginx.url("/nut"), headers={"Range": "bytes=10-19"}, policy="reload")
+    assert (part.status, part.body) == (206, content[10:20])
+
+
+def test_killed_in_the_middle_of_an_upload(nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    with open(tmp_path / "large", "wb") as large:
+        large.truncate(1 << 30)
+    url = nginx.url("/dav/nut")
+    options = {"method": "PUT", "body": tmp_path / "large", "user": ("ann", "p w"), "progress": True}
+    ticket = cache.submit(url, retries=0, **options)  # type: ignore[arg-type]
+    for event in ticket.events(60):
+        if event.is_upload and event.bytes_done < 1 << 30:
+            nginx.kill()
+    with pytest.raises(nuthatch.TransportError) as caught:
+        ticket.result()
+    assert caught.value.code in ("reset", "refused")
+    assert not (nginx.files / "dav/nut").exists()
+    # It comes back while attempts are left: what is safe to repeat is repeated from its beginning.
+    with open(tmp_path / "large", "wb") as large:
+        large.truncate(50 << 20)
+    threading.Timer(0.3, nginx.start).start()
+    assert cache.request("PUT", url, body=tmp_path / "large", user=("ann", "p w"), retries=20).status == 201
+    assert (nginx.files / "dav/nut").stat().st_size == 50 << 20
