@@ -463,7 +463,8 @@ typedef struct nh_options {
 
     /* For caches and sites. */
 
-    /** Sites only: NH_COOKIES_UNSAID. Sites with the same base URL, user and partition share their cookies. */
+    /** Sites only: NH_COOKIES_UNSAID. Sites with the same base URL, user and partition share their cookies. What waits in the
+     *  outbox is sent without. */
     nh_cookies cookies;
     /** Must be 0. */
     uint32_t reserved;

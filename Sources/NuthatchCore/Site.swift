@@ -18,7 +18,7 @@ public struct Site: Sendable {
     /// As in `Cache.Options`.
     public var netrc: Netrc?
     /// Whether cookies that its servers set are sent back, and where they are kept meanwhile. Sites with the same base URL,
-    /// user and partition share them. nil: they are ignored.
+    /// user and partition share them. What waits in the outbox is sent without. nil: they are ignored.
     public var cookies: CookieStorage?
     /// What its requests ask their program (`Request.asks`). Nothing.
     public var asks: Set<Question.Kind> = []

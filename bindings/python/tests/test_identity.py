@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Optional
 
 import nuthatch
 import pytest
+from pictures import png
 from testserver import TestServer, answer, ok, redirect
 
 
@@ -112,6 +113,8 @@ def test_challenges(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -
     asyncio.run(main())
     server.on("/c", refused(1))
     assert cache.get(server.url("/c"), ask_challenge=lambda response: None).status == 401
+    server.on("/d.png", refused(1), ok(png(32, 24), "image/png"))
+    assert cache.thumbnail(server.url("/d.png"), 16, ask_challenge=steps).size == (16, 12)
 
 
 def test_a_site_has_rules_of_its_own(server: TestServer, cache: nuthatch.Cache) -> None:

@@ -2,9 +2,14 @@
 
 import base64
 import hashlib
+import http.server
+import os
 import re
 import shutil
+import ssl
 import subprocess
+import sys
+import threading
 from pathlib import Path
 from typing import Dict, Optional
 
@@ -124,6 +129,95 @@ def test_nothing_of_it_is_stored(server: TestServer, cache: nuthatch.Cache, tmp_
     cache.flush()
     for path in (tmp_path / "cache").rglob("*"):
         assert not path.is_file() or b"hazelnutpassword" not in path.read_bytes()
+
+
+def test_negotiate_without_a_ticket_is_a_401(server: TestServer, cache: nuthatch.Cache) -> None:
+    """Where libcurl has it, it has nothing to show here; where it hasn't, nothing is sent."""
+    server.on("/a", challenge("Negotiate"))
+    for options in ({}, {"user": ("ann", "pw")}):
+        response = cache.get(server.url("/a"), sign_in="negotiate", **options)  # type: ignore[arg-type]
+        assert (response.status, response.text) == (401, "who?")
+    assert all("YW5uOnB3" not in (one.header("Authorization") or "") for one in server.requests("/a"))
+
+
+WITH_CERTIFICATE = """
+import sys, nuthatch
+cache, url, folder = sys.argv[1:]
+with nuthatch.Cache(cache, retries=0) as cache:
+    pair, locked = (f"{folder}/one.pem", f"{folder}/key.pem"), (f"{folder}/one.pem", f"{folder}/locked.pem")
+    for cert in [None, f"{folder}/both.pem", pair, (*locked, "hush"), (*locked, "no")]:
+        try:
+            print(cache.get(url, cert=cert, policy="reload").text)
+        except nuthatch.Error as error:
+            print(error.code)
+"""
+
+
+def test_certificates_are_shown(tmp_path: Path) -> None:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("there is no openssl command")
+
+    def make(name: str, *more: str) -> None:
+        words = [
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+        ]
+        words += ["-subj", f"/CN={name}", *more, "-keyout", f"{name}-key.pem", "-out", f"{name}.pem"]
+        subprocess.run([str(openssl), *words], cwd=tmp_path, check=True, capture_output=True)
+
+    make("server", "-addext", "subjectAltName=IP:127.0.0.1")
+    make("one")
+    (tmp_path / "one-key.pem").rename(tmp_path / "key.pem")
+    (tmp_path / "both.pem").write_text(
+        (tmp_path / "one.pem").read_text() + (tmp_path / "key.pem").read_text()
+    )
+    lock = ["pkey", "-in", "key.pem", "-aes256", "-passout", "pass:hush", "-out", "locked.pem"]
+    subprocess.run([openssl, *lock], cwd=tmp_path, check=True, capture_output=True)
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            shown = self.connection.getpeercert()  # type: ignore[attr-defined]
+            text = dict(pair for part in shown["subject"] for pair in part)["commonName"].encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "server.pem", tmp_path / "server-key.pem")
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(tmp_path / "one.pem")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        url = f"https://127.0.0.1:{server.server_port}/"
+        done = subprocess.run(
+            [sys.executable, "-c", WITH_CERTIFICATE, str(tmp_path / "cache"), url, str(tmp_path)],
+            env={**os.environ, "CURL_CA_BUNDLE": str(tmp_path / "server.pem")},
+            capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    assert done.returncode == 0, done.stderr
+    refused, *shown, locked = done.stdout.split()
+    assert shown == ["one", "one", "one"]
+    assert refused in ("tls", "reset") and locked == "tls"
 
 
 def test_a_certificate_that_is_missing(cache: nuthatch.Cache) -> None:
