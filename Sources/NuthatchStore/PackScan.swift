@@ -8,6 +8,8 @@ struct PackScan: ~Copyable {
   private let system: any SystemCalls
   private var offset = PackHeader.size
   private let limit: Int
+  /// The last page that could be read.
+  private var readable = -1
   /// How many times something else stood where a record should have begun.
   private(set) var gaps = 0
   /// Where the last record ended.
@@ -30,6 +32,13 @@ struct PackScan: ~Copyable {
     var isInGap = false
     var askedPage = -1
     while offset <= limit - RecordHeader.size {
+      guard canReadHeader() else {
+        // An error of the disk, which would end the process at the first touch.
+        if !isInGap { gaps += 1 }
+        isInGap = true
+        offset = ((offset >> 12) + 1) << 12
+        continue
+      }
       if let found = pack.record(at: offset) {
         offset = found.end
         end = found.end
@@ -54,6 +63,30 @@ struct PackScan: ~Copyable {
       offset += 8
     }
     return nil
+  }
+
+  /// Whether the pages of the header that may be here, and of its key, can be read.
+  private mutating func canReadHeader() -> Bool {
+    guard canRead(upTo: offset + RecordHeader.size), let base = pack.bytes.baseAddress else { return false }
+    let state = nhs_load32(base + offset)
+    guard state == RecordHeader.valid || state == RecordHeader.retired else { return true }
+    let keyLength = Int(UInt16(littleEndian: base.load(fromByteOffset: offset + 6, as: UInt16.self)))
+    return canRead(upTo: min(offset + RecordHeader.size + keyLength, limit))
+  }
+
+  private mutating func canRead(upTo end: Int) -> Bool {
+    let last = (end - 1) >> 12
+    var page = max(readable + 1, offset >> 12)
+    while page <= last {
+      var byte: UInt8 = 0
+      let count = try? withUnsafeMutableBytes(of: &byte) { (bytes) throws(SystemFault) in
+        try system.read(fd, bytes, Int64(page << 12))
+      }
+      guard count == 1 else { return false }
+      readable = page
+      page += 1
+    }
+    return true
   }
 
   /// The next place where something was written. A file system that knows nothing of holes calls everything written.

@@ -179,15 +179,16 @@ extension SharedStore {
     return isIntact(record, pin.pack)
   }
 
-  /// What a killed writer had reserved. Looked at only when the file takes more than it should: it is slow.
-  private func giveBackTail(_ entry: PackEntry, _ index: Index) {
+  /// What a killed writer had reserved. May be called by anybody. Looked at only when the file takes more than it should: it is slow.
+  func giveBackTail(_ entry: PackEntry, _ index: Index) {
     guard let (fd, status) = try? directory.openFile(directory.packs, PackName.of(entry.number), O_RDWR)
     else { return }
     defer { system.close(fd) }
-    guard status.allocated > Int64(entry.cost) + (64 << 10), let pin = shelf.pin(entry.number),
-      (try? system.tryLock(fd, 0, .exclusive)) ?? false, var scan = try? PackScan(pin.pack, directory)
+    guard status.allocated > Int64(entry.cost) + (64 << 10),
+      (try? system.tryLock(fd, 0, .exclusive)) ?? false
     else { return }
     defer { system.unlock(fd, 0) }
+    guard let pin = shelf.pin(entry.number), var scan = try? PackScan(pin.pack, directory) else { return }
     while scan.next() != nil {}
     let end = (max(scan.end, entry.used) + 4095) & ~4095
     guard end < pin.pack.bytes.count else { return }

@@ -119,15 +119,51 @@ extension SharedStore {
 
   /// Takes over what the sight retains.
   private func lease(_ sight: Sight, _ found: Index.Found, _ key: RecordKey) -> Lease? {
-    guard let pin = sight.pin?.takeRetainedValue() ?? shelf.open(found.slot.location.pack),
-      let match = key.bytes.withUnsafeBytes({ pin.match(at: found.slot.location.offset, key.kind, $0) })
-    else { return nil }
-    if found.slot.session != sight.session {
-      guard isIntact(pin.pack, match.payload, match.length, match.checksum) else { return nil }
+    guard let pin = sight.pin?.takeRetainedValue() ?? shelf.open(found.slot.location.pack) else { return nil }
+    let match: nhs_record
+    if found.slot.session == sight.session {
+      let known = key.bytes.withUnsafeBytes { pin.match(at: found.slot.location.offset, key.kind, $0) }
+      guard let known else { return nil }
+      match = known
+    } else {
+      guard let checked = checkedMatch(pin, found.slot.location.offset, key) else { return nil }
+      match = checked
       note(sight) { $0.markChecked(found, session: sight.session) }
     }
     if found.slot.flags & Slot.visited == 0 { note(sight) { $0.visit(found) } }
     return Lease(pin, match)
+  }
+
+  /// The record, whose payload's checksum holds. All of it is read from the file before anything is touched in memory,
+  /// because an error of the disk is an error there, while through the mapping it would end the process. Mostly by one call.
+  private func checkedMatch(_ pin: PackPin, _ offset: Int, _ key: RecordKey) -> nhs_record? {
+    let head = RecordHeader.size + key.bytes.count
+    guard offset >= 0, head <= pin.bytes.count - offset,
+      let fd = checkedFile.take(pin.pack.header.number, directory)
+    else { return nil }
+    var isHere = false
+    let match = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 64) { buffer -> nhs_record? in
+      var (count, wasOne) = (0, true)
+      while count < head {
+        wasOne = count == 0
+        let some = UnsafeMutableRawBufferPointer(
+          rebasing: buffer.prefix(min(buffer.count, pin.bytes.count - offset - count)))
+        guard let read = try? system.read(fd, some, Int64(offset + count)), read > 0 else { return nil }
+        count += read
+      }
+      guard let match = key.bytes.withUnsafeBytes({ pin.match(at: offset, key.kind, $0) }) else { return nil }
+      // Larger ones, and those whose header came in pieces, are read once more.
+      let begin = match.payload - offset
+      guard wasOne, begin + match.length <= count else { return match }
+      isHere = true
+      return nhs_hash64(buffer.baseAddress.map { $0 + begin }, match.length, 0) == match.checksum
+        ? match : nil
+    }
+    checkedFile.giveBack(pin.pack.header.number, fd, directory)
+    guard let match, isHere || isIntact(pin.pack, match.payload, match.length, match.checksum) else {
+      return nil
+    }
+    return match
   }
 
   /// Writes something down about what was seen, if the index is still the same.

@@ -86,6 +86,23 @@ final class Victim {
     }
   }
 
+  @Test("leave no room reserved, also while another one goes on")
+  func reserved() throws {
+    let folder = try Folder()
+    let store = try Store.open(folder.path, .init(diskBytes: 256 << 20))
+    try store.commit(RecordKey(.meta, "mine"), [1])
+    let victims = try (0..<4).map { try Victim(["write", folder.path, "\($0)", "1"]) }
+    // Until each has its two packs.
+    while folder.files().count < 9 { usleep(10_000) }
+    for victim in victims { _ = victim.kill() }
+    let capacity = store.shared.limits.packCapacity
+    #expect(folder.allocated > 6 * capacity)
+    for number in 0..<100 { try store.commit(RecordKey(.meta, "\(number)"), content(1, 100_000)) }
+    let used = try store.statistics().diskBytes
+    #expect(folder.allocated <= used + 2 * capacity + (2 << 20))
+    #expect(try store.bytes(RecordKey(.meta, "mine")) == [1])
+  }
+
   @Test("leave their locks, also when they had forked children")
   func forked() throws {
     let folder = try Folder()

@@ -195,18 +195,25 @@ import Testing
     #expect(try Store.open(folder.path, .init(), system).bytes(RecordKey(.meta, "k")) == [1])
   }
 
-  @Test("checks record after record of a pack with one system call each, and keeps no file for good")
+  @Test(
+    "checks record after record of a pack with two system calls each, a small one with one, and keeps no file for good"
+  )
   func checking() throws {
     let folder = try Folder()
     let first = try Store.open(folder.path, .init())
     for number in 0..<3 { try first.commit(RecordKey(.meta, "\(number)"), content(UInt64(number), 40_000)) }
+    let small = RecordKey(.meta, "small")
+    try first.commit(small, content(9, 3900))
     first.close()
     let system = FaultyCalls(.number(EMFILE), isLasting: true)
     let store = try Store.open(folder.path, .init(), system)
     #expect(try store.bytes(RecordKey(.meta, "0")) == content(0, 40_000))
-    system.arm(after: 2)
+    system.arm(after: 4)
     #expect(try store.bytes(RecordKey(.meta, "1")) == content(1, 40_000))
     #expect(try store.bytes(RecordKey(.meta, "2")) == content(2, 40_000))
+    #expect(system.failures == 0)
+    system.arm(after: 1)
+    #expect(try store.bytes(small) == content(9, 3900))
     #expect(system.failures == 0)
     system.disarm()
     func packsOpen() throws -> Int {
