@@ -74,6 +74,7 @@ extension SharedStore {
       var header = header
       let needed = RecordHeader.size + key.count + 64 + header.payloadLength
       if needed > limits.longest { return try appendLarge(header, key, parts, replacing: replacing) }
+      var fault = StoreFault(.io, "packs can't be mapped, or vanish while they are written")
       // A pack can be dropped by somebody's `clear` between writing to it and publishing; then the next one takes it.
       for _ in 0..<3 {
         let writer = try writer(family, keyLength: key.count, payloadLength: header.payloadLength)
@@ -84,8 +85,17 @@ extension SharedStore {
         }
         if header.sequence == 0, let index = currentForReading() { header.sequence = index.takeSequence() }
         guard header.sequence != 0 else { throw Self.indexIsFull }
-        let written = try doing("writing a record") { () throws(SystemFault) in
-          try key.withBytes { (bytes) throws(SystemFault) in try writer.append(header, key: bytes, parts) }
+        let written: (offset: Int, end: Int)
+        do throws(StoreFault) {
+          written = try doing("writing a record") { () throws(SystemFault) in
+            try key.withBytes { (bytes) throws(SystemFault) in try writer.append(header, key: bytes, parts) }
+          }
+        } catch {
+          guard error.kind == .io else { throw error }
+          // A bad place of the disk, perhaps: nobody shall append here any more.
+          fault = error
+          try seal(family)
+          continue
         }
         let location = Location(pack: writer.header.number, offset: written.offset)
         let outcome: Outcome
@@ -104,7 +114,7 @@ extension SharedStore {
           appenders[family.place].writer = nil
         }
       }
-      throw StoreFault(.io, "packs can't be mapped, or vanish while they are written")
+      throw fault
     }
   }
 

@@ -132,6 +132,33 @@ import Testing
     #expect(try store.bytes(RecordKey(.meta, "k")) == [1])
   }
 
+  @Test("leaves a pack that can't be written, and goes on in another one")
+  func badPlace() throws {
+    let folder = try Folder()
+    let system = FaultyCalls(.number(EIO))
+    let store = try Store.open(folder.path, .init(), system)
+    for number in 0..<3 { try store.commit(RecordKey(.meta, "\(number)"), content(UInt64(number), 3000)) }
+    system.failWrites(1)
+    try store.commit(RecordKey(.meta, "3"), content(3, 3000))
+    #expect(folder.files().count == 2)
+    for number in 0..<4 {
+      #expect(try store.bytes(RecordKey(.meta, "\(number)")) == content(UInt64(number), 3000))
+    }
+    // Everywhere: an error.
+    system.failWrites(10)
+    let fault = #expect(throws: StoreFault.self) { try store.commit(RecordKey(.meta, "4"), [1]) }
+    #expect(fault?.kind == .io)
+    system.failWrites(0)
+    try store.commit(RecordKey(.meta, "4"), [1])
+    store.close()
+    try folder.remove("index")
+    let again = try Store.open(folder.path)
+    for number in 0..<4 {
+      #expect(try again.bytes(RecordKey(.meta, "\(number)")) == content(UInt64(number), 3000))
+    }
+    #expect(try again.bytes(RecordKey(.meta, "4")) == [1])
+  }
+
   @Test("touches no mapped page for which there is no room, where each change takes new room")
   func copying() throws {
     let folder = try Folder()

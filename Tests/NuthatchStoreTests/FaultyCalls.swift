@@ -22,6 +22,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private let populated = Atomic(0)
   private let isFull = Atomic(false)
   private let zerosToFail = Atomic(0)
+  private let writesToFail = Atomic(0)
 
   /// - Parameter grace: how many calls succeed before; nil for all of them, until `arm` is called.
   init(_ failure: Failure, after grace: Int? = nil, isLasting: Bool = false, fileSystem: UInt32? = nil) {
@@ -45,6 +46,8 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   func disarm() { grace.store(.max, ordering: .relaxed) }
   /// From now on nothing reaches the disk, or does again.
   func failSyncs(_ fail: Bool) { syncsFail.store(fail, ordering: .relaxed) }
+  /// The next writes are errors of the disk.
+  func failWrites(_ count: Int) { writesToFail.store(count, ordering: .relaxed) }
   /// There is no room for the next zeros.
   func failZeros(_ count: Int) { zerosToFail.store(count, ordering: .relaxed) }
   /// From now on no mapped page can be written, or each can again.
@@ -110,6 +113,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   }
   func write(_ fd: Int32, _ parts: UnsafeBufferPointer<iovec>, _ offset: Int64) throws(SystemFault) -> Int {
     try attempt()
+    if writesToFail.wrappingSubtract(1, ordering: .relaxed).oldValue > 0 { throw SystemFault(EIO) }
     if case .short = failure, isNext(), let first = parts.first, first.iov_len > 1 {
       var half = iovec(iov_base: first.iov_base, iov_len: first.iov_len / 2)
       return try withUnsafePointer(to: &half) { (part) throws(SystemFault) -> Int in
