@@ -47,6 +47,37 @@ import Testing
     #expect(distance(rgb, Fixture.rgb(61, 43)) < 3)
   }
 
+  /// Whole, blocks are read by our own tables; in pieces by libjpeg's.
+  @Test(arguments: [1, 20, 75, 93, 100] as [Int32]) func blocksAreReadAsLibjpegReadsThem(_ quality: Int32) {
+    let boxes = [[], [ThumbnailBox(90)], [ThumbnailBox(30)]]
+    var random = Random(seed: UInt64(quality))
+    for (number, sampling) in ([(1, 1), (2, 1), (2, 2)] as [(Int32, Int32)]).enumerated() {
+      let noise = Fixture.noise(187 * 141 * 3, seed: UInt64(number + 1))
+      let samples = zip(noise, Fixture.rgb(187, 141)).map { UInt8((Int($0) + 2 * Int($1)) / 3) }
+      let jpeg = Fixture.jpeg(187, 141, sampling: sampling, quality: quality, samples: samples)
+      for boxes in boxes { Self.expectSame(jpeg, boxes, 512) }
+      guard jpeg.count > 2048 else { continue }
+      for _ in 0..<12 {
+        var damaged = jpeg
+        for _ in 0..<1 + random.below(3) {
+          let at = damaged.count / 3 + random.below(damaged.count * 2 / 3)
+          damaged[at] = [0xFF, 0, damaged[at] ^ 16, UInt8(random.below(256))][random.below(4)]
+        }
+        if random.below(4) == 0 { damaged.removeLast(random.below(damaged.count / 2)) }
+        Self.expectSame(damaged, boxes[random.below(3)], 700)
+      }
+    }
+  }
+
+  private static func expectSame(_ jpeg: [UInt8], _ boxes: [ThumbnailBox], _ size: Int) {
+    for allowDamaged in [false, true] {
+      var options = DecodeOptions()
+      options.allowDamaged = allowDamaged
+      let whole = boxes.isEmpty ? Decode.whole(jpeg, options) : Decode.thumbnails(jpeg, boxes, options)
+      #expect(Decode.pieces(jpeg, size, boxes, options).summary == whole.summary)
+    }
+  }
+
   @Test(arguments: [Int(NHT_CMYK), Int(NHT_YCCK)]) func inkIsReadBothWays(_ color: Int) throws {
     let ink = Fixture.cmyk(40, 30)
     for adobe: Int32 in [0, 1] where adobe == 1 || color == Int(NHT_CMYK) {

@@ -76,6 +76,7 @@ static int begin_scan(nhs_jpeg *j) {
         j->scan_blocks += (int64_t)c->width_in_blocks * c->height_in_blocks;
         j->components_seen |= 1u << c->component_index;
     }
+    nhs_jpeg_pass_over_details(j);
     if (j->scans > j->limits.max_scans) {
         return nhs_jpeg_fail(j, NHS_FAULT_TOO_LARGE, "a JPEG of too many scans");
     }
@@ -99,10 +100,30 @@ int nhs_jpeg_start(nhs_jpeg *j, int denominator, int may_stop, int32_t *width, i
     if (!j->codec.progressive_mode) {
         j->decode_mcu = j->codec.entropy->decode_mcu;
         j->codec.entropy->decode_mcu = on_decode_mcu;
+        nhs_jpeg_read_fast(j);
     }
     *width = (int32_t)j->codec.output_width;
     *height = (int32_t)j->codec.output_height;
     return begin_scan(j);
+}
+
+// To how many pixels a side a block's coefficients are needed when it becomes DCT_scaled_size of them.
+static int needed_size(const nhs_jpeg *lane, int component) {
+    int size = lane->codec.comp_info[component].DCT_scaled_size;
+    // The thumbnail has about half as many pixels a side as the rows. Brightness profits from the rest, colour
+    // differences don't.
+    bool is_colour = component > 0 && lane->codec.jpeg_color_space == JCS_YCbCr;
+    return is_colour && size > 1 ? size / 2 : size;
+}
+
+static bool is_about_means(nhs_jpeg *j) {
+    jpeg_calc_output_dimensions(&j->codec);
+    for (int c = 0; c < j->codec.num_components; c++) {
+        if (needed_size(j, c) > 1) {
+            return false;
+        }
+    }
+    return true;
 }
 
 int nhs_jpeg_start_codec(nhs_jpeg *j, int denominator, int may_stop) {
@@ -113,6 +134,10 @@ int nhs_jpeg_start_codec(nhs_jpeg *j, int denominator, int may_stop) {
     j->is_buffered = jpeg_has_multiple_scans(&j->codec);
     j->codec.buffered_image = j->is_buffered;
     j->may_stop = may_stop;
+    if (may_stop && !j->leader && j->codec.progressive_mode && is_about_means(j) &&
+        nhs_jpeg_keep_means(j) != NHS_OK) {
+        return NHS_FAILED;
+    }
     if (!jpeg_start_decompress(&j->codec)) {
         return nhs_jpeg_fail(j, NHS_FAULT_INTERNAL, "libjpeg waits where it must not");
     }
@@ -168,12 +193,7 @@ static bool is_enough(const nhs_jpeg *j, const nhs_jpeg *lane) {
         return false;
     }
     for (int c = 0; c < codec->num_components; c++) {
-        int size = lane->codec.comp_info[c].DCT_scaled_size;
-        // The thumbnail has about half as many pixels a side as the rows. Brightness profits from the rest,
-        // colour differences don't.
-        if (c > 0 && codec->jpeg_color_space == JCS_YCbCr && size > 1) {
-            size /= 2;
-        }
+        int size = needed_size(lane, c);
         if (size > 4 || !has_enough(codec->coef_bits[c], size)) {
             return false;
         }
@@ -250,7 +270,7 @@ int nhs_jpeg_absorb(nhs_jpeg *j) {
         return NHS_FAILED;
     }
     // Where the picture itself has no more scans, guessing what they would say looks better than blocks.
-    j->codec.do_block_smoothing = !j->stopped && !is_complete(j);
+    j->codec.do_block_smoothing = !j->stopped && !j->means && !is_complete(j);
     jpeg_start_output(&j->codec, j->codec.input_scan_number);
     j->stage = STAGE_ROWS;
     begin_followers(j, true);

@@ -109,7 +109,8 @@ int nhs_jpeg_begin_following(nhs_jpeg *j) {
 
 int nhs_jpeg_follow(nhs_jpeg *j, nhs_jpeg *leader, int denominator, int32_t *width, int32_t *height) {
     bool is_started = leader->stage == STAGE_SCANS || leader->stage == STAGE_ROWS;
-    if (j->stage != STAGE_READY || !is_started || leader->leader || leader->follower_count == MAX_FOLLOWERS) {
+    if (j->stage != STAGE_READY || !is_started || leader->leader || leader->means ||
+        leader->follower_count == MAX_FOLLOWERS) {
         return nhs_jpeg_fail(j, NHS_FAULT_INTERNAL, "a JPEG decoder can't follow");
     }
     if (setjmp(j->escape)) {

@@ -81,6 +81,9 @@ static void on_message(j_common_ptr codec, int level) {
     if (level >= 0) {
         return;
     }
+    if (j->passes_over && codec->err->msg_code == JWRN_EXTRANEOUS_DATA) {
+        return;
+    }
     j->warnings.count++;
     if (j->warnings.kept < NHS_KEPT_WARNINGS) {
         char message[JMSG_LENGTH_MAX];
@@ -176,6 +179,8 @@ void nhs_jpeg_free(nhs_jpeg *j) {
     }
     free(j->own);
     free(j->kept);
+    nhs_jpeg_free_means(j);
+    nhs_jpeg_free_huffman(j);
     free(j);
 }
 
