@@ -40,7 +40,7 @@ final class Runtime: @unchecked Sendable {
     })
     epoch = nhs_fork_epoch()
     loop.post {
-      self.pressure.start(on: loop)
+      self.pressure.start(on: loop, after: PressureWatch.usualDelay)
       self.clerk.start { self.reachability.networkChanged() }
     }
   }

@@ -106,6 +106,33 @@ private final class FakeSource: PressureSource {
     #expect(host.watched.isEmpty)
   }
 
+  @Test("is listened for once the program has lived for a while, and never by one that is over before")
+  func patience() throws {
+    var made = 0
+    func sources() -> [any PressureSource] {
+      made += 1
+      let source = FakeSource()
+      source.sign = .pressure(.warning)
+      return [source]
+    }
+    let host = FakeHost()
+    let log = Log()
+    let watch = PressureWatch(
+      sources: sources(), isShort: { false }, relieve: { level, _ in log.levels.append(level) })
+    watch.start(on: host, after: PressureWatch.patience)
+    host.turn(after: 1.9)
+    watch.stop()
+    host.turn(after: 10)
+    #expect(made == 0 && log.levels.isEmpty && host.timers.isEmpty)
+    watch.start(on: host, after: PressureWatch.patience)
+    host.turn(after: 2)
+    #expect(made == 1 && log.levels.isEmpty)
+    host.turn(after: 1)
+    #expect(log.levels == [.warning])
+    watch.stop()
+    #expect(host.timers.isEmpty)
+  }
+
   @Test("is critical at once when hardly anything is left, also within 2 s of a warning")
   func short() throws {
     let host = FakeHost()
@@ -247,8 +274,9 @@ private final class FakeSource: PressureSource {
     try one.commit(RecordKey(.meta, "k"), content(1, 2000))
     let lease = try two.commit(RecordKey(.thumb, "t"), content(2, 2000))
     try two.keep(RecordKey(.thumb, "t"), lease, bytes: lease)
+    let source = try #require(NotifiedSource(path, writing: nil))
     let watch = PressureWatch(
-      sources: [try #require(NotifiedSource(path, writing: nil))], isShort: { true },
+      sources: [source], isShort: { true },
       // Other tests have stores open at the same time.
       relieve: { level, origin in for store in [one, two] { store.shared.relieve(level, origin) } })
     let host = FakeHost()

@@ -24,7 +24,13 @@ package final class PressureWatch: @unchecked Sendable {
   /// For so long after a relief another event means that it wasn't enough.
   package static let persistence: Int64 = 10_000_000_000
 
-  private let sources: [any PressureSource]
+  /// When the kernel is asked to tell. Who stops listening waits for the kernel, 5 to 20 ms for each file: programs that
+  /// are over by then never began.
+  package static let patience: Int64 = 2_000_000_000
+
+  private let makeSources: () -> [any PressureSource]
+  private var sources: [any PressureSource] = []
+  private var beginning: UInt64?
   private let isShort: () -> Bool
   private let relieve: (MemoryPressure, PressureOrigin) -> Void
   private var host: (any PressureHost)?
@@ -38,11 +44,11 @@ package final class PressureWatch: @unchecked Sendable {
   ///   - isShort: whether hardly any memory is available.
   ///   - relieve: makes room. It may take some tenths of a second, and may be told to another thread.
   package init(
-    sources: [any PressureSource] = PressureWatch.standardSources(),
+    sources: @autoclosure @escaping () -> [any PressureSource] = PressureWatch.standardSources(),
     isShort: @escaping () -> Bool = { MemoryGauge().level == .critical },
     relieve: @escaping (MemoryPressure, PressureOrigin) -> Void = Store.relieveAll
   ) {
-    self.sources = sources
+    makeSources = sources
     self.isShort = isShort
     self.relieve = relieve
   }
@@ -72,10 +78,23 @@ package final class PressureWatch: @unchecked Sendable {
     return [PollingSource(MemoryGauge(root))]
   }
 
-  /// Begins to listen. To be called on the loop's thread.
-  package func start(on host: any PressureHost) {
+  /// How long to wait before listening: not at all where the environment names a source.
+  package static var usualDelay: Int64 { nhs_environment("MEMORY_PRESSURE_WATCH") == nil ? patience : 0 }
+
+  /// Begins to listen, `delay` nanoseconds from now. To be called on the loop's thread.
+  package func start(on host: any PressureHost, after delay: Int64 = 0) {
     guard self.host == nil else { return }
     self.host = host
+    guard delay > 0 else { return listen(on: host) }
+    beginning = host.at(host.now + delay) { [weak self] in
+      guard let self, let host = self.host else { return }
+      self.beginning = nil
+      self.listen(on: host)
+    }
+  }
+
+  private func listen(on host: any PressureHost) {
+    sources = makeSources()
     for (number, source) in sources.enumerated() {
       if let (fd, events) = source.descriptor {
         host.watch(fd, events) { [weak self] events in self?.look(number, events) }
@@ -92,7 +111,10 @@ package final class PressureWatch: @unchecked Sendable {
       if let (fd, _) = source.descriptor { host.unwatch(fd) }
     }
     for timer in timers.values { host.cancelTimer(timer) }
+    if let beginning { host.cancelTimer(beginning) }
+    beginning = nil
     timers = [:]
+    sources = []
   }
 
   private func lookLater(_ number: Int) {
