@@ -1064,8 +1064,8 @@ nh_status nh_site_release(nh_site *site);
 nh_status nh_site_reachable(nh_site *site, nh_choice *reachable);
 
 /**
- * Has every change of that come as NH_EVENT_REACHABILITY, from now on until the cache's handle is closed. Sites of one handle with
- * the same base URL share one listener, the last.
+ * Has changes of that come as NH_EVENT_REACHABILITY, from now on until the cache's handle is closed; of several that nobody took
+ * the newest is kept. Sites of one handle with the same base URL share one listener, the last.
  *
  * @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
  * @param user      What the events carry.
