@@ -53,7 +53,8 @@ def test_examples(name: str, nuthatch: Runner, server: TestServer, tmp_path: Pat
     """Each as it stands, in a shell; example.org is the test server."""
     server.on_prefix("/", ok(png(300, 200), "image/png"))
     server.echo("/api")
-    server.echo("/upload")
+    for path in ("/upload", "/login", "/private"):
+        server.echo(path)
     tools = tmp_path / "tools"
     tools.mkdir()
     (tools / "nuthatch").symlink_to(COMMAND)
