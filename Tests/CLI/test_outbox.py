@@ -86,7 +86,17 @@ def test_a_password_is_one_of_the_environment(server: TestServer, nuthatch: Runn
     server.on("/a", ok("a"))
     server.go_down()
     (tmp_path / "seeds").write_bytes(b"seeds" * 100_000)
-    command = ["get", "--freezable", "--user", "ann", "--password", "env:PW", "-F", "f=@seeds", server.url("/a")]
+    command = [
+        "get",
+        "--freezable",
+        "--user",
+        "ann",
+        "--password",
+        "env:PW",
+        "-F",
+        "f=@seeds",
+        server.url("/a"),
+    ]
     done = nuthatch(*command, PW="hush")
     assert done.returncode == 4 and b"kept in the outbox" in done.stderr
     server.go_up()
