@@ -82,6 +82,7 @@ final class OutboxDesk: @unchecked Sendable {
     bare.headers = []
     bare.accept = nil
     bare.partition = nil
+    bare.netrc = nil
     return bare
   }
 
