@@ -56,6 +56,10 @@ package enum TransferVerdict: Sendable {
 
 /// Gets one transfer's answer, on the loop's thread.
 package protocol TransferSink: AnyObject, Sendable {
+  /// Its host's name is being looked up, which may take long: nothing is sent before `mayConnect`.
+  func waitsForName()
+  /// The name is known. False when the transfer is to end here, without another call.
+  func mayConnect() -> Bool
   /// A 1xx answer, before the real one.
   func interim(_ head: ResponseHead)
   /// So many bytes of the request's body have been sent; of one that has to be sent again, from the beginning.
@@ -69,6 +73,8 @@ package protocol TransferSink: AnyObject, Sendable {
 }
 
 extension TransferSink {
+  package func waitsForName() {}
+  package func mayConnect() -> Bool { true }
   package func sent(_ bytes: Int64) {}
 }
 

@@ -37,7 +37,7 @@ package final class Transport: @unchecked Sendable {
   package let ceiling: Int = {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
-    return min(256, max(1, (Int(clamping: limit.rlim_cur) - 16) / 2))
+    return min(512, max(1, (Int(clamping: limit.rlim_cur) - 16) / 2))
   }()
 
   /// Starts the loop's thread. Proxies and certificates are looked up in the environment here and now.
@@ -101,21 +101,14 @@ package final class Transport: @unchecked Sendable {
 // MARK: - On the loop's thread
 
 extension Transport {
-  /// Finds out where a request's host is, ahead of its transfer, so that places in a queue go to those only that can
-  /// begin. `done` is called now or later, with the reason if there is no address. On the loop's thread.
-  package func prepare(_ request: TransferRequest, _ done: @escaping (TransportFault?) -> Void) {
-    guard let name = TransferRoute(request, surroundings).name else { return done(nil) }
-    _ = lookups.find(name) { answer in
-      if case .failure(let fault) = answer { done(fault) } else { done(nil) }
-    }
-  }
-
   private func begin(_ id: UInt64, _ request: TransferRequest, _ sink: any TransferSink) {
     let route = TransferRoute(request, surroundings)
     let pending = PendingTransfer(id: id, request: request, sink: sink, route: route, since: loop.now)
     guard let name = route.name else { return admit(pending) }
     lookingUp[id] = pending
     pending.lookup = lookups.find(name) { [unowned self] answer in self.lookedUp(pending, answer) }
+    guard lookingUp[id] != nil else { return }
+    sink.waitsForName()
     guard lookingUp[id] != nil, let silence = request.silence else { return }
     pending.watch = loop.at(pending.since + min(silence, .max - pending.since)) { [unowned self] in
       let seconds = Double(silence) / 1e9
@@ -131,7 +124,7 @@ extension Transport {
       stopLookingUp(pending)
       pending.route.addresses = addresses
       pending.route.lookupTime = (loop.now - pending.since) / 1000
-      admit(pending)
+      if pending.sink.mayConnect() { admit(pending) }
     }
   }
 

@@ -1,5 +1,6 @@
 """What the network does to a fetch: names that take for ever, certificates, proxies."""
 
+import json
 import os
 import shutil
 import signal
@@ -44,6 +45,22 @@ def test_a_slow_name_does_not_hold_up_an_interrupt(slow_names: Dict[str, str]) -
         assert process.stderr.readline() == b"looking up\n"
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
+
+
+def test_slow_names_leave_the_places_to_others(slow_names: Dict[str, str], server: TestServer, tmp_path: Path) -> None:
+    server.on("/a", ok("here"))
+    urls = [f"http://host{number}.slow/" for number in range(6)] + [server.url("/a")]
+    command = [COMMAND, "prefetch", "--cache", str(tmp_path / "cache"), "--concurrency=2", "--format=jsonl", "-"]
+    with subprocess.Popen(command, env=slow_names, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write("".join(url + "\n" for url in urls).encode())
+        process.stdin.close()
+        began = time.monotonic()
+        # No picture, but that is an answer, too.
+        assert json.loads(process.stdout.readline())["url"] == urls[-1]
+        # The lookups take a minute, and silence of 30 s ends them: whoever waited for a place is beyond this.
+        assert time.monotonic() - began < 20
+        process.kill()
 
 
 def test_proxies_are_taken_from_the_environment(server: TestServer, nuthatch: Runner) -> None:

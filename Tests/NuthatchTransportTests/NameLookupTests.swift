@@ -102,21 +102,6 @@ import Testing
     #expect(try wire.get(wire.server.url("/a", host: "late.fake.test")).fault == nil)
   }
 
-  @Test("can be made ahead of a transfer")
-  func prepared() throws {
-    let wire = try Wire()
-    wire.server.on("/a", .ok("x"))
-    fake_name_set("ahead.fake.test", "127.0.0.1")
-    let request = TransferRequest(url: try WebURL(wire.server.url("/a", host: "ahead.fake.test")))
-    let faults = Locked<[TransportFault?]>([])
-    wire.transport.loop.post { [transport = wire.transport] in
-      transport.prepare(request) { fault in faults.withLock { $0.append(fault) } }
-    }
-    #expect(waitUntil { faults.withLock { $0 } == [nil] })
-    #expect(try wire.get(request.url.address).fault == nil)
-    #expect(fake_name_lookups("ahead.fake.test") == 1)
-  }
-
   @Test("are not made for addresses, for this machine, or through a proxy")
   func needless() throws {
     let rules = TransportSurroundings { $0 == "https_proxy" ? "http://proxy.example:3128" : nil }

@@ -95,7 +95,8 @@ extension FetchTask: QueuedWork {
 
   /// Whether "it still holds" would be an answer to every errand.
   private func mayAskWhether(_ base: Found) -> Bool {
-    !isReload && exchange.isAt(base.meta) && errands.allSatisfy { base.isAnswer(to: $0.plan) }
+    !isReload && !plan.asksForPart && exchange.isAt(base.meta)
+      && errands.allSatisfy { base.isAnswer(to: $0.plan) }
   }
 
   // MARK: Other processes
@@ -142,6 +143,23 @@ extension FetchTask: QueuedWork {
 // MARK: - What arrives
 
 extension FetchTask: TransferSink {
+  func waitsForName() {
+    guard case .flying(let entry, _) = phase else { return }
+    runtime.queue.waitsForName(entry, now: runtime.loop.now)
+  }
+
+  func mayConnect() -> Bool {
+    guard case .flying(let entry, _) = phase, !runtime.queue.nameIsKnown(entry, now: runtime.loop.now) else {
+      return true
+    }
+    // Its turn comes again, and its name is known then.
+    shared.counts.transfers.count(-1)
+    phase = .queued(entry)
+    queuedSince = runtime.loop.now
+    runtime.queue.finished(entry, .abandoned, retryAt: runtime.loop.now, now: runtime.loop.now)
+    return false
+  }
+
   func interim(_ head: ResponseHead) { exchange.interim.append(head) }
 
   func sent(_ bytes: Int64) {

@@ -8,6 +8,8 @@ extension FetchQueue {
   /// Idle hosts remembered (their circuit, pause, latency, protocol); beyond it the one idle for longest is
   /// forgotten.
   static var idleHostsKept: Int { 1000 }
+  /// So many places at most are lent by those whose name is looked up: half of what there are threads for.
+  static var lookingUpAtOnce: Int { 64 }
 
   /// Starts what can start, and tells what there is to tell. Callbacks may call the queue again.
   func pump(_ now: Int64) {
@@ -37,12 +39,16 @@ extension FetchQueue {
     }
     host.rate.noteStart(at: now, settings.rate)
     host.noteStart(of: entry)
-    if !host.pool.isFixed, host.pool === linkPlaces {
-      unanswered.set(entry, key: key(now &+ settings.lendAfter))
-    }
+    lendLater(entry, now)
     refresh(host, now)
     entry.work?.begin(entry)
     return true
+  }
+
+  /// Places of an automatic size are lent when nothing has come for a while.
+  func lendLater(_ entry: QueueEntry, _ now: Int64) {
+    guard !entry.host.pool.isFixed, entry.host.pool === linkPlaces else { return }
+    unanswered.set(entry, key: key(now &+ settings.lendAfter))
   }
 
   private func tellRefusals(atMost limit: Int, _ now: Int64) -> Int {
@@ -89,7 +95,7 @@ extension FetchQueue {
     }
     while let due = unanswered.firstKey, due <= key(now), let entry = unanswered.first {
       unanswered.remove(entry)
-      entry.host.lend(of: entry)
+      entry.host.lend(of: entry, atMost: linkPlaces.mostLent)
       refresh(entry.host, now)
     }
     while let due = wakingHosts.firstKey, due <= key(now), let host = wakingHosts.first {

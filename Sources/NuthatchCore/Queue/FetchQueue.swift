@@ -134,6 +134,28 @@ extension FetchQueue {
     pump(now)
   }
 
+  /// Before anything can be sent, the host's name has to be looked up: others may have the place meanwhile, whatever the
+  /// size is, because nothing goes over the link.
+  func waitsForName(_ entry: QueueEntry, now: Int64) {
+    guard entry.state == .running, !entry.isLending else { return }
+    entry.host.lend(of: entry, atMost: FetchQueue.lookingUpAtOnce)
+    guard entry.isLending else { return }
+    unanswered.remove(entry)
+    refresh(entry.host, now)
+    pump(now)
+  }
+
+  /// The name is known. False when all places are taken: then the entry is to be `finished`, and to wait again.
+  func nameIsKnown(_ entry: QueueEntry, now: Int64) -> Bool {
+    guard entry.state == .running, entry.isLending else { return true }
+    guard entry.host.pool.hasRoom(isBackground: entry.isBackground) else { return false }
+    entry.host.takeBack(of: entry)
+    lendLater(entry, now)
+    refresh(entry.host, now)
+    pump(now)
+    return true
+  }
+
   /// How an exchange ended, as far as the queue needs to know.
   enum Outcome: Equatable, Sendable {
     /// The server answered, whatever it said and however the body ended.

@@ -6,10 +6,11 @@
 /// - an automatic size is no promise, so one request of zero or above may run beside one below zero;
 /// - a fixed one is, so work below zero runs only while nothing else waits, and the others wait for its end.
 ///
-/// With an automatic size, a request that nothing has come for after `lendAfter` lends its place: it doesn't
-/// count until its head comes, so that a slow host, or a name that doesn't resolve, keeps nobody from
-/// anything. Its host is held meanwhile: it has the places that it had before, and beyond them only such as
-/// would be free if nothing were lent.
+/// A request whose host's name is being looked up lends its place until the name is known, and then waits for
+/// one like any other. With an automatic size, one that nothing has come for after `lendAfter` lends its place,
+/// too: it doesn't count until its head comes. So a slow host, or a name that doesn't resolve, keeps nobody from
+/// anything. A host that lends is held meanwhile: it has the places that it had before, and beyond them only such
+/// as would be free if nothing were lent.
 final class PlacePool {
   /// Lanes whose host may start something.
   private struct Ready {
@@ -41,7 +42,7 @@ final class PlacePool {
   private var aboveShare = Share()
   private var belowShare = Share()
   private var turnShare = Share()
-  /// Places lent to others by requests that nothing comes for, and how many there may be.
+  /// Places lent to others by requests that nothing comes for, and how many of them by requests that have been sent.
   private(set) var lent = 0
   var mostLent = 0
 
@@ -77,9 +78,11 @@ final class PlacePool {
     if isBackground { runningBackground -= 1 } else { runningForeground -= 1 }
   }
 
-  /// False when too many places are lent already.
-  func lend(isBackground: Bool) -> Bool {
-    guard lent < mostLent else { return false }
+  func hasRoom(isBackground: Bool) -> Bool { isBackground ? hasBackgroundRoom : hasForegroundRoom }
+
+  /// False when so many places are lent already.
+  func lend(isBackground: Bool, atMost limit: Int) -> Bool {
+    guard lent < limit else { return false }
     lent += 1
     noteEnd(isBackground: isBackground)
     return true

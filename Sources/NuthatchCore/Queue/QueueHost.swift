@@ -89,15 +89,15 @@ final class QueueHost {
     noteEnd(of: entry)
     entry.setPriority(priority)
     noteStart(of: entry)
-    if isLending { lend(of: entry) }
+    if isLending { lend(of: entry, atMost: .max) }
   }
 
   /// Whether more of it would be started in places that it lends to others itself.
   var isHeld: Bool { lending > 0 && running >= runningBeforeLending }
 
-  /// Others may use the place of `entry`, but not to start more at this host.
-  func lend(of entry: QueueEntry) {
-    guard pool.lend(isBackground: entry.isBackground) else { return }
+  /// Others may use the place of `entry`, but not to start more at this host; unless so many places are lent already.
+  func lend(of entry: QueueEntry, atMost limit: Int) {
+    guard pool.lend(isBackground: entry.isBackground, atMost: limit) else { return }
     if lending == 0 { runningBeforeLending = running }
     lending += 1
     entry.isLending = true

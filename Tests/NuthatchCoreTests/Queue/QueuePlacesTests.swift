@@ -179,4 +179,54 @@ import Testing
     bench.pass(60 * second)
     #expect(bench.running.count == 2)
   }
+
+  @Test("of any size are lent while a name is looked up, and had again only where there is room")
+  func lookingUp() {
+    for bench in [QueueBench(.fixed(2)), QueueBench(link: .metered)] {
+      for index in 0..<3 { bench.submit("slow \(index)", to: "slow.example") }
+      let waiting = bench.running
+      #expect(bench.takeBegun() == ["slow 0", "slow 1"])
+      for entry in waiting { bench.queue.waitsForName(entry, now: bench.now) }
+      // Its own host is held: it would only wait for the same.
+      #expect(bench.takeBegun() == [])
+      for index in 0..<3 { bench.submit("good \(index)", to: "good.example") }
+      #expect(bench.takeBegun() == ["good 0", "good 1"])
+      #expect(bench.queue.activity == 6)
+      // The name is known, but both places are taken: its turn comes before those who came later.
+      #expect(!bench.queue.nameIsKnown(waiting[0], now: bench.now))
+      bench.finish(waiting[0], .abandoned, retryAt: bench.now)
+      #expect(bench.takeBegun() == [])
+      bench.finish(bench.running[1])
+      #expect(bench.takeBegun() == ["slow 0"])
+      #expect(bench.queue.nameIsKnown(waiting[0], now: bench.now))
+      // One whose name is nowhere ends without ever having had a place again.
+      bench.finish(waiting[1], .unreachable(timedOut: false))
+      #expect(bench.takeBegun() == [])
+      bench.finishAll()
+      #expect(bench.takeBegun().sorted() == ["good 2", "slow 2"])
+      #expect(bench.queue.activity == 0)
+    }
+  }
+
+  @Test("are had again at once by a name that is found while there is room")
+  func found() {
+    let bench = QueueBench(.fixed(1))
+    let entry = bench.submit("one", to: "one.example")
+    bench.queue.waitsForName(entry, now: bench.now)
+    #expect(bench.queue.nameIsKnown(entry, now: bench.now))
+    bench.submit("two", to: "two.example")
+    #expect(bench.takeBegun() == ["one"])
+    bench.finish(entry)
+    #expect(bench.takeBegun() == ["two"])
+  }
+
+  @Test("aren't lent to more lookups than there are threads for")
+  func manyNames() {
+    let bench = QueueBench(.fixed(1))
+    bench.onBegin = { bench.queue.waitsForName($0, now: bench.now) }
+    for index in 0..<100 { bench.submit("\(index)", to: "h\(index).example") }
+    #expect(bench.running.count == FetchQueue.lookingUpAtOnce + 1)
+    bench.finishAll()
+    #expect(bench.begun.count == 100 && bench.queue.activity == 0)
+  }
 }
