@@ -134,6 +134,11 @@ extension Guard {
   }
 }
 
+extension Request {
+  /// The URL for messages, its password hidden.
+  package var shownURL: String { WebURL.redacted(url) }
+}
+
 /// What is taken for fresh, and for how long (docs/HTTP.md).
 public struct Policy: Sendable, Equatable {
   /// The rules that the numbers belong to.

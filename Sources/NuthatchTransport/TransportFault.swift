@@ -47,7 +47,8 @@ extension TransportFault {
   /// What libcurl's result means. `detail` is its error buffer, `errno` that of the failed connection.
   init(code: CURLcode, detail: String, errno: Int) {
     let text = String(cString: curl_easy_strerror(code))
-    let message = detail.isEmpty ? text : detail
+    // It may quote a proxy's URL, password and all.
+    let message = detail.isEmpty ? text : WebURL.redacted(detail)
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
       self.init(.dns, message)

@@ -345,6 +345,12 @@ def test_no_password_in_any_message(server: TestServer, nuthatch: Runner) -> Non
     ):
         done = nuthatch("get", url, "-o", "file")
         assert done.returncode == 4 and b"sesame" not in done.stderr
+    done = nuthatch("explain", with_password)
+    assert b"nothing is stored" in done.stdout and b"sesame" not in done.stdout + done.stderr
+    for proxy in ("http://user:sesame@ho:st/", "http://user:sesame@127.0.0.1:1/"):
+        for arguments in (["--proxy", proxy, server.url("/a")], ["http://nuthatch.invalid/"]):
+            done = nuthatch("get", "--retries=0", *arguments, http_proxy=proxy)
+            assert done.returncode in (2, 4) and b"sesame" not in done.stderr
 
 
 def test_a_server_can_not_write_to_the_terminal(server: TestServer, nuthatch: Runner) -> None:

@@ -84,6 +84,13 @@ def test_what_shows_through_stays_so(server: TestServer, nuthatch: Runner, tmp_p
     assert "\tdata:image/png;base64," in (tmp_path / "r.html").read_text()
 
 
+def test_it_shows_no_password(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    (tmp_path / "list").write_text(server.url("/gone").replace("//", "//user:sesame@") + "\n")
+    assert nuthatch("prefetch", "--report=report.html", "list").returncode == 4
+    text = (tmp_path / "report.html").read_text()
+    assert "sesame" not in text and "***@127.0.0.1" in text
+
+
 def test_long_urls_do_not_fill_it(nuthatch: Runner, tmp_path: Path) -> None:
     picture = base64.b64encode(png(200, 150)).decode()
     given = f"data:image/png;base64,{picture}\nhttp://127.0.0.1:1/{'x' * 5000}\n".encode()

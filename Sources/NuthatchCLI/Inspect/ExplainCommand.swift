@@ -42,7 +42,7 @@ enum ExplainCommand: Command {
   }
 
   private static func text(_ request: Request, _ info: StoredAnswerInfo?, _ hasBody: Bool) -> String {
-    guard let info else { return "fetch: nothing is stored of \(request.url)\n" }
+    guard let info else { return "fetch: nothing is stored of \(request.shownURL)\n" }
     let prospect = Terminal.styled(info.prospect.rawValue, info.prospect == .hit ? .good : .doubtful)
     var lines = ["\(prospect): \(reason(request, info))"]
     let left = info.lifetime - info.age

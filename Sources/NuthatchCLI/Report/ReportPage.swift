@@ -44,7 +44,7 @@ struct ReportPage {
     json.object { json in
       json.put("i", record.listed.index)
       json.put("line", record.listed.line)
-      json.put("url", short(record.listed.url))
+      json.put("url", short(Request(record.listed.url).shownURL))
       if let final = record.finalURL, final != record.listed.url { json.put("final", short(final)) }
       json.put("host", HostName.of(record.listed.url))
       json.put("state", record.kind.rawValue)
