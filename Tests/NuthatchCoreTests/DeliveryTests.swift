@@ -119,6 +119,30 @@ final class TestClock: Sendable {
     #expect(events[0].isStale && events[0].isInCache && events[0].response?.text == "old")
   }
 
+  @Test("of a stale one whose server fails when that is no excuse: what was shown, and then no error page")
+  func noExcuse() throws {
+    bench.server.on(
+      "/a", Script(headers: ["Cache-Control": "max-age=60, stale-if-error=0"], steps: [.text("old")]))
+    func get(_ delivery: Request.Delivery) throws -> [Event.Kind] {
+      var request = Request(bench.server.url("/a"))
+      request.delivery = delivery
+      request.policy = Policy(.rfc9111)
+      request.retries = 0
+      let ticket = try bench.cache.submit(request)
+      var kinds: [Event.Kind] = []
+      while let event = try ticket.next(within: 30_000) {
+        kinds.append(event.kind)
+        if event.isFinal { break }
+      }
+      return kinds
+    }
+    #expect(try get(.fresh) == [.fresh])
+    clock.advance(seconds: 100)
+    bench.server.on("/a", Script(status: 503))
+    #expect(try get(.twice) == [.cached, .failed])
+    #expect(try get(.fresh) == [.fresh])
+  }
+
   @Test(
     "of one that must be revalidated: nothing stale, ever",
     arguments: [.twice, .first, .fresh] as [Request.Delivery])

@@ -78,6 +78,33 @@ import Testing
     #expect(try bench.cache.thumbnail(request, ImageOptions(ThumbnailBox(16))).width == 16)
   }
 
+  @Test("are peeked through, while all of them are fresh")
+  func peeked() throws {
+    bench.server.on(
+      "/c.png",
+      Script(headers: ["Cache-Control": "max-age=600"], steps: [.bytes(Pictures.png(width: 40, height: 20))]))
+    hop("/one", to: "/two", "max-age=600", status: 301)
+    hop("/two", to: "/c.png", "max-age=60", status: 308)
+    #expect(try bench.cache.peek(bench.server.url("/one"), size: 16) == nil)
+    _ = try bench.thumbnail("/one", 16)
+    for _ in 0..<2 {
+      let image = try #require(try bench.cache.peek(bench.server.url("/one"), size: 16))
+      #expect(image.width == 16 && image.isInCache)
+      #expect(image.url == bench.server.url("/one") && image.finalURL == bench.server.url("/c.png"))
+    }
+    // What is in the way may lead elsewhere by now.
+    clock.advance(seconds: 61)
+    #expect(try bench.cache.peek(bench.server.url("/one"), size: 16) == nil)
+    #expect(try bench.cache.peek(bench.server.url("/c.png"), size: 16) != nil)
+    try bench.cache.remove(bench.server.url("/c.png"))
+    #expect(try bench.cache.peek(bench.server.url("/c.png"), size: 16) == nil)
+    hop("/x", to: "/y", "max-age=600")
+    hop("/y", to: "/x", "max-age=600")
+    _ = try? bench.thumbnail("/x", 16)
+    #expect(try bench.cache.peek(bench.server.url("/x"), size: 16) == nil)
+    #expect(bench.server.count() == 5)
+  }
+
   @Test("that go round and round end")
   func loops() throws {
     hop("/x", to: "/y", "max-age=600")

@@ -68,6 +68,38 @@ import Testing
     #expect(try bench.get("/a") { $0.policy = Policy(.offline) }.text == "0123456789")
   }
 
+  @Test("are given stale where the whole would be: unasked, or when the server can't be asked")
+  func stale() throws {
+    clock.advance(seconds: 100)
+    let first = try bench.get("/a") {
+      $0.headers = [("Range", "bytes=2-4")]
+      $0.delivery = .first
+    }
+    #expect(first.status == 206 && first.text == "234" && first.isInCache && first.isStale)
+    // Behind it the server is asked for the same, and that is stored by nobody.
+    #expect(bench.server.waitForRequests(2, path: "/a"))
+    #expect(bench.server.requests("/a")[1].headers["Range"] == "bytes=2-4")
+    for script in [Script.raw([.close]), Script(status: 503, steps: [.text("down")])] {
+      bench.server.on("/a", script)
+      let part = try bench.get("/a") {
+        $0.headers = [("Range", "bytes=-3")]
+        $0.delivery = .fresh
+      }
+      #expect(part.status == 206 && part.text == "789" && part.isInCache && part.isStale)
+    }
+    bench.server.on(
+      "/strict",
+      Script(headers: ["Cache-Control": "max-age=9, must-revalidate"], steps: [.text("0123456789")]))
+    _ = try bench.get("/strict")
+    clock.advance(seconds: 100)
+    bench.server.on("/strict", Script.raw([.close]))
+    let refused = try bench.failure("/strict") {
+      $0.headers = [("Range", "bytes=-3")]
+      $0.delivery = .fresh
+    }
+    #expect(refused.code == .reset)
+  }
+
   @Test("are none for whoever has all of it")
   func notModified() throws {
     for fields in [

@@ -1,6 +1,6 @@
-import NuthatchHTTP
 import NuthatchImaging
 import NuthatchStore
+import NuthatchTransport
 
 /// A picture that answers now, without waiting for anything.
 struct Sighting {
@@ -29,8 +29,11 @@ extension SharedCache {
     }
     let now = clock.coarseSeconds
     let verdict = Caching.judge(meta, plan, now: now)
-    guard verdict.standing == .fresh, plan.admits(meta.reach), meta.bodyLength <= plan.maxBytes,
-      (200..<300).contains(meta.head.status), let content = meta.content
+    guard verdict.standing == .fresh, plan.admits(meta.reach) else { return nil }
+    if meta.head.redirection != nil {
+      return sight(behind: meta, plan, url, shownURL, size, decodes: decodes)
+    }
+    guard meta.bodyLength <= plan.maxBytes, (200..<300).contains(meta.head.status), let content = meta.content
     else { return nil }
     let thumb = ThumbRecord.key(content, recipe)
     guard let (picture, kept) = picture(thumb, recipe, decodes: decodes),
@@ -39,12 +42,24 @@ extension SharedCache {
     let origin = AnswerOrigin(
       finalURL: meta.finalURL, source: picture.ownsPixels ? .memory : .disk, isInCache: true,
       age: verdict.age,
-      redirects: meta.redirects, status: meta.head.status, bodyBytes: meta.bodyLength)
+      redirects: meta.redirects, status: meta.head.status, bodyBytes: meta.bodyLength
+    ).behind(plan)
     let image = Image(url: shownURL, picture, origin)
     let entry = Peeked(
       url: url, size: size, image: image, thumb: thumb, second: now,
       freshUntil: now + secondsFresh(verdict, meta, plan, now), meta: key, metaMark: mark, signpost: signpost)
     return Sighting(image: image, kept: kept, entry: entry)
+  }
+
+  /// What a redirect that is an answer of its own leads to. Not for the table: its entries know of one record and a signpost.
+  private func sight(
+    behind meta: Meta, _ plan: RequestPlan, _ url: UnsafeRawBufferPointer, _ shownURL: String, _ size: UInt64,
+    decodes: Bool
+  ) -> Sighting? {
+    // Whoever goes that way hears what is wrong with it.
+    let next = try? plan.following(meta.head, sentByPublic: meta.reach == AddressReach.open.rawValue)
+    return next.flatMap { sight($0, url, shownURL, size, decodes: decodes) }
+      .map { Sighting(image: $0.image, kept: nil, entry: $0.entry) }
   }
 
   /// For how many seconds, this one included, nothing but the age will be said anew.

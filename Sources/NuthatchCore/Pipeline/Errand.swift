@@ -174,7 +174,8 @@ extension Errand {
     guard ticket.isOpen else { return }
     let status = fetched.head.status
     let origin = fetched.origin.behind(plan)
-    if status >= 500 || status == 429, found?.mayServeOnError == true {
+    // Whoever has been shown the stored answer gets no error page in its place.
+    if status >= 500 || status == 429, hasShown || found?.mayServeOnError == true {
       return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.url)", status: status))
     }
     // Whoever came late has not been asked while the bytes were coming.

@@ -6,7 +6,7 @@ extension Found {
   /// What a caller's own conditions, or range, get from what is stored; nil where they are the server's business.
   func reply(to plan: RequestPlan) -> RequestConditions.Reply? {
     guard plan.asksForPart else { return .whole }
-    guard !plan.wantsPictures, standing == .fresh, meta.bodyLength <= plan.maxBytes,
+    guard !plan.wantsPictures, meta.bodyLength <= plan.maxBytes,
       meta.bodyLength == Int64(body.map { Payload($0).count } ?? 0)
     else { return nil }
     return RequestConditions.reply(
