@@ -84,6 +84,11 @@ package func checkMethod(_ method: String) throws(HeaderFault) {
   }
 }
 
+/// Whether a request with this method may be sent twice (RFC 9110, 9.2.2). One that isn't known may not.
+package func isIdempotent(method: String) -> Bool {
+  ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
+}
+
 extension HeaderFields.Field {
   /// Whether the field must stay with its origin: credentials, and whatever is named like one.
   package var isSecret: Bool {

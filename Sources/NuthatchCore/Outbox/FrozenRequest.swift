@@ -1,3 +1,4 @@
+import NuthatchHTTP
 import NuthatchTransport
 
 /// A request as the outbox keeps it: complete but for its secrets, of which it knows only who has them.
@@ -50,7 +51,7 @@ struct FrozenRequest: Sendable {
   var key: String? { headers.first { $0.name.equalsIgnoringCase("Idempotency-Key") }?.value }
 
   /// Whether doing it twice is doing it once (RFC 9110, 9.2.2).
-  var isIdempotent: Bool { RetryPolicy.isIdempotent(method) }
+  var isIdempotent: Bool { NuthatchHTTP.isIdempotent(method: method) }
 
   var bodyBytes: Int64 {
     switch body {

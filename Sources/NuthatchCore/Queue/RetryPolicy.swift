@@ -48,7 +48,7 @@ struct RetryPolicy: Equatable, Sendable {
     attempt: Int, outcome: Outcome, method: String, remaining: Int64?,
     random: UInt64 = .random(in: .min ... .max)
   ) -> Decision {
-    guard attempt <= retries, RetryPolicy.isIdempotent(method), isRetriable(outcome) else { return .giveUp }
+    guard attempt <= retries, isIdempotent(method: method), isRetriable(outcome) else { return .giveUp }
     let (share, _) = random.multipliedFullWidth(by: UInt64(bound(attempt)) + 1)
     var wait = Int64(clamping: share)
     if case .status(_, let retryAfter?) = outcome {
@@ -57,11 +57,6 @@ struct RetryPolicy: Equatable, Sendable {
     }
     if let remaining, wait >= remaining { return .giveUp }
     return .retry(after: wait)
-  }
-
-  /// RFC 9110, 9.2.2. Methods are case-sensitive; one that isn't known isn't idempotent.
-  static func isIdempotent(_ method: String) -> Bool {
-    ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
   }
 
   private func isRetriable(_ outcome: Outcome) -> Bool {
@@ -81,12 +76,14 @@ struct RetryPolicy: Equatable, Sendable {
 extension FetchQueue.Outcome {
   /// What the end of a transfer says about its host. A fault after the head is the answer's, not the host's.
   init(_ fault: TransportFault?, _ timings: TransferTimings, hasHead: Bool) {
+    // Also one that others had opened: when it breaks, all its streams do, and that is one fault and no proof.
+    let wasConnected = timings.connect > 0 || timings.connection.isReused
     switch fault?.kind {
     case nil: self = .done
-    case .timeout: self = timings.connect > 0 || hasHead ? .timedOut : .unreachable(timedOut: true)
+    case .timeout: self = wasConnected || hasHead ? .timedOut : .unreachable(timedOut: true)
     case .stopped: self = hasHead ? .done : .abandoned
     // Somebody answers there, if badly: an odd page must not close the way to all the others.
-    case .reset: self = hasHead || timings.connect > 0 ? .done : .unreachable(timedOut: false)
+    case .reset: self = hasHead || wasConnected ? .done : .unreachable(timedOut: false)
     case .dns, .refused, .tls: self = hasHead ? .done : .unreachable(timedOut: false)
     case .http, .truncated, .tooLarge: self = .done
     case .denied, .badURL, .outOfMemory, .internal, .io: self = .abandoned

@@ -113,6 +113,12 @@ import Testing
     #expect(outcome(.timeout, TransferTimings(), false) == .unreachable(timedOut: true))
     #expect(outcome(.timeout, connected, false) == .timedOut)
     #expect(outcome(.timeout, connected, true) == .timedOut)
+    // A connection that breaks takes all its streams along, which says as little of the host.
+    var kept = TransferTimings()
+    kept.connection.isReused = true
+    #expect(outcome(.reset, kept, false) == .done)
+    #expect(outcome(.timeout, kept, false) == .timedOut)
+    #expect(outcome(.refused, kept, false) == .unreachable(timedOut: false))
     #expect(outcome(.http, connected, false) == .done)
     #expect(outcome(.io, TransferTimings(), false) == .abandoned)
   }
