@@ -12,6 +12,8 @@ struct Limits {
   var bulk: Int { disk / 2 }
   /// Reserved at a time.
   var packCapacity: Int { (min(max(disk / 16, 1 << 20), 64 << 20) + 4095) & ~4095 }
+  /// Reserved where the disk has no room for more.
+  static let leastPack = 64 << 10
   /// A record longer than this gets a pack of its own.
   var longest: Int { min(8 << 20, packCapacity / 2) }
   /// Beyond this a record isn't kept at all: it would push out everything else.

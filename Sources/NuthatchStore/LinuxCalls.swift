@@ -79,6 +79,10 @@ struct LinuxCalls: SystemCalls {
     return try checked(found)
   }
 
+  func dataEnds(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64 {
+    try checked(nhs_data_ends(fd, offset))
+  }
+
   func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> UnsafeMutableRawPointer {
     let protection = isWritable ? PROT_READ | PROT_WRITE : PROT_READ
     guard let base = mmap(nil, length, protection, MAP_SHARED, fd, 0), base != MAP_FAILED else {

@@ -15,7 +15,11 @@ struct PackScan: ~Copyable {
   /// Where the last record ended.
   private(set) var end = PackHeader.size
 
-  /// Opens the file once more, to know where it has holes: reading them through the mapping would fill memory.
+  /// Up to where something has been written, as far as is known.
+  private var written = 0
+
+  /// Opens the file once more, to know where it has holes. They aren't read: where files are memory that would make them
+  /// pages, and end the process when there is no room for one.
   ///
   /// - Parameter limit: where to end when it is known what is used; what a killed writer left lies beyond.
   init(_ pack: Pack, _ directory: StoreDirectory, upTo limit: Int = .max) throws(SystemFault) {
@@ -30,8 +34,19 @@ struct PackScan: ~Copyable {
   mutating func next() -> RecordHeader.Found? {
     guard let base = pack.bytes.baseAddress else { return nil }
     var isInGap = false
-    var askedPage = -1
     while offset <= limit - RecordHeader.size {
+      if offset + RecordHeader.size > written {
+        let begin = dataBegins()
+        if begin > offset {
+          offset = begin
+          continue
+        }
+        written = dataEnds()
+        if offset + RecordHeader.size > written {
+          offset = (written + 7) & ~7
+          continue
+        }
+      }
       guard canReadHeader() else {
         // An error of the disk, which would end the process at the first touch.
         if !isInGap { gaps += 1 }
@@ -44,16 +59,7 @@ struct PackScan: ~Copyable {
         end = found.end
         return found
       }
-      let page = offset >> 12
-      if page != askedPage {
-        askedPage = page
-        let begin = dataBegins()
-        if begin > offset {
-          offset = begin
-          continue
-        }
-      }
-      let zeros = nhs_count_zeros(base + offset, min((page + 1) << 12, limit) - offset)
+      let zeros = nhs_count_zeros(base + offset, min(((offset >> 12) + 1) << 12, limit, written) - offset)
       if zeros >= 8 {
         offset += zeros & ~7
         continue
@@ -97,5 +103,13 @@ struct PackScan: ~Copyable {
     } catch {
       return offset
     }
+  }
+
+  /// Where what was written at `offset` ends; behind it in any case.
+  private func dataEnds() -> Int {
+    guard let end = try? system.dataEnds(fd, Int64(offset)), end > Int64(offset) else {
+      return pack.bytes.count
+    }
+    return min(Int(clamping: end), pack.bytes.count)
   }
 }

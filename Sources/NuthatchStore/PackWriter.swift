@@ -251,6 +251,8 @@ final class PackWriter {
 /// A family's pack that this process appends to, if there is one.
 final class Appender {
   var writer: PackWriter?
+  /// How large a pack the disk has had room for, as far as is known.
+  var fitting = Int.max
 }
 
 extension SystemCalls {

@@ -12,7 +12,7 @@ extension SharedStore {
     let needed = RecordHeader.size + keyLength + 128 + payloadLength
     let found = try changing { (index) throws(StoreFault) -> PackWriter in
       if let adopted = try adopt(index, family, room: needed) { return adopted }
-      return try newPack(index, family)
+      return try newPack(index, family, room: needed)
     }
     appenders[family.place].writer = found
     return found
@@ -30,8 +30,27 @@ extension SharedStore {
     }
   }
 
-  private func newPack(_ index: Index, _ family: Family) throws(StoreFault) -> PackWriter {
-    let capacity = limits.packCapacity
+  /// A smaller one where the disk has no room for more.
+  private func newPack(_ index: Index, _ family: Family, room: Int) throws(StoreFault) -> PackWriter {
+    let appender = appenders[family.place]
+    let least = max(Limits.leastPack, (PackHeader.size + room + 4095) & ~4095)
+    var capacity = max(least, min(limits.packCapacity, appender.fitting))
+    while true {
+      do throws(StoreFault) {
+        let writer = try newPack(index, family, capacity: capacity)
+        // The next one may be larger again.
+        appender.fitting = min(limits.packCapacity, capacity) * 4
+        return writer
+      } catch {
+        guard error.kind == .noSpace else { throw error }
+        appender.fitting = capacity
+        guard capacity > least else { throw error }
+        capacity = max(least, capacity / 4 & ~4095)
+      }
+    }
+  }
+
+  private func newPack(_ index: Index, _ family: Family, capacity: Int) throws(StoreFault) -> PackWriter {
     let writer = try doing("making a pack") { () throws(SystemFault) -> PackWriter in
       for _ in 0..<100 {
         do throws(SystemFault) {
@@ -73,8 +92,15 @@ extension SharedStore {
       guard let pin = shelf.pin(entry.number), !PackWriter.isBusy(directory, entry.number),
         let end = try? takeIn(index, entry, pin.pack)
       else { continue }
-      let writer = try doing("reserving room in a pack") { () throws(SystemFault) in
-        try PackWriter.adopt(directory, entry, pin.pack, end: end)
+      let writer: PackWriter?
+      do throws(StoreFault) {
+        writer = try doing("reserving room in a pack") { () throws(SystemFault) in
+          try PackWriter.adopt(directory, entry, pin.pack, end: end)
+        }
+      } catch {
+        // There may be room for a small one.
+        guard error.kind == .noSpace else { throw error }
+        continue
       }
       if let writer, writer.hasRoom(keyLength: 0, payloadLength: room) { return writer }
     }

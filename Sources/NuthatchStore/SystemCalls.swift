@@ -57,6 +57,8 @@ protocol SystemCalls: Sendable {
   func sync(_ fd: Int32) throws(SystemFault)
   /// Where bytes begin that were written, from `offset` on; nil when there are none.
   func dataBegins(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64?
+  /// Where the next hole begins, or the file ends.
+  func dataEnds(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64
   func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> UnsafeMutableRawPointer
   /// Maps a part of a file to be written.
   func map(_ fd: Int32, from offset: Int64, _ length: Int) throws(SystemFault) -> UnsafeMutableRawPointer

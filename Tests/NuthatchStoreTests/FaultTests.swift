@@ -222,6 +222,38 @@ import Testing
     #expect(try Store.open(folder.path, .init(), system).bytes(RecordKey(.meta, "k")) == [1])
   }
 
+  @Test("makes smaller packs where the disk has no room for a whole one, and larger ones when it has again")
+  func littleRoom() throws {
+    let folder = try Folder()
+    let system = FaultyCalls(.number(ENOSPC))
+    let store = try Store.open(folder.path, .init(), system)
+    system.limitRoom(300 << 10)
+    let keys = (0..<12).map { RecordKey(.body, "\($0)") }
+    for (number, key) in keys.enumerated() { try store.commit(key, content(UInt64(number), 100_000)) }
+    let little = try store.statistics().packs
+    // A record that has no room is refused; others are kept after it.
+    let fault = #expect(throws: StoreFault.self) {
+      try store.commit(RecordKey(.body, "large"), content(50, 400_000))
+    }
+    #expect(fault?.kind == .noSpace)
+    try store.commit(RecordKey(.meta, "small"), [1])
+    system.limitRoom(.max)
+    for number in 100..<120 {
+      try store.commit(RecordKey(.body, "\(number)"), content(UInt64(number), 1 << 20))
+    }
+    #expect(little >= 6)
+    #expect(try store.statistics().packs < little + 8)
+    store.close()
+    // A disk that is full again has no room to take up a pack whose end was given back.
+    system.limitRoom(300 << 10)
+    let again = try Store.open(folder.path, .init(), system)
+    try again.commit(RecordKey(.body, "after"), content(7, 100_000))
+    for (number, key) in keys.enumerated() {
+      #expect(try again.bytes(key) == content(UInt64(number), 100_000))
+    }
+    #expect(try again.verify().isClean)
+  }
+
   @Test(
     "checks record after record of a pack with two system calls each, a small one with one, and keeps no file for good"
   )

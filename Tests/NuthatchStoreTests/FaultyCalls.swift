@@ -23,6 +23,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private let isFull = Atomic(false)
   private let zerosToFail = Atomic(0)
   private let writesToFail = Atomic(0)
+  private let room = Atomic(Int64.max)
 
   /// - Parameter grace: how many calls succeed before; nil for all of them, until `arm` is called.
   init(_ failure: Failure, after grace: Int? = nil, isLasting: Bool = false, fileSystem: UInt32? = nil) {
@@ -54,6 +55,9 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   func fillUp(_ fill: Bool) { isFull.store(fill, ordering: .relaxed) }
   /// How many calls failed.
   var failures: Int { failed.load(ordering: .relaxed) }
+
+  /// The disk has room for so many bytes, each time.
+  func limitRoom(_ bytes: Int64) { room.store(bytes, ordering: .relaxed) }
 
   /// How many mappings were populated.
   var populations: Int { populated.load(ordering: .relaxed) }
@@ -105,6 +109,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   }
   func reserve(_ fd: Int32, _ offset: Int64, _ length: Int64) throws(SystemFault) {
     try attempt()
+    if length > room.load(ordering: .relaxed) { throw SystemFault(ENOSPC) }
     try linux.reserve(fd, offset, length)
   }
   func punch(_ fd: Int32, _ offset: Int64, _ length: Int64) throws(SystemFault) {
@@ -144,6 +149,10 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   func dataBegins(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64? {
     try attempt()
     return try linux.dataBegins(fd, offset)
+  }
+  func dataEnds(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64 {
+    try attempt()
+    return try linux.dataEnds(fd, offset)
   }
   func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> UnsafeMutableRawPointer {
     try attempt()

@@ -199,6 +199,11 @@ uint32_t nhs_kernel_version(void) {
     return major << 16 | minor;
 }
 
+int64_t nhs_data_ends(int fd, int64_t offset) {
+    int64_t result = lseek(fd, offset, SEEK_HOLE);
+    return result < 0 ? -errno : result;
+}
+
 int64_t nhs_data_begins(int fd, int64_t offset) {
     int64_t result = lseek(fd, offset, SEEK_DATA);
     return result < 0 ? -errno : result;

@@ -116,6 +116,8 @@ int nhs_populate(void *base, size_t length);
 uint32_t nhs_kernel_version(void);
 /* Where written bytes begin, from `offset` on; -ENXIO when there are none. */
 int64_t nhs_data_begins(int fd, int64_t offset);
+// Where the next hole begins, or the file ends.
+int64_t nhs_data_ends(int fd, int64_t offset);
 
 /* The kind of file system, the magic number of statfs(2), or a negated error number. */
 int64_t nhs_file_system(int fd);

@@ -1,5 +1,4 @@
 import CSystem
-import Glibc
 import NuthatchCore
 
 /// Notices a list that doesn't fit the limit of the disk: what came first is dropped then for what comes last.
@@ -53,7 +52,7 @@ struct DiskWatch {
   func report(_ tally: Tally, share: Double?) -> Report? {
     guard let start, let now = try? cache.storeStatistics() else { return nil }
     var report = Report(limit: now.diskLimit, used: now.diskBytes, droppedRecords: now.droppedRecords)
-    report.isFull = tally.notKept > 0 && isFileSystemFull
+    report.isFull = cache.statistics.unkept > 0 || tally.errors[ErrorCode.noSpace.word] != nil
     // A pack is a sixteenth of the limit, between 1 and 64 MiB.
     let pack = min(max(now.diskLimit / 16, 1 << 20), 64 << 20)
     let dropped = now.droppedPacks - start.droppedPacks
@@ -80,12 +79,4 @@ struct DiskWatch {
   }
 
   private var keepsSource: Bool { cache.options.keepSource ?? true }
-
-  /// Whether there is no room for another pack.
-  private var isFileSystemFull: Bool {
-    var status = statvfs()
-    guard statvfs(cache.path, &status) == 0 else { return false }
-    let (free, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
-    return !overflow && free < 64 << 20
-  }
 }

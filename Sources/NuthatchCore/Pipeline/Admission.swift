@@ -142,6 +142,7 @@ struct Admission: Sendable {
       try body.withBytes { (bytes) throws(StoreFault) in _ = try shared.store.commit(key, parts: [bytes]) }
       return true
     } catch {
+      shared.counts.note(error)
       return false
     }
   }

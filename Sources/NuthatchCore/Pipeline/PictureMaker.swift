@@ -94,7 +94,11 @@ struct PictureMaker: Sendable {
   func keep(_ pictures: [Recipe: Picture], _ content: Digest) {
     for (recipe, picture) in pictures {
       if keepsThumbs {
-        try? ThumbRecord.write(picture, ThumbRecord.key(content, recipe), keeping: keeping, in: store)
+        do throws(StoreFault) {
+          try ThumbRecord.write(picture, ThumbRecord.key(content, recipe), keeping: keeping, in: store)
+        } catch {
+          counts.note(error)
+        }
       }
       remember(picture, content, recipe)
     }

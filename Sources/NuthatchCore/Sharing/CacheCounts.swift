@@ -1,3 +1,4 @@
+import NuthatchStore
 import Synchronization
 
 /// What has happened at a directory in this process since it was opened, counted by any thread.
@@ -13,6 +14,7 @@ final class CacheCounts: Sendable {
   let stopped = Atomic(0)
   let filed = Atomic(0)
   let bytes = Atomic(0)
+  let unkept = Atomic(0)
 }
 
 /// What has happened at a directory in this process since it was opened; all handles on it count together.
@@ -39,6 +41,8 @@ public struct CacheStatistics: Sendable, Equatable {
   public var filed = 0
   /// Bytes of bodies received.
   public var bytes = 0
+  /// Records that were not kept because the disk was full.
+  public var unkept = 0
 }
 
 extension Cache {
@@ -47,6 +51,9 @@ extension Cache {
 }
 
 extension CacheCounts {
+  /// Notes why something couldn't be kept.
+  func note(_ fault: StoreFault) { if fault.kind == .noSpace { unkept.count() } }
+
   var statistics: CacheStatistics {
     CacheStatistics(
       requests: requests.load(ordering: .relaxed), hits: hits.load(ordering: .relaxed),
@@ -54,7 +61,7 @@ extension CacheCounts {
       revalidated: revalidated.load(ordering: .relaxed), fetched: fetched.load(ordering: .relaxed),
       failed: failed.load(ordering: .relaxed), decodes: decodes.load(ordering: .relaxed),
       stopped: stopped.load(ordering: .relaxed), filed: filed.load(ordering: .relaxed),
-      bytes: bytes.load(ordering: .relaxed))
+      bytes: bytes.load(ordering: .relaxed), unkept: unkept.load(ordering: .relaxed))
   }
 }
 

@@ -112,6 +112,7 @@ extension SharedCache {
         try writeVariant(meta, plan)
       }
     } catch {
+      counts.note(error)
       return false
     }
     guard flight?.isRevoked == true else { return true }
