@@ -127,8 +127,8 @@ final class PrefetchRun {
       Terminal.complain("nuthatch: prefetch: \(error)\n")
     }
     if tally.urls & 255 == 0 { showProgress() }
-    // Records of a million hits would be half a gigabyte of mapped pages.
-    if tally.urls & 0x3fff == 0 { cache.leavePages() }
+    // Records of a million hits, and the index of a million, would be half a gigabyte of mapped pages.
+    if tally.urls & 0x1ff == 0 { cache.leavePages() }
   }
 
   private func isKept(_ record: Record) -> Bool {

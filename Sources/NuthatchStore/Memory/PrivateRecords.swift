@@ -94,8 +94,11 @@ extension SharedStore {
     }
   }
 
-  /// Of packs nothing needs to be in this process's memory until it is read again.
-  func leavePages() { shelf.forEach { $0.leavePages() } }
+  /// Of packs and index nothing needs to be in this process's memory until it is read again.
+  func leavePages() {
+    shelf.forEach { $0.leavePages() }
+    index?.leavePages()
+  }
 
   /// Keeps something in memory. False when it is too large for that.
   func remember(_ entry: MemoryEntry) -> Bool {
@@ -168,4 +171,9 @@ extension Pack {
     guard let base = bytes.baseAddress else { return }
     madvise(UnsafeMutableRawPointer(mutating: base), bytes.count, MADV_DONTNEED)
   }
+}
+
+extension Index {
+  /// The same. What was written stays with the file.
+  fileprivate func leavePages() { madvise(base, length, MADV_DONTNEED) }
 }
