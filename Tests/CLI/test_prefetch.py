@@ -6,8 +6,10 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
@@ -247,24 +249,31 @@ def test_interrupted(
     server.on("/never", script(steps=[gate.step, body("x")]))
     (tmp_path / "list").write_bytes(lines([*pictures, server.url("/never")]))
     command = [COMMAND, "prefetch", "--format=jsonl", "--spill=pressure", "--report=r.html", "list"]
-    with subprocess.Popen(
-        command,
-        env=environment,
-        cwd=str(tmp_path),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=heed_signals,
-    ) as process:
-        assert process.stdout is not None and process.stderr is not None
-        done = [json.loads(process.stdout.readline()) for _ in pictures]
-        assert gate.wait_until_reached()
-        process.send_signal(number)
-        assert process.wait(10) == code
-        assert process.stdout.read() == b""
-        summary = json.loads(process.stderr.read())
-    assert (summary["urls"], summary["fetched"], summary["exit"]) == (len(done), len(done), code)
-    assert summary["interrupted"] == number.name
-    assert names(tmp_path) == ["list", "r.html"]
+    seconds: List[float] = []
+    # Two seconds are promised. A machine may be busy with other things once, or twice.
+    while not seconds or seconds[-1] > 2 and len(seconds) < 3:
+        with subprocess.Popen(
+            command,
+            env=environment,
+            cwd=str(tmp_path),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=heed_signals,
+        ) as process:
+            assert process.stdout is not None and process.stderr is not None
+            done = [json.loads(process.stdout.readline()) for _ in pictures]
+            assert gate.wait_until_reached()
+            begin = time.monotonic()
+            process.send_signal(number)
+            assert process.wait(20) == code
+            seconds.append(time.monotonic() - begin)
+            assert process.stdout.read() == b""
+            summary = json.loads(process.stderr.read())
+        assert (summary["urls"], summary["ok"], summary["exit"]) == (len(done), len(done), code)
+        assert summary["fetched" if len(seconds) == 1 else "hits"] == len(done)
+        assert summary["interrupted"] == number.name
+        assert names(tmp_path) == ["list", "r.html"]
+    assert seconds[-1] <= 2, seconds
     planned = nuthatch("prefetch", "--dry-run", "list").stdout
     assert planned == b"9 URLs: 8 would hit, 0 would be revalidated, 1 would be fetched\n"
 
@@ -341,18 +350,23 @@ def test_noai(server: TestServer, nuthatch: Runner) -> None:
     assert planned.startswith(b"4 URLs: 2 would hit")
 
 
-def test_a_list_that_does_not_fit(server: TestServer, nuthatch: Runner) -> None:
+def test_a_list_that_does_not_fit(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     urls = [server.url(f"/bytes/{400_000 + number}") for number in range(30)]
     for number, url in enumerate(urls):
         path = url[len(server.url("")) :]
         large = png(8, 8, seed=number)
         server.on(path, ok(large + os.urandom(400_000), "image/png"))
     arguments = ["--disk-bytes=4M", "--format=jsonl", "--concurrency=1"]
-    done = nuthatch("prefetch", *arguments, given=lines(urls))
+    (tmp_path / "list").write_bytes(lines(urls))
+    done = nuthatch("prefetch", *arguments, "list")
     _, summary = records(done)
     assert summary["disk"]["fits"] is False
-    assert b"--keep-source no" in done.stderr.splitlines()[0]
     suggested = summary["disk"]["suggested_disk_bytes"]
+    warning = done.stderr.splitlines()[0]
+    assert b"--keep-source no" in warning
+    # What is said while the run goes on reckons with what is still to come.
+    named = re.search(rb"--disk-bytes (\d+)M", warning)
+    assert named and 0.7 * suggested < int(named[1]) << 20 < 1.5 * suggested
     done = nuthatch("prefetch", *arguments, f"--disk-bytes={suggested}", "--cache=other", given=lines(urls))
     assert records(done)[1]["disk"] == {
         **records(done)[1]["disk"],

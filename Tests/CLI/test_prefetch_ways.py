@@ -88,26 +88,30 @@ def test_servers_that_hang(
     server.on("/body", script(headers=[("Content-Length", "999")], steps=[body(half), gate.step, body("x")]))
     hanging = [server.url("/head"), server.url("/body")]
     (tmp_path / "list").write_bytes(lines([*pictures, *hanging]))
-    with subprocess.Popen(
-        [COMMAND, "prefetch", "--format=jsonl", "list"],
-        env=environment,
-        cwd=str(tmp_path),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=heed_signals,
-    ) as process:
-        assert process.stdout is not None and process.stderr is not None
-        for _ in pictures:
-            process.stdout.readline()
-        assert gate.wait_until_reached(2)
-        begin = time.monotonic()
-        process.send_signal(number)
-        assert process.wait(30) == code
-        # Two seconds are promised; the others are this machine's.
-        assert time.monotonic() - begin < 5
-        if number != signal.SIGKILL:
-            said = summary(process.stderr.read())
-            assert (said["urls"], said["fetched"], said["failed"]) == (8, 8, 0)
+    seconds: List[float] = []
+    # Two seconds are promised. A machine may be busy with other things once, or twice.
+    while not seconds or seconds[-1] > 2 and len(seconds) < 3:
+        with subprocess.Popen(
+            [COMMAND, "prefetch", "--format=jsonl", "list"],
+            env=environment,
+            cwd=str(tmp_path),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=heed_signals,
+        ) as process:
+            assert process.stdout is not None and process.stderr is not None
+            for _ in pictures:
+                process.stdout.readline()
+            assert gate.wait_until_reached(2)
+            begin = time.monotonic()
+            process.send_signal(number)
+            assert process.wait(30) == code
+            seconds.append(time.monotonic() - begin)
+            if number != signal.SIGKILL:
+                said = summary(process.stderr.read())
+                assert (said["urls"], said["ok"], said["failed"]) == (8, 8, 0)
+                assert said["fetched" if len(seconds) == 1 else "hits"] == 8
+    assert seconds[-1] <= 2, seconds
     server.off("/head")
     server.off("/body")
     asked = len(server.requests())
@@ -274,3 +278,36 @@ def test_memory_while_nobody_reads(
         assert peak and int(peak.group(1)) < 128 << 10
         assert process.poll() is None
         process.kill()
+
+
+def test_a_small_disk_keeps_what_it_has_room_for(
+    server: TestServer, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    """A pack is 64 MiB where there is room for it. A disk that is full to its last page ends no run."""
+    urls = [server.url(f"/small/{n}.png") for n in range(40)]
+    for n, _ in enumerate(urls):
+        server.on(f"/small/{n}.png", ok(png(120, 60 + n), "image/png"))
+    (tmp_path / "list").write_bytes(lines(urls))
+    (tmp_path / "disk").mkdir()
+    script = f"""
+        mount -t tmpfs -o size=3m tmpfs disk || exit 77
+        '{COMMAND}' prefetch --cache disk/cache --size 64 --format=jsonl list 2>&1 >/dev/null
+        '{COMMAND}' prefetch --cache disk/cache --size 64 --format=jsonl list 2>&1 >/dev/null
+        head -c 3000000 /dev/zero >disk/other 2>/dev/null
+        '{COMMAND}' prefetch --cache disk/cache --size 64,96 --format=jsonl list 2>&1 >/dev/null
+        '{COMMAND}' verify --cache disk/cache"""
+    done = subprocess.run(
+        ["unshare", "-rm", "bash", "-c", script],
+        env=environment,
+        cwd=str(tmp_path),
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    if done.returncode == 77 or done.stderr.startswith(b"unshare"):
+        pytest.skip("no file system can be mounted here")
+    assert b"are whole" in done.stdout, done.stderr
+    first, again, full = [json.loads(line) for line in done.stdout.splitlines() if line[:1] == b"{"]
+    assert (first["fetched"], first["not_kept"], first["exit"]) == (40, 0, 0)
+    assert (again["hits"], again["exit"]) == (40, 0)
+    assert (full["ok"], full["exit"], full["disk"]["full"]) == (40, 1, True)

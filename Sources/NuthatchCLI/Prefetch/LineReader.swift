@@ -28,9 +28,17 @@ final class LineReader {
   private(set) var bytesRead: Int64 = 0
   private(set) var size: Int64?
 
+  /// Of `bytesRead`, those that the lines so far took, as far as that can be known of what was packed.
+  var bytesUsed: Int64 {
+    let left = Double(content.count - place) / Double(max(1, content.count))
+    return bytesRead - Int64(left * Double(lastRead))
+  }
+
   private let descriptor: Int32
   private var content: [UInt8] = []
   private var place = 0
+  /// How many bytes the last read brought.
+  private var lastRead = 0
   private var isAtEnd = false
   private var unpacker: OpaquePointer?
   private var hasBegun = false
@@ -120,6 +128,7 @@ final class LineReader {
       return true
     }
     bytesRead += Int64(count)
+    lastRead = count
     try take(chunk[..<count])
     return true
   }

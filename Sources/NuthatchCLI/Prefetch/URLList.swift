@@ -53,7 +53,7 @@ final class URLList {
   /// How much of all files has been read, from 0 to 1; nil when nobody knows.
   var share: Double? {
     guard let totalBytes, totalBytes > 0 else { return nil }
-    return min(1, Double(bytesBefore + (reader?.bytesRead ?? 0)) / Double(totalBytes))
+    return min(1, Double(bytesBefore + (reader?.bytesUsed ?? 0)) / Double(totalBytes))
   }
 
   func next(within milliseconds: Int32) throws(ListFault) -> Step {
