@@ -251,7 +251,7 @@ def test_interrupted(
     command = [COMMAND, "prefetch", "--format=jsonl", "--spill=pressure", "--report=r.html", "list"]
     seconds: List[float] = []
     # Two seconds are promised. A machine may be busy with other things once, or twice.
-    while not seconds or seconds[-1] > 2 and len(seconds) < 3:
+    while not seconds or (seconds[-1] > 2 and len(seconds) < 3):
         with subprocess.Popen(
             command,
             env=environment,

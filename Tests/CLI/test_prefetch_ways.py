@@ -90,7 +90,7 @@ def test_servers_that_hang(
     (tmp_path / "list").write_bytes(lines([*pictures, *hanging]))
     seconds: List[float] = []
     # Two seconds are promised. A machine may be busy with other things once, or twice.
-    while not seconds or seconds[-1] > 2 and len(seconds) < 3:
+    while not seconds or (seconds[-1] > 2 and len(seconds) < 3):
         with subprocess.Popen(
             [COMMAND, "prefetch", "--format=jsonl", "list"],
             env=environment,
