@@ -222,7 +222,8 @@ def main() -> None:
             thread.join(max(0.05, until - time.monotonic()))
             close_all()
     close_all()
-    print(Fuzzer.calls)
+    # On a line of its own: answers are saved to descriptors, too.
+    print(f"\n{Fuzzer.calls}")
 
 
 if __name__ == "__main__":
