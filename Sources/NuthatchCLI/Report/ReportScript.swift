@@ -24,6 +24,7 @@ enum ReportScript {
       offline: 'It is not in the cache: run without --policy offline.',
       circuit_open: 'The host failed too often in a row: try again later.',
       cancelled: 'The run ended before: run it again.', closed: 'The run ended before: run it again.',
+      wrong_format: 'See what the URL is: it is something else than was expected.',
       forked: 'A defect: please report it.', invalid: 'A defect: please report it.', internal: 'A defect: please report it.',
       frozen: 'It waits for the network: run it again when there is one.',
       secret_needs_provider: 'Give the credentials with --user or --header.',

@@ -118,6 +118,7 @@ extension Request {
   var asksForOnePicture: Bool {
     boxes.count == 1 && method == "GET" && headers.isEmpty && body.isEmpty && user == nil && key == nil
       && !ignoreQuery && partition == nil && policy == nil && `guard` == nil && maxBytes == nil
-      && !allowTruncated && asks.isEmpty && site == nil
+      && !allowTruncated && asks.isEmpty && site == nil && netrc == nil && certificate == nil && signIn == nil
+      && upload == nil && saveTo.isEmpty
   }
 }

@@ -87,6 +87,25 @@ def test_netrc(
     assert caught.value.code == "io"
 
 
+def test_pictures_that_were_shown_are_whose_they_are(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    kept = [("Cache-Control", "max-age=60")]
+    server.on(
+        "/a.png", ok(png(40, 40), "image/png", headers=kept), ok(png(80, 80), "image/png", headers=kept)
+    )
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login ann password pw\n")
+    for _ in range(3):
+        assert cache.thumbnail(server.url("/a.png"), 16).original_size == (40, 40)
+    for _ in range(3):
+        image = cache.thumbnail(server.url("/a.png"), 16, netrc=tmp_path / "netrc")
+        assert image.original_size == (80, 80)
+    assert cache.thumbnail(server.url("/a.png"), 16).original_size == (40, 40)
+    cache.thumbnail(server.url("/a.png"), 16, cert="/none")
+    cache.thumbnail(server.url("/a.png"), 16, sign_in="negotiate")
+    assert server.count("/a.png") == 4
+
+
 def steps(response: nuthatch.Response) -> Dict[str, str]:
     return {"Authorization": f"Nut {int(response.headers['WWW-Authenticate'][4:]) + 1}"}
 
