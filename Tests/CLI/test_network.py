@@ -47,10 +47,20 @@ def test_a_slow_name_does_not_hold_up_an_interrupt(slow_names: Dict[str, str]) -
         assert process.wait(30) == 130
 
 
-def test_slow_names_leave_the_places_to_others(slow_names: Dict[str, str], server: TestServer, tmp_path: Path) -> None:
+def test_slow_names_leave_the_places_to_others(
+    slow_names: Dict[str, str], server: TestServer, tmp_path: Path
+) -> None:
     server.on("/a", ok("here"))
     urls = [f"http://host{number}.slow/" for number in range(6)] + [server.url("/a")]
-    command = [COMMAND, "prefetch", "--cache", str(tmp_path / "cache"), "--concurrency=2", "--format=jsonl", "-"]
+    command = [
+        COMMAND,
+        "prefetch",
+        "--cache",
+        str(tmp_path / "cache"),
+        "--concurrency=2",
+        "--format=jsonl",
+        "-",
+    ]
     with subprocess.Popen(command, env=slow_names, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write("".join(url + "\n" for url in urls).encode())
