@@ -21,6 +21,7 @@ final class PrefetchRun {
   private var failedOut: DraftFile?
   private var report: ReportPage?
   private var json = JSONText()
+  private let mapped = MappedMemory()
   private let begin = nhs_monotonic_ns()
   /// Why the run ends before its end.
   private var failure: ExitCode?
@@ -127,8 +128,7 @@ final class PrefetchRun {
       Terminal.complain("nuthatch: prefetch: \(error)\n")
     }
     if tally.urls & 255 == 0 { showProgress() }
-    // Records of a million hits, and the index of a million, would be half a gigabyte of mapped pages.
-    if tally.urls & 0x1ff == 0 { cache.leavePages() }
+    if tally.urls & 0x1ff == 0, mapped.bytes ?? .max > MappedMemory.enough { cache.leavePages() }
   }
 
   private func isKept(_ record: Record) -> Bool {
