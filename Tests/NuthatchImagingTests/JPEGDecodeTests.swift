@@ -47,8 +47,7 @@ import Testing
     #expect(distance(rgb, Fixture.rgb(61, 43)) < 3)
   }
 
-  /// Whole, blocks are read by our own tables; in pieces by libjpeg's.
-  @Test(arguments: [1, 20, 75, 93, 100] as [Int32]) func blocksAreReadAsLibjpegReadsThem(_ quality: Int32) {
+  @Test(arguments: [1, 20, 75, 93, 100] as [Int32]) func piecesGiveWhatTheWholeGives(_ quality: Int32) {
     let boxes = [[], [ThumbnailBox(90)], [ThumbnailBox(30)]]
     var random = Random(seed: UInt64(quality))
     for (number, sampling) in ([(1, 1), (2, 1), (2, 2)] as [(Int32, Int32)]).enumerated() {
@@ -56,7 +55,6 @@ import Testing
       let samples = zip(noise, Fixture.rgb(187, 141)).map { UInt8((Int($0) + 2 * Int($1)) / 3) }
       let jpeg = Fixture.jpeg(187, 141, sampling: sampling, quality: quality, samples: samples)
       for boxes in boxes { Self.expectSame(jpeg, boxes, 512) }
-      guard jpeg.count > 2048 else { continue }
       for _ in 0..<12 {
         var damaged = jpeg
         for _ in 0..<1 + random.below(3) {

@@ -100,7 +100,6 @@ int nhs_jpeg_start(nhs_jpeg *j, int denominator, int may_stop, int32_t *width, i
     if (!j->codec.progressive_mode) {
         j->decode_mcu = j->codec.entropy->decode_mcu;
         j->codec.entropy->decode_mcu = on_decode_mcu;
-        nhs_jpeg_read_fast(j);
     }
     *width = (int32_t)j->codec.output_width;
     *height = (int32_t)j->codec.output_height;

@@ -180,7 +180,6 @@ void nhs_jpeg_free(nhs_jpeg *j) {
     free(j->own);
     free(j->kept);
     nhs_jpeg_free_means(j);
-    nhs_jpeg_free_huffman(j);
     free(j);
 }
 

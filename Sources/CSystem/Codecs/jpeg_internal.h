@@ -13,7 +13,6 @@
 enum stage { STAGE_HEADER, STAGE_READY, STAGE_SCANS, STAGE_ROWS, STAGE_FAILED };
 
 typedef struct nhs_jpeg_means nhs_jpeg_means;
-typedef struct nhs_jpeg_huffman nhs_jpeg_huffman;
 
 enum { MAX_FOLLOWERS = 3 }; // four scales are all there are
 
@@ -44,7 +43,6 @@ struct nhs_jpeg {
     size_t taken;       // a follower's: groups of those that it has read
     int arrays_lent;    // a follower's: its leader's arrays that it has been given; or of `means`
 
-    nhs_jpeg_huffman *huffman; // while our own way of reading blocks is good enough
     nhs_jpeg_means *means; // one a component, where nothing else is kept of blocks
     bool passes_over;      // the scan at hand has details only, of which nothing is kept
 
@@ -71,10 +69,6 @@ int nhs_jpeg_start_codec(nhs_jpeg *j, int denominator, int may_stop);
 void nhs_jpeg_make_room(nhs_jpeg *leader);
 // Keeps a group for the followers.
 void nhs_jpeg_keep(nhs_jpeg *leader, JBLOCKROW *blocks);
-// Reads blocks by a way of our own, as long as they are sound, where that is possible. To be called with the first
-// scan begun, and `decode_mcu` libjpeg's.
-void nhs_jpeg_read_fast(nhs_jpeg *j);
-void nhs_jpeg_free_huffman(nhs_jpeg *j);
 // Has libjpeg keep nothing but the means of blocks: of a progressive picture, with one pixel a block, before it starts.
 int nhs_jpeg_keep_means(nhs_jpeg *j);
 // Leaves the scan that has just begun unread when it has nothing but details, and means are all that is kept.

@@ -28,7 +28,6 @@ enum ReportScript {
       forked: 'A defect: please report it.', invalid: 'A defect: please report it.', internal: 'A defect: please report it.',
       frozen: 'It waits for the network: run it again when there is one.',
       secret_needs_provider: 'Give the credentials with --user or --header.',
-      wrong_format: 'A defect: please report it.',
       conflict: 'The cache is open elsewhere with other options: leave them out here.',
       no_space: 'Make room on the disk, or use another with --cache.',
       io: 'See whether the cache directory can be read and written.', out_of_memory: 'Lower --concurrency.'};
