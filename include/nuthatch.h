@@ -302,7 +302,11 @@ typedef enum nh_event_kind {
     /** A request in the outbox has ended: frozen says which, and how. Of no ticket; only after nh_outbox_attach. */
     NH_EVENT_OUTCOME = 10,
     /** A site can be reached now, or can't any more: is_reachable; the message is its URL. Of no ticket; only after nh_site_watch. */
-    NH_EVENT_REACHABILITY = 11
+    NH_EVENT_REACHABILITY = 11,
+    /** A request is under way, where there was none. Of no ticket; only after nh_activity_watch. */
+    NH_EVENT_BUSY = 12,
+    /** None is under way any more. Of no ticket; only after nh_activity_watch. Of turns that nobody took the last two are kept. */
+    NH_EVENT_IDLE = 13
 } nh_event_kind;
 
 /** What the program may be asked while its request is under way. The numbers are bits, for nh_request_set_asks. */
@@ -973,6 +977,16 @@ int32_t nh_stats_json(nh_cache *cache, char *buffer, size_t capacity);
  * @return Their number; on failure -NH_INVALID, a negative number.
  */
 int32_t nh_activity(nh_cache *cache);
+
+/**
+ * Has every turn of that from or to 0 come as NH_EVENT_BUSY or NH_EVENT_IDLE, from now on until the handle is closed. One
+ * listener a handle, the last.
+ *
+ * @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
+ * @param user      What the events carry.
+ * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_activity_watch(nh_cache *cache, nh_callback callback, void *user);
 
 /**
  * Waits until no request of the handle is under way. Their events can be taken then, if they weren't.

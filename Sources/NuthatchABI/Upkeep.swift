@@ -100,6 +100,25 @@ public func nhActivity(_ cache: nh_cache_ref?) -> Int32 {
   counting { () throws(NuthatchError) in try find(cache, .cache, as: CacheView.self).cache.activity }
 }
 
+/// Has every turn of that from or to 0 come as NH_EVENT_BUSY or NH_EVENT_IDLE, from now on until the handle is closed. One
+/// listener a handle, the last.
+///
+/// @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
+/// @param user      What the events carry.
+/// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+@_cdecl("nh_activity_watch")
+public func nhActivityWatch(
+  _ cache: nh_cache_ref?, _ callback: nh_callback?, _ user: UnsafeMutableRawPointer?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let opened = try find(cache, .cache, as: CacheView.self)
+    try opened.cache.checkUsable()
+    opened.listeners.watchActivity(Listening(callback, user))
+    opened.listen()
+    opened.cache.watchActivity()
+  }
+}
+
 /// Waits until no request of the handle is under way. Their events can be taken then, if they weren't.
 ///
 /// @param timeout_ms  The longest wait in milliseconds; 0 looks without waiting; negative waits for ever.

@@ -127,9 +127,13 @@ public final class Cache: Sendable {
   /// How many requests are under way.
   public var activity: Int { isForked ? 0 : open.count }
 
-  /// Calls `watcher` when `activity` has turned from or to 0: on a thread of the library's, so that it must return at once;
-  /// and for a turn back at once perhaps only after that, so that it must look.
-  package func whenActivityTurns(_ watcher: @escaping @Sendable () -> Void) { open.watch(watcher) }
+  /// Has every turn of `activity` from or to 0 come as a notice (`nextNotice`), from now on.
+  public func watchActivity() {
+    guard notices.watchActivity() else { return }
+    let (notices, open) = (notices, open)
+    open.watch { notices.noteActivity(open) }
+    notices.noteActivity(open)
+  }
 
   /// Cancels the requests that are under way, or those of them with a tag.
   public func cancelAll(tag: String? = nil) {
@@ -225,7 +229,7 @@ public final class Cache: Sendable {
   }
 
   /// - Throws: `closed`; `forked`.
-  func checkUsable() throws(NuthatchError) {
+  package func checkUsable() throws(NuthatchError) {
     if isForked { throw .forked }
     if open.isClosed { throw .closed }
   }

@@ -48,6 +48,7 @@ OPTIONAL = {
     "nh_request_set_netrc": {1},
     "nh_response_text": {2},
     "nh_response_json": {2},
+    "nh_activity_watch": {2},
 }
 
 

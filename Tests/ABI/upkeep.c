@@ -2,6 +2,7 @@
 #include "checks.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 static const char *base;
 static nh_cache *cache;
@@ -107,6 +108,46 @@ static void logging(void) {
     CHECK("no such level", nh_log_set((nh_log_level)9, note, NULL) == NH_INVALID);
 }
 
+static int32_t turns[8], turned;
+
+/* Takes what there is; a notice may come a little later than what it tells of. */
+static void take_turns(int32_t until, void *user) {
+    for (int tries = 0; turned < until && tries < 3000; tries++) {
+        nh_event event;
+        while (nh_poll(cache, &event, 1, sizeof event) == 1) {
+            if (event.kind == NH_EVENT_BUSY || event.kind == NH_EVENT_IDLE) {
+                CHECK("a turn", !event.ticket && !event.is_final && event.user == user);
+                if (turned < 8) turns[turned++] = (int32_t)event.kind;
+            }
+            nh_event_clear(&event);
+        }
+        usleep(10000);
+    }
+}
+
+static void count_turn(nh_event *event, void *user) { *(int32_t *)user += event->kind == NH_EVENT_IDLE ? 1 : 100; }
+
+static void activity(void) {
+    nh_request *request = NULL;
+    nh_ticket *ticket = NULL;
+    int32_t called = 0;
+    CHECK("watch", nh_activity_watch(cache, NULL, &called) == NH_OK && nh_activity(cache) == 0);
+    nh_request_new(url_of(base, "/headers?activity=1"), &request);
+    for (int round = 1; round <= 2; round++) {
+        CHECK("submit", nh_submit(cache, request, &ticket) == NH_OK);
+        nh_ticket_release(ticket);
+        take_turns(2 * round, &called);
+    }
+    CHECK("turns", turned == 4 && turns[0] == NH_EVENT_BUSY && turns[1] == NH_EVENT_IDLE &&
+                       turns[2] == NH_EVENT_BUSY && turns[3] == NH_EVENT_IDLE);
+    /* The last listener is the one. */
+    CHECK("callback", nh_activity_watch(cache, count_turn, &called) == NH_OK && nh_submit(cache, request, NULL) == NH_OK);
+    for (int tries = 0; called < 101 && tries < 3000; tries++) nh_dispatch(cache, 10);
+    CHECK("called", called == 101);
+    nh_request_release(request);
+    CHECK("no cache", nh_activity_watch(NULL, NULL, NULL) == NH_INVALID);
+}
+
 int main(int count, char **arguments) {
     if (count < 2) return 2;
     base = arguments[1];
@@ -114,6 +155,7 @@ int main(int count, char **arguments) {
     forgetting();
     statistics();
     logging();
+    activity();
     nh_close(cache);
     return failures != 0;
 }

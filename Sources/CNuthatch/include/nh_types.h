@@ -113,7 +113,11 @@ typedef enum nh_event_kind {
     /** A request in the outbox has ended: frozen says which, and how. Of no ticket; only after nh_outbox_attach. */
     NH_EVENT_OUTCOME = 10,
     /** A site can be reached now, or can't any more: is_reachable; the message is its URL. Of no ticket; only after nh_site_watch. */
-    NH_EVENT_REACHABILITY = 11
+    NH_EVENT_REACHABILITY = 11,
+    /** A request is under way, where there was none. Of no ticket; only after nh_activity_watch. */
+    NH_EVENT_BUSY = 12,
+    /** None is under way any more. Of no ticket; only after nh_activity_watch. Of turns that nobody took the last two are kept. */
+    NH_EVENT_IDLE = 13
 } nh_event_kind;
 
 /** What the program may be asked while its request is under way. The numbers are bits, for nh_request_set_asks. */

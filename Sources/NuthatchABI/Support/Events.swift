@@ -36,6 +36,8 @@ private func cEvent(_ notification: Notification) -> nh_event {
     told.kind = NH_EVENT_REACHABILITY
     told.is_reachable = isReachable ? 1 : 0
     told.message = strdup(site)
+  case .activity(let isBusy):
+    told.kind = isBusy ? NH_EVENT_BUSY : NH_EVENT_IDLE
   }
   return told
 }

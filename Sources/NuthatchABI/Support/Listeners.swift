@@ -36,6 +36,7 @@ final class Listeners: Sendable {
     /// The one for nil gets what nobody else does.
     var providers: [String?: Listening] = [:]
     var sites: [String: Listening] = [:]
+    var activity: Listening?
     var isListening = false
   }
 
@@ -50,6 +51,8 @@ final class Listeners: Sendable {
   }
 
   func watch(_ site: String, _ listening: Listening) { book.withLock { $0.sites[site] = listening } }
+
+  func watchActivity(_ listening: Listening) { book.withLock { $0.activity = listening } }
 
   /// True for the first who asks.
   func beginsToListen() -> Bool {
@@ -66,6 +69,7 @@ final class Listeners: Sendable {
       case .ended(let item): item.handler.flatMap { book.handlers[$0] }
       case .secretWanted(let provider): book.providers[provider] ?? book.providers[nil]
       case .reachability(let site, _): book.sites[site]
+      case .activity: book.activity
       }
     }
     return found.map { Notification(news: news, listening: $0) }

@@ -217,8 +217,8 @@ extension Cache {
     notices.listen { desk.lane.submit { notices.handOver(desk.store, deliver) } }
   }
 
-  /// Waits for the next notice: an outcome for an attached handler, a secret that is wanted, a site's reachability. nil when none
-  /// came in time.
+  /// Waits for the next notice: an outcome for an attached handler, a secret that is wanted, a site's reachability, a turn of
+  /// the activity. nil when none came in time.
   ///
   /// - Parameter milliseconds: nil waits for ever.
   /// - Throws: `closed`, also when the cache is closed meanwhile; `forked`.

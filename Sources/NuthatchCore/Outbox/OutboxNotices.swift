@@ -9,6 +9,8 @@ public enum Notice: Sendable {
   case secretWanted(provider: String)
   /// A site can be reached now, or can't any more.
   case reachability(site: String, isReachable: Bool)
+  /// Requests are under way now, or none any more (`Cache.activity`).
+  case activity(isBusy: Bool)
 }
 
 /// A notice for those who take them one by one from a queue of their own: without the answer's body, which is read when somebody
@@ -17,6 +19,7 @@ package enum OutboxNews: Sendable {
   case ended(Outbox.Item)
   case secretWanted(provider: String)
   case reachability(site: String, isReachable: Bool)
+  case activity(isBusy: Bool)
 }
 
 /// The notices of a handle, until its program takes them.
@@ -25,6 +28,9 @@ final class OutboxNotices: Sendable {
     case outcome(UInt64)
     case secretWanted(String)
     case reachability(String, Bool)
+    case activity(Bool)
+
+    var isActivity: Bool { if case .activity = self { true } else { false } }
   }
 
   private struct Line {
@@ -33,6 +39,8 @@ final class OutboxNotices: Sendable {
     var delivered: Set<UInt64> = []
     var asked: Set<String> = []
     var sites: [(origin: Origin, url: String)] = []
+    /// What was told of the activity last; nil when nobody wants to know.
+    var isBusy: Bool?
     var isClosed = false
     /// Called after each that comes.
     var listener: (@Sendable () -> Void)?
@@ -67,6 +75,7 @@ final class OutboxNotices: Sendable {
       case .secretWanted(let provider): deliver(.secretWanted(provider: provider))
       case .reachability(let site, let isReachable):
         deliver(.reachability(site: site, isReachable: isReachable))
+      case .activity(let isBusy): deliver(.activity(isBusy: isBusy))
       case .outcome(let id):
         // One that can't be read now, or was collected, is found by who asks for it.
         guard let item = try? store.item(id) else { continue }
@@ -109,6 +118,28 @@ final class OutboxNotices: Sendable {
     if isNews { ring() }
   }
 
+  /// True for the first who wants to know of the activity.
+  func watchActivity() -> Bool {
+    line.withLock { line in
+      defer { line.isBusy = line.isBusy ?? false }
+      return line.isBusy == nil
+    }
+  }
+
+  /// Looks whether the activity has turned. Of turns that nobody takes the last two are kept.
+  func noteActivity(_ open: OpenTickets) {
+    let isNews = line.withLock { line in
+      // Under the lock: two turns may be told of in any order, but the second look sees both.
+      let isBusy = open.count > 0
+      guard line.isBusy == !isBusy else { return false }
+      line.isBusy = isBusy
+      if line.entries.count(where: \.isActivity) > 1 { line.entries.removeAll(where: \.isActivity) }
+      line.entries.append(.activity(isBusy))
+      return true
+    }
+    if isNews { ring() }
+  }
+
   func close() {
     line.withLock { line in
       line.isClosed = true
@@ -129,6 +160,7 @@ final class OutboxNotices: Sendable {
       case .secretWanted(let provider): return .secretWanted(provider: provider)
       case .reachability(let site, let isReachable):
         return .reachability(site: site, isReachable: isReachable)
+      case .activity(let isBusy): return .activity(isBusy: isBusy)
       case .outcome(let id):
         // Collected meanwhile, it is no news.
         guard let (request, settlement) = try store.settlement(id) else { continue }

@@ -132,6 +132,8 @@ EVENT_QUESTION = 8
 EVENT_DATA = 9
 EVENT_OUTCOME = 10
 EVENT_REACHABILITY = 11
+EVENT_BUSY = 12
+EVENT_IDLE = 13
 
 # nh_question
 ASK_NOTHING = 0
@@ -557,6 +559,14 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "nh_activity": (
         ctypes.c_int32,
         [
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_activity_watch": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
             ctypes.c_void_p,
         ],
     ),
@@ -1504,6 +1514,14 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         "int32_t",
         [
             "nh_cache *",
+        ],
+    ),
+    "nh_activity_watch": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "nh_callback",
+            "void *",
         ],
     ),
     "nh_wait_idle": (
