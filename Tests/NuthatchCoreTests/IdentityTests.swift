@@ -167,6 +167,25 @@ import Testing
     #expect(bench.server.requests("/c").map { $0.headers["Authorization"] } == [nil])
   }
 
+  @Test("counts for pictures that were shown before, too")
+  func pictures() throws {
+    bench.server.on("/a.png") { request in
+      let side = request.headers["Authorization"] == nil ? 40 : 80
+      return Script.ok(Pictures.png(width: side, height: side), type: "image/png")
+        .with("Cache-Control", "max-age=60")
+    }
+    let path = try write("machine 127.0.0.1 login ann password pw\n")
+    for _ in 0..<3 { #expect(try bench.thumbnail("/a.png", 16).originalWidth == 40) }
+    for _ in 0..<3 {
+      #expect(try bench.thumbnail("/a.png", 16) { $0.netrc = .file(path) }.originalWidth == 80)
+    }
+    // Whom a certificate names is somebody else, and so is whom the system knows.
+    _ = try bench.thumbnail("/a.png", 16) { $0.certificate = ClientCertificate("/none") }
+    _ = try bench.thumbnail("/a.png", 16) { $0.signIn = .negotiate }
+    #expect(bench.server.count("/a.png") == 4)
+    #expect(try bench.cache.peek(bench.server.url("/a.png"), size: 16)?.originalWidth == 40)
+  }
+
   @Test("by what a challenge is answered with, in several steps, and in the place of what was refused")
   func challenge() throws {
     bench.server.on("/a") { request in
