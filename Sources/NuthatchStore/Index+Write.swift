@@ -276,6 +276,14 @@ extension Index {
     let next = nextSequence
     if next < wanted { _ = nhs_add64(base + IndexLayout.nextSequence, wanted - next) }
   }
+  /// Gives later sequences than an index that was in use before. One that was deleted is made anew from the packs, and knows
+  /// nothing of records that are in memory only: a later one must not seem to be an earlier one. May be called by anybody.
+  func goOn(after old: Index) {
+    // Some more, for those who take one from the old index at this moment; damage isn't taken over.
+    let wanted = old.nextSequence &+ 1024
+    guard old.nextSequence > nextSequence, wanted &- nextSequence < 1 << 40, canWriteHead else { return }
+    raise(nextSequence: wanted)
+  }
   func set(nextSequence: UInt64) { nhs_store64(base + IndexLayout.nextSequence, nextSequence) }
   func set(nextPack: UInt64) { nhs_store64(base + IndexLayout.nextPack, nextPack) }
   var nextSequence: UInt64 { nhs_load64(base + IndexLayout.nextSequence) }

@@ -50,7 +50,7 @@ extension SharedStore {
   }
 
   @inline(never)
-  private func lookupSlowly(_ key: RecordKey) -> Lease? {
+  func lookupSlowly(_ key: RecordKey) -> Lease? {
     let sight = look(key.hash)
     if let found = sight.found {
       if let lease = lease(sight, found, key) { return lease }

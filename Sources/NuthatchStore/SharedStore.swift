@@ -90,6 +90,7 @@ final class SharedStore: @unchecked Sendable {
   private func keep(_ index: Index) {
     let old = keptIndex
     keptIndex = index
+    if let old { index.goOn(after: old) }
     currentIndex.store(UInt(bitPattern: Unmanaged.passUnretained(index).toOpaque()), ordering: .releasing)
     shelf.awaitReaders()
     withExtendedLifetime(old) {}

@@ -108,7 +108,14 @@ public final class Store: Sendable {
   /// The record of a key, in place, or nil. A hit makes it less likely that the record is dropped.
   public func lookup(_ key: RecordKey) throws(StoreFault) -> Lease? {
     try check()
-    return unretained._withUnsafeGuaranteedRef { $0.record(of: key) }
+    if !spillsLate,
+      let lease = key.bytes.withUnsafeBytes({ bytes in
+        unretained._withUnsafeGuaranteedRef { $0.known(key.kind, key.hash, bytes) }
+      })
+    {
+      return lease
+    }
+    return unretained._withUnsafeGuaranteedRef { $0.recordSlowly(of: key) }
   }
 
   /// The same for a key that lies somewhere, whose hash was computed before. `hash` must be the key's.
@@ -121,7 +128,7 @@ public final class Store: Sendable {
     {
       return lease
     }
-    return try lookup(RecordKey(kind, Array(key), hash))
+    return unretained._withUnsafeGuaranteedRef { $0.recordSlowly(of: RecordKey(kind, Array(key), hash)) }
   }
 
   /// Keeps a record, in place of the one with its key. It is there for every process when this returns, and survives

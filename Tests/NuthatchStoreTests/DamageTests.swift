@@ -167,6 +167,39 @@ import Testing
     #expect(try survivors("back") == Self.count)
   }
 
+  @Test("follows no symbolic link, whatever has one's name, and writes through none")
+  func links() throws {
+    let outside = try Folder()
+    let victim = outside.path + "/victim"
+    let whole = content(1, 100_000)
+    for name in [
+      "limits", "limits.new", "index", "index.new", "lock", "packs/00000001.pack", "packs/00000001.tmp",
+      "packs/00000002.pack", "packs/00000002.tmp", "packs",
+    ] {
+      for isFilled in [false, true] {
+        let folder = try Folder()
+        if isFilled { try Store.open(folder.path, .init(diskBytes: 16 << 20)).close() }
+        _ = FileManager.default.createFile(atPath: victim, contents: Data(whole))
+        mkdir(outside.path + "/folder", 0o700)
+        mkdir(folder.path + "/packs", 0o700)
+        try? folder.remove(name)
+        symlink(name == "packs" ? outside.path + "/folder" : victim, folder.path + "/" + name)
+        // A link in the place of the lock or of the folder is an error; elsewhere the store goes on without.
+        let store = try? Store.open(folder.path, .init(diskBytes: 8 << 20))
+        #expect((store == nil) == ["lock", "packs"].contains(name), "\(name)")
+        for number in 0..<20 {
+          _ = try? store?.commit(RecordKey(.meta, "\(number)"), content(2, number == 9 ? 1 << 20 : 5000))
+        }
+        if let store { #expect(try store.bytes(RecordKey(.meta, "0")) == content(2, 5000), "\(name)") }
+        _ = try? store?.verify()
+        try? store?.clear()
+        store?.close()
+        #expect(try outside.read("victim") == whole, "\(name)")
+        #expect(outside.files("folder").isEmpty, "\(name)")
+      }
+    }
+  }
+
   @Test("is never one that others can write to, and no symbolic link is followed in it")
   func permissions() throws {
     try fill()

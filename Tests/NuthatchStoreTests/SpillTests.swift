@@ -160,6 +160,25 @@ import Testing
     }
   }
 
+  @Test("that are later have higher sequences, also when the index was deleted in between")
+  func sequencesGoOn() throws {
+    let folder = try Folder()
+    let store = try Store.open(folder.path, .init(memoryBytes: 1 << 20, spill: .pressure))
+    for number in 0..<200 { try store.commit(RecordKey(.meta, "\(number)"), [1]) }
+    let key = RecordKey(.meta, "key")
+    let first = try store.commit(key, [1])
+    try folder.remove("index")
+    let other = try SharedStore(try StoreDirectory(folder.path, trusts: false, LinuxCalls()), Store.Options())
+    // Now the new index is this one's, too.
+    _ = try store.remove(RecordKey(.meta, "nothing"))
+    #expect(store.shared.index?.identity == other.index?.identity)
+    let second = try store.commit(key, [2])
+    #expect(second.sequence > first.sequence)
+    try store.flush()
+    #expect(other.lookup(key)?.copied() == [2])
+    other.finish()
+  }
+
   @Test("don't come back as later ones after an index was made anew that knew nothing of them")
   func identityWithoutIndex() throws {
     let store = try open()

@@ -110,10 +110,11 @@ extension SharedStore {
 
 /// What the callers of a store that spills under pressure see: memory first, then the packs.
 extension SharedStore {
-  @inline(__always)
-  func record(of key: RecordKey) -> Lease? {
-    if spill == .pressure, let lease = memory.find(.record, key) { return lease }
-    return lookup(key) ?? pins.find(key)
+  /// What isn't found without more ado.
+  @inline(never)
+  func recordSlowly(of key: RecordKey) -> Lease? {
+    guard spill == .pressure else { return lookupSlowly(key) ?? pins.find(key) }
+    return memory.find(.record, key) ?? lookup(key) ?? pins.find(key)
   }
 
   func keep(
