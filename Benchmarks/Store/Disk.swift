@@ -48,6 +48,33 @@ func lookUp(_ store: Store, _ keys: Keys, _ ordinal: Int, _ count: Int, reads: B
   return time
 }
 
+/// The same by keys that own their bytes, in which case a key's making can be counted.
+private func lookUpByKey(_ store: Store, _ keys: Keys, _ count: Int, makes: Bool) -> Double {
+  guard let draws = drawn[keys.count]?[0] else { return 0 }
+  var (sum, time, begin) = (0, 0.0, 0)
+  while begin < count {
+    let end = min(begin + 64, count)
+    let bytes = (begin..<end).map { Array(keys[Int(draws[$0])]) }
+    let made = makes ? [] : bytes.map { RecordKey(.body, $0) }
+    let start = now()
+    do {
+      if makes {
+        for some in bytes {
+          sum += try store.lookup(RecordKey(.body, some.withUnsafeBytes { Array($0) }))?.count ?? 0
+        }
+      } else {
+        for key in made { sum += try store.lookup(key)?.count ?? 0 }
+      }
+    } catch {
+      print("failed: \(error)")
+    }
+    time += now() - start
+    begin = end
+  }
+  if sum == 0 || sum % count != 0 { print("records are missing") }
+  return time
+}
+
 func total(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
   var sums = SIMD8<UInt64>()
   for offset in stride(from: 0, to: bytes.count & ~63, by: 64) {
@@ -77,6 +104,15 @@ func hits(_ parent: String, _ set: Records) throws {
     leases.append(lookUp(store, keys, 0, operations, reads: false) / Double(operations))
   }
   say("lease, 1 thread", Times(Array(leases.dropFirst())).text(set.size == 1 ? 250 : nil))
+  draw(set.count)
+  for (name, makes) in [("keys made before", false), ("key and hash made, too", true)] {
+    let times = (0..<6).map { _ in
+      lookUpByKey(store, keys, operations / 2, makes: makes) / Double(operations / 2)
+    }
+    say(
+      "  by `RecordKey`, as the core looks up, \(name)",
+      Times(Array(times.dropFirst())).text(set.size == 1 && !makes ? 250 : nil))
+  }
   say("  with drawing and copying the keys, as all that follows", one.text())
   for threads in [2, 4] {
     let times = measure(count: operations) { _ in
