@@ -65,18 +65,27 @@ final class PackWriter {
     }
   }
 
-  /// Takes over a pack that nobody writes to; nil when somebody does, or when it can't be used.
+  /// Takes over a pack that nobody writes to; nil when somebody does, when it can't be used, or has just been dropped.
+  ///
+  /// - Parameter end: where its records end; called when nobody else can take it over or drop it any more.
   static func adopt(
-    _ directory: StoreDirectory, _ entry: PackEntry, _ pack: Pack, end: Int
+    _ directory: StoreDirectory, _ entry: PackEntry, _ pack: Pack, end: () -> Int?
   ) throws(SystemFault) -> PackWriter? {
     let system = directory.system
-    let (fd, status) = try directory.openFile(directory.packs, PackName.of(entry.number), O_RDWR)
+    let (fd, status): (Int32, FileStatus)
+    do throws(SystemFault) {
+      (fd, status) = try directory.openFile(directory.packs, PackName.of(entry.number), O_RDWR)
+    } catch {
+      guard error.number == ENOENT else { throw error }
+      return nil
+    }
     var isRegistered = false
     do throws(SystemFault) {
       guard nhs_close_in_child(fd) == 0 else { throw SystemFault(EMFILE) }
       isRegistered = true
       if pack.header.capacity <= pack.bytes.count, status.size >= Int64(pack.header.capacity),
-        try system.tryLock(fd, 0, .exclusive)
+        try system.tryLock(fd, 0, .exclusive),
+        try directory.isThere(directory.packs, PackName.of(entry.number)), let end = end()
       {
         try reserve(system, fd, end, pack.header.capacity - end)
         return PackWriter(directory, fd, pack.header, end: end, place: entry.place)

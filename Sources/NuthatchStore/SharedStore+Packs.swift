@@ -89,13 +89,12 @@ extension SharedStore {
   private func adopt(_ index: Index, _ family: Family, room: Int) throws(StoreFault) -> PackWriter? {
     for entry in index.packs
     where entry.family == family && entry.state == .open && entry.capacity - entry.used >= room {
-      guard let pin = shelf.pin(entry.number), !PackWriter.isBusy(directory, entry.number),
-        let end = try? takeIn(index, entry, pin.pack)
-      else { continue }
+      guard let pin = shelf.pin(entry.number), !PackWriter.isBusy(directory, entry.number) else { continue }
       let writer: PackWriter?
       do throws(StoreFault) {
         writer = try doing("reserving room in a pack") { () throws(SystemFault) in
-          try PackWriter.adopt(directory, entry, pin.pack, end: end)
+          // What can't be read is left alone.
+          try PackWriter.adopt(directory, entry, pin.pack) { try? takeIn(index, entry, pin.pack) }
         }
       } catch {
         // There may be room for a small one.

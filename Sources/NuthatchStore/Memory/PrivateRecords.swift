@@ -13,9 +13,10 @@ extension SharedStore {
     guard let payload = PrivateMemory(parts, count: length) else {
       throw StoreFault(.outOfMemory, "no memory for the record")
     }
+    // Without one it would seem earlier than what is in the packs, and give way to that.
+    guard let sequence = currentForReading()?.takeSequence(), sequence != 0 else { return nil }
     let entry = MemoryEntry(
-      .record, key, payload, payload.bytes, shape, sequence: currentForReading()?.takeSequence() ?? 0,
-      privateBytes: length)
+      .record, key, payload, payload.bytes, shape, sequence: sequence, privateBytes: length)
     guard remember(entry) else { return nil }
     // Not by way of the table, from which it may be gone again.
     return MemoryPin(entry).lease
@@ -137,15 +138,24 @@ extension SharedStore {
     pins.forget(key)
     guard spill == .pressure else { return try remove(key) || wasPinned }
     return try spills.with { () throws(StoreFault) in
-      let wasPrivate = memory.remove(.record, key)
-      return try remove(key) || wasPrivate || wasPinned
+      // From the packs first: else somebody could find there what came before the private one.
+      do throws(StoreFault) {
+        let wasThere = try remove(key)
+        return memory.remove(.record, key) || wasThere || wasPinned
+      } catch {
+        memory.remove(.record, key)
+        throw error
+      }
     }
   }
 
   func dropAll() throws(StoreFault) {
     try spills.with { () throws(StoreFault) in
-      memory.removeAll { _ in true }
-      pins.forgetAll()
+      defer {
+        memory.removeAll { _ in true }
+        pins.forgetAll()
+      }
+      // From the packs first, as above.
       try clear()
     }
   }
