@@ -120,12 +120,14 @@ extension SharedStore {
   private func dropLocked(_ entry: PackEntry, _ index: Index, keepsVisited: Bool) throws(StoreFault) -> Bool {
     var records: [(hash: KeyHash, offset: Int)] = []
     let pin = shelf.pin(entry.number)
-    if let pin, var scan = try? PackScan(pin.pack, directory, upTo: entry.used) {
+    var isRead = false
+    // All of it: an index that was made anew may know more of the pack than the one before, also of what is retired.
+    if let pin, var scan = try? PackScan(pin.pack, directory) {
+      isRead = true
       var budget = keepsVisited ? entry.used / 2 : 0
       while let record = scan.next() {
-        guard !record.isRetired else { continue }
         let location = Location(pack: entry.number, offset: record.offset)
-        if budget > 0, let found = index.find(record.header.hash), found.slot.location == location,
+        if budget > 0, !record.isRetired, let found = index.find(record.header.hash), found.slot.location == location,
           found.slot.flags & Slot.visited != 0
         {
           if record.header.payloadLength > limits.longest {
@@ -152,7 +154,7 @@ extension SharedStore {
         removed += 1
       }
       // Nobody knows what was in a pack that can't be read, or was removed by somebody who then was killed.
-      if pin == nil { index.giveUp(packs: [entry.number]) }
+      if !isRead { index.giveUp(packs: [entry.number]) }
       if let now = index.packs.first(where: { $0.number == entry.number }) { index.drop(now) }
       forgetDropped(index)
       return removed
