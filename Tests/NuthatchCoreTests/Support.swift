@@ -89,9 +89,17 @@ struct FileBytes {
 
   func contains(_ text: String) -> Bool {
     let wanted = Array(text.utf8)
-    guard let first = wanted.first, bytes.count >= wanted.count else { return false }
-    return bytes.indices.dropLast(wanted.count - 1).contains {
-      bytes[$0] == first && bytes[$0..<$0 + wanted.count].elementsEqual(wanted)
+    guard let first = wanted.first else { return true }
+    return bytes.withUnsafeBytes { all in
+      guard var place = all.baseAddress else { return false }
+      let end = place + all.count
+      // Packs have megabytes of zeros, which would take long one by one.
+      while let found = memchr(place, Int32(first), place.distance(to: end)) {
+        guard UnsafeRawPointer(found).distance(to: end) >= wanted.count else { return false }
+        if memcmp(found, wanted, wanted.count) == 0 { return true }
+        place = UnsafeRawPointer(found) + 1
+      }
+      return false
     }
   }
 }
