@@ -263,6 +263,18 @@ extension Index {
     return losers
   }
 
+  /// Forgets everything that isn't in one of these packs.
+  func giveUp(except packs: Set<UInt32>) {
+    var known = (number: Slot.neverUsed, isPresent: false)
+    for place in 0..<slotCount {
+      let slot = ownRead(place)
+      let number = slot.location.pack
+      guard number != Slot.neverUsed, number != Slot.givenUp else { continue }
+      if known.number != number { known = (number, packs.contains(number)) }
+      if !known.isPresent { giveUp(place, slot) }
+    }
+  }
+
   /// Forgets everything in these packs.
   func giveUp(packs: Set<UInt32>) {
     for place in 0..<slotCount {

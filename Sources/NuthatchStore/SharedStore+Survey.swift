@@ -116,7 +116,16 @@ extension SharedStore {
       }
       report.gaps += scan.gaps
     }
+    try forgetVanishedPacks()
     return report
+  }
+
+  /// Takes records out of the index whose packs aren't there: whoever dropped one may have been killed. They are misses before.
+  private func forgetVanishedPacks() throws(StoreFault) {
+    try changing { (index) throws(StoreFault) in
+      let numbers = try doing("listing the packs") { () throws(SystemFault) in try packNumbers() }
+      index.giveUp(except: Set(numbers))
+    }
   }
 
   private func verify(

@@ -29,6 +29,20 @@ import Testing
     #expect(try store.verify().isClean)
   }
 
+  @Test("leave nothing in the index for good when somebody was killed while dropping")
+  func leftovers() throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 8 << 20))
+    for number in 0..<300 { try store.commit(RecordKey(.thumb, "\(number)"), content(1, 10_000)) }
+    let index = try #require(store.shared.currentForReading())
+    let oldest = try #require(index.packs.first)
+    try folder.remove("packs/\(PackName.of(oldest.number))")
+    index.drop(oldest)
+    #expect(try store.lookup(RecordKey(.thumb, "0")) == nil)
+    let intact = try store.verify().intact
+    #expect(intact < 300 && intact > 0)
+    #expect(try store.statistics().thumbs == intact)
+  }
+
   @Test("spare what was used")
   func visited() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 8 << 20))
