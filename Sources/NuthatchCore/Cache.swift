@@ -131,7 +131,8 @@ public final class Cache: Sendable {
   public func watchActivity() {
     guard notices.watchActivity() else { return }
     let (notices, open) = (notices, open)
-    open.watch { notices.noteActivity(open) }
+    // Weak, because it keeps its watchers.
+    open.watch { [weak open] in if let open { notices.noteActivity(open) } }
     notices.noteActivity(open)
   }
 

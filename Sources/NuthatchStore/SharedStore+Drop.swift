@@ -127,8 +127,8 @@ extension SharedStore {
       var budget = keepsVisited ? entry.used / 2 : 0
       while let record = scan.next() {
         let location = Location(pack: entry.number, offset: record.offset)
-        if budget > 0, !record.isRetired, let found = index.find(record.header.hash), found.slot.location == location,
-          found.slot.flags & Slot.visited != 0
+        if budget > 0, !record.isRetired, let found = index.find(record.header.hash),
+          found.slot.location == location, found.slot.flags & Slot.visited != 0
         {
           if record.header.payloadLength > limits.longest {
             index.unvisit(found.place)
