@@ -59,8 +59,8 @@ class Outbox:
     ...     cache.request("POST", offline_url, json={"seeds": 3}, freezable=True, handler="rows")
     ... except nuthatch.Frozen as frozen:
     ...     item = cache.outbox.get(frozen.outbox_id)
-    >>> item.state, item.method, item.handler, item.body_size
-    ('waiting', 'POST', 'rows', 12)
+    >>> item.method, item.handler, item.body_size
+    ('POST', 'rows', 12)
     >>> cache.outbox.drop(item.id), cache.outbox.list()
     (True, [])
     """
