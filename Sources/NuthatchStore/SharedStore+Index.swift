@@ -265,14 +265,15 @@ extension Index {
 
   /// Forgets everything that isn't in one of these packs.
   func giveUp(except packs: Set<UInt32>) {
-    var known = (number: Slot.neverUsed, isPresent: false)
     for place in 0..<slotCount {
       let slot = ownRead(place)
-      let number = slot.location.pack
-      guard number != Slot.neverUsed, number != Slot.givenUp else { continue }
-      if known.number != number { known = (number, packs.contains(number)) }
-      if !known.isPresent { giveUp(place, slot) }
+      if slot.isElsewhere(than: packs) { giveUp(place, slot) }
     }
+  }
+
+  /// Whether it names anything that isn't in one of these packs.
+  func names(except packs: Set<UInt32>) -> Bool {
+    (0..<slotCount).contains { ownRead($0).isElsewhere(than: packs) }
   }
 
   /// Forgets everything in these packs.
@@ -281,5 +282,11 @@ extension Index {
       let slot = ownRead(place)
       if slot.location.pack != Slot.neverUsed, packs.contains(slot.location.pack) { giveUp(place, slot) }
     }
+  }
+}
+
+extension Slot {
+  fileprivate func isElsewhere(than packs: Set<UInt32>) -> Bool {
+    location.pack != Slot.neverUsed && location.pack != Slot.givenUp && !packs.contains(location.pack)
   }
 }

@@ -122,10 +122,13 @@ extension SharedStore {
 
   /// Takes records out of the index whose packs aren't there: whoever dropped one may have been killed. They are misses before.
   private func forgetVanishedPacks() throws(StoreFault) {
-    try changing { (index) throws(StoreFault) in
-      let numbers = try doing("listing the packs") { () throws(SystemFault) in try packNumbers() }
-      index.giveUp(except: Set(numbers))
+    func present() throws(StoreFault) -> Set<UInt32> {
+      Set(try doing("listing the packs") { () throws(SystemFault) in try packNumbers() })
     }
+    // Looked at first without changing anything: a disk may be so full that the index can't be written.
+    let packs = try present()
+    guard let index = currentForReading(), index.names(except: packs) else { return }
+    try changing { (index) throws(StoreFault) in index.giveUp(except: try present()) }
   }
 
   private func verify(

@@ -66,8 +66,6 @@ def test_random_calls_never_end_the_process(seed: str, tmp_path: Path) -> None:
         command = [sys.executable, str(RANDOM_WORKER), server.url(""), str(tmp_path / "cache"), seed, seconds]
         limit = float(seconds) + 120
         # In a folder of its own: files are saved by random names, and to the first descriptors.
-        done = subprocess.run(
-            command, env=env, cwd=tmp_path, capture_output=True, timeout=limit, check=False
-        )
+        done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, timeout=limit, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr).decode()
     assert int(done.stdout.splitlines()[-1]) > 100
