@@ -24,10 +24,6 @@ final class Transfer {
   var facts = ConnectionFacts()
   /// Whether this transfer has opened a socket itself, so that its connection isn't a kept one.
   private var hasOpenedSocket = false
-  /// Whether a connection has got the request, and no answer that asks for it again.
-  private var isSent = false
-  /// Whether libcurl has asked for some of a body that is streamed: without any, nothing was done yet.
-  private var isBodySent = false
   /// The last address that the guard refused.
   private var denial: String?
   /// A kept connection that the guard refuses leaves other addresses of the host untried.
@@ -99,17 +95,6 @@ extension Transfer {
   fileprivate func mayUseConnection(to address: IPAddress?) -> Bool {
     facts.address = address
     facts.isReused = !hasOpenedSocket
-    // When a kept connection breaks before the answer, libcurl takes another one by itself, whatever the method.
-    guard !isSent || isIdempotent(method: request.method) || reader != nil && !isBodySent else {
-      verdict = TransportFault(
-        .reset, "the connection broke before the answer, and a \(request.method) isn't sent twice")
-      return false
-    }
-    isSent = isAllowedConnection(to: address)
-    return isSent
-  }
-
-  private func isAllowedConnection(to address: IPAddress?) -> Bool {
     guard !facts.isProxied else { return true }
     guard let address else { return request.addressGuard == .any }
     facts.addressClass = AddressClass(address)
@@ -156,9 +141,6 @@ extension Transfer {
         try head.checkTransferCoding(passingUnknown: request.passesUnknownCodings)
         if mayAskAgain(after: head) {
           held = head
-          (isSent, isBodySent) = (false, false)
-          // The server may be about to close this one: it has left the body unread.
-          if head.status == 417 { _ = nhs_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1) }
           return true
         }
         return begin(head)
@@ -228,7 +210,6 @@ extension Transfer {
 
   /// Gives libcurl what it is to send.
   fileprivate func provide(_ room: UnsafeMutableRawBufferPointer) -> Int? {
-    isBodySent = true
     do throws(TransportFault) {
       return try reader?.read(into: room)
     } catch {
@@ -281,8 +262,7 @@ extension Transfer {
 
   private func outcomeOfWhole() -> TransportFault? {
     guard head != nil else { return TransportFault(.http, "the answer is not HTTP/1 or HTTP/2") }
-    // Nothing at all may be a coded body, where its length says so; not where only the close ends it.
-    guard let decoder, !decoder.isWhole || wireBytes == 0 && timings().isCloseDelimited else { return nil }
+    guard let decoder, !decoder.isWhole else { return nil }
     return TransportFault(.truncated, "the compressed body ends too early")
   }
 

@@ -26,10 +26,6 @@ extension Transfer {
       if let file = surroundings.certificateFile { setter.set(CURLOPT_CAINFO, file) }
       if let folder = surroundings.certificateFolder { setter.set(CURLOPT_CAPATH, folder) }
     }
-    if !isIdempotent(method: request.method) {
-      // It can't be sent again: rather on no connection that its server may be about to close. In seconds.
-      setter.set(CURLOPT_MAXAGE_CONN, 2)
-    }
     configureRoute(setter)
     configureMethod(setter)
     configureCredentials(setter)

@@ -110,24 +110,6 @@ import Testing
     #expect([.reset, .refused].contains(try wire.fault("/b").kind))
   }
 
-  @Test("sends what may not be sent twice once, also when a kept connection breaks")
-  func once() throws {
-    let wire = try Wire()
-    wire.server.on("/good", .ok("x"))
-    wire.server.on("/gone", .raw([.close]))
-    for (method, most) in [("POST", 1), ("PATCH", 1), ("FROB", 1), ("GET", 2), ("PUT", 2)] {
-      _ = try wire.get("/good")
-      wire.server.clearLog()
-      let fault = try wire.fault("/gone") {
-        $0.method = method
-        if method != "GET" { $0.body = [1, 2, 3] }
-      }
-      #expect(fault.kind == .reset)
-      #expect(fault.message.contains("isn't sent twice") == (most == 1), "\(fault)")
-      #expect(wire.server.count("/gone") == most)
-    }
-  }
-
   @Test("has interim answers, which are seen")
   func interims() throws {
     let wire = try Wire()
