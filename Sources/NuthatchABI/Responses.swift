@@ -81,14 +81,7 @@ public func nhResponseText(
   _ response: nh_response_ref?, _ text: UnsafeMutablePointer<UnsafePointer<CChar>?>?,
   _ size: UnsafeMutablePointer<UInt>?
 ) -> nh_status {
-  answering { () throws(NuthatchError) in
-    size?.pointee = 0
-    let result = try place(text, "text")
-    let view = try find(response, .response, as: ResponseView.self)
-    let made = view.text(isJSON: false)
-    result.pointee = made.text[0]
-    size?.pointee = UInt(made.count)
-  }
+  givingText(response, text, size, isJSON: false)
 }
 
 /// The same of a body that must be JSON (RFC 8259), for whatever reads it: of one that isn't, nothing is given.
@@ -101,12 +94,19 @@ public func nhResponseJSON(
   _ response: nh_response_ref?, _ text: UnsafeMutablePointer<UnsafePointer<CChar>?>?,
   _ size: UnsafeMutablePointer<UInt>?
 ) -> nh_status {
+  givingText(response, text, size, isJSON: true)
+}
+
+private func givingText(
+  _ response: nh_response_ref?, _ text: UnsafeMutablePointer<UnsafePointer<CChar>?>?,
+  _ size: UnsafeMutablePointer<UInt>?, isJSON: Bool
+) -> nh_status {
   answering { () throws(NuthatchError) in
     size?.pointee = 0
     let result = try place(text, "text")
     let view = try find(response, .response, as: ResponseView.self)
-    _ = try view.response.json()
-    let made = view.text(isJSON: true)
+    if isJSON { _ = try view.response.json() }
+    let made = view.text(isJSON: isJSON)
     result.pointee = made.text[0]
     size?.pointee = UInt(made.count)
   }

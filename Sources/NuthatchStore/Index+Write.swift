@@ -276,6 +276,7 @@ extension Index {
     let next = nextSequence
     if next < wanted { _ = nhs_add64(base + IndexLayout.nextSequence, wanted - next) }
   }
+
   /// Gives later sequences than an index that was in use before. One that was deleted is made anew from the packs, and knows
   /// nothing of records that are in memory only: a later one must not seem to be an earlier one. May be called by anybody.
   func goOn(after old: Index) {

@@ -85,6 +85,7 @@ struct PackScan: ~Copyable {
     var page = max(readable + 1, offset >> 12)
     while page <= last {
       var byte: UInt8 = 0
+      // What can't be read is a gap, whatever the reason.
       let count = try? withUnsafeMutableBytes(of: &byte) { (bytes) throws(SystemFault) in
         try system.read(fd, bytes, Int64(page << 12))
       }
@@ -107,6 +108,7 @@ struct PackScan: ~Copyable {
 
   /// Where what was written at `offset` ends; behind it in any case.
   private func dataEnds() -> Int {
+    // Where nobody knows, all of it may have been written.
     guard let end = try? system.dataEnds(fd, Int64(offset)), end > Int64(offset) else {
       return pack.bytes.count
     }

@@ -132,6 +132,7 @@ final class PackWriter {
     // A child that is forked off meanwhile must not keep it, should this process be killed.
     guard nhs_close_in_child(fd) == 0 else { return false }
     defer { nhs_keep_in_child(fd) }
+    // What can't be locked, somebody may have.
     guard (try? system.tryLock(fd, 0, .exclusive)) ?? false else { return false }
     defer { system.unlock(fd, 0) }
     try body()

@@ -146,7 +146,8 @@ extension SharedStore {
     guard currentForReading()?.find(hash)?.slot.location != location else { return }
     // Either lost, or being replaced or published at this moment: decided with the index locked.
     let isRecovered = try changing { (index) throws(StoreFault) -> Bool in
-      // Nor is it lost when its pack has just been dropped, which takes the file away before the index forgets it.
+      // Nor is it lost when its pack has just been dropped, which takes the file away before the index forgets it. Of a
+      // file that can't be looked for nobody knows: then it stays a miss.
       guard index.find(hash)?.slot.location != location, pack.record(at: location.offset)?.isRetired == false,
         (try? directory.isThere(directory.packs, PackName.of(location.pack))) == true
       else {

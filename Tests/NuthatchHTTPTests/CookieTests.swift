@@ -87,6 +87,7 @@ import Testing
     "have no dates that are none",
     arguments: [
       "", "soon", "Sun, 06 Nov 1994", "32 Nov 1994 08:49:37", "06 Nov 1594 08:49:37", "06 Nov 1994 24:00:00",
+      "31 Nov 1994 08:49:37", "29 Feb 2023 08:49:37",
     ])
   func noDates(_ text: String) { #expect(CookieDate.seconds(text) == nil) }
 

@@ -54,7 +54,8 @@ package enum HTTPDate {
     return seconds(year, month, day, time)
   }
 
-  private static func seconds(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Int64? {
+  /// Months from 0 on, `time` in seconds of the day; nil for a day that the month doesn't have.
+  static func seconds(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Int64? {
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     guard day >= 1, day <= (month == 1 && !isLeap ? 28 : lengths[month]) else { return nil }
     // Days since 1970 by the civil calendar, years counted from March.

@@ -18,13 +18,8 @@ enum CookieDate {
         year = found + (found < 70 ? 2000 : found < 100 ? 1900 : 0)
       }
     }
-    guard let day, let month, let year, let time, (1...31).contains(day), year >= 1601 else { return nil }
-    // Days since 1970, the year beginning in March.
-    let shifted = year - (month < 2 ? 1 : 0)
-    let (era, ofEra) = (shifted / 400, shifted % 400)
-    let ofYear = (153 * ((month + 10) % 12) + 2) / 5 + day - 1
-    let days = era * 146_097 + ofEra * 365 + ofEra / 4 - ofEra / 100 + ofYear - 719_468
-    return Int64(days) * 86_400 + Int64(time)
+    guard let day, let month, let year, let time, year >= 1601 else { return nil }
+    return HTTPDate.seconds(year, month, day, time)
   }
 
   private static func time(_ word: Substring.UTF8View.SubSequence) -> Int? {

@@ -155,11 +155,7 @@ extension CookieJar {
 }
 
 extension Substring {
-  fileprivate var trimmed: Substring {
-    let bare = drop { $0 == " " || $0 == "\t" }
-    return bare[
-      ..<(bare.lastIndex { $0 != " " && $0 != "\t" }.map { bare.index(after: $0) } ?? bare.startIndex)]
-  }
+  fileprivate var trimmed: Substring { Substring(String(self).trimmed) }
 }
 
 // MARK: - As a file

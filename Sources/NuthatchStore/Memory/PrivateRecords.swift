@@ -4,7 +4,8 @@ import Synchronization
 
 /// Records that are in memory only, until they have to go: `spill=pressure`.
 extension SharedStore {
-  /// Keeps a record in memory, and writes to packs what has to make room for it. Nil when it is too large for that.
+  /// Keeps a record in memory, and writes to packs what has to make room for it. Nil when it is too large for that, or
+  /// has no sequence because the index can't be written.
   func commitPrivately(
     _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer]
   ) throws(StoreFault) -> Lease? {
