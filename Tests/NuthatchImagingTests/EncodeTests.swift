@@ -74,6 +74,48 @@ import Testing
     #expect(worst <= (steep ? 130 : 24), "\(size)")
   }
 
+  @Test func coloursAreHalvedWhereNobodySeesIt() throws {
+    let size = ImageSize(width: 200, height: 150)
+    // Colours that turn slowly under sharp brightness, and a little noise.
+    let photograph = picture(size) { x, y in
+      let light = (x / 8 + y / 8) % 2 * 80
+      return (light + x / 3 + (x * 7 + y * 3) % 5, light + 40 + y / 4, light + 30 + (x * 3 + y) % 6)
+    }
+    try expect(photograph, size, .quarter)
+    try expect(gradient(ImageSize(width: 2, height: 2), opaque: true), ImageSize(width: 2, height: 2), .quarter)
+  }
+
+  @Test(arguments: 0..<8)
+  func coloursWithEdgesAreKeptWhole(_ shift: Int) throws {
+    let size = ImageSize(width: 203, height: 151)
+    let edges: [(Int, Int) -> Bool] = [
+      { x, _ in (x + shift) % 16 < 8 }, { _, y in (y + shift) % 16 < 8 }, { _, y in y % 8 == shift },
+      { x, _ in x % 8 == shift }, { x, y in (x / 2 + y / 2 + shift) % 2 == 0 },
+    ]
+    for edge in edges {
+      for (one, other) in [((255, 0, 0), (0, 0, 255)), ((250, 250, 250), (250, 250, 120)), ((0, 90, 0), (0, 0, 0))] {
+        try expect(picture(size) { x, y in edge(x, y) ? one : other }, size, .full)
+      }
+    }
+    try expect(noise(size, seed: UInt64(shift), transparent: false), size, .full)
+  }
+
+  /// That colours are kept as finely as `chroma` says.
+  private func expect(_ pixels: [UInt8], _ size: ImageSize, _ chroma: JPEGChroma) throws {
+    let made = try buffer(size, pixels, opaque: true)
+    let asSeen = try made.encodedJPEG(chroma: .asSeen).withUnsafeBytes { Array($0) }
+    let wanted = try made.encodedJPEG(chroma: chroma).withUnsafeBytes { Array($0) }
+    let isSame = asSeen == wanted
+    #expect(isSame, "\(size), \(chroma)")
+  }
+
+  private func picture(_ size: ImageSize, _ color: (Int, Int) -> (Int, Int, Int)) -> [UInt8] {
+    (0..<size.area).flatMap { i -> [UInt8] in
+      let (red, green, blue) = color(i % size.width, i / size.width)
+      return [UInt8(red), UInt8(green), UInt8(blue), 255]
+    }
+  }
+
   @Test func jpegOnWhite() throws {
     let size = ImageSize(width: 64, height: 64)
     let clear = (0..<size.area).flatMap { i -> [UInt8] in i % 64 < 32 ? [255, 0, 0, 0] : [0, 0, 0, 128] }

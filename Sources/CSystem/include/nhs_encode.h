@@ -30,6 +30,9 @@ typedef struct nhs_pixels {
 int nhs_all_opaque(nhs_pixels pixels);
 // Whether red, green and blue are equal everywhere.
 int nhs_all_gray(nhs_pixels pixels);
+// Whether nobody sees it when colours are kept half as finely each way: of the steps that red and blue take
+// against green, from a pixel to its neighbours, hardly one is a visible edge, and all together are small.
+int nhs_colours_are_soft(nhs_pixels pixels);
 
 // Baseline JPEG with the standard tables. half_chroma is 4:2:0, otherwise 4:4:4. Alpha is ignored, or with
 // on_white laid over white.

@@ -42,7 +42,7 @@ enum ThumbRecord {
   private static func pack(_ pixels: PixelBuffer, _ form: Form) throws(ImageFault) -> Payload {
     switch form {
     case .raw: Payload(pixels)
-    case .jpeg: Payload(try pixels.encodedJPEG())
+    case .jpeg: Payload(try pixels.encodedJPEG(chroma: .asSeen))
     case .png: Payload(try pixels.encodedPNG())
     }
   }

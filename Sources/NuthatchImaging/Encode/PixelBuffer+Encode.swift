@@ -6,6 +6,8 @@ public enum JPEGChroma: Sendable {
   case full
   /// A quarter as finely: 4:2:0. A third smaller and faster.
   case quarter
+  /// A quarter as finely where nobody sees it, as in most photographs; as finely where colours meet in edges.
+  case asSeen
 }
 
 /// What a PNG is made for.
@@ -31,8 +33,14 @@ extension PixelBuffer {
     guard (1...100).contains(quality) else { throw ImageFault(.invalid, "a JPEG quality of \(quality)") }
     let opaque = isFullyOpaque
     guard opaque || onWhite else { throw ImageFault(.invalid, "JPEG has no transparency, this picture has") }
+    let half =
+      switch chroma {
+      case .full: false
+      case .quarter: true
+      case .asSeen: nhs_colours_are_soft(shimPixels) != 0
+      }
     return try EncodedBytes(limit: limit) { out in
-      _ = nhs_encode_jpeg(&out, shimPixels, Int32(quality), chroma == .quarter ? 1 : 0, opaque ? 0 : 1)
+      _ = nhs_encode_jpeg(&out, shimPixels, Int32(quality), half ? 1 : 0, opaque ? 0 : 1)
     }
   }
 
