@@ -42,7 +42,30 @@ extension Index {
     place >= packCapacity || canWrite(entry(place), IndexLayout.entrySize)
   }
 
-  /// Puts a record in, in place of the one with its hash, together with how much of its pack is used.
+  /// A record that was replaced or removed, and that whoever did it has yet to retire in its pack. Who is killed before leaves
+  /// it to the next one who changes the index: nothing else would keep a later index from bringing it back.
+  var retiring: (location: Location, hash: KeyHash)? {
+    let number = nhs_load32(base + IndexLayout.retiringPack)
+    guard number != 0, canWriteHead else { return nil }
+    let offset = Int(nhs_load32(base + IndexLayout.retiringOffset)) << 3
+    let hash = base + IndexLayout.retiringHash
+    return (
+      Location(pack: number, offset: offset), KeyHash(low: nhs_load64(hash), high: nhs_load64(hash + 8))
+    )
+  }
+
+  /// It is retired.
+  func forgetRetiring() { nhs_store32_release(base + IndexLayout.retiringPack, 0) }
+
+  private func noteRetiring(_ slot: Slot) {
+    nhs_store64(base + IndexLayout.retiringHash, slot.hash.low)
+    nhs_store64(base + IndexLayout.retiringHash + 8, slot.hash.high)
+    nhs_store32(base + IndexLayout.retiringOffset, UInt32(truncatingIfNeeded: slot.location.offset >> 3))
+    nhs_store32_release(base + IndexLayout.retiringPack, slot.location.pack)
+  }
+
+  /// Puts a record in, in place of the one with its hash, together with how much of its pack is used. The one that it
+  /// replaces is `retiring`.
   func insert(
     _ hash: KeyHash, _ kind: RecordKind, _ location: Location, used: (place: Int, bytes: Int)? = nil,
     session: UInt32 = 0, only expected: Location? = nil
@@ -79,8 +102,9 @@ extension Index {
     if let kind = old?.kind { counters[kind] &-= 1 }
     counters[kind] &+= 1
     let slot = Slot(hash: hash, location: location, flags: Slot.flags(kind, session: session))
+    let retired = old.flatMap { $0.location == location ? nil : $0 }
     // Should there be no room to write it, then there is none for a larger index, and that is an error.
-    return change(free, to: slot, counters, used: used) ? .done(replaced: old) : .full
+    return change(free, to: slot, counters, used: used, retiring: retired) ? .done(replaced: old) : .full
   }
 
   /// Puts a record whose hash isn't there into an index that nobody else knows yet. Where; nil when there is no room.
@@ -109,7 +133,8 @@ extension Index {
     }
   }
 
-  /// Takes a record out if it is where it is thought to be; nil for wherever it is. What the slot said before.
+  /// Takes a record out if it is where it is thought to be; nil for wherever it is, and then it is `retiring`. What the slot
+  /// said before.
   func remove(_ hash: KeyHash, at expected: Location? = nil) -> Slot? {
     var place = place(of: hash)
     for _ in 0..<min(IndexLayout.reach, slotCount) {
@@ -117,7 +142,7 @@ extension Index {
       if slot.location.pack == Slot.neverUsed { return nil }
       if slot.location.pack != Slot.givenUp, slot.hash == hash {
         guard expected == nil || expected == slot.location else { return nil }
-        giveUp(place, slot)
+        giveUp(place, slot, retires: expected == nil)
         return slot
       }
       place = next(place)
@@ -126,10 +151,10 @@ extension Index {
   }
 
   /// Takes out whatever a slot says. If it can't be written it stays, and names a record that is retired.
-  func giveUp(_ place: Int, _ slot: Slot) {
+  func giveUp(_ place: Int, _ slot: Slot, retires: Bool = false) {
     var counters = counters
     if let kind = slot.kind { counters[kind] &-= 1 }
-    _ = change(place, to: .empty, counters, used: nil)
+    _ = change(place, to: .empty, counters, used: nil, retiring: retires ? slot : nil)
   }
 
   /// A slot as the only writer sees it: an odd version is one that nobody will finish.
@@ -150,7 +175,8 @@ extension Index {
   /// Writes down what is going to be, does it, and crosses it out. A kill at any point leaves the old or the new state.
   /// False when it can't be written now.
   private func change(
-    _ place: Int, to slot: Slot, _ counters: IndexCounters, used: (place: Int, bytes: Int)?
+    _ place: Int, to slot: Slot, _ counters: IndexCounters, used: (place: Int, bytes: Int)?,
+    retiring: Slot? = nil
   ) -> Bool {
     guard canWrite(place), canWriteHead, used.map({ canWriteEntry($0.place) }) ?? true else { return false }
     let image = base + IndexLayout.pendingImage
@@ -167,6 +193,8 @@ extension Index {
     nhs_store64(numbers + 24, UInt64(truncatingIfNeeded: counters.thumb))
     nhs_store64(base + IndexLayout.pendingEntry, used.map { UInt64($0.place) } ?? .max)
     nhs_store64(base + IndexLayout.pendingUsed, UInt64(used?.bytes ?? 0))
+    // Before the change: until then the index names it, and nobody retires what the index names.
+    if let retiring { noteRetiring(retiring) }
     nhs_store32_release(base + IndexLayout.pendingState, 1)
     applyPending()
     return true

@@ -28,6 +28,9 @@ enum IndexLayout {
   static let pendingCounters = 304
   static let pendingEntry = 336
   static let pendingUsed = 344
+  static let retiringHash = 352
+  static let retiringPack = 368
+  static let retiringOffset = 372
 
   /// Where the slots begin, and how long the file is.
   static func sizes(slots: Int, packs: Int) -> (slots: Int, file: Int)? {

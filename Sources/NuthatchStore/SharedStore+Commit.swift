@@ -129,12 +129,12 @@ extension SharedStore {
   private func publish(
     _ header: RecordHeader, _ location: Location, writer: PackWriter, end: Int, replacing: Replaceable
   ) throws(StoreFault) -> Outcome {
-    var old: Slot?
-    let outcome = try changing { (index) throws(StoreFault) -> Outcome in
+    try changing { (index) throws(StoreFault) -> Outcome in
       guard let place = place(of: writer, index) else { return .packIsGone }
       if case .earlier = replacing, !isLatest(header, index) {
         writer.advance(to: end)
         index.set(place, used: end)
+        takeBack(header, location, index)
         return .unwanted
       }
       var only: Location?
@@ -144,14 +144,27 @@ extension SharedStore {
       writer.advance(to: end)
       if only != nil, insertion.replaced == nil {
         insertion.index.set(place, used: end)
+        takeBack(header, location, insertion.index)
         return .unwanted
       }
-      old = insertion.replaced
+      finishRetiring(insertion.index)
       return .published
     }
-    if let old, old.location != location { retire(old.location, header.hash) }
-    if outcome == .unwanted { retire(location, header.hash) }
-    return outcome
+  }
+
+  /// Retires a record that isn't to be published; whoever looked through the packs may have found it meanwhile. To be called
+  /// by the index's changer.
+  private func takeBack(_ header: RecordHeader, _ location: Location, _ index: Index) {
+    _ = index.remove(header.hash, at: location)
+    retire(location, header.hash)
+  }
+
+  /// Retires what was replaced or removed, by this one or by one who was killed meanwhile. To be called by the index's changer:
+  /// who looks through the packs must not find it again.
+  func finishRetiring(_ index: Index) {
+    guard let (location, hash) = index.retiring else { return }
+    if index.find(hash)?.slot.location != location { retire(location, hash) }
+    if settle() { index.forgetRetiring() }
   }
 
   /// Whether no record of the same key is as late as this one, which has its sequence from before; sees to it that later
@@ -194,8 +207,12 @@ extension SharedStore {
   /// Takes a record out. False when there was none. When it throws `io`, the record is out, but an index that is made anew
   /// could bring it back.
   func remove(_ key: RecordKey) throws(StoreFault) -> Bool {
-    let old = try changing { (index) throws(StoreFault) in index.remove(key.hash) }
-    if let old { retire(old.location, key.hash) }
+    try takeInLeftBehind()
+    let old = try changing { (index) throws(StoreFault) -> Slot? in
+      let old = index.remove(key.hash)
+      finishRetiring(index)
+      return old
+    }
     guard settle() else { throw StoreFault(.io, "a removed record can't be marked in its pack") }
     return old != nil
   }

@@ -103,8 +103,9 @@ extension SharedStore {
       made.set(nextSequence: (records.lazy.map(\.header.sequence).max() ?? 0) &+ 1)
       made.set(nextPack: UInt64(numbers.max() ?? 0) + 1)
       if let losers = made.fill(records, isGood: isIntact) {
-        try publish(made, insteadOf: index)
+        // First, or one would come back when its winner has been removed, should this process be killed in between.
         for loser in losers { retire(loser.location, loser.header.hash) }
+        try publish(made, insteadOf: index)
         return made
       }
       slots *= 2
@@ -163,10 +164,12 @@ extension SharedStore {
         return index
       }
       guard isIntact(location) else { return index }
-      retire(found.slot.location, hash)
     }
     for _ in 0..<8 {
-      if case .done = index.insert(hash, record.header.kind, location) { return index }
+      if case .done = index.insert(hash, record.header.kind, location) {
+        finishRetiring(index)
+        return index
+      }
       index = try grown(index)
     }
     return index

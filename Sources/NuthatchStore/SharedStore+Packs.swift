@@ -106,6 +106,22 @@ extension SharedStore {
     return nil
   }
 
+  /// Takes in what killed writers had written and not published. It is older than what is done from now on, so a removal must
+  /// not leave it to be found later.
+  func takeInLeftBehind() throws(StoreFault) {
+    for entry in currentForReading()?.packs ?? [] where entry.state == .open {
+      guard let pack = shelf.pin(entry.number)?.pack, let next = pack.record(at: (entry.used + 7) & ~7),
+        !next.isRetired
+      else { continue }
+      _ = try PackWriter.keepingOthersOut(directory, entry.number) { () throws(StoreFault) in
+        try changing { (index) throws(StoreFault) in
+          guard let now = index.packs.first(where: { $0.number == entry.number }) else { return }
+          _ = try doing("looking at a pack") { () throws(SystemFault) in try takeIn(index, now, pack) }
+        }
+      }
+    }
+  }
+
   /// Where a pack that nobody writes to ends. A record that was complete when its writer died, but not published, is
   /// published when it is the newest of its key, and retired when it isn't.
   private func takeIn(_ index: Index, _ entry: PackEntry, _ pack: Pack) throws(SystemFault) -> Int {
@@ -124,9 +140,10 @@ extension SharedStore {
       if let current, current.header.hash == record.header.hash,
         current.header.sequence >= record.header.sequence
       {
-        if current.header.sequence != record.header.sequence { retire(location, record.header.hash) }
+        // Who moved it was killed before the index knew: of two that are the same, one is enough.
+        if index.find(record.header.hash)?.slot.location != location { retire(location, record.header.hash) }
       } else if case .done(let old) = index.insert(record.header.hash, record.header.kind, location) {
-        if let old, old.location != location { retire(old.location, record.header.hash) }
+        if let old, old.location != location { finishRetiring(index) }
       }
     }
     let end = max(scan.end, min(entry.used, pack.header.capacity))
@@ -230,8 +247,7 @@ extension SharedStore {
     _ header: RecordHeader, _ pack: PackHeader, replacing: Replaceable
   ) throws(StoreFault) -> Outcome {
     let location = Location(pack: pack.number, offset: PackHeader.size)
-    var old: Slot?
-    let outcome = try changing { (index) throws(StoreFault) -> Outcome in
+    return try changing { (index) throws(StoreFault) -> Outcome in
       let isThere = try doing("looking at a large record") { () throws(SystemFault) in
         try directory.isThere(directory.packs, PackName.of(pack.number))
       }
@@ -241,15 +257,13 @@ extension SharedStore {
         at: location.offset, keyLength: header.keyLength, payloadLength: header.payloadLength)
       var index = try register(index, pack, .sealed, used: extent?.end ?? pack.capacity)
       for _ in 0..<8 {
-        if case .done(let replaced) = index.insert(header.hash, header.kind, location) {
-          old = replaced
+        if case .done = index.insert(header.hash, header.kind, location) {
+          finishRetiring(index)
           return .published
         }
         index = try grown(index)
       }
       throw StoreFault(.io, "the index has no room")
     }
-    if let old, old.location != location { retire(old.location, header.hash) }
-    return outcome
   }
 }

@@ -149,12 +149,19 @@ extension SharedStore {
       // Nor is it lost when its pack has just been dropped, which takes the file away before the index forgets it. Of a
       // file that can't be looked for nobody knows: then it stays a miss.
       guard index.find(hash)?.slot.location != location, pack.record(at: location.offset)?.isRetired == false,
-        (try? directory.isThere(directory.packs, PackName.of(location.pack))) == true
+        (try? directory.isThere(directory.packs, PackName.of(location.pack))) == true,
+        !isBeingPublished(location, index)
       else {
         return false
       }
       return try admit(record, location, index).find(hash)?.slot.location == location
     }
     if isRecovered { report.recovered += 1 }
+  }
+
+  /// Whether somebody has written it and is about to say whether it counts: of what is moved, that isn't sure.
+  private func isBeingPublished(_ location: Location, _ index: Index) -> Bool {
+    guard let entry = index.packs.first(where: { $0.number == location.pack }) else { return false }
+    return location.offset >= entry.used && PackWriter.isBusy(directory, location.pack)
   }
 }

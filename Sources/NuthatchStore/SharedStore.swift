@@ -157,6 +157,7 @@ final class SharedStore: @unchecked Sendable {
     let current = index
     if let current, !current.isReplaced, file.index == current.identity {
       guard current.finishPending() else { throw Self.indexIsFull }
+      finishRetiring(current)
       return current
     }
     let file = try locks.follow()
@@ -168,6 +169,7 @@ final class SharedStore: @unchecked Sendable {
       guard found.finishPending() else { throw Self.indexIsFull }
       use(found)
       file.index = found.identity
+      finishRetiring(found)
       return found
     }
     // Those who have a lock that was deleted must not go on with an index that others change too.
