@@ -252,95 +252,6 @@ typedef enum nh_outbox {
     NH_OUTBOX_OFF = 2
 } nh_outbox;
 
-/** When answers from the cache are delivered. */
-typedef enum nh_delivery {
-    /** A stale one at once, and the one that holds now after it. */
-    NH_DELIVERY_TWICE = 0,
-    /** One answer, a stale one too; it is revalidated behind. */
-    NH_DELIVERY_FIRST = 1,
-    /** One answer, which holds now. */
-    NH_DELIVERY_FRESH = 2
-} nh_delivery;
-
-/** How badly memory is wanted. */
-typedef enum nh_pressure {
-    /** Half of what is kept in memory is given up. */
-    NH_PRESSURE_WARNING = 1,
-    /** All of it, and the allocator gives back what it holds. */
-    NH_PRESSURE_CRITICAL = 2
-} nh_pressure;
-
-/** Where a ticket stands. */
-typedef enum nh_ticket_status {
-    NH_TICKET_QUEUED = 1,
-    NH_TICKET_RUNNING = 2,
-    NH_TICKET_DONE = 3,
-    NH_TICKET_CANCELLED = 4
-} nh_ticket_status;
-
-/** What an event tells. Every ticket has exactly one final event, also after nh_cancel, nh_shutdown and nh_close. */
-typedef enum nh_event_kind {
-    NH_EVENT_NONE = 0,
-    /** More bytes have come, or been sent. Only after nh_request_set_progress; of several that nobody took the newest is kept. */
-    NH_EVENT_PROGRESS = 1,
-    /** An answer from the cache. Final unless it is stale and more follows. */
-    NH_EVENT_CACHED = 2,
-    /** The server says that the stored answer still holds; this is it. Final. */
-    NH_EVENT_UNCHANGED = 3,
-    /** A new answer from the network. Final. */
-    NH_EVENT_FRESH = 4,
-    /** No answer: see code and message. Final. */
-    NH_EVENT_FAILED = 5,
-    /** The request was cancelled. Final. */
-    NH_EVENT_CANCELLED = 6,
-    /** The server can't be reached: the request is in the outbox, as outbox_id. Only after nh_request_set_freezable. Final. */
-    NH_EVENT_FROZEN = 7,
-    /** The program is asked something: see nh_request_set_asks and nh_answer. Never final. */
-    NH_EVENT_QUESTION = 8,
-    /** A piece of the answer's body: data. Only after nh_request_save_to_events. Never final. */
-    NH_EVENT_DATA = 9,
-    /** A request in the outbox has ended: frozen says which, and how. Of no ticket; only after nh_outbox_attach. */
-    NH_EVENT_OUTCOME = 10,
-    /** A site can be reached now, or can't any more: is_reachable; the message is its URL. Of no ticket; only after nh_site_watch. */
-    NH_EVENT_REACHABILITY = 11,
-    /** A request is under way, where there was none. Of no ticket; only after nh_activity_watch. */
-    NH_EVENT_BUSY = 12,
-    /** None is under way any more. Of no ticket; only after nh_activity_watch. Of turns that nobody took the last two are kept. */
-    NH_EVENT_IDLE = 13
-} nh_event_kind;
-
-/** What the program may be asked while its request is under way. The numbers are bits, for nh_request_set_asks. */
-typedef enum nh_question {
-    NH_ASK_NOTHING = 0,
-    /** Which headers to add, a token or a signature: before anything is looked up or sent. Unanswered: none. */
-    NH_ASK_HEADERS = 1,
-    /** User and password, after an answer with status 401 to a request without. Unanswered: that answer is delivered. */
-    NH_ASK_CREDENTIALS = 2,
-    /** Whether an answer from the network is good; it isn't stored before. Unanswered: it is. */
-    NH_ASK_VERDICT = 4,
-    /** The secret of a provider, whose name is the message, for a request in the outbox: of no ticket, and answered with
-     *  nh_outbox_provide. Only after nh_outbox_ask, and nothing for nh_request_set_asks. Unanswered: the request waits. */
-    NH_ASK_SECRET = 8,
-    /** Which headers to send with another attempt, after an answer with status 401, whatever was sent: for schemes that the
-     *  library doesn't know, and tokens that have expired. Asked again when that is refused, too, up to ten times.
-     *  Unanswered: that answer is delivered. */
-    NH_ASK_CHALLENGE = 16
-} nh_question;
-
-/** How user and password are shown. */
-typedef enum nh_sign_in {
-    NH_SIGN_IN_UNSAID = 0,
-    /** Basic, with the first request, unasked. */
-    NH_SIGN_IN_BASIC = 1,
-    /** The others only after the server has asked. */
-    NH_SIGN_IN_DIGEST = 2,
-    NH_SIGN_IN_NTLM = 3,
-    /** Kerberos, where libcurl has it; without user and password, as whom the system knows. */
-    NH_SIGN_IN_NEGOTIATE = 4,
-    /** The strongest that the server asks for. */
-    NH_SIGN_IN_ANY = 5
-} nh_sign_in;
-
 /** Whether a site's cookies are sent back to its servers, and where they are kept meanwhile. */
 typedef enum nh_cookies {
     /** They are ignored. */
@@ -351,47 +262,11 @@ typedef enum nh_cookies {
     NH_COOKIES_DISK = 2
 } nh_cookies;
 
-/** What the program thinks of an answer. */
-typedef enum nh_verdict {
-    NH_VERDICT_UNSAID = 0,
-    /** It is good. */
-    NH_VERDICT_ACCEPT = 1,
-    /** It is none: the request fails with NH_HTTP, and nothing is stored. */
-    NH_VERDICT_REJECT = 2,
-    /** It is none, but another attempt may bring one; as many as the request's retries. */
-    NH_VERDICT_RETRY = 3
-} nh_verdict;
-
 /** A header to be sent. */
 typedef struct nh_header {
     const char *name;
     const char *value;
 } nh_header;
-
-/** An answer to a question. Set struct_size, and what the question is about; zero the rest. */
-typedef struct nh_reply {
-    uint32_t struct_size;
-    /** For NH_ASK_VERDICT. */
-    nh_verdict verdict;
-    /** With NH_VERDICT_REJECT: why, for the error's message. */
-    const char *reason;
-    /** For NH_ASK_HEADERS: header_count headers to add. For NH_ASK_CHALLENGE: to send in the place of those of the same
-     *  name. */
-    const nh_header *headers;
-    size_t header_count;
-    /** For NH_ASK_CREDENTIALS. */
-    const char *user;
-    const char *password;
-} nh_reply;
-
-/** Where an answer came from. NH_SOURCE_REVALIDATED: from the cache, and the server says that it still holds. */
-typedef enum nh_source {
-    NH_SOURCE_NONE = 0,
-    NH_SOURCE_MEMORY = 1,
-    NH_SOURCE_DISK = 2,
-    NH_SOURCE_REVALIDATED = 3,
-    NH_SOURCE_NETWORK = 4
-} nh_source;
 
 /** What holds for every request of a cache, or of a site, that doesn't say otherwise. Set struct_size and zero the rest: 0
  *  and NULL everywhere mean "not given". For a cache that is the default that each member names; for a site it is what the
@@ -492,6 +367,15 @@ typedef struct nh_queue_options {
      *  name. Negative: nothing. 67108864 (64 MiB). */
     int64_t inflight_bytes;
 } nh_queue_options;
+
+/** Where an answer came from. NH_SOURCE_REVALIDATED: from the cache, and the server says that it still holds. */
+typedef enum nh_source {
+    NH_SOURCE_NONE = 0,
+    NH_SOURCE_MEMORY = 1,
+    NH_SOURCE_DISK = 2,
+    NH_SOURCE_REVALIDATED = 3,
+    NH_SOURCE_NETWORK = 4
+} nh_source;
 
 /** What a response holds. Set struct_size before the call. Everything pointed to lives as long as the response. */
 typedef struct nh_response_info {
@@ -629,6 +513,114 @@ typedef struct nh_image_info {
     int32_t http_status;
 } nh_image_info;
 
+/** How user and password are shown. */
+typedef enum nh_sign_in {
+    NH_SIGN_IN_UNSAID = 0,
+    /** Basic, with the first request, unasked. */
+    NH_SIGN_IN_BASIC = 1,
+    /** The others only after the server has asked. */
+    NH_SIGN_IN_DIGEST = 2,
+    NH_SIGN_IN_NTLM = 3,
+    /** Kerberos, where libcurl has it; without user and password, as whom the system knows. */
+    NH_SIGN_IN_NEGOTIATE = 4,
+    /** The strongest that the server asks for. */
+    NH_SIGN_IN_ANY = 5
+} nh_sign_in;
+
+/** When answers from the cache are delivered. */
+typedef enum nh_delivery {
+    /** A stale one at once, and the one that holds now after it. */
+    NH_DELIVERY_TWICE = 0,
+    /** One answer, a stale one too; it is revalidated behind. */
+    NH_DELIVERY_FIRST = 1,
+    /** One answer, which holds now. */
+    NH_DELIVERY_FRESH = 2
+} nh_delivery;
+
+/** Where a ticket stands. */
+typedef enum nh_ticket_status {
+    NH_TICKET_QUEUED = 1,
+    NH_TICKET_RUNNING = 2,
+    NH_TICKET_DONE = 3,
+    NH_TICKET_CANCELLED = 4
+} nh_ticket_status;
+
+/** What an event tells. Every ticket has exactly one final event, also after nh_cancel, nh_shutdown and nh_close. */
+typedef enum nh_event_kind {
+    NH_EVENT_NONE = 0,
+    /** More bytes have come, or been sent. Only after nh_request_set_progress; of several that nobody took the newest is kept. */
+    NH_EVENT_PROGRESS = 1,
+    /** An answer from the cache. Final unless it is stale and more follows. */
+    NH_EVENT_CACHED = 2,
+    /** The server says that the stored answer still holds; this is it. Final. */
+    NH_EVENT_UNCHANGED = 3,
+    /** A new answer from the network. Final. */
+    NH_EVENT_FRESH = 4,
+    /** No answer: see code and message. Final. */
+    NH_EVENT_FAILED = 5,
+    /** The request was cancelled. Final. */
+    NH_EVENT_CANCELLED = 6,
+    /** The server can't be reached: the request is in the outbox, as outbox_id. Only after nh_request_set_freezable. Final. */
+    NH_EVENT_FROZEN = 7,
+    /** The program is asked something: see nh_request_set_asks and nh_answer. Never final. */
+    NH_EVENT_QUESTION = 8,
+    /** A piece of the answer's body: data. Only after nh_request_save_to_events. Never final. */
+    NH_EVENT_DATA = 9,
+    /** A request in the outbox has ended: frozen says which, and how. Of no ticket; only after nh_outbox_attach. */
+    NH_EVENT_OUTCOME = 10,
+    /** A site can be reached now, or can't any more: is_reachable; the message is its URL. Of no ticket; only after nh_site_watch. */
+    NH_EVENT_REACHABILITY = 11,
+    /** A request is under way, where there was none. Of no ticket; only after nh_activity_watch. */
+    NH_EVENT_BUSY = 12,
+    /** None is under way any more. Of no ticket; only after nh_activity_watch. Of turns that nobody took the last two are kept. */
+    NH_EVENT_IDLE = 13
+} nh_event_kind;
+
+/** What the program may be asked while its request is under way. The numbers are bits, for nh_request_set_asks. */
+typedef enum nh_question {
+    NH_ASK_NOTHING = 0,
+    /** Which headers to add, a token or a signature: before anything is looked up or sent. Unanswered: none. */
+    NH_ASK_HEADERS = 1,
+    /** User and password, after an answer with status 401 to a request without. Unanswered: that answer is delivered. */
+    NH_ASK_CREDENTIALS = 2,
+    /** Whether an answer from the network is good; it isn't stored before. Unanswered: it is. */
+    NH_ASK_VERDICT = 4,
+    /** The secret of a provider, whose name is the message, for a request in the outbox: of no ticket, and answered with
+     *  nh_outbox_provide. Only after nh_outbox_ask, and nothing for nh_request_set_asks. Unanswered: the request waits. */
+    NH_ASK_SECRET = 8,
+    /** Which headers to send with another attempt, after an answer with status 401, whatever was sent: for schemes that the
+     *  library doesn't know, and tokens that have expired. Asked again when that is refused, too, up to ten times.
+     *  Unanswered: that answer is delivered. */
+    NH_ASK_CHALLENGE = 16
+} nh_question;
+
+/** What the program thinks of an answer. */
+typedef enum nh_verdict {
+    NH_VERDICT_UNSAID = 0,
+    /** It is good. */
+    NH_VERDICT_ACCEPT = 1,
+    /** It is none: the request fails with NH_HTTP, and nothing is stored. */
+    NH_VERDICT_REJECT = 2,
+    /** It is none, but another attempt may bring one; as many as the request's retries. */
+    NH_VERDICT_RETRY = 3
+} nh_verdict;
+
+/** An answer to a question. Set struct_size, and what the question is about; zero the rest. */
+typedef struct nh_reply {
+    uint32_t struct_size;
+    /** For NH_ASK_VERDICT. */
+    nh_verdict verdict;
+    /** With NH_VERDICT_REJECT: why, for the error's message. */
+    const char *reason;
+    /** For NH_ASK_HEADERS: header_count headers to add. For NH_ASK_CHALLENGE: to send in the place of those of the same
+     *  name. */
+    const nh_header *headers;
+    size_t header_count;
+    /** For NH_ASK_CREDENTIALS. */
+    const char *user;
+    const char *password;
+} nh_reply;
+
 /** What a ticket delivers. It owns its message and its result until nh_event_clear. To keep a response or an image, copy
  *  the handle out and set its place to NULL before that. */
 typedef struct nh_event {
@@ -682,22 +674,6 @@ typedef struct nh_event {
 /** Called by nh_dispatch, on the thread that called it, for one event. What the event still owns when it returns is given
  *  back. `user` is event->user. */
 typedef void (*nh_callback)(nh_event *event, void *user);
-
-/** How much a line of the log matters. */
-typedef enum nh_log_level {
-    NH_LOG_NONE = 0,
-    /** Something is lost. */
-    NH_LOG_ERROR = 1,
-    /** Something isn't as it should be. */
-    NH_LOG_WARNING = 2,
-    /** Caches opened and closed, memory given up, requests that failed. */
-    NH_LOG_INFO = 3,
-    /** Every request's end. */
-    NH_LOG_DEBUG = 4
-} nh_log_level;
-
-/** Gets a line of the log, without an end, valid during the call only. See nh_log_set. */
-typedef void (*nh_log_callback)(nh_log_level level, const char *line, void *user);
 
 /** More about a failed call than its status. Set struct_size before the call. */
 typedef struct nh_error_info {
@@ -776,6 +752,30 @@ typedef struct nh_statistics {
     int64_t spilled;
     int64_t spilled_bytes;
 } nh_statistics;
+
+/** How badly memory is wanted. */
+typedef enum nh_pressure {
+    /** Half of what is kept in memory is given up. */
+    NH_PRESSURE_WARNING = 1,
+    /** All of it, and the allocator gives back what it holds. */
+    NH_PRESSURE_CRITICAL = 2
+} nh_pressure;
+
+/** How much a line of the log matters. */
+typedef enum nh_log_level {
+    NH_LOG_NONE = 0,
+    /** Something is lost. */
+    NH_LOG_ERROR = 1,
+    /** Something isn't as it should be. */
+    NH_LOG_WARNING = 2,
+    /** Caches opened and closed, memory given up, requests that failed. */
+    NH_LOG_INFO = 3,
+    /** Every request's end. */
+    NH_LOG_DEBUG = 4
+} nh_log_level;
+
+/** Gets a line of the log, without an end, valid during the call only. See nh_log_set. */
+typedef void (*nh_log_callback)(nh_log_level level, const char *line, void *user);
 
 /** Where a request in the outbox stands. */
 typedef enum nh_frozen_state {
@@ -1121,6 +1121,78 @@ nh_status nh_request_set_method(nh_request *request, const char *method);
 nh_status nh_request_add_header(nh_request *request, const char *name, const char *value);
 
 /**
+ * Sets the priority: -10 to 10, higher ones first; what is beyond counts as the nearest. 0 by default.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_priority(nh_request *request, int32_t priority);
+
+/**
+ * Sets when answers from the cache are delivered. NH_DELIVERY_TWICE by default; blocking calls wait for the answer that
+ * holds now, whatever is set here.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_delivery(nh_request *request, nh_delivery delivery);
+
+/**
+ * Sets a word to cancel by (nh_cancel_all). NULL for none.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_tag(nh_request *request, const char *tag);
+
+/**
+ * Sets whether NH_EVENT_PROGRESS is delivered, of what is sent and of what comes: 1 for yes, 0, the default, for no.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_progress(nh_request *request, int32_t progress);
+
+/**
+ * Sets what the program wants to be asked. Questions come as NH_EVENT_QUESTION and are answered with nh_answer; in a blocking
+ * call the request's callback gets them, on the caller's thread, and without one they count as unanswered. One that nobody
+ * answers within 30 seconds, or before the deadline, counts as unanswered too.
+ *
+ * @param questions  The sum of nh_question's bits; NH_ASK_NOTHING by default.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_asks(nh_request *request, uint32_t questions);
+
+/**
+ * Sets a pointer that the events of the request's tickets carry. The library never follows it.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_user_data(nh_request *request, void *user_data);
+
+/**
+ * Sets a function for nh_dispatch to call with each event of the request's tickets. Tickets with a callback are delivered
+ * by nh_dispatch only, those without by nh_poll only. Blocking calls call it for progress and questions. NULL for none.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_callback(nh_request *request, nh_callback callback);
+
+/**
+ * Keeps the events of the request's tickets out of the completion queue (1): nh_poll never gives them and no callback is
+ * called; nh_wait still takes them. For requests that somebody waits for with nh_wait, and for those whose end nobody
+ * wants to hear of: the answer is in the cache then, and holds no memory. 0 by default.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_quiet(nh_request *request, int32_t quiet);
+
+/**
+ * Releases a request. Tickets that were made from it go on.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_release(nh_request *request);
+
+/* ---- Requests: what is sent -------------------------------------------------------------------------------------- */
+
+/**
  * Sets the body: `size` bytes, copied. NULL and 0 for none.
  *
  * @return NH_OK; NH_INVALID.
@@ -1168,6 +1240,8 @@ nh_status nh_request_add_form_file(nh_request *request, const char *name, const 
  */
 nh_status nh_request_add_field(nh_request *request, const char *name, const char *value);
 
+/* ---- Requests: where the answer goes ----------------------------------------------------------------------------- */
+
 /**
  * Saves the answer, while it comes, to a file, which has its name only once it is complete; a file that was there is replaced
  * then. May be called for several files, and with the other nh_request_save_to functions: each gets all of the answer.
@@ -1203,6 +1277,16 @@ nh_status nh_request_save_to_events(nh_request *request);
  */
 nh_status nh_request_set_resume(nh_request *request, int32_t resume);
 
+/* ---- Requests: who asks ------------------------------------------------------------------------------------------ */
+
+/**
+ * Sets user and password, for the origin of the URL and no other: sent as Basic credentials unless nh_request_set_sign_in
+ * says otherwise.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_user(nh_request *request, const char *user, const char *password);
+
 /**
  * Sets how user and password are shown. NH_SIGN_IN_UNSAID: Basic, with the first request.
  *
@@ -1229,20 +1313,21 @@ nh_status nh_request_set_certificate(nh_request *request, const char *certificat
                                      const char *password);
 
 /**
- * Sets user and password, for the origin of the URL and no other: sent as Basic credentials unless nh_request_set_sign_in
- * says otherwise.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_user(nh_request *request, const char *user, const char *password);
-
-/**
  * Has user and password looked up in a file (.netrc), by the host of the URL, when nothing else says who asks.
  *
  * @param path  "" for $NETRC, else ~/.netrc, which need not be there; NULL for what the cache says.
  * @return NH_OK; NH_INVALID. A file that can't be read is NH_IO when the request is used.
  */
 nh_status nh_request_set_netrc(nh_request *request, const char *path);
+
+/**
+ * Sets a name for whose answers these are, in place of the credentials sent: for tokens that change. NULL: the cache's.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_partition(nh_request *request, const char *partition);
+
+/* ---- Requests: thumbnails ---------------------------------------------------------------------------------------- */
 
 /**
  * Asks for a thumbnail, instead of the response; once for each of up to 64 sizes, which come from one fetch and one decode.
@@ -1290,26 +1375,14 @@ nh_status nh_request_set_allow_truncated(nh_request *request, int32_t allow);
 nh_status nh_request_set_max_pixels(nh_request *request, int64_t pixels);
 
 /**
- * Sets when answers from the cache are delivered. NH_DELIVERY_TWICE by default; blocking calls wait for the answer that
- * holds now, whatever is set here.
+ * Sets whether the transfer of a progressive JPEG may end when the thumbnails are done, where much of it remains: 1 for yes, 0,
+ * the default, for no. The original isn't kept then.
  *
  * @return NH_OK; NH_INVALID.
  */
-nh_status nh_request_set_delivery(nh_request *request, nh_delivery delivery);
+nh_status nh_request_set_early_stop(nh_request *request, int32_t early_stop);
 
-/**
- * Sets the priority: -10 to 10, higher ones first; what is beyond counts as the nearest. 0 by default.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_priority(nh_request *request, int32_t priority);
-
-/**
- * Sets a word to cancel by (nh_cancel_all). NULL for none.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_tag(nh_request *request, const char *tag);
+/* ---- Requests: rules and limits ---------------------------------------------------------------------------------- */
 
 /**
  * Sets what is taken for fresh. NH_POLICY_UNSAID: the cache's.
@@ -1348,13 +1421,6 @@ nh_status nh_request_set_key(nh_request *request, const char *key);
 nh_status nh_request_set_ignore_query(nh_request *request, int32_t ignore);
 
 /**
- * Sets a name for whose answers these are, in place of the credentials sent: for tokens that change. NULL: the cache's.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_partition(nh_request *request, const char *partition);
-
-/**
  * Sets the longest silence in milliseconds. 0: the cache's; negative: none.
  *
  * @return NH_OK; NH_INVALID.
@@ -1382,62 +1448,6 @@ nh_status nh_request_set_retries(nh_request *request, int32_t retries);
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_request_set_max_bytes(nh_request *request, int64_t bytes);
-
-/**
- * Sets whether NH_EVENT_PROGRESS is delivered, of what is sent and of what comes: 1 for yes, 0, the default, for no.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_progress(nh_request *request, int32_t progress);
-
-/**
- * Sets whether the transfer of a progressive JPEG may end when the thumbnails are done, where much of it remains: 1 for yes, 0,
- * the default, for no. The original isn't kept then.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_early_stop(nh_request *request, int32_t early_stop);
-
-/**
- * Sets what the program wants to be asked. Questions come as NH_EVENT_QUESTION and are answered with nh_answer; in a blocking
- * call the request's callback gets them, on the caller's thread, and without one they count as unanswered. One that nobody
- * answers within 30 seconds, or before the deadline, counts as unanswered too.
- *
- * @param questions  The sum of nh_question's bits; NH_ASK_NOTHING by default.
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_asks(nh_request *request, uint32_t questions);
-
-/**
- * Sets a pointer that the events of the request's tickets carry. The library never follows it.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_user_data(nh_request *request, void *user_data);
-
-/**
- * Sets a function for nh_dispatch to call with each event of the request's tickets. Tickets with a callback are delivered
- * by nh_dispatch only, those without by nh_poll only. Blocking calls call it for progress and questions. NULL for none.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_callback(nh_request *request, nh_callback callback);
-
-/**
- * Keeps the events of the request's tickets out of the completion queue (1): nh_poll never gives them and no callback is
- * called; nh_wait still takes them. For requests that somebody waits for with nh_wait, and for those whose end nobody
- * wants to hear of: the answer is in the cache then, and holds no memory. 0 by default.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_quiet(nh_request *request, int32_t quiet);
-
-/**
- * Releases a request. Tickets that were made from it go on.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_release(nh_request *request);
 
 /* ---- Fetch and wait ---------------------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-// nuthatch.h 6: Fetch and wait
+// nuthatch.h 11: Fetch and wait
 
 import CNuthatch
 import Glibc

@@ -1,4 +1,4 @@
-// nuthatch.h 8: The completion queue
+// nuthatch.h 13: The completion queue
 
 import CNuthatch
 import NuthatchCore

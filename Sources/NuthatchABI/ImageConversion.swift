@@ -1,4 +1,4 @@
-// nuthatch.h 12: Images in other forms
+// nuthatch.h 17: Images in other forms
 
 import CNuthatch
 import Glibc

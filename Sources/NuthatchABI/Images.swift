@@ -1,4 +1,4 @@
-// nuthatch.h 11: Images
+// nuthatch.h 16: Images
 
 import CNuthatch
 import Glibc

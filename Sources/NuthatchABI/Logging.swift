@@ -1,4 +1,4 @@
-// nuthatch.h 14: The log
+// nuthatch.h 19: The log
 
 import CNuthatch
 import NuthatchCore

@@ -1,4 +1,4 @@
-// nuthatch.h 15: The outbox
+// nuthatch.h 20: The outbox
 
 import CNuthatch
 import NuthatchCore
@@ -316,12 +316,4 @@ private func outbox(_ cache: OpaquePointer?) throws(NuthatchError) -> Outbox {
 
 private func unknown(_ id: UInt64) -> NuthatchError {
   NuthatchError(.invalid, "there is no request \(id) in the outbox, or it hasn't ended as was asked for")
-}
-
-private func changing(_ handle: OpaquePointer?, _ body: (inout Draft) throws(NuthatchError) -> Void)
-  -> nh_status
-{
-  answering { () throws(NuthatchError) in
-    try find(handle, .request, as: RequestDraft.self).change(body)
-  }
 }

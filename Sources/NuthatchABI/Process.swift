@@ -1,4 +1,4 @@
-// nuthatch.h 13: The process
+// nuthatch.h 18: The process
 
 import CNuthatch
 import NuthatchCore

@@ -1,4 +1,4 @@
-// nuthatch.h 9: Questions
+// nuthatch.h 14: Questions
 
 import CNuthatch
 import NuthatchCore

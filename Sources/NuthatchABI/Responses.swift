@@ -1,4 +1,4 @@
-// nuthatch.h 10: Responses
+// nuthatch.h 15: Responses
 
 import CNuthatch
 import NuthatchCore

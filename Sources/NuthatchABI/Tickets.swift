@@ -1,4 +1,4 @@
-// nuthatch.h 7: Submit and hear of it later
+// nuthatch.h 12: Submit and hear of it later
 
 import CNuthatch
 import Glibc

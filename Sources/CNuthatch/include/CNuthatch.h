@@ -3,10 +3,15 @@
 #ifndef CNUTHATCH_H
 #define CNUTHATCH_H
 
+#include "nh_answers.h"
+#include "nh_events.h"
+#include "nh_frozen.h"
 #include "nh_handles.h"
+#include "nh_options.h"
 #include "nh_overview.h"
+#include "nh_pictures.h"
+#include "nh_process.h"
 #include "nh_status.h"
 #include "nh_swift_names.h"
-#include "nh_types.h"
 
 #endif

@@ -48,3 +48,12 @@ final class RequestDraft: Sendable {
     try draft.withLock { (draft) throws(NuthatchError) in try body(&draft) }
   }
 }
+
+/// Says something more about a request.
+func changing(_ handle: OpaquePointer?, _ body: (inout Draft) throws(NuthatchError) -> Void)
+  -> nh_status
+{
+  answering { () throws(NuthatchError) in
+    try find(handle, .request, as: RequestDraft.self).change(body)
+  }
+}

@@ -60,7 +60,10 @@ from ._stats import Stats
 from ._ticket import Event, Ticket
 
 if TYPE_CHECKING:
-    from ._async import AsyncCache, AsyncOutbox, AsyncSite, AsyncTicket
+    from ._async import AsyncCache
+    from ._async_outbox import AsyncOutbox
+    from ._async_site import AsyncSite
+    from ._async_ticket import AsyncTicket
 
 __version__ = _version()
 
@@ -108,12 +111,20 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # asyncio takes three times as long to load as all of this, and is for those who want it.
-    if name in ("AsyncCache", "AsyncOutbox", "AsyncSite", "AsyncTicket"):
-        from . import _async
+#: asyncio takes three times as long to load as all of this, and is for those who want it.
+_LATER = {
+    "AsyncCache": "_async",
+    "AsyncOutbox": "_async_outbox",
+    "AsyncSite": "_async_site",
+    "AsyncTicket": "_async_ticket",
+}
 
-        globals()[name] = getattr(_async, name)
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        from importlib import import_module
+
+        globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
         return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

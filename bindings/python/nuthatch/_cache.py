@@ -17,23 +17,14 @@ from ._image import Image, Size
 from ._library import bare, check, encode, library, quick
 from ._options import options_struct
 from ._outbox import Listeners, Outbox
-from ._request import (
-    LARGEST,
-    QUESTIONS,
-    AskChallenge,
-    AskCredentials,
-    AskHeaders,
-    AskVerdict,
-    HeaderArgument,
-    Netrc,
-    pairs,
-)
 from ._site import Site
 from ._stats import Stats
 from ._ticket import PATIENCE
+from ._values import LARGEST, QUESTIONS, pairs
+from ._wishes import AskChallenge, AskCredentials, AskHeaders, AskVerdict, HeaderArgument, Netrc
 
 if TYPE_CHECKING:
-    from ._request import SiteWishes, Unpack, Wishes
+    from ._wishes import SiteWishes, Unpack, Wishes
 
 #: Held while a cache opens itself again in a forked child, where several threads may find out that it must.
 _reopening = threading.Lock()

@@ -19,14 +19,16 @@ from . import _log
 from . import _prototypes as abi
 from ._image import Image, Size
 from ._library import bare, check, encode, library, quick
-from ._request import boxes_of, describe, prepared
+from ._request import describe
 from ._response import Response
+from ._sending import prepared
 from ._ticket import Ticket
+from ._values import boxes_of
 
 if TYPE_CHECKING:
     from ._cache import Cache
     from ._prefetch import Item
-    from ._request import Sending, Unpack, Wishes
+    from ._wishes import Sending, Unpack, Wishes
 
 
 class Fetching:

@@ -7,7 +7,7 @@ from . import _prototypes as abi
 from ._errors import error_for
 from ._library import encode
 from ._questions import header_array
-from ._request import (
+from ._values import (
     COOKIES,
     GUARDS,
     LARGEST,

@@ -11,9 +11,9 @@ from ._library import bare, check, quick
 from ._progress import Progress
 from ._questions import ask, tell
 from ._queue import room
-from ._request import boxes_of
 from ._response import Response
 from ._ticket import EVENT_SIZE, Event
+from ._values import boxes_of
 
 if TYPE_CHECKING:
     from ._fetching import Fetching

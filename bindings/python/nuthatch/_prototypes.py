@@ -104,14 +104,52 @@ OUTBOX_UNSAID = 0
 OUTBOX_AUTO = 1
 OUTBOX_OFF = 2
 
+# nh_cookies
+COOKIES_UNSAID = 0
+COOKIES_MEMORY = 1
+COOKIES_DISK = 2
+
+# nh_source
+SOURCE_NONE = 0
+SOURCE_MEMORY = 1
+SOURCE_DISK = 2
+SOURCE_REVALIDATED = 3
+SOURCE_NETWORK = 4
+
+# nh_mode
+MODE_FIT = 0
+MODE_FILL = 1
+MODE_EXACT = 2
+
+# nh_quality
+QUALITY_BEST = 0
+QUALITY_FAST = 1
+
+# nh_format
+FORMAT_PNG = 1
+FORMAT_JPEG = 2
+
+# nh_pixels
+PIXELS_RGBA = 1
+PIXELS_BGRA = 2
+PIXELS_RGBA_PREMULTIPLIED = 3
+PIXELS_BGRA_PREMULTIPLIED = 4
+PIXELS_RGB = 5
+PIXELS_BGR = 6
+PIXELS_GREY = 7
+
+# nh_sign_in
+SIGN_IN_UNSAID = 0
+SIGN_IN_BASIC = 1
+SIGN_IN_DIGEST = 2
+SIGN_IN_NTLM = 3
+SIGN_IN_NEGOTIATE = 4
+SIGN_IN_ANY = 5
+
 # nh_delivery
 DELIVERY_TWICE = 0
 DELIVERY_FIRST = 1
 DELIVERY_FRESH = 2
-
-# nh_pressure
-PRESSURE_WARNING = 1
-PRESSURE_CRITICAL = 2
 
 # nh_ticket_status
 TICKET_QUEUED = 1
@@ -143,53 +181,15 @@ ASK_VERDICT = 4
 ASK_SECRET = 8
 ASK_CHALLENGE = 16
 
-# nh_sign_in
-SIGN_IN_UNSAID = 0
-SIGN_IN_BASIC = 1
-SIGN_IN_DIGEST = 2
-SIGN_IN_NTLM = 3
-SIGN_IN_NEGOTIATE = 4
-SIGN_IN_ANY = 5
-
-# nh_cookies
-COOKIES_UNSAID = 0
-COOKIES_MEMORY = 1
-COOKIES_DISK = 2
-
 # nh_verdict
 VERDICT_UNSAID = 0
 VERDICT_ACCEPT = 1
 VERDICT_REJECT = 2
 VERDICT_RETRY = 3
 
-# nh_source
-SOURCE_NONE = 0
-SOURCE_MEMORY = 1
-SOURCE_DISK = 2
-SOURCE_REVALIDATED = 3
-SOURCE_NETWORK = 4
-
-# nh_mode
-MODE_FIT = 0
-MODE_FILL = 1
-MODE_EXACT = 2
-
-# nh_quality
-QUALITY_BEST = 0
-QUALITY_FAST = 1
-
-# nh_format
-FORMAT_PNG = 1
-FORMAT_JPEG = 2
-
-# nh_pixels
-PIXELS_RGBA = 1
-PIXELS_BGRA = 2
-PIXELS_RGBA_PREMULTIPLIED = 3
-PIXELS_BGRA_PREMULTIPLIED = 4
-PIXELS_RGB = 5
-PIXELS_BGR = 6
-PIXELS_GREY = 7
+# nh_pressure
+PRESSURE_WARNING = 1
+PRESSURE_CRITICAL = 2
 
 # nh_log_level
 LOG_NONE = 0
@@ -210,18 +210,6 @@ class nh_header(ctypes.Structure):
     _fields_ = [
         ("name", ctypes.c_char_p),
         ("value", ctypes.c_char_p),
-    ]
-
-
-class nh_reply(ctypes.Structure):
-    _fields_ = [
-        ("struct_size", ctypes.c_uint32),
-        ("verdict", ctypes.c_uint32),
-        ("reason", ctypes.c_char_p),
-        ("headers", ctypes.c_void_p),
-        ("header_count", ctypes.c_size_t),
-        ("user", ctypes.c_char_p),
-        ("password", ctypes.c_char_p),
     ]
 
 
@@ -341,6 +329,18 @@ class nh_image_info(ctypes.Structure):
         ("age", ctypes.c_int64),
         ("is_stale", ctypes.c_int32),
         ("http_status", ctypes.c_int32),
+    ]
+
+
+class nh_reply(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("verdict", ctypes.c_uint32),
+        ("reason", ctypes.c_char_p),
+        ("headers", ctypes.c_void_p),
+        ("header_count", ctypes.c_size_t),
+        ("user", ctypes.c_char_p),
+        ("password", ctypes.c_char_p),
     ]
 
 
@@ -675,6 +675,68 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_char_p,
         ],
     ),
+    "nh_request_set_priority": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+        ],
+    ),
+    "nh_request_set_delivery": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+        ],
+    ),
+    "nh_request_set_tag": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_request_set_progress": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+        ],
+    ),
+    "nh_request_set_asks": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+        ],
+    ),
+    "nh_request_set_user_data": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_request_set_callback": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_request_set_quiet": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+        ],
+    ),
+    "nh_request_release": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
     "nh_request_set_body": (
         ctypes.c_uint32,
         [
@@ -747,6 +809,14 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_int32,
         ],
     ),
+    "nh_request_set_user": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_char_p,
+        ],
+    ),
     "nh_request_set_sign_in": (
         ctypes.c_uint32,
         [
@@ -770,15 +840,14 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_char_p,
         ],
     ),
-    "nh_request_set_user": (
+    "nh_request_set_netrc": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
             ctypes.c_char_p,
-            ctypes.c_char_p,
         ],
     ),
-    "nh_request_set_netrc": (
+    "nh_request_set_partition": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
@@ -828,25 +897,11 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_int64,
         ],
     ),
-    "nh_request_set_delivery": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint32,
-        ],
-    ),
-    "nh_request_set_priority": (
+    "nh_request_set_early_stop": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
             ctypes.c_int32,
-        ],
-    ),
-    "nh_request_set_tag": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
         ],
     ),
     "nh_request_set_policy": (
@@ -887,13 +942,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_int32,
         ],
     ),
-    "nh_request_set_partition": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-        ],
-    ),
     "nh_request_set_timeout": (
         ctypes.c_uint32,
         [
@@ -920,54 +968,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_void_p,
             ctypes.c_int64,
-        ],
-    ),
-    "nh_request_set_progress": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_set_early_stop": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_set_asks": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint32,
-        ],
-    ),
-    "nh_request_set_user_data": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_request_set_callback": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_request_set_quiet": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_release": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
         ],
     ),
     "nh_get": (
@@ -1629,6 +1629,68 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "const char *",
         ],
     ),
+    "nh_request_set_priority": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
+        ],
+    ),
+    "nh_request_set_delivery": (
+        "nh_status",
+        [
+            "nh_request *",
+            "nh_delivery",
+        ],
+    ),
+    "nh_request_set_tag": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+        ],
+    ),
+    "nh_request_set_progress": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
+        ],
+    ),
+    "nh_request_set_asks": (
+        "nh_status",
+        [
+            "nh_request *",
+            "uint32_t",
+        ],
+    ),
+    "nh_request_set_user_data": (
+        "nh_status",
+        [
+            "nh_request *",
+            "void *",
+        ],
+    ),
+    "nh_request_set_callback": (
+        "nh_status",
+        [
+            "nh_request *",
+            "nh_callback",
+        ],
+    ),
+    "nh_request_set_quiet": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
+        ],
+    ),
+    "nh_request_release": (
+        "nh_status",
+        [
+            "nh_request *",
+        ],
+    ),
     "nh_request_set_body": (
         "nh_status",
         [
@@ -1701,6 +1763,14 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "int32_t",
         ],
     ),
+    "nh_request_set_user": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+            "const char *",
+        ],
+    ),
     "nh_request_set_sign_in": (
         "nh_status",
         [
@@ -1724,15 +1794,14 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "const char *",
         ],
     ),
-    "nh_request_set_user": (
+    "nh_request_set_netrc": (
         "nh_status",
         [
             "nh_request *",
             "const char *",
-            "const char *",
         ],
     ),
-    "nh_request_set_netrc": (
+    "nh_request_set_partition": (
         "nh_status",
         [
             "nh_request *",
@@ -1782,25 +1851,11 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "int64_t",
         ],
     ),
-    "nh_request_set_delivery": (
-        "nh_status",
-        [
-            "nh_request *",
-            "nh_delivery",
-        ],
-    ),
-    "nh_request_set_priority": (
+    "nh_request_set_early_stop": (
         "nh_status",
         [
             "nh_request *",
             "int32_t",
-        ],
-    ),
-    "nh_request_set_tag": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
         ],
     ),
     "nh_request_set_policy": (
@@ -1841,13 +1896,6 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "int32_t",
         ],
     ),
-    "nh_request_set_partition": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-        ],
-    ),
     "nh_request_set_timeout": (
         "nh_status",
         [
@@ -1874,54 +1922,6 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_request *",
             "int64_t",
-        ],
-    ),
-    "nh_request_set_progress": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_set_early_stop": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_set_asks": (
-        "nh_status",
-        [
-            "nh_request *",
-            "uint32_t",
-        ],
-    ),
-    "nh_request_set_user_data": (
-        "nh_status",
-        [
-            "nh_request *",
-            "void *",
-        ],
-    ),
-    "nh_request_set_callback": (
-        "nh_status",
-        [
-            "nh_request *",
-            "nh_callback",
-        ],
-    ),
-    "nh_request_set_quiet": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_release": (
-        "nh_status",
-        [
-            "nh_request *",
         ],
     ),
     "nh_get": (

@@ -6,7 +6,7 @@ from typing import Any, List, Mapping, Optional, Tuple
 from . import _prototypes as abi
 from ._errors import error_for
 from ._library import encode, quick
-from ._request import QUESTIONS, pairs
+from ._values import QUESTIONS, pairs
 
 _VERDICTS = {
     True: abi.VERDICT_ACCEPT,

@@ -8,7 +8,7 @@ from . import _prototypes as abi
 from ._fetching import Fetching
 from ._library import bare, check, encode, library, quick
 from ._options import options_struct
-from ._request import QUESTIONS, pairs
+from ._values import QUESTIONS, pairs
 
 if TYPE_CHECKING:
     from ._cache import Cache

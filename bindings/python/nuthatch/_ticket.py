@@ -22,8 +22,8 @@ from ._errors import Error, Frozen, error_for
 from ._image import SOURCES, Image, Size
 from ._library import bare, check, library, quick
 from ._questions import ask, tell
-from ._request import takers
 from ._response import Response
+from ._saving import takers
 
 if TYPE_CHECKING:
     from ._fetching import Fetching

@@ -1,0 +1,72 @@
+#ifndef NH_ANSWERS_H
+#define NH_ANSWERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nh_handles.h"
+#include "nh_options.h"
+
+/** Where an answer came from. NH_SOURCE_REVALIDATED: from the cache, and the server says that it still holds. */
+typedef enum nh_source {
+    NH_SOURCE_NONE = 0,
+    NH_SOURCE_MEMORY = 1,
+    NH_SOURCE_DISK = 2,
+    NH_SOURCE_REVALIDATED = 3,
+    NH_SOURCE_NETWORK = 4
+} nh_source;
+
+/** What a response holds. Set struct_size before the call. Everything pointed to lives as long as the response. */
+typedef struct nh_response_info {
+    uint32_t struct_size;
+    /** The HTTP status, such as 200. */
+    int32_t status;
+    /** The body: body_size bytes, not terminated. Never NULL. */
+    const void *body;
+    size_t body_size;
+    /** The URL as it was passed. */
+    const char *url;
+    /** The URL that answered, after redirects, without user and password. */
+    const char *final_url;
+    /** The Content-Type header, or NULL. */
+    const char *content_type;
+    /** 1 when the bytes were in the cache before the request was submitted, else 0. */
+    int32_t is_in_cache;
+    nh_source source;
+    /** How many redirects were followed. */
+    int32_t redirects;
+    /** How many header lines there are, for nh_response_header_at. */
+    int32_t header_count;
+    /** Microseconds from the start of the last exchange to its first byte and to its end; 0 from the cache. */
+    int64_t first_byte_us;
+    int64_t total_us;
+    /** How old the answer is, in seconds, by the rules of HTTP. */
+    int64_t age;
+    /** 1 when it is older than it should be: given because the server can't be asked, or before it is. Else 0. */
+    int32_t is_stale;
+    /** Always 0. */
+    uint32_t reserved;
+    /** The words after the status; empty where the server sent none. */
+    const char *reason;
+    /** Microseconds from the start of the last exchange until the name was found, the connection stood, TLS was agreed. */
+    int64_t dns_us;
+    int64_t connect_us;
+    int64_t tls_us;
+    /** How many interim answers (1xx) came before this one, for nh_response_interim_at; 0 from the cache. */
+    int32_t interim_count;
+    /** Always 0. */
+    uint32_t reserved2;
+} nh_response_info;
+
+/** An answer that only said that another one follows, such as 103 (Early Hints). Set struct_size before the call.
+ *  Everything pointed to lives as long as the response. */
+typedef struct nh_interim {
+    uint32_t struct_size;
+    /** Such as 103. */
+    int32_t status;
+    /** header_count header lines, in the order of their arrival; NULL for none. */
+    const nh_header *headers;
+    size_t header_count;
+} nh_interim;
+
+#endif

@@ -1,0 +1,172 @@
+#ifndef NH_EVENTS_H
+#define NH_EVENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nh_handles.h"
+#include "nh_answers.h"
+
+/** How user and password are shown. */
+typedef enum nh_sign_in {
+    NH_SIGN_IN_UNSAID = 0,
+    /** Basic, with the first request, unasked. */
+    NH_SIGN_IN_BASIC = 1,
+    /** The others only after the server has asked. */
+    NH_SIGN_IN_DIGEST = 2,
+    NH_SIGN_IN_NTLM = 3,
+    /** Kerberos, where libcurl has it; without user and password, as whom the system knows. */
+    NH_SIGN_IN_NEGOTIATE = 4,
+    /** The strongest that the server asks for. */
+    NH_SIGN_IN_ANY = 5
+} nh_sign_in;
+
+/** When answers from the cache are delivered. */
+typedef enum nh_delivery {
+    /** A stale one at once, and the one that holds now after it. */
+    NH_DELIVERY_TWICE = 0,
+    /** One answer, a stale one too; it is revalidated behind. */
+    NH_DELIVERY_FIRST = 1,
+    /** One answer, which holds now. */
+    NH_DELIVERY_FRESH = 2
+} nh_delivery;
+
+/** Where a ticket stands. */
+typedef enum nh_ticket_status {
+    NH_TICKET_QUEUED = 1,
+    NH_TICKET_RUNNING = 2,
+    NH_TICKET_DONE = 3,
+    NH_TICKET_CANCELLED = 4
+} nh_ticket_status;
+
+/** What an event tells. Every ticket has exactly one final event, also after nh_cancel, nh_shutdown and nh_close. */
+typedef enum nh_event_kind {
+    NH_EVENT_NONE = 0,
+    /** More bytes have come, or been sent. Only after nh_request_set_progress; of several that nobody took the newest is kept. */
+    NH_EVENT_PROGRESS = 1,
+    /** An answer from the cache. Final unless it is stale and more follows. */
+    NH_EVENT_CACHED = 2,
+    /** The server says that the stored answer still holds; this is it. Final. */
+    NH_EVENT_UNCHANGED = 3,
+    /** A new answer from the network. Final. */
+    NH_EVENT_FRESH = 4,
+    /** No answer: see code and message. Final. */
+    NH_EVENT_FAILED = 5,
+    /** The request was cancelled. Final. */
+    NH_EVENT_CANCELLED = 6,
+    /** The server can't be reached: the request is in the outbox, as outbox_id. Only after nh_request_set_freezable. Final. */
+    NH_EVENT_FROZEN = 7,
+    /** The program is asked something: see nh_request_set_asks and nh_answer. Never final. */
+    NH_EVENT_QUESTION = 8,
+    /** A piece of the answer's body: data. Only after nh_request_save_to_events. Never final. */
+    NH_EVENT_DATA = 9,
+    /** A request in the outbox has ended: frozen says which, and how. Of no ticket; only after nh_outbox_attach. */
+    NH_EVENT_OUTCOME = 10,
+    /** A site can be reached now, or can't any more: is_reachable; the message is its URL. Of no ticket; only after nh_site_watch. */
+    NH_EVENT_REACHABILITY = 11,
+    /** A request is under way, where there was none. Of no ticket; only after nh_activity_watch. */
+    NH_EVENT_BUSY = 12,
+    /** None is under way any more. Of no ticket; only after nh_activity_watch. Of turns that nobody took the last two are kept. */
+    NH_EVENT_IDLE = 13
+} nh_event_kind;
+
+/** What the program may be asked while its request is under way. The numbers are bits, for nh_request_set_asks. */
+typedef enum nh_question {
+    NH_ASK_NOTHING = 0,
+    /** Which headers to add, a token or a signature: before anything is looked up or sent. Unanswered: none. */
+    NH_ASK_HEADERS = 1,
+    /** User and password, after an answer with status 401 to a request without. Unanswered: that answer is delivered. */
+    NH_ASK_CREDENTIALS = 2,
+    /** Whether an answer from the network is good; it isn't stored before. Unanswered: it is. */
+    NH_ASK_VERDICT = 4,
+    /** The secret of a provider, whose name is the message, for a request in the outbox: of no ticket, and answered with
+     *  nh_outbox_provide. Only after nh_outbox_ask, and nothing for nh_request_set_asks. Unanswered: the request waits. */
+    NH_ASK_SECRET = 8,
+    /** Which headers to send with another attempt, after an answer with status 401, whatever was sent: for schemes that the
+     *  library doesn't know, and tokens that have expired. Asked again when that is refused, too, up to ten times.
+     *  Unanswered: that answer is delivered. */
+    NH_ASK_CHALLENGE = 16
+} nh_question;
+
+/** What the program thinks of an answer. */
+typedef enum nh_verdict {
+    NH_VERDICT_UNSAID = 0,
+    /** It is good. */
+    NH_VERDICT_ACCEPT = 1,
+    /** It is none: the request fails with NH_HTTP, and nothing is stored. */
+    NH_VERDICT_REJECT = 2,
+    /** It is none, but another attempt may bring one; as many as the request's retries. */
+    NH_VERDICT_RETRY = 3
+} nh_verdict;
+
+/** An answer to a question. Set struct_size, and what the question is about; zero the rest. */
+typedef struct nh_reply {
+    uint32_t struct_size;
+    /** For NH_ASK_VERDICT. */
+    nh_verdict verdict;
+    /** With NH_VERDICT_REJECT: why, for the error's message. */
+    const char *reason;
+    /** For NH_ASK_HEADERS: header_count headers to add. For NH_ASK_CHALLENGE: to send in the place of those of the same
+     *  name. */
+    const nh_header *headers;
+    size_t header_count;
+    /** For NH_ASK_CREDENTIALS. */
+    const char *user;
+    const char *password;
+} nh_reply;
+
+/** What a ticket delivers. It owns its message and its result until nh_event_clear. To keep a response or an image, copy
+ *  the handle out and set its place to NULL before that. */
+typedef struct nh_event {
+    /** The ticket, as nh_submit gave it; still to be released by whoever has it. NULL when nh_submit gave none. */
+    nh_ticket *ticket;
+    /** What nh_request_set_user_data was given, or NULL. */
+    void *user;
+    nh_event_kind kind;
+    /** 1 for the last event of its ticket, else 0. */
+    int32_t is_final;
+    /** 1 when the bytes were in the cache before the request was submitted, else 0. */
+    int32_t is_in_cache;
+    /** 1 when the answer is older than it should be, else 0. */
+    int32_t is_stale;
+    nh_source source;
+    /** NH_OK with an answer, else why there is none. */
+    nh_status code;
+    /** The HTTP status of the response, of the answer that the images were made from, or of the one that was no success;
+     *  0 where there is none. */
+    int32_t http_status;
+    /** After how many seconds it makes sense to ask again; -1 when nobody knows. */
+    int32_t retry_after;
+    /** Bytes of the body that are there, or have been sent (is_upload), and those that there will be; -1 when that isn't known.
+     *  Of images: of the body that they were made from. */
+    int64_t bytes_done;
+    int64_t bytes_total;
+    /** What happened; of a question, the URL that it is about; NULL with an answer. */
+    char *message;
+    /** The answer, or NULL. Of a question, the answer that it is about, or NULL. */
+    nh_response *response;
+    /** image_count images in the order of the sizes that were asked for, or NULL. */
+    nh_image **images;
+    size_t image_count;
+    /** What is asked, or NH_ASK_NOTHING. */
+    nh_question question;
+    /** Of NH_EVENT_PROGRESS: 1 when it tells of the request's body, 0 when of the answer's. */
+    int32_t is_upload;
+    /** Of NH_EVENT_DATA: data_size bytes; bytes_done counts them and those before. Else NULL. */
+    void *data;
+    size_t data_size;
+    /** Of NH_EVENT_FROZEN and NH_EVENT_OUTCOME: the number in the outbox. Else 0. */
+    uint64_t outbox_id;
+    /** Of NH_EVENT_OUTCOME: what is known of the request; nh_outbox_response has the answer. Else NULL. */
+    nh_frozen *frozen;
+    /** Of NH_EVENT_REACHABILITY: 1 when the site can be reached, else 0. */
+    int32_t is_reachable;
+    /** Always 0. */
+    uint32_t reserved;
+} nh_event;
+
+/** Called by nh_dispatch, on the thread that called it, for one event. What the event still owns when it returns is given
+ *  back. `user` is event->user. */
+typedef void (*nh_callback)(nh_event *event, void *user);
+
+#endif

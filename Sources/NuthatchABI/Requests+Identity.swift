@@ -1,0 +1,82 @@
+// nuthatch.h 8: Requests: who asks
+
+import CNuthatch
+import NuthatchCore
+
+/// Sets user and password, for the origin of the URL and no other: sent as Basic credentials unless nh_request_set_sign_in
+/// says otherwise.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_user")
+public func nhRequestSetUser(
+  _ request: nh_request_ref?, _ user: UnsafePointer<CChar>?, _ password: UnsafePointer<CChar>?
+) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.request.user = (try string(user, "user"), try string(password, "password"))
+  }
+}
+
+/// Sets how user and password are shown. NH_SIGN_IN_UNSAID: Basic, with the first request.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_sign_in")
+public func nhRequestSetSignIn(_ request: nh_request_ref?, _ sign_in: nh_sign_in) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    let wanted = SignIn(rawValue: Int32(truncatingIfNeeded: sign_in.rawValue))
+    guard wanted != nil || sign_in == NH_SIGN_IN_UNSAID else {
+      throw NuthatchError(.invalid, "sign_in is no nh_sign_in")
+    }
+    draft.request.signIn = wanted
+  }
+}
+
+/// Signs in with a token, sent as Authorization: Bearer to the origin of the URL and to no other.
+///
+/// @return NH_OK; NH_INVALID. A token that can't be sent is NH_BAD_HEADER when the request is used.
+@_cdecl("nh_request_set_bearer")
+public func nhRequestSetBearer(_ request: nh_request_ref?, _ token: UnsafePointer<CChar>?) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.request.setBearer(try string(token, "token"))
+  }
+}
+
+/// Sets a certificate that says who asks, from files in PEM, shown to the origin of the URL and to no other.
+///
+/// @param certificate  Its file; NULL for none.
+/// @param key          Its key's; NULL when that is in the same file.
+/// @param password     What the key is encrypted with; NULL when it isn't.
+/// @return NH_OK; NH_INVALID. Files that can't be used are NH_TLS when the request is sent.
+@_cdecl("nh_request_set_certificate")
+public func nhRequestSetCertificate(
+  _ request: nh_request_ref?, _ certificate: UnsafePointer<CChar>?, _ key: UnsafePointer<CChar>?,
+  _ password: UnsafePointer<CChar>?
+) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    let (key, password) = (try given(key, "key"), try given(password, "password"))
+    draft.request.certificate = try given(certificate, "certificate").map {
+      ClientCertificate($0, key: key, password: password)
+    }
+  }
+}
+
+/// Has user and password looked up in a file (.netrc), by the host of the URL, when nothing else says who asks.
+///
+/// @param path  "" for $NETRC, else ~/.netrc, which need not be there; NULL for what the cache says.
+/// @return NH_OK; NH_INVALID. A file that can't be read is NH_IO when the request is used.
+@_cdecl("nh_request_set_netrc")
+public func nhRequestSetNetrc(_ request: nh_request_ref?, _ path: UnsafePointer<CChar>?) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.request.netrc = try given(netrc: path, "path")
+  }
+}
+
+/// Sets a name for whose answers these are, in place of the credentials sent: for tokens that change. NULL: the cache's.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_partition")
+public func nhRequestSetPartition(_ request: nh_request_ref?, _ partition: UnsafePointer<CChar>?) -> nh_status
+{
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.request.partition = try given(partition, "partition")
+  }
+}

@@ -1,0 +1,89 @@
+// nuthatch.h 10: Requests: rules and limits
+
+import CNuthatch
+import NuthatchCore
+
+/// Sets what is taken for fresh. NH_POLICY_UNSAID: the cache's.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_policy")
+public func nhRequestSetPolicy(_ request: nh_request_ref?, _ policy: nh_policy) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.lifetimes.rules = try given(policy, "policy")
+  }
+}
+
+/// Sets the numbers of the policy, which nh_options explain. 0: the cache's; negative: none.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_lifetimes")
+public func nhRequestSetLifetimes(
+  _ request: nh_request_ref?, _ validator_ttl: Int64, _ image_ttl: Int64, _ no_cache_ttl: Int64,
+  _ heuristic: Double
+) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.lifetimes.heuristic = try given(share: heuristic, "heuristic")
+    draft.lifetimes.validatorTTL = given(amount: validator_ttl)
+    draft.lifetimes.imageTTL = given(amount: image_ttl)
+    draft.lifetimes.noCacheTTL = given(amount: no_cache_ttl)
+  }
+}
+
+/// Sets which addresses may be connected to. NH_GUARD_UNSAID: the cache's.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_guard")
+public func nhRequestSetGuard(_ request: nh_request_ref?, _ guard: nh_guard) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    draft.request.guard = try given(`guard`, "guard")
+  }
+}
+
+/// Sets what the answer is kept under instead of the URL: for URLs that carry a signature or a date. NULL: the URL.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_key")
+public func nhRequestSetKey(_ request: nh_request_ref?, _ key: UnsafePointer<CChar>?) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in draft.request.key = try given(key, "key") }
+}
+
+/// Sets whether the query is left out of what the answer is kept under: 1 for yes, 0, the default, for no.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_ignore_query")
+public func nhRequestSetIgnoreQuery(_ request: nh_request_ref?, _ ignore: Int32) -> nh_status {
+  changing(request) { $0.request.ignoreQuery = ignore != 0 }
+}
+
+/// Sets the longest silence in milliseconds. 0: the cache's; negative: none.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_timeout")
+public func nhRequestSetTimeout(_ request: nh_request_ref?, _ milliseconds: Int64) -> nh_status {
+  changing(request) { $0.request.timeout = given(milliseconds: milliseconds) }
+}
+
+/// Sets the longest time for all of it, redirects and further attempts included, in milliseconds. 0: the cache's; negative:
+/// none.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_deadline")
+public func nhRequestSetDeadline(_ request: nh_request_ref?, _ milliseconds: Int64) -> nh_status {
+  changing(request) { $0.request.deadline = given(milliseconds: milliseconds) }
+}
+
+/// Sets how often a failed attempt is followed by another. 0: the cache's; negative: never.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_retries")
+public func nhRequestSetRetries(_ request: nh_request_ref?, _ retries: Int32) -> nh_status {
+  changing(request) { $0.request.retries = given(amount: Int64(retries)).map { Int($0) } }
+}
+
+/// Sets the largest body, in bytes. 0: the cache's; negative: no limit.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_max_bytes")
+public func nhRequestSetMaxBytes(_ request: nh_request_ref?, _ bytes: Int64) -> nh_status {
+  changing(request) { $0.request.maxBytes = given(limit: bytes) }
+}

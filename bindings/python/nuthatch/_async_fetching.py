@@ -1,0 +1,213 @@
+"""What can be asked of caches and of sites alike, for programs that run on an event loop."""
+
+import asyncio
+from collections import deque
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    AsyncIterable,
+    AsyncIterator,
+    Deque,
+    Dict,
+    Iterable,
+    List,
+    Optional,
+    Sequence,
+    Set,
+    Union,
+    cast,
+    overload,
+)
+
+from ._async_ticket import AsyncTicket
+from ._errors import BadURL
+from ._fetching import Fetching
+from ._image import Image, Size
+from ._port import Port
+from ._prefetch import Item, Run, item
+from ._response import Response
+from ._ticket import Event
+
+if TYPE_CHECKING:
+    from ._async import AsyncCache
+    from ._wishes import Sending, Unpack, Wishes
+
+
+class _AsyncRun:
+    """A prefetch on an event loop."""
+
+    def __init__(self, plan: Run) -> None:
+        self.plan = plan
+        self.under_way: Set[AsyncTicket[Any]] = set()
+        self.ended: Deque[Item] = deque()
+        self.failure: Optional[BaseException] = None
+        self.news: Optional[asyncio.Future[None]] = None
+
+    def start(self, port: Port, by: Fetching, url: str, index: int) -> None:
+        """Submits the next URL."""
+        try:
+            ticket = port.submit(by, url, None, self.plan.sizes, dict(self.plan.options))
+        except BadURL as error:
+            self.ended.append(Item(index, url, error))
+        else:
+            ticket._listener = lambda: self.end(ticket, index)
+            self.under_way.add(ticket)
+            ticket._wake()
+
+    def end(self, ticket: AsyncTicket[Any], index: int) -> None:
+        """Called when a ticket has news. Takes them, so that no pixels are held that nobody wants."""
+        if not ticket._is_over or ticket not in self.under_way:
+            return
+        self.under_way.discard(ticket)
+        if ticket._failure is not None:
+            self.failure = ticket._failure
+        elif ticket._final is not None:
+            self.ended.append(item(index, ticket._final, self.plan.keeps))
+        ticket._listener, ticket._news = None, []
+        self.wake()
+
+    def wake(self) -> None:
+        if self.news is not None and not self.news.done():
+            self.news.set_result(None)
+
+
+class AsyncFetching:
+    """Requests, as :class:`AsyncCache` and :class:`AsyncSite` have them."""
+
+    @property
+    def _owner(self) -> "AsyncCache":
+        """Whose handles requests go to."""
+        raise NotImplementedError
+
+    def _by(self, port: Port) -> Fetching:
+        raise NotImplementedError
+
+    async def get(self, url: str, **options: "Unpack[Wishes]") -> Response:
+        """As :meth:`Cache.get`."""
+        return cast(Response, await self._perform(url, None, dict(options)))
+
+    async def request(self, method: str, url: str, **options: "Unpack[Sending]") -> Response:
+        """As :meth:`Cache.request`."""
+        return cast(Response, await self._perform(url, None, {**options, "method": method}))
+
+    async def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
+        """As :meth:`Cache.thumbnail`. What is in memory is there without a turn of the loop."""
+        return cast(Image, await self._perform(url, size, dict(options)))
+
+    def peek(
+        self, url: str, size: Size, *, decode: bool = False, **options: "Unpack[Wishes]"
+    ) -> Optional[Image]:
+        """As :meth:`Cache.peek`: at once, and not to be awaited."""
+        return self._by(self._owner._port()).peek(url, size, decode=decode, **options)
+
+    @overload
+    def submit(
+        self, url: str, *, size: None = None, sizes: None = None, **options: "Unpack[Wishes]"
+    ) -> AsyncTicket[Response]: ...
+
+    @overload
+    def submit(
+        self, url: str, *, size: Size, sizes: None = None, **options: "Unpack[Wishes]"
+    ) -> AsyncTicket[Image]: ...
+
+    @overload
+    def submit(
+        self, url: str, *, size: None = None, sizes: Sequence[Size], **options: "Unpack[Wishes]"
+    ) -> AsyncTicket[List[Image]]: ...
+
+    def submit(
+        self,
+        url: str,
+        *,
+        size: Optional[Size] = None,
+        sizes: Optional[Sequence[Size]] = None,
+        **options: Any,
+    ) -> AsyncTicket[Any]:
+        """As :meth:`Cache.submit`: at once, and not to be awaited; what it gives is."""
+        port = self._owner._port()
+        return port.submit(self._by(port), url, size, sizes, options)
+
+    async def events(
+        self,
+        url: str,
+        size: Optional[Size] = None,
+        *,
+        sizes: Optional[Sequence[Size]] = None,
+        **options: "Unpack[Wishes]",
+    ) -> AsyncIterator[Event[Any]]:
+        """The events of a request as they come; leaving the loop over them cancels it."""
+        port = await self._owner._opened()
+        ticket = port.submit(self._by(port), url, size, sizes, dict(options))
+        try:
+            async for event in ticket.events():
+                yield event
+        finally:
+            ticket.cancel()
+
+    async def prefetch(
+        self,
+        urls: "Union[Iterable[str], AsyncIterable[str]]",
+        sizes: Sequence[Size] = (256,),
+        *,
+        progress: bool = False,
+        images: bool = False,
+        **options: "Unpack[Sending]",
+    ) -> AsyncIterator[Item]:
+        """As :meth:`Cache.prefetch`; ``urls`` may be an asynchronous iterable, too."""
+        port = await self._owner._opened()
+        plan = Run(urls, sizes, progress, images, dict(options))
+        run, by = _AsyncRun(plan), self._by(port)
+        source = urls.__aiter__() if isinstance(urls, AsyncIterable) else None
+        plain = iter(()) if isinstance(urls, AsyncIterable) else iter(urls)
+        coming: Optional[asyncio.Future[Optional[str]]] = None
+        index, is_open = 0, True
+        try:
+            while is_open or run.under_way or run.ended:
+                while run.ended:
+                    yield plan.ended(run.ended.popleft())
+                if run.failure is not None:
+                    raise run.failure
+                url: Optional[str] = None
+                if is_open and len(run.under_way) < plan.window:
+                    if source is None:
+                        url = next(plain, None)
+                        is_open = url is not None
+                    elif coming is None:
+                        coming = asyncio.ensure_future(_next(source))
+                    elif coming.done():
+                        url, coming = coming.result(), None
+                        is_open = url is not None
+                if url is not None:
+                    run.start(port, by, url, index)
+                    index += 1
+                    await port.turn()
+                elif run.ended:
+                    continue
+                elif run.under_way or coming is not None:
+                    run.news = port.loop.create_future()
+                    if coming is not None:
+                        coming.add_done_callback(lambda _: run.wake())
+                    await run.news
+        finally:
+            if coming is not None:
+                coming.cancel()
+            under_way, run.under_way = run.under_way, set()
+            for ticket in under_way:
+                ticket.cancel()
+            plan.close()
+
+    async def _perform(self, url: str, size: Optional[Size], options: Dict[str, Any]) -> Any:
+        port = self._owner._ports.get(asyncio.get_running_loop()) or await self._owner._opened()
+        options.setdefault("delivery", "fresh")
+        ticket = port.submit(self._by(port), url, size, None, options)
+        if ticket._final is not None:
+            await port.turn()
+            return ticket._result()
+        return await ticket.result()
+
+
+async def _next(source: "AsyncIterator[str]") -> Optional[str]:
+    try:
+        return await source.__anext__()
+    except StopAsyncIteration:
+        return None

@@ -1,0 +1,61 @@
+"""Sites, for programs that run on an event loop."""
+
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, cast
+
+from ._async_fetching import AsyncFetching
+from ._fetching import Fetching
+from ._port import Port
+from ._site import Site
+
+if TYPE_CHECKING:
+    from ._async import AsyncCache
+
+
+class AsyncSite(AsyncFetching):
+    """A :class:`Site` whose methods are awaited. :meth:`AsyncCache.site` makes one."""
+
+    def __init__(self, owner: "AsyncCache", base_url: str, options: Dict[str, Any]) -> None:
+        #: What requests are resolved against.
+        self.base_url = base_url
+        self._of = owner
+        self._options = options
+
+    @property
+    def reachable(self) -> Optional[bool]:
+        """As :attr:`Site.reachable`."""
+        return cast(Site, self._by(self._owner._port())).reachable
+
+    def watch_reachability(self, function: Callable[[bool], Any]) -> None:
+        """As :meth:`Site.watch_reachability`, on the running loop."""
+        port = self._owner._port()
+        port.listen()
+        cast(Site, self._by(port)).watch_reachability(function)
+
+    def cancel_all(self) -> None:
+        """As :meth:`Site.cancel_all`."""
+        for port in self._owner._own():
+            site = port.sites.get(self)
+            if site is not None:
+                cast(Site, site).cancel_all()
+
+    @property
+    def _owner(self) -> "AsyncCache":
+        return self._of
+
+    def _by(self, port: Port) -> Fetching:
+        site = port.sites.get(self)
+        if site is None:
+            site = port.sites[self] = port.cache.site(self.base_url, **self._options)
+        return site
+
+    async def clear_cookies(self) -> None:
+        """As :meth:`Site.clear_cookies`."""
+        port = await self._of._opened()
+        site: Any = self._by(port)
+        await port.loop.run_in_executor(None, site.clear_cookies)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return (AsyncSite, (self._owner, self.base_url, self._options))
+
+    def __repr__(self) -> str:
+        return f"<AsyncSite {self.base_url}>"

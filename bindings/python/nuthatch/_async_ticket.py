@@ -1,0 +1,166 @@
+"""Requests under way, for programs that run on an event loop."""
+
+import asyncio
+import ctypes
+import inspect
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    AsyncIterator,
+    Callable,
+    Generator,
+    List,
+    Mapping,
+    Optional,
+    TypeVar,
+    cast,
+)
+
+from . import _prototypes as abi
+from ._errors import error_for
+from ._fetching import Fetching
+from ._image import Size
+from ._questions import ask, tell
+from ._ticket import Asked, Event
+
+if TYPE_CHECKING:
+    from ._port import Port
+
+T = TypeVar("T")
+
+
+class AsyncTicket(Asked[T]):
+    """A request under way. Letting go of a ticket never cancels it; cancelling a task that waits for one does.
+
+    Awaiting it gives its result.
+
+    >>> async def main():
+    ...     async with nuthatch.AsyncCache(directory) as cache:
+    ...         ticket = cache.submit(picture_url, size=64)
+    ...         return (await ticket).size, ticket.state
+    >>> asyncio.run(main())
+    ((64, 48), 'done')
+    """
+
+    def __init__(
+        self,
+        port: "Port",
+        number: int,
+        fetching: Fetching,
+        handle: ctypes.c_void_p,
+        url: str,
+        size: Optional[Size],
+        sizes: Any,
+        options: Mapping[str, Any],
+    ) -> None:
+        super().__init__(fetching, handle, url, size, sizes, options)
+        self._port = port
+        self._number = number
+        #: What came and nobody has asked for.
+        self._news: List[Event[T]] = []
+        self._waiting: List[asyncio.Future[None]] = []
+        self._listener: Optional[Callable[[], None]] = None
+
+    def resubmit(self) -> "AsyncTicket[T]":
+        """The same request once more."""
+        size, sizes = self._wanted
+        return cast(
+            "AsyncTicket[T]", self._port.submit(self._fetching, self.url, size, sizes, dict(self._options))
+        )
+
+    async def result(self, timeout: Optional[float] = None) -> T:
+        """Waits for the final event and gives its response, image, or images; raises its error.
+
+        :param timeout: bounds the wait in seconds, and not the request.
+        """
+        due = None if timeout is None else self._port.loop.time() + timeout
+        while not self._is_over:
+            if not await self._wait(due):
+                raise error_for(abi.TIMEOUT, f"no answer within {timeout} s: {self.url}", self.url)
+        return self._result()
+
+    def __await__(self) -> Generator[Any, None, T]:
+        return self.result().__await__()
+
+    async def events(self, timeout: Optional[float] = None) -> AsyncIterator[Event[T]]:
+        """The events as they come, the final one last.
+
+        :raises TimeoutError: when none came for ``timeout`` seconds.
+        """
+        while True:
+            while self._news:
+                yield self._news.pop(0)
+            if self._is_over:
+                break
+            due = None if timeout is None else self._port.loop.time() + timeout
+            if not await self._wait(due):
+                raise error_for(abi.TIMEOUT, f"no event within {timeout} s: {self.url}", self.url)
+        if self._failure is not None:
+            raise self._failure
+
+    async def _wait(self, due: Optional[float]) -> bool:
+        """Until something has come. False when the time was over before."""
+        loop = self._port.loop
+        if asyncio.get_running_loop() is not loop:
+            raise RuntimeError("a ticket is waited for on the event loop that it was submitted on")
+        future: asyncio.Future[None] = loop.create_future()
+        self._waiting.append(future)
+        timer = None if due is None else loop.call_at(due, _over, future)
+        try:
+            await future
+        except asyncio.CancelledError:
+            self.cancel()
+            raise
+        finally:
+            if timer is not None:
+                timer.cancel()
+            if future in self._waiting:
+                self._waiting.remove(future)
+        return self._is_over or bool(self._news)
+
+    @property
+    def _is_over(self) -> bool:
+        return self._final is not None or self._failure is not None
+
+    def _fail(self, failure: BaseException) -> None:
+        super()._fail(failure)
+        self._wake()
+
+    def _came(self, event: Event[T]) -> None:
+        self._news.append(event)
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._listener is not None:
+            self._listener()
+        waiting, self._waiting = self._waiting, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+    def _take(self, told: abi.nh_event) -> None:
+        """An event of the library's, on the loop's thread."""
+        question = told.question
+        event = self._event(told)
+        if not question:
+            self._came(event)
+            return
+        try:
+            given: Any = ask(self._options, question, event)
+            if inspect.isawaitable(given):
+                self._port.begin(self._answer(question, given))
+            else:
+                tell(self._handle, question, given, self.url)
+        except Exception as failure:
+            self._fail(failure)
+
+    async def _answer(self, question: int, given: Any) -> None:
+        try:
+            tell(self._handle, question, await given, self.url)
+        except Exception as failure:
+            self._fail(failure)
+
+
+def _over(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)

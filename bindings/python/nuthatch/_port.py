@@ -1,0 +1,145 @@
+"""What an event loop has of a cache."""
+
+import asyncio
+import ctypes
+import inspect
+import os
+import weakref
+from typing import TYPE_CHECKING, Any, Coroutine, Dict, Optional, Sequence, Set
+
+from . import _prototypes as abi
+from ._async_ticket import AsyncTicket
+from ._cache import Cache
+from ._errors import Closed, Error
+from ._fetching import Fetching
+from ._image import Size
+from ._library import bare
+from ._outbox import News, heard
+from ._prefetch import Arrivals
+from ._ticket import EVENT_SIZE, NO_WAIT
+
+if TYPE_CHECKING:
+    from ._async_fetching import AsyncFetching
+
+#: After so many hits in a row that needed no wait, the loop has its turn.
+TURN = 512
+
+
+class Port:
+    """What belongs to one event loop: a handle, whose events nobody else takes, and the tickets that wait for them.
+
+    Only its loop's thread uses it, but for ``close``."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, cache: Cache) -> None:
+        self.loop = loop
+        self.cache = cache
+        #: What is being asked of the program.
+        self.tasks: Set[asyncio.Future[None]] = set()
+        self.process = os.getpid()
+        self.hits = 0
+        #: By number. Whoever waits for a ticket holds it; what nobody holds is of no interest.
+        self.tickets: weakref.WeakValueDictionary[int, AsyncTicket[Any]] = weakref.WeakValueDictionary()
+        self.last = 0
+        self.sites: weakref.WeakKeyDictionary[AsyncFetching, Fetching] = weakref.WeakKeyDictionary()
+        self.arrivals: Optional[Arrivals] = None
+
+    def listen(self) -> Arrivals:
+        """From the first request on that isn't a hit."""
+        if self.arrivals is None:
+            self.arrivals = Arrivals(self.cache._usable(None))
+            self.loop.add_reader(self.arrivals.descriptor, self.drain)
+        return self.arrivals
+
+    def drain(self) -> None:
+        """Takes what has come."""
+        arrivals = self.arrivals
+        if arrivals is None:
+            return
+        try:
+            told = arrivals.poll()
+        except Error as failure:
+            self.detach()
+            for lost in list(self.tickets.values()):
+                lost._fail(failure)
+            return
+        # What is left makes the descriptor readable again, after the others' turn.
+        for one in told:
+            if not one.ticket:
+                self.begin(self._tell(heard(one)))
+                continue
+            ticket = self.tickets.get(one.user or 0)
+            if ticket is None:
+                bare.nh_event_clear(ctypes.byref(one))
+                continue
+            try:
+                ticket._take(one)
+            except Exception as failure:  # of a number that the library made up: nobody else may suffer
+                ticket._fail(failure)
+
+    def begin(self, work: "Coroutine[Any, Any, None]") -> None:
+        task = asyncio.ensure_future(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def _tell(self, news: News) -> None:
+        """Calls who listens for what belongs to no ticket."""
+        outbox = self.cache.outbox
+        try:
+            tell, told = await self.loop.run_in_executor(None, outbox._listener, news)
+            if tell is None:
+                return
+            given = tell(told)
+            if inspect.isawaitable(given):
+                given = await given
+            await self.loop.run_in_executor(None, outbox._settle, told, given)
+        except Closed:
+            pass
+        except Exception as failure:
+            self.loop.call_exception_handler(
+                {"message": "a function that listens to an outbox or a site failed", "exception": failure}
+            )
+
+    def submit(
+        self,
+        fetching: Fetching,
+        url: str,
+        size: Optional[Size],
+        sizes: Optional[Sequence[Size]],
+        options: Dict[str, Any],
+    ) -> AsyncTicket[Any]:
+        options = fetching._complete(url, options)
+        self.listen()
+        self.last += 1
+        number = self.last
+        handle = fetching._start(url, size, sizes, options, number)
+        ticket: AsyncTicket[Any] = AsyncTicket(self, number, fetching, handle, url, size, sizes, options)
+        # What the cache has is there, and need not go by the descriptor.
+        told = abi.nh_event()
+        if bare.nh_wait(handle, NO_WAIT, ctypes.byref(told), EVENT_SIZE) == abi.OK:
+            ticket._take(told)
+        if ticket._final is None:
+            self.tickets[number] = ticket
+        return ticket
+
+    async def turn(self) -> None:
+        """To be called for hits, which wait for nothing: now and then the others on the loop have their turn."""
+        self.hits += 1
+        if self.hits % TURN == 0:
+            await asyncio.sleep(0)
+
+    def detach(self) -> None:
+        """Takes no more events. Those who wait are told that the cache is closed."""
+        arrivals, self.arrivals = self.arrivals, None
+        if arrivals is None:
+            return
+        if not self.loop.is_closed():
+            self.loop.remove_reader(arrivals.descriptor)
+
+    async def close(self) -> None:
+        """Ends everything, tells those who wait, and closes the handle off the loop."""
+        self.detach()
+        for ticket in list(self.tickets.values()):
+            ticket._fail(Closed("the cache has been closed", "closed", ticket.url))
+        for task in list(self.tasks):
+            task.cancel()
+        await self.loop.run_in_executor(None, self.cache.close)

@@ -1,0 +1,32 @@
+"""Where answers go while they come."""
+
+import ctypes
+from typing import Any, Callable, List
+
+from ._library import check, quick
+from ._values import encode_path
+from ._wishes import SinkArgument
+
+
+def sinks(save_to: SinkArgument) -> List[Any]:
+    """Where an answer is saved, as a list."""
+    if save_to is None:
+        return []
+    return list(save_to) if isinstance(save_to, (list, tuple)) else [save_to]
+
+
+def takers(save_to: SinkArgument) -> List[Callable[[bytes], Any]]:
+    """The functions among them."""
+    return [] if save_to is None else [sink for sink in sinks(save_to) if callable(sink)]
+
+
+def save(request: ctypes.c_void_p, save_to: SinkArgument, append: bool, url: str) -> None:
+    """Tells a request of the library where its answer is saved."""
+    for sink in sinks(save_to):
+        if callable(sink):
+            check(quick.nh_request_save_to_events(request), url)
+        elif isinstance(sink, int) or hasattr(sink, "fileno"):
+            number = sink if isinstance(sink, int) else sink.fileno()
+            check(quick.nh_request_save_to_descriptor(request, number), url)
+        else:
+            check(quick.nh_request_save_to_file(request, encode_path(sink, url), int(append)), url)

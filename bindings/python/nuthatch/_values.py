@@ -1,0 +1,110 @@
+"""Words, numbers and names, as the C side has them."""
+
+import os
+from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
+
+from . import _prototypes as abi
+from ._errors import error_for
+from ._image import Size, sides
+from ._wishes import HeaderArgument, Netrc
+
+POLICIES = {
+    "kit": abi.POLICY_KIT,
+    "rfc9111": abi.POLICY_RFC9111,
+    "offline": abi.POLICY_OFFLINE,
+    "reload": abi.POLICY_RELOAD,
+}
+GUARDS = {"guarded": abi.GUARD_GUARDED, "public": abi.GUARD_PUBLIC, "any": abi.GUARD_ANY}
+DELIVERIES = {"twice": abi.DELIVERY_TWICE, "first": abi.DELIVERY_FIRST, "fresh": abi.DELIVERY_FRESH}
+SIGN_INS = {
+    "basic": abi.SIGN_IN_BASIC,
+    "digest": abi.SIGN_IN_DIGEST,
+    "ntlm": abi.SIGN_IN_NTLM,
+    "negotiate": abi.SIGN_IN_NEGOTIATE,
+    "any": abi.SIGN_IN_ANY,
+}
+QUESTIONS = {
+    "ask_headers": abi.ASK_HEADERS,
+    "ask_credentials": abi.ASK_CREDENTIALS,
+    "ask_challenge": abi.ASK_CHALLENGE,
+    "ask_verdict": abi.ASK_VERDICT,
+}
+COOKIES = {"memory": abi.COOKIES_MEMORY, "disk": abi.COOKIES_DISK}
+
+#: The largest number that the C side takes.
+LARGEST = 2**63 - 1
+
+
+def pairs(headers: HeaderArgument) -> List[Tuple[str, str]]:
+    """Headers as a list of pairs."""
+    # A mapping's items, told apart by hand: an iterable of pairs may be called a mapping of pairs, too.
+    lines: Any = headers.items() if isinstance(headers, Mapping) else headers or ()
+    return list(lines)
+
+
+def chosen(word: Optional[str], words: Mapping[str, int], what: str) -> int:
+    """The number that an option's word stands for; 0 for none."""
+    if word is None:
+        return 0
+    if word not in words:
+        raise error_for(abi.INVALID, f"{what} must be one of {list(words)}, not {word!r}", None)
+    return words[word]
+
+
+def milliseconds(seconds: Optional[float], what: str) -> int:
+    """As the C side has it: negative for no limit. 0 would mean the default there, so the least is 1."""
+    if seconds is None:
+        return -1
+    if not seconds > 0:
+        raise error_for(abi.INVALID, f"{what} must be a positive number of seconds or None", None)
+    return max(1, int(min(seconds, 2**52) * 1000))
+
+
+def lifetime(seconds: Optional[float], what: str) -> int:
+    """A number of the policy in seconds, as the C side has it: 0 for what isn't given, negative for none."""
+    if seconds is None:
+        return 0
+    if not seconds >= 0:
+        raise error_for(abi.INVALID, f"{what} must be a number of seconds, 0 or more, not {seconds!r}", None)
+    return int(min(seconds, 2**52)) or -1
+
+
+def heuristic(share: Optional[float]) -> float:
+    """A share of time as the C side has it: 0 for what isn't given, negative for none."""
+    if share is None:
+        return 0.0
+    if not share >= 0:
+        raise error_for(abi.INVALID, f"heuristic must be 0 or more, not {share!r}", None)
+    return float(share) or -1.0
+
+
+def boxes_of(sizes: Sequence[Size], url: str) -> List[Tuple[int, int]]:
+    """The sides of several boxes."""
+    boxes = [sides(size, url) for size in sizes]
+    if len(boxes) > 64:
+        raise error_for(abi.INVALID, f"{len(boxes)} sizes; 64 at most", url)
+    return boxes
+
+
+def encode_path(path: Union[str, "os.PathLike[str]"], url: Optional[str]) -> bytes:
+    """A file's name as the library takes it."""
+    encoded = os.fsencode(path)
+    if b"\0" in encoded:
+        raise error_for(abi.INVALID, f"a NUL character in the path {path!r}", url)
+    return encoded
+
+
+def netrc_path(value: Netrc) -> Optional[bytes]:
+    """A netrc as the library takes it: empty for the usual one."""
+    if value is None or value is False:
+        return None
+    return b"" if value is True else encode_path(value, None)
+
+
+def attempts(value: Optional[int], what: str = "retries") -> int:
+    """A number of attempts as the C side has it, where 0 means "not given"."""
+    if value is None:
+        return 0
+    if not 0 <= value < 2**31:
+        raise error_for(abi.INVALID, f"{what} must be 0 or more, not {value}", None)
+    return value or -1
