@@ -35,7 +35,7 @@
  *     (NH_EVENT_CACHED), and the one that holds now after it. Exactly one event of a ticket is final, always.
  *   - Callbacks: for requests with nh_request_set_callback, nh_dispatch calls it with the events, on the thread that called
  *     nh_dispatch and on no other.
- *   - nh_peek gives what can be shown within the next microsecond, or nothing.
+ *   - nh_peek gives what can be shown within the next microsecond, or nothing; nh_peek_response a body within a few.
  *
  * A loop over events, beside whatever else the program waits for:
  *
@@ -1617,6 +1617,15 @@ int32_t nh_dispatch(nh_cache *cache, int64_t timeout_ms);
 nh_status nh_answer(nh_ticket *ticket, const nh_reply *reply);
 
 /* ---- Responses --------------------------------------------------------------------------------------------------- */
+
+/**
+ * Gives the answer to a GET if it can be given at once: it is in the cache, and fresh. Never asks the network, and never waits.
+ * For programs that can't wait, and for those that would rather ask for what isn't there with nh_submit.
+ *
+ * @param response  Gets the handle; NULL on failure, and when there is nothing to give. Release it with nh_response_release.
+ * @return NH_OK, also when there is nothing; NH_BAD_URL; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_peek_response(nh_cache *cache, const char *url, nh_response **response);
 
 /**
  * Tells what a response holds. Set info->struct_size to sizeof *info before the call.

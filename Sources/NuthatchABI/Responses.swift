@@ -3,6 +3,24 @@
 import CNuthatch
 import NuthatchCore
 
+/// Gives the answer to a GET if it can be given at once: it is in the cache, and fresh. Never asks the network, and never waits.
+/// For programs that can't wait, and for those that would rather ask for what isn't there with nh_submit.
+///
+/// @param response  Gets the handle; NULL on failure, and when there is nothing to give. Release it with nh_response_release.
+/// @return NH_OK, also when there is nothing; NH_BAD_URL; NH_CLOSED; NH_FORKED; NH_INVALID.
+@_cdecl("nh_peek_response")
+public func nhPeekResponse(
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ response: UnsafeMutablePointer<nh_response_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(response, "response")
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    if let found = try opened.peekResponse(try string(url, "url")) {
+      try give(ResponseView(found), .response, to: result)
+    }
+  }
+}
+
 /// Tells what a response holds. Set info->struct_size to sizeof *info before the call.
 ///
 /// @return NH_OK; NH_INVALID.
@@ -124,14 +142,18 @@ public func nhResponseRelease(_ response: nh_response_ref?) -> nh_status {
 final class ResponseView: Sendable {
   let response: Response
   private let strings: StringArena
+  private let hasContentType: Bool
   private let interim: [HeaderLines]
+  /// Made when somebody asks, which few do.
+  private let lines = Locked<HeaderLines?>(nil)
   /// The body as text, and as JSON, made when somebody asks.
   private let texts = Locked<[Bool: (text: StringArena, count: Int)]>([:])
 
   init(_ response: Response) {
     self.response = response
-    strings = StringArena(
-      [response.url, response.finalURL, response.reason] + response.headers.flatMap { [$0.name, $0.value] })
+    let contentType = response.header("Content-Type")
+    hasContentType = contentType != nil
+    strings = StringArena([response.url, response.finalURL, response.reason, contentType ?? ""])
     interim = response.interim.map { HeaderLines($0.headers) }
   }
 
@@ -154,7 +176,7 @@ final class ResponseView: Sendable {
     }
     info.url = strings[0]
     info.final_url = strings[1]
-    info.content_type = value(of: "Content-Type")
+    info.content_type = hasContentType ? strings[3] : nil
     info.is_in_cache = response.isInCache ? 1 : 0
     info.source = nh_source(UInt32(response.source.rawValue))
     info.redirects = Int32(clamping: response.redirects)
@@ -187,7 +209,17 @@ final class ResponseView: Sendable {
   }
 
   func line(_ index: Int) -> (name: UnsafePointer<CChar>?, value: UnsafePointer<CChar>?)? {
-    response.headers.indices.contains(index) ? (strings[3 + 2 * index], strings[4 + 2 * index]) : nil
+    guard response.headers.indices.contains(index) else { return nil }
+    return headerLines[index]
+  }
+
+  private var headerLines: HeaderLines {
+    lines.withLock { lines in
+      if let lines { return lines }
+      let made = HeaderLines(response.headers)
+      lines = made
+      return made
+    }
   }
 }
 
@@ -205,6 +237,10 @@ private final class HeaderLines: @unchecked Sendable {
     for index in 0..<count {
       (lines + index).initialize(to: nh_header(name: strings[2 * index], value: strings[2 * index + 1]))
     }
+  }
+
+  subscript(index: Int) -> (name: UnsafePointer<CChar>?, value: UnsafePointer<CChar>?) {
+    (strings[2 * index], strings[2 * index + 1])
   }
 
   /// nil for none.

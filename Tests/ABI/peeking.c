@@ -1,5 +1,45 @@
-/* nh_peek: what can be shown at once, and what can't. */
+/* nh_peek, nh_peek_response: what can be shown at once, and what can't. */
 #include "checks.h"
+
+static void check_responses(const char *base) {
+    char url[512], never[512], stale[512];
+    nh_cache *cache = open_cache(NULL);
+    nh_response *response = NULL, *other = NULL;
+    nh_response_info info = {.struct_size = sizeof info};
+    nh_statistics figures = {.struct_size = sizeof figures};
+    const char *type = NULL, *name = NULL;
+    snprintf(url, sizeof url, "%s/png/60/40?peek_response", base);
+    snprintf(never, sizeof never, "%s/png/60/41?peek_response", base);
+    snprintf(stale, sizeof stale, "%s/bytes/100?peek_response", base);
+    CHECK("no answer yet", nh_peek_response(cache, url, &response) == NH_OK && response == NULL);
+    CHECK("fetched", nh_get(cache, url, &response) == NH_OK && nh_response_release(response) == NH_OK);
+    CHECK("there", nh_peek_response(cache, url, &response) == NH_OK && response != NULL);
+    CHECK("its facts", nh_response_get_info(response, &info) == NH_OK && info.status == 200 && info.is_in_cache &&
+                           info.source == NH_SOURCE_DISK && info.body_size > 50 && !strcmp(info.url, url));
+    CHECK("its type", !strcmp(info.content_type, "image/png"));
+    CHECK("its header", nh_response_header(response, "content-type", &type) == NH_OK && !strcmp(type, "image/png"));
+    CHECK("its lines", info.header_count > 1 && nh_response_header_at(response, 0, &name, &type) == NH_OK && *name);
+    CHECK("no line more", nh_response_header_at(response, info.header_count, &name, &type) == NH_INVALID);
+    CHECK("another", nh_peek_response(cache, url, &other) == NH_OK && other != response);
+    nh_response_release(other);
+    CHECK("never asked for", nh_peek_response(cache, never, &other) == NH_OK && other == NULL);
+    CHECK("fetched", nh_get(cache, stale, &other) == NH_OK && nh_response_release(other) == NH_OK);
+    CHECK("not fresh", nh_peek_response(cache, stale, &other) == NH_OK && other == NULL);
+    CHECK("needs a worker", nh_peek_response(cache, "data:,seeds", &other) == NH_OK && other == NULL);
+    CHECK("bad URL", nh_peek_response(cache, "nonsense", &other) == NH_BAD_URL && other == NULL);
+    CHECK("NULL", nh_peek_response(cache, NULL, &other) == NH_INVALID && nh_peek_response(NULL, url, &other) == NH_INVALID);
+    CHECK("no place", nh_peek_response(cache, url, NULL) == NH_INVALID);
+    nh_stats(cache, &figures);
+    CHECK("no requests", figures.requests == 2 && figures.activity == 0);
+    nh_remove(cache, url);
+    CHECK("removed", nh_peek_response(cache, url, &other) == NH_OK && other == NULL);
+    nh_shutdown(cache);
+    CHECK("shut down", nh_peek_response(cache, url, &other) == NH_CLOSED);
+    nh_close(cache);
+    CHECK("closed", nh_peek_response(cache, url, &other) == NH_INVALID);
+    CHECK("still readable", !memcmp((const char *)info.body + 1, "PNG", 3));
+    nh_response_release(response);
+}
 
 int main(int count, char **arguments) {
     if (count < 2) return 2;
@@ -43,5 +83,6 @@ int main(int count, char **arguments) {
     CHECK("shut down", nh_peek(cache, url, 100, 0, &image) == NH_CLOSED || image == NULL);
     nh_close(cache);
     CHECK("closed", nh_peek(cache, url, 100, 0, &image) == NH_INVALID);
+    check_responses(base);
     return failures != 0;
 }

@@ -66,6 +66,23 @@ import Testing
     #expect(try peek("/a.png")?.age == 0)
   }
 
+  @Test("finds a body, too, as long as it is fresh")
+  func bodies() throws {
+    put("/a.png", control: "max-age=60")
+    let url = bench.server.url("/a.png")
+    #expect(try bench.cache.peekResponse(url) == nil)
+    let first = try bench.cache.get(url)
+    clock.advance(seconds: 59)
+    let seen = try #require(try bench.cache.peekResponse(url))
+    #expect(seen.isInCache && !seen.isStale && seen.age == 59 && seen.url == url && seen.status == 200)
+    #expect(seen.bodySize == first.bodySize && seen.header("etag") == "\"0\"")
+    clock.advance(seconds: 1)
+    #expect(try bench.cache.peekResponse(url) == nil)
+    #expect(bench.server.count("/a.png") == 1)
+    bench.cache.shutdown()
+    #expect(throws: NuthatchError.self) { try bench.cache.peekResponse(url) }
+  }
+
   @Test("shows stale answers where the policy has it so, and none under reload")
   func policies() throws {
     put("/a.png")

@@ -33,7 +33,7 @@
  *     (NH_EVENT_CACHED), and the one that holds now after it. Exactly one event of a ticket is final, always.
  *   - Callbacks: for requests with nh_request_set_callback, nh_dispatch calls it with the events, on the thread that called
  *     nh_dispatch and on no other.
- *   - nh_peek gives what can be shown within the next microsecond, or nothing.
+ *   - nh_peek gives what can be shown within the next microsecond, or nothing; nh_peek_response a body within a few.
  *
  * A loop over events, beside whatever else the program waits for:
  *

@@ -71,6 +71,22 @@ extension Cache {
       .image
   }
 
+  /// The answer to a GET, if it can be given at once: it is in the cache, and fresh by the cache's policy. Never asks the
+  /// network and never waits.
+  ///
+  /// - Returns: nil for whatever would take longer, also for an answer that is stale.
+  /// - Throws: `bad_url`; `closed`; `forked`.
+  public func peekResponse(_ url: String) throws(NuthatchError) -> Response? {
+    try checkPeekable()
+    var request = Request(url)
+    // As who waits for it asks: the terms are the same, then.
+    request.delivery = .fresh
+    guard try LocalRequest(request, options) == nil else { return nil }
+    let plan = try RequestPlan(request, options, shelf)
+    guard plan.readsStore, let found = shared.find(plan), found.standing == .fresh else { return nil }
+    return found.immediateAnswer(to: plan, url, .stored(found))?.response
+  }
+
   // MARK: Requests that a peek answers
 
   /// The picture that answers a request, if it was shown before. Every waiting mode gets the same of what is fresh.

@@ -13,7 +13,9 @@ from ._cache import Cache
 from ._errors import Closed
 from ._fetching import Fetching
 from ._image import Image, Size
+from ._log import tells_all
 from ._port import TURN, Port
+from ._response import Response
 from ._stats import Stats
 
 if TYPE_CHECKING:
@@ -158,9 +160,22 @@ class AsyncCache(AsyncFetching):
         path = None if self._path is None else os.fspath(self._path)
         return f"<AsyncCache {path!r}{' closed' if self._is_closed else ''}>"
 
-    async def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
+    async def get(self, url: str, **options: "Unpack[Wishes]") -> Response:
         port = self._ports.get(asyncio.get_running_loop()) or await self._opened()
         if not options:
+            response = port.cache._stored(url)
+            if response is not None:
+                port.hits += 1
+                if port.hits % TURN == 0:
+                    await asyncio.sleep(0)
+                return response
+        return cast(Response, await self._perform(url, None, dict(options)))
+
+    get.__doc__ = AsyncFetching.get.__doc__
+
+    async def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
+        port = self._ports.get(asyncio.get_running_loop()) or await self._opened()
+        if not options and not tells_all():
             cache = port.cache
             image = cache.peek(url, size)
             if image is not None:

@@ -17,6 +17,7 @@ from ._image import Image, Size
 from ._library import bare, check, encode, library, quick
 from ._options import options_struct
 from ._outbox import Listeners, Outbox
+from ._response import Response
 from ._site import Site
 from ._stats import Stats
 from ._ticket import PATIENCE
@@ -38,6 +39,8 @@ def _renew_lock() -> None:
 os.register_at_fork(after_in_child=_renew_lock)
 
 _peek = bare.nh_peek
+_peek_response = bare.nh_peek_response
+_tells_all = _log.tells_all
 _byref = ctypes.byref
 _place = ctypes.c_void_p
 _ODD = (TypeError, AttributeError, UnicodeEncodeError, ctypes.ArgumentError)
@@ -172,8 +175,17 @@ class Cache(Fetching):
                 pass
         return self._sight(url, size, decode, dict(options))
 
-    def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
+    def get(self, url: str, **options: "Unpack[Wishes]") -> Response:
         if not options:
+            response = self._stored(url)
+            if response is not None:
+                return response
+        return super().get(url, **options)
+
+    get.__doc__ = Fetching.get.__doc__
+
+    def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
+        if not options and not _tells_all():
             image = self.peek(url, size)
             if image is not None:
                 self._shown += 1
@@ -321,6 +333,23 @@ class Cache(Fetching):
         return f"<Cache {path!r}{' closed' if self.closed else ''}>"
 
     # How it is done
+
+    def _stored(self, url: str) -> Optional[Response]:
+        """The answer to a GET without options that is in the cache and fresh, without making a request of it. None for
+        whatever is out of the ordinary, too, which takes the long way, as what is to be logged does."""
+        try:
+            found = _place()
+            if (
+                "\0" in url
+                or _tells_all()
+                or _peek_response(self._plain, url.encode(), _byref(found))
+                or not found
+            ):
+                return None
+        except _ODD:
+            return None
+        self._shown += 1
+        return Response(found, url)
 
     # No attribute: what refers to itself lives until somebody looks for such, and a cache is closed when nobody has it.
     @property

@@ -43,6 +43,13 @@ def follow() -> None:
         quick.nh_log_set(level, _callback if level else _callback_type(), None)
 
 
+def tells_all() -> bool:
+    """Whether somebody reads of every request's end, that of hits, too."""
+    if _logger is None:
+        follow()
+    return _logger is not None and bool(_logger.isEnabledFor(10))
+
+
 def _line(level: int, text: bytes, user: Any) -> None:
     logger = _logger
     # There is nobody to tell what goes wrong here.

@@ -1097,6 +1097,14 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.POINTER(nh_reply),
         ],
     ),
+    "nh_peek_response": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
     "nh_response_get_info": (
         ctypes.c_uint32,
         [
@@ -2049,6 +2057,14 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_ticket *",
             "const nh_reply *",
+        ],
+    ),
+    "nh_peek_response": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "const char *",
+            "nh_response **",
         ],
     ),
     "nh_response_get_info": (

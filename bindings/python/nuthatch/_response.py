@@ -12,6 +12,11 @@ from ._library import bare, check, library, quick
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+_get_info = bare.nh_response_get_info
+_info_type = _prototypes.nh_response_info
+_info_size = ctypes.sizeof(_info_type)
+_byref, _string_at = ctypes.byref, ctypes.string_at
+
 
 class Headers(Mapping[str, str]):
     """The headers of an answer: a mapping of names in any spelling to their first value.
@@ -60,18 +65,14 @@ class Response:
     (200, True, 'text/plain', b'hello')
     """
 
-    _body: bytes
-    _count: int
-    _interims: int
-    _place: Tuple[int, int]
+    _body: Optional[bytes]
+    _info: _prototypes.nh_response_info
 
     __slots__ = (
         "__weakref__",
         "_body",
-        "_count",
         "_handle",
-        "_interims",
-        "_place",
+        "_info",
         "age",
         "final_url",
         "headers",
@@ -111,7 +112,9 @@ class Response:
     seconds: float
 
     def __init__(self, handle: Optional[ctypes.c_void_p], url: str) -> None:
+        # Nothing else: what nobody asks for isn't made.
         self._handle = handle
+        self._body = None
         self.url = url
 
     def __del__(self, _release: Callable[[ctypes.c_void_p], int] = bare.nh_response_release) -> None:
@@ -125,12 +128,15 @@ class Response:
 
         def __getattr__(self, name: str) -> Any:
             # Called for slots that are still empty: filled when somebody asks.
-            if name == "_body":
-                self._body = ctypes.string_at(*self._place)
+            if name == "_info":
+                self._info = info = _info_type(_info_size)
+                check(_get_info(self._handle, _byref(info)), self.url)
             elif name == "headers":
-                self.headers = Headers([_header(self._handle, line) for line in range(self._count)])
+                lines = range(self._info.header_count)
+                self.headers = Headers([_header(self._handle, line) for line in lines])
             elif name == "interim":
-                self.interim = [_interim(self._handle, number) for number in range(self._interims)]
+                numbers = range(self._info.interim_count)
+                self.interim = [_interim(self._handle, number) for number in numbers]
             elif name not in _TOLD:
                 raise AttributeError(f"a Response has no {name!r}")
             else:
@@ -138,30 +144,29 @@ class Response:
             return getattr(self, name)
 
     def _fill(self) -> None:
-        info = _prototypes.nh_response_info()
-        info.struct_size = ctypes.sizeof(info)
-        check(quick.nh_response_get_info(self._handle, ctypes.byref(info)), self.url)
+        info = self._info
         self.status, self.reason = info.status, info.reason.decode("utf-8", "replace")
         self.final_url = info.final_url.decode()
         self.is_in_cache, self.is_stale = bool(info.is_in_cache), bool(info.is_stale)
         self.source = SOURCES.get(info.source, "network")
         self.age, self.redirects, self.seconds = info.age, info.redirects, info.total_us / 1e6
-        self._place = (info.body, info.body_size)
-        self._count, self._interims = info.header_count, info.interim_count
 
     @property
     def body(self) -> bytes:
         """The bytes of the body."""
+        if self._body is None:
+            info = self._info
+            self._body = _string_at(info.body, info.body_size)
         return self._body
 
     @property
     def view(self) -> memoryview:
         """The bytes of the body where they lie, read-only and without a copy; pinned while a view lives."""
         if self._handle is None:
-            return memoryview(self._body)
-        address, size = self._place
-        array = (ctypes.c_ubyte * size).from_address(address)
-        array._response = self  # type: ignore[attr-defined]
+            return memoryview(self.body)
+        info = self._info
+        array = (ctypes.c_ubyte * info.body_size).from_address(info.body)
+        array._response = self
         return memoryview(array).toreadonly().cast("B")
 
     def __buffer__(self, flags: int) -> memoryview:
@@ -273,7 +278,7 @@ class Response:
 
     def __reduce__(self) -> Tuple[Any, ...]:
         # As bytes, and what was told of them.
-        told = {name: getattr(self, name) for name in _TOLD if name not in ("_count", "_interims", "_place")}
+        told = {name: getattr(self, name) for name in _TOLD}
         return (_unpickled, (self.body, self.url, self.headers, self.interim, told))
 
     def __copy__(self) -> "Response":
@@ -287,7 +292,9 @@ class Response:
 
 
 #: What the library is asked for when somebody asks for it.
-_TOLD = frozenset(set(Response.__slots__) - {"__weakref__", "_body", "_handle", "headers", "interim", "url"})
+_TOLD = frozenset(
+    set(Response.__slots__) - {"__weakref__", "_body", "_handle", "_info", "headers", "interim", "url"}
+)
 
 
 def _unpickled(

@@ -1,8 +1,10 @@
 """Answers, requests and what they hold."""
 
 import json
+import pickle
 import threading
 from pathlib import Path
+from typing import Dict
 
 import nuthatch
 import pytest
@@ -65,6 +67,51 @@ def test_redirects_are_followed(server: TestServer, cache: nuthatch.Cache) -> No
     response = cache.get(server.url("/a"))
     assert (response.text, response.redirects) == ("there", 1)
     assert (response.url, response.final_url) == (server.url("/a"), server.url("/b?c"))
+
+
+def test_hits(server: TestServer, cache: nuthatch.Cache) -> None:
+    """Without options a hit is no request, and must not differ from one."""
+    fresh = [("Cache-Control", "max-age=60"), ("X-Seed", "1")]
+    server.on("/a", ok("nut", "text/plain", headers=fresh))
+    server.on("/stale", ok("nut", "text/plain"))
+    url = server.url("/a")
+    first, short, long = cache.get(url), cache.get(url), cache.get(url, timeout=5)
+    for name in ("body", "final_url", "is_stale", "reason", "redirects", "status", "text", "url"):
+        assert getattr(first, name) == getattr(short, name) == getattr(long, name), name
+    for name in ("age", "interim", "is_in_cache", "seconds", "source"):
+        assert getattr(short, name) == getattr(long, name), name
+    assert short.headers.items() == long.headers.items() and short.headers["x-seed"] == "1"
+    assert bytes(short.view) == b"nut" and short.is_in_cache and not first.is_in_cache
+    copy = pickle.loads(pickle.dumps(short))
+    assert (copy.body, bytes(copy.view), copy.source, copy.status) == (b"nut", b"nut", "disk", 200)
+    stats = cache.stats()
+    assert (stats["requests"], stats["hits"], server.count("/a")) == (3, 2, 1)
+    assert [cache.get(server.url("/stale")).is_in_cache for _ in range(2)] == [False, False]
+    for wrong in ("nonsense", "http://a/\0", "http://a/\ud800"):
+        with pytest.raises(nuthatch.BadURL):
+            cache.get(wrong)
+    with pytest.raises(TypeError):
+        cache.get(5)  # type: ignore[arg-type]
+    cache.remove(url)
+    assert not cache.get(url).is_in_cache
+    cache.close()
+    with pytest.raises(nuthatch.Closed):
+        cache.get(url)
+    assert short.body == b"nut"
+
+
+def test_hits_ask_who_wants_to_be_asked(server: TestServer, tmp_path: Path) -> None:
+    server.on("/a", ok("nut", headers=[("Cache-Control", "max-age=60")]))
+    asked = []
+
+    def headers(url: str) -> Dict[str, str]:
+        asked.append(url)
+        return {}
+
+    with nuthatch.Cache(tmp_path / "c", ask_headers=headers) as cache:
+        for _ in range(2):
+            cache.get(server.url("/a"))
+    assert asked == [server.url("/a")] * 2
 
 
 def test_headers_as_mapping_or_pairs(server: TestServer, cache: nuthatch.Cache) -> None:

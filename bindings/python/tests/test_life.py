@@ -339,6 +339,18 @@ def test_logging(
     assert [record.levelno for record in caplog.records] == [logging.INFO]
 
 
+def test_hits_are_logged_too(
+    cache: nuthatch.Cache, url: str, log: logging.Logger, caplog: pytest.LogCaptureFixture
+) -> None:
+    cache.thumbnail(url, 16)
+    log.setLevel(logging.DEBUG)
+    assert cache.thumbnail(url, 16).is_in_cache and cache.get(url).is_in_cache
+    assert sum(url in record.getMessage() for record in caplog.records) == 2
+    log.setLevel(logging.INFO)
+    assert cache.thumbnail(url, 16).is_in_cache and cache.get(url).is_in_cache
+    assert len(caplog.records) == 2
+
+
 LOGGING = """
 import logging, sys, threading, time
 import nuthatch
