@@ -18,6 +18,7 @@ from ._values import (
     lifetime,
     milliseconds,
     netrc_path,
+    signature,
 )
 
 _SPILLS = {"eager": abi.SPILL_EAGER, "pressure": abi.SPILL_PRESSURE}
@@ -79,7 +80,7 @@ def options_struct(given: Mapping[str, Any]) -> Tuple[abi.nh_options, List[Any]]
             kept.append(lines)
             wanted.headers, wanted.header_count = ctypes.addressof(lines) if value else None, len(lines)
         elif name == "user":
-            wanted.user, wanted.password = encode(value[0], "user"), encode(value[1], "password")
+            wanted.user, wanted.password = signature(value, None)
         else:
             raise TypeError(f"there is no option {name!r}")
     return wanted, kept

@@ -142,4 +142,7 @@ class Port:
             ticket._fail(Closed("the cache has been closed", "closed", ticket.url))
         for task in list(self.tasks):
             task.cancel()
-        await self.loop.run_in_executor(None, self.cache.close)
+        try:
+            await self.loop.run_in_executor(None, self.cache.close)
+        except RuntimeError:
+            self.cache.close()  # the loop is ending, and takes no more work

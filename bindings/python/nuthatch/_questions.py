@@ -6,7 +6,7 @@ from typing import Any, List, Mapping, Optional, Tuple
 from . import _prototypes as abi
 from ._errors import error_for
 from ._library import encode, quick
-from ._values import QUESTIONS, pairs
+from ._values import QUESTIONS, pairs, signature
 
 _VERDICTS = {
     True: abi.VERDICT_ACCEPT,
@@ -29,7 +29,7 @@ def reply(question: int, given: Any, url: str) -> Tuple[Optional[abi.nh_reply], 
         made.headers, made.header_count = ctypes.addressof(lines), len(lines)
         return made, lines
     if question == abi.ASK_CREDENTIALS:
-        made.user, made.password = encode(given[0], "user"), encode(given[1], "password")
+        made.user, made.password = signature(given, url)
         return made, None
     if isinstance(given, (bool, str)) and given in _VERDICTS:
         made.verdict = _VERDICTS[given]

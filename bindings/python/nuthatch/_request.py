@@ -23,6 +23,7 @@ from ._values import (
     lifetime,
     milliseconds,
     netrc_path,
+    signature,
 )
 from ._wishes import Netrc
 
@@ -92,7 +93,7 @@ def _headers(request: ctypes.c_void_p, value: Any, url: str) -> None:
 
 def _user(request: ctypes.c_void_p, value: Any, url: str) -> None:
     if value is not None:
-        check(quick.nh_request_set_user(request, encode(value[0], "user"), encode(value[1], "password")), url)
+        check(quick.nh_request_set_user(request, *signature(value, url)), url)
 
 
 def _bearer(request: ctypes.c_void_p, value: Any, url: str) -> None:

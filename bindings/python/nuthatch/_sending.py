@@ -84,6 +84,8 @@ def _form(request: ctypes.c_void_p, form: Form, url: str) -> None:
         kind: Optional[str] = None
         if isinstance(file, tuple):
             parts: List[Any] = list(file)
+            if len(parts) not in (2, 3):
+                raise error_for(abi.INVALID, "a file is named by (name, bytes or path[, type])", url)
             called, kind = parts[0], parts[2] if len(parts) > 2 else None
             file = parts[1]
         if isinstance(file, (str, os.PathLike)):

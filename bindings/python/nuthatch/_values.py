@@ -6,6 +6,7 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 from . import _prototypes as abi
 from ._errors import error_for
 from ._image import Size, sides
+from ._library import encode
 from ._wishes import HeaderArgument, Netrc
 
 POLICIES = {
@@ -40,6 +41,14 @@ def pairs(headers: HeaderArgument) -> List[Tuple[str, str]]:
     # A mapping's items, told apart by hand: an iterable of pairs may be called a mapping of pairs, too.
     lines: Any = headers.items() if isinstance(headers, Mapping) else headers or ()
     return list(lines)
+
+
+def signature(user: Any, url: Optional[str]) -> Tuple[bytes, bytes]:
+    """User and password."""
+    # A text would be taken apart into letters.
+    if not isinstance(user, (tuple, list)) or len(user) != 2:
+        raise error_for(abi.INVALID, "user must be a pair of name and password", url)
+    return encode(user[0], "user"), encode(user[1], "password")
 
 
 def chosen(word: Optional[str], words: Mapping[str, int], what: str) -> int:

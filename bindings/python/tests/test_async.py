@@ -258,6 +258,18 @@ def test_closing_from_another_loop(server: TestServer, tmp_path: Path) -> None:
     assert caught == ["closed"]
 
 
+def test_closing_while_the_loop_ends(server: TestServer, tmp_path: Path, url: str) -> None:
+    async def main() -> None:
+        cache = nuthatch.AsyncCache(tmp_path / "c")
+        await cache.thumbnail(url, 64)
+        port = cache._ports[asyncio.get_running_loop()]
+        await asyncio.get_running_loop().shutdown_default_executor()
+        await cache.close()
+        assert cache.closed and port.cache.closed
+
+    asyncio.run(main())
+
+
 def test_questions_are_asked_on_the_loop(run: Callable[[Main], Any], server: TestServer) -> None:
     server.echo("/echo")
     server.on("/locked", answer(401, "who?", [("WWW-Authenticate", "Basic")]))

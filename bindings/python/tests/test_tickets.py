@@ -185,7 +185,7 @@ def test_what_makes_no_sense_for_a_cache(tmp_path: Path, wrong: dict) -> None:  
     [
         {"size": 0}, {"sizes": [70_000]}, {"mode": "stretch"}, {"quality": "good"}, {"delivery": "never"},
         {"priority": 11}, {"policy": "strict"}, {"guard": "none"}, {"retries": -1}, {"max_pixels": -1},
-        {"sizes": [1] * 65}, {"body": b"x", "json": 1},
+        {"sizes": [1] * 65}, {"body": b"x", "json": 1}, {"user": "me"}, {"user": ("me",)}, {"files": {"a": ("n",)}},
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_for_a_request(cache: nuthatch.Cache, url: str, wrong: dict) -> None:  # type: ignore[type-arg]
