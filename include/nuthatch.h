@@ -1623,7 +1623,8 @@ nh_status nh_answer(nh_ticket *ticket, const nh_reply *reply);
  * For programs that can't wait, and for those that would rather ask for what isn't there with nh_submit.
  *
  * @param response  Gets the handle; NULL on failure, and when there is nothing to give. Release it with nh_response_release.
- * @return NH_OK, also when there is nothing; NH_BAD_URL; NH_CLOSED; NH_FORKED; NH_INVALID.
+ * @return NH_OK, also when there is nothing; NH_BAD_URL; NH_DENIED and NH_IO where nh_get would fail before it looks for an
+ *         answer; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
 nh_status nh_peek_response(nh_cache *cache, const char *url, nh_response **response);
 
@@ -1693,7 +1694,8 @@ nh_status nh_response_release(nh_response *response);
  * @param size    As for nh_thumbnail.
  * @param decode  1 to unpack one that lies on disk as a file, too, which takes some tenths of a millisecond; 0 not to.
  * @param image   Gets the handle; NULL on failure, and when there is nothing to show. Release it with nh_image_release.
- * @return NH_OK, also when there is nothing; NH_BAD_URL; NH_CLOSED; NH_FORKED; NH_INVALID.
+ * @return NH_OK, also when there is nothing; NH_BAD_URL; NH_DENIED and NH_IO where nh_thumbnail would fail before it looks
+ *         for a picture; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
 nh_status nh_peek(nh_cache *cache, const char *url, int32_t size, int32_t decode, nh_image **image);
 

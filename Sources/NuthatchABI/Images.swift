@@ -11,7 +11,8 @@ import NuthatchCore
 /// @param size    As for nh_thumbnail.
 /// @param decode  1 to unpack one that lies on disk as a file, too, which takes some tenths of a millisecond; 0 not to.
 /// @param image   Gets the handle; NULL on failure, and when there is nothing to show. Release it with nh_image_release.
-/// @return NH_OK, also when there is nothing; NH_BAD_URL; NH_CLOSED; NH_FORKED; NH_INVALID.
+/// @return NH_OK, also when there is nothing; NH_BAD_URL; NH_DENIED and NH_IO where nh_thumbnail would fail before it looks
+///         for a picture; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_peek")
 public func nhPeek(
   _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ size: Int32, _ decode: Int32,

@@ -7,7 +7,8 @@ import NuthatchCore
 /// For programs that can't wait, and for those that would rather ask for what isn't there with nh_submit.
 ///
 /// @param response  Gets the handle; NULL on failure, and when there is nothing to give. Release it with nh_response_release.
-/// @return NH_OK, also when there is nothing; NH_BAD_URL; NH_CLOSED; NH_FORKED; NH_INVALID.
+/// @return NH_OK, also when there is nothing; NH_BAD_URL; NH_DENIED and NH_IO where nh_get would fail before it looks for an
+///         answer; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_peek_response")
 public func nhPeekResponse(
   _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ response: UnsafeMutablePointer<nh_response_ref?>?

@@ -29,13 +29,36 @@ FAVOURITES = [
     "nh_request_add_size",
     "nh_thumbnail",
     "nh_get",
+    "nh_outbox_next",
+    "nh_site_request",
+    "nh_image_convert",
+    "nh_image_encode",
+    "nh_image_pixels",
+    "nh_response_image",
+]
+# What a callback calls, in the middle of nh_dispatch or of a blocking call.
+FROM_INSIDE = [
+    "nh_cancel",
+    "nh_answer",
+    "nh_submit",
+    "nh_ticket_release",
+    "nh_dispatch",
+    "nh_outbox_drop",
+    "nh_outbox_provide",
+    "nh_response_json",
+    "nh_site_release",
+    "nh_event_clear",
+    "nh_shutdown",
 ]
 # The others: of no use here, or too good at ending everything.
-LEFT_OUT = {"nh_event_clear", "nh_log_set"}
+LEFT_OUT = {"nh_event_clear"}
 RARE = {"nh_close", "nh_shutdown", "nh_clear", "nh_queue_set", "nh_get", "nh_perform", "nh_site_get"}
 BUFFER = 1 << 16
 
 Callback = ctypes.CFUNCTYPE(None, ctypes.POINTER(abi.nh_event), ctypes.c_void_p)
+LogCallback = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_char_p, ctypes.c_void_p)
+# It outlives every thread that may call it.
+LOGGED = LogCallback(lambda level, line, user: None)
 
 
 class Fuzzer(threading.Thread):
@@ -49,7 +72,8 @@ class Fuzzer(threading.Thread):
         self.random = random.Random(seed)
         self.url, self.directory, self.until = url, directory, until
         self.keep: List[Any] = []
-        self.callback = ctypes.cast(Callback(self.called), ctypes.c_void_p)
+        self.depth = 0
+        self.file = os.path.join(directory, os.pardir, "a file")
         self.keep_callback = Callback(self.called)
         self.callback = ctypes.cast(self.keep_callback, ctypes.c_void_p)
 
@@ -57,22 +81,62 @@ class Fuzzer(threading.Thread):
         names = [name for name in abi.SIGNATURES if name not in LEFT_OUT]
         while time.monotonic() < self.until:
             name = self.random.choice(FAVOURITES if self.random.random() < 0.3 else names)
-            if name in RARE and self.random.random() < 0.9:
+            if self.random.random() < (0.9 if name in RARE else 0.8 if name.endswith("_release") else 0):
                 continue
             self.call(name)
+            if self.random.random() < 0.005:
+                self.freeze()
 
     def called(self, event: Any, user: Any) -> None:
-        if self.random.random() < 0.5:
-            self.call(self.random.choice(["nh_cancel", "nh_answer", "nh_submit", "nh_ticket_release"]))
+        chance = self.random.random()
+        if chance < 0.1 and event:
+            # Before the library does.
+            library.nh_event_clear(event)
+        if chance > 0.5 and self.depth < 3:
+            name = self.random.choice(FROM_INSIDE)
+            if name == "nh_event_clear":
+                library.nh_event_clear(event)
+            elif name not in RARE or chance > 0.98:
+                self.call(name)
+
+    def freeze(self) -> None:
+        """Something for the outbox: most of what is random never gets there."""
+        request, ticket = ctypes.c_void_p(), ctypes.c_void_p()
+        library.nh_request_new(
+            b"http://127.0.0.1:1/" + b"abc"[: self.random.randrange(4)], ctypes.byref(request)
+        )
+        library.nh_request_set_method(request, self.random.choice([b"POST", b"PUT", b"DELETE", b"GET"]))
+        library.nh_request_set_freezable(request, 1)
+        for name in self.random.sample(
+            [
+                "nh_request_set_durable", "nh_request_set_outbox_queue", "nh_request_set_outbox_handler",
+                "nh_request_set_outbox_limits", "nh_request_add_secret", "nh_request_set_password_provider",
+                "nh_request_add_form_data", "nh_request_add_form_file", "nh_request_add_field", "nh_request_set_body",
+                "nh_request_set_tag", "nh_request_set_callback", "nh_request_set_user",
+            ],
+            self.random.randrange(5),
+        ):  # fmt: skip
+            arguments = [
+                self.argument(name, place, kind) for place, kind in enumerate(abi.SIGNATURES[name][1])
+            ]
+            getattr(library, name)(request, *arguments[1:])
+        self.keep = []
+        library.nh_submit(self.handle("nh_cache"), request, ctypes.byref(ticket))
+        Fuzzer.calls += 1
+        for kind, made in (("nh_request", request), ("nh_ticket", ticket)):
+            if made:
+                self.handles[kind].append(made.value or 0)
 
     def call(self, name: str) -> None:
         kinds = abi.SIGNATURES[name][1]
         self.keep = []
         arguments = [self.argument(name, place, kind) for place, kind in enumerate(kinds)]
         keep = self.keep
-        if name == "nh_request_set_callback" and self.random.random() < 0.7:
-            arguments[1] = self.callback
-        status = getattr(library, name)(*arguments)
+        self.depth += 1
+        try:
+            status = getattr(library, name)(*arguments)
+        finally:
+            self.depth -= 1
         Fuzzer.calls += 1
         for place, kind in enumerate(kinds):
             if kind.endswith("**") and "const" not in kind and status == abi.OK:
@@ -99,6 +163,9 @@ class Fuzzer(threading.Thread):
                 if event.response and self.random.random() < 0.5:
                     self.handles["nh_response"].append(event.response)
                     event.response = None
+                if event.frozen and self.random.random() < 0.5:
+                    self.handles["nh_frozen"].append(event.frozen)
+                    event.frozen = None
                 library.nh_event_clear(ctypes.byref(event))
 
     # Arguments
@@ -132,11 +199,30 @@ class Fuzzer(threading.Thread):
         if kind == "double":
             return self.random.choice([0.0, 0.5, -1.0, 2.0, float("nan"), float("inf")])
         if kind == "nh_callback":
-            return None
+            return self.callback if self.random.random() < 0.7 else None
+        if kind == "nh_log_callback":
+            return ctypes.cast(LOGGED, ctypes.c_void_p) if self.random.random() < 0.7 else None
+        if kind == "uint64_t" and self.random.random() < 0.8:
+            return self.random.randrange(1, 50)  # a number in the outbox
         if name in ("nh_wait", "nh_dispatch", "nh_wait_idle"):
             return self.random.randrange(3)
         bits = 31 if kind == "int32_t" else 63
-        choices = [0, 1, -1, 2, 64, 100, 2**bits - 1, -(2**bits), self.random.getrandbits(bits)]
+        choices = [
+            0,
+            1,
+            2,
+            3,
+            4,
+            5,
+            6,
+            7,
+            -1,
+            64,
+            160,
+            2**bits - 1,
+            -(2**bits),
+            self.random.getrandbits(bits),
+        ]
         value = self.random.choice(choices)
         return value & 0xFFFFFFFF if kind == "uint32_t" else value
 
@@ -157,10 +243,10 @@ class Fuzzer(threading.Thread):
         if name == "nh_open":
             return self.directory.encode()
         if place == 1 and name.endswith(
-            ("_get", "_thumbnail", "_peek", "_remove", "_new", "site_request", "site_open")
+            ("_get", "_thumbnail", "_peek", "_peek_response", "_remove", "_new", "site_request", "site_open")
         ):
             paths = [
-                "/png/40/30",
+                *["/png/40/30"] * 8,
                 "/bytes/100",
                 "/etag/1",
                 "/status/404",
@@ -168,11 +254,27 @@ class Fuzzer(threading.Thread):
                 "/truncated",
                 "/basic-auth/u/p",
                 "/hints",
+                "/echo",
+                "/cookie",
             ]
             url = self.url + self.random.choice(paths) + f"?{self.random.randrange(20)}"
             others = ["", "nonsense", "\x7f\x01", "data:,seeds", "file:///proc/self/cmdline"]
             return self.random.choice([*[url] * 8, *others]).encode()
-        words = [b"", b"GET", b"POST", b"X-A", b"value", b"a\r\nb", b"\xff\xfe", "ü".encode(), b"x" * 3000]
+        if "file" in name or "netrc" in name or "certificate" in name:
+            return self.random.choice([self.file, "", "no such file", "/proc/self/mem", "x" * 3000]).encode()
+        words = [
+            b"",
+            b"GET",
+            b"POST",
+            b"env:HOME",
+            b"token",
+            b"handler",
+            b"X-A",
+            b"value",
+            b"a\r\nb",
+            b"\xff\xfe",
+        ]
+        words += ["ü".encode(), b"x" * 3000]
         return self.random.choice(words)
 
     def struct(self, name: str) -> Any:
@@ -185,7 +287,7 @@ class Fuzzer(threading.Thread):
                 setattr(
                     made, field, self.random.choice([b"", b"a", b"a\r\nb", b"\xff", b"http://127.0.0.1:1"])
                 )
-            elif kind in (ctypes.c_int32, ctypes.c_uint32, ctypes.c_int64) and self.random.random() < 0.15:
+            elif kind in (ctypes.c_int32, ctypes.c_uint32, ctypes.c_int64) and self.random.random() < 0.06:
                 setattr(made, field, self.random.choice([0, 1, 2, 3, 5, 1000, 2**31 - 1, -1]))
         if name == "nh_options" and made.memory_bytes + made.disk_bytes != 0:
             made.memory_bytes = made.disk_bytes = 0
@@ -212,6 +314,9 @@ def main() -> None:
     # A mistake of this program's is one, too.
     threading.excepthook = lambda failure: (sys.__excepthook__(*failure[:3]), os._exit(3))  # type: ignore
     url, directory, seed, seconds = sys.argv[1:]
+    Path(directory).parent.joinpath("a file").write_bytes(
+        b"machine 127.0.0.1 login me password seeds\n" * 100
+    )
     until = time.monotonic() + float(seconds)
     threads = [Fuzzer(f"{seed}-{number}", url, directory, until) for number in range(4)]
     for thread in threads:

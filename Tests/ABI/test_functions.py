@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Iterator, List
 
 import pytest
-from testserver import TestServer, body, interim, script
+from testserver import TestServer, body, interim, ok, script
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bindings" / "python"))
@@ -63,6 +63,7 @@ def test_random_calls_never_end_the_process(seed: str, tmp_path: Path) -> None:
     seconds = os.environ.get("NUTHATCH_FUZZ_SECONDS", "5")
     with TestServer() as server:
         server.on("/hints", script(steps=[interim(103, [("Link", "</a>")]), body("nut")]))
+        server.on("/cookie", ok("nut", headers=[("Set-Cookie", "a=b; Max-Age=60")]))
         command = [sys.executable, str(RANDOM_WORKER), server.url(""), str(tmp_path / "cache"), seed, seconds]
         limit = float(seconds) + 120
         # In a folder of its own: files are saved by random names, and to the first descriptors.

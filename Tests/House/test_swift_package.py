@@ -91,5 +91,5 @@ def test_the_page(programs: Path, reader: Dict[str, str], tmp_path: Path) -> Non
         "fresh false 200",
         "200",
         "POST true",
-        "16",
+        "16 200",
     ]

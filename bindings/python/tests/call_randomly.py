@@ -39,6 +39,10 @@ class Fuzzer(threading.Thread):
         "Image": [],
         "Response": [],
         "AsyncCache": [],
+        "AsyncTicket": [],
+        "Event": [],
+        "FrozenRequest": [],
+        "Outcome": [],
     }
     calls = 0
     failures: List[BaseException] = []
@@ -47,9 +51,13 @@ class Fuzzer(threading.Thread):
         super().__init__()
         self.random = random.Random(seed)
         self.url, self.directory, self.until = url, directory, until
+        self.file = f"{directory}-{seed}"
+        with open(self.file, "wb") as file:
+            file.write(b"machine 127.0.0.1 login me password seeds\n" * 1000)
         self.ways: List[Callable[[], Any]] = [
             self.open, self.site, self.get, self.thumbnail, self.peek, self.submit, self.ticket, self.prefetch,
-            self.upkeep, self.image, self.response, self.pickled, self.close, self.loop,
+            self.upkeep, self.image, self.response, self.pickled, self.close, self.loop, self.freeze, self.outbox,
+            self.event, self.watch,
         ]  # fmt: skip
 
     def run(self) -> None:
@@ -108,6 +116,17 @@ class Fuzzer(threading.Thread):
             "headers": [{"X": "1"}, [("X", "\n")], 5, None], "body": [b"x", "x", None], "json": [1, object()],
             "key": ["k", None], "ask_verdict": [lambda answer: True, lambda answer: 1 / 0, None, "x"],
             "ask_headers": [lambda url: {"X": "1"}, lambda url: 5], "nonsense": [1], "image_ttl": [1, -1, None, "x"],
+            "form": [{"a": "b", "c": ["d", b"e"]}, [("a", 1)], 5], "append": [True, None], "resume": [False],
+            "files": [{"a": self.file}, {"a": ("n", b"x", "text/plain")}, {"a": "no such file"}, [("a", b"x")], 5],
+            "save_to": [f"{self.file}.out", lambda piece: None, lambda piece: 1 / 0, "/proc/no", 10**6, -1, None, 1.5],
+            "user": [("me", "password"), ("a", None), "x", None], "bearer": ["token", "\n", None],
+            "sign_in": ["digest", "any", "basic", "x"], "cert": [self.file, (self.file, self.file, "p"), 5],
+            "netrc": [True, self.file, False, "no such file"], "ignore_query": [True], "partition": ["p", ""],
+            "early_stop": [True], "progress": [True], "allow_truncated": [True], "guard": ["any", "public", "x"],
+            "freezable": [True], "durable": [True], "secrets": [{"X-A": "token"}, {"X-A": ("a", "env:HOME")}, 5],
+            "password_provider": ["token", "\0"], "attempts": [1, 0, -1, "x"], "longest": [1, None, 0],
+            "ask_credentials": [lambda answer: ("me", "password"), lambda answer: "x"],
+            "ask_challenge": [lambda answer: {"X": "1"}, lambda answer: None],
         }  # fmt: skip
         names = self.random.sample(list(known), self.random.choice([0, 0, 0, 1, 2, 3]))
         return {name: self.random.choice(known[name]) for name in names}
@@ -122,7 +141,9 @@ class Fuzzer(threading.Thread):
 
     def site(self) -> Any:
         cache = self.one("Cache")
-        return cache and cache.site(self.url + "/", headers={"X": "1"})
+        known: List[Dict[str, Any]] = [{"headers": {"X": "1"}}, {"cookies": "memory"}, {"cookies": "disk"}]
+        options = self.random.choice([*known, self.options()])
+        return cache and cache.site(self.random.choice([self.url + "/", self.address()]), **options)
 
     def get(self) -> Any:
         asker = self.asker()
@@ -164,7 +185,52 @@ class Fuzzer(threading.Thread):
         return cache and self.random.choice([
             cache.stats, lambda: cache.activity, lambda: cache.remove(self.address()), lambda: cache.wait_idle(0.05),
             lambda: cache.cancel_all(self.random.choice([None, "a"])), cache.flush, lambda: cache.trim(1 << 20),
-            lambda: repr(cache), cache.clear,
+            lambda: repr(cache), cache.clear, lambda: cache.close(drain=0.05) if self.random.random() < 0.05 else None,
+        ])()  # fmt: skip
+
+    def freeze(self) -> Any:
+        """Something for the outbox: most of what is random never gets there."""
+        asker = self.asker()
+        options = {
+            **self.options(),
+            "method": self.random.choice(["POST", "PUT", "DELETE", "GET"]),
+            "freezable": True,
+        }
+        options.setdefault("handler", self.random.choice(["rows", "others", None]))
+        return asker and asker.submit("http://127.0.0.1:1/", **options)
+
+    def outbox(self) -> Any:
+        cache = self.one("Cache")
+        if cache is None:
+            return None
+        outbox, number = cache.outbox, self.random.choice([*range(30), -1, 2**70, None, "x"])
+        things = self.random.choice([
+            outbox.list, lambda: outbox.get(number), lambda: outbox.outcome(number), lambda: outbox.collect(number),
+            lambda: outbox.drop(number), lambda: outbox.replay(self.random.choice([number, None])),
+            lambda: outbox.wait(number, timeout=0.05), lambda: outbox.dispatch(0.05),
+            lambda: outbox.attach(self.random.choice(["rows", "", "\0", 5]), lambda outcome: self.keep(outcome)),
+            lambda: outbox.attach("rows", lambda outcome: 1 / 0), lambda: outbox.detach("rows"),
+            lambda: outbox.provide("token", self.random.choice(["seeds", None, "\0", 5])),
+            lambda: outbox.provide("token", self.random.choice([lambda name: "seeds", lambda name: 5])),
+        ])()  # fmt: skip
+        for thing in things if isinstance(things, list) else [things]:
+            self.keep(thing)
+        return None
+
+    def event(self) -> Any:
+        ticket = self.one("Ticket")
+        for event in ticket.events(0.1) if ticket else ():
+            self.keep(event)
+            for image in event.images:
+                self.keep(image)
+            self.keep(event.response)
+            repr(event)
+
+    def watch(self) -> Any:
+        site = self.one("Site")
+        return site and self.random.choice([
+            lambda: site.reachable, lambda: site.watch_reachability(lambda is_reachable: None), site.cancel_all,
+            site.clear_cookies, lambda: repr(site),
         ])()  # fmt: skip
 
     def image(self) -> Any:
@@ -183,7 +249,7 @@ class Fuzzer(threading.Thread):
         ])()  # fmt: skip
 
     def pickled(self) -> Any:
-        thing = self.one(self.random.choice(["Cache", "Site", "Image", "Response", "AsyncCache"]))
+        thing = self.one(self.random.choice(["Cache", "Site", "Image", "Response", "AsyncCache", "Outcome"]))
         try:
             return pickle.loads(pickle.dumps(thing))
         except (pickle.PicklingError, AttributeError):
@@ -209,8 +275,18 @@ class Fuzzer(threading.Thread):
             if self.random.random() < 0.1:
                 await cache.close()
             await asyncio.gather(*tasks, return_exceptions=True)
-            async for item in cache.prefetch([self.address() for _ in range(4)], [16]):
+            async for item in cache.prefetch([self.address() for _ in range(4)], [16], **self.options()):
                 self.keep(item.image)
+            ticket = cache.submit(self.address(), size=16, **self.options())
+            self.keep(ticket)
+            cache.outbox.attach("rows", lambda outcome: None)
+            await asyncio.wait_for(ticket.result(0.1), 1)
+            last = [cache.outbox.list(), cache.outbox.replay(None), cache.wait_idle(0.05)]
+            await asyncio.gather(*last, return_exceptions=True)
+            site = cache.site(self.url + "/", cookies="memory")
+            site.watch_reachability(lambda is_reachable: None)
+            async for event in site.events("png/8/8", 8):
+                self.keep(event)
 
         if cache is not None:
             asyncio.run(work())
