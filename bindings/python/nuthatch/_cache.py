@@ -290,10 +290,15 @@ class Cache(Fetching):
         """Closes the cache. Requests of other threads that are under way raise :class:`Closed`. May be repeated.
 
         :param drain: for how many seconds at most what is under way, and what the outbox is sending, may end before
-            that.
+            that. Ctrl-C ends the wait, and closes it all the same.
         """
-        if drain is not None and not self.closed:
-            self._drain(drain)
+        try:
+            if drain is not None and not self.closed:
+                self._drain(drain)
+        finally:
+            self._end()
+
+    def _end(self) -> None:
         handle, self._handle, self._plain = self._handle, None, None
         for twin in list(self._twins):
             # Its events say so to whoever waits for them, who then closes it.

@@ -37,6 +37,12 @@ async def _await(cache: nuthatch.Cache, url: str) -> None:
         await other.get(url)
 
 
+def _frozen(cache: nuthatch.Cache) -> int:
+    with pytest.raises(nuthatch.Frozen) as frozen:
+        cache.request("POST", "http://127.0.0.1:1/", freezable=True)
+    return frozen.value.outbox_id
+
+
 BLOCKING: Dict[str, Callable[[nuthatch.Cache, str], Any]] = {
     "get": lambda cache, url: cache.get(url, timeout=None),
     "request": lambda cache, url: cache.request("POST", url, body=b"x", timeout=None),
@@ -47,6 +53,10 @@ BLOCKING: Dict[str, Callable[[nuthatch.Cache, str], Any]] = {
     "wait_idle": lambda cache, url: (cache.submit(url), cache.wait_idle()),
     "wait_idle with a time": lambda cache, url: (cache.submit(url), cache.wait_idle(60)),
     "prefetch": lambda cache, url: list(cache.prefetch([url], ())),
+    "saving": lambda cache, url: cache.get(url, timeout=None, save_to=lambda piece: None),
+    "the outbox's wait": lambda cache, url: (cache.submit(url), cache.outbox.wait(_frozen(cache))),
+    "the outbox's dispatch": lambda cache, url: (cache.submit(url), cache.outbox.dispatch(None)),
+    "close": lambda cache, url: (cache.submit(url), cache.close(drain=60)),
     "a site's get": lambda cache, url: cache.site(url).get(url),
     "a site's thumbnail": lambda cache, url: cache.site(url).thumbnail(url, 64),
     "a site's prefetch": lambda cache, url: list(cache.site(url).prefetch([url], [64])),
@@ -82,6 +92,9 @@ def test_ctrl_c_ends_it(server: TestServer, cache: nuthatch.Cache, call: str) ->
         is_over.set()
         thread.join()
         signal.signal(signal.SIGINT, before)
+    if call == "close":
+        assert cache.closed
+        return
     cache.cancel_all()
     assert cache.wait_idle(30)
 
