@@ -1,13 +1,13 @@
 """Caches: where requests begin."""
 
+import contextlib
 import ctypes
 import os
 import sys
 import threading
 import time
-import weakref
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, Type, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, Optional, Set, Tuple, Type, TypeVar, Union
 
 from . import _log
 from . import _prototypes as abi
@@ -26,6 +26,8 @@ from ._wishes import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Heade
 
 if TYPE_CHECKING:
     from ._wishes import SiteWishes, Unpack, Wishes
+
+T = TypeVar("T")
 
 #: Held while a cache opens itself again in a forked child, where several threads may find out that it must.
 _reopening = threading.Lock()
@@ -130,7 +132,7 @@ class Cache(Fetching):
         #: The same, where a picture that is asked for without options needs no question first.
         self._plain: Any = None
         #: Others of the same directory that this one answers for: their requests are its own.
-        self._twins: weakref.WeakSet[Cache] = weakref.WeakSet()
+        self._twins: Set[Cache] = set()
         self._asks = {name: given[name] for name in QUESTIONS if given[name] is not None}
         self._listeners = Listeners()
         #: Hits that were shown without a request.
@@ -200,9 +202,8 @@ class Cache(Fetching):
         """Cancels the requests that are under way, or those of them with a tag."""
         word = None if tag is None else encode(tag, "tag")
         self._call(lambda handle: quick.nh_cancel_all(handle, word))
-        for twin in list(self._twins):
-            if not twin.closed:
-                twin.cancel_all(tag)
+        for _ in self._of_twins(lambda twin: twin.cancel_all(tag)):
+            pass
 
     def wait_idle(self, timeout: Optional[float] = None) -> bool:
         """Waits until no request is under way. False when that took longer than ``timeout`` seconds."""
@@ -211,9 +212,7 @@ class Cache(Fetching):
             left = PATIENCE
             if due is not None:
                 left = max(0, min(PATIENCE, int((due - time.monotonic()) * 1000) + 1))
-            if self._wait_idle(left) and all(
-                twin.closed or twin._wait_idle(left) for twin in list(self._twins)
-            ):
+            if self._wait_idle(left) and all(self._of_twins(lambda twin: twin._wait_idle(left))):  # noqa: B023
                 return True
             if due is not None and time.monotonic() >= due:
                 return False
@@ -222,7 +221,7 @@ class Cache(Fetching):
     def activity(self) -> int:
         """How many requests are under way: queued, running, or waiting to be tried again."""
         own = self._call(quick.nh_activity, counts=True)
-        return own + sum(twin.activity for twin in list(self._twins) if not twin.closed)
+        return own + sum(self._of_twins(lambda twin: twin.activity))
 
     # What is stored
 
@@ -295,6 +294,8 @@ class Cache(Fetching):
         try:
             if drain is not None and not self.closed:
                 self._drain(drain)
+        except Closed:
+            pass  # by another thread
         finally:
             self._end()
 
@@ -377,7 +378,7 @@ class Cache(Fetching):
         due = time.monotonic() + seconds
         while not self.closed:
             left = max(0, min(PATIENCE, int((due - time.monotonic()) * 1000)))
-            drained = [cache._drained(left) for cache in (self, *self._twins) if not cache.closed]
+            drained = [self._drained(left), *self._of_twins(lambda twin: twin._drained(left))]  # noqa: B023
             if all(drained) or time.monotonic() >= due:
                 break
 
@@ -387,6 +388,12 @@ class Cache(Fetching):
 
     def _for(self, cache: "Cache") -> Fetching:
         return cache
+
+    def _of_twins(self, ask: "Callable[[Cache], T]") -> Iterator[T]:
+        """What those say that are open, of which any may be closed at any moment."""
+        for twin in list(self._twins):
+            with contextlib.suppress(Closed):
+                yield ask(twin)
 
     def _twin(self) -> "Cache":
         """Another handle on the same directory, whose events are its own."""
@@ -451,7 +458,7 @@ class Cache(Fetching):
             if status != abi.FORKED:
                 return ctypes.c_void_p()
             # What the parent had under way beside is the parent's.
-            self._twins = weakref.WeakSet()
+            self._twins = set()
             self._listeners.lock = threading.Lock()
             self._open()
             library.nh_close(handle)

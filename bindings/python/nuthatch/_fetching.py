@@ -11,6 +11,7 @@ from typing import (
     List,
     Optional,
     Sequence,
+    Set,
     cast,
     overload,
 )
@@ -36,6 +37,8 @@ class Fetching:
 
     #: Functions that are asked by each request which brings none of its own.
     _asks: Dict[str, Any]
+    #: The same, by way of other handles, as long as these are in use.
+    _twins: Set[Any]
 
     @property
     def _cache(self) -> "Cache":

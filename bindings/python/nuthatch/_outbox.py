@@ -265,9 +265,9 @@ class Outbox:
     def _listen_again(self, cache: ctypes.c_void_p) -> None:
         """Has a new handle hear of what those before did."""
         listeners = self._cache._listeners
-        for handler in listeners.handlers:
+        for handler in list(listeners.handlers):
             library.nh_outbox_attach(cache, handler.encode(), None, None)
-        for provider in listeners.providers:
+        for provider in list(listeners.providers):
             library.nh_outbox_ask(cache, provider.encode(), None, None)
 
     def _take(self, function: str, number: int) -> Optional[FrozenRequest]:

@@ -117,6 +117,7 @@ def prefetch(
 def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item]:
     # Events come to a handle of its own: nobody else takes them, and it nobody else's.
     cache = fetching._cache._twin()
+    mine: Optional[Fetching] = None
     under_way: Dict[int, Tuple[str, ctypes.c_void_p]] = {}
     try:
         mine = fetching._for(cache)
@@ -148,6 +149,8 @@ def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item
         for _, ticket in under_way.values():
             quick.nh_cancel(ticket)
             bare.nh_ticket_release(ticket)
+        fetching._twins.discard(mine)
+        fetching._cache._twins.discard(cache)
         cache.close()
         run.close()
 

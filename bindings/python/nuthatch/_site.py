@@ -1,10 +1,11 @@
 """Sites: what requests to one place have in common."""
 
+import contextlib
 import ctypes
-import weakref
-from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Set, Tuple
 
 from . import _prototypes as abi
+from ._errors import Closed
 from ._fetching import Fetching
 from ._library import bare, check, encode, library, quick
 from ._options import options_struct
@@ -40,7 +41,7 @@ class Site(Fetching):
         self._options, self._kept = options_struct(given)
         self._base = encode(base_url, "url")
         #: The same, by way of other handles.
-        self._twins: weakref.WeakSet[Site] = weakref.WeakSet()
+        self._twins: Set[Site] = set()
         #: The library's sites by the handle of the cache: another one after a fork.
         self._handles: Dict[Optional[int], ctypes.c_void_p] = {}
         cache._call(lambda handle: self._opened(handle)[1], base_url)
@@ -62,7 +63,7 @@ class Site(Fetching):
         """Cancels the requests of this site that are under way."""
         self._with(quick.nh_site_cancel_all)
         for twin in list(self._twins):
-            if not twin._cache.closed:
+            with contextlib.suppress(Closed):
                 twin.cancel_all()
 
     @property

@@ -105,8 +105,14 @@ class Nginx:
             self.process.wait()
             self.process = None
 
-    def log(self) -> List[str]:
-        return (self.folder / "log").read_text().splitlines()
+    def log(self, count: int = 0) -> List[str]:
+        """Its lines, when there are as many: a line is written after its answer."""
+        until = time.monotonic() + 30
+        while True:
+            lines = (self.folder / "log").read_text().splitlines()
+            if len(lines) >= count or time.monotonic() >= until:
+                return lines
+            time.sleep(0.01)
 
     def wait_for(self, line: str) -> None:
         until = time.monotonic() + 30
@@ -135,7 +141,7 @@ def test_basic(nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path) -> None:
     (tmp_path / "netrc").write_text('machine 127.0.0.1 login ann password "p w"\n')
     assert cache.get(url, netrc=tmp_path / "netrc", policy="reload").text == "hazel"
     assert cache.get(url, ask_credentials=lambda response: ("ann", "p w"), policy="reload").text == "hazel"
-    statuses = [line.split(" ", 2)[2] for line in nginx.log()]
+    statuses = [line.split(" ", 2)[2] for line in nginx.log(8)]
     good, bad, none = "200 range= if= by=ann", "401 range= if= by=ann", "401 range= if= by="
     assert statuses == [none, bad, good, none, good, good, none, good]
 

@@ -2,9 +2,11 @@
 
 import builtins
 import pickle
+import sys
 import threading
+import time
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Iterator, List
 
 import nuthatch
 import pytest
@@ -75,6 +77,38 @@ def test_prefetch_and_the_rest_of_a_cache(server: TestServer, cache: nuthatch.Ca
         list(cache.prefetch([server.url("/never")], ()))
     with pytest.raises(nuthatch.Closed):
         cache.prefetch([])
+
+
+def test_other_threads_prefetch_meanwhile(cache: nuthatch.Cache) -> None:
+    failures: List[BaseException] = []
+    is_over = threading.Event()
+
+    def work() -> None:
+        try:
+            while not is_over.is_set():
+                # Left in the middle, so that some are under way and some just end.
+                for _ in cache.prefetch(["data:,x"] * 3, ()):
+                    break
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        end = time.monotonic() + 2
+        while time.monotonic() < end:
+            cache.cancel_all("none")
+            assert cache.activity >= 0
+            cache.wait_idle(0)
+    finally:
+        is_over.set()
+        sys.setswitchinterval(before)
+        for thread in threads:
+            thread.join()
+    assert not failures and not cache._twins
 
 
 @pytest.mark.parametrize("has_tqdm", [True, False])
