@@ -289,8 +289,11 @@ class Fuzzer(threading.Thread):
                 )
             elif kind in (ctypes.c_int32, ctypes.c_uint32, ctypes.c_int64) and self.random.random() < 0.06:
                 setattr(made, field, self.random.choice([0, 1, 2, 3, 5, 1000, 2**31 - 1, -1]))
-        if name == "nh_options" and made.memory_bytes + made.disk_bytes != 0:
+        if name == "nh_options":
             made.memory_bytes = made.disk_bytes = 0
+            # So that threads don't spend their time waiting.
+            if self.random.random() < 0.9:
+                made.deadline_ms, made.retries = 300, -1
         self.keep.append(made)
         return made
 

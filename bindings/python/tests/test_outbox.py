@@ -461,6 +461,7 @@ def test_priorities_change_while_requests_wait(server: TestServer, cache: nuthat
         assert server.wait_for_requests(1)
         tickets = [cache.submit(server.url(f"/{number}"), priority=5 - number) for number in range(3)]
         tickets[2].set_priority(10)
+        time.sleep(1)  # until all are in the queue, which nobody can see from here
         server.gate("g").open()
         for ticket in [first, *tickets]:
             assert ticket.result(timeout=30).ok
