@@ -1,6 +1,7 @@
 """Requests under way."""
 
 import ctypes
+import os
 import threading
 import time
 from typing import (
@@ -30,6 +31,17 @@ if TYPE_CHECKING:
 
 #: A blocking call looks this often (in milliseconds) whether Ctrl-C was pressed.
 PATIENCE = 100
+
+#: How many forks lie between this process and the first that had the package.
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)
 
 #: What a request comes to: a response, an image, or the images of several sizes.
 Result = Union[Response, Image, List[Image]]
@@ -250,6 +262,7 @@ class Ticket(Asked[T]):
     ) -> None:
         super().__init__(fetching, handle, url, size, sizes, options)
         self._lock = threading.Lock()
+        self._born = _forks
 
     def resubmit(self) -> "Ticket[T]":
         """The same request once more."""
@@ -300,6 +313,9 @@ class Ticket(Asked[T]):
                     self._lock.release()
                 if event is not None:
                     return event
+            elif self._born != _forks:
+                # Whoever has the lock is not in this process.
+                raise error_for(abi.FORKED, f"the ticket belongs to the parent process: {self.url}", self.url)
             if due is not None and time.monotonic() >= due:
                 return None
             left = (

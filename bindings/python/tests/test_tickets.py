@@ -2,7 +2,9 @@
 
 import os
 import pickle
+import signal
 import threading
+import time
 from pathlib import Path
 
 import nuthatch
@@ -223,17 +225,27 @@ def test_the_queue() -> None:
             nuthatch.queue(**wrong)  # type: ignore[arg-type]
 
 
-def test_a_ticket_belongs_to_its_process(server: TestServer, cache: nuthatch.Cache) -> None:
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_ticket_belongs_to_its_process(server: TestServer, cache: nuthatch.Cache, waits: bool) -> None:
     server.on("/never", script(steps=[server.gate("never").step, body("x")]))
     ticket = cache.submit(server.url("/never"))
+    thread = threading.Thread(target=lambda: pytest.raises(nuthatch.Cancelled, ticket.result))
+    if waits:
+        # The child has what that thread holds, and not the thread.
+        thread.start()
+        while not ticket._lock.locked():
+            time.sleep(0.001)
     child = os.fork()
     if child == 0:
         status = 1
+        signal.alarm(60)
         try:
-            ticket.result(timeout=5)
+            ticket.result()
         except nuthatch.Forked:
             status = 0
         finally:
             os._exit(status)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert os.waitpid(child, 0)[1] == 0
     ticket.cancel()
+    if waits:
+        thread.join()
