@@ -24,10 +24,14 @@ final class Transfer {
   var facts = ConnectionFacts()
   /// Whether this transfer has opened a socket itself, so that its connection isn't a kept one.
   private var hasOpenedSocket = false
+  private var onceOnly: OnceOnly
   /// The last address that the guard refused.
   private var denial: String?
-  /// A kept connection that the guard refuses leaves other addresses of the host untried.
+  /// Whether it is to begin again with a connection of its own: a kept one that the guard refuses leaves other addresses of
+  /// the host untried, and one over which a body was announced and refused is in the middle of a request.
   private(set) var wantsFreshConnection = false
+  /// Whether the server doesn't want to be asked before a body is sent.
+  private(set) var isExpectRefused = false
 
   private var parser = ResponseHeadParser()
   private var head: ResponseHead?
@@ -50,6 +54,7 @@ final class Transfer {
     request = pending.request
     sink = pending.sink
     route = pending.route
+    onceOnly = OnceOnly(method: pending.request.method)
     facts.isProxied = route.proxy != nil
     facts.isProxyIgnored = route.isProxyIgnored
     pace = TransferPace(startedAt: startedAt)
@@ -95,6 +100,14 @@ extension Transfer {
   fileprivate func mayUseConnection(to address: IPAddress?) -> Bool {
     facts.address = address
     facts.isReused = !hasOpenedSocket
+    guard isAllowedConnection(to: address) else { return false }
+    if onceOnly.maySend() { return true }
+    verdict = TransportFault(
+      .reset, "the connection broke before the answer, and a \(request.method) isn't sent twice")
+    return false
+  }
+
+  private func isAllowedConnection(to address: IPAddress?) -> Bool {
     guard !facts.isProxied else { return true }
     guard let address else { return request.addressGuard == .any }
     facts.addressClass = AddressClass(address)
@@ -104,6 +117,8 @@ extension Transfer {
     return false
   }
 
+  fileprivate func noteRefusedStream() { onceOnly.noteRefusal() }
+
   private func isAllowed(_ address: IPAddress) -> Bool {
     let kind = AddressClass(address)
     guard request.addressGuard.refuses(kind, sentByPublic: request.isSentByPublic) else { return true }
@@ -111,13 +126,17 @@ extension Transfer {
     return false
   }
 
-  /// Begins again, with a connection of its own.
-  func prepareFreshConnection() {
+  /// Begins again, with a connection of its own. False without memory for it.
+  func prepareFreshConnection() -> Bool {
     wantsFreshConnection = false
     verdict = nil
     facts.address = nil
     facts.addressClass = nil
-    _ = nhs_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
+    parser = ResponseHeadParser()
+    guard nhs_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1) == CURLE_OK else { return false }
+    guard isExpectRefused else { return true }
+    _ = reader?.seek(to: 0)
+    return replaceHeaders()
   }
 }
 
@@ -139,7 +158,13 @@ extension Transfer {
       case .head(let head):
         _ = try head.contentLength()
         try head.checkTransferCoding(passingUnknown: request.passesUnknownCodings)
-        if mayAskAgain(after: head) {
+        onceOnly.noteRefusal()
+        if head.status == 417, asksBeforeSending, httpVersion != .http2 {
+          (isExpectRefused, wantsFreshConnection) = (true, true)
+          return false
+        }
+        if head.status == 401, request.answersChallenges {
+          // What comes next says whether libcurl asks once more by itself.
           held = head
           return true
         }
@@ -149,12 +174,6 @@ extension Transfer {
       verdict = TransportFault(.http, error.reason)
       return false
     }
-  }
-
-  /// Whether libcurl may repeat the request on its own: without `Expect`, where the server refuses that, or with what a
-  /// challenge asks for.
-  private func mayAskAgain(after head: ResponseHead) -> Bool {
-    head.status == 417 && request.extras?.upload != nil || head.status == 401 && request.answersChallenges
   }
 
   private func releaseHeld() -> Bool {
@@ -262,7 +281,8 @@ extension Transfer {
 
   private func outcomeOfWhole() -> TransportFault? {
     guard head != nil else { return TransportFault(.http, "the answer is not HTTP/1 or HTTP/2") }
-    guard let decoder, !decoder.isWhole else { return nil }
+    // Nothing at all may be a coded body where its length says so; not where only the close ends it.
+    guard let decoder, !decoder.isWhole || wireBytes == 0 && isCloseDelimited else { return nil }
     return TransportFault(.truncated, "the compressed body ends too early")
   }
 
@@ -328,10 +348,14 @@ extension Transfer {
     timings.isDecoded = decoder != nil
     timings.connection = facts
     timings.connection.version = httpVersion
-    if let head, head.mayHaveBody(method: request.method), timings.connection.version.rawValue < 3 {
-      timings.isCloseDelimited = !head.fields.contains("Content-Length") && !head.isChunked
-    }
+    timings.isCloseDelimited = isCloseDelimited
     return timings
+  }
+
+  /// Whether only the end of the connection ends the body.
+  private var isCloseDelimited: Bool {
+    guard let head, head.mayHaveBody(method: request.method), httpVersion.rawValue < 3 else { return false }
+    return !head.fields.contains("Content-Length") && !head.isChunked
   }
 
   private var httpVersion: ConnectionFacts.Version {
@@ -390,6 +414,18 @@ func progressMade(
 ) -> Int32 {
   guard let context else { return 0 }
   Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().noteUploaded(Int64(uploaded))
+  return 0
+}
+
+/// Of what libcurl tells about a transfer, one line says what it tells in no other way.
+func remarkMade(
+  _: UnsafeMutableRawPointer?, kind: curl_infotype, text: UnsafeMutablePointer<CChar>?, count: Int,
+  context: UnsafeMutableRawPointer?
+) -> Int32 {
+  guard let context, kind == CURLINFO_TEXT else { return 0 }
+  if UnsafeRawBufferPointer(start: text, count: count).starts(with: OnceOnly.refusedStream.utf8) {
+    Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().noteRefusedStream()
+  }
   return 0
 }
 

@@ -26,11 +26,21 @@ extension Transfer {
       if let file = surroundings.certificateFile { setter.set(CURLOPT_CAINFO, file) }
       if let folder = surroundings.certificateFolder { setter.set(CURLOPT_CAPATH, folder) }
     }
+    if !isIdempotent(method: request.method) { configureOnceOnly(setter, context) }
     configureRoute(setter)
     configureMethod(setter)
     configureCredentials(setter)
     configureHeaders(setter)
     return !setter.isRefused
+  }
+
+  /// For what can't be sent again when its connection breaks.
+  private func configureOnceOnly(_ setter: OptionSetter, _ context: UnsafeMutableRawPointer) {
+    // Rather on no connection that its server may be about to close: in seconds, idle ones.
+    setter.set(CURLOPT_MAXAGE_CONN, 2)
+    guard request.url.scheme == .https else { return }
+    setter.set(CURLOPT_VERBOSE, 1)
+    setter.note(nhs_easy_set_debug_callback(easy, remarkMade, context))
   }
 
   /// Both options of the proxy always, so that libcurl never looks into the environment itself.
@@ -103,8 +113,28 @@ extension Transfer {
     }
   }
 
+  /// Whether the request asks with `Expect` before its body is sent.
+  var asksBeforeSending: Bool {
+    guard request.hasBody, !isExpectRefused else { return false }
+    if let own = request.headers["Expect"] { return own.equalsIgnoringCase("100-continue") }
+    return reader != nil && request.bodyCount > Self.expectingSize
+  }
+
+  /// libcurl asks by itself for what is longer.
+  private static let expectingSize: Int64 = 1 << 20
+
+  /// The headers once more, without `Expect`. False without memory for them.
+  func replaceHeaders() -> Bool {
+    let setter = OptionSetter(easy)
+    let before = headerList
+    headerList = nil
+    configureHeaders(setter)
+    curl_slist_free_all(before)
+    return !setter.isRefused
+  }
+
   private func configureHeaders(_ setter: OptionSetter) {
-    for field in request.headers.fields {
+    for field in request.headers.fields where !isExpectRefused || !field.name.equalsIgnoringCase("Expect") {
       // libcurl takes "Name:" as "leave this one out" and "Name;" as "send it empty".
       add(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)", setter)
     }
@@ -112,10 +142,11 @@ extension Transfer {
       add("Accept-Encoding: \(ContentDecoder.accepted)", setter)
     }
     // What libcurl would add to a body by itself is a claim about content that only the caller can make, and a wait.
-    // For what is streamed, libcurl asks with `Expect` beyond 1 MiB, and waits a second for the answer.
+    // For what is streamed, libcurl asks with `Expect`, and waits a second for the answer. A 417 is answered by us: libcurl
+    // goes on with the same connection, over which some of the body may have gone.
     if bodyCopy != nil || reader != nil {
       if !request.headers.contains("Content-Type") { add("Content-Type:", setter) }
-      if reader == nil, !request.headers.contains("Expect") { add("Expect:", setter) }
+      if isExpectRefused || reader == nil && !request.headers.contains("Expect") { add("Expect:", setter) }
     }
     if headerList != nil { setter.note(nhs_easy_set_list(easy, CURLOPT_HTTPHEADER, headerList)) }
   }

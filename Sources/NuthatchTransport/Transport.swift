@@ -256,8 +256,7 @@ extension Transport {
 
   private func retryOnFreshConnection(_ transfer: Transfer) {
     curl_multi_remove_handle(multi, transfer.easy)
-    transfer.prepareFreshConnection()
-    guard curl_multi_add_handle(multi, transfer.easy) != CURLM_OK else { return }
+    if transfer.prepareFreshConnection(), curl_multi_add_handle(multi, transfer.easy) == CURLM_OK { return }
     finish(transfer, TransportFault(.internal, "libcurl refused the request"))
   }
 }

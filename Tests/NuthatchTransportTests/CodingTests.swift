@@ -83,6 +83,12 @@ import Testing
       wire.server.on("/a", script)
       #expect(try wire.fault("/a").kind == .truncated, "\(count)")
     }
+    // Nothing, where nobody said that there is nothing.
+    for (head, isCut) in [("", true), ("Content-Length: 0\r\n", false)] {
+      wire.server.on(
+        "/a", .raw("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\(head)\r\n"))
+      #expect(try wire.get("/a").fault?.kind == (isCut ? .truncated : nil))
+    }
     let zlib = Zlib.packed(text)
     for count in [1, 2, 3, zlib.count - 1] {
       wire.server.on("/a", answer("deflate", Array(zlib.prefix(count))))

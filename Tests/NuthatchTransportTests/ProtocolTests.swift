@@ -110,6 +110,68 @@ import Testing
     #expect([.reset, .refused].contains(try wire.fault("/b").kind))
   }
 
+  @Test("sends what may not be sent twice once, also when a kept connection breaks")
+  func once() throws {
+    let wire = try Wire()
+    wire.server.on("/good", .ok("x"))
+    let upload = TransferExtras(upload: BodySource([.bytes([UInt8](repeating: 7, count: 100_000))]))
+    for (path, ending) in [("/closed", Script.raw([.close])), ("/reset", .raw([.reset]))] {
+      wire.server.on(path, ending)
+      for (method, most) in [("POST", 1), ("PATCH", 1), ("FROB", 1), ("GET", 2), ("PUT", 2), ("DELETE", 2)] {
+        for isStreamed in [false, true] {
+          _ = try wire.get("/good")
+          wire.server.clearLog()
+          let fault = try wire.fault(path) {
+            $0.method = method
+            if isStreamed { $0.extras = upload } else if method != "GET" { $0.body = [1, 2, 3] }
+          }
+          #expect(fault.kind == .reset)
+          #expect(fault.message.contains("isn't sent twice") == (most == 1), "\(fault)")
+          #expect(wire.server.count(path) == most, "\(method) \(path)")
+        }
+      }
+    }
+  }
+
+  @Test("has an answer to a refused Expect: once more without it, over another connection")
+  func refusedExpect() throws {
+    let wire = try Wire()
+    let body = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 5 >> 2) }
+    var refusal = Script.status(417)
+    refusal.readsBody = false
+    refusal.answersExpect = false
+    // Late, when some of the body is on its way already; kept open, so that only we can know that it can't be used.
+    let late = Script(
+      status: 417, headers: ["Content-Length": "0"], steps: [.pause(milliseconds: 1300)], framing: .keepOpen,
+      readsBody: false, answersExpect: false)
+    for (number, script) in [refusal, late].enumerated() {
+      wire.server.on("/\(number)", sequence: [script, .ok("thanks")])
+      for method in ["POST", "PUT"] {
+        wire.server.on("/\(number)", sequence: [script, .ok("thanks")])
+        wire.server.clearLog()
+        let record = try wire.get("/\(number)") {
+          $0.method = method
+          $0.extras = TransferExtras(upload: BodySource([.bytes(body)]))
+        }
+        #expect(record.text == "thanks" && record.endings == 1)
+        let requests = wire.server.requests("/\(number)")
+        #expect(requests.map { $0.headers["Expect"] } == ["100-continue", nil])
+        #expect(requests.last?.body == body)
+      }
+    }
+    // Asked for by the caller, with a body in memory.
+    wire.server.on("/own", sequence: [refusal, .ok("thanks"), .status(417)])
+    let record = try wire.get("/own") {
+      $0.method = "POST"
+      $0.body = [1, 2, 3]
+      $0.headers.append("Expect", "100-continue")
+    }
+    #expect(record.text == "thanks")
+    #expect(wire.server.requests("/own").map { $0.headers["Expect"] } == ["100-continue", nil])
+    // Who hasn't asked is told.
+    #expect(try wire.get("/own") { $0.method = "POST" }.head?.status == 417)
+  }
+
   @Test("has interim answers, which are seen")
   func interims() throws {
     let wire = try Wire()

@@ -52,6 +52,11 @@ CURLcode nhs_easy_set_progress_callback(CURL *easy, curl_xferinfo_callback callb
     return code ? code : curl_easy_setopt(easy, CURLOPT_XFERINFODATA, context);
 }
 
+CURLcode nhs_easy_set_debug_callback(CURL *easy, curl_debug_callback callback, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, callback);
+    return code ? code : curl_easy_setopt(easy, CURLOPT_DEBUGDATA, context);
+}
+
 /* libcurl's own sockets would be inherited by whatever the program executes, and connect to any address. */
 static curl_socket_t open_judged_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)purpose;

@@ -23,6 +23,7 @@ CURLcode nhs_easy_set_seek_callback(CURL *easy, curl_seek_callback callback, voi
 
 /* Called whenever bytes moved, and about once a second. */
 CURLcode nhs_easy_set_progress_callback(CURL *easy, curl_xferinfo_callback callback, void *context);
+CURLcode nhs_easy_set_debug_callback(CURL *easy, curl_debug_callback callback, void *context);
 
 /* Nonzero when a socket to that address may be opened. */
 typedef int (*nhs_address_judge)(void *context, const struct sockaddr *address, unsigned int length);
