@@ -208,6 +208,34 @@ def test_retry_after_is_heeded(server: TestServer, nuthatch: Runner) -> None:
     assert time.monotonic() - begin > 1.9
 
 
+def test_silent_hosts_delay_nobody_in_a_small_queue(server: TestServer, environment: Dict[str, str]) -> None:
+    gate = server.gate("g")
+    for number in range(8):
+        server.on(
+            f"/silent/{number}",
+            script(headers=[("Content-Type", "image/png")], steps=[gate.step, body(png(8, 8))]),
+        )
+    silent = [
+        server.url(f"/silent/{number}", host=("localhost", "127.0.0.1")[number % 2]) for number in range(8)
+    ]
+    good = [server.url(f"/png/9/{number}", host="a.localhost") for number in range(1, 4)]
+    with subprocess.Popen(
+        [COMMAND, "prefetch", "--concurrency=2", "--format=jsonl"],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdin and process.stdout
+        process.stdin.write(lines(silent + good))
+        process.stdin.close()
+        done = [json.loads(process.stdout.readline())["url"] for _ in good]
+        assert sorted(done) == good
+        gate.open()
+        assert len(process.stdout.readlines()) == len(silent)
+    assert process.returncode == 0
+
+
 def test_dead_hosts_are_left_alone(server: TestServer, nuthatch: Runner) -> None:
     # The server's port at an address that it doesn't listen at.
     urls = [server.url(f"/{number}", host="127.0.0.2") for number in range(200)] + [server.url("/png/9/9")]

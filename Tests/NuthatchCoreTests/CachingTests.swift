@@ -208,6 +208,20 @@ import Testing
     #expect(try bench.get("/a?token=2") { $0.ignoreQuery = true }.isInCache)
   }
 
+  @Test("say that they are stale to who takes them all the same")
+  func tolerated() throws {
+    bench.server.on("/a", .ok("x").with("Cache-Control", "max-age=10"))
+    func get(_ wish: String) throws -> Response {
+      try bench.get("/a") { $0.headers = [("Cache-Control", wish)] }
+    }
+    #expect(try !get("max-stale").isStale)
+    #expect(try !get("max-stale").isStale)
+    clock.advance(seconds: 100)
+    #expect(try get("max-stale").isStale && get("max-stale=200").isInCache)
+    #expect(bench.server.count("/a") == 1)
+    #expect(try !get("max-age=1000").isStale && bench.server.count("/a") == 2)
+  }
+
   @Test("answer offline, and nothing else does")
   func offline() throws {
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))

@@ -36,6 +36,41 @@ import Testing
     }
   }
 
+  @Test("of a server that restarts are nothing to those who wait, while they have attempts left")
+  func restart() throws {
+    let bench = try Bench { $0.retries = 3 }
+    for index in 0..<60 { bench.server.on("/\(index)", .ok("x")) }
+    bench.server.goDown()
+    let tickets = try (0..<60).map { try bench.cache.submit(Request(bench.server.url("/\($0)"))) }
+    var last = Request(bench.server.url("/last"))
+    last.retries = 0
+    // Most of them wait when the first have failed so often that the host is left alone.
+    for _ in 0..<2000 {
+      let error = try #require(throws: NuthatchError.self) { try bench.cache.submit(last).result() }
+      if error.code == .circuitOpen { break }
+    }
+    #expect(tickets.allSatisfy { $0.state != .done })
+    try bench.server.goUp()
+    for ticket in tickets { #expect(try ticket.result().text == "x") }
+  }
+
+  @Test("of a host that stays away are told in the end, and at once to who comes then")
+  func away() throws {
+    let bench = try Bench()
+    bench.server.goDown()
+    let tickets = try (0..<40).map { index in
+      var request = Request(bench.server.url("/\(index)"))
+      request.retries = 1
+      return try bench.cache.submit(request)
+    }
+    for ticket in tickets {
+      let error = try #require(throws: NuthatchError.self) { try ticket.result() }
+      #expect([.refused, .circuitOpen].contains(error.code))
+    }
+    let error = try bench.failure("/late") { $0.retries = 3 }
+    #expect(error.code == .circuitOpen && (error.retryAfter ?? 0) >= 1)
+  }
+
   @Test("of the way to it have theirs")
   func unreachable() throws {
     let bench = try Bench()

@@ -90,7 +90,7 @@ struct Admission: Sendable {
     case .left: break
     }
     return Found(
-      meta: meta, standing: .fresh, mayServeOnError: true,
+      meta: meta, standing: .fresh, isStale: false, mayServeOnError: true,
       age: meta.answer.age(plan.policy.freshnessRules, now: shared.clock.seconds), body: base.body,
       pictures: base.pictures,
       isInMemory: base.isInMemory, thumbs: base.thumbs)

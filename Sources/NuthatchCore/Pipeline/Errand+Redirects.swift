@@ -7,7 +7,7 @@ extension Errand {
   func follow(_ found: Found) {
     let isFromPublic = found.meta.reach == AddressReach.open.rawValue
     follow({ () throws(NuthatchError) in
-      try plan.following(found.meta.head, sentByPublic: isFromPublic, isStale: found.standing != .fresh)
+      try plan.following(found.meta.head, sentByPublic: isFromPublic, isStale: found.isStale)
     })
   }
 

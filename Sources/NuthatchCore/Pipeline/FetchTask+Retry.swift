@@ -46,8 +46,6 @@ extension FetchTask {
   /// Nanoseconds until the next attempt; nil when there is to be none.
   func delayBeforeRetry(_ ending: AttemptEnding) -> Int64? {
     guard exchange.next == nil, !exchange.isToBeRepeated else { return nil }
-    var policy = shared.retryPolicy
-    policy.retries = errands.map(\.plan.retries).max() ?? 0
     let result: RetryPolicy.Outcome
     // It goes to the outbox, or fails there.
     if ending.fault != nil, plan.freezing != nil { return nil }
@@ -58,17 +56,36 @@ extension FetchTask {
     } else {
       return nil
     }
+    guard let wait = waitAllowed(after: result) else { return nil }
+    return dismissWhoHadEnough(outcomeForNow(ending)) ? wait : nil
+  }
+
+  /// The same for one that couldn't even be sent, because its host failed too often in a row.
+  func delayBeforeRetry(retryAfter: Int64) -> Int64? {
+    guard plan.freezing == nil, let wait = waitAllowed(after: .circuitOpen(retryAfter: retryAfter)) else {
+      return nil
+    }
+    return dismissWhoHadEnough(.failed(circuitOpen(retryAfter: retryAfter))) ? wait : nil
+  }
+
+  private func waitAllowed(after result: RetryPolicy.Outcome) -> Int64? {
+    var policy = shared.retryPolicy
+    policy.retries = errands.map(\.plan.retries).max() ?? 0
     let remaining = errands.contains { $0.plan.deadline == nil } ? nil : errands.compactMap(\.remaining).max()
     let decision = policy.decide(attempt: attempt, outcome: result, method: plan.method, remaining: remaining)
     guard case .retry(let wait) = decision else { return nil }
-    // Whoever wants fewer attempts than the others has had them.
+    return wait
+  }
+
+  /// Whoever wants fewer attempts than the others has had them. False when nobody is left.
+  private func dismissWhoHadEnough(_ outcome: FetchOutcome?) -> Bool {
     let ended = errands.filter { $0.plan.retries < attempt }
-    guard !ended.isEmpty, let outcome = outcomeForNow(ending) else { return wait }
+    guard let outcome else { return true }
     for errand in ended {
       leave(errand)
       errand.conclude(outcome)
     }
-    return errands.isEmpty ? nil : wait
+    return !errands.isEmpty
   }
 
   /// What this attempt is for those for whom it is the last; what is to be tried again is never stored.

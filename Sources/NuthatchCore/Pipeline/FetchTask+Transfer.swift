@@ -6,11 +6,12 @@ import NuthatchTransport
 
 extension FetchTask: QueuedWork {
   /// Waits for a place in the queue of the hop's host.
-  func enqueue() {
+  func enqueue(notBefore: Int64? = nil) {
     phase = .idle
     queuedSince = runtime.loop.now
     let entry = runtime.queue.submit(
-      self, to: (begunExchange?.hop ?? plan.first).url.origin, priority: priority, now: runtime.loop.now)
+      self, to: (begunExchange?.hop ?? plan.first).url.origin, priority: priority, notBefore: notBefore,
+      now: runtime.loop.now)
     // It may have begun, and even ended, already.
     if entry.state != .running, entry.state != .gone { phase = .queued(entry) }
   }
@@ -45,13 +46,22 @@ extension FetchTask: QueuedWork {
   }
 
   func refused(_ entry: QueueEntry, retryAfter: Int64) {
+    // What waited when its host went, perhaps for another attempt, waits on as long as it may; what comes now is told at once.
+    if case .queued = phase, let wait = delayBeforeRetry(retryAfter: retryAfter) {
+      attempt += 1
+      return enqueue(notBefore: runtime.loop.now &+ wait)
+    }
     phase = .idle
+    conclude(.failed(circuitOpen(retryAfter: retryAfter)))
+  }
+
+  func circuitOpen(retryAfter: Int64) -> NuthatchError {
     let seconds = max(1, (retryAfter + 999_999_999) / 1_000_000_000)
     var error = NuthatchError(
       .circuitOpen,
       "the host failed too often in a row and is left alone for \(seconds) s: \(exchange.hop.url)")
     error.retryAfter = seconds
-    conclude(.failed(error))
+    return error
   }
 
   /// The place goes to somebody else.
@@ -163,6 +173,7 @@ extension FetchTask: TransferSink {
   func interim(_ head: ResponseHead) { exchange.interim.append(head) }
 
   func sent(_ bytes: Int64) {
+    if case .flying(let entry, _) = phase { runtime.queue.moved(entry, now: runtime.loop.now) }
     for errand in errands where errand.plan.reportsProgress {
       errand.ticket.report(bytes, of: exchange.hop.bodyCount, isUpload: true)
     }

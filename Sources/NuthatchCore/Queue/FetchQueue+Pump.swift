@@ -45,9 +45,8 @@ extension FetchQueue {
     return true
   }
 
-  /// Places of an automatic size are lent when nothing has come for a while.
+  /// Places are lent when nothing has come, and nothing gone, for a while.
   func lendLater(_ entry: QueueEntry, _ now: Int64) {
-    guard !entry.host.pool.isFixed, entry.host.pool === linkPlaces else { return }
     unanswered.set(entry, key: key(now &+ settings.lendAfter))
   }
 
@@ -95,7 +94,7 @@ extension FetchQueue {
     }
     while let due = unanswered.firstKey, due <= key(now), let entry = unanswered.first {
       unanswered.remove(entry)
-      entry.host.lend(of: entry, atMost: linkPlaces.mostLent)
+      entry.host.lend(of: entry, atMost: entry.host.pool.mostLent)
       refresh(entry.host, now)
     }
     while let due = wakingHosts.firstKey, due <= key(now), let host = wakingHosts.first {
@@ -219,11 +218,14 @@ extension FetchQueue {
     case .automatic:
       linkPlaces.size = adaptation.size
       linkPlaces.isFixed = false
-      linkPlaces.mostLent = max(16, adaptation.range.ceiling)
     case .fixed(let number):
       linkPlaces.size = min(max(1, number), most)
       linkPlaces.isFixed = true
-      linkPlaces.mostLent = 0
     }
+    // What there are descriptors for beyond the places themselves.
+    let isShared = settings.concurrency == .automatic
+    let rest = most - linkPlaces.size - (isShared ? forLoopback : 0)
+    linkPlaces.mostLent = max(16, isShared ? rest / 2 : rest)
+    loopbackPlaces.mostLent = linkPlaces.mostLent
   }
 }

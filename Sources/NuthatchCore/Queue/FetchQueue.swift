@@ -156,6 +156,16 @@ extension FetchQueue {
     return true
   }
 
+  /// Some of its body has been sent: it is no request that nothing comes for.
+  func moved(_ entry: QueueEntry, now: Int64) {
+    guard entry.state == .running, entry.isLending || unanswered.contains(entry) else { return }
+    lendLater(entry, now)
+    guard entry.isLending else { return }
+    entry.host.takeBack(of: entry)
+    refresh(entry.host, now)
+    pump(now)
+  }
+
   /// How an exchange ended, as far as the queue needs to know.
   enum Outcome: Equatable, Sendable {
     /// The server answered, whatever it said and however the body ended.

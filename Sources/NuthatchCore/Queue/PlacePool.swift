@@ -7,10 +7,10 @@
 /// - a fixed one is, so work below zero runs only while nothing else waits, and the others wait for its end.
 ///
 /// A request whose host's name is being looked up lends its place until the name is known, and then waits for
-/// one like any other. With an automatic size, one that nothing has come for after `lendAfter` lends its place,
+/// one like any other. One that nothing has come for after `lendAfter`, and of which nothing goes, lends its place,
 /// too: it doesn't count until its head comes. So a slow host, or a name that doesn't resolve, keeps nobody from
-/// anything. A host that lends is held meanwhile: it has the places that it had before, and beyond them only such
-/// as would be free if nothing were lent.
+/// anything, whatever the size is. A host that lends is held meanwhile: it has the places that it had before, and
+/// beyond them only such as would be free if nothing were lent.
 final class PlacePool {
   /// Lanes whose host may start something.
   private struct Ready {
@@ -91,6 +91,12 @@ final class PlacePool {
   func takeBack(isBackground: Bool) {
     lent -= 1
     noteStart(isBackground: isBackground)
+  }
+
+  /// Those that lend `count` places here do so in another pool from now on.
+  func moveLent(_ count: Int, to other: PlacePool) {
+    lent -= count
+    other.lent += count
   }
 
   /// Puts `lane` among those that could start something, or keeps its place there up to date.

@@ -16,6 +16,7 @@ final class QueueHost {
   private var runningBackground = 0
   var isProbing = false
   private var lending = 0
+  private var lendingBackground = 0
   /// How many ran when the first of them began to lend its place.
   private var runningBeforeLending = 0
   var speaksHTTP2 = false
@@ -100,6 +101,7 @@ final class QueueHost {
     guard pool.lend(isBackground: entry.isBackground, atMost: limit) else { return }
     if lending == 0 { runningBeforeLending = running }
     lending += 1
+    if entry.isBackground { lendingBackground += 1 }
     entry.isLending = true
   }
 
@@ -107,20 +109,23 @@ final class QueueHost {
     guard entry.isLending else { return }
     entry.isLending = false
     lending -= 1
+    if entry.isBackground { lendingBackground -= 1 }
     pool.takeBack(isBackground: entry.isBackground)
   }
 
-  /// Takes part in another pool from now on, with all that runs; nothing may be lent.
+  /// Takes part in another pool from now on, with all that runs.
   func move(to other: PlacePool) {
     guard other !== pool else { return }
     offerLanes(false)
-    let counts = [(runningBackground, true), (running - runningBackground, false)]
+    let background = runningBackground - lendingBackground
+    let counts = [(background, true), (running - lending - background, false)]
     for (count, isBackground) in counts {
       for _ in 0..<count {
         pool.noteEnd(isBackground: isBackground)
         other.noteStart(isBackground: isBackground)
       }
     }
+    pool.moveLent(lending, to: other)
     pool = other
   }
 

@@ -4,7 +4,7 @@ struct QueueSettings: Equatable, Sendable {
   enum Concurrency: Equatable, Sendable {
     /// As the link and what is measured say (`LinkKind.sizes`).
     case automatic
-    /// Exactly this many at most, requests to loopback included.
+    /// This many at most, requests to loopback included; those that nothing comes for don't count (`PlacePool`).
     case fixed(Int)
   }
 

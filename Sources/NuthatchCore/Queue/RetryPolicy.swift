@@ -8,6 +8,7 @@ import NuthatchTransport
 /// | what | again | as others do |
 /// | --- | --- | --- |
 /// | dns, refused, reset, timeout, truncated | yes | urllib3, `curl --retry --retry-connrefused` |
+/// | the host's circuit opened while it waited | yes, when it half-opens | |
 /// | tls, broken HTTP, all our own reasons | no | a bad certificate stays bad |
 /// | 408, 429, 500, 502, 503, 504 | yes | curl, the AWS SDKs |
 /// | 425 (too early) | yes | RFC 8470 asks for it |
@@ -31,6 +32,8 @@ struct RetryPolicy: Equatable, Sendable {
     /// `retryAfter` in nanoseconds from now.
     case status(Int, retryAfter: Int64? = nil)
     case fault(TransportFault.Kind)
+    /// Nothing was sent: the host is left alone for `retryAfter` nanoseconds.
+    case circuitOpen(retryAfter: Int64)
   }
 
   enum Decision: Equatable, Sendable {
@@ -55,6 +58,8 @@ struct RetryPolicy: Equatable, Sendable {
       guard retryAfter <= longestRetryAfter else { return .giveUp }
       wait = max(wait, retryAfter)
     }
+    // Nothing was sent that could have been an attempt too early, so that nothing is added.
+    if case .circuitOpen(let retryAfter) = outcome { wait = retryAfter }
     if let remaining, wait >= remaining { return .giveUp }
     return .retry(after: wait)
   }
@@ -62,6 +67,7 @@ struct RetryPolicy: Equatable, Sendable {
   private func isRetriable(_ outcome: Outcome) -> Bool {
     switch outcome {
     case .status(let status, _): statuses.contains(status)
+    case .circuitOpen: true
     case .fault(let kind): [.dns, .refused, .reset, .timeout, .truncated].contains(kind)
     }
   }

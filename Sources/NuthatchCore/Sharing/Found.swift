@@ -7,6 +7,8 @@ final class Found: Sendable {
 
   let meta: Meta
   let standing: Standing
+  /// Also for who takes it all the same.
+  let isStale: Bool
   /// Whether it may be shown when the server can't be asked.
   let mayServeOnError: Bool
   /// In seconds.
@@ -19,11 +21,12 @@ final class Found: Sendable {
   let thumbs: [Recipe: ThumbRecord.Stored]
 
   init(
-    meta: Meta, standing: Standing, mayServeOnError: Bool, age: Int64, body: Lease?,
+    meta: Meta, standing: Standing, isStale: Bool, mayServeOnError: Bool, age: Int64, body: Lease?,
     pictures: [Recipe: Picture], isInMemory: Bool, thumbs: [Recipe: ThumbRecord.Stored]
   ) {
     self.meta = meta
     self.standing = standing
+    self.isStale = isStale
     self.mayServeOnError = mayServeOnError
     self.age = age
     self.body = body
@@ -80,7 +83,7 @@ extension AnswerOrigin {
   static func stored(_ found: Found) -> AnswerOrigin {
     AnswerOrigin(
       finalURL: found.meta.finalURL, source: found.isInMemory ? .memory : .disk, isInCache: true,
-      isStale: found.standing != .fresh,
+      isStale: found.isStale,
       age: found.age, redirects: found.meta.redirects, head: found.meta.head,
       bodyBytes: found.meta.bodyLength)
   }

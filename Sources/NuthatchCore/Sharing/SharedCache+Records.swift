@@ -24,8 +24,8 @@ extension SharedCache {
       }
     }
     return Found(
-      meta: meta, standing: verdict.standing, mayServeOnError: verdict.mayServeOnError,
-      age: verdict.age, body: body, pictures: thumbs.ready,
+      meta: meta, standing: verdict.standing, isStale: verdict.isStale,
+      mayServeOnError: verdict.mayServeOnError, age: verdict.age, body: body, pictures: thumbs.ready,
       isInMemory: thumbs.isInMemory && plan.wantsPictures,
       thumbs: thumbs.packed)
   }

@@ -49,11 +49,15 @@ package struct Freshness: Sendable, Equatable {
   }
 
   package var standing: Standing
+  /// Whether it counts as fresh for this request only, which takes stale answers (`max-stale`).
+  package var isTolerated = false
   /// Whether it may be shown when the server can't be asked.
   package var mayServeOnError: Bool
   /// In seconds.
   package var age: Int64
   package var lifetime: Int64
+
+  package var isStale: Bool { standing != .fresh || isTolerated }
 }
 
 extension StoredAnswer {
@@ -140,6 +144,7 @@ extension StoredAnswer {
       result.standing = .mustValidate
     } else if left <= 0, isYoungEnough, let most = wishes.maxStale, -left <= most {
       result.standing = .fresh
+      result.isTolerated = true
     } else if left <= 0, age <= wishes.maxAge, -left < control.seconds("stale-while-revalidate") ?? 0 {
       result.standing = .staleWhileRevalidate
     } else {

@@ -117,10 +117,12 @@ final class QueueBench {
 }
 
 extension QueueSettings {
-  static func fixed(_ size: Int, perHost: Int = 6) -> QueueSettings {
+  /// Places are never lent, unless that is what a test is about.
+  static func fixed(_ size: Int, perHost: Int = 6, lendAfter: Int64 = 1_000_000 * second) -> QueueSettings {
     var settings = QueueSettings()
     settings.concurrency = .fixed(size)
     settings.perHost = perHost
+    settings.lendAfter = lendAfter
     return settings
   }
 }

@@ -172,12 +172,68 @@ import Testing
     #expect(bench.running.count == 6)
   }
 
-  @Test("of a fixed size are never lent")
-  func notLent() {
-    let bench = QueueBench(.fixed(2))
-    for index in 0..<3 { bench.submit("\(index)", to: "h\(index).example") }
-    bench.pass(60 * second)
-    #expect(bench.running.count == 2)
+  @Test("of a fixed size, and of loopback, are lent, too: hosts that are silent delay nobody")
+  func lentOfFixed() {
+    for bench in [QueueBench(.fixed(2, lendAfter: second)), QueueBench(.fixed(1, lendAfter: second))] {
+      let size = bench.queue.size
+      for index in 0..<10 { bench.submit("silent \(index)", to: "127.0.0.\(index / 5 + 2)") }
+      bench.submit("good", to: "127.0.0.1")
+      #expect(bench.begun.count == size)
+      for _ in 0..<3 { bench.pass(second) }
+      #expect(bench.takeBegun().contains("good"))
+      // Each has no more at once than it had.
+      #expect(bench.running.count == 2 * size + 1)
+      bench.finishAll()
+      #expect(bench.queue.activity == 0 && bench.queue.linkPlaces.lent == 0)
+    }
+    let bench = QueueBench()
+    for index in 0..<280 { bench.submit("\(index)", to: "127.0.0.1:\(1000 + index / 4)") }
+    bench.submit("good", to: "127.0.0.1")
+    #expect(!bench.takeBegun().contains("good"))
+    bench.pass(3 * second)
+    #expect(bench.takeBegun().contains("good"))
+  }
+
+  @Test("aren't lent by an upload that moves")
+  func uploading() {
+    let bench = QueueBench(.fixed(1, lendAfter: second))
+    let upload = bench.submit("upload")
+    bench.submit("other", to: "b.example")
+    for _ in 0..<10 {
+      bench.pass(900 * millisecond)
+      bench.queue.moved(upload, now: bench.now)
+    }
+    #expect(bench.takeBegun() == ["upload"])
+    bench.pass(second)
+    #expect(bench.takeBegun() == ["other"])
+    // It goes on: its place is its own again.
+    bench.queue.moved(upload, now: bench.now)
+    bench.submit("third", to: "c.example")
+    bench.finish(bench.running[1])
+    #expect(bench.takeBegun() == [])
+    bench.queue.answered(upload, firstByte: nil, now: bench.now)
+    bench.queue.moved(upload, now: bench.now)
+    bench.pass(10 * second)
+    #expect(bench.takeBegun() == [])
+    bench.finishAll()
+    #expect(bench.takeBegun() == ["third"] && bench.queue.activity == 0)
+  }
+
+  @Test("that are lent stay so when the size becomes automatic, or fixed")
+  func movedWhileLent() {
+    let bench = QueueBench(.fixed(2, lendAfter: second))
+    bench.submit("a", to: "127.0.0.2", priority: -5)
+    bench.submit("b", to: "127.0.0.3")
+    bench.pass(second)
+    #expect(bench.queue.linkPlaces.lent == 2)
+    bench.queue.change(QueueSettings(), now: bench.now)
+    #expect(bench.queue.linkPlaces.lent == 0 && bench.queue.loopbackPlaces.lent == 2)
+    #expect(bench.queue.linkPlaces.running == 0 && bench.queue.loopbackPlaces.running == 0)
+    bench.queue.change(.fixed(2), now: bench.now)
+    bench.finishAll()
+    for pool in [bench.queue.linkPlaces, bench.queue.loopbackPlaces] {
+      #expect(pool.lent == 0 && pool.runningForeground == 0 && pool.runningBackground == 0)
+    }
   }
 
   @Test("of any size are lent while a name is looked up, and had again only where there is room")
