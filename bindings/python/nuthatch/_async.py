@@ -184,7 +184,7 @@ class AsyncCache(AsyncFetching):
                 if port.hits % TURN == 0:
                     await asyncio.sleep(0)
                 return image
-        return cast(Image, await self._perform(url, size, dict(options)))
+        return await super().thumbnail(url, size, **options)
 
     thumbnail.__doc__ = AsyncFetching.thumbnail.__doc__
 

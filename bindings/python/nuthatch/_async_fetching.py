@@ -22,9 +22,9 @@ from typing import (
 from ._async_ticket import AsyncTicket
 from ._errors import BadURL
 from ._fetching import Fetching
-from ._image import Image, Size
+from ._image import Image, Size, sides
 from ._port import Port
-from ._prefetch import Item, Run, item
+from ._prefetch import END, Item, Run, item
 from ._response import Response
 from ._ticket import Event
 
@@ -45,6 +45,10 @@ class _AsyncRun:
 
     def start(self, port: Port, by: Fetching, url: str, index: int) -> None:
         """Submits the next URL."""
+        wrong = self.plan.refused(url)
+        if wrong is not None:
+            self.ended.append(Item(index, url, wrong))
+            return
         try:
             ticket = port.submit(by, url, None, self.plan.sizes, dict(self.plan.options))
         except BadURL as error:
@@ -92,7 +96,7 @@ class AsyncFetching:
 
     async def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
         """As :meth:`Cache.thumbnail`. What is in memory is there without a turn of the loop."""
-        return cast(Image, await self._perform(url, size, dict(options)))
+        return cast(Image, await self._perform(url, sides(size, url), dict(options)))
 
     def peek(
         self, url: str, size: Size, *, decode: bool = False, **options: "Unpack[Wishes]"
@@ -159,7 +163,7 @@ class AsyncFetching:
         run, by = _AsyncRun(plan), self._by(port)
         source = urls.__aiter__() if isinstance(urls, AsyncIterable) else None
         plain = iter(()) if isinstance(urls, AsyncIterable) else iter(urls)
-        coming: Optional[asyncio.Future[Optional[str]]] = None
+        coming: Optional[asyncio.Future[Any]] = None
         index, is_open = 0, True
         try:
             while is_open or run.under_way or run.ended:
@@ -167,17 +171,17 @@ class AsyncFetching:
                     yield plan.ended(run.ended.popleft())
                 if run.failure is not None:
                     raise run.failure
-                url: Optional[str] = None
+                url: Any = END
                 if is_open and len(run.under_way) < plan.window:
                     if source is None:
-                        url = next(plain, None)
-                        is_open = url is not None
+                        url = next(plain, END)
+                        is_open = url is not END
                     elif coming is None:
                         coming = asyncio.ensure_future(_next(source))
                     elif coming.done():
                         url, coming = coming.result(), None
-                        is_open = url is not None
-                if url is not None:
+                        is_open = url is not END
+                if url is not END:
                     run.start(port, by, url, index)
                     index += 1
                     await port.turn()
@@ -206,8 +210,8 @@ class AsyncFetching:
         return await ticket.result()
 
 
-async def _next(source: "AsyncIterator[str]") -> Optional[str]:
+async def _next(source: "AsyncIterator[str]") -> Any:
     try:
         return await source.__anext__()
     except StopAsyncIteration:
-        return None
+        return END

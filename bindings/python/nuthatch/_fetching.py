@@ -18,7 +18,7 @@ from typing import (
 
 from . import _log
 from . import _prototypes as abi
-from ._image import Image, Size
+from ._image import Image, Size, sides
 from ._library import bare, check, encode, library, quick
 from ._request import describe
 from ._response import Response
@@ -94,7 +94,7 @@ class Fetching:
         >>> cache.thumbnail(picture_url, (100, 20), mode="fill").size
         (100, 20)
         """
-        return cast(Image, self._perform(url, size, dict(options)))
+        return cast(Image, self._perform(url, sides(size, url), dict(options)))
 
     # Not waiting
 
@@ -137,12 +137,12 @@ class Fetching:
         :param json: a value to send as JSON; ``form``: fields to send as a form does; ``files``: files by the names of
             their fields, each as bytes, a path, which is read while it is sent, an open file, or a tuple (file name,
             one of these[, type]).
-        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, or a function, which
-            is called with each piece on the thread that waits for the ticket; or a list of these. Files have their
-            names only when they are complete; ``append`` adds to them. What is saved may be larger than the cache's
-            ``max_bytes``; then the response has no body. A transfer that broke off is gone on with, also by the next
-            request for the same file, unless ``resume`` is False. Of an open file the descriptor is written to, past
-            its buffers.
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, an ``io.BytesIO``, or a
+            function, which is called with each piece on the thread that waits for the ticket; or a list of these. Files
+            have their names only when they are complete; ``append`` adds to them. What is saved may be larger than the
+            cache's ``max_bytes``; then the response has no body. A transfer that broke off is gone on with, also by the
+            next request for the same file, unless ``resume`` is False. Of an open file the descriptor is written to,
+            past its buffers.
         :param timeout, deadline, retries, max_bytes, max_pixels, policy, guard, partition: as for the cache.
         :param validator_ttl, image_ttl, no_cache_ttl, heuristic: the policy's numbers, as for the cache.
         :param mode: "fit", "fill" (covers the box) or "exact"; ``enlarge`` makes smaller pictures larger;
@@ -268,7 +268,7 @@ class Fetching:
         def peek(cache: ctypes.c_void_p, request: ctypes.c_void_p) -> int:
             return int(look.nh_peek_request(cache, request, int(decode), ctypes.byref(found)))
 
-        self._with_request(url, size, None, options, peek)
+        self._with_request(url, sides(size, url), None, options, peek)
         return Image(found, url) if found else None
 
     def _with_request(

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+from operator import index
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, Union
 
 from . import _prototypes
@@ -206,11 +207,16 @@ def _unpickled(data: bytes, url: str, told: Dict[str, Any]) -> Image:
 
 def sides(size: Size, url: str) -> Tuple[int, int]:
     """Width and height of a box."""
-    width, height = (size, size) if isinstance(size, int) else size
-    # Out of ctypes' range a number would be cut, silently, into one that may be valid.
-    if not (1 <= width <= 65535 and 1 <= height <= 65535):
-        raise error_for(_prototypes.INVALID, f"size must be 1 to 65535, or a pair of such, not {size!r}", url)
-    return width, height
+    try:
+        # Whatever is a whole number will do, numpy's too.
+        given: Any = (size, size) if hasattr(size, "__index__") else size
+        width, height = (index(side) for side in given)
+        # Out of ctypes' range a number would be cut, silently, into one that may be valid.
+        if 1 <= width <= 65535 and 1 <= height <= 65535:
+            return width, height
+    except (TypeError, ValueError):
+        pass
+    raise error_for(_prototypes.INVALID, f"size must be 1 to 65535, or a pair of such, not {size!r}", url)
 
 
 def options(

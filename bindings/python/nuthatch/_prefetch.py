@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 #: How many events are taken at once.
 BATCH = 64
 
+#: What comes after the last URL.
+END: Any = object()
+
 
 class Item:
     """How one URL of a :meth:`Cache.prefetch` ended."""
@@ -91,6 +94,11 @@ class Run:
         total = len(urls) if hasattr(urls, "__len__") else None
         self.progress = Progress(total) if progress else None
 
+    @staticmethod
+    def refused(url: Any) -> Optional[Error]:
+        """What is wrong with a URL that is none, as those of lists with gaps are."""
+        return None if isinstance(url, str) else BadURL(f"{url!r} is no URL", "bad_url", url)
+
     def ended(self, one: Item) -> Item:
         if self.progress is not None:
             self.progress.add(one.ok)
@@ -128,11 +136,15 @@ def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item
         count, is_open = 0, True
         while is_open or under_way:
             if is_open and len(under_way) < run.window:
-                url = next(urls, None)
-                if url is None:
+                url = next(urls, END)
+                if url is END:
                     is_open = False
                     continue
                 count += 1
+                wrong = run.refused(url)
+                if wrong is not None:
+                    yield run.ended(Item(count - 1, url, wrong))
+                    continue
                 try:
                     under_way[count] = (url, mine._start(url, None, run.sizes, options, count))
                 except BadURL as error:

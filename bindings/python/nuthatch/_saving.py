@@ -12,12 +12,23 @@ def sinks(save_to: SinkArgument) -> List[Any]:
     """Where an answer is saved, as a list."""
     if save_to is None:
         return []
-    return list(save_to) if isinstance(save_to, (list, tuple)) else [save_to]
+    return [_sink(sink) for sink in (save_to if isinstance(save_to, (list, tuple)) else [save_to])]
+
+
+def _sink(sink: Any) -> Any:
+    """What stands in memory has no descriptor to write to."""
+    if not hasattr(sink, "write"):
+        return sink
+    try:
+        sink.fileno()
+    except (AttributeError, OSError):
+        return sink.write
+    return sink
 
 
 def takers(save_to: SinkArgument) -> List[Callable[[bytes], Any]]:
     """The functions among them."""
-    return [] if save_to is None else [sink for sink in sinks(save_to) if callable(sink)]
+    return [sink for sink in sinks(save_to) if callable(sink)]
 
 
 def save(request: ctypes.c_void_p, save_to: SinkArgument, append: bool, url: str) -> None:

@@ -1,5 +1,6 @@
 """Answers that are saved while they come."""
 
+import io
 import os
 import subprocess
 import sys
@@ -23,6 +24,13 @@ def test_several_sinks(server: TestServer, cache: nuthatch.Cache, tmp_path: Path
     assert [(tmp_path / name).read_bytes() == CONTENT for name in ("one", "two", "open")] == [True] * 3
     cache.get(server.url("/a"), save_to=tmp_path / "one", append=True)
     assert (tmp_path / "one").read_bytes() == CONTENT * 2
+
+
+def test_into_memory(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", ok(CONTENT))
+    memory = io.BytesIO()
+    cache.get(server.url("/a"), save_to=[memory])
+    assert memory.getvalue() == CONTENT
 
 
 def test_larger_than_what_is_kept(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:

@@ -102,12 +102,24 @@ def test_limits_and_nonsense(server: TestServer, cache: nuthatch.Cache, url: str
         cache.thumbnail(url, 64, max_pixels=1000)
     assert caught.value.code == "too_many_pixels"
     before = server.count()
-    for size in (0, -1, 65536, 2**40, (1, 0)):
-        with pytest.raises(nuthatch.Invalid):
-            cache.thumbnail(url, size)  # type: ignore[arg-type]
+    site = cache.site(url)
+    for size in (0, -1, 65536, 2**40, (1, 0), (1, 2, 3), 25.6, "256", "ab", None, [1]):
+        for ask in (cache.thumbnail, cache.peek, site.thumbnail, site.peek):
+            with pytest.raises(nuthatch.Invalid, match="size must be"):
+                ask(url, size)  # type: ignore[operator]
     with pytest.raises(nuthatch.Invalid):
         cache.thumbnail(url, 64, mode="stretch")
     assert server.count() == before
+
+
+def test_any_whole_number_is_a_size(cache: nuthatch.Cache, url: str) -> None:
+    class Whole:
+        def __index__(self) -> int:
+            return 64
+
+    for size in (64, Whole(), (Whole(), 64), [64, 64]):
+        assert cache.thumbnail(url, size).size == (64, 48)  # type: ignore[arg-type]
+        assert cache.peek(url, size) is not None  # type: ignore[arg-type]
 
 
 def test_memory_goes_back(cache: nuthatch.Cache, url: str) -> None:

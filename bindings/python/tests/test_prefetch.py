@@ -1,12 +1,13 @@
 """Many URLs, sites, and what requests ask their program."""
 
+import asyncio
 import builtins
 import pickle
 import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any, Iterator, List
+from typing import Any, AsyncIterator, Iterator, List
 
 import nuthatch
 import pytest
@@ -77,6 +78,25 @@ def test_prefetch_and_the_rest_of_a_cache(server: TestServer, cache: nuthatch.Ca
         list(cache.prefetch([server.url("/never")], ()))
     with pytest.raises(nuthatch.Closed):
         cache.prefetch([])
+
+
+def test_lists_with_gaps(server: TestServer, cache: nuthatch.Cache) -> None:
+    """None and the like stop nothing, and aren't the end."""
+    server.on_prefix("/n/", ok("x"))
+    first, last = numbered(server, 2)
+    urls: List[Any] = [first, None, 5.5, last]
+
+    async def later() -> AsyncIterator[str]:
+        for url in urls:
+            yield url
+
+    async def main(given: Any) -> List[nuthatch.Item]:
+        async with nuthatch.AsyncCache(**cache._arguments) as other:
+            return [item async for item in other.prefetch(given, ())]
+
+    for items in (list(cache.prefetch(urls, ())), asyncio.run(main(urls)), asyncio.run(main(later()))):
+        told = sorted((item.index, item.ok, item.error and item.error.code) for item in items)
+        assert told == [(0, True, None), (1, False, "bad_url"), (2, False, "bad_url"), (3, True, None)]
 
 
 def test_other_threads_prefetch_meanwhile(cache: nuthatch.Cache) -> None:
