@@ -151,7 +151,7 @@ class AsyncFetching:
     async def prefetch(
         self,
         urls: "Union[Iterable[str], AsyncIterable[str]]",
-        sizes: Sequence[Size] = (256,),
+        sizes: Union[int, Sequence[Size]] = (256,),
         *,
         progress: bool = False,
         images: bool = False,

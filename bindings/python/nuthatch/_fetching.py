@@ -12,6 +12,7 @@ from typing import (
     Optional,
     Sequence,
     Set,
+    Union,
     cast,
     overload,
 )
@@ -137,12 +138,12 @@ class Fetching:
         :param json: a value to send as JSON; ``form``: fields to send as a form does; ``files``: files by the names of
             their fields, each as bytes, a path, which is read while it is sent, an open file, or a tuple (file name,
             one of these[, type]).
-        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, an ``io.BytesIO``, or a
-            function, which is called with each piece on the thread that waits for the ticket; or a list of these. Files
-            have their names only when they are complete; ``append`` adds to them. What is saved may be larger than the
-            cache's ``max_bytes``; then the response has no body. A transfer that broke off is gone on with, also by the
-            next request for the same file, unless ``resume`` is False. Of an open file the descriptor is written to,
-            past its buffers.
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, an ``io.BytesIO``, or
+            a function, which is called with each piece on the thread that waits for the ticket; or a list of these.
+            Files have their names only when they are complete; ``append`` adds to them. What is saved may be larger
+            than the cache's ``max_bytes``; then the response has no body. A transfer that broke off is gone on with,
+            also by the next request for the same file, unless ``resume`` is False. Of an open file the descriptor is
+            written to, past its buffers.
         :param timeout, deadline, retries, max_bytes, max_pixels, policy, guard, partition: as for the cache.
         :param validator_ttl, image_ttl, no_cache_ttl, heuristic: the policy's numbers, as for the cache.
         :param mode: "fit", "fill" (covers the box) or "exact"; ``enlarge`` makes smaller pictures larger;
@@ -185,7 +186,7 @@ class Fetching:
     def prefetch(
         self,
         urls: Iterable[str],
-        sizes: Sequence[Size] = (256,),
+        sizes: Union[int, Sequence[Size]] = (256,),
         *,
         progress: bool = False,
         images: bool = False,
@@ -196,7 +197,7 @@ class Fetching:
         Takes URLs as there is room for them, four times as many as run at once; holds no pixels; ends what is under way
         when the loop is left. What fails is told, and stops nothing.
 
-        :param sizes: of the thumbnails that are to be in the cache afterwards; none for the answers themselves.
+        :param sizes: of the thumbnails that are to be in the cache afterwards; ``()`` for the answers themselves.
         :param progress: whether to show it on standard error: by tqdm where that is installed, else as a line.
         :param images: whether items hold their images, or their response.
         :param options: those of :meth:`submit`. The priority is -5 here.

@@ -2,7 +2,19 @@
 
 import ctypes
 import select
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 from . import _prototypes as abi
 from ._errors import BadURL, Closed, Error, error_for
@@ -81,12 +93,18 @@ class Run:
     """What both kinds of prefetch know of a run: what is wanted, and how much of it is under way at once."""
 
     def __init__(
-        self, urls: Any, sizes: Sequence[Size], progress: bool, keeps: bool, options: Dict[str, Any]
+        self,
+        urls: Any,
+        sizes: Union[int, Sequence[Size]],
+        progress: bool,
+        keeps: bool,
+        options: Dict[str, Any],
     ) -> None:
+        sizes = (sizes,) if isinstance(sizes, int) else tuple(sizes)
         boxes_of(sizes, "")
         if isinstance(urls, (str, bytes)):
             raise TypeError("urls must be an iterable of URLs, not one URL")
-        self.sizes, self.keeps = tuple(sizes), keeps
+        self.sizes, self.keeps = sizes, keeps
         options.setdefault("delivery", "fresh")
         options.setdefault("priority", -5)
         self.options = options
@@ -112,7 +130,7 @@ class Run:
 def prefetch(
     fetching: "Fetching",
     urls: Iterable[str],
-    sizes: Sequence[Size],
+    sizes: Union[int, Sequence[Size]],
     progress: bool,
     keeps: bool,
     options: Dict[str, Any],

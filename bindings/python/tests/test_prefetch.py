@@ -154,6 +154,12 @@ def test_progress(
     assert "10/10" in shown if has_tqdm else shown.startswith("10 of 10 URLs, 1 failed, ")
 
 
+def test_one_size(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", ok(png(64, 48), "image/png"))
+    (item,) = cache.prefetch([server.url("/a")], 32, images=True)
+    assert [image.size for image in item.images] == [(32, 24)]
+
+
 def test_what_prefetch_refuses(cache: nuthatch.Cache) -> None:
     with pytest.raises(TypeError):
         cache.prefetch("http://x/")
