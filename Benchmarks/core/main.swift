@@ -146,7 +146,7 @@ func queued(_ count: Int) throws {
     times.append((cpuNanoseconds() - begin) * 10 / count)
   }
   print("bytes", (residentBytes() - before) / count)
-  print("first", times.first ?? 0, "last", times.last ?? 0)
+  print("first", times.first ?? 0, "last", times.last ?? 0, "all", times)
   let begin = wallNanoseconds()
   cache.close()
   print("close", (wallNanoseconds() - begin) / 1_000_000)

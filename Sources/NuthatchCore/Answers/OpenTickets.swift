@@ -7,12 +7,33 @@ import NuthatchTransport
 final class OpenTickets: Sendable {
   private struct Book {
     var isClosed = false
-    var tickets: [ObjectIdentifier: Ticket] = [:]
+    /// In no order. Each knows its place: a table would be made anew, entry by entry, each time that it grows, which whoever
+    /// submits the hundred thousandth request has to wait for.
+    var tickets: [Ticket] = []
     var watchers: [@Sendable () -> Void] = []
     /// The last one has gone, and the watchers haven't been told.
     var hasTurned = false
     /// How many have ended and are just telling who is to know of it.
     var telling = 0
+
+    mutating func add(_ ticket: Ticket) {
+      ticket.place = Int32(clamping: tickets.count)
+      tickets.append(ticket)
+    }
+
+    /// False when it isn't there.
+    mutating func remove(_ ticket: Ticket) -> Bool {
+      let place = Int(ticket.place)
+      guard tickets.indices.contains(place), tickets[place] === ticket else { return false }
+      let last = tickets.removeLast()
+      if place < tickets.count {
+        tickets[place] = last
+        last.place = Int32(clamping: place)
+      }
+      // A burst that is over keeps no memory.
+      if tickets.isEmpty, tickets.capacity > 64 { tickets = [] }
+      return true
+    }
   }
 
   private let book = Locked(Book())
@@ -22,7 +43,7 @@ final class OpenTickets: Sendable {
   var isClosed: Bool { book.withLock { $0.isClosed } }
 
   /// Those that are open at this moment.
-  var all: [Ticket] { book.withLock { Array($0.tickets.values) } }
+  var all: [Ticket] { book.withLock { $0.tickets } }
 
   var count: Int { book.withLock { $0.tickets.count } }
 
@@ -32,7 +53,7 @@ final class OpenTickets: Sendable {
     ticket.stand(in: self)
     let added: [@Sendable () -> Void]? = book.withLock { book in
       guard !book.isClosed else { return nil }
-      book.tickets[ObjectIdentifier(ticket)] = ticket
+      book.add(ticket)
       return book.tickets.count == 1 ? book.watchers : []
     }
     guard let watchers = added else { return false }
@@ -44,8 +65,7 @@ final class OpenTickets: Sendable {
   func noteEnd(of ticket: Ticket) {
     book.withLock { book in
       book.telling += 1
-      let isGone = book.tickets.removeValue(forKey: ObjectIdentifier(ticket)) != nil
-      if isGone, book.tickets.isEmpty { book.hasTurned = true }
+      if book.remove(ticket), book.tickets.isEmpty { book.hasTurned = true }
     }
   }
 
@@ -92,8 +112,8 @@ final class OpenTickets: Sendable {
     let (left, watchers) = book.withLock { book -> ([Ticket]?, [@Sendable () -> Void]) in
       guard !book.isClosed else { return (nil, []) }
       book.isClosed = true
-      defer { book.tickets = [:] }
-      return (Array(book.tickets.values), book.tickets.isEmpty ? [] : book.watchers)
+      defer { book.tickets = [] }
+      return (book.tickets, book.tickets.isEmpty ? [] : book.watchers)
     }
     for watcher in watchers { watcher() }
     return left

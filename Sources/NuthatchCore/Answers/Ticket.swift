@@ -42,6 +42,8 @@ public final class Ticket: @unchecked Sendable {
   private var known: Mail?
   private var work: (any TicketWork)?
   private var book: OpenTickets?
+  /// Where it stands in its book, under the book's lock.
+  var place: Int32 = -1
 
   init(url: String, tag: String? = nil, site: Site.Identity? = nil, origin: AnyObject? = nil) {
     self.url = url

@@ -35,7 +35,7 @@ struct Admission: Sendable {
 
   /// - Parameter then: gets the outcome; nil when the whole answer has to be asked for.
   func run(then: @escaping @Sendable (FetchOutcome?) -> Void) {
-    let isNamed = plan.joint != nil
+    let isNamed = plan.isShared
     if head.status == 304, let base {
       let renewed = renew(base)
       releaseLock()

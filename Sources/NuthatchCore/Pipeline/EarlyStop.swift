@@ -147,7 +147,7 @@ struct PartialAdmission: Sendable {
   }
 
   private func store() {
-    guard plan.joint != nil, let tag = arrival.head.strongTag, var content = digest(tag) else { return }
+    guard plan.isShared, let tag = arrival.head.strongTag, var content = digest(tag) else { return }
     var meta = arrival.meta
     meta.isPicture = true
     meta.bodyLength = announced

@@ -18,7 +18,7 @@ extension FetchTask: QueuedWork {
 
   func begin(_ entry: QueueEntry) {
     if exchange.redirects.isEmpty { setOut() }
-    guard exchange.redirects.isEmpty, joint != nil, !plan.asksForPart, lockPlace == nil else {
+    guard exchange.redirects.isEmpty, plan.isShared, !plan.asksForPart, lockPlace == nil else {
       return send(entry)
     }
     let place = FlightLocks.place(of: plan.name.key().hash.low)
@@ -37,7 +37,7 @@ extension FetchTask: QueuedWork {
 
   /// What was taken out before this moment is neither asked about nor an answer; what is taken out after it, isn't stored.
   private func setOut() {
-    guard joint != nil else { return }
+    guard plan.isShared else { return }
     if flight?.isRevoked == true {
       base = nil
       knownMark = nil

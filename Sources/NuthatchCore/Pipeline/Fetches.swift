@@ -6,14 +6,14 @@ final class Fetches: @unchecked Sendable {
 
   /// Lets an errand wait for a fetch: one that is under way, or a new one.
   func join(_ errand: Errand, base: Found?) {
-    let isAlone = errand.plan.download != nil
-    if !isAlone, let joint = errand.plan.joint, let task = joinable[joint], task.mayJoin(errand) {
+    let joint = errand.plan.download == nil ? errand.plan.joint : nil
+    if let joint, let task = joinable[joint], task.mayJoin(errand) {
       errand.shared.counts.joined.count()
       return task.join(errand)
     }
     let task = FetchTask(errand.plan, base: base, errand.shared)
     // A reload begins a fetch that later errands join instead of the older one.
-    if !isAlone, let joint = task.joint { joinable[joint] = task }
+    if let joint { joinable[joint] = task }
     task.join(errand)
     task.enqueue()
   }

@@ -54,27 +54,37 @@ final class RequestPlan: Sendable {
   /// What must be equal for two requests to be one at the server: the answer's name, the guard, and every header that
   /// the caller set.
   struct Joint: Hashable, Sendable {
-    fileprivate let plan: RequestPlan
+    private let plan: RequestPlan
+    /// Kept, because a table that grows asks each of its entries.
+    private let hash: Int
+
+    fileprivate init(_ plan: RequestPlan) {
+      self.plan = plan
+      var hasher = Hasher()
+      plan.name.hash(into: &hasher)
+      hash = hasher.finalize()
+    }
 
     var fields: [String] { plan.terms.jointFields ?? [] }
 
     static func == (left: Joint, right: Joint) -> Bool {
       let (one, other) = (left.plan, right.plan)
       return one === other
-        || one.name == other.name && one.isSentByPublic == other.isSentByPublic
+        || left.hash == right.hash && one.name == other.name && one.isSentByPublic == other.isSentByPublic
           && (one.terms === other.terms
             || one.guardGrade == other.guardGrade && one.terms.jointFields == other.terms.jointFields
               // Whether a redirect is an answer (`isHopByHop`).
               && (one.policy.rules == .rfc9111) == (other.policy.rules == .rfc9111))
     }
 
-    func hash(into hasher: inout Hasher) { plan.name.hash(into: &hasher) }
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
   }
 
   /// Requests with the same are answered by one fetch; nil for what is never shared.
-  var joint: Joint? { isShared ? Joint(plan: self) : nil }
+  var joint: Joint? { isShared ? Joint(self) : nil }
 
-  private var isShared: Bool { terms.jointFields != nil }
+  /// Whether others may be answered by its fetch.
+  var isShared: Bool { terms.jointFields != nil }
 
   /// Whether it is known from the outbox, or may come to it.
   var mayBeFrozen: Bool { freezing != nil || terms.isReplay }

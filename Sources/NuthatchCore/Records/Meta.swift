@@ -30,7 +30,7 @@ struct Meta: Sendable {
   /// it, wherever in the store it lies.
   var mark: UInt64
 
-  static var freshMark: UInt64 { UInt64.random(in: .min ... .max) }
+  static var freshMark: UInt64 { Marks.next() }
 
   func encoded() -> [UInt8] {
     var encoder = RecordEncoder()
