@@ -7,32 +7,46 @@ extension Errand {
   /// Whether it is to go to the outbox when its server can't be reached.
   var isFreezable: Bool { plan.freezing != nil }
 
+  /// What the outbox says before anything is sent.
+  private enum Beginning {
+    case mayGo
+    /// Its secret is missing, or others of its queue wait.
+    case mustWait
+    case isWritten(UInt64)
+  }
+
   /// Looks what the outbox has of its queue, before anything is sent.
   func beginFreezable(_ freezing: FreezingPlan) {
     let desk = shared.outbox
     let plan = plan
+    desk.join(freezing)
     desk.lane.submit {
-      let begun = Result { () throws(NuthatchError) -> (id: UInt64, isLive: Bool)? in
-        let mustWait = freezing.lacksSecret ? true : try desk.store.isBehind(freezing.queue)
-        guard mustWait || freezing.freezing.isDurable, self.ticket.isOpen else { return nil }
+      let begun = Result { () throws(NuthatchError) -> Beginning in
+        if freezing.lacksSecret { return .mustWait }
+        let live = desk.sender.live.withLock { $0 }
+        if try desk.store.isBehind(freezing.queue, own: live.contains) { return .mustWait }
+        guard freezing.freezing.isDurable, self.ticket.isOpen else { return .mayGo }
         let now = desk.store.clock.now()
-        let frozen = freezing.frozen(
-          plan, self.ticket, at: now, exposed: mustWait ? nil : now, isLive: !mustWait)
-        return (try desk.freeze(frozen), !mustWait)
+        return .isWritten(
+          try desk.freeze(freezing.frozen(plan, self.ticket, at: now, exposed: now, isLive: true)))
       }
       if !self.runtime.loop.post({ self.goOn(begun) }) { self.ticket.finish(.failed(.closed)) }
     }
   }
 
-  private func goOn(_ begun: Result<(id: UInt64, isLive: Bool)?, NuthatchError>) {
+  private func goOn(_ begun: Result<Beginning, NuthatchError>) {
+    guard let freezing = plan.freezing else { return }
+    // Its deadline may have come meanwhile.
+    let isLate = freezing.isFreezing || !ticket.isOpen
     switch begun {
     case .failure(let error): fail(error)
-    case .success(nil): decide(nil)
-    case .success((let id, false)?): tellFrozen(id)
-    case .success((let id, true)?):
-      plan.freezing?.id = id
-      guard ticket.isOpen else { return leaveRecord() }
-      decide(nil)
+    case .success(.isWritten(let id)) where freezing.isFreezing: drop(id)
+    case .success(.isWritten(let id)):
+      freezing.id = id
+      if isLate { leaveRecord() } else { decide(nil) }
+    case .success where isLate: return
+    case .success(.mayGo): decide(nil)
+    case .success(.mustWait): keep(freezing, after: nil)
     }
   }
 
@@ -41,23 +55,39 @@ extension Errand {
     guard let freezing = plan.freezing, !freezing.isFreezing, error.status == nil,
       OutboxRules.Result.failure(error.code, status: nil, retryAfter: nil).isUnreachable
     else { return false }
+    keep(freezing, after: error)
+    return true
+  }
+
+  /// Keeps it, behind those of its queue that were submitted before and are still under way.
+  private func keep(_ freezing: FreezingPlan, after error: NuthatchError?) {
     freezing.isFreezing = true
+    let desk = shared.outbox
+    guard !desk.inTurn(freezing, { self.write(freezing, after: error) }) else { return }
+    // Not for ever: what isn't written isn't safe.
+    _ = runtime.loop.at(runtime.loop.now &+ Self.longestTurn) { desk.hurry(freezing) }
+  }
+
+  private static var longestTurn: Int64 { 5_000_000_000 }
+
+  private func write(_ freezing: FreezingPlan, after error: NuthatchError?) {
     let desk = shared.outbox
     let (plan, id, elapsed) = (plan, freezing.id, elapsed)
     desk.lane.submit {
       let now = desk.store.clock.now()
       let hasReachedNobody =
-        OutboxRules.Result.failure(error.code, status: nil, retryAfter: nil).hasReachedNobody
+        error.map { OutboxRules.Result.failure($0.code, status: nil, retryAfter: nil).hasReachedNobody }
+        ?? true
       let exposed = hasReachedNobody ? nil : now.before(elapsed)
       let kept = Result { () throws(NuthatchError) -> UInt64 in
-        guard id == 0 else {
-          let attempt = OutboxAttempt(
-            ended: now, code: error.code, status: 0, reason: error.message, counted: hasReachedNobody ? 0 : 1,
-            exposed: exposed, wait: 0, isUnreachable: true)
-          try desk.store.end(id, attempt)
-          return id
+        guard id != 0, let error else {
+          return try desk.freeze(freezing.frozen(plan, self.ticket, at: now, exposed: exposed, isLive: false))
         }
-        return try desk.freeze(freezing.frozen(plan, self.ticket, at: now, exposed: exposed, isLive: false))
+        let attempt = OutboxAttempt(
+          ended: now, code: error.code, status: 0, reason: error.message, counted: hasReachedNobody ? 0 : 1,
+          exposed: exposed, wait: 0, isUnreachable: true)
+        try desk.store.end(id, attempt)
+        return id
       }
       let isPosted = self.runtime.loop.post {
         switch kept {
@@ -69,7 +99,6 @@ extension Errand {
       }
       if !isPosted { self.ticket.finish(.failed(.closed)) }
     }
-    return true
   }
 
   private func tellFrozen(_ id: UInt64) {
@@ -86,6 +115,23 @@ extension Errand {
     }
     if wasWritten { desk.endFirstAttempt(id) }
     desk.look()
+  }
+
+  /// It is kept under another number.
+  private func drop(_ id: UInt64) {
+    let desk = shared.outbox
+    desk.lane.submit {
+      // What can't be removed now is in the list.
+      _ = try? desk.store.remove(id)
+      desk.endFirstAttempt(id)
+    }
+  }
+
+  /// Its ticket has ended: nobody waits behind it any more, and what was still to be written isn't.
+  func leaveLine() {
+    guard let freezing = plan.freezing, freezing.turn != 0 else { return }
+    freezing.isFreezing = false
+    shared.outbox.leave(freezing)
   }
 
   /// Its first attempt was the last one: its ticket has the answer, and the record isn't needed any more. Or it was

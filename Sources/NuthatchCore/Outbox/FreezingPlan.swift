@@ -13,6 +13,8 @@ final class FreezingPlan: @unchecked Sendable {
 
   /// Its number in the outbox, when it was written there before its first attempt; 0 for none.
   var id: UInt64 = 0
+  /// Its place among those of its queue that are under way; 0 when it isn't.
+  var turn: UInt64 = 0
   /// Whether it is on its way to the outbox.
   var isFreezing = false
   /// Whether its ticket has the answer.
@@ -23,6 +25,13 @@ final class FreezingPlan: @unchecked Sendable {
     self.queue = queue
     self.lacksSecret = lacksSecret
     self.user = user
+  }
+
+  /// Goes on with what was written for the same request, before its program added something to it.
+  func takeOver(_ last: FreezingPlan?) {
+    guard let last else { return }
+    (id, turn) = (last.id, last.turn)
+    (last.id, last.turn) = (0, 0)
   }
 
   /// Checks that nothing secret would be written, and gives the request its key.

@@ -20,6 +20,7 @@ final class OutboxDesk: @unchecked Sendable {
   private let path: String
   private let book: Locked<Book>
   // Confined to the loop's thread.
+  var lines: [String: OutboxLine] = [:]
   private var watch: Int32 = -1
   private var watchesFolder = false
   private var changes: (any ReachabilitySource)?

@@ -115,10 +115,21 @@ final class OutboxStore: @unchecked Sendable {
     }
   }
 
-  /// Whether others of its queue must be sent before.
-  func isBehind(_ queue: String) throws(NuthatchError) -> Bool {
-    try change { book in book.inOrder.contains { $0.standing == .waiting && $0.request.queue == queue } }
-      ?? false
+  /// Whether others of its queue must be sent before: not those whose first attempt is being made, by whatever process.
+  ///
+  /// - Parameter own: whether it is this one.
+  func isBehind(_ queue: String, own: (UInt64) -> Bool) throws(NuthatchError) -> Bool {
+    try change { (book) throws(StoreFault) -> Bool in
+      for entry in book.inOrder where entry.standing == .waiting && entry.request.queue == queue {
+        guard entry.isLive else { return true }
+        if own(entry.id) { continue }
+        // Whoever made it has died when nobody has the lock.
+        guard try journal.tryTakeWhileChanging(entry.id) else { continue }
+        journal.giveBackWhileChanging(entry.id)
+        return true
+      }
+      return false
+    } ?? false
   }
 
   // MARK: Sending

@@ -10,11 +10,20 @@ final class Inquiry: Sendable {
     self.options = options
   }
 
-  /// - Parameter signIn: what a challenge asks for.
-  func plan(adding reply: Reply, to kind: Question.Kind, _ signIn: SignIn?) throws(NuthatchError)
-    -> RequestPlan
-  {
+  /// - Parameters:
+  ///   - plan: how far it has come.
+  ///   - signIn: what a challenge asks for.
+  func plan(
+    after plan: RequestPlan, adding reply: Reply, to kind: Question.Kind, _ signIn: SignIn?
+  ) throws(NuthatchError) -> RequestPlan {
     var request = request
+    // The server may have seen it: this is the same request still.
+    if plan.freezing != nil,
+      !request.headers.contains(where: { $0.name.equalsIgnoringCase("Idempotency-Key") }),
+      let key = plan.headers.fields.first(where: \.isIdempotencyKey)
+    {
+      request.headers.append((key.name, key.value))
+    }
     // Asked and answered; only a challenge may have several steps.
     if kind != .challenge { request.asks.remove(kind) }
     switch reply {
@@ -124,7 +133,9 @@ extension Errand {
   private func goOn(_ reply: Reply, to kind: Question.Kind, _ signIn: SignIn? = nil) {
     guard let inquiry = plan.inquiry else { return }
     do throws(NuthatchError) {
-      plan = try inquiry.plan(adding: reply, to: kind, signIn)
+      let last = plan
+      plan = try inquiry.plan(after: last, adding: reply, to: kind, signIn)
+      plan.freezing?.takeOver(last.freezing)
     } catch {
       return fail(error)
     }

@@ -78,6 +78,7 @@ final class Errand: TicketWork, @unchecked Sendable {
       self.dropQuestion()
       self.task?.leave(self)
       self.plan.download?.abandon()
+      self.leaveLine()
       self.leaveRecord()
     }
   }
@@ -322,6 +323,8 @@ extension Errand {
   private func deadlineHasPassed() {
     deadlineTimer = nil
     guard !answersAtDeadline() else { return }
+    // It is being kept: not behind others any more.
+    if let freezing = plan.freezing, freezing.isFreezing { return shared.outbox.hurry(freezing) }
     task?.leave(self)
     let limit = Double(plan.deadline ?? Self.longestRevalidation) / 1e9
     let error = NuthatchError(.timeout, "not done after \(limit) s, the deadline: \(plan.url)")

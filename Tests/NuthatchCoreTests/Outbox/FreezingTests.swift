@@ -132,6 +132,45 @@ import Testing
     #expect(bench.server.requests("/a").map { String(decoding: $0.body, as: UTF8.self) } == ["3", "1", "2"])
   }
 
+  @Test("keeps what was submitted at once in its order, whatever failed first", arguments: [false, true])
+  func together(_ isDurable: Bool) throws {
+    bench.close()
+    try bench.open { $0.outbox = .off }
+    let tickets = try (0..<60).map { number in
+      try #require(bench.cache).submit(
+        bench.request("/a", "\(number)") {
+          $0.tag = "\(number)"
+          $0.freezing?.isDurable = isDurable
+        })
+    }
+    for ticket in tickets { #expect(try ticket.final(within: 20_000)?.kind == .frozen) }
+    #expect(try bench.list().map(\.tag) == (0..<60).map { "\($0)" })
+  }
+
+  @Test("waits for those that were submitted before, but not beyond its deadline")
+  func turns() throws {
+    bench.server.on("/slow", Script(steps: [.wait("g"), .reset], sendsHead: false))
+    bench.server.on("/reset", Script(steps: [.reset], sendsHead: false))
+    try bench.server.goUp()
+    bench.close()
+    try bench.open { $0.outbox = .off }
+    let cache = try #require(bench.cache)
+    let first = try cache.submit(bench.request("/slow"))
+    #expect(bench.server.waitForRequests(1, path: "/slow"))
+    let second = try cache.submit(bench.request("/reset"))
+    #expect(bench.server.waitForRequests(1, path: "/reset"))
+    let cancelled = try cache.submit(bench.request("/reset"))
+    #expect(bench.server.waitForRequests(2, path: "/reset"))
+    let hasty = try cache.submit(bench.request("/reset") { $0.deadline = .milliseconds(300) })
+    cancelled.cancel()
+    let id = try #require(try hasty.final(within: 20_000)?.error?.outboxID)
+    #expect(first.state != .done)
+    bench.server.gate("g").open()
+    let ids = try [first, second].map { try #require(try $0.final(within: 20_000)?.error?.outboxID) }
+    #expect(ids[0] < ids[1])
+    try bench.wait { $0.map(\.id) == [id] + ids }
+  }
+
   @Test("streams long bodies from a file of their own")
   func longBody() throws {
     let body = String(repeating: "0123456789", count: 300_000)
@@ -208,6 +247,74 @@ import Testing
     #expect(try bench.waitUntilEnded(id).body == Array("second".utf8))
     let keys = bench.server.requests("/a").map { $0.headers["Idempotency-Key"] }
     #expect(keys.count == 2 && keys[0] == keys[1])
+  }
+
+  @Test(
+    "keeps one key and one record when a challenge is answered, whether that is taken or the server goes away",
+    arguments: [false, true], [false, true])
+  func challenged(_ isDurable: Bool, _ breaks: Bool) throws {
+    try bench.server.goUp()
+    bench.server.on("/a") { request in
+      if request.headers["X-Token"] != "hush-new" { return .status(401) }
+      return breaks ? Script(steps: [.reset], sendsHead: false) : .ok("welcome")
+    }
+    let ticket = try #require(bench.cache).submit(
+      bench.request("/a") {
+        $0.headers = [("X-Token", "hush-old")]
+        $0.asks = [.challenge]
+        $0.freezing?.isDurable = isDurable
+        $0.freezing?.secrets = [.init("X-Token", provider: "token")]
+      })
+    let event = try ticket.final(
+      within: 20_000, answering: { _ in .headers([("X-Token", "hush-new")]) })
+    #expect(event?.kind == (breaks ? .frozen : .fresh))
+    let keys = bench.server.requests("/a").map { $0.headers["Idempotency-Key"] }
+    // What breaks on a connection that was used before, libcurl sends once more by itself.
+    #expect(keys.count >= 2 && Set(keys).count == 1 && keys[0] != nil)
+    #expect(try !contains("hush", in: bench.folder))
+    guard breaks else {
+      try bench.wait { $0.isEmpty }
+      // Nothing of it is left for the next one to send.
+      bench.close()
+      try bench.open()
+      usleep(100_000)
+      #expect(try bench.list().isEmpty)
+      return #expect(bench.server.count("/a") == 2)
+    }
+    #expect(try bench.list().map(\.key) == [keys[0]])
+    bench.server.on("/a", .ok(""))
+    try bench.cache?.outbox.provide("token", "hush-new")
+    #expect(try bench.waitUntilEnded(event?.error?.outboxID ?? 0).isDone)
+  }
+
+  @Test("of a durable one that is being sent doesn't hold up others, of the process or of another")
+  func besideDurable() throws {
+    try bench.server.goUp()
+    bench.server.on("/slow", Script(steps: [.wait("g")]))
+    bench.server.on("/a", .ok("a"))
+    let cache = try #require(bench.cache)
+    let slow = try cache.submit(bench.request("/slow") { $0.freezing?.isDurable = true })
+    #expect(bench.server.waitForRequests(1, path: "/slow"))
+    for isDurable in [false, true] {
+      let ticket = try cache.submit(bench.request("/a") { $0.freezing?.isDurable = isDurable })
+      #expect(try ticket.result().text == "a")
+    }
+    // As another process sees it.
+    let queue = try #require(try bench.list().first?.queue)
+    let other = OutboxStore(bench.folder, OutboxClock.system(.system), mostBytes: 1 << 20, mostItems: 10)
+    #expect(try !other.isBehind(queue, own: { _ in false }))
+    bench.server.gate("g").open()
+    #expect(try slow.result().status == 200)
+  }
+
+  @Test("of a durable one is undone when its ticket fails for another reason")
+  func failed() throws {
+    try bench.server.goUp()
+    bench.server.on("/a", .truncated(announced: 10, sent: [1]))
+    let ticket = try #require(bench.cache).submit(bench.request("/a") { $0.freezing?.isDurable = true })
+    #expect(try ticket.final(within: 20_000)?.error?.code == .truncated)
+    try bench.wait { $0.isEmpty }
+    #expect(bench.server.count("/a") == 1)
   }
 
   @Test("isn't touched by clear")

@@ -31,6 +31,51 @@ import Testing
     #expect(!names(in: bench.folder).contains("outbox"))
   }
 
+  @Test("that a netrc has need a provider, too; what it has nothing for needs none")
+  func netrc() throws {
+    let path = bench.folder + "/netrc"
+    let text = "machine 127.0.0.1 login ann password hush\n"
+    let file = try #require(fopen(path, "w"))
+    fputs(text, file)
+    fclose(file)
+    let error = #expect(throws: NuthatchError.self) {
+      try bench.cache?.submit(bench.request("/a") { $0.netrc = .file(path) })
+    }
+    #expect(error?.code == .secretNeedsProvider)
+    let named = try bench.freeze("/a") {
+      $0.netrc = .file(path)
+      $0.freezing?.passwordProvider = "password"
+    }
+    let other = try bench.freeze("/a") {
+      $0.netrc = .file(path)
+      $0.url = $0.url.replacingHost("127.0.0.1", "localhost")
+    }
+    unlink(path)
+    #expect(try !contains("hush", in: bench.folder))
+    bench.server.on("/a", .ok(""))
+    try bench.server.goUp()
+    try bench.cache?.outbox.provide("password", "here")
+    #expect(try bench.waitUntilEnded(named).isDone && bench.waitUntilEnded(other).isDone)
+    #expect(
+      Set(bench.server.requests("/a").map { $0.headers["Authorization"] }) == ["Basic YW5uOmhlcmU=", nil])
+  }
+
+  @Test("that are a site's cookies are sent with a first attempt only, and never written to the outbox")
+  func cookies() throws {
+    bench.server.on("/login", .ok("").with("Set-Cookie", "id=hush; Path=/").with("Connection", "close"))
+    bench.server.on("/a", sequence: [Script(steps: [.reset], sendsHead: false), .ok("")])
+    try bench.server.goUp()
+    var options = Site.Options()
+    options.cookies = .memory
+    let site = try #require(bench.cache).site(bench.url("/"), options)
+    _ = try bench.cache?.submit(site.request("login")).result()
+    let ticket = try #require(bench.cache).submit(bench.request("/a") { $0 = $0.to(site) })
+    let id = try #require(try ticket.final(within: 20_000)?.error?.outboxID)
+    #expect(try !contains("hush", in: bench.folder + "/outbox"))
+    #expect(try bench.waitUntilEnded(id).isDone)
+    #expect(bench.server.requests("/a").map { $0.headers["Cookie"] } == ["id=hush", nil])
+  }
+
   @Test("never reach the disk, and are asked for when the request is sent")
   func provided() throws {
     setenv("NUTHATCH_TEST_TOKEN", "token-of-the-environment", 1)
@@ -90,6 +135,22 @@ import Testing
     try bench.cache?.outbox.provide("token", "new")
     #expect(try bench.waitUntilEnded(first).isDone && bench.waitUntilEnded(second).isDone)
     #expect(bench.server.requests("/a").map { $0.headers["X-Token"] } == ["old", "new", nil])
+  }
+
+  @Test("that are wrong hold the queue up until the request is dropped, or replayed")
+  func resumed() throws {
+    let ids = try (0..<3).map { try bench.freeze("/\($0)") }
+    bench.server.on("/0", sequence: [.status(403), .ok("")])
+    bench.server.on("/1", .status(401))
+    bench.server.on("/2", .ok(""))
+    try bench.server.goUp()
+    try bench.wait { $0.first?.state == .paused }
+    #expect(try bench.list().map(\.state) == [.paused, .waiting, .waiting])
+    #expect(try bench.cache?.outbox.replay(ids[0]) == true)
+    try bench.wait { $0.map(\.state) == [.done, .paused, .waiting] }
+    #expect(try bench.cache?.outbox.drop(ids[1]) == true)
+    #expect(try bench.waitUntilEnded(ids[2]).isDone)
+    #expect(bench.server.requests.map(\.path) == ["/0", "/0", "/1", "/2"])
   }
 
   @Test(
