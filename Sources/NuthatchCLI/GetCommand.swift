@@ -28,6 +28,14 @@ enum GetCommand: Command {
       Option("durable", "with --freezable: write it there before the first attempt"),
       Option("queue", value: "NAME", "with --freezable: send it after those of this queue (its origin)"),
       Option("handler", value: "NAME", "with --freezable: who gets the outcome"),
+      Option("tag", value: "WORD", "with --freezable: a word that the outbox shows"),
+      Option(
+        "attempts", value: "N", "with --freezable: how often the server may answer that it can't now (25)"),
+      Option("longest", value: "SECONDS", "with --freezable: for how long it is tried (604800)"),
+      Option(
+        "key-lifetime", value: "SECONDS",
+        "with --freezable: a POST or PATCH that may have arrived isn't sent again later (86400)"),
+      Option("resend-late", "with --freezable: send it again even then"),
       Option(
         "secret", value: "'K: [PREFIX ]env:NAME'",
         "send this header, whose value is a variable of the environment and never written; repeatable"),
@@ -127,12 +135,17 @@ enum GetCommand: Command {
     return request.to(try cache.site(ofServerOf: request.url, options))
   }
 
+  private static let freezingOptions = [
+    "durable", "queue", "handler", "tag", "attempts", "longest", "key-lifetime", "resend-late", "secret",
+    "password",
+  ]
+
   private static func addFreezing(_ arguments: ParsedArguments, _ request: inout Request) throws(UsageError) {
     if arguments.has("freezable"), arguments.has("append") {
       throw UsageError("get: --append and --freezable exclude each other")
     }
     guard arguments.has("freezable") else {
-      for option in ["durable", "queue", "handler", "secret", "password"] where arguments.has(option) {
+      for option in freezingOptions where arguments.has(option) {
         throw UsageError("get: --\(option) belongs to --freezable")
       }
       return
@@ -141,6 +154,11 @@ enum GetCommand: Command {
     freezing.isDurable = arguments.has("durable")
     freezing.queue = arguments.value("queue")
     freezing.handler = arguments.value("handler")
+    request.tag = arguments.value("tag")
+    freezing.attempts = try arguments.whole("attempts", 1...1_000_000) ?? freezing.attempts
+    freezing.longest = try arguments.limit("longest") ?? freezing.longest
+    freezing.keyLifetime = try arguments.limit("key-lifetime") ?? freezing.keyLifetime
+    freezing.resendsLate = arguments.has("resend-late")
     for text in arguments.values("secret") {
       let parts = text.split(separator: ":", maxSplits: 1)
       let words = parts.count == 2 ? parts[1].split(separator: " ") : []

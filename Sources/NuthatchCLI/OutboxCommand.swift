@@ -7,23 +7,26 @@ enum OutboxCommand: Command {
   static let summary = "list, send, collect or drop requests that wait for the network"
   static let usage = "list|replay|collect|drop [ID…] [OPTION…]"
   static let options = [
-    InspectionOptions.format,
+    InspectionOptions.formats,
     Option("deadline", value: "SECONDS", "with replay: how long to wait for the answers (60)"),
     FetchOptions.cache,
   ]
   static let details = """
-    list      what there is, in the order in which it will be sent
-    replay    send the requests named, or all, and wait for their answers: those put aside, too
+    list      what there is, in the order in which it will be sent: waiting, sending, paused, done or dead
+    replay    send the requests named, or all, and wait for their answers: those put aside (dead), too
     collect   write the body of a request's answer to standard output, and forget the request
     drop      forget the requests named: they are never sent after this
 
-    Requests come into the outbox by 'nuthatch get --freezable' or from programs. Only replay sends any.
+    Requests come into the outbox by 'nuthatch get --freezable' or from programs. Only replay sends any. An answer of
+    401 or 403 pauses a queue: replay tries it again, with what the variables of the environment have then; drop lets
+    those behind it go on.
 
     Exit status: 0 done; 4 something remains after replay, or there is nothing of that number; 1 the cache can't be
     opened, read or written; 2 wrong usage; 141 standard output was closed.
 
     Examples:
       nuthatch outbox list
+      nuthatch outbox list --format json | python3 -m json.tool
       nuthatch outbox replay
       nuthatch outbox collect 7 > answer.json
       nuthatch outbox drop 7 8
@@ -40,12 +43,13 @@ enum OutboxCommand: Command {
       }
       return id
     }
-    let isJSON = try arguments.wantsJSON
+    let format = try arguments.format
     let limit = try arguments.limit("deadline") ?? .milliseconds(60_000)
     switch (action, ids.isEmpty) {
-    case ("list", true): return try arguments.withCache(name) { try list($0, isJSON) }
-    case ("replay", _): return try arguments.withCache(name, sends: true) { try replay($0, ids, limit) }
-    case ("drop", false): return try arguments.withCache(name) { try drop($0, ids) }
+    case ("list", true): return try arguments.withCache(name) { try list($0, format) }
+    case ("replay", _):
+      return try arguments.withCache(name, sends: true) { try replay($0, ids, limit, format) }
+    case ("drop", false): return try arguments.withCache(name) { try drop($0, ids, format) }
     case ("collect", false) where ids.count == 1:
       return try arguments.withCache(name) { try collect($0, ids[0]) }
     case ("list", false): throw UsageError("outbox: list takes no numbers. See 'nuthatch help outbox'.")
@@ -57,12 +61,33 @@ enum OutboxCommand: Command {
 
   // MARK: list
 
-  private static func list(_ cache: Cache, _ isJSON: Bool) throws -> ExitCode {
-    for item in try cache.outbox.list() { Terminal.print(isJSON ? json(item) : line(item)) }
+  private static func list(_ cache: Cache, _ format: InspectionOptions.Format) throws -> ExitCode {
+    let items = try cache.outbox.list()
+    if format == .text { for item in items { Terminal.print(line(item)) } }
+    write(items, format) { json, item in write(item, to: &json) }
     for file in cache.outbox.damage {
       Terminal.complain("nuthatch: outbox: damage was set aside in \(file)\n")
     }
     return .success
+  }
+
+  /// As JSON, if that is wanted.
+  private static func write<Item>(
+    _ items: [Item], _ format: InspectionOptions.Format, _ members: (inout JSONText, Item) -> Void
+  ) {
+    var json = JSONText()
+    switch format {
+    case .text: return
+    case .json:
+      json.list(nil, items) { json, item in json.object { members(&$0, item) } }
+      json.endLine()
+    case .jsonl:
+      for item in items {
+        json.object { members(&$0, item) }
+        json.endLine()
+      }
+    }
+    Terminal.print(json.text)
   }
 
   private static func line(_ item: Outbox.Item) -> String {
@@ -73,25 +98,30 @@ enum OutboxCommand: Command {
     return parts.joined(separator: "  ") + "\n"
   }
 
-  private static func json(_ item: Outbox.Item) -> String {
-    var json = JSONText()
-    json.object { json in
-      json.put("id", Int(clamping: item.id))
-      json.put("state", word(item.state))
-      json.put("method", item.method)
-      json.put("url", item.url)
-      json.put("queue", item.queue)
-      if let handler = item.handler { json.put("handler", handler) }
-      if let key = item.key { json.put("key", key) }
-      json.put("bytes", Int(clamping: item.bodyBytes))
-      json.put("frozen_at", Int(clamping: item.frozenAt))
-      json.put("attempts", item.attempts)
-      if item.status > 0 { json.put("status", item.status) }
-      if let wait = item.wait { json.put("wait", Int(clamping: wait)) }
-      if let reason = item.reason { json.put("reason", reason) }
+  private static func write(_ item: Outbox.Item, to json: inout JSONText) {
+    json.put("id", Int(clamping: item.id))
+    json.put("state", word(item.state))
+    json.put("method", item.method)
+    json.put("url", item.url)
+    json.put("queue", item.queue)
+    if let handler = item.handler { json.put("handler", handler) }
+    if let tag = item.tag { json.put("tag", tag) }
+    if let key = item.key { json.put("key", key) }
+    json.put("bytes", Int(clamping: item.bodyBytes))
+    json.put("frozen_at", Int(clamping: item.frozenAt))
+    json.put("attempts", item.attempts)
+    if item.status > 0 { json.put("status", item.status) }
+    if let wait = item.wait { json.put("wait", Int(clamping: wait)) }
+    if let reason = item.reason { json.put("reason", reason) }
+    if let code = item.code { json.put("error", code.word) }
+    json.list("history", item.history) { json, attempt in
+      json.object { json in
+        json.put("time", Int(clamping: attempt.time))
+        if attempt.status > 0 { json.put("status", attempt.status) }
+        if let code = attempt.code { json.put("error", code.word) }
+        json.put("reason", attempt.reason)
+      }
     }
-    json.endLine()
-    return json.text
   }
 
   private static func word(_ state: Outbox.State) -> String {
@@ -106,7 +136,9 @@ enum OutboxCommand: Command {
 
   // MARK: replay, collect, drop
 
-  private static func replay(_ cache: Cache, _ ids: [UInt64], _ limit: Request.Limit) throws -> ExitCode {
+  private static func replay(
+    _ cache: Cache, _ ids: [UInt64], _ limit: Request.Limit, _ format: InspectionOptions.Format
+  ) throws -> ExitCode {
     let outbox = cache.outbox
     for id in ids where !(try outbox.replay(id)) { return complain(id) }
     if ids.isEmpty { try outbox.replayAll() }
@@ -114,10 +146,13 @@ enum OutboxCommand: Command {
     let end: Int64 =
       if case .milliseconds(let count) = limit { nhs_monotonic_ns() + count * 1_000_000 } else { .max }
     while true {
-      let left = try outbox.list().filter { ids.isEmpty || ids.contains($0.id) }
-      // One that was put aside again, or needs somebody, is through; those behind it may not be.
-      let isOver = left.allSatisfy { $0.state == .done || $0.state == .dead || $0.state == .paused }
+      let all = try outbox.list()
+      let left = all.filter { ids.isEmpty || ids.contains($0.id) }
+      // One that was put aside again is through; one that needs somebody is, too, with all those behind it.
+      let paused = Set(all.filter { $0.state == .paused }.map(\.queue))
+      let isOver = left.allSatisfy { $0.state == .done || $0.state == .dead || paused.contains($0.queue) }
       if isOver || nhs_monotonic_ns() >= end || Interruption.signal != nil {
+        write(left, format) { json, item in write(item, to: &json) }
         for item in left where item.state != .done { Terminal.complain("nuthatch: outbox: \(line(item))") }
         if let code = Interruption.exitCode { return code }
         return left.contains { $0.state != .done } ? .notFetched : .success
@@ -139,9 +174,18 @@ enum OutboxCommand: Command {
     return .success
   }
 
-  private static func drop(_ cache: Cache, _ ids: [UInt64]) throws -> ExitCode {
-    for id in ids where !(try cache.outbox.drop(id)) { return complain(id) }
-    return .success
+  private static func drop(
+    _ cache: Cache, _ ids: [UInt64], _ format: InspectionOptions.Format
+  ) throws -> ExitCode {
+    var dropped: [(id: UInt64, wasThere: Bool)] = []
+    for id in ids { dropped.append((id, try cache.outbox.drop(id))) }
+    write(dropped, format) { json, one in
+      json.put("id", Int(clamping: one.id))
+      json.put("was_there", one.wasThere)
+    }
+    let missing = dropped.filter { !$0.wasThere }
+    for one in missing { _ = complain(one.id) }
+    return missing.isEmpty ? .success : .notFetched
   }
 
   private static func complain(_ id: UInt64) -> ExitCode {

@@ -2,12 +2,13 @@
 
 import json
 import socket
+import time
 from pathlib import Path
 from typing import Iterator
 
 import pytest
 from command import Runner
-from testserver import HEAD, TestServer, body, ok, pause, script
+from testserver import HEAD, TestServer, answer, body, ok, pause, script
 
 
 @pytest.fixture
@@ -31,12 +32,20 @@ def test_who_is_there_answers(server: TestServer, nuthatch: Runner, tmp_path: Pa
 def test_waits_until_it_is_dropped(nobody: str, nuthatch: Runner) -> None:
     done = nuthatch("get", "--freezable", "-d", "x", nobody)
     assert done.returncode == 4 and b"kept in the outbox as 1: " + nobody.encode() in done.stderr
-    listed = json.loads(nuthatch("outbox", "list", "--format=json").stdout)
+    (listed,) = json.loads(nuthatch("outbox", "list", "--format=json").stdout)
     assert (listed["id"], listed["state"], listed["method"], listed["url"]) == (1, "waiting", "POST", nobody)
     replayed = nuthatch("outbox", "replay", "--deadline=2")
     assert replayed.returncode == 4 and b"waiting" in replayed.stderr
-    assert nuthatch("outbox", "drop", "1").returncode == 0
-    assert nuthatch("outbox", "list").stdout == b""
+    assert nuthatch("get", "--freezable", "-d", "x", nobody).returncode == 4
+    # Those that are there go, whatever is missing.
+    ids = [item["id"] for item in json.loads(nuthatch("outbox", "list", "--format=json").stdout)]
+    assert len(ids) == 2
+    dropped = nuthatch("outbox", "drop", "999", *map(str, ids), "--format=json")
+    assert dropped.returncode == 4 and b"nothing of number 999" in dropped.stderr
+    told = [(item["id"], item["was_there"]) for item in json.loads(dropped.stdout)]
+    assert told == [(999, False), (ids[0], True), (ids[1], True)]
+    assert json.loads(nuthatch("outbox", "list", "--format=json").stdout) == []
+    assert nuthatch("outbox", "list").stdout == nuthatch("outbox", "list", "--format=jsonl").stdout == b""
     assert nuthatch("outbox", "drop", "1").returncode == 4
 
 
@@ -51,6 +60,70 @@ def test_is_sent_once_its_server_is_there(server: TestServer, nobody: str, nutha
     collected = nuthatch("outbox", "collect", "2")
     assert collected.returncode == 0 and b"y" in collected.stdout
     assert nuthatch("outbox", "list").stdout == b""
+
+
+def test_a_queue_that_is_paused(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", answer(403), answer(404, b"no such row"), ok("now"))
+    server.on("/b", ok("b"))
+    server.go_down()
+    more = ["--tag=t", "--attempts=3", "--longest=3600", "--key-lifetime=none", "--resend-late"]
+    assert nuthatch("get", "--freezable", "-d", "x", *more, server.url("/a")).returncode == 4
+    assert nuthatch("get", "--freezable", "-d", "y", server.url("/b")).returncode == 4
+    server.go_up()
+    began = time.monotonic()
+    replayed = nuthatch("outbox", "replay", "--format=json")
+    # Nobody waits for what can't come.
+    assert replayed.returncode == 4 and time.monotonic() - began < 30
+    first, second = json.loads(replayed.stdout)
+    assert (first["state"], first["status"], first["tag"], second["state"]) == ("paused", 403, "t", "waiting")
+    assert [attempt["status"] for attempt in first["history"]][-1] == 403
+    # What is replayed goes on, and so do those behind it.
+    replayed = nuthatch("outbox", "replay", "--format=jsonl")
+    first, second = (json.loads(line) for line in replayed.stdout.splitlines())
+    assert replayed.returncode == 4 and (first["state"], first["reason"]) == ("dead", "HTTP 404")
+    assert second["state"] == "done" and "tag" not in second
+    collected = nuthatch("outbox", "collect", "1")
+    assert collected.returncode == 4 and collected.stdout == b"no such row"
+    assert nuthatch("outbox", "replay", "1").returncode == 0
+    assert nuthatch("outbox", "collect", "1").stdout == b"now"
+    assert len({request.header("Idempotency-Key") for request in server.requests("/a")}) == 1
+    for option in (["--attempts=0"], ["--longest=-1"], ["--key-lifetime=x"]):
+        assert nuthatch("get", "--freezable", "-d", "x", *option, server.url("/b")).returncode == 2
+
+
+def test_limits_hold_for_later_processes(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", answer(500))
+    server.go_down()
+    assert nuthatch("get", "--freezable", "-d", "x", "--attempts=1", server.url("/a")).returncode == 4
+    server.go_up()
+    assert nuthatch("outbox", "replay").returncode == 4
+    (item,) = json.loads(nuthatch("outbox", "list", "--format=json").stdout)
+    assert (item["state"], item["reason"], server.count("/a")) == ("dead", "too many attempts: 1", 1)
+
+
+def test_a_netrc_needs_a_provider(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login ann password hush\n")
+    server.on("/a", ok("a"))
+    command = ["get", "--freezable", "-d", "x", "--netrc-file", "netrc", server.url("/a")]
+    done = nuthatch(*command)
+    assert done.returncode == 4 and b"secret_needs_provider: " in done.stderr and server.count("/a") == 0
+
+
+def test_damage_is_set_aside_and_told(nobody: str, nuthatch: Runner, tmp_path: Path) -> None:
+    for text in ("row 1", "row 2", "row 3"):
+        assert nuthatch("get", "--freezable", "-d", text, nobody).returncode == 4
+    log = tmp_path / "cache/outbox/log"
+    log.write_bytes(log.read_bytes().replace(b"row 2", b"row x"))
+    # Whoever meets it first, it is told until somebody has taken the file away.
+    nuthatch("get", "--freezable", "-d", "row 4", nobody)
+    for _ in range(2):
+        listed = nuthatch("outbox", "list", "--format=jsonl")
+        assert [json.loads(line)["id"] for line in listed.stdout.splitlines()] == [1, 3, 4]
+        assert b"damage was set aside in " in listed.stderr
+    (aside,) = (tmp_path / "cache/outbox").glob("damaged-*")
+    assert b"row x" in aside.read_bytes() and str(aside).encode() in listed.stderr
+    aside.unlink()
+    assert nuthatch("outbox", "list").stderr == b""
 
 
 def test_only_replay_sends(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
@@ -111,6 +184,8 @@ def test_a_password_is_one_of_the_environment(server: TestServer, nuthatch: Runn
     assert nuthatch("get", "-u", "a", "--password", "env:PW", server.url("/a")).returncode == 2
 
 
-@pytest.mark.parametrize("more", [["--durable"], ["--queue=q"], ["--freezable", "--append", "-o", "a"]])
+@pytest.mark.parametrize(
+    "more", [["--durable"], ["--queue=q"], ["--tag=t"], ["--freezable", "--append", "-o", "a"]]
+)
 def test_options_that_dont_go_together(more: "list[str]", nobody: str, nuthatch: Runner) -> None:
     assert nuthatch("get", *more, nobody).returncode == 2

@@ -4,6 +4,14 @@ import NuthatchCore
 enum InspectionOptions {
   static let format = Option("format", value: "text|json", "for people; or as JSON (text)")
 
+  /// Of several things.
+  static let formats = Option(
+    "format", value: "FORMAT", "text, for people; json, a list; or jsonl, an object a line (text)")
+
+  enum Format {
+    case text, json, jsonl
+  }
+
   /// Whose answer is meant.
   static let names = [
     Option(
@@ -22,6 +30,12 @@ enum InspectionOptions {
 extension ParsedArguments {
   var wantsJSON: Bool {
     get throws(UsageError) { try choice("format", ["text": false, "json": true]) ?? false }
+  }
+
+  var format: InspectionOptions.Format {
+    get throws(UsageError) {
+      try choice("format", ["text": .text, "json": .json, "jsonl": .jsonl]) ?? .text
+    }
   }
 
   func noOperands(_ command: String) throws(UsageError) {

@@ -6,7 +6,7 @@ enum ListCommand: Command {
   static let summary = "list what the cache holds"
   static let usage = "[OPTION…]"
   static let options = [
-    Option("format", value: "FORMAT", "text, for people; json, a list; or jsonl, an object a line (text)"),
+    InspectionOptions.formats,
     Option("policy", value: "NAME", "what counts as fresh: kit or rfc9111 (kit)"),
     FetchOptions.cache,
   ]
@@ -25,8 +25,7 @@ enum ListCommand: Command {
 
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
     try arguments.noOperands(name)
-    let format: Format =
-      try arguments.choice("format", ["text": .text, "json": .json, "jsonl": .jsonl]) ?? .text
+    let format = try arguments.format
     return try arguments.withCache(name) { cache in
       var output = RecordStream()
       var isFirst = true
@@ -45,10 +44,6 @@ enum ListCommand: Command {
       output.flush()
       return output.ended ?? .success
     }
-  }
-
-  private enum Format {
-    case text, json, jsonl
   }
 
   private static func line(_ answer: ListedAnswer) -> String {

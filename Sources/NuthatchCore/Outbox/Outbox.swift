@@ -113,8 +113,12 @@ public struct Outbox: Sendable {
     return try store.list().map { Item($0, isSending: $1, now) }
   }
 
-  /// The files in which damage of the log was set aside, found since the directory was opened.
-  public var damage: [String] { store.journal.damage.map { "\(cache.path)/outbox/\($0)" } }
+  /// The files in which damage of the log was set aside, as long as they are there.
+  public var damage: [String] {
+    // Where the log can't be read at all, its readers say so.
+    let names = try? store.change { _ in store.journal.asideFilesWhileChanging }
+    return (names ?? nil ?? store.journal.damage).map { "\(cache.path)/outbox/\($0)" }
+  }
 
   /// What came of a request; nil while it hasn't ended. It stays until it is collected or dropped.
   public func outcome(_ id: UInt64) throws(NuthatchError) -> Outcome? {

@@ -103,6 +103,15 @@ extension Journal {
   }
 }
 
+extension Journal {
+  /// The files in which damage was set aside, by whomever and whenever, as long as they are there. To be asked while changing.
+  package var asideFilesWhileChanging: [String] {
+    // Where nobody can look, those that this process knows of.
+    guard let folder, let names = try? system.names(folder.folder) else { return damageWhileChanging }
+    return names.filter { $0.hasPrefix("damaged-") }.sorted()
+  }
+}
+
 /// A body that is about to be read from its beginning to its end.
 package final class JournalBodyCheck {
   private let system: any SystemCalls
