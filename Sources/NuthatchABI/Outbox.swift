@@ -10,7 +10,7 @@ import NuthatchCore
 ///
 /// Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret, session or cookie, need
 /// a provider (nh_request_add_secret, nh_request_set_password_provider), or the request is NH_SECRET_NEEDS_PROVIDER when it is
-/// used.
+/// used. What a .netrc has needs one, too. A site's cookies, and what the program is asked, go with the first attempt only.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_freezable")

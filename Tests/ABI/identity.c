@@ -137,6 +137,36 @@ static void rules(void) {
     nh_site_release(site);
 }
 
+/* Bytes that a server says are text, and what they come to. */
+static void is_text(const char *type, const char *base64, const char *expected) {
+    char script[400], name[100];
+    static int count;
+    snprintf(name, sizeof name, "/text-%d", ++count);
+    snprintf(script, sizeof script,
+             "{\"path\": \"%s\", \"script\": {\"headers\": [[\"Content-Type\", \"%s\"]], \"steps\": [{\"bytes\": "
+             "{\"base64\": \"%s\"}}]}}",
+             name, type, base64);
+    nh_request *request = NULL;
+    nh_response *response = NULL;
+    nh_request_new(url_of(base, "/_control/on"), &request);
+    nh_request_set_method(request, "POST");
+    nh_request_set_body(request, script, strlen(script));
+    if (nh_perform(cache, request, &response) != NH_OK) exit(2);
+    nh_response_release(response);
+    nh_request_release(request);
+    const char *text = NULL;
+    nh_get(cache, url_of(base, name), &response);
+    CHECK(type, nh_response_text(response, &text, NULL) == NH_OK && strcmp(text, expected) == 0);
+    nh_response_release(response);
+}
+
+static void charsets(void) {
+    is_text("text/plain; charset=iso-8859-1", "Z/w=", "g\xc3\xbc");
+    is_text("text/plain; charset=UTF-16LE", "ZwD8AKwg", "g\xc3\xbc\xe2\x82\xac");
+    is_text("text/plain; charset=windows-1252", "gA==", "\xe2\x82\xac");
+    is_text("text/plain", "w7z/", "\xc3\xbc\xef\xbf\xbd");
+}
+
 static void formats(void) {
     nh_response *response = NULL;
     const char *text = NULL, *again = NULL;
@@ -162,6 +192,7 @@ int main(int count, char **arguments) {
     netrc();
     rules();
     formats();
+    charsets();
     nh_close(cache);
     return failures != 0;
 }

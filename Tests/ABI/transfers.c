@@ -174,6 +174,40 @@ static void failing_sinks(void) {
     nh_request_release(request);
 }
 
+/* Has the server answer so from now on. */
+static void scripted(const char *script) {
+    nh_response *response = NULL;
+    nh_request *request = make("/_control/on", "POST");
+    nh_request_set_body(request, script, strlen(script));
+    if (nh_perform(cache, request, &response) != NH_OK) exit(2);
+    nh_response_release(response);
+    nh_request_release(request);
+}
+
+/* What broke off is gone on with by the next, also in a later process. */
+static void resuming(void) {
+    const char *target = beside("resumed"), *log = NULL;
+    nh_response *response = NULL;
+    nh_request *request = make("/half", "GET");
+    nh_request_set_retries(request, -1);
+    nh_request_save_to_file(request, target, 0);
+    scripted("{\"path\": \"/half\", \"script\": {\"headers\": [[\"ETag\", \"\\\"1\\\"\"], [\"Content-Length\", \"300000\"]], "
+             "\"steps\": [{\"fill\": {\"count\": 100000, \"byte\": 97}}]}}");
+    CHECK("breaks off", nh_perform(cache, request, &response) == NH_TRUNCATED && size_of(target) < 0);
+    CHECK("a part stays", size_of(beside(".resumed.nuthatch-part")) == 100000);
+    nh_close(cache);
+    cache = open_cache(NULL);
+    scripted("{\"path\": \"/half\", \"script\": {\"headers\": [[\"ETag\", \"\\\"1\\\"\"]], \"answersConditions\": true, "
+             "\"answersRanges\": true, \"steps\": [{\"fill\": {\"count\": 300000, \"byte\": 97}}]}}");
+    CHECK("gone on with", nh_perform(cache, request, &response) == NH_OK && size_of(target) == 300000);
+    nh_response_release(response);
+    nh_request_release(request);
+    CHECK("nothing is left", size_of(beside(".resumed.nuthatch-part")) < 0 && size_of(beside(".resumed.nuthatch-info")) < 0);
+    nh_get(cache, url_of(base, "/_control/log?path=/half"), &response);
+    CHECK("by a range", nh_response_text(response, &log, NULL) == NH_OK && strstr(log, "bytes=100000-") && strstr(log, "If-Range"));
+    nh_response_release(response);
+}
+
 int main(int count, char **arguments) {
     if (count < 2) return 2;
     base = arguments[1];
@@ -185,6 +219,7 @@ int main(int count, char **arguments) {
     progress();
     sinks();
     failing_sinks();
+    resuming();
     nh_close(cache);
     return failures != 0;
 }

@@ -80,7 +80,8 @@
  * Outbox.    Freezing is acknowledged (NH_EVENT_FROZEN, NH_FROZEN) once the request would survive a loss of power. It is sent at
  *            least once: a kill between answer and record sends it again, with the same Idempotency-Key and the same bytes.
  *            Requests of one queue arrive in their order. Outcomes come at least once: nh_outbox_drop after you have made
- *            something of one, not before. nh_clear and nh_trim never touch the outbox.
+ *            something of one, not before. nh_clear and nh_trim never touch the outbox. What of it is damaged on the disk is set
+ *            aside in a file, outbox/damaged-..., of which the log tells (nh_log_set); the rest is sent.
  * Options.   0 and NULL mean "not given", a negative number "none": no limit, no retry.
  * Fork.      After fork() the child's inherited caches and tickets answer NH_FORKED; responses and images stay readable;
  *            opening a cache anew works. Close or release inherited handles in the child as you like: the parent isn't

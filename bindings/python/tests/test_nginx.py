@@ -5,6 +5,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -49,6 +50,7 @@ http {{
       dav_access user:rw;
     }}
   }}
+  {more}
 }}
 """
 
@@ -64,6 +66,8 @@ class Nginx:
         (folder / "users").write_text("ann:{PLAIN}p w\n")
         self.process: Optional[subprocess.Popen[bytes]] = None
         self.port = 0
+        #: Another server of it.
+        self.more = ""
 
     def url(self, path: str) -> str:
         return f"http://127.0.0.1:{self.port}{path}"
@@ -75,7 +79,7 @@ class Nginx:
                     place.bind(("127.0.0.1", 0))
                     self.port = place.getsockname()[1]
             user = "user root;" if os.geteuid() == 0 else ""
-            text = CONFIGURATION.format(folder=self.folder, port=self.port, user=user)
+            text = CONFIGURATION.format(folder=self.folder, port=self.port, user=user, more=self.more)
             (self.folder / "conf").write_text(text)
             command = [str(NGINX), "-c", str(self.folder / "conf"), "-p", str(self.folder)]
             self.process = subprocess.Popen(
@@ -162,6 +166,51 @@ def test_dav(nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path) -> None:
     assert site.get("new/nut").status == 404
     assert cache.request("PUT", nginx.url("/dav/other"), body=b"x").status == 401
     assert not (nginx.files / "dav/other").exists()
+
+
+SECURE = """
+  server {{
+    listen 127.0.0.1:{port} ssl;
+    root {folder}/files;
+    ssl_certificate {folder}/server.pem;
+    ssl_certificate_key {folder}/server-key.pem;
+    ssl_client_certificate {folder}/ann.pem;
+    ssl_verify_client on;
+    location / {{ add_header X-Shown $ssl_client_s_dn; }}
+  }}
+"""
+SHOWING = """
+import sys, nuthatch
+with nuthatch.Cache(sys.argv[1], retries=0) as cache:
+    for cert in [None, tuple(sys.argv[3:5]), tuple(sys.argv[5:7])]:
+        response = cache.get(sys.argv[2], cert=cert, policy="reload")
+        print(response.status, response.headers.get("X-Shown"), "hazel" in response.text)
+"""
+
+
+def test_client_certificates(nginx: Nginx, tmp_path: Path) -> None:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("there is no openssl command")
+    for name in ("server", "ann", "bob"):
+        words = f"req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN={name}"
+        words += f" -addext subjectAltName=IP:127.0.0.1 -keyout {name}-key.pem -out {name}.pem"
+        subprocess.run([openssl, *words.split()], cwd=nginx.folder, check=True, capture_output=True)
+    (nginx.files / "nut").write_text("hazel")
+    nginx.kill()
+    with socket.socket() as place:
+        place.bind(("127.0.0.1", 0))
+        port = place.getsockname()[1]
+    nginx.more = SECURE.format(folder=nginx.folder, port=port)
+    nginx.start()
+    files = [str(nginx.folder / name) for name in ("ann.pem", "ann-key.pem", "bob.pem", "bob-key.pem")]
+    done = subprocess.run(
+        [sys.executable, "-c", SHOWING, str(tmp_path / "cache"), f"https://127.0.0.1:{port}/nut", *files],
+        env={**os.environ, "CURL_CA_BUNDLE": str(nginx.folder / "server.pem")},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    # nginx answers those whom it doesn't know by a page.
+    assert done.stdout.splitlines() == ["400 None False", "200 CN=ann True", "400 None False"], done.stderr
 
 
 def break_off(nginx: Nginx, cache: nuthatch.Cache, target: Path) -> int:

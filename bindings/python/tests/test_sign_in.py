@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import ssl
+import struct
 import subprocess
 import sys
 import threading
@@ -93,9 +94,59 @@ def test_ntlm_begins_with_its_first_message(server: TestServer, cache: nuthatch.
     assert cache.get(server.url("/a"), user=("ann", "pw"), sign_in="ntlm").status == 401
     sent = [request.header("Authorization") or "" for request in server.requests("/a")]
     first = next(text for text in sent if text.startswith("NTLM "))
-    message = base64.b64decode(first[5:])
-    assert message[:12] == b"NTLMSSP\0\1\0\0\0"
-    assert b"pw" not in message
+    # Signature, type 1, flags; neither domain nor workstation (MS-NLMP, 2.2.1.1).
+    assert base64.b64decode(first[5:]) == b"NTLMSSP\0" + struct.pack("<II", 1, 0x00088206) + bytes(16)
+    curl = shutil.which("curl")
+    if curl is None:
+        return
+    command = [curl, "-s", "--noproxy", "*", "--ntlm", "-u", "ann:pw", server.url("/a")]
+    subprocess.run(command, check=True, capture_output=True)
+    theirs = [request.header("Authorization") or "" for request in server.requests("/a")][len(sent) :]
+    assert first in theirs
+
+
+#: A system that has a ticket for whatever is asked for.
+TICKETS = """
+#include <stdlib.h>
+#include <string.h>
+struct buffer { size_t length; void *value; };
+unsigned gss_init_sec_context(unsigned *minor, void *who, void **context, void *name, void *mechanism, unsigned flags,
+                              unsigned time, void *bindings, struct buffer *given, void **actual, struct buffer *token,
+                              unsigned *kind, unsigned *lasts) {
+    (void)who, (void)context, (void)name, (void)mechanism, (void)flags, (void)time, (void)bindings, (void)given;
+    (void)actual, (void)kind, (void)lasts;
+    *minor = 0;
+    token->value = strdup("ticket");
+    token->length = 6;
+    return 0;
+}
+"""
+WITH_TICKET = """
+import sys, nuthatch
+with nuthatch.Cache(sys.argv[1]) as cache:
+    print(cache.get(sys.argv[2], sign_in="negotiate").text)
+"""
+
+
+def test_negotiate_shows_the_systems_ticket(server: TestServer, tmp_path: Path) -> None:
+    curl, compiler = shutil.which("curl"), shutil.which("cc")
+    if curl is None or compiler is None or "SPNEGO" not in subprocess.getoutput("curl --version"):
+        pytest.skip("there is no curl command with Negotiate, or no compiler")
+    (tmp_path / "tickets.c").write_text(TICKETS)
+    command = [compiler, "-shared", "-fPIC", "-o", str(tmp_path / "tickets.so"), str(tmp_path / "tickets.c")]
+    subprocess.run(command, check=True)
+    with_tickets = {**os.environ, "LD_PRELOAD": str(tmp_path / "tickets.so")}
+    for command in (
+        [sys.executable, "-c", WITH_TICKET, str(tmp_path / "cache"), server.url("/a")],
+        [curl, "-s", "--noproxy", "*", "--negotiate", "-u", ":", server.url("/a")],
+    ):
+        server.clear_log()
+        server.on("/a", challenge("Negotiate"), ok("welcome"))
+        done = subprocess.run(
+            command, env=with_tickets, capture_output=True, text=True, timeout=120, check=False
+        )
+        sent = [request.header("Authorization") for request in server.requests("/a")]
+        assert "Negotiate dGlja2V0" in sent, (command[0], sent, done.stderr)
 
 
 def test_bearer_and_any_with_basic(server: TestServer, cache: nuthatch.Cache) -> None:
