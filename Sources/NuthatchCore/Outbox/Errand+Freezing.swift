@@ -17,6 +17,8 @@ extension Errand {
 
   /// Looks what the outbox has of its queue, before anything is sent.
   func beginFreezable(_ freezing: FreezingPlan) {
+    // Whoever joins the line leaves it at the end of the ticket.
+    guard ticket.isOpen else { return }
     let desk = shared.outbox
     let plan = plan
     desk.join(freezing)
@@ -71,6 +73,11 @@ extension Errand {
   private static var longestTurn: Int64 { 5_000_000_000 }
 
   private func write(_ freezing: FreezingPlan, after error: NuthatchError?) {
+    // Its ticket may have ended while it waited: then `abandon` does what is left to do.
+    guard ticket.isOpen else {
+      freezing.isFreezing = false
+      return
+    }
     let desk = shared.outbox
     let (plan, id, elapsed) = (plan, freezing.id, elapsed)
     desk.lane.submit {
