@@ -18,7 +18,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Iterable
 
 HERE = Path(__file__).resolve().parent
 SIZE = "128"
@@ -163,9 +163,11 @@ class Bench:
 
     # MARK: parts
 
-    def urls(self, name: str, paths: list[str]) -> Path:
+    def urls(self, name: str, paths: Iterable[str]) -> Path:
+        """One after the other: a process counts its parent's memory as its own until it executes something."""
         file = self.out / name
-        file.write_text("".join(f"{self.server}/{path}\n" for path in paths))
+        with file.open("w") as lines:
+            lines.writelines(f"{self.server}/{path}\n" for path in paths)
         return file
 
     def small(self, count: int) -> None:
@@ -241,7 +243,7 @@ class Bench:
             if what == "pictures":
                 urls = self.urls("small.txt", [f"small/{n}.jpg" for n in range(count)])
             else:
-                urls = self.urls("million.txt", [f"tiny/0.jpg?{n}" for n in range(count)])
+                urls = self.urls("million.txt", (f"tiny/0.jpg?{n}" for n in range(count)))
             ended = self.prefetch(urls, cold="cold" in what or what == "pictures")
             found[what] = ended.memory
             print(f"  {count:>9,} {what:<24}{ended.memory:>8.0f} MB, {count / ended.seconds:>9,.0f} a second")

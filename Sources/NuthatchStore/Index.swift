@@ -86,9 +86,11 @@ final class Index: @unchecked Sendable {
   }
 
   /// A new, empty index under the name `index.new`, which `publish` gives its proper name.
-  static func make(_ directory: StoreDirectory, boot: KeyHash, slots: Int, packs: Int) throws(SystemFault)
-    -> Index
-  {
+  ///
+  /// - Parameter isLean: whether this process wants it in its memory only as far as it is looked at.
+  static func make(
+    _ directory: StoreDirectory, boot: KeyHash, slots: Int, packs: Int, isLean: Bool = false
+  ) throws(SystemFault) -> Index {
     let system = directory.system
     guard let sizes = IndexLayout.sizes(slots: slots, packs: packs) else { throw SystemFault(EFBIG) }
     do { try system.unlink(directory.root, "index.new") } catch  where error.number == ENOENT {}
@@ -98,7 +100,9 @@ final class Index: @unchecked Sendable {
       try fill(system, fd, sizes.file)
       let base = try system.map(fd, sizes.file, isWritable: true)
       // Much faster than a page at a time. Not essential where all of it has been written in place.
-      do throws(SystemFault) { try system.populate(base, sizes.file) } catch {
+      do throws(SystemFault) {
+        if !isLean || !directory.writesInPlace { try system.populate(base, sizes.file) }
+      } catch {
         if !directory.canWrite(base, sizes.file) {
           system.unmap(base, sizes.file)
           throw SystemFault(ENOSPC)

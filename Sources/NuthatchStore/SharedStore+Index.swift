@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import Synchronization
 
 /// Making an index: a larger one, one from the packs, and putting things in order. All of it is called by the index's
 /// changer.
@@ -29,7 +30,7 @@ extension SharedStore {
       made.set(nextPack: old.nextPack)
       made.set(limit: old.limit)
       made.set(session: old.session)
-      if made.takeOver(old, packs: present) {
+      if made.takeOver(old, packs: present, isLean: leavesPages.load(ordering: .relaxed)) {
         try publish(made, insteadOf: old)
         use(made)
         return made
@@ -40,7 +41,8 @@ extension SharedStore {
 
   private func emptyIndex(slots: Int, packs: Int) throws(StoreFault) -> Index {
     try doing("making an index") { () throws(SystemFault) in
-      try Index.make(directory, boot: boot, slots: slots, packs: packs)
+      try Index.make(
+        directory, boot: boot, slots: slots, packs: packs, isLean: leavesPages.load(ordering: .relaxed))
     }
   }
 
@@ -201,10 +203,15 @@ extension SharedStore {
 
 extension Index {
   /// Puts in what another index says of these packs. False when there is no room.
-  fileprivate func takeOver(_ old: Index, packs: Set<UInt32>) -> Bool {
+  fileprivate func takeOver(_ old: Index, packs: Set<UInt32>, isLean: Bool) -> Bool {
     var counters = IndexCounters()
     var isPresent = (number: Slot.neverUsed, answer: false)
     for place in 0..<old.slotCount {
+      // Both are gone through from one end to the other.
+      if isLean, place & 0xFFFF == 0xFFFF {
+        old.leavePages()
+        leavePages()
+      }
       var slot = old.ownRead(place)
       guard slot.location.pack != Slot.neverUsed, slot.location.pack != Slot.givenUp, let kind = slot.kind
       else {

@@ -20,6 +20,8 @@ final class SharedStore: @unchecked Sendable {
   let spills = Lock()
   let spillCounts = SpillCounts()
   let checkedFile = CheckedFile()
+  /// Whether somebody goes through more than he will come back to (`leavePages`).
+  let leavesPages = Atomic(false)
   /// For each family: guards its appender, and makes appending to it one thread's business.
   let familyLocks = [Lock(), Lock()]
   /// For each family what this process appends to: boxes, since two families are written at the same time.

@@ -82,7 +82,8 @@ import Testing
       return (light + x / 3 + (x * 7 + y * 3) % 5, light + 40 + y / 4, light + 30 + (x * 3 + y) % 6)
     }
     try expect(photograph, size, .quarter)
-    try expect(gradient(ImageSize(width: 2, height: 2), opaque: true), ImageSize(width: 2, height: 2), .quarter)
+    try expect(
+      gradient(ImageSize(width: 2, height: 2), opaque: true), ImageSize(width: 2, height: 2), .quarter)
   }
 
   @Test(arguments: 0..<8)
@@ -93,7 +94,9 @@ import Testing
       { x, _ in x % 8 == shift }, { x, y in (x / 2 + y / 2 + shift) % 2 == 0 },
     ]
     for edge in edges {
-      for (one, other) in [((255, 0, 0), (0, 0, 255)), ((250, 250, 250), (250, 250, 120)), ((0, 90, 0), (0, 0, 0))] {
+      for (one, other) in [
+        ((255, 0, 0), (0, 0, 255)), ((250, 250, 250), (250, 250, 120)), ((0, 90, 0), (0, 0, 0)),
+      ] {
         try expect(picture(size) { x, y in edge(x, y) ? one : other }, size, .full)
       }
     }

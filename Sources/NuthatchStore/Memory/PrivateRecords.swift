@@ -98,6 +98,7 @@ extension SharedStore {
 
   /// Of packs and index nothing needs to be in this process's memory until it is read again.
   func leavePages() {
+    leavesPages.store(true, ordering: .relaxed)
     shelf.forEach { $0.leavePages() }
     index?.leavePages()
   }
@@ -187,5 +188,5 @@ extension Pack {
 
 extension Index {
   /// The same. What was written stays with the file.
-  fileprivate func leavePages() { madvise(base, length, MADV_DONTNEED) }
+  func leavePages() { madvise(base, length, MADV_DONTNEED) }
 }
