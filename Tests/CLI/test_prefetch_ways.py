@@ -210,13 +210,13 @@ def test_retry_after_is_heeded(server: TestServer, nuthatch: Runner) -> None:
 
 def test_silent_hosts_delay_nobody_in_a_small_queue(server: TestServer, environment: Dict[str, str]) -> None:
     gate = server.gate("g")
-    for number in range(6):
+    for number in range(40):
         server.on(
             f"/silent/{number}",
             script(headers=[("Content-Type", "image/png")], steps=[gate.step, body(png(8, 8))]),
         )
     silent = [
-        server.url(f"/silent/{number}", host=("localhost", "127.0.0.1")[number % 2]) for number in range(6)
+        server.url(f"/silent/{number}", host=("localhost", "127.0.0.1")[number % 2]) for number in range(40)
     ]
     good = [server.url(f"/png/9/{number}", host="a.localhost") for number in range(1, 3)]
     with subprocess.Popen(

@@ -63,7 +63,7 @@ enum PrefetchCommand: Command {
     do throws(NuthatchError) {
       try queue.apply()
       let cache = try Cache(path: arguments.value("cache"), options: options)
-      let run = try PrefetchRun(settings, cache, list, window: 4 * (queue.concurrency ?? 64))
+      let run = try PrefetchRun(settings, cache, list, window: max(256, 4 * (queue.concurrency ?? 0)))
       let code = run.run()
       // Revalidations behind an answer may take longer than somebody who interrupts a run wants to wait.
       if Interruption.signal == nil { cache.close() }
