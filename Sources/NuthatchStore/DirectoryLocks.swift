@@ -17,6 +17,8 @@ final class DirectoryLocks: @unchecked Sendable {
   // Guards `current`, which is changed by the index's changer only.
   private let fileLock = Lock()
   private var current: LockFile
+  // Readers may look at them at this moment.
+  private var former: [LockWords] = []
 
   init(_ directory: StoreDirectory) throws(StoreFault) {
     self.directory = directory
@@ -57,6 +59,7 @@ final class DirectoryLocks: @unchecked Sendable {
     try doing("locking the directory") { () throws(SystemFault) in
       try system.lock(made.fd, Byte.users.rawValue, .shared)
     }
+    former.append(current.words)
     fileLock.with { current = made }
     return made
   }

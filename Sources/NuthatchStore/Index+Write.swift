@@ -313,6 +313,16 @@ extension Index {
     guard old.nextSequence > nextSequence, wanted &- nextSequence < 1 << 40, canWriteHead else { return }
     raise(nextSequence: wanted)
   }
+  /// Goes on with the numbers of an index that this one takes the place of. Damage isn't taken over. For the index's changer.
+  func goOnCounting(after old: Index) {
+    goOn(after: old)
+    if old.nextPack > nextPack, old.nextPack <= UInt64(UInt32.max) { set(nextPack: old.nextPack) }
+    if old.clearedBefore > clearedBefore, old.clearedBefore < nextSequence {
+      set(clearedBefore: old.clearedBefore)
+    }
+  }
+
+  func set(clearedBefore: UInt64) { nhs_store64(base + IndexLayout.clearedBefore, clearedBefore) }
   func set(nextSequence: UInt64) { nhs_store64(base + IndexLayout.nextSequence, nextSequence) }
   func set(nextPack: UInt64) { nhs_store64(base + IndexLayout.nextPack, nextPack) }
   var nextSequence: UInt64 { nhs_load64(base + IndexLayout.nextSequence) }
@@ -335,5 +345,7 @@ extension Index {
   func set(session: UInt32) { nhs_store32(base + IndexLayout.session, session) }
 
   /// Tells everyone who has this index mapped to look for the new one.
-  func markReplaced() { if canWriteHead { nhs_store32_release(base + IndexLayout.isReplaced, 1) } }
+  func markReplaced(isCleared: Bool = false) {
+    if canWriteHead { nhs_store32_release(base + IndexLayout.isReplaced, isCleared ? 2 : 1) }
+  }
 }

@@ -156,6 +156,8 @@ extension Index {
   /// Whether another index has taken this one's place: seen by readers once the one who replaced it said so.
   @inline(__always)
   var isReplaced: Bool { nhs_load32_acquire(base + IndexLayout.isReplaced) != 0 }
+  /// Whether nothing that it names is there any more.
+  var isCleared: Bool { nhs_load32_acquire(base + IndexLayout.isReplaced) == 2 }
   /// Moves whenever packs were dropped.
   @inline(__always)
   var drops: UInt32 { nhs_load32_acquire(base + IndexLayout.drops) }
@@ -164,6 +166,8 @@ extension Index {
   var identity: UInt64 { nhs_load64(base + IndexLayout.identity) }
   @inline(__always)
   var session: UInt32 { nhs_load32(base + IndexLayout.session) & 0xFFF }
+  /// What was made before this sequence, and is in no pack, went when the directory was cleared.
+  var clearedBefore: UInt64 { nhs_load64(base + IndexLayout.clearedBefore) }
   var limit: Int { Int(truncatingIfNeeded: nhs_load64(base + IndexLayout.limit)) }
 
   /// A slot and where it is.

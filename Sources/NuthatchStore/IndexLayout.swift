@@ -21,6 +21,7 @@ enum IndexLayout {
   static let nextSequence = 128
   static let nextPack = 136
   static let limit = 144
+  static let clearedBefore = 152
   static let counters = 192
   static let pendingState = 256
   static let pendingSlot = 264

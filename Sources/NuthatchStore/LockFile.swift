@@ -11,14 +11,17 @@ final class LockFile: @unchecked Sendable {
   private let directory: StoreDirectory
   private let system: any SystemCalls
   private let epoch = nhs_fork_epoch()
-  private let base: UnsafeMutableRawPointer
+  let words: LockWords
+  private var base: UnsafeMutableRawPointer { words.base }
 
   /// Opens it, and makes it when it isn't there.
   init(_ directory: StoreDirectory) throws(StoreFault) {
     self.directory = directory
     system = directory.system
     do throws(SystemFault) {
-      (fd, base) = try Self.open(directory)
+      let opened = try Self.open(directory)
+      fd = opened.fd
+      words = LockWords(system, opened.base, Self.size)
     } catch {
       throw StoreFault(error, "opening the lock")
     }
@@ -58,7 +61,6 @@ final class LockFile: @unchecked Sendable {
   }
 
   deinit {
-    system.unmap(base, Self.size)
     // In a forked child the descriptor has been closed already, and its number may be somebody else's.
     guard epoch == nhs_fork_epoch() else { return }
     // Unlocked first: a child that is forked off between the next two lines would keep what is locked.
@@ -79,6 +81,26 @@ final class LockFile: @unchecked Sendable {
     set { store(newValue, at: 8) }
   }
 
+  /// The highest number that a pack was given, as far as is known: also a new index gives none twice.
+  var lastPack: UInt64 {
+    get { plausible(at: 16, below: 1 << 31) }
+    set { if newValue > lastPack { store(newValue, at: 16) } }
+  }
+
+  /// Where the index in use began to count records when it was made from the packs.
+  var firstSequence: UInt64 {
+    get { plausible(at: 24, below: 1 << 60) }
+    set { store(newValue, at: 24) }
+  }
+
+  /// Where `index` is, for as long as the mapping is.
+  var indexWord: UnsafeRawPointer { UnsafeRawPointer(base + 8) }
+
+  private func plausible(at offset: Int, below limit: UInt64) -> UInt64 {
+    let word = nhs_load64(base + offset)
+    return word < limit ? word : 0
+  }
+
   /// Not at all where there is no room for it: who finds nothing, or something else, looks for the index in any case.
   private func store(_ word: UInt64, at offset: Int) {
     if directory.canWrite(base, Self.size) { nhs_store64(base + offset, word) }
@@ -89,4 +111,17 @@ final class LockFile: @unchecked Sendable {
     // What can't be looked at is still there, as far as anybody knows.
     ((try? system.status(fd).links) ?? 1) == 0
   }
+}
+
+/// The mapping of a lock's words, which readers may look at longer than the file is locked.
+final class LockWords: @unchecked Sendable {
+  let base: UnsafeMutableRawPointer
+  private let system: any SystemCalls
+  private let length: Int
+
+  init(_ system: any SystemCalls, _ base: UnsafeMutableRawPointer, _ length: Int) {
+    (self.system, self.base, self.length) = (system, base, length)
+  }
+
+  deinit { system.unmap(base, length) }
 }

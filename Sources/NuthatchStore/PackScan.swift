@@ -8,6 +8,8 @@ struct PackScan: ~Copyable {
   private let system: any SystemCalls
   private var offset = PackHeader.size
   private let limit: Int
+  // Beyond it somebody may be writing at this moment.
+  private let settled: Int
   /// The last page that could be read.
   private var readable = -1
   /// How many times something else stood where a record should have begun.
@@ -21,9 +23,14 @@ struct PackScan: ~Copyable {
   /// Opens the file once more, to know where it has holes. They aren't read: where files are memory that would make them
   /// pages, and end the process when there is no room for one.
   ///
-  /// - Parameter limit: where to end when it is known what is used; what a killed writer left lies beyond.
-  init(_ pack: Pack, _ directory: StoreDirectory, upTo limit: Int = .max) throws(SystemFault) {
+  /// - Parameters:
+  ///   - limit: where to end when it is known what is used; what a killed writer left lies beyond.
+  ///   - settled: gaps beyond it don't count.
+  init(
+    _ pack: Pack, _ directory: StoreDirectory, upTo limit: Int = .max, settled: Int = .max
+  ) throws(SystemFault) {
     self.pack = pack
+    self.settled = settled
     self.limit = min(limit, pack.bytes.count)
     system = directory.system
     fd = try directory.openFile(directory.packs, PackName.of(pack.header.number), O_RDONLY).0
@@ -49,7 +56,7 @@ struct PackScan: ~Copyable {
       }
       guard canReadHeader() else {
         // An error of the disk, which would end the process at the first touch.
-        if !isInGap { gaps += 1 }
+        if !isInGap, offset < settled { gaps += 1 }
         isInGap = true
         offset = ((offset >> 12) + 1) << 12
         continue
@@ -64,7 +71,7 @@ struct PackScan: ~Copyable {
         offset += zeros & ~7
         continue
       }
-      if !isInGap { gaps += 1 }
+      if !isInGap, offset < settled { gaps += 1 }
       isInGap = true
       offset += 8
     }

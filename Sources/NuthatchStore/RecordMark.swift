@@ -28,7 +28,7 @@ extension Store {
   }
 
   private func memoryMark(_ key: RecordKey) -> RecordMark? {
-    guard spillsLate,
+    guard spillsLate, unretained._withUnsafeGuaranteedRef({ $0.currentForReading() }) != nil,
       let lease = key.bytes.withUnsafeBytes({ memory.find(.record, key.kind, key.hash, $0) })
     else { return nil }
     return RecordMark(index: 0, pack: 0, offset: lease.sequence)

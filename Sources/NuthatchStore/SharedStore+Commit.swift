@@ -131,7 +131,7 @@ extension SharedStore {
   ) throws(StoreFault) -> Outcome {
     try changing { (index) throws(StoreFault) -> Outcome in
       guard let place = place(of: writer, index) else { return .packIsGone }
-      if case .earlier = replacing, !isLatest(header, index) {
+      if case .earlier = replacing, try !isLatest(header, index) {
         writer.advance(to: end)
         index.set(place, used: end)
         takeBack(header, location, index)
@@ -169,13 +169,28 @@ extension SharedStore {
 
   /// Whether no record of the same key is as late as this one, which has its sequence from before; sees to it that later
   /// ones get higher ones also when the index was made anew meanwhile. To be called by the index's changer.
-  func isLatest(_ header: RecordHeader, _ index: Index) -> Bool {
+  func isLatest(_ header: RecordHeader, _ index: Index) throws(StoreFault) -> Bool {
     index.raise(nextSequence: header.sequence &+ 1)
-    guard let found = index.find(header.hash),
-      let record = shelf.pin(found.slot.location.pack)?.pack.record(at: found.slot.location.offset),
-      record.header.hash == header.hash, !record.isRetired
-    else { return true }
+    guard header.sequence >= index.clearedBefore else { return false }
+    let record = try doing("looking at a pack") { () throws(SystemFault) in try named(header.hash, index) }
+    guard let record, !record.isRetired else { return true }
     return record.header.sequence < header.sequence
+  }
+
+  /// The record that the index names, if it is there. That its pack can't be had at the moment is an error: nobody knows then
+  /// whether it is later than another one.
+  func named(_ hash: KeyHash, _ index: Index) throws(SystemFault) -> RecordHeader.Found? {
+    guard let location = index.find(hash)?.slot.location else { return nil }
+    var pack = shelf.pin(location.pack)?.pack
+    if pack == nil {
+      do throws(SystemFault) { pack = try Pack(location.pack, directory, shelf.pinned) } catch {
+        // It can't be read for good; as if it weren't there.
+        guard error.number != EIO else { return nil }
+        throw error
+      }
+    }
+    guard let record = pack?.record(at: location.offset), record.header.hash == hash else { return nil }
+    return record
   }
 
   /// Inserts, into a larger index when there is no room. To be called by the index's changer.

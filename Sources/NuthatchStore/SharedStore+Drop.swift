@@ -85,7 +85,6 @@ extension SharedStore {
         try clearInTurn()
       }
     }
-    shelf.drop { _ in true }
   }
 
   private func clearInTurn() throws(StoreFault) {

@@ -30,6 +30,7 @@ extension SharedStore {
       made.set(nextPack: old.nextPack)
       made.set(limit: old.limit)
       made.set(session: old.session)
+      made.set(clearedBefore: old.clearedBefore)
       if made.takeOver(old, packs: present, isLean: leavesPages.load(ordering: .relaxed)) {
         try publish(made, insteadOf: old)
         use(made)
@@ -46,14 +47,14 @@ extension SharedStore {
     }
   }
 
-  private func publish(_ made: Index, insteadOf old: Index?) throws(StoreFault) {
+  private func publish(_ made: Index, insteadOf old: Index?, isCleared: Bool = false) throws(StoreFault) {
     // Who is killed in between leaves a lock that names none, so that the next one looks which it is.
     let file = locks.file
     file.index = 0
     try doing("naming the index") { () throws(SystemFault) in
       try system.rename(directory.root, "index.new", "index", replaces: true)
     }
-    old?.markReplaced()
+    old?.markReplaced(isCleared: isCleared)
     file.index = made.identity
   }
 
@@ -63,7 +64,8 @@ extension SharedStore {
     made.set(nextSequence: old.nextSequence)
     made.set(nextPack: old.nextPack)
     made.set(limit: old.limit)
-    try publish(made, insteadOf: old)
+    made.set(clearedBefore: old.nextSequence)
+    try publish(made, insteadOf: old, isCleared: true)
     use(made)
   }
 
@@ -102,16 +104,25 @@ extension SharedStore {
           pack: pack.header.number, pack.header.family, isFull ? .sealed : .open, used: pack.used,
           capacity: pack.header.capacity)
       }
-      made.set(nextSequence: (records.lazy.map(\.header.sequence).max() ?? 0) &+ 1)
-      made.set(nextPack: UInt64(numbers.max() ?? 0) + 1)
+      made.set(nextSequence: firstSequence(after: records.lazy.map(\.header.sequence).max() ?? 0))
+      made.set(nextPack: max(UInt64(numbers.max() ?? 0), locks.file.lastPack) + 1)
       if let losers = made.fill(records, isGood: isIntact) {
         // First, or one would come back when its winner has been removed, should this process be killed in between.
-        for loser in losers { retire(loser.location, loser.header.hash) }
+        for loser in losers where !isHalfWritten(loser.location) { retire(loser.location, loser.header.hash) }
         try publish(made, insteadOf: index)
         return made
       }
       slots *= 2
     }
+  }
+
+  /// Where a new index begins to count: far beyond the records that are in some process's memory only, of which the packs know
+  /// nothing.
+  private func firstSequence(after last: UInt64) -> UInt64 {
+    let file = locks.file
+    let first = max(last, file.firstSequence) &+ (file.isNew ? 1 : 1 << 32)
+    file.firstSequence = first
+    return first
   }
 
   func packNumbers() throws(SystemFault) -> [UInt32] {
@@ -157,15 +168,17 @@ extension SharedStore {
   func admit(_ record: RecordHeader.Found, _ location: Location, _ index: Index) throws(StoreFault) -> Index {
     var index = index
     let hash = record.header.hash
-    if let found = index.find(hash), found.slot.location != location,
-      let current = shelf.pin(found.slot.location.pack)?.pack.record(at: found.slot.location.offset),
-      current.header.hash == hash, !current.isRetired
-    {
-      if current.header.sequence >= record.header.sequence {
-        retire(location, hash)
-        return index
+    if index.find(hash)?.slot.location != location {
+      let current: RecordHeader.Found?
+      // Of two, one of which can't be had now, nobody knows which is the later one.
+      do throws(SystemFault) { current = try named(hash, index) } catch { return index }
+      if let current, !current.isRetired {
+        guard current.header.sequence < record.header.sequence else {
+          retire(location, hash)
+          return index
+        }
+        guard isIntact(location) else { return index }
       }
-      guard isIntact(location) else { return index }
     }
     for _ in 0..<8 {
       if case .done = index.insert(hash, record.header.kind, location) {
@@ -175,6 +188,11 @@ extension SharedStore {
       index = try grown(index)
     }
     return index
+  }
+
+  /// Whether somebody is writing it at this moment, perhaps, and will say then whether it counts.
+  private func isHalfWritten(_ location: Location) -> Bool {
+    !isIntact(location) && PackWriter.isBusy(directory, location.pack)
   }
 
   private func isIntact(_ location: Location) -> Bool {

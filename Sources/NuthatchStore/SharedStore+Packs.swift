@@ -54,7 +54,7 @@ extension SharedStore {
     let writer = try doing("making a pack") { () throws(SystemFault) -> PackWriter in
       for _ in 0..<100 {
         do throws(SystemFault) {
-          return try PackWriter.make(directory, family, index.takePackNumber(), capacity: capacity)
+          return try PackWriter.make(directory, family, takePackNumber(index), capacity: capacity)
         } catch  where error.number == EEXIST {
           // The index was made when this pack wasn't understood, or its numbers are damaged.
         }
@@ -63,6 +63,12 @@ extension SharedStore {
     }
     _ = try register(index, writer.header, .open, used: PackHeader.size) { writer.place = $0 }
     return writer
+  }
+
+  private func takePackNumber(_ index: Index) -> UInt32 {
+    let number = index.takePackNumber()
+    locks.file.lastPack = UInt64(number)
+    return number
   }
 
   /// Puts a pack into the table, which grows when it is full.
@@ -134,10 +140,7 @@ extension SharedStore {
         retire(location, record.header.hash)
         continue
       }
-      let current = index.find(record.header.hash).flatMap {
-        shelf.pin($0.slot.location.pack)?.pack.record(at: $0.slot.location.offset)
-      }
-      if let current, current.header.hash == record.header.hash,
+      if let current = try named(record.header.hash, index),
         current.header.sequence >= record.header.sequence
       {
         // Who moved it was killed before the index knew: of two that are the same, one is enough.
@@ -197,7 +200,7 @@ extension SharedStore {
     else { throw StoreFault(.tooLarge, "the record is too large") }
     for _ in 0..<100 {
       // By the index in use: one that was replaced gives numbers that the new one gives, too.
-      let number = try changing { (index) throws(StoreFault) in index.takePackNumber() }
+      let number = try changing { (index) throws(StoreFault) in takePackNumber(index) }
       let pack = PackHeader(
         family: header.kind.family, number: number, capacity: (extent.end + 4095) & ~4095,
         salt: .random(in: .min ... .max))
@@ -252,7 +255,11 @@ extension SharedStore {
         try directory.isThere(directory.packs, PackName.of(pack.number))
       }
       guard isThere else { return .packIsGone }
-      if case .earlier = replacing, !isLatest(header, index) { return .unwanted }
+      switch replacing {
+      case .any: break
+      case .earlier: guard try isLatest(header, index) else { return .unwanted }
+      case .moved(let old): guard index.find(header.hash)?.slot.location == old else { return .unwanted }
+      }
       let extent = RecordHeader.extent(
         at: location.offset, keyLength: header.keyLength, payloadLength: header.payloadLength)
       var index = try register(index, pack, .sealed, used: extent?.end ?? pack.capacity)

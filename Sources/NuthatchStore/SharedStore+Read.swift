@@ -79,8 +79,8 @@ extension SharedStore {
 
   /// What a reader saw of the index.
   fileprivate struct Sight {
-    /// Stands for the index, and is never followed.
-    var index: UInt = 0
+    /// The index's identity.
+    var index: UInt64 = 0
     var session: UInt32 = 0
     var found: Index.Found?
     /// Retained.
@@ -90,18 +90,20 @@ extension SharedStore {
 
   /// Finds a key, counts that, and holds its pack, all while standing in a shard.
   private func look(_ hash: KeyHash, isLenient: Bool = false, counts: Bool = true) -> Sight {
-    reading { index, reference, shard in
+    reading { index, _, shard in
       var sight = Sight()
       guard isLenient || !isOutdated(index) else {
         sight.isOutdated = true
         return sight
       }
+      // Its successor can't be opened at the moment, and everything was removed.
+      if isLenient, index.isCleared { return sight }
       guard let found = index.find(hash) else {
         if counts { shard.count(.misses) }
         return sight
       }
       if counts { shard.count(.hits) }
-      sight.index = reference
+      sight.index = index.identity
       sight.session = index.session
       sight.found = found
       sight.pin = shard.held(found.slot.location.pack)?.retain()
@@ -168,8 +170,8 @@ extension SharedStore {
 
   /// Writes something down about what was seen, if the index is still the same.
   private func note(_ sight: Sight, _ body: (Index) -> Void) {
-    reading { index, reference, _ in
-      if reference == sight.index { body(index) }
+    reading { index, _, _ in
+      if index.identity == sight.index { body(index) }
     }
   }
 

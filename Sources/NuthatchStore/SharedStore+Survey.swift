@@ -105,7 +105,10 @@ extension SharedStore {
     var report = VerifyReport()
     let numbers = try doing("listing the packs") { () throws(SystemFault) in try packNumbers() }
     for number in numbers {
-      guard let pin = shelf.pin(number), var scan = try? PackScan(pin.pack, directory) else {
+      // Asked before reading: what is written meanwhile isn't there yet.
+      let settled = settledPart(of: number)
+      guard let pin = shelf.pin(number), var scan = try? PackScan(pin.pack, directory, settled: settled)
+      else {
         report.unreadable += 1
         continue
       }
@@ -118,6 +121,14 @@ extension SharedStore {
     }
     try forgetVanishedPacks()
     return report
+  }
+
+  /// Up to where a pack holds what was published, when somebody appends to it; else all of it.
+  private func settledPart(of number: UInt32) -> Int {
+    guard let entry = currentForReading()?.packs.first(where: { $0.number == number }),
+      PackWriter.isBusy(directory, number)
+    else { return .max }
+    return entry.used
   }
 
   /// Takes records out of the index whose packs aren't there: whoever dropped one may have been killed. They are misses before.
@@ -136,9 +147,14 @@ extension SharedStore {
   ) throws(StoreFault) {
     let hash = record.header.hash
     guard isIntact(record, pack) else {
-      report.damaged += 1
-      _ = try changing { (index) throws(StoreFault) in index.remove(hash, at: location) }
-      retire(location, hash)
+      let isDamaged = try changing { (index) throws(StoreFault) -> Bool in
+        // Half of it was there when it was read, perhaps, because somebody is writing it.
+        guard !isBeingPublished(location, index), !isIntact(record, pack) else { return false }
+        _ = index.remove(hash, at: location)
+        retire(location, hash)
+        return true
+      }
+      if isDamaged { report.damaged += 1 }
       return
     }
     report.intact += 1

@@ -37,6 +37,9 @@ final class SharedStore: @unchecked Sendable {
   private let indexLock = Lock()
   private var keptIndex: Index?
   private let seenDrops = Atomic<UInt32>(0)
+  // Where the lock says what index is in use, and what it said when this process looked for it last.
+  private let lockWord: Atomic<UInt>
+  private let seenLockWord = Atomic<UInt64>(0)
   /// Bytes appended since it was last looked at whether there are too many.
   let appended = Atomic(0)
 
@@ -50,6 +53,7 @@ final class SharedStore: @unchecked Sendable {
     shelf = Shelf(directory)
     boot = Self.bootID(directory.system)
     currentIndex = Atomic(0)
+    lockWord = Atomic(UInt(bitPattern: locks.file.indexWord))
     try begin(limit: options.diskBytes)
   }
 
@@ -83,7 +87,11 @@ final class SharedStore: @unchecked Sendable {
   }
 
   func use(_ index: Index) {
-    indexLock.with { keep(index) }
+    indexLock.with {
+      keep(index)
+      lockWord.store(UInt(bitPattern: locks.file.indexWord), ordering: .releasing)
+      seenLockWord.store(saidByLock, ordering: .relaxed)
+    }
     // Somebody may have dropped packs and replaced the index before this process looked.
     forgetDropped(index)
   }
@@ -98,10 +106,18 @@ final class SharedStore: @unchecked Sendable {
     withExtendedLifetime(old) {}
   }
 
-  /// Whether other processes did something that this one has to follow.
+  /// The identity of the index in use, by the lock.
+  @inline(__always)
+  private var saidByLock: UInt64 {
+    UnsafeRawPointer(bitPattern: lockWord.load(ordering: .acquiring)).map { nhs_load64($0) } ?? 0
+  }
+
+  /// Whether other processes did something that this one has to follow. One that was deleted can't be marked by who makes
+  /// another one: the lock says so.
   @inline(__always)
   func isOutdated(_ index: Index) -> Bool {
     index.isReplaced || index.drops != seenDrops.load(ordering: .relaxed)
+      || saidByLock != seenLockWord.load(ordering: .relaxed)
   }
 
   /// The index for a reader, who first sees to it that what other processes did has reached this one.
@@ -114,10 +130,16 @@ final class SharedStore: @unchecked Sendable {
   func catchUp() {
     // Opened by one thread; the others find it done.
     indexLock.with {
-      guard let current = index, current.isReplaced, let opened = try? Index.open(directory, boot: boot),
-        !opened.isReplaced
-      else { return }
-      keep(opened)
+      guard let current = index else { return }
+      let said = saidByLock
+      guard current.isReplaced || said != seenLockWord.load(ordering: .relaxed) else { return }
+      do throws(SystemFault) {
+        let opened = try Index.open(directory, boot: boot)
+        if let opened, !opened.isReplaced, opened.identity != current.identity { keep(opened) }
+        seenLockWord.store(said, ordering: .relaxed)
+      } catch {
+        // Looked for again by the next one.
+      }
     }
     if let index { forgetDropped(index) }
   }
@@ -128,8 +150,11 @@ final class SharedStore: @unchecked Sendable {
     checkedFile.close(directory)
     let present = Set(index.packs.map(\.number))
     shelf.drop { !present.contains($0) }
+    let cleared = index.clearedBefore
+    pins.forget(before: cleared)
     // A lease that the memory tier keeps must not hold a pack that everybody else has let go of.
     memory.removeAll { entry in
+      if entry.space == .record { return entry.sequence < cleared }
       guard entry.privateBytes == 0, let held = entry.owner as? HeldLease,
         let pin = held.lease.pin as? PackPin
       else { return false }
@@ -169,8 +194,8 @@ final class SharedStore: @unchecked Sendable {
     // One that has this name and says that it was replaced is damaged, or its successor was never made.
     if let found, !file.isNew, !found.isReplaced {
       guard found.finishPending() else { throw Self.indexIsFull }
-      use(found)
       file.index = found.identity
+      use(found)
       finishRetiring(found)
       return found
     }
@@ -179,6 +204,8 @@ final class SharedStore: @unchecked Sendable {
     let limit = current?.limit ?? Limits.kept(directory) ?? Limits.standard
     let made = try rebuiltIndex()
     made.set(limit: limit)
+    for old in [found, current] { if let old { made.goOnCounting(after: old) } }
+    file.lastPack = made.nextPack &- 1
     use(made)
     file.isNew = false
     return made

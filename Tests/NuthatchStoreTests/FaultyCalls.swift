@@ -23,6 +23,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private let isFull = Atomic(false)
   private let zerosToFail = Atomic(0)
   private let writesToFail = Atomic(0)
+  private let mapsToFail = Atomic(0)
   private let room = Atomic(Int64.max)
 
   /// - Parameter grace: how many calls succeed before; nil for all of them, until `arm` is called.
@@ -37,10 +38,16 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private let hooks = Lock()
   private var unlocks = 0
   private var afterUnlock: (@Sendable () -> Void)?
+  private var halfway: (length: Int, body: @Sendable () -> Void)?
 
   /// Does something once, when so many unlockings have been done.
   func interfere(at count: Int, _ body: @escaping @Sendable () -> Void) {
     hooks.with { (unlocks, afterUnlock) = (count, body) }
+  }
+
+  /// Does something once, when of a record of so many bytes or more only the header has been written.
+  func interfereHalfway(_ length: Int, _ body: @escaping @Sendable () -> Void) {
+    hooks.with { halfway = (length, body) }
   }
 
   func arm(after count: Int) { grace.store(count, ordering: .relaxed) }
@@ -51,6 +58,8 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   func failWrites(_ count: Int) { writesToFail.store(count, ordering: .relaxed) }
   /// There is no room for the next zeros.
   func failZeros(_ count: Int) { zerosToFail.store(count, ordering: .relaxed) }
+  /// The next files can't be mapped to be read.
+  func failMaps(_ count: Int) { mapsToFail.store(count, ordering: .relaxed) }
   /// From now on no mapped page can be written, or each can again.
   func fillUp(_ fill: Bool) { isFull.store(fill, ordering: .relaxed) }
   /// How many calls failed.
@@ -125,7 +134,17 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
         try linux.write(fd, UnsafeBufferPointer(start: part, count: 1), offset)
       }
     }
-    return try linux.write(fd, parts, offset)
+    let hook: (@Sendable () -> Void)? = hooks.with {
+      guard let halfway, parts.count > 1, parts.reduce(0, { $0 + $1.iov_len }) >= halfway.length else {
+        return nil
+      }
+      self.halfway = nil
+      return halfway.body
+    }
+    guard let hook else { return try linux.write(fd, parts, offset) }
+    let written = try linux.write(fd, UnsafeBufferPointer(rebasing: parts.prefix(1)), offset)
+    hook()
+    return written
   }
   func zero(_ fd: Int32, _ offset: Int64, _ length: Int) throws(SystemFault) -> Int {
     try attempt()
@@ -156,6 +175,9 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   }
   func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> UnsafeMutableRawPointer {
     try attempt()
+    if !isWritable, mapsToFail.wrappingSubtract(1, ordering: .relaxed).oldValue > 0 {
+      throw SystemFault(ENOMEM)
+    }
     return try linux.map(fd, length, isWritable: isWritable)
   }
   func map(_ fd: Int32, from offset: Int64, _ length: Int) throws(SystemFault) -> UnsafeMutableRawPointer {

@@ -53,13 +53,15 @@ extension SharedStore {
     // Another process, or a larger record that went to a pack at once, may have a later one. The same one is there if
     // room couldn't be made after it was written.
     let there = current(record.key)?.lease.sequence ?? 0
-    if there > record.sequence { return }
+    if there > record.sequence { return pins.forget(record.key, before: there) }
     if there < record.sequence {
       try commit(late: record.key, record.shape, record.bytes, sequence: record.sequence)
     }
     spillCounts.spills.wrappingAdd(1, ordering: .relaxed)
     spillCounts.bytes.wrappingAdd(record.bytes.count, ordering: .relaxed)
-    if let stored = current(record.key), stored.lease.sequence == record.sequence {
+    guard let stored = current(record.key) else { return }
+    pins.forget(record.key, before: stored.lease.sequence)
+    if stored.lease.sequence == record.sequence {
       pins.move(record.key, record.sequence, stored.lease, stored.location)
     }
   }
@@ -117,6 +119,8 @@ extension SharedStore {
   @inline(never)
   func recordSlowly(of key: RecordKey) -> Lease? {
     guard spill == .pressure else { return lookupSlowly(key) ?? pins.find(key) }
+    // Another process may have cleared the directory, and with it what is in memory.
+    _ = currentForReading()
     return memory.find(.record, key) ?? lookup(key) ?? pins.find(key)
   }
 

@@ -68,6 +68,18 @@ final class RecordPins: Sendable {
     withExtendedLifetime(gone) {}
   }
 
+  /// Forgets a record that has a later one, or whatever is earlier than that.
+  func forget(_ key: RecordKey? = nil, before sequence: UInt64) {
+    guard count.load(ordering: .relaxed) > 0 else { return }
+    var gone: [RecordKey: Entry] = [:]
+    lock.with {
+      gone = entries.filter { ($0.key == key || key == nil) && $0.value.sequence < sequence }
+      for key in gone.keys { entries[key] = nil }
+      count.store(entries.count, ordering: .relaxed)
+    }
+    withExtendedLifetime(gone) {}
+  }
+
   func forgetAll() {
     var gone: [RecordKey: Entry] = [:]
     lock.with {
