@@ -28,7 +28,9 @@ extension Store {
   }
 
   private func memoryMark(_ key: RecordKey) -> RecordMark? {
-    guard spillsLate, unretained._withUnsafeGuaranteedRef({ $0.currentForReading() }) != nil,
+    guard spillsLate else { return nil }
+    unretained._withUnsafeGuaranteedRef { $0.followOthers() }
+    guard
       let lease = key.bytes.withUnsafeBytes({ memory.find(.record, key.kind, key.hash, $0) })
     else { return nil }
     return RecordMark(index: 0, pack: 0, offset: lease.sequence)

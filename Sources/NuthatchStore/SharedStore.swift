@@ -127,6 +127,13 @@ final class SharedStore: @unchecked Sendable {
     return self.index
   }
 
+  /// Sees to it that what other processes did has reached this one, for who doesn't need the index.
+  @inline(__always)
+  func followOthers() {
+    let isBehind = reading { index, _, _ in isOutdated(index) } ?? false
+    if isBehind { catchUp() }
+  }
+
   func catchUp() {
     // Opened by one thread; the others find it done.
     indexLock.with {

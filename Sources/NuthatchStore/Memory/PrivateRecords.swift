@@ -120,7 +120,7 @@ extension SharedStore {
   func recordSlowly(of key: RecordKey) -> Lease? {
     guard spill == .pressure else { return lookupSlowly(key) ?? pins.find(key) }
     // Another process may have cleared the directory, and with it what is in memory.
-    _ = currentForReading()
+    followOthers()
     return memory.find(.record, key) ?? lookup(key) ?? pins.find(key)
   }
 
