@@ -38,7 +38,7 @@ import Testing
 
   @Test("of a server that restarts are nothing to those who wait, while they have attempts left")
   func restart() throws {
-    let bench = try Bench { $0.retries = 3 }
+    let bench = try Bench { $0.retries = 12 }
     for index in 0..<60 { bench.server.on("/\(index)", .ok("x")) }
     bench.server.goDown()
     let tickets = try (0..<60).map { try bench.cache.submit(Request(bench.server.url("/\($0)"))) }
