@@ -229,7 +229,8 @@ typedef enum nh_spill {
     NH_SPILL_UNSAID = 0,
     /** At once: it survives this process however it ends, and other processes find it. The default. */
     NH_SPILL_EAGER = 1,
-    /** When memory is short, or when the cache is closed. */
+    /** When memory is short, or when the cache is closed. Until then it is this process's: lost with it, and out of
+        reach of what other processes remove (not of their nh_clear). */
     NH_SPILL_PRESSURE = 2
 } nh_spill;
 

@@ -74,7 +74,8 @@ extension Cache {
   public enum Spill: Int32, Sendable {
     /// At once: it survives this process however it ends, and other processes find it.
     case eager = 0
-    /// When memory is short, or when the cache is closed. Until then it is this process's, and is lost with it.
+    /// When memory is short, or when the cache is closed. Until then it is this process's: lost with it, and out of reach of
+    /// what other processes remove (not of their `clear`).
     case pressure = 1
   }
 

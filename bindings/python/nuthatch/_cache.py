@@ -72,7 +72,8 @@ class Cache(Fetching):
     :param guard: which addresses may be connected to: "guarded" (the default), "public" or "any".
     :param memory_bytes, memory_items: what this process keeps in memory.
     :param disk_bytes: what all records may take on disk; by default what the directory was given before, else 4 GiB.
-    :param spill: "eager" (the default) writes at once, "pressure" when memory is short or at the end.
+    :param spill: "eager" (the default) writes at once, "pressure" when memory is short or at the end;
+        until then other processes neither find nor remove it.
     :param store: how thumbnails are kept on disk: "packed" (the default), "lossless" or "raw".
     :param keep_source: whether bodies of pictures are kept; yes by default.
     :param allow_files: whether ``file:`` URLs are read: any file that this process may read; no by default.
