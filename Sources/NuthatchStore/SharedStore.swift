@@ -158,7 +158,7 @@ final class SharedStore: @unchecked Sendable {
     let present = Set(index.packs.map(\.number))
     shelf.drop { !present.contains($0) }
     let cleared = index.clearedBefore
-    pins.forget(before: cleared)
+    pins.forgetAll(before: cleared)
     // A lease that the memory tier keeps must not hold a pack that everybody else has let go of.
     memory.removeAll { entry in
       if entry.space == .record { return entry.sequence < cleared }

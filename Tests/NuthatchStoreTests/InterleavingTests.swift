@@ -2,14 +2,13 @@ import Testing
 
 @testable import NuthatchStore
 
-/// Several users of a directory, each with everything of its own, as processes have it, and one does something in the middle of
-/// what another one does.
-@Suite("In the middle of what another one does") struct InterleavingTests {
-  private static let key = RecordKey(.meta, "key")
-  let folder: Folder
-  init() throws { folder = try Folder() }
+/// Several users of a directory, each with everything of its own, as processes have it.
+private protocol SeveralUsers {
+  var folder: Folder { get }
+}
 
-  private func user(
+extension SeveralUsers {
+  fileprivate func user(
     _ calls: any SystemCalls = LinuxCalls(), spill: Store.Spill = .eager
   ) throws -> SharedStore {
     try SharedStore(
@@ -18,13 +17,20 @@ import Testing
   }
 
   @discardableResult
-  private func keep(_ key: RecordKey, _ bytes: [UInt8], _ user: SharedStore) throws -> Lease {
+  fileprivate func keep(_ key: RecordKey, _ bytes: [UInt8], _ user: SharedStore) throws -> Lease {
     try bytes.withBytes { (bytes) throws(StoreFault) in try user.keep(key, PayloadShape(), [bytes]) }
   }
 
-  private func bytes(_ key: RecordKey, _ user: SharedStore) -> [UInt8]? {
+  fileprivate func bytes(_ key: RecordKey, _ user: SharedStore) -> [UInt8]? {
     user.recordSlowly(of: key)?.copied()
   }
+}
+
+/// One does something in the middle of what another one does.
+@Suite("In the middle of what another one does") struct InterleavingTests: SeveralUsers {
+  private static let key = RecordKey(.meta, "key")
+  let folder: Folder
+  init() throws { folder = try Folder() }
 
   @Test("a record that is half written isn't taken for a damaged one", arguments: [false, true])
   func halfWritten(_ isReplacing: Bool) throws {
@@ -140,27 +146,11 @@ import Testing
 }
 
 /// Records that are one process's only, and what others do to their keys.
-@Suite("Records that are in memory only, in several processes") struct PrivateInterleavingTests {
+@Suite("Records that are in memory only, in several processes") struct PrivateInterleavingTests: SeveralUsers
+{
   private static let key = RecordKey(.meta, "key")
   let folder: Folder
   init() throws { folder = try Folder() }
-
-  private func user(
-    _ calls: any SystemCalls = LinuxCalls(), spill: Store.Spill = .eager
-  ) throws -> SharedStore {
-    try SharedStore(
-      try StoreDirectory(folder.path, trusts: false, calls),
-      Store.Options(diskBytes: 8 << 20, memoryBytes: 1 << 20, spill: spill))
-  }
-
-  @discardableResult
-  private func keep(_ key: RecordKey, _ bytes: [UInt8], _ user: SharedStore) throws -> Lease {
-    try bytes.withBytes { (bytes) throws(StoreFault) in try user.keep(key, PayloadShape(), [bytes]) }
-  }
-
-  private func bytes(_ key: RecordKey, _ user: SharedStore) -> [UInt8]? {
-    user.recordSlowly(of: key)?.copied()
-  }
 
   @Test("go when another one clears the directory, with their pins", arguments: [false, true])
   func cleared(_ writes: Bool) throws {

@@ -50,6 +50,7 @@ struct DiskWatch {
 
   /// - Parameter share: how much of the list is done, from 0 to 1; nil when nobody knows.
   func report(_ tally: Tally, share: Double?) -> Report? {
+    // Nor without later ones.
     guard let start, let now = try? cache.storeStatistics() else { return nil }
     var report = Report(limit: now.diskLimit, used: now.diskBytes, droppedRecords: now.droppedRecords)
     report.isFull = cache.statistics.unkept > 0 || tally.errors[ErrorCode.noSpace.word] != nil

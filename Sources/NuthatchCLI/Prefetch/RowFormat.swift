@@ -44,6 +44,7 @@ struct RowFormat {
     if first == UInt8(ascii: "{") {
       kind = .objects
     } else if let separator = [9, UInt8(ascii: ",")].first(where: { separator in
+      // What can't be taken apart at this separator isn't a row of it.
       let names = (try? Self.fields(line, separator)) ?? []
       return names.count > 1 && Self.column(field, in: names) != nil
     }) {

@@ -57,34 +57,25 @@ final class RecordPins: Sendable {
     withExtendedLifetime(old) {}
   }
 
-  /// Forgets a record that was removed or replaced.
-  func forget(_ key: RecordKey) {
+  /// Forgets a record that was removed, or has a later one.
+  func forget(_ key: RecordKey, before sequence: UInt64 = .max) {
     guard count.load(ordering: .relaxed) > 0 else { return }
     var gone: Entry?
     lock.with {
+      guard let entry = entries[key], entry.sequence < sequence else { return }
       gone = entries.removeValue(forKey: key)
       count.store(entries.count, ordering: .relaxed)
     }
     withExtendedLifetime(gone) {}
   }
 
-  /// Forgets a record that has a later one, or whatever is earlier than that.
-  func forget(_ key: RecordKey? = nil, before sequence: UInt64) {
+  func forgetAll(before sequence: UInt64 = .max) {
     guard count.load(ordering: .relaxed) > 0 else { return }
     var gone: [RecordKey: Entry] = [:]
     lock.with {
-      gone = entries.filter { ($0.key == key || key == nil) && $0.value.sequence < sequence }
+      gone = entries.filter { $0.value.sequence < sequence }
       for key in gone.keys { entries[key] = nil }
       count.store(entries.count, ordering: .relaxed)
-    }
-    withExtendedLifetime(gone) {}
-  }
-
-  func forgetAll() {
-    var gone: [RecordKey: Entry] = [:]
-    lock.with {
-      swap(&gone, &entries)
-      count.store(0, ordering: .relaxed)
     }
     withExtendedLifetime(gone) {}
   }
