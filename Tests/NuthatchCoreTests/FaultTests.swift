@@ -38,10 +38,20 @@ import Testing
 
   @Test("of a server that restarts are nothing to those who wait, while they have attempts left")
   func restart() throws {
-    let bench = try Bench { $0.retries = 12 }
-    for index in 0..<60 { bench.server.on("/\(index)", .ok("x")) }
+    let (bench, other) = (try Bench { $0.retries = 12 }, try TestServer.start())
+    defer { other.stop() }
+    for index in 0..<60 { bench.server.on("/\(index)", Script.ok("x").after(.wait("g"))) }
+    func request(_ url: String) -> Request {
+      var request = Request(url)
+      request.policy = Policy(.reload)
+      return request
+    }
+    let tickets = try (0..<60).map { try bench.cache.submit(request(bench.server.url("/\($0)"))) }
+    // What came after them has been through the queue, so that they are in it.
+    other.on("/after", .ok("x"))
+    _ = try bench.cache.submit(request(other.url("/after"))).result()
     bench.server.goDown()
-    let tickets = try (0..<60).map { try bench.cache.submit(Request(bench.server.url("/\($0)"))) }
+    bench.server.gate("g").open()
     var last = Request(bench.server.url("/last"))
     last.retries = 0
     // Most of them wait when the first have failed so often that the host is left alone.

@@ -286,6 +286,29 @@ import Testing
     for peeker in peekers { peeker.join() }
     #expect(faults.values.isEmpty)
   }
+
+  @Test("is right on threads that share what they remember, second after second")
+  func sharedLanes() throws {
+    put("/a.png", control: "max-age=100000")
+    let (rounds, sizes) = (600, 60)
+    for size in 1...sizes { _ = try bench.thumbnail("/a.png", size) }
+    let (cache, clock, url) = (bench.cache, clock, bench.server.url("/a.png"))
+    // Every one of them shares a lane with another.
+    let peekers = (0..<2 * PeekTable.laneCount).map { index in
+      let ages = Collected<Int>()
+      let thread = TestThread {
+        for round in 0..<rounds {
+          if index == 0, round % 4 == 0 { clock.advance(seconds: 1) }
+          if let age = (try? cache.peek(url, size: 1 + round % sizes))?.age { ages.add(Int(age)) }
+        }
+      }
+      return (thread, ages)
+    }
+    for (thread, ages) in peekers {
+      thread.join()
+      #expect(ages.values == ages.values.sorted() && (ages.values.last ?? 0) > 0)
+    }
+  }
 }
 
 /// A thread that can be waited for.
