@@ -48,6 +48,26 @@ func lookUp(_ store: Store, _ keys: Keys, _ ordinal: Int, _ count: Int, reads: B
   return time
 }
 
+/// The same by the bare searches.
+private func lookUp(_ bare: BareSearch, _ keys: Keys, _ count: Int) -> Double {
+  guard let draws = drawn[keys.count]?[0] else { return 0 }
+  let some = Keys(room: 64)
+  defer { some.free() }
+  var (sum, time, begin) = (0, 0.0, 0)
+  while begin < count {
+    let end = min(begin + 64, count)
+    for number in begin..<end { some.set(number - begin, keys, Int(draws[number])) }
+    let start = now()
+    for number in 0..<(end - begin) {
+      sum += bare.length(some.hashes[number], some[number])
+    }
+    time += now() - start
+    begin = end
+  }
+  if sum == 0 || sum % count != 0 { print("records are missing") }
+  return time
+}
+
 /// The same by keys that own their bytes, in which case a key's making can be counted.
 private func lookUpByKey(_ store: Store, _ keys: Keys, _ count: Int, makes: Bool) -> Double {
   guard let draws = drawn[keys.count]?[0] else { return 0 }
@@ -104,6 +124,9 @@ func hits(_ parent: String, _ set: Records) throws {
     leases.append(lookUp(store, keys, 0, operations, reads: false) / Double(operations))
   }
   say("lease, 1 thread", Times(Array(leases.dropFirst())).text(set.size == 1 ? 250 : nil))
+  let bare = try BareSearch(folder)
+  let limits = (0..<6).map { _ in lookUp(bare, keys, operations) / Double(operations) }
+  say("  the limit: the two searches alone", Times(Array(limits.dropFirst())).text())
   draw(set.count)
   for (name, makes) in [("keys made before", false), ("key and hash made, too", true)] {
     let times = (0..<6).map { _ in
