@@ -12,7 +12,7 @@ extension SharedStore {
       payloadLength: length, payloadChecksum: try Self.checksum(parts))
     let lease = try append(header, key.bytes, parts, replacing: .any)
     counts.add(.commits)
-    try makeRoom(after: length)
+    try makeRoom(after: length, sparing: lease)
     guard let lease else { throw StoreFault(.io, "the record can't be read back") }
     return lease
   }
@@ -25,9 +25,9 @@ extension SharedStore {
     let header = RecordHeader(
       kind: key.kind, shape: shape, keyLength: key.bytes.count, hash: key.hash, sequence: sequence,
       payloadLength: length, payloadChecksum: nhs_hash64(payload.baseAddress, length, 0))
-    guard try append(header, key.bytes, [payload], replacing: .earlier) != nil else { return }
+    guard let lease = try append(header, key.bytes, [payload], replacing: .earlier) else { return }
     counts.add(.commits)
-    try makeRoom(after: length)
+    try makeRoom(after: length, sparing: lease)
   }
 
   /// Which record of its key another one may replace.

@@ -18,7 +18,9 @@ extension SharedStore {
   }
 
   /// Drops packs when there are too many bytes. Called after every commit, so it looks only now and then.
-  func makeRoom(after bytes: Int) throws(StoreFault) {
+  ///
+  /// - Parameter new: what was kept, which isn't to go at once because all else has been used.
+  func makeRoom(after bytes: Int, sparing new: Lease?) throws(StoreFault) {
     let limits = limits
     guard appended.wrappingAdd(bytes, ordering: .relaxed).newValue > limits.packCapacity / 8 else { return }
     appended.store(0, ordering: .relaxed)
@@ -26,17 +28,18 @@ extension SharedStore {
     // What killed writers had reserved, which counts for nothing: nobody puts things in order while we have it open.
     if let index { for entry in index.packs where entry.state == .open { giveBackTail(entry, index) } }
     guard let index, isOver(usage(index), limits, Limits.high) else { return }
+    let newest = (new?.pin as? PackPin)?.pack.header.number
     try locks.dropping { () throws(StoreFault) in
-      var spared: Set<UInt32> = []
+      var attempts = Attempts(keeping: newest)
       // Ends when enough is gone or nothing is left that could go; the count is for damaged tables.
       for _ in 0..<10_000 {
         guard let index = self.index else { return }
         let usage = usage(index)
         guard isOver(usage, limits, Limits.low),
-          let victim = victim(
-            index, bulkFirst: true, onlyBulk: usage.total <= Limits.low(limits.disk), spared)
+          let victim = victim(index, onlyBulk: usage.total <= Limits.low(limits.disk), attempts)
         else { return }
-        if try !drop(victim, index, keepsVisited: true) { spared.insert(victim.number) }
+        let isFirst = attempts.count(victim.number)
+        if try drop(victim, index, keepsVisited: isFirst) { attempts.forget(victim.number) }
       }
     }
   }
@@ -45,15 +48,39 @@ extension SharedStore {
     usage.total > mark(limits.disk) || usage.bulk > mark(limits.bulk)
   }
 
-  /// The oldest pack that nobody appends to.
-  private func victim(_ index: Index, bulkFirst: Bool, onlyBulk: Bool, _ spared: Set<UInt32>) -> PackEntry? {
-    let packs = index.packs.filter { !spared.contains($0.number) }
-    func oldest(_ family: Family) -> PackEntry? {
-      packs.first {
-        $0.family == family && ($0.state == .sealed || !PackWriter.isBusy(directory, $0.number))
+  /// Which packs have been chosen before and are still there.
+  private struct Attempts {
+    /// A pack that is never chosen.
+    let kept: UInt32?
+    private var counts: [UInt32: Int] = [:]
+
+    init(keeping kept: UInt32? = nil) { self.kept = kept }
+
+    func of(_ number: UInt32) -> Int { counts[number] ?? 0 }
+
+    /// Whether it is the first one.
+    mutating func count(_ number: UInt32) -> Bool {
+      counts[number, default: 0] += 1
+      return counts[number] == 1
+    }
+
+    mutating func forget(_ number: UInt32) { counts[number] = nil }
+  }
+
+  /// The oldest bulk pack that nobody appends to; without one, of the small ones. Whoever had a second chance goes before
+  /// anything of the other family does.
+  private func victim(_ index: Index, onlyBulk: Bool, _ attempts: Attempts) -> PackEntry? {
+    let packs = index.packs.filter { $0.number != attempts.kept && attempts.of($0.number) < 2 }
+    for family in [Family.bulk, .small] where family == .bulk || !onlyBulk {
+      for attempt in 0..<2 {
+        let oldest = packs.first {
+          $0.family == family && attempts.of($0.number) == attempt
+            && ($0.state == .sealed || !PackWriter.isBusy(directory, $0.number))
+        }
+        if let oldest { return oldest }
       }
     }
-    return oldest(.bulk) ?? (onlyBulk ? nil : oldest(.small))
+    return nil
   }
 
   /// Drops packs until no more than this is left. No second chances: the caller wants the room.
@@ -62,12 +89,12 @@ extension SharedStore {
       try familyLocks[family.place].with { () throws(StoreFault) in try seal(family) }
     }
     try locks.droppingInTurn { () throws(StoreFault) in
-      var spared: Set<UInt32> = []
+      var attempts = Attempts()
       for _ in 0..<1_000_000 {
-        guard let index, usage(index).total > bytes,
-          let victim = victim(index, bulkFirst: true, onlyBulk: false, spared)
+        guard let index, usage(index).total > bytes, let victim = victim(index, onlyBulk: false, attempts)
         else { return }
-        if try !drop(victim, index, keepsVisited: false) { spared.insert(victim.number) }
+        _ = attempts.count(victim.number)
+        if try drop(victim, index, keepsVisited: false) { attempts.forget(victim.number) }
       }
     }
   }

@@ -40,8 +40,9 @@ final class SharedStore: @unchecked Sendable {
   // Where the lock says what index is in use, and what it said when this process looked for it last.
   private let lockWord: Atomic<UInt>
   private let seenLockWord = Atomic<UInt64>(0)
-  /// Bytes appended since it was last looked at whether there are too many.
-  let appended = Atomic(0)
+  /// Bytes appended since it was last looked at whether there are too many. So many at first that the first record makes
+  /// this process look: there may be processes that keep no more than one each.
+  let appended = Atomic(Int.max / 2)
 
   init(_ directory: StoreDirectory, _ options: Store.Options) throws(StoreFault) {
     self.directory = directory

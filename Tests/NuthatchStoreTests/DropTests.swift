@@ -76,6 +76,24 @@ import Testing
     #expect(try store.statistics().diskBytes < 13 << 20)
   }
 
+  @Test("of large bodies that were all used cost older ones of them, not thumbs and not the newest")
+  func visitedLarge() throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 16 << 20))
+    for number in 0..<370 {
+      try store.commit(RecordKey(.thumb, "t\(number)"), content(UInt64(number), 20_000))
+    }
+    for number in 0..<40 {
+      let key = RecordKey(.body, "b\(number)")
+      try store.commit(key, content(UInt64(number), 900_000))
+      #expect(try store.bytes(key) == content(UInt64(number), 900_000), "\(number)")
+    }
+    for number in 0..<370 {
+      #expect(try store.lookup(RecordKey(.thumb, "t\(number)")) != nil, "\(number)")
+    }
+    #expect(try store.lookup(RecordKey(.body, "b0")) == nil)
+    #expect(try store.statistics().diskBytes <= 17 << 20)
+  }
+
   @Test("are dropped on demand, while leases stay readable and are accounted for")
   func trim() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 16 << 20))

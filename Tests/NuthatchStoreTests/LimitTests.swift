@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+@testable import NuthatchStore
+
+@Suite("The limit of the disk") struct LimitTests {
+  let folder: Folder
+  init() throws { folder = try Folder() }
+
+  private var packs: Int {
+    folder.files().reduce(0) {
+      var status = stat()
+      return stat(folder.path + "/packs/" + $1, &status) == 0 ? $0 + Int(status.st_blocks) * 512 : $0
+    }
+  }
+
+  @Test("is kept to by processes that keep a little each and end", arguments: [100_000, 700_000])
+  func shortLived(_ size: Int) throws {
+    let limit = 4 << 20
+    for number in 0..<(15_000_000 / size) {
+      let store = try Store.open(folder.path, .init(diskBytes: limit))
+      try store.commit(RecordKey(.thumb, "\(number)"), content(UInt64(number), size))
+      #expect(try store.statistics().diskBytes <= limit + (1 << 20), "\(number)")
+      #expect(try store.bytes(RecordKey(.thumb, "\(number)")) == content(UInt64(number), size))
+      store.close()
+    }
+    #expect(packs <= limit + (1 << 20))
+    #expect(try Store.open(folder.path).verify().isClean)
+  }
+
+  @Test("is everybody's, from the moment on at which somebody changes it")
+  func shared() throws {
+    func user(_ limit: Int?) throws -> SharedStore {
+      try SharedStore(
+        try StoreDirectory(folder.path, trusts: false, LinuxCalls()), Store.Options(diskBytes: limit))
+    }
+    func keep(_ number: Int, _ user: SharedStore) throws {
+      let bytes = content(UInt64(number), 100_000)
+      _ = try bytes.withBytes { (bytes) throws(StoreFault) in
+        try user.commit(RecordKey(.thumb, "\(number)"), PayloadShape(), [bytes])
+      }
+    }
+    let own = try user(32 << 20)
+    for number in 0..<200 { try keep(number, own) }
+    #expect(own.statistics().diskBytes > 19 << 20)
+    let other = try user(8 << 20)
+    #expect(own.statistics().diskLimit == 8 << 20)
+    // Its next records are what makes room.
+    for number in 200..<205 { try keep(number, own) }
+    #expect(own.statistics().diskBytes <= 9 << 20)
+    let third = try user(nil)
+    #expect(third.statistics().diskLimit == 8 << 20)
+    for user in [own, other, third] { user.finish() }
+    #expect(try Store.open(folder.path).statistics().diskLimit == 8 << 20)
+  }
+
+  @Test("is exceeded by no more than a pack of each family for each process that writes")
+  func writers() throws {
+    let limit = 4 << 20
+    let store = try Store.open(folder.path, .init(diskBytes: limit))
+    let capacity = store.shared.limits.packCapacity
+    let victims = try (0..<4).map { try Victim(["write", folder.path, "\($0)", "1"]) }
+    var most = 0
+    // Until much more has been written than there may be.
+    while (folder.files().last.flatMap(PackName.number) ?? 0) < 60 {
+      most = max(most, packs)
+      usleep(2_000)
+    }
+    for victim in victims { #expect(victim.kill().allSatisfy { !$0.contains("fault") }) }
+    #expect(victims.allSatisfy { $0.process.terminationStatus == SIGKILL })
+    #expect(most > limit / 2)
+    #expect(most <= limit + 4 * 2 * capacity)
+    // What the killed ones had reserved goes with the next record.
+    try store.commit(RecordKey(.meta, "mine"), content(1, capacity / 4))
+    #expect(packs <= limit + 2 * capacity)
+    #expect(try store.verify().damaged <= 4)
+  }
+
+  @Test("costs a hit nothing: the index is written when a record is met first, and never again")
+  func hits() throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 8 << 20))
+    let keys = (0..<50).map { RecordKey(.thumb, "\($0)") }
+    for (number, key) in keys.enumerated() { try store.commit(key, content(UInt64(number), 500)) }
+    let before = try folder.read("index")
+    for key in keys { _ = try store.lookup(key) }
+    let after = try folder.read("index")
+    // One word of a slot each, the last one.
+    let changed = Set(zip(before, after).enumerated().filter { $1.0 != $1.1 }.map { $0.offset / 4 })
+    #expect(changed.count == keys.count && changed.allSatisfy { $0 % 8 == 7 && $0 >= 1024 })
+    let index = try #require(store.shared.index)
+    let lock = store.shared.locks.file.words.base
+    // Whoever writes there from now on ends this process.
+    #expect(mprotect(index.base, index.length, PROT_READ) == 0 && mprotect(lock, 4096, PROT_READ) == 0)
+    for _ in 0..<20 {
+      for (number, key) in keys.enumerated() {
+        #expect(try store.bytes(key) == content(UInt64(number), 500))
+        #expect(try store.touch(key))
+        #expect(try store.mark(key) != nil)
+      }
+      #expect(try store.lookup(RecordKey(.thumb, "none")) == nil)
+    }
+    #expect(
+      mprotect(index.base, index.length, PROT_READ | PROT_WRITE) == 0
+        && mprotect(lock, 4096, PROT_READ | PROT_WRITE) == 0)
+  }
+}
