@@ -322,6 +322,12 @@ extension Index {
     }
   }
 
+  /// Goes on with numbers for packs that nobody has given yet, as good as certainly.
+  func skipPackNumbers() {
+    let next = nextPack &+ .random(in: 1...1 << 24)
+    if next < 1 << 30 { set(nextPack: next) }
+  }
+
   func set(clearedBefore: UInt64) { nhs_store64(base + IndexLayout.clearedBefore, clearedBefore) }
   func set(nextSequence: UInt64) { nhs_store64(base + IndexLayout.nextSequence, nextSequence) }
   func set(nextPack: UInt64) { nhs_store64(base + IndexLayout.nextPack, nextPack) }

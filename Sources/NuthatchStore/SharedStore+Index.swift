@@ -120,7 +120,7 @@ extension SharedStore {
   /// nothing.
   private func firstSequence(after last: UInt64) -> UInt64 {
     let file = locks.file
-    let first = max(last, file.firstSequence) &+ (file.isNew ? 1 : 1 << 32)
+    let first = max(last, file.firstSequence) &+ (file.isNew && directory.isNew ? 1 : 1 << 32)
     file.firstSequence = first
     return first
   }

@@ -213,6 +213,8 @@ final class SharedStore: @unchecked Sendable {
     let made = try rebuiltIndex()
     made.set(limit: limit)
     for old in [found, current] { if let old { made.goOnCounting(after: old) } }
+    // Nothing is left that says which numbers packs were given, and others may still hold packs that were dropped since.
+    if file.isNew, !directory.isNew, found == nil, current == nil { made.skipPackNumbers() }
     file.lastPack = made.nextPack &- 1
     use(made)
     file.isNew = false

@@ -20,6 +20,8 @@ final class StoreDirectory: Sendable {
   let givesLargePages: Bool
   /// Whether what was written once can always be written again.
   let writesInPlace: Bool
+  /// Whether there has never been a pack in it.
+  let isNew: Bool
 
   /// Opens the directory, and makes it when its parent is there.
   ///
@@ -29,7 +31,7 @@ final class StoreDirectory: Sendable {
     let root = try Self.openRoot(path, system)
     do {
       let status = try Self.checked(root, path, trusts: trusts, system)
-      packs = try Self.openPacks(root, path, trusts: trusts, system)
+      (packs, isNew) = try Self.openPacks(root, path, trusts: trusts, system)
       // Only a warning would be missing, and some speed.
       let kind = try? system.fileSystem(root)
       warning = kind.flatMap(FileSystems.warning)
@@ -66,17 +68,18 @@ final class StoreDirectory: Sendable {
 
   private static func openPacks(
     _ root: Int32, _ path: String, trusts: Bool, _ system: any SystemCalls
-  ) throws(StoreFault) -> Int32 {
+  ) throws(StoreFault) -> (packs: Int32, isNew: Bool) {
     let packs: Int32
+    var isNew = true
     do {
-      do { try system.makeDirectory(root, "packs") } catch  where error.number == EEXIST {}
+      do { try system.makeDirectory(root, "packs") } catch  where error.number == EEXIST { isNew = false }
       packs = try system.open(root, "packs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     } catch {
       throw StoreFault(error, "opening \(path)/packs")
     }
     do {
       _ = try checked(packs, path + "/packs", trusts: trusts, system)
-      return packs
+      return (packs, isNew)
     } catch {
       system.close(packs)
       throw error

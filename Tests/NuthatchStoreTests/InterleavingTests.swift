@@ -125,6 +125,43 @@ extension SeveralUsers {
     for user in [own, other, third] { user.finish() }
   }
 
+  @Test(
+    "no record of another time is found when lock and index were both deleted, packs being there or not",
+    arguments: [false, true])
+  func numbersWithoutLock(_ leavesPack: Bool) throws {
+    let (own, other) = (try user(), try user())
+    let body = RecordKey(.body, "body")
+    if leavesPack { try keep(body, [7], other) }
+    let lease = try keep(Self.key, [1], own)
+    #expect(bytes(Self.key, own) == [1])
+    if leavesPack {
+      // All but the first one, which somebody appends to.
+      try own.trim(to: 0)
+    } else {
+      try other.clear()
+    }
+    for name in ["index", "lock"] { try folder.remove(name) }
+    let third = try user()
+    try keep(Self.key, [2], third)
+    for _ in 0..<2 { #expect(bytes(Self.key, third) == [2]) }
+    // It may have the world of before for a while, but nothing else than what is there now.
+    let found = bytes(Self.key, own)
+    #expect(found == nil || found == [2])
+    own.followLock()
+    let mine = RecordKey(.meta, "mine")
+    try keep(mine, [3], own)
+    for user in [own, other, third] {
+      user.followLock()
+      try keep(RecordKey(.meta, "sync"), [4], user)
+      #expect(bytes(Self.key, user) == [2])
+      #expect(bytes(mine, user) == [3])
+      if leavesPack { #expect(bytes(body, user) == [7]) }
+    }
+    #expect(lease.copied() == [1])
+    #expect(try third.verify().isClean)
+    for user in [own, other, third] { user.finish() }
+  }
+
   @Test("what is moved as a large record doesn't come back when it was removed meanwhile")
   func movedLarge() throws {
     let own = try user()
