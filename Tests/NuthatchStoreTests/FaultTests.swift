@@ -222,6 +222,52 @@ import Testing
     #expect(try Store.open(folder.path, .init(), system).bytes(RecordKey(.meta, "k")) == [1])
   }
 
+  @Test("needs no room that is reserved: where none can be, a full disk shows when something is written")
+  func unreserved() throws {
+    let folder = try Folder()
+    let system = FaultyCalls(.number(ENOSPC), isLasting: true)
+    system.refuseReserving(EOPNOTSUPP)
+    for _ in 0..<2 {
+      let store = try Store.open(folder.path, .init(diskBytes: 8 << 20), system)
+      for number in 0..<20 { try store.commit(RecordKey(.body, "\(number)"), content(UInt64(number), 9000)) }
+      try store.commit(RecordKey(.body, "large"), content(50, 700_000))
+      store.close()
+    }
+    #expect(folder.allocated < 2 << 20)
+    let store = try Store.open(folder.path, .init(), system)
+    try store.commit(RecordKey(.body, "first"), [1])
+    system.arm(after: 0)
+    for size in [9000, 700_000] {
+      let fault = #expect(throws: StoreFault.self) {
+        try store.commit(RecordKey(.body, "0"), content(1, size))
+      }
+      #expect(fault?.kind == .noSpace)
+    }
+    system.disarm()
+    for number in 0..<20 {
+      #expect(try store.bytes(RecordKey(.body, "\(number)")) == content(UInt64(number), 9000))
+    }
+    #expect(try store.bytes(RecordKey(.body, "large")) == content(50, 700_000))
+    #expect(try store.verify().isClean)
+    store.close()
+    #expect(folder.files().allSatisfy { $0.hasSuffix(".pack") })
+    // Another reason is an error: nothing is written that wasn't made sure of.
+    let other = try Folder()
+    for number in [EIO, EINTR, EPERM] {
+      system.refuseReserving(0)
+      let store = try Store.open(other.path, .init(), system)
+      try store.clear()
+      system.refuseReserving(number)
+      for size in [9000, 9 << 20] {
+        #expect(throws: StoreFault.self) { try store.commit(RecordKey(.body, "0"), content(1, size)) }
+      }
+      #expect(other.files().isEmpty)
+      system.refuseReserving(0)
+      try store.commit(RecordKey(.body, "0"), [1])
+      store.close()
+    }
+  }
+
   @Test("makes smaller packs where the disk has no room for a whole one, and larger ones when it has again")
   func littleRoom() throws {
     let folder = try Folder()

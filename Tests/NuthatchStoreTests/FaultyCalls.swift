@@ -25,6 +25,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private let writesToFail = Atomic(0)
   private let mapsToFail = Atomic(0)
   private let room = Atomic(Int64.max)
+  private let reserving = Atomic<Int32>(0)
 
   /// - Parameter grace: how many calls succeed before; nil for all of them, until `arm` is called.
   init(_ failure: Failure, after grace: Int? = nil, isLasting: Bool = false, fileSystem: UInt32? = nil) {
@@ -67,6 +68,9 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
 
   /// The disk has room for so many bytes, each time.
   func limitRoom(_ bytes: Int64) { room.store(bytes, ordering: .relaxed) }
+
+  /// From now on no room can be reserved, for this reason.
+  func refuseReserving(_ number: Int32) { reserving.store(number, ordering: .relaxed) }
 
   /// How many mappings were populated.
   var populations: Int { populated.load(ordering: .relaxed) }
@@ -118,6 +122,8 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   }
   func reserve(_ fd: Int32, _ offset: Int64, _ length: Int64) throws(SystemFault) {
     try attempt()
+    let refusal = reserving.load(ordering: .relaxed)
+    if refusal != 0 { throw SystemFault(refusal) }
     if length > room.load(ordering: .relaxed) { throw SystemFault(ENOSPC) }
     try linux.reserve(fd, offset, length)
   }

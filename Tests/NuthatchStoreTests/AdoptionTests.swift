@@ -1,0 +1,209 @@
+import CSystem
+import Glibc
+import Testing
+
+@testable import NuthatchStore
+
+/// Several users of one directory, of whom some are gone without a word: they hold no lock any more, and nothing that they
+/// had begun was ended.
+@Suite("What killed writers leave") struct AdoptionTests {
+  private static let key = RecordKey(.meta, "key")
+  let folder: Folder
+  init() throws { folder = try Folder() }
+
+  private func user(_ calls: any SystemCalls = LinuxCalls()) throws -> SharedStore {
+    try SharedStore(
+      try StoreDirectory(folder.path, trusts: false, calls), Store.Options(diskBytes: 8 << 20))
+  }
+
+  @discardableResult
+  private func keep(_ key: RecordKey, _ bytes: [UInt8], _ user: SharedStore) throws -> Lease {
+    try bytes.withBytes { (bytes) throws(StoreFault) in try user.commit(key, PayloadShape(), [bytes]) }
+  }
+
+  /// Appends a record and does nothing more, as who is killed before it is published.
+  private func append(
+    _ key: RecordKey, _ bytes: [UInt8], sequence: UInt64? = nil, isTorn: Bool = false, _ user: SharedStore
+  ) throws {
+    let writer = try user.writer(key.kind.family, keyLength: key.bytes.count, payloadLength: bytes.count)
+    let sequence = sequence ?? user.index?.takeSequence() ?? 0
+    try bytes.withBytes { (bytes) throws in
+      let checksum = nhs_hash64(bytes.baseAddress, bytes.count, 0)
+      let header = RecordHeader(
+        kind: key.kind, shape: PayloadShape(), keyLength: key.bytes.count, hash: key.hash,
+        sequence: sequence, payloadLength: bytes.count, payloadChecksum: isTorn ? ~checksum : checksum)
+      let end = try key.bytes.withBytes { (name) throws(SystemFault) in
+        try writer.append(header, key: name, [bytes]).end
+      }
+      // A second one goes behind it.
+      writer.advance(to: end)
+    }
+  }
+
+  private func expect(_ bytes: [UInt8]?, of key: RecordKey = Self.key, _ user: SharedStore, _ note: Comment) {
+    #expect(user.lookup(key)?.copied() == bytes, note)
+  }
+
+  /// That this is what everybody has, also by an index made anew.
+  private func expectForGood(_ bytes: [UInt8]?, _ user: SharedStore, _ note: Comment) throws {
+    expect(bytes, user, note)
+    #expect(try user.verify().isClean, note)
+    #expect(try user.verify().intact == user.statistics().meta + user.statistics().bodies, note)
+    user.finish()
+    try folder.remove("index")
+    let later = try self.user()
+    expect(bytes, later, note)
+    #expect(try later.verify().isClean, note)
+    later.finish()
+  }
+
+  @Test("is a pack that the next writer goes on with, behind the last record")
+  func pack() throws {
+    do {
+      let dead = try user()
+      for number in 0..<20 { try keep(RecordKey(.meta, "\(number)"), content(UInt64(number), 3000), dead) }
+    }
+    let user = try user()
+    try keep(Self.key, [1], user)
+    #expect(folder.files() == ["00000001.pack"])
+    for number in 0..<20 {
+      expect(content(UInt64(number), 3000), of: RecordKey(.meta, "\(number)"), user, "dead")
+    }
+    try expectForGood([1], user, "after one")
+  }
+
+  @Test("is published when it was complete and is the latest of its key", arguments: [false, true])
+  func complete(_ isReplacing: Bool) throws {
+    do {
+      let dead = try user()
+      try keep(RecordKey(.meta, "first"), [0], dead)
+      if isReplacing { try keep(Self.key, [1], dead) }
+      try append(Self.key, content(2, 5000), dead)
+    }
+    let user = try user()
+    expect(isReplacing ? [1] : nil, user, "before anybody looked")
+    try keep(RecordKey(.meta, "next"), [3], user)
+    try expectForGood(content(2, 5000), user, "taken in")
+  }
+
+  @Test("is retired when it was half written, or isn't the latest of its key")
+  func torn() throws {
+    do {
+      let dead = try user()
+      try keep(Self.key, [1], dead)
+      let sequence = try #require(dead.lookup(Self.key)).sequence
+      try append(Self.key, [1], sequence: sequence, dead)
+      try append(Self.key, content(2, 5000), isTorn: true, dead)
+      try append(RecordKey(.meta, "other"), content(3, 5000), isTorn: true, dead)
+    }
+    let user = try user()
+    try keep(RecordKey(.meta, "next"), [3], user)
+    expect(nil, of: RecordKey(.meta, "other"), user, "half written")
+    #expect(user.statistics().meta == 2)
+    try expectForGood([1], user, "the one that was kept")
+  }
+
+  @Test("doesn't come back when its key was removed before anybody went on with the pack")
+  func removed() throws {
+    do {
+      let dead = try user()
+      try keep(RecordKey(.meta, "first"), [0], dead)
+      try append(Self.key, [2], dead)
+    }
+    let user = try user()
+    _ = try user.remove(Self.key)
+    try keep(RecordKey(.meta, "next"), [3], user)
+    try expectForGood(nil, user, "removed")
+  }
+
+  @Test("is left alone as long as it can't be mapped, and is there when it can", arguments: 1...3)
+  func unmapped(_ count: Int) throws {
+    do {
+      let dead = try user()
+      try keep(RecordKey(.meta, "first"), content(1, 3000), dead)
+      try append(Self.key, content(2, 3000), dead)
+    }
+    let calls = FaultyCalls(.short)
+    let user = try user(calls)
+    calls.failMaps(count)
+    let next = RecordKey(.meta, "next")
+    // Mapping the new pack may fail as well, which is an error; the next attempt isn't.
+    if (try? keep(next, [3], user)) == nil { try keep(next, [3], user) }
+    calls.failMaps(0)
+    expect([3], of: next, user, "\(count)")
+    expect(content(1, 3000), of: RecordKey(.meta, "first"), user, "\(count)")
+    #expect(user.lookup(Self.key)?.copied() ?? content(2, 3000) == content(2, 3000))
+    user.finish()
+    try folder.remove("index")
+    let later = try self.user()
+    for (key, bytes) in [(Self.key, content(2, 3000)), (next, [3])] {
+      expect(bytes, of: key, later, "\(count)")
+    }
+    #expect(try later.verify().isClean)
+    later.finish()
+  }
+
+  @Test("is a large record that nobody knows of: taken in, whatever can't be mapped then", arguments: 0..<30)
+  func large(_ count: Int) throws {
+    let key = RecordKey(.body, "large")
+    let (old, new) = (content(1, 600_000), content(2, 700_000))
+    for failing in 0...4 {
+      let folder = try AdoptionTests()
+      let note: Comment = "after \(count) calls, \(failing) mappings fail"
+      do {
+        let calls = FaultyCalls(.number(EIO), isLasting: true)
+        let dead = try folder.user(calls)
+        try folder.keep(key, old, dead)
+        calls.arm(after: count)
+        _ = try? folder.keep(key, new, dead)
+      }
+      let calls = FaultyCalls(.short)
+      calls.failMaps(failing)
+      let user = try folder.user(calls)
+      let found = user.lookup(key)?.copied()
+      #expect(found == nil || found == old || found == new, note)
+      calls.failMaps(0)
+      #expect(user.lookup(key)?.copied() == old || user.lookup(key)?.copied() == new, note)
+      #expect(try user.verify().damaged == 0, note)
+      #expect(try user.remove(key), note)
+      user.finish()
+      try folder.folder.remove("index")
+      let later = try folder.user()
+      #expect(later.lookup(key) == nil, note)
+      #expect(try later.verify().intact == 0, note)
+      later.finish()
+    }
+  }
+
+  @Test("and all else is missing, not wrong, while nothing can be mapped")
+  func nothingMapped() throws {
+    let first = try Store.open(folder.path, .init(diskBytes: 8 << 20))
+    for number in 0..<30 { try first.commit(RecordKey(.meta, "\(number)"), content(UInt64(number), 3000)) }
+    first.close()
+    for isIndexThere in [true, false] {
+      if !isIndexThere { try folder.remove("index") }
+      let calls = FaultyCalls(.short)
+      if !isIndexThere { calls.failMaps(.max) }
+      let store = try Store.open(folder.path, .init(), calls)
+      calls.failMaps(.max)
+      for number in 0..<30 { #expect(try store.bytes(RecordKey(.meta, "\(number)")) == nil) }
+      #expect(throws: StoreFault.self) { try store.commit(RecordKey(.meta, "new"), [1]) }
+      #expect(throws: StoreFault.self) { try store.commit(RecordKey(.meta, "large"), content(1, 700_000)) }
+      #expect(try store.verify().unreadable == folder.files().count)
+      try store.forEach { _, _ in
+        Issue.record("there is nothing to be found")
+        return true
+      }
+      calls.failMaps(0)
+      try store.commit(RecordKey(.meta, "new"), [1])
+      #expect(try store.bytes(RecordKey(.meta, "new")) == [1])
+      store.close()
+      let again = try Store.open(folder.path)
+      for number in 0..<30 {
+        #expect(try again.bytes(RecordKey(.meta, "\(number)")) == content(UInt64(number), 3000))
+      }
+      #expect(try again.bytes(RecordKey(.meta, "large")) == nil)
+      again.close()
+    }
+  }
+}
