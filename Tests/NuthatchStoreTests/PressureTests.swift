@@ -323,7 +323,7 @@ private final class FakeSource: PressureSource {
 }
 
 /// System files of a machine that doesn't exist.
-private final class Machine {
+final class Machine {
   let path = NSTemporaryDirectory() + "/nuthatch-machine-" + UUID().uuidString
   init() throws {}
   deinit { try? FileManager.default.removeItem(atPath: path) }

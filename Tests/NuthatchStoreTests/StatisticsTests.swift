@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+@testable import NuthatchStore
+
+@Suite("The figures of a store") struct StatisticsTests {
+  let folder: Folder
+  init() throws { folder = try Folder() }
+
+  private func key(_ number: Int) -> RecordKey { RecordKey(.thumb, "\(number)") }
+
+  @Test("count every lookup once, in packs as in memory")
+  func lookups() throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 8 << 20, memoryBytes: 1 << 20))
+    for number in 0..<30 { try store.commit(key(number), content(UInt64(number), 1000)) }
+    for _ in 0..<3 { for number in 0..<40 { _ = try store.lookup(key(number)) } }
+    var statistics = try store.statistics()
+    #expect(statistics.commits == 30 && statistics.hits == 90 && statistics.misses == 30)
+    // One whose bytes are damaged is a miss.
+    let slot = try #require(store.shared.index?.find(key(7).hash)?.slot)
+    let pack = "packs/" + PackName.of(slot.location.pack)
+    store.close()
+    try folder.poke(pack, at: slot.location.offset + 200, [1, 2, 3])
+    let again = try Store.open(folder.path, .init(memoryBytes: 1 << 20))
+    #expect(try again.lookup(key(7)) == nil)
+    #expect(try again.lookup(key(8)) != nil)
+    statistics = try again.statistics()
+    #expect(statistics.hits == 1 && statistics.misses == 1 && statistics.commits == 0)
+    let thing = MemoryTierTests.Thing(1)
+    for number in 0..<10 {
+      try again.keep(key(number), thing, bytes: UnsafeRawBufferPointer(start: nil, count: 0), cost: 1000)
+    }
+    for number in 5..<20 { _ = try again.recall(key(number)) }
+    let memory = try again.statistics().memory
+    #expect(memory.hits == 5 && memory.misses == 10 && memory.items == 10 && memory.evictions == 0)
+    #expect(memory.privateBytes == 10_000 && memory.bytes >= 10_000 && memory.bytes < 15_000)
+  }
+
+  @Test("count what had to go: by room, by number, under pressure")
+  func evictions() throws {
+    let store = try Store.open(
+      folder.path, .init(diskBytes: 8 << 20, memoryBytes: 100_000, memoryItems: 50, spill: .pressure))
+    let thing = MemoryTierTests.Thing(1)
+    func keep(_ number: Int, _ cost: Int) throws -> Bool {
+      try store.keep(key(number), thing, bytes: UnsafeRawBufferPointer(start: nil, count: 0), cost: cost)
+    }
+    for number in 0..<60 { #expect(try keep(number, 100)) }
+    #expect(try store.statistics().memory.items == 50)
+    #expect(try store.statistics().memory.evictions == 10)
+    // An eighth is the most; what it costs to find an entry counts, too.
+    #expect(try !keep(100, 100_000 / 8))
+    #expect(try keep(100, 100_000 / 8 - 1000))
+    // Records that are larger go to a pack at once.
+    try store.commit(key(200), content(200, 20_000))
+    #expect(try store.statistics().memory.unwritten == 0 && store.statistics().memory.spills == 0)
+    for number in 300..<320 { try store.commit(key(number), content(UInt64(number), 9000)) }
+    var memory = try store.statistics().memory
+    #expect(memory.bytes <= 100_000 && memory.spills > 8 && memory.spilledBytes == memory.spills * 9000)
+    try store.relieve(.warning)
+    try store.relieve(.critical)
+    let statistics = try store.statistics()
+    memory = statistics.memory
+    #expect(memory.items == 0 && memory.bytes == 0 && memory.unwritten == 0 && memory.lost == 0)
+    #expect(memory.spills == 20 && memory.spilledBytes == 180_000)
+    #expect(statistics.pressure.warnings == 1 && statistics.pressure.criticals == 1)
+    #expect(statistics.thumbs == 21)
+    for number in 300..<320 { #expect(try store.bytes(key(number)) == content(UInt64(number), 9000)) }
+  }
+
+  @Test("tell the bytes that leases hold of packs that are gone, until they let go")
+  func pinned() throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 16 << 20))
+    var leases = [try store.commit(key(0), [1]), try store.commit(RecordKey(.body, "b"), [2])]
+    #expect(try store.statistics().pinnedBytes == 0)
+    try store.clear()
+    #expect(try store.statistics().pinnedBytes == 2 << 20)
+    leases.removeLast()
+    #expect(try store.statistics().pinnedBytes == 1 << 20)
+    #expect(leases[0].copied() == [1])
+    store.close()
+    #expect(leases[0].copied() == [1])
+    leases = []
+  }
+}
