@@ -1,7 +1,9 @@
 """Several processes on one cache directory."""
 
+import fcntl
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -90,6 +92,24 @@ for number in range(100000):
 """
 
 
+# Linux's F_OFD_GETLK; Python knows neither it nor the struct flock.
+OFD_GETLK = 36
+FLOCK = "@hhqqi0q"
+
+
+def is_free(file: Path, byte: int) -> bool:
+    """Whether nobody holds a byte of a file locked, neither alone nor with others."""
+    with open(file, "r+b") as opened:
+        asked = struct.pack(FLOCK, fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0)
+        return struct.unpack(FLOCK, fcntl.fcntl(opened, OFD_GETLK, asked))[0] == fcntl.F_UNLCK
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether nobody holds any lock of a cache's directory."""
+    packs = list((folder / "packs").iterdir())
+    return all(is_free(folder / "lock", byte) for byte in range(3)) and all(is_free(pack, 0) for pack in packs)
+
+
 def test_a_killed_parent_leaves_no_locks_with_its_child(server: TestServer, tmp_path: Path) -> None:
     server.on_prefix("/a/", ok("x" * 1000, headers=FRESH))
     parent = subprocess.Popen(
@@ -101,8 +121,12 @@ def test_a_killed_parent_leaves_no_locks_with_its_child(server: TestServer, tmp_
     child = int(parent.stdout.readline())
     try:
         server.wait_for_answers(50)
+        assert not is_whole(tmp_path / "c")
         parent.send_signal(signal.SIGKILL)
         parent.wait()
+        # The child lives, with all that its parent had open; yet nothing is locked any more, from the first moment on.
+        assert is_whole(tmp_path / "c")
+        packs = sorted((tmp_path / "c" / "packs").iterdir())
         # Locks that were the parent's would hold this up, or make it wait for a fetch that nobody carries out.
         began = time.monotonic()
         with nuthatch.Cache(tmp_path / "c") as cache:
@@ -110,8 +134,73 @@ def test_a_killed_parent_leaves_no_locks_with_its_child(server: TestServer, tmp_
             for number in range(200):
                 assert cache.get(server.url(f"/a/{number}")).ok
             assert time.monotonic() - began < 30
+            # It goes on in the packs of the one that was killed.
+            assert sorted((tmp_path / "c" / "packs").iterdir()) == packs
+        os.kill(child, 0)
     finally:
         os.kill(child, signal.SIGKILL)
+
+
+def test_a_child_with_a_cache_of_its_own_outlives_its_parent(server: TestServer, tmp_path: Path) -> None:
+    server.on_prefix("/a/", ok("x" * 1000, headers=FRESH))
+    program = """
+import os, sys
+import nuthatch
+
+folder, url = sys.argv[1:]
+cache = nuthatch.Cache(folder)
+cache.get(url + "/parent")
+if os.fork() == 0:
+    print("ready", flush=True)
+    # Until the parent is gone, and then some more.
+    for number in range(100):
+        assert cache.get(f"{url}/child/{number}").ok
+    sys.stdin.readline()
+    assert cache.get(url + "/parent").is_in_cache and cache.get(url + "/child/0").is_in_cache
+    for number in range(100, 200):
+        assert cache.get(f"{url}/child/{number}").ok
+    print("done", flush=True)
+    os._exit(0)
+for number in range(1000000):
+    cache.get(f"{url}/{number}")
+"""
+    parent = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", program, str(tmp_path / "c"), server.url("/a")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert parent.stdin is not None and parent.stdout is not None
+    assert parent.stdout.readline() == "ready\n"
+    server.wait_for_answers(150)
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    parent.stdin.write("go on\n")
+    parent.stdin.flush()
+    assert parent.stdout.readline() == "done\n"
+    with nuthatch.Cache(tmp_path / "c") as cache:
+        for name in ["parent", "child/0", "child/199"]:
+            assert cache.get(server.url(f"/a/{name}")).is_in_cache, name
+
+
+def test_two_paths_of_a_directory_are_one_cache(server: TestServer, tmp_path: Path) -> None:
+    server.on("/a", ok("x", headers=FRESH))
+    (tmp_path / "real").mkdir(0o700)
+    (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
+    with nuthatch.Cache(tmp_path / "real", disk_bytes=64 << 20, memory_bytes=1 << 20) as one:
+        assert not one.get(server.url("/a")).is_in_cache
+        with nuthatch.Cache(tmp_path / "link") as two, nuthatch.Cache(tmp_path / "real" / ".." / "link") as three:
+            for cache in [two, three]:
+                assert cache.get(server.url("/a")).is_in_cache
+                assert cache.stats()["disk_limit"] == 64 << 20 and cache.stats()["memory_limit"] == 1 << 20
+            # One store: it has one set of packs, and one set of options.
+            assert len(list((tmp_path / "real" / "packs").iterdir())) == 2
+            for wrong in [{"memory_bytes": 2 << 20}, {"disk_bytes": 65 << 20}, {"spill": "pressure"}]:
+                with pytest.raises(nuthatch.Conflict):
+                    nuthatch.Cache(tmp_path / "link", **wrong)
+        # Closing one leaves the others open.
+        assert one.get(server.url("/a")).is_in_cache
+    assert server.count("/a") == 1
 
 
 def test_a_child_opens_anew_while_its_parent_goes_on(server: TestServer, tmp_path: Path) -> None:
