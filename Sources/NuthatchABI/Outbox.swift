@@ -251,9 +251,11 @@ public func nhOutboxAsk(
   answering { () throws(NuthatchError) in
     let view = try find(cache, .cache, as: CacheView.self)
     let name = try given(provider, "provider")
-    view.listeners.ask(name, Listening(callback, user))
-    view.listen()
-    try view.cache.outbox.ask(for: name)
+    let listening = Listening(callback, user)
+    try view.cache.outbox.ask(for: name) {
+      view.listeners.ask(name, listening)
+      view.listen()
+    }
   }
 }
 

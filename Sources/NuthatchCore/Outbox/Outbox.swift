@@ -203,11 +203,19 @@ extension Outbox {
     return try store.item(id)
   }
 
-  /// Has it told once more that a provider's secret is wanted, where it is; nil: that of any.
-  package func ask(for provider: String?) throws(NuthatchError) {
+  /// Has it told once more that a provider's secret is wanted, where it is; nil: that of any. Once, though it was wanted, and
+  /// nobody listened, before.
+  ///
+  /// - Parameter listen: From when on somebody does.
+  package func ask(for provider: String?, _ listen: @escaping @Sendable () -> Void) throws(NuthatchError) {
     try cache.checkUsable()
-    cache.notices.forgetAsked(provider)
-    desk.look()
+    let (notices, desk) = (cache.notices, desk)
+    // On the lane, where notices are handed over: none is in between, on its way from those that are forgotten to a listener.
+    desk.lane.submit {
+      listen()
+      notices.askAgain(provider)
+      desk.look()
+    }
   }
 }
 

@@ -53,10 +53,19 @@ final class OutboxNotices: Sendable {
 
   func detach(_ handler: String) { line.withLock { _ = $0.handlers.remove(handler) } }
 
-  /// Asks again, when it is needed again. nil: whatever was asked for.
-  func forgetAsked(_ provider: String?) {
+  /// Asks again, when it is needed again.
+  func forgetAsked(_ provider: String) {
+    line.withLock { _ = $0.asked.remove(provider) }
+  }
+
+  /// The same for who wants to hear of it from now on: not of what was asked for before, too. nil: whatever it was.
+  func askAgain(_ provider: String?) {
     line.withLock { line in
       if let provider { line.asked.remove(provider) } else { line.asked = [] }
+      line.entries.removeAll { entry in
+        guard case .secretWanted(let wanted) = entry else { return false }
+        return provider == nil || wanted == provider
+      }
     }
   }
 

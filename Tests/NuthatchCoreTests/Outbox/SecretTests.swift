@@ -182,6 +182,30 @@ import Testing
     #expect(sent.headers["X-Key"] == "token-of-the-environment")
   }
 
+  @Test("are asked for once by who listens, though they were wanted before")
+  func askedOnce() throws {
+    _ = try bench.freeze("/a") {
+      $0.freezing?.secrets = [.init("X-One", provider: "one"), .init("X-Two", provider: "two")]
+    }
+    try bench.server.goUp()
+    let cache = try #require(bench.cache)
+    // With the first of the two, the second is there, and nobody takes it.
+    guard case .secretWanted("one") = try cache.nextNotice(within: 20_000) else {
+      Issue.record("nobody was asked")
+      return
+    }
+    let told = Collected<String>()
+    try cache.outbox.ask(for: "two") {
+      cache.whenNews { if case .secretWanted(let provider) = $0 { told.add(provider) } }
+    }
+    for _ in 0..<2000 where told.values.isEmpty { usleep(10_000) }
+    // Whoever asks again is told again.
+    try cache.outbox.ask(for: nil) {}
+    for _ in 0..<2000 where told.values.count < 3 { usleep(10_000) }
+    usleep(200_000)
+    #expect(told.values.sorted() == ["one", "two", "two"])
+  }
+
   @Test("that are a password without its value have the request wait, too")
   func lacksPassword() throws {
     bench.server.on("/a", .ok(""))

@@ -180,8 +180,8 @@ class Outbox:
             listeners.providers[provider] = secret
             self._cache._call(lambda cache: library.nh_outbox_ask(cache, name, None, None))
             return
-        if secret is None:
-            listeners.providers.pop(provider, None)
+        # What was said last holds.
+        listeners.providers.pop(provider, None)
         self._put(provider, secret)
 
     def dispatch(self, timeout: Optional[float] = 0) -> int:
