@@ -910,6 +910,18 @@ nh_status nh_shutdown(nh_cache *cache);
 nh_status nh_close(nh_cache *cache);
 
 /**
+ * As nh_close, with another limit for that wait, and to be called again when it was reached: everything else is closed by the
+ * first call, after which the handle is good for nothing but another one, or nh_close. For programs that must not be held
+ * up, and those that look now and then whether somebody has lost patience.
+ *
+ * @param timeout_ms  The longest wait in milliseconds; 0 ends the revalidations, too, and never waits; negative waits for
+ *                    as long as they take.
+ * @return NH_OK; NH_TIMEOUT when revalidations are still under way, and the handle waits for another call; NH_INVALID when
+ *         `cache` is not an open cache.
+ */
+nh_status nh_close_within(nh_cache *cache, int64_t timeout_ms);
+
+/**
  * Lets what is under way end before a close: the requests of this handle, and what the outbox of the directory is sending in
  * this process, which begins nothing else any more. To be followed by nh_close.
  *

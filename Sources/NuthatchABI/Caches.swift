@@ -56,6 +56,28 @@ public func nhClose(_ cache: nh_cache_ref?) -> nh_status {
   }
 }
 
+/// As nh_close, with another limit for that wait, and to be called again when it was reached: everything else is closed by the
+/// first call, after which the handle is good for nothing but another one, or nh_close. For programs that must not be held
+/// up, and those that look now and then whether somebody has lost patience.
+///
+/// @param timeout_ms  The longest wait in milliseconds; 0 ends the revalidations, too, and never waits; negative waits for
+///                    as long as they take.
+/// @return NH_OK; NH_TIMEOUT when revalidations are still under way, and the handle waits for another call; NH_INVALID when
+///         `cache` is not an open cache.
+@_cdecl("nh_close_within")
+public func nhCloseWithin(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let view = try find(cache, .cache, as: CacheView.self)
+    view.beginToClose()
+    guard timeout_ms == 0 || view.cache.waitForRevalidations(within: timeout_ms < 0 ? nil : timeout_ms) else {
+      throw NuthatchError(
+        .timeout, "stale answers are still being revalidated after \(timeout_ms) ms: \(view.cache.path)")
+    }
+    try remove(cache, .cache)
+    view.cache.endClosing()
+  }
+}
+
 /// Lets what is under way end before a close: the requests of this handle, and what the outbox of the directory is sending in
 /// this process, which begins nothing else any more. To be followed by nh_close.
 ///
@@ -89,8 +111,13 @@ final class CacheView: Sendable {
   }
 
   func close() {
+    beginToClose()
+    cache.close()
+  }
+
+  func beginToClose() {
     // Nobody is to be told any more when the tickets get their last events.
     completions.close()
-    cache.close()
+    cache.beginToClose()
   }
 }

@@ -20,6 +20,10 @@ public final class Cache: Sendable {
   private let open = OpenTickets()
   let shelf = TermsShelf()
   private let isReleased = Atomic(false)
+  /// Whether it was the last handle on the directory.
+  private let wasLast = Atomic(false)
+  /// Which steps of closing are done.
+  private let closing = Atomic<UInt8>(0)
   private let epoch = nhs_fork_epoch()
 
   /// Opens the cache in a directory, which is made when it is missing.
@@ -186,13 +190,39 @@ public final class Cache: Sendable {
   public func close(drain milliseconds: Int64 = 0) {
     // In a forked child there is nothing under way.
     if milliseconds > 0 { _ = try? drain(within: milliseconds) }
+    beginToClose()
+    _ = waitForRevalidations(within: 2000)
+    endClosing()
+  }
+
+  /// The first step of a close, after which nothing is under way but revalidations. May be repeated, as the others may.
+  package func beginToClose() {
     guard !isForked, !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
     Log.note(.info, "closing \(path)")
     peeks.shut()
     for ticket in open.close() ?? [] { ticket.finish(.failed(.closed)) }
     notices.close()
     shared.outbox.close(notices, shared)
-    if OpenCaches.release(shared, identity) { shared.behind.finish(within: 2000) }
+    wasLast.store(OpenCaches.release(shared, identity), ordering: .releasing)
+    noteClosing(1)
+  }
+
+  /// The second: waits for those that only the last handle on the directory has to wait for. False when that took longer;
+  /// nil waits for ever.
+  package func waitForRevalidations(within milliseconds: Int64?) -> Bool {
+    isForked || !wasLast.load(ordering: .acquiring) || shared.behind.wait(within: milliseconds)
+  }
+
+  /// The last: ends those that are left.
+  package func endClosing() {
+    if !isForked { noteClosing(2) }
+  }
+
+  /// Lets go when both the first and the last step are done, whatever threads do them.
+  private func noteClosing(_ step: UInt8) {
+    let before = closing.bitwiseOr(step, ordering: .acquiringAndReleasing).oldValue
+    guard before != 3, before | step == 3 else { return }
+    if wasLast.load(ordering: .acquiring) { shared.behind.close() }
     runtime.release()
   }
 

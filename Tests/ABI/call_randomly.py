@@ -52,7 +52,16 @@ FROM_INSIDE = [
 ]
 # The others: of no use here, or too good at ending everything.
 LEFT_OUT = {"nh_event_clear"}
-RARE = {"nh_close", "nh_shutdown", "nh_clear", "nh_queue_set", "nh_get", "nh_perform", "nh_site_get"}
+RARE = {
+    "nh_close",
+    "nh_close_within",
+    "nh_shutdown",
+    "nh_clear",
+    "nh_queue_set",
+    "nh_get",
+    "nh_perform",
+    "nh_site_get",
+}
 BUFFER = 1 << 16
 
 Callback = ctypes.CFUNCTYPE(None, ctypes.POINTER(abi.nh_event), ctypes.c_void_p)

@@ -290,7 +290,10 @@ class Cache(Fetching):
         """Closes the cache. Requests of other threads that are under way raise :class:`Closed`. May be repeated.
 
         :param drain: for how many seconds at most what is under way, and what the outbox is sending, may end before
-            that. Ctrl-C ends the wait, and closes it all the same.
+            that.
+
+        Revalidations behind stale answers are waited for, too, two seconds at most. Ctrl-C ends either wait, and closes
+        the cache all the same.
         """
         try:
             if drain is not None and not self.closed:
@@ -308,7 +311,7 @@ class Cache(Fetching):
             if other is not None:
                 library.nh_shutdown(other)
         if handle is not None:
-            library.nh_close(handle)
+            _close(handle)
 
     @property
     def closed(self) -> bool:
@@ -462,8 +465,20 @@ class Cache(Fetching):
             self._twins = set()
             self._listeners.lock = threading.Lock()
             self._open()
-            library.nh_close(handle)
+            _close(handle)
             return self._handle
+
+
+def _close(handle: ctypes.c_void_p) -> None:
+    """Revalidations behind stale answers may end, for two seconds at most, and Ctrl-C ends the wait."""
+    due = time.monotonic() + 2
+    status = abi.TIMEOUT
+    try:
+        while status == abi.TIMEOUT and time.monotonic() < due:
+            status = library.nh_close_within(handle, PATIENCE)
+    finally:
+        if status == abi.TIMEOUT:
+            library.nh_close_within(handle, 0)
 
 
 def _status(given: int, counts: bool) -> int:

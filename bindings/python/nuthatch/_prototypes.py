@@ -501,6 +501,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_void_p,
         ],
     ),
+    "nh_close_within": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int64,
+        ],
+    ),
     "nh_drain": (
         ctypes.c_uint32,
         [
@@ -1461,6 +1468,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         "nh_status",
         [
             "nh_cache *",
+        ],
+    ),
+    "nh_close_within": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "int64_t",
         ],
     ),
     "nh_drain": (

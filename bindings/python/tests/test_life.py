@@ -17,6 +17,8 @@ from typing import Any, Callable, Dict, Iterator, List
 
 import nuthatch
 import pytest
+from nuthatch import _prototypes as abi
+from nuthatch._library import library
 from pictures import png
 from testserver import TestServer, body, interim, ok, script
 
@@ -97,6 +99,53 @@ def test_ctrl_c_ends_it(server: TestServer, cache: nuthatch.Cache, call: str) ->
         return
     cache.cancel_all()
     assert cache.wait_idle(30)
+
+
+def _is_being_revalidated(server: TestServer, cache: nuthatch.Cache) -> None:
+    """Something that was stale has been given, and nobody waits for the server but a close."""
+    gate = server.gate("never")
+    stale = [("Cache-Control", "max-age=0, stale-while-revalidate=600")]
+    server.on("/stale", ok("nut", headers=stale), script(steps=[gate.step, body("x")]))
+    assert not cache.get(server.url("/stale")).is_in_cache
+    assert cache.get(server.url("/stale")).is_in_cache
+    assert gate.wait_until_reached()
+
+
+def test_ctrl_c_ends_a_close_that_waits_for_a_revalidation(server: TestServer, tmp_path: Path) -> None:
+    cache = nuthatch.Cache(tmp_path / "c")
+    _is_being_revalidated(server, cache)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT])
+    begin = time.monotonic()
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            cache.close()
+        # Else it would have taken two seconds before anybody heard of it.
+        assert time.monotonic() - begin < 1.5
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    assert cache.closed
+    with nuthatch.Cache(tmp_path / "c") as again:
+        assert again.stats()["activity"] == 0
+
+
+def test_a_close_in_steps(server: TestServer, tmp_path: Path) -> None:
+    cache, other = nuthatch.Cache(tmp_path / "c"), nuthatch.Cache(tmp_path / "c")
+    _is_being_revalidated(server, cache)
+    handle, last = cache._handle, other._handle
+    # Only the last handle on the directory waits.
+    assert library.nh_close_within(handle, 60_000) == abi.OK
+    assert library.nh_close_within(handle, 0) == library.nh_close(handle) == abi.INVALID
+    assert library.nh_close_within(last, 1) == abi.TIMEOUT
+    with pytest.raises(nuthatch.Closed):
+        other.get(server.url("/stale"))
+    assert library.nh_close_within(last, 10) == abi.TIMEOUT
+    server.gate("never").open()
+    assert library.nh_close_within(last, 60_000) == abi.OK
+    assert library.nh_close_within(last, -1) == abi.INVALID
+    cache._handle = other._handle = None
 
 
 # Processes
