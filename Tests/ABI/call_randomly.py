@@ -147,6 +147,8 @@ class Fuzzer(threading.Thread):
         finally:
             self.depth -= 1
         Fuzzer.calls += 1
+        if abi.SIGNATURES[name][0] == "nh_image *" and status:
+            self.handles["nh_image"].append(status)
         for place, kind in enumerate(kinds):
             if kind.endswith("**") and "const" not in kind and status == abi.OK:
                 self.note(kind.rstrip(" *"), arguments[place])

@@ -158,7 +158,16 @@ def main() -> None:
     answers = []
     for description, arguments in calls(name, world):
         status = getattr(library, name)(*arguments)
-        assert result in ("nh_status", "int32_t"), f"{name} takes pointers, so it must be able to refuse them"
+        if result == "nh_image *":
+            # NULL, of which the error tells more.
+            info = abi.nh_error_info()
+            info.struct_size = ctypes.sizeof(info)
+            assert library.nh_error_get_info(ctypes.byref(info)) == abi.OK
+            status = info.code if status is None else abi.OK
+        else:
+            assert result in ("nh_status", "int32_t"), (
+                f"{name} takes pointers, so it must be able to refuse them"
+            )
         # A number is a count or a descriptor, or a status when it is negative.
         status = -status if result == "int32_t" else status
         assert library.nh_error_message(), description

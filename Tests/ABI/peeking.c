@@ -58,6 +58,9 @@ int main(int count, char **arguments) {
     CHECK("its status", info.http_status == 200);
     CHECK("again", nh_peek(cache, url, 100, 0, &again) == NH_OK && again != NULL && again != image);
     nh_image_release(image);
+    image = nh_peek_image(cache, url, 100);
+    CHECK("as a result", image != NULL && image != again && nh_image_release(image) == NH_OK);
+    CHECK("nothing as a result", nh_peek_image(cache, url, 99) == NULL && nh_peek_image(cache, "nonsense", 100) == NULL);
     CHECK("each has its own handle", nh_image_get_info(again, &other) == NH_OK && !strcmp(other.final_url, url));
     CHECK("release", nh_image_release(again) == NH_OK && nh_image_release(again) == NH_INVALID);
     CHECK("another size", nh_peek(cache, url, 99, 0, &image) == NH_OK && image == NULL);

@@ -39,8 +39,8 @@ def url() -> Iterator[str]:
 def test_every_function_that_takes_a_handle_answers_with_a_status() -> None:
     for name, (result, _) in _prototypes.SIGNATURES.items():
         if takes_handles(name):
-            # A number is a count or a descriptor, or a status when it is negative.
-            assert result in ("nh_status", "int32_t"), name
+            # A number is a count or a descriptor, or a status when it is negative; a handle is NULL.
+            assert result in ("nh_status", "int32_t", "nh_image *"), name
 
 
 @pytest.mark.parametrize("name", list(_prototypes.SIGNATURES))

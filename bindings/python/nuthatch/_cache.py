@@ -13,7 +13,7 @@ from . import _log
 from . import _prototypes as abi
 from ._errors import Closed, error_for
 from ._fetching import Fetching
-from ._image import Image, Size
+from ._image import Image, ImageHandle, Size
 from ._library import bare, check, encode, library, quick
 from ._options import options_struct
 from ._outbox import Listeners, Outbox
@@ -41,10 +41,13 @@ def _renew_lock() -> None:
 os.register_at_fork(after_in_child=_renew_lock)
 
 _peek = bare.nh_peek
+_peek_image = bare.nh_peek_image
+_peek_image.restype = ImageHandle
 _peek_response = bare.nh_peek_response
 _tells_all = _log.tells_all
 _byref = ctypes.byref
 _place = ctypes.c_void_p
+_new = object.__new__
 _ODD = (TypeError, AttributeError, UnicodeEncodeError, ctypes.ArgumentError)
 
 
@@ -167,13 +170,16 @@ class Cache(Fetching):
         # In as few steps as there can be; whatever is out of the ordinary takes the long way, which says what is wrong.
         if not decode and not options:
             try:
-                found = _place()
-                if (
-                    0 < size < 65536  # type: ignore[operator]
-                    and "\0" not in url
-                    and _peek(self._plain, url.encode(), size, 0, _byref(found)) == 0
-                ):
-                    return Image(found, url) if found else None
+                if 0 < size < 65536 and "\0" not in url:  # type: ignore[operator]
+                    found = _peek_image(self._plain, address := url.encode(), size)
+                    if found:
+                        image = _new(Image)
+                        image._handle, image.url = found, url
+                        return image
+                    # It may also have failed.
+                    found = _place()
+                    if _peek(self._plain, address, size, 0, _byref(found)) == 0:
+                        return Image(found, url) if found else None
             except _ODD:
                 pass
         return self._sight(url, size, decode, dict(options))

@@ -23,6 +23,12 @@ _FORMATS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg"}
 Size = Union[int, Tuple[int, int]]
 
 
+class ImageHandle(ctypes.c_void_p):
+    """An image of the library's, or NULL. A class of its own, so that a function can have it as its result."""
+
+    __slots__ = ()
+
+
 class Image:
     """A picture: 8-bit RGBA, sRGB, straight alpha, upright. Immutable, and valid after its cache was closed.
 

@@ -1176,6 +1176,14 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
+    "nh_peek_image": (
+        ctypes.c_void_p,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_int32,
+        ],
+    ),
     "nh_peek_request": (
         ctypes.c_uint32,
         [
@@ -2143,6 +2151,14 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "int32_t",
             "int32_t",
             "nh_image **",
+        ],
+    ),
+    "nh_peek_image": (
+        "nh_image *",
+        [
+            "nh_cache *",
+            "const char *",
+            "int32_t",
         ],
     ),
     "nh_peek_request": (
