@@ -1851,7 +1851,8 @@ nh_status nh_log_dispatch(void);
  *
  * Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret, session or cookie, need
  * a provider (nh_request_add_secret, nh_request_set_password_provider), or the request is NH_SECRET_NEEDS_PROVIDER when it is
- * used. What a .netrc has needs one, too. A site's cookies, and what the program is asked, go with the first attempt only.
+ * used. What a .netrc has needs one, too. A site's cookies, and the headers of NH_ASK_HEADERS, go with the first attempt only.
+ * A request that waits for a secret is NH_SECRET_NEEDS_PROVIDER in nh_frozen_get_info.
  *
  * @return NH_OK; NH_INVALID.
  */
@@ -1892,7 +1893,9 @@ nh_status nh_request_set_outbox_handler(nh_request *request, const char *handler
 nh_status nh_request_add_secret(nh_request *request, const char *header, const char *prefix, const char *provider);
 
 /**
- * Names who knows the password of nh_request_set_user, in the same way. NULL for nobody.
+ * Names who knows the password of nh_request_set_user, in the same way. NULL for nobody. Of a freezable request without a user
+ * that asks for one (NH_ASK_CREDENTIALS) it knows both, as "name:password", and NULL is the provider that is called like the
+ * origin of the URL ("https://example.org:443").
  *
  * @return NH_OK; NH_INVALID.
  */

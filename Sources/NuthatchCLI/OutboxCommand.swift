@@ -149,7 +149,9 @@ enum OutboxCommand: Command {
       let all = try outbox.list()
       let left = all.filter { ids.isEmpty || ids.contains($0.id) }
       // One that was put aside again is through; one that needs somebody is, too, with all those behind it.
-      let paused = Set(all.filter { $0.state == .paused }.map(\.queue))
+      let paused = Set(
+        all.filter { $0.state == .paused || ($0.state == .waiting && $0.code == .secretNeedsProvider) }.map(
+          \.queue))
       let isOver = left.allSatisfy { $0.state == .done || $0.state == .dead || paused.contains($0.queue) }
       if isOver || nhs_monotonic_ns() >= end || Interruption.signal != nil {
         write(left, format) { json, item in write(item, to: &json) }

@@ -36,6 +36,22 @@ extension Errand {
     }
   }
 
+  /// Goes on after its program has answered a question. What was written before is sent with the same, if it comes to that.
+  func goOnFreezable(_ freezing: FreezingPlan) {
+    let (desk, plan, id) = (shared.outbox, plan, freezing.id)
+    guard id != 0 else { return decide(nil) }
+    desk.lane.submit {
+      let added = Result { () throws(NuthatchError) in try desk.store.add(id, freezing.addition(plan)) }
+      let isPosted = self.runtime.loop.post {
+        switch added {
+        case .success: self.decide(nil)
+        case .failure(let error): self.fail(error)
+        }
+      }
+      if !isPosted { self.ticket.finish(.failed(.closed)) }
+    }
+  }
+
   private func goOn(_ begun: Result<Beginning, NuthatchError>) {
     guard let freezing = plan.freezing else { return }
     // Its deadline may have come meanwhile.

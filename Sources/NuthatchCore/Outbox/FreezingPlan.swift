@@ -10,6 +10,8 @@ final class FreezingPlan: @unchecked Sendable {
   let lacksSecret: Bool
   /// The name in the credentials.
   let user: String?
+  /// Who knows name and password, where the server may ask for some that the request doesn't have.
+  let asked: FrozenRequest.Asked?
 
   /// Its number in the outbox, when it was written there before its first attempt; 0 for none.
   var id: UInt64 = 0
@@ -20,8 +22,12 @@ final class FreezingPlan: @unchecked Sendable {
   /// Whether its ticket has the answer.
   var isAnswered = false
 
-  fileprivate init(_ freezing: Request.Freezing, queue: String, lacksSecret: Bool, user: String?) {
+  fileprivate init(
+    _ freezing: Request.Freezing, queue: String, lacksSecret: Bool, user: String?,
+    asked: FrozenRequest.Asked?
+  ) {
     self.freezing = freezing
+    self.asked = asked
     self.queue = queue
     self.lacksSecret = lacksSecret
     self.user = user
@@ -67,7 +73,9 @@ final class FreezingPlan: @unchecked Sendable {
     where field.isSecret && !field.isIdempotencyKey && freezing.provider(of: field.name) == nil {
       throw needsProvider("the header \(field.name)")
     }
-    if credentials != nil, freezing.passwordProvider == nil { throw needsProvider("the password") }
+    if credentials != nil, freezing.passwordProvider == nil, freezing.answered == nil {
+      throw needsProvider("the password")
+    }
     if request.certificate?.password != nil { throw needsProvider("the certificate's password") }
     for (name, text) in [("queue", freezing.queue), ("handler", freezing.handler)] where text?.isEmpty == true
     {
@@ -76,11 +84,13 @@ final class FreezingPlan: @unchecked Sendable {
     if !headers.fields.contains(where: \.isIdempotencyKey) {
       headers.append("Idempotency-Key", "\"\(newKey())\"")
     }
-    let lacksPassword = freezing.passwordProvider != nil && credentials?.password.isEmpty == true
+    let asked = FrozenRequest.Asked(request, hasCredentials: credentials != nil, url)
+    let named = asked == nil ? credentials : nil
+    let lacksPassword = freezing.passwordProvider != nil && named?.password.isEmpty == true
     let lacksSecret = lacksPassword || freezing.secrets.contains { !headers.contains($0.header) }
     return FreezingPlan(
       freezing, queue: freezing.queue ?? url.origin.text, lacksSecret: lacksSecret,
-      user: credentials.map { String(decoding: $0.user, as: UTF8.self) })
+      user: named.map { String(decoding: $0.user, as: UTF8.self) }, asked: asked)
   }
 
   /// 128 random bits, as a UUID (RFC 9562, version 4).
@@ -103,14 +113,13 @@ final class FreezingPlan: @unchecked Sendable {
   func frozen(
     _ plan: RequestPlan, _ ticket: Ticket, at now: Stamp, exposed: Stamp?, isLive: Bool
   ) -> FrozenRequest {
-    let fields = plan.headers.fields.filter { freezing.provider(of: $0.name) == nil }
     var address = ticket.url
     // What it was passed as may have a password in it.
     if plan.url.userinfo != nil || plan.credentials != nil { address = plan.url.address }
     return FrozenRequest(
       passedURL: address, address: plan.url.address, method: plan.method,
-      headers: fields.map { ($0.name, $0.value) }, secrets: freezing.secrets,
-      user: user.flatMap { name in freezing.passwordProvider.map { (name, $0) } },
+      headers: fields(plan), secrets: freezing.secrets,
+      user: user.flatMap { name in freezing.passwordProvider.map { (name, $0) } }, asked: asked,
       signIn: plan.terms.extras.flatMap { SignIn($0.signIn) },
       certificate: plan.terms.extras?.certificate.map { ClientCertificate($0.path, key: $0.key) },
       queue: queue,
@@ -120,6 +129,31 @@ final class FreezingPlan: @unchecked Sendable {
       longest: freezing.longest.nanoseconds, keyLifetime: freezing.keyLifetime.nanoseconds,
       resendsLate: freezing.resendsLate, frozen: now, exposed: exposed, isLive: isLive,
       body: plan.terms.extras?.upload.map { .source($0) } ?? .inline(plan.terms.body))
+  }
+
+  /// What is added to that after its program has answered a question.
+  func addition(_ plan: RequestPlan) -> OutboxAddition {
+    OutboxAddition(
+      headers: fields(plan), signIn: plan.terms.extras.flatMap { SignIn($0.signIn) },
+      isAsked: asked?.isSure == true)
+  }
+
+  /// The header fields that may be written.
+  private func fields(_ plan: RequestPlan) -> [(name: String, value: String)] {
+    plan.headers.fields.filter { freezing.provider(of: $0.name) == nil }.map { ($0.name, $0.value) }
+  }
+}
+
+extension FrozenRequest.Asked {
+  fileprivate init?(_ request: Request, hasCredentials: Bool, _ url: WebURL) {
+    guard let freezing = request.freezing else { return nil }
+    if let provider = freezing.answered {
+      self.init(provider: provider, isSure: true)
+    } else if !hasCredentials, request.asks.contains(.credentials) {
+      self.init(provider: freezing.passwordProvider ?? url.origin.text, isSure: false)
+    } else {
+      return nil
+    }
   }
 }
 

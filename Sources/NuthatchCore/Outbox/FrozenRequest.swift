@@ -15,6 +15,13 @@ struct FrozenRequest: Sendable {
     case source(BodySource)
   }
 
+  /// Who knows `name:password`, of a request that came without.
+  struct Asked: Sendable {
+    var provider: String
+    /// Whether the server has asked for them. One that hasn't may not want any.
+    var isSure: Bool
+  }
+
   /// As it was passed.
   var passedURL: String
   /// As it is sent, without user and password.
@@ -24,6 +31,8 @@ struct FrozenRequest: Sendable {
   var secrets: [Secret] = []
   /// Basic credentials: the name, and who has the password.
   var user: (name: String, provider: String)?
+  /// In the place of `user`.
+  var asked: Asked?
   /// How they are shown; Basic with the first request, unless it says otherwise.
   var signIn: SignIn?
   var certificate: ClientCertificate?
@@ -131,7 +140,9 @@ extension FrozenRequest {
   func encode(into encoder: inout RecordEncoder) {
     let hasSignIn = signIn != nil || certificate != nil
     encoder.put(
-      UInt8((isNamedQueue ? 1 : 0) | (resendsLate ? 2 : 0) | (isLive ? 4 : 0) | (hasSignIn ? 8 : 0)))
+      UInt8(
+        (isNamedQueue ? 1 : 0) | (resendsLate ? 2 : 0) | (isLive ? 4 : 0) | (hasSignIn ? 8 : 0)
+          | (asked == nil ? 0 : 16)))
     encoder.put(frozen)
     encoder.put(exposed)
     encoder.put(passedURL)
@@ -166,10 +177,15 @@ extension FrozenRequest {
       encoder.put(count)
       encoder.put(checksum)
     }
-    guard hasSignIn else { return }
-    encoder.put(signIn?.rawValue ?? 0)
-    encoder.put(optional: certificate?.path)
-    encoder.put(optional: certificate?.key)
+    if hasSignIn {
+      encoder.put(signIn?.rawValue ?? 0)
+      encoder.put(optional: certificate?.path)
+      encoder.put(optional: certificate?.key)
+    }
+    if let asked {
+      encoder.put(asked.provider)
+      encoder.put(UInt8(asked.isSure ? 1 : 0))
+    }
   }
 
   /// - Parameter withBody: whether bytes that stand in the record are wanted; they are empty otherwise.
@@ -211,6 +227,10 @@ extension FrozenRequest {
       signIn = SignIn(rawValue: try decoder.number())
       let (path, key) = (try decoder.optionalText(), try decoder.optionalText())
       certificate = path.map { ClientCertificate($0, key: key) }
+    }
+    if flags & 16 != 0 {
+      let provider = try decoder.text()
+      asked = Asked(provider: provider, isSure: try decoder.number(UInt8.self) != 0)
     }
     isNamedQueue = flags & 1 != 0
     resendsLate = flags & 2 != 0

@@ -63,6 +63,7 @@ public struct Outbox: Sendable {
     /// Why it isn't done.
     public let reason: String?
     /// The same as a stable word, where it was put aside, or waits, for another reason than an answer's status.
+    /// `secret_needs_provider`: for a secret that nobody has provided in this process.
     public let code: ErrorCode?
     /// The last attempts, oldest first, up to 32.
     public let history: [Attempt]
@@ -110,7 +111,7 @@ public struct Outbox: Sendable {
   public func list() throws(NuthatchError) -> [Item] {
     try cache.checkUsable()
     let now = store.clock.now()
-    return try store.list().map { Item($0, isSending: $1, now) }
+    return try store.list().map { Item($0, isSending: $1, now, store.secrets) }
   }
 
   /// The files in which damage of the log was set aside, as long as they are there.
@@ -287,17 +288,19 @@ extension OutboxDesk {
 // MARK: - Values
 
 extension Outbox.Item {
-  init(_ entry: OutboxBook.Entry, isSending: Bool, _ now: Stamp) {
+  init(_ entry: OutboxBook.Entry, isSending: Bool, _ now: Stamp, _ secrets: OutboxSecrets) {
     let request = entry.request
     let delay = OutboxRules.delay(entry, now, seen: nil)
     let settlement = entry.settlement?.settlement
-    id = entry.id
-    state =
+    let state: Outbox.State =
       switch entry.standing {
       case .done: .done
       case .dead: .dead
       case .waiting: isSending ? .sending : delay == nil ? .paused : .waiting
       }
+    let lacking = state == .waiting ? entry.needed.filter { secrets.value(of: $0) == nil } : []
+    self.state = state
+    id = entry.id
     method = request.method
     url = WebURL.redacted(request.passedURL)
     queue = request.queue
@@ -309,8 +312,13 @@ extension Outbox.Item {
     attempts = entry.attempts
     wait = entry.standing == .waiting ? delay.map { ($0 + 999_999_999) / 1_000_000_000 } : nil
     status = settlement?.status ?? entry.last?.status ?? 0
-    reason = entry.standing == .done ? nil : settlement?.reason ?? entry.last?.reason
-    code = settlement == nil ? entry.last?.code : settlement?.code
+    if lacking.isEmpty {
+      reason = entry.standing == .done ? nil : settlement?.reason ?? entry.last?.reason
+      code = settlement == nil ? entry.last?.code : settlement?.code
+    } else {
+      reason = "nobody here has provided: " + lacking.joined(separator: ", ")
+      code = .secretNeedsProvider
+    }
     history = entry.history.map {
       Outbox.Attempt(
         time: $0.attempt.ended.wall / 1_000_000_000, status: $0.attempt.status, code: $0.attempt.code,

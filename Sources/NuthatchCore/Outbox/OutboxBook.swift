@@ -11,7 +11,7 @@ final class OutboxBook: JournalReader {
     }
 
     let id: UInt64
-    let request: FrozenRequest
+    var request: FrozenRequest
     var standing = Standing.waiting
     /// The last attempts, oldest first.
     var history: [(attempt: OutboxAttempt, place: JournalPlace)] = []
@@ -22,6 +22,8 @@ final class OutboxBook: JournalReader {
     var settlement: (settlement: OutboxSettlement, place: JournalPlace)?
     /// When somebody last said that it be sent.
     var replayed: (stamp: Stamp, place: JournalPlace)?
+    /// What its program has added; `request` has it.
+    var added: (addition: OutboxAddition, place: JournalPlace)?
     let place: JournalPlace
 
     var attempts: Int { forgotten + history.count + (settlement == nil ? 0 : 1) }
@@ -49,8 +51,17 @@ final class OutboxBook: JournalReader {
     /// Since when it waits.
     var since: Stamp { replayed?.stamp ?? request.frozen }
 
+    /// Whose secrets it isn't sent without.
+    var needed: [String] {
+      guard let asked = request.asked else { return request.providers }
+      let isSure = asked.isSure || history.contains { $0.attempt.status == 401 }
+      return request.providers.filter { isSure || $0 != asked.provider }
+    }
+
     fileprivate var places: [JournalPlace] {
-      ([place] + history.map(\.place) + [begun?.place, settlement?.place, replayed?.place].compactMap { $0 })
+      ([place] + history.map(\.place)
+        + [begun?.place, settlement?.place, replayed?.place, added?.place]
+        .compactMap { $0 })
         .sorted { $0.sequence < $1.sequence }
     }
 
@@ -141,6 +152,9 @@ final class OutboxBook: JournalReader {
       entry.settlement = nil
       entry.replayed = (stamp, place)
       entries[id] = entry
+    case .added(let id, let addition):
+      entries[id]?.request.take(addition)
+      entries[id]?.added = (addition, place)
     }
   }
 }

@@ -14,7 +14,7 @@ final class OutboxDesk: @unchecked Sendable {
 
   let store: OutboxStore
   let lane: OutboxLane
-  let secrets = OutboxSecrets()
+  var secrets: OutboxSecrets { store.secrets }
   let sender: OutboxSender
   let runtime: Runtime
   private let path: String
@@ -34,7 +34,7 @@ final class OutboxDesk: @unchecked Sendable {
     lane = OutboxLane(runtime.workers)
     let book = Locked(Book())
     self.book = book
-    sender = OutboxSender(store, lane, runtime, options.outboxRules, secrets) { survey, wanted in
+    sender = OutboxSender(store, lane, runtime, options.outboxRules) { survey, wanted in
       let subscribers = book.withLock { $0.subscribers }
       for subscriber in subscribers { subscriber.take(survey?.settled ?? [], wanted) }
       let new = book.withLock { book in

@@ -46,7 +46,9 @@ final class OutboxSecrets: Sendable {
 
 extension FrozenRequest {
   /// Everybody whose secrets it needs.
-  var providers: [String] { secrets.map(\.provider) + (user.map { [$0.provider] } ?? []) }
+  var providers: [String] {
+    secrets.map(\.provider) + [user?.provider, asked?.provider].compactMap { $0 }
+  }
 
   /// What is sent; nil when a secret is missing.
   ///
@@ -69,6 +71,11 @@ extension FrozenRequest {
     if let user {
       guard let password = values.value(of: user.provider) else { return nil }
       request.user = (user.name, password)
+    } else if let asked, let both = values.value(of: asked.provider) {
+      let parts = both.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      request.user = (String(parts.first ?? ""), parts.count > 1 ? String(parts[1]) : "")
+      // Nobody has seen yet how the server wants them.
+      if !asked.isSure { request.signIn = .any }
     }
     request.guard = guardGrade
     request.timeout = silence.map { .milliseconds($0 / 1_000_000) } ?? Request.Limit.none

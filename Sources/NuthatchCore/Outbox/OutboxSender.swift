@@ -14,7 +14,7 @@ final class OutboxSender: @unchecked Sendable {
   private let lane: OutboxLane
   private let runtime: Runtime
   private let rules: OutboxRules
-  private let secrets: OutboxSecrets
+  private var secrets: OutboxSecrets { store.secrets }
   /// Gone when the last handle is.
   private weak var shared: SharedCache?
   /// Called with what there is to tell the program.
@@ -45,14 +45,12 @@ final class OutboxSender: @unchecked Sendable {
 
   init(
     _ store: OutboxStore, _ lane: OutboxLane, _ runtime: Runtime, _ rules: OutboxRules,
-    _ secrets: OutboxSecrets,
     tell: @escaping @Sendable (OutboxStore.Survey?, [String]) -> Void
   ) {
     self.store = store
     self.lane = lane
     self.runtime = runtime
     self.rules = rules
-    self.secrets = secrets
     self.tell = tell
   }
 
@@ -164,7 +162,7 @@ final class OutboxSender: @unchecked Sendable {
         comeBack(in: Self.patience)
         continue
       }
-      let missing = head.entry.request.providers.filter { secrets.value(of: $0) == nil }
+      let missing = head.entry.needed.filter { secrets.value(of: $0) == nil }
       guard missing.isEmpty else {
         wanted += missing
         // A variable of the environment may be set meanwhile; others are brought.

@@ -8,6 +8,7 @@ final class OutboxStore: @unchecked Sendable {
   private let book: OutboxBook
   private let path: String
   let clock: OutboxClock
+  let secrets = OutboxSecrets()
   private let mostBytes: Int64
   private let mostItems: Int
   private let hasSwept = Locked(false)
@@ -132,6 +133,14 @@ final class OutboxStore: @unchecked Sendable {
     } ?? false
   }
 
+  /// Writes down what a request is sent with from now on.
+  func add(_ id: UInt64, _ addition: OutboxAddition) throws(NuthatchError) {
+    _ = try change { (book) throws(StoreFault) in
+      guard book.entries[id] != nil else { return }
+      try journal.append(OutboxRecord.added(id, addition).encoded())
+    }
+  }
+
   // MARK: Sending
 
   /// What is to be sent; nil when it isn't any more. That an attempt is made is written down before.
@@ -154,8 +163,9 @@ final class OutboxStore: @unchecked Sendable {
       let payload = try journal.read(entry.place)
       // What has been read before holds.
       guard
-        case .frozen(let request)? = payload.withUnsafeBytes({ try? OutboxRecord($0, withBody: true) })
+        case .frozen(var request)? = payload.withUnsafeBytes({ try? OutboxRecord($0, withBody: true) })
       else { return nil }
+      if let (addition, _) = entry.added { request.take(addition) }
       try journal.append(OutboxRecord.begun(id, clock.now()).encoded())
       return request
     } ?? nil
@@ -328,7 +338,7 @@ extension OutboxStore {
   private func item(_ entry: OutboxBook.Entry?) throws(StoreFault) -> Outbox.Item? {
     guard let entry else { return nil }
     let isSending = entry.begun != nil ? try !journal.isLeaseFreeWhileChanging() : false
-    return Outbox.Item(entry, isSending: isSending, clock.now())
+    return Outbox.Item(entry, isSending: isSending, clock.now(), secrets)
   }
 }
 

@@ -35,6 +35,7 @@ final class Inquiry: Sendable {
     case .credentials(let name, let password):
       request.user = (name, password)
       request.signIn = request.signIn ?? signIn
+      request.freezing?.answered = plan.freezing?.asked?.provider
     case .pass, .accept, .reject, .retry: break
     }
     return try RequestPlan(request, options)
@@ -145,7 +146,9 @@ extension Errand {
       let failure = found == nil ? self.shared.rememberedFailure(plan) : nil
       self.runtime.loop.post {
         if let failure { return self.fail(failure) }
-        if kind == .headers, let freezing = plan.freezing { return self.beginFreezable(freezing) }
+        if let freezing = plan.freezing {
+          return kind == .headers ? self.beginFreezable(freezing) : self.goOnFreezable(freezing)
+        }
         self.decide(found)
       }
     }
