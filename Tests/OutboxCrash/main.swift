@@ -2,9 +2,10 @@
 //
 //     nuthatch-outboxcrash freeze DIRECTORY URL SEED FIRST COUNT
 //     nuthatch-outboxcrash send DIRECTORY
+//     nuthatch-outboxcrash collect DIRECTORY
 //     nuthatch-outboxcrash link DIRECTORY       in a network of its own, whose only link is down
 //
-// What it says, it has been promised: "frozen QUEUE NUMBER", "dropped NUMBER", "end"; and "dropping NUMBER" before it does.
+// What it says, it has been promised: "frozen QUEUE NUMBER", "dropped NUMBER", "collected ID STATUS", "end"; and "dropping NUMBER" before it does.
 // Ends with status 4 when a call fails.
 
 import Glibc
@@ -50,6 +51,17 @@ func sendAll(_ path: String) throws {
   cache.close()
 }
 
+/// Sends what there is for the handler `rows`, and collects each outcome when it has come.
+func collectAll(_ path: String) throws {
+  let cache = try Cache(path: path)
+  try cache.outbox.attach("rows")
+  while try !cache.outbox.list().isEmpty, let notice = try cache.nextNotice(within: 60_000) {
+    guard case .outcome(let outcome) = notice, try cache.outbox.collect(outcome.id) != nil else { continue }
+    say("collected \(outcome.id) \(outcome.status)\n")
+  }
+  cache.close()
+}
+
 /// Freezes a request while the only link is down, and says what becomes of it when that is up again.
 func watchLink(_ path: String) throws {
   let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -88,18 +100,29 @@ func watchLink(_ path: String) throws {
   cache.close()
 }
 
-let arguments = CommandLine.arguments
-do {
-  if arguments.count == 7, arguments[1] == "freeze", let seed = UInt64(arguments[4]),
-    let first = Int(arguments[5]), let count = Int(arguments[6])
+/// What the arguments say.
+func run(_ arguments: [String]) throws {
+  if arguments.count == 6, arguments[0] == "freeze", let seed = UInt64(arguments[3]),
+    let first = Int(arguments[4]), let count = Int(arguments[5])
   {
-    try freeze(arguments[2], arguments[3], seed, first..<(first + count))
-  } else if arguments.count == 3, arguments[1] == "link" {
-    try watchLink(arguments[2])
-  } else if arguments.count == 3, arguments[1] == "send" {
-    try sendAll(arguments[2])
+    try freeze(arguments[1], arguments[2], seed, first..<(first + count))
+  } else if arguments.count == 2, arguments[0] == "link" {
+    try watchLink(arguments[1])
+  } else if arguments.count == 2, arguments[0] == "send" {
+    try sendAll(arguments[1])
+  } else if arguments.count == 2, arguments[0] == "collect" {
+    try collectAll(arguments[1])
   }
-} catch {
-  say("fault \(error)\n")
-  exit(4)
+}
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+if arguments.count > 2, arguments[0] == "at", let count = Int(arguments[1]) {
+  killAtCall(count) { try run(Array(arguments.dropFirst(2))) }
+} else {
+  do {
+    try run(arguments)
+  } catch {
+    say("fault \(error)\n")
+    exit(4)
+  }
 }

@@ -152,50 +152,6 @@ import Testing
     }
   }
 
-  @Test(
-    "at each system call of a freezing: what was acknowledged is there, what wasn't is there as a whole or not at all",
-    .enabled(if: FileManager.default.isExecutableFile(atPath: OutboxCrashTests.tracer)))
-  func killedWhileFreezing() throws {
-    let seed = UInt64.random(in: 0..<1_000_000)
-    for call in ["fsync", "pwritev", "openat", "fcntl", "mkdirat", "renameat2", "fstat", "ftruncate"] {
-      for number in 1...max(rounds, 8) {
-        let ledger = try Ledger()
-        let hasEnded = try ledger.freeze(seed, kill: nil, at: (call, number), count: 2)
-        try ledger.server.goUp()
-        try ledger.run(["send", ledger.folder], kill: nil)
-        ledger.check("seed \(seed): \(call) \(number)")
-        if hasEnded { break }
-      }
-    }
-  }
-
-  @Test(
-    "at each system call of a sending: it is sent once more at most, and not again once its end was written down",
-    .enabled(if: FileManager.default.isExecutableFile(atPath: OutboxCrashTests.tracer)))
-  func killedWhileSending() throws {
-    let seed = UInt64.random(in: 0..<1_000_000)
-    var resent = 0
-    var wasDropped = false
-    for call in ["fsync", "pwritev", "sendto", "recvfrom", "fcntl"] {
-      for number in 1...max(rounds, 8) {
-        let ledger = try Ledger()
-        try ledger.freeze(seed, kill: nil, count: 1)
-        try ledger.server.goUp()
-        let hasEnded = try ledger.run(["send", ledger.folder], kill: nil, at: (call, number))
-        for _ in 0..<2 { try ledger.run(["send", ledger.folder], kill: nil) }
-        ledger.check("seed \(seed): \(call) \(number)")
-        let count = ledger.server.requests.count { $0.outcome != .clientLeft }
-        #expect(
-          ledger.dropped.isEmpty ? 1...2 ~= count : count == 0, "\(call) \(number): sent \(count) times")
-        if count == 2 { resent += 1 }
-        wasDropped = !ledger.dropped.isEmpty
-        if hasEnded { break }
-      }
-    }
-    // A kill after the answer and before the record, at the least; unless the one that there is was dropped.
-    #expect(resent > 0 || wasDropped)
-  }
-
   @Test("of two that send, only one does; when it is killed, the other one goes on")
   func lease() throws {
     for round in 0..<max(1, rounds / 6) {
