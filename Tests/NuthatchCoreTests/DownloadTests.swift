@@ -148,6 +148,33 @@ import Testing
     #expect(saved == ["one", "two"])
   }
 
+  @Test("go on after a kill, too, with what a slow server has sent until then")
+  func killed() throws {
+    var script = Script(headers: ["ETag": "\"1\"", "Content-Length": "300000"])
+    script.steps = [
+      .bytes(Array(Self.bytes.prefix(100_000))), .pause(milliseconds: 1500),
+      .bytes(Array(Self.bytes[100_000..<101_000])), .wait("g"),
+    ]
+    bench.server.on("/a", script)
+    let ticket = try submit("/a", [.file(path("one"))])
+    // What a kill at this moment leaves.
+    for _ in 0..<3000 where !saved.contains(".one.nuthatch-info") { usleep(10_000) }
+    for kind in ["info", "part"] {
+      let bytes = try #require(content(".one.nuthatch-\(kind)"))
+      #expect(kind == "info" || bytes.count >= 100_000)
+      let copy = open(path(".two.nuthatch-\(kind)"), O_WRONLY | O_CREAT, 0o600)
+      #expect(write(copy, bytes, bytes.count) == bytes.count)
+      close(copy)
+    }
+    bench.server.on("/a", Self.script())
+    _ = try save("/a", [.file(path("two"))])
+    let range = try #require(bench.server.requests("/a").last?.headers["Range"])
+    #expect(range.hasPrefix("bytes=10"))
+    #expect(content("two") == Self.bytes)
+    ticket.cancel()
+    bench.server.gate("g").open()
+  }
+
   @Test("begin anew when the answer changed, the part is damaged, or it was another request's")
   func anew() throws {
     let other = [UInt8](repeating: 7, count: 200_000)

@@ -19,9 +19,11 @@ final class PartialFile {
   private let infoName: String?
   private var hasher: OpaquePointer?
   private var checked: Int64 = 0
+  private var checkedAt = nhs_monotonic_ns()
 
-  /// So many bytes may have to be fetched again after a kill.
+  /// So many bytes may have to be fetched again after a kill, or what came in so many nanoseconds where that is less.
   private static let interval: Int64 = 4 << 20
+  private static let pause: Int64 = 500_000_000
 
   /// - Parameter key: says for which request it is.
   init(for path: String, resumes: Bool, key: String) throws(NuthatchError) {
@@ -65,7 +67,10 @@ final class PartialFile {
     count += Int64(bytes.count)
     guard let hasher else { return }
     nhs_hasher_add(hasher, bytes.baseAddress, bytes.count)
-    if count - checked >= Self.interval { writeInfo() }
+    let now = nhs_monotonic_ns()
+    guard count - checked >= Self.interval || now - checkedAt >= Self.pause else { return }
+    checkedAt = now
+    writeInfo()
   }
 
   /// Leaves it to be gone on with, where that is possible; else nothing is left.
