@@ -5,6 +5,7 @@ import Glibc
 final class Transfer {
   let id: UInt64
   let easy: UnsafeMutableRawPointer
+  var pool: ConnectionPool
   let request: TransferRequest
   let sink: any TransferSink
   let route: TransferRoute
@@ -25,6 +26,8 @@ final class Transfer {
   /// Whether this transfer has opened a socket itself, so that its connection isn't a kept one.
   private var hasOpenedSocket = false
   private var onceOnly: OnceOnly
+  /// Whether the server wants none of the protocols that it was offered, or knows nothing of such offers.
+  private var isOfferDeclined = false
   /// The last address that the guard refused.
   private var denial: String?
   /// Whether it is to begin again with a connection of its own: a kept one that the guard refuses leaves other addresses of
@@ -47,10 +50,11 @@ final class Transfer {
   private var verdict: TransportFault?
 
   init(
-    easy: UnsafeMutableRawPointer, _ pending: PendingTransfer, startedAt: Int64
+    easy: UnsafeMutableRawPointer, _ pool: ConnectionPool, _ pending: PendingTransfer, startedAt: Int64
   ) {
     id = pending.id
     self.easy = easy
+    self.pool = pool
     request = pending.request
     sink = pending.sink
     route = pending.route
@@ -101,6 +105,7 @@ extension Transfer {
     facts.address = address
     facts.isReused = !hasOpenedSocket
     guard isAllowedConnection(to: address) else { return false }
+    if isOfferDeclined, pool.isHTTP1 { return false }
     if onceOnly.maySend() { return true }
     verdict = TransportFault(
       .reset, "the connection broke before the answer, and a \(request.method) isn't sent twice")
@@ -117,7 +122,24 @@ extension Transfer {
     return false
   }
 
-  fileprivate func noteRefusedStream() { onceOnly.noteRefusal() }
+  fileprivate func note(remark: UnsafeRawBufferPointer) {
+    if remark.starts(with: OnceOnly.refusedStream.utf8) { onceOnly.noteRefusal() }
+    if remark.starts(with: Transfer.offerDeclined.utf8) { isOfferDeclined = true }
+  }
+
+  /// What libcurl says when the server hasn't chosen one of the protocols that were offered (ALPN).
+  private static let offerDeclined = "ALPN: server did not agree"
+
+  /// Whether it ended because the server doesn't want HTTP/1.1, before anything was sent.
+  func isHTTP1Declined(_ code: CURLcode) -> Bool {
+    guard verdict == nil, head == nil else { return false }
+    switch code {
+    case CURLE_ABORTED_BY_CALLBACK: return isOfferDeclined
+    // The alert that a server owes to whoever offers nothing that it speaks (RFC 7301, 3.2).
+    case CURLE_SSL_CONNECT_ERROR: return String(cString: errorBuffer).contains("no application protocol")
+    default: return false
+    }
+  }
 
   private func isAllowed(_ address: IPAddress) -> Bool {
     let kind = AddressClass(address)
@@ -264,6 +286,7 @@ extension Transfer {
     if code == CURLE_OK { _ = releaseHeld() }
     if let verdict { return verdict }
     guard code != CURLE_OK else { return outcomeOfWhole() }
+    if Transfer.afterwards.contains(code), isAnswerWhole { return outcomeOfWhole() }
     if code == CURLE_OUT_OF_MEMORY, head == nil, timings().firstByte > 0 {
       // libcurl's words for a line that outgrows its buffer, too; which of the two it is, it doesn't tell.
       return TransportFault(.http, "a header line of more than 100 KB, or no memory for it")
@@ -277,6 +300,18 @@ extension Transfer {
     }
     let errno = nhs_easy_get_long(easy, CURLINFO_OS_ERRNO)
     return TransportFault(code: code, detail: String(cString: errorBuffer), errno: errno)
+  }
+
+  /// Faults that may come after a whole answer: a server need not read all that it is sent.
+  private static let afterwards: Set<CURLcode> = [
+    CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM,
+  ]
+
+  /// Whether all of the answer is there, however the rest of the exchange goes on.
+  private var isAnswerWhole: Bool {
+    guard releaseHeld(), let head else { return false }
+    guard head.mayHaveBody(method: request.method) else { return true }
+    return (try? head.contentLength()) == wireBytes  // a malformed one was refused when it came
   }
 
   private func outcomeOfWhole() -> TransportFault? {
@@ -293,7 +328,7 @@ extension Transfer {
 
   /// Whether this is, or may turn out to be, one of several streams of a connection.
   var mayBeStream: Bool {
-    request.url.scheme == .https && (head == nil || httpVersion == .http2)
+    request.url.scheme == .https && !pool.isHTTP1 && (head == nil || httpVersion == .http2)
   }
 
   /// Lets a transfer go on that was held up. False when it wasn't.
@@ -312,8 +347,10 @@ extension Transfer {
     curl_easy_pause(easy, CURLPAUSE_CONT)
   }
 
-  /// What the watch found wrong, in words that say in which phase, because the remedies differ.
-  func fault(of lapse: TransferPace.Lapse) -> TransportFault {
+  /// What the watch found wrong, in words that say in which phase, because the remedies differ. Nil when it is only the
+  /// sending that doesn't go on, after a whole answer.
+  func fault(of lapse: TransferPace.Lapse) -> TransportFault? {
+    if isAnswerWhole { return outcomeOfWhole() }
     switch lapse {
     case .slowness(let bytes, let window):
       return TransportFault(
@@ -417,15 +454,14 @@ func progressMade(
   return 0
 }
 
-/// Of what libcurl tells about a transfer, one line says what it tells in no other way.
+/// Of what libcurl tells about a transfer, two lines say what it tells in no other way.
 func remarkMade(
   _: UnsafeMutableRawPointer?, kind: curl_infotype, text: UnsafeMutablePointer<CChar>?, count: Int,
   context: UnsafeMutableRawPointer?
 ) -> Int32 {
   guard let context, kind == CURLINFO_TEXT else { return 0 }
-  if UnsafeRawBufferPointer(start: text, count: count).starts(with: OnceOnly.refusedStream.utf8) {
-    Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().noteRefusedStream()
-  }
+  let remark = UnsafeRawBufferPointer(start: text, count: count)
+  Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().note(remark: remark)
   return 0
 }
 

@@ -52,6 +52,8 @@ package final class TransferExtras: Sendable {
 extension TransferRequest {
   /// Whether there is a body to send.
   package var hasBody: Bool { !body.isEmpty || extras?.upload != nil }
+  /// What needs a connection that it shares with no other request, where several may be shared.
+  var prefersHTTP1: Bool { url.scheme == .https && (hasBody || !isIdempotent(method: method)) }
 
   /// How many bytes there are to send.
   package var bodyCount: Int64 { extras?.upload?.count ?? Int64(body.count) }

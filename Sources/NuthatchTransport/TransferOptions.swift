@@ -22,7 +22,7 @@ extension Transfer {
     setter.note(nhs_easy_set_socket_rules(easy, socketRules))
     setter.note(nhs_easy_set_prereq_callback(easy, connectionReady, context))
     if request.url.scheme == .https {
-      setter.set(CURLOPT_PIPEWAIT, 1)  // rather a stream of the connection that is being made than one more
+      configureVersion(setter)
       if let file = surroundings.certificateFile { setter.set(CURLOPT_CAINFO, file) }
       if let folder = surroundings.certificateFolder { setter.set(CURLOPT_CAPATH, folder) }
     }
@@ -38,9 +38,28 @@ extension Transfer {
   private func configureOnceOnly(_ setter: OptionSetter, _ context: UnsafeMutableRawPointer) {
     // Rather on no connection that its server may be about to close: in seconds, idle ones.
     setter.set(CURLOPT_MAXAGE_CONN, 2)
-    guard request.url.scheme == .https else { return }
+    if request.url.scheme == .https { listen(setter, context) }
+  }
+
+  private func listen(_ setter: OptionSetter, _ context: UnsafeMutableRawPointer) {
     setter.set(CURLOPT_VERBOSE, 1)
     setter.note(nhs_easy_set_debug_callback(easy, remarkMade, context))
+  }
+
+  private func configureVersion(_ setter: OptionSetter) {
+    // CURL_HTTP_VERSION_1_1 and CURL_HTTP_VERSION_2TLS
+    setter.set(CURLOPT_HTTP_VERSION, pool.isHTTP1 ? 2 : 4)
+    // Rather a stream of the connection that is being made than one more.
+    setter.set(CURLOPT_PIPEWAIT, pool.isHTTP1 ? 0 : 1)
+    if pool.isHTTP1 { listen(setter, Unmanaged.passUnretained(self).toOpaque()) }
+  }
+
+  /// Sends it over connections of another kind. False when libcurl refused an option.
+  func move(to pool: ConnectionPool) -> Bool {
+    self.pool = pool
+    let setter = OptionSetter(easy)
+    configureVersion(setter)
+    return !setter.isRefused
   }
 
   /// Both options of the proxy always, so that libcurl never looks into the environment itself.

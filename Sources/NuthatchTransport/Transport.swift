@@ -2,7 +2,7 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// Runs transfers on one libcurl multi handle. Any thread may start and cancel them.
+/// Runs transfers, by libcurl, on one thread. Any thread may start and cancel them.
 ///
 /// Easy handles and connections are kept for the next transfer. The confined state is touched on the loop's thread
 /// only, which is what makes the class Sendable.
@@ -13,7 +13,10 @@ package final class Transport: @unchecked Sendable {
   private let surroundings: TransportSurroundings
 
   // Confined to the loop's thread.
-  private let multi: UnsafeMutableRawPointer
+  private var sharedPool: ConnectionPool?
+  private var uploadPool: ConnectionPool?
+  /// Servers that didn't agree to HTTP/1.1 when it was all that they were offered.
+  private var withoutHTTP1: Set<Origin> = []
   private let lookups: NameLookups
   /// Those whose name is being looked up.
   private var lookingUp: [UInt64: PendingTransfer] = [:]
@@ -23,14 +26,15 @@ package final class Transport: @unchecked Sendable {
   private var nextInOrder = 0
   private var active: [UInt64: Transfer] = [:]
   private var idleHandles: [UnsafeMutableRawPointer] = []
-  private var curlTimer: EventLoop.TimerID?
   private var nudgeTimer: EventLoop.TimerID?
 
   /// As many easy handles are kept for reuse: each holds some 20 KB.
   private static let idleLimit = 64
 
-  /// As many HTTP/2 streams share a connection; more open another one.
-  private static let streamLimit = 32
+  private static let mostWithoutHTTP1 = 1000
+
+  /// As many connections for uploads are kept.
+  private static let idleUploadLimit = 32
 
   /// As many transfers run at once, because each may need a descriptor, of which the program wants some, too. More
   /// wait their turn, first come, first served: whoever starts transfers had better stay below.
@@ -46,11 +50,8 @@ package final class Transport: @unchecked Sendable {
   init(surroundings: TransportSurroundings) throws(TransportFault) {
     self.surroundings = surroundings
     try Transport.initialiseOnce()
-    guard let multi = curl_multi_init() else { throw TransportFault(.outOfMemory, "no memory for libcurl") }
-    self.multi = multi
     loop = try EventLoop()
     lookups = NameLookups(loop: loop)
-    loop.post { self.connectToLoop() }
   }
 
   /// Begins `request`; its answer goes to `sink`. The result names the transfer for `cancel`.
@@ -66,7 +67,10 @@ package final class Transport: @unchecked Sendable {
   }
 
   /// Lets a transfer go on that its sink held up (`TransferVerdict.hold`). On the loop's thread, and not from within a sink.
-  package func resume(_ id: UInt64) { if active[id]?.goOn() == true { act(-1, 0) } }
+  package func resume(_ id: UInt64) {
+    guard let transfer = active[id], transfer.goOn() else { return }
+    transfer.pool.goOn()
+  }
 
   /// What is known of a transfer so far; nil when it isn't under way. To be called on the loop's thread.
   package func timings(of id: UInt64) -> TransferTimings? { active[id]?.timings() }
@@ -80,7 +84,8 @@ package final class Transport: @unchecked Sendable {
       for id in Array(self.active.keys) { self.end(id) }
       for handle in self.idleHandles { curl_easy_cleanup(handle) }
       self.idleHandles = []
-      curl_multi_cleanup(self.multi)
+      self.sharedPool?.close()
+      self.uploadPool?.close()
     }
   }
 
@@ -169,13 +174,13 @@ extension Transport {
   }
 
   private func launch(_ pending: PendingTransfer) {
-    guard let easy = idleHandles.popLast() ?? curl_easy_init() else {
+    guard let pool = pool(for: pending.request), let easy = idleHandles.popLast() ?? curl_easy_init() else {
       let fault = TransportFault(.outOfMemory, "no memory for a libcurl handle")
       return pending.sink.finished(fault, TransferTimings())
     }
-    let transfer = Transfer(easy: easy, pending, startedAt: loop.now)
+    let transfer = Transfer(easy: easy, pool, pending, startedAt: loop.now)
     active[pending.id] = transfer
-    guard transfer.configure(surroundings), curl_multi_add_handle(multi, easy) == CURLM_OK else {
+    guard transfer.configure(surroundings), pool.add(transfer) else {
       active[pending.id] = nil
       curl_easy_cleanup(easy)
       return pending.sink.finished(
@@ -183,6 +188,17 @@ extension Transport {
     }
     watch(transfer)
     if transfer.mayBeStream { watchStreams() }
+  }
+
+  /// Nil without memory for it.
+  private func pool(for request: TransferRequest) -> ConnectionPool? {
+    let isUpload = request.prefersHTTP1 && !withoutHTTP1.contains(request.url.origin)
+    if let known = isUpload ? uploadPool : sharedPool { return known }
+    let kept = isUpload ? min(Transport.idleUploadLimit, ceiling) : ceiling
+    let new = ConnectionPool(loop: loop, isHTTP1: isUpload, kept: kept) { [unowned self] in self.ended($0, $1)
+    }
+    if isUpload { uploadPool = new } else { sharedPool = new }
+    return new
   }
 
   private func end(_ id: UInt64) {
@@ -196,7 +212,7 @@ extension Transport {
   private func release(_ transfer: Transfer) {
     active[transfer.id] = nil
     if let timer = transfer.watch { loop.cancelTimer(timer) }
-    curl_multi_remove_handle(multi, transfer.easy)
+    transfer.pool.remove(transfer)
     transfer.freeLists()
     if idleHandles.count < Transport.idleLimit {
       curl_easy_reset(transfer.easy)
@@ -235,89 +251,30 @@ extension Transport {
       for transfer in quiet where self.active[transfer.id] === transfer {
         transfer.nudge.noteNudge(at: now)
         transfer.lookAgain()
-        self.act(-1, 0)
+        transfer.pool.goOn()
       }
       self.watchStreams()
     }
   }
 
-  private func reapFinished() {
-    var code = CURLE_OK
-    while let easy = nhs_multi_next_done(multi, &code) {
-      guard let context = nhs_easy_get_context(easy) else { continue }
-      let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-      if transfer.wantsFreshConnection {
-        retryOnFreshConnection(transfer)
-      } else {
-        finish(transfer, transfer.outcome(of: code))
-      }
-    }
+  private func ended(_ transfer: Transfer, _ code: CURLcode) {
+    if transfer.pool.isHTTP1, transfer.isHTTP1Declined(code) { return offerHTTP2(transfer) }
+    guard transfer.wantsFreshConnection else { return finish(transfer, transfer.outcome(of: code)) }
+    retryOnFreshConnection(transfer)
+  }
+
+  /// Nothing was sent yet: once more, with all that we speak to choose from.
+  private func offerHTTP2(_ transfer: Transfer) {
+    if withoutHTTP1.count >= Transport.mostWithoutHTTP1 { withoutHTTP1 = [] }
+    withoutHTTP1.insert(transfer.request.url.origin)
+    transfer.pool.remove(transfer)
+    if let pool = pool(for: transfer.request), transfer.move(to: pool), pool.add(transfer) { return }
+    finish(transfer, TransportFault(.internal, "libcurl refused the request"))
   }
 
   private func retryOnFreshConnection(_ transfer: Transfer) {
-    curl_multi_remove_handle(multi, transfer.easy)
-    if transfer.prepareFreshConnection(), curl_multi_add_handle(multi, transfer.easy) == CURLM_OK { return }
+    transfer.pool.remove(transfer)
+    if transfer.prepareFreshConnection(), transfer.pool.add(transfer) { return }
     finish(transfer, TransportFault(.internal, "libcurl refused the request"))
   }
-}
-
-// MARK: - libcurl's sockets and timer on the loop
-
-extension Transport {
-  private func connectToLoop() {
-    let context = Unmanaged.passUnretained(self).toOpaque()
-    _ = nhs_multi_set_callbacks(multi, socketChanged, timerChanged, context)
-    _ = nhs_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, Transport.streamLimit)
-    // By itself libcurl keeps four for each transfer under way: when few are, it closes those to other hosts.
-    _ = nhs_multi_set_long(multi, CURLMOPT_MAXCONNECTS, ceiling)
-  }
-
-  fileprivate func watchSocket(_ socket: Int32, _ what: Int32) {
-    guard what != CURL_POLL_REMOVE else { return loop.unwatch(socket) }
-    var events: UInt32 = 0
-    if what & CURL_POLL_IN != 0 { events |= UInt32(EPOLLIN.rawValue) }
-    if what & CURL_POLL_OUT != 0 { events |= UInt32(EPOLLOUT.rawValue) }
-    loop.watch(socket, events) { [unowned self] ready in
-      var mask: Int32 = 0
-      if ready & UInt32(EPOLLIN.rawValue) != 0 { mask |= CURL_CSELECT_IN }
-      if ready & UInt32(EPOLLOUT.rawValue) != 0 { mask |= CURL_CSELECT_OUT }
-      if ready & UInt32(EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { mask |= CURL_CSELECT_ERR }
-      self.act(socket, mask)
-    }
-  }
-
-  fileprivate func setTimer(milliseconds: Int) {
-    if let timer = curlTimer { loop.cancelTimer(timer) }
-    curlTimer = nil
-    guard milliseconds >= 0 else { return }
-    // Never at once: libcurl must not be entered again from its own callback.
-    curlTimer = loop.at(loop.now + Int64(milliseconds) * 1_000_000) { [unowned self] in
-      self.curlTimer = nil
-      self.act(-1, 0)
-    }
-  }
-
-  /// -1 is libcurl's word for "a time-out".
-  private func act(_ socket: Int32, _ mask: Int32) {
-    var running: Int32 = 0
-    curl_multi_socket_action(multi, socket, mask, &running)
-    reapFinished()
-  }
-}
-
-private func socketChanged(
-  _: UnsafeMutableRawPointer?, socket: Int32, what: Int32, context: UnsafeMutableRawPointer?,
-  _: UnsafeMutableRawPointer?
-) -> Int32 {
-  guard let context else { return 0 }
-  Unmanaged<Transport>.fromOpaque(context).takeUnretainedValue().watchSocket(socket, what)
-  return 0
-}
-
-private func timerChanged(
-  _: UnsafeMutableRawPointer?, milliseconds: Int, context: UnsafeMutableRawPointer?
-) -> Int32 {
-  guard let context else { return 0 }
-  Unmanaged<Transport>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds: milliseconds)
-  return 0
 }

@@ -133,6 +133,46 @@ import Testing
     }
   }
 
+  @Test("has answers that count, whatever becomes of the rest of what is sent")
+  func early() throws {
+    let wire = try Wire()
+    let upload = TransferExtras(upload: BodySource([.bytes([UInt8](repeating: 7, count: 20_000_000))]))
+    for status in [200, 201, 204, 303, 413, 500] {
+      for ending in [Script.Step.reset, .close] {
+        for isStreamed in [false, true] {
+          var script = Script.status(
+            status, headers: ["Connection": "close"], body: status == 204 ? "" : "early")
+          // Not at once: a reset that comes while something is being written may outrun the answer.
+          script.steps += [.head, .pause(milliseconds: 20), ending]
+          script.readsBody = false
+          script.answersExpect = false
+          wire.server.on("/a", script)
+          for method in ["POST", "PUT"] {
+            let record = try wire.get("/a") {
+              $0.method = method
+              if isStreamed { $0.extras = upload } else { $0.body = [UInt8](repeating: 7, count: 20_000_000) }
+              $0.headers.append("Expect", "")
+            }
+            #expect(record.head?.status == status, "\(script) \(record)")
+            #expect(record.fault == nil && record.text == (status == 204 ? "" : "early"), "\(ending)")
+          }
+        }
+      }
+    }
+    // What isn't whole doesn't count.
+    for (length, kinds) in [("6", [TransportFault.Kind.reset, .truncated]), (nil, [.reset])] {
+      var script = Script(steps: [.text("early"), .reset], framing: length == nil ? .untilClose : .automatic)
+      script.headers = length.map { ["Content-Length": $0] } ?? [:]
+      script.readsBody = false
+      wire.server.on("/a", script)
+      let fault = try wire.fault("/a") {
+        $0.method = "POST"
+        $0.body = [UInt8](repeating: 7, count: 20_000_000)
+      }
+      #expect(kinds.contains(fault.kind), "\(fault)")
+    }
+  }
+
   @Test("has an answer to a refused Expect: once more without it, over another connection")
   func refusedExpect() throws {
     let wire = try Wire()

@@ -29,6 +29,24 @@ struct SecureTests {
     #expect(records.contains { $0.timings.tls > 0 })
   }
 
+  @Test("go over a connection of their own with a body, unless the server wants nothing but HTTP/2")
+  func bodies() throws {
+    let server = try SecureServer(files, options: ["--echo-upload"])
+    let wire = try wire(server)
+    let recorders = try (0..<20).map { number in
+      try wire.start(server.url("/small")) {
+        $0.method = number % 2 == 0 ? "POST" : "GET"
+        if number % 4 == 0 { $0.body = Array("number \(number)".utf8) }
+      }
+    }
+    for (number, recorder) in recorders.enumerated() {
+      let record = try recorder.result()
+      #expect(record.fault == nil)
+      #expect(record.timings.connection.version == .http2)
+      if number % 4 == 0 { #expect(record.text == "number \(number)") }
+    }
+  }
+
   @Test("get along with a server that wants few streams at a time")
   func fewStreams() throws {
     let server = try SecureServer(files, options: ["-m", "2"])

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Iterator, List, Optional
+from typing import Iterable, Iterator, List, Optional
 
 import nuthatch
 import pytest
@@ -188,29 +188,81 @@ with nuthatch.Cache(sys.argv[1], retries=0) as cache:
 """
 
 
-def test_client_certificates(nginx: Nginx, tmp_path: Path) -> None:
+def certificates(folder: Path, names: Iterable[str]) -> None:
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("there is no openssl command")
-    for name in ("server", "ann", "bob"):
+    for name in names:
         words = f"req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN={name}"
         words += f" -addext subjectAltName=IP:127.0.0.1 -keyout {name}-key.pem -out {name}.pem"
-        subprocess.run([openssl, *words.split()], cwd=nginx.folder, check=True, capture_output=True)
-    (nginx.files / "nut").write_text("hazel")
+        subprocess.run([openssl, *words.split()], cwd=folder, check=True, capture_output=True)
+
+
+def start_secure(nginx: Nginx, configuration: str) -> int:
+    """Its port."""
     nginx.kill()
     with socket.socket() as place:
         place.bind(("127.0.0.1", 0))
-        port = place.getsockname()[1]
-    nginx.more = SECURE.format(folder=nginx.folder, port=port)
+        port: int = place.getsockname()[1]
+    nginx.more = configuration.format(folder=nginx.folder, port=port)
     nginx.start()
-    files = [str(nginx.folder / name) for name in ("ann.pem", "ann-key.pem", "bob.pem", "bob-key.pem")]
+    return port
+
+
+def run_trusting(nginx: Nginx, program: str, *words: str) -> List[str]:
+    """The lines of a program to which the server's certificate is good."""
     done = subprocess.run(
-        [sys.executable, "-c", SHOWING, str(tmp_path / "cache"), f"https://127.0.0.1:{port}/nut", *files],
+        [sys.executable, "-c", program, *words],
         env={**os.environ, "CURL_CA_BUNDLE": str(nginx.folder / "server.pem")},
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_client_certificates(nginx: Nginx, tmp_path: Path) -> None:
+    certificates(nginx.folder, ("server", "ann", "bob"))
+    (nginx.files / "nut").write_text("hazel")
+    port = start_secure(nginx, SECURE)
+    files = [str(nginx.folder / name) for name in ("ann.pem", "ann-key.pem", "bob.pem", "bob-key.pem")]
+    lines = run_trusting(nginx, SHOWING, str(tmp_path / "cache"), f"https://127.0.0.1:{port}/nut", *files)
     # nginx answers those whom it doesn't know by a page.
-    assert done.stdout.splitlines() == ["400 None False", "200 CN=ann True", "400 None False"], done.stderr
+    assert lines == ["400 None False", "200 CN=ann True", "400 None False"]
+
+
+HASTY = """
+  server {{
+    listen 127.0.0.1:{port} ssl http2;
+    ssl_certificate {folder}/server.pem;
+    ssl_certificate_key {folder}/server-key.pem;
+    keepalive_requests {{requests}};
+    location / {{ return 200 early; }}
+  }}
+"""
+POSTING = """
+import collections, sys, nuthatch
+with nuthatch.Cache(sys.argv[1], retries=0) as cache:
+    tickets = [cache.submit(sys.argv[2], method="POST", body=bytes(int(sys.argv[3]))) for _ in range(400)]
+    ends = collections.Counter()
+    for ticket in tickets:
+        try:
+            response = ticket.result(timeout=60)
+            ends[f"{response.status} {response.text}"] += 1
+        except nuthatch.Error as error:
+            ends[str(error).split(": http")[0]] += 1
+    print(dict(ends))
+"""
+
+
+# nginx answers without reading the body (RST_STREAM, NO_ERROR), and goes away after a number of requests (GOAWAY),
+# whatever is on its way to it.
+@pytest.mark.parametrize("requests", [20, 100_000])
+@pytest.mark.parametrize("size", [0, 1000, 100_000, 2_000_000])
+def test_a_hasty_server_loses_nothing(nginx: Nginx, tmp_path: Path, size: int, requests: int) -> None:
+    certificates(nginx.folder, ("server",))
+    port = start_secure(nginx, HASTY.replace("{{requests}}", str(requests)))
+    words = (str(tmp_path / "cache"), f"https://127.0.0.1:{port}/nut", str(size))
+    assert run_trusting(nginx, POSTING, *words) == ["{'200 early': 400}"]
 
 
 def break_off(nginx: Nginx, cache: nuthatch.Cache, target: Path) -> int:
