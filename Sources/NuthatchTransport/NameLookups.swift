@@ -5,16 +5,18 @@ import Glibc
 ///
 /// libcurl would start a thread for every transfer, also for the hundredth to the same silent name, and would tell
 /// nobody how many are still at it. Here a lookup counts as stuck after a quarter of a second; stuck ones don't take
-/// the places of others until there are very many. Nobody can end `getaddrinfo`: whoever no longer waits leaves it to
-/// itself.
+/// the places of others until there are very many, or no descriptors are left for more. Nobody can end `getaddrinfo`:
+/// whoever no longer waits leaves it to itself.
 ///
 /// Confined to the loop's thread, which makes it Sendable; the workers share `Backlog` only.
 final class NameLookups: @unchecked Sendable {
   typealias Answer = Result<[IPAddress], TransportFault>
 
   /// So many lookups at once that aren't stuck; so many threads in all.
-  static let livelyLimit = 16
-  static let threadLimit = 128
+  static let livelyLimit = 64
+  static let threadLimit = 512
+  /// So many threads, whatever else the program has open: each may hold two descriptors.
+  static let certainThreads = 128
   /// Nanoseconds after which a lookup counts as stuck.
   static let patience: Int64 = 250_000_000
   /// Nanoseconds for which an answer is used again. Longer than a hop takes, shorter than anybody's patience.
@@ -76,7 +78,7 @@ final class NameLookups: @unchecked Sendable {
 
   private func startWorkers() {
     let now = loop.now
-    while backlog.admitsWorker(now: now) {
+    while backlog.admitsWorker(now: now, mayExceed: Self.hasDescriptors) {
       let worker = Worker(backlog: backlog) { [loop, weak self] name, answer in
         loop.post { [weak self] in self?.finish(name, answer) }
       }
@@ -91,6 +93,19 @@ final class NameLookups: @unchecked Sendable {
       self.look = nil
       self.startWorkers()
     }
+  }
+
+  /// Whether three quarters of the descriptors that the process may have aren't taken.
+  private static func hasDescriptors() -> Bool {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0,
+      let folder = opendir("/proc/self/fd")
+    else { return false }
+    defer { closedir(folder) }
+    let most = limit.rlim_cur / 4 * 3
+    var count: UInt = 0
+    while readdir(folder) != nil, count < most { count += 1 }
+    return count < most
   }
 
   /// Without a single thread the names in the backlog would wait for ever.
@@ -135,12 +150,13 @@ private final class Backlog: Sendable {
 
   var isWaiting: Bool { state.withLock { !$0.names.isEmpty } }
 
-  /// Whether one more thread may start; it is counted then.
-  func admitsWorker(now: Int64) -> Bool {
+  /// Whether one more thread may start; it is counted then. `mayExceed` is asked when there are many.
+  func admitsWorker(now: Int64, mayExceed: () -> Bool) -> Bool {
     state.withLock { state in
       let lively = state.starting + state.begun.values.count { now - $0 < NameLookups.patience }
       guard state.names.count > state.starting, lively < NameLookups.livelyLimit,
-        state.threads < NameLookups.threadLimit
+        state.threads < NameLookups.threadLimit,
+        state.threads < NameLookups.certainThreads || mayExceed()
       else { return false }
       state.starting += 1
       return true

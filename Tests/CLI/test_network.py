@@ -47,11 +47,12 @@ def test_a_slow_name_does_not_hold_up_an_interrupt(slow_names: Dict[str, str]) -
         assert process.wait(30) == 130
 
 
+@pytest.mark.parametrize("count", [6, 200])
 def test_slow_names_leave_the_places_to_others(
-    slow_names: Dict[str, str], server: TestServer, tmp_path: Path
+    slow_names: Dict[str, str], server: TestServer, tmp_path: Path, count: int
 ) -> None:
     server.on("/a", ok("here"))
-    urls = [f"http://host{number}.slow/" for number in range(6)] + [server.url("/a")]
+    urls = [f"http://host{number}.slow/" for number in range(count)] + [server.url("/a")]
     command = [
         COMMAND,
         "prefetch",

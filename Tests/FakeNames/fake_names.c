@@ -9,7 +9,7 @@
 
 typedef int (*lookup)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
 
-enum { NAMES = 512, LONGEST = 256 };
+enum { NAMES = 2048, LONGEST = 256 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t released = PTHREAD_COND_INITIALIZER;

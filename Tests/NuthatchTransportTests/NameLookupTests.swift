@@ -68,11 +68,25 @@ import Testing
     #expect(fake_name_lookups("known.fake.test") == 1)
   }
 
-  @Test("never keep more than 128 threads")
+  @Test("that hang in hundreds hold up no other name")
+  func hundreds() throws {
+    let wire = try Wire()
+    wire.server.on("/a", .ok("x"))
+    for name in stalled(300, "hundred") { try wire.start("http://\(name)/", sink: Recorder()) }
+    fake_name_set("behind.fake.test", "127.0.0.1")
+    let record = try wire.get(wire.server.url("/a", host: "behind.fake.test")) { $0.silence = 20_000_000_000 }
+    #expect(record.fault == nil)
+    #expect(fake_names_waiting() == 300)
+    wire.transport.stop()
+    fake_names_release()
+    #expect(waitUntil { fake_names_waiting() == 0 })
+  }
+
+  @Test("never keep more threads than their limit")
   func bounded() throws {
     let wire = try Wire()
     wire.server.on("/a", .ok("x"))
-    for name in stalled(200, "many") { try wire.start("http://\(name)/", sink: Recorder()) }
+    for name in stalled(600, "many") { try wire.start("http://\(name)/", sink: Recorder()) }
     #expect(waitUntil(seconds: 60) { fake_names_waiting() == NameLookups.threadLimit })
     #expect(try wire.get("/a").fault == nil)
     #expect(fake_names_waiting() == NameLookups.threadLimit)

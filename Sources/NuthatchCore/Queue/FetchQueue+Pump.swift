@@ -8,8 +8,8 @@ extension FetchQueue {
   /// Idle hosts remembered (their circuit, pause, latency, protocol); beyond it the one idle for longest is
   /// forgotten.
   static var idleHostsKept: Int { 1000 }
-  /// So many places at most are lent by those whose name is looked up: half of what there are threads for.
-  static var lookingUpAtOnce: Int { 64 }
+  /// So many places at most are lent by those whose name is looked up: not quite what there are threads for.
+  static var lookingUpAtOnce: Int { 448 }
 
   /// Starts what can start, and tells what there is to tell. Callbacks may call the queue again.
   func pump(_ now: Int64) {
@@ -94,7 +94,8 @@ extension FetchQueue {
     }
     while let due = unanswered.firstKey, due <= key(now), let entry = unanswered.first {
       unanswered.remove(entry)
-      entry.host.lend(of: entry, atMost: entry.host.pool.mostLent)
+      // Whoever looks up a name takes no descriptor of a connection.
+      entry.host.lend(of: entry, atMost: entry.host.pool.mostLent + lookingUp)
       refresh(entry.host, now)
     }
     while let due = wakingHosts.firstKey, due <= key(now), let host = wakingHosts.first {

@@ -45,6 +45,8 @@ final class FetchQueue: @unchecked Sendable {
   /// Running entries whose head hasn't come, by the time when they lend their place.
   var unanswered = PositionedHeap<EntriesByAge>()
   var refusals: [QueueEntry] = []
+  /// How many running entries lend their place because their host's name is being looked up.
+  private(set) var lookingUp = 0
 
   var adaptation: AutomaticSize
   let linkPlaces = PlacePool(size: 1, isFixed: false)
@@ -140,6 +142,8 @@ extension FetchQueue {
     guard entry.state == .running, !entry.isLending else { return }
     entry.host.lend(of: entry, atMost: FetchQueue.lookingUpAtOnce)
     guard entry.isLending else { return }
+    entry.isLookingUp = true
+    lookingUp += 1
     unanswered.remove(entry)
     refresh(entry.host, now)
     pump(now)
@@ -147,6 +151,7 @@ extension FetchQueue {
 
   /// The name is known. False when all places are taken: then the entry is to be `finished`, and to wait again.
   func nameIsKnown(_ entry: QueueEntry, now: Int64) -> Bool {
+    noteLookedUp(entry)
     guard entry.state == .running, entry.isLending else { return true }
     guard entry.host.pool.hasRoom(isBackground: entry.isBackground) else { return false }
     entry.host.takeBack(of: entry)
@@ -154,6 +159,11 @@ extension FetchQueue {
     refresh(entry.host, now)
     pump(now)
     return true
+  }
+
+  private func noteLookedUp(_ entry: QueueEntry) {
+    if entry.isLookingUp { lookingUp -= 1 }
+    entry.isLookingUp = false
   }
 
   /// Some of its body has been sent: it is no request that nothing comes for.
@@ -202,6 +212,7 @@ extension FetchQueue {
   func finished(_ entry: QueueEntry, _ outcome: Outcome, retryAt: Int64? = nil, now: Int64) {
     guard entry.state == .running else { return }
     let host = entry.host
+    noteLookedUp(entry)
     unanswered.remove(entry)
     host.noteEnd(of: entry)
     learn(outcome, from: entry, now)

@@ -42,7 +42,7 @@ final class PlacePool {
   private var aboveShare = Share()
   private var belowShare = Share()
   private var turnShare = Share()
-  /// Places lent to others by requests that nothing comes for, and how many of them by requests that have been sent.
+  /// Places lent to others by requests that nothing comes for.
   private(set) var lent = 0
   var mostLent = 0
 

@@ -27,6 +27,8 @@ final class QueueEntry {
   var isProbe = false
   /// Whether others may use its place, since nothing comes.
   var isLending = false
+  /// Whether it is because its host's name is being looked up.
+  var isLookingUp = false
   fileprivate var positionByRank: Int32 = -1
   fileprivate var positionByAge: Int32 = -1
   unowned let host: QueueHost

@@ -280,9 +280,23 @@ import Testing
   func manyNames() {
     let bench = QueueBench(.fixed(1))
     bench.onBegin = { bench.queue.waitsForName($0, now: bench.now) }
-    for index in 0..<100 { bench.submit("\(index)", to: "h\(index).example") }
+    for index in 0..<600 { bench.submit("\(index)", to: "h\(index).example") }
     #expect(bench.running.count == FetchQueue.lookingUpAtOnce + 1)
+    #expect(bench.queue.lookingUp == FetchQueue.lookingUpAtOnce)
     bench.finishAll()
-    #expect(bench.begun.count == 100 && bench.queue.activity == 0)
+    #expect(bench.begun.count == 600 && bench.queue.activity == 0 && bench.queue.lookingUp == 0)
+  }
+
+  @Test("are lent by silent hosts, however many names are looked up")
+  func namesAndSilence() {
+    let bench = QueueBench(.fixed(2, lendAfter: second))
+    bench.onBegin = { if $0.host.origin.host.hasPrefix("h") { bench.queue.waitsForName($0, now: bench.now) } }
+    for index in 0..<300 { bench.submit("\(index)", to: "h\(index).example") }
+    for index in 0..<4 { bench.submit("silent \(index)", to: "silent\(index).example") }
+    bench.submit("good", to: "good.example")
+    for _ in 0..<2 { bench.pass(second) }
+    #expect(bench.takeBegun().last == "good")
+    bench.finishAll()
+    #expect(bench.queue.activity == 0 && bench.queue.lookingUp == 0)
   }
 }
