@@ -2,6 +2,7 @@
 //
 //     nuthatch-outboxcrash freeze DIRECTORY URL SEED FIRST COUNT
 //     nuthatch-outboxcrash send DIRECTORY
+//     nuthatch-outboxcrash leave DIRECTORY MICROSECONDS      sends for so long, and ends without closing anything
 //     nuthatch-outboxcrash collect DIRECTORY
 //     nuthatch-outboxcrash link DIRECTORY       in a network of its own, whose only link is down
 //
@@ -41,14 +42,26 @@ func freeze(_ path: String, _ url: String, _ seed: UInt64, _ numbers: Range<Int>
   say("end\n")
 }
 
-func sendAll(_ path: String) throws {
+/// A cache that doesn't wait long before it sends something again.
+func sendingCache(_ path: String) throws -> Cache {
   var options = Cache.Options()
   options.outboxRules.base = 5_000_000
   options.outboxRules.longest = 100_000_000
-  let cache = try Cache(path: path, options: options)
+  return try Cache(path: path, options: options)
+}
+
+func sendAll(_ path: String) throws {
+  let cache = try sendingCache(path)
   while try cache.outbox.list().contains(where: { $0.state != .done && $0.state != .dead }) { usleep(2000) }
   say("end\n")
   cache.close()
+}
+
+func leave(_ path: String, _ microseconds: UInt32) throws {
+  try withExtendedLifetime(sendingCache(path)) {
+    usleep(microseconds)
+    exit(0)
+  }
 }
 
 /// Sends what there is for the handler `rows`, and collects each outcome when it has come.
@@ -110,6 +123,8 @@ func run(_ arguments: [String]) throws {
     try watchLink(arguments[1])
   } else if arguments.count == 2, arguments[0] == "send" {
     try sendAll(arguments[1])
+  } else if arguments.count == 3, arguments[0] == "leave", let time = UInt32(arguments[2]) {
+    try leave(arguments[1], time)
   } else if arguments.count == 2, arguments[0] == "collect" {
     try collectAll(arguments[1])
   }

@@ -8,6 +8,7 @@ import NuthatchTransport
 /// | 408, 425, 429, 5xx | another attempt, not before `Retry-After` |
 /// | no connection, or it broke before the answer was whole | another attempt |
 /// | 401, 403 | the queue waits for somebody: another secret, or a replay |
+/// | this process has ended it (`Event.isOwnEnd`) | nothing is written: it is sent again, as after a kill |
 /// | anything else, too many attempts, too old, the key forgotten | put aside, with the reason |
 package struct OutboxRules: Sendable {
   /// The first wait, in nanoseconds; each is twice the one before. 1 s.

@@ -241,7 +241,13 @@ final class OutboxSender: @unchecked Sendable {
   }
 
   private func conclude(_ entry: OutboxBook.Entry, _ event: Event) {
-    guard flights[entry.request.queue]?.id == entry.id, options != nil else { return }
+    let queue = entry.request.queue
+    guard flights[queue]?.id == entry.id, options != nil else { return }
+    guard !event.isOwnEnd else {
+      // The process is about to end, or so it seems: as after a kill, the request is sent again.
+      _ = runtime.loop.at(runtime.loop.now &+ Self.patience) { [weak self] in self?.end(queue) }
+      return
+    }
     let result = OutboxRules.Result(event, now: store.clock.now().wall / 1_000_000_000)
     let verdict = rules.judge(result, attempt: entry.attemptsSinceReplay + 1)
     let now = store.clock.now()
@@ -358,6 +364,11 @@ extension OutboxRules.Result {
         retryAfter: error.retryAfter.map { min($0, 1_000_000) * 1_000_000_000 })
     }
   }
+}
+
+extension Event {
+  /// Whether this process itself has ended the request, which says nothing about it: also at its exit without a close.
+  var isOwnEnd: Bool { error.map { [.closed, .cancelled, .forked].contains($0.code) } ?? false }
 }
 
 extension OutboxBook.Entry {

@@ -303,7 +303,7 @@ extension Errand {
 
   private func finish(_ event: Event) {
     cancelDeadline()
-    plan.freezing?.isAnswered = true
+    if !event.isOwnEnd { plan.freezing?.isAnswered = true }
     guard let download = plan.download else { return ticket.finish(event) }
     let ticket = ticket
     download.settle(event, runtime) { ticket.finish($0) }

@@ -1,4 +1,5 @@
 import Foundation
+import NuthatchCore
 import TestServer
 import Testing
 
@@ -149,6 +150,26 @@ import Testing
       try ledger.run(["send", ledger.folder], kill: nil, at: (call, second))
       try ledger.run(["send", ledger.folder], kill: nil)
       ledger.check("seed \(seed), round \(round): \(call) \(first), \(second)")
+    }
+  }
+
+  @Test("also when it ended by itself while it sent, without closing anything")
+  func left() throws {
+    let seed = UInt64.random(in: 0..<1_000_000)
+    for round in 0..<rounds {
+      let ledger = try Ledger()
+      #expect(try ledger.freeze(seed + UInt64(round), kill: nil))
+      try ledger.server.goUp()
+      for _ in 0..<8 {
+        try ledger.run(["leave", ledger.folder, "\(UInt32.random(in: 500..<20_000))"], kill: nil)
+      }
+      var options = Cache.Options()
+      options.outbox = .off
+      let cache = try Cache(path: ledger.folder, options: options)
+      #expect(try cache.outbox.list().filter { $0.state == .dead }.isEmpty, "seed \(seed), round \(round)")
+      cache.close()
+      try ledger.run(["send", ledger.folder], kill: nil)
+      ledger.check("seed \(seed), round \(round)")
     }
   }
 
