@@ -39,6 +39,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private let hooks = Lock()
   private var unlocks = 0
   private var afterUnlock: (@Sendable () -> Void)?
+  private var syncedInodes: Set<UInt64> = []
   private var halfway: (length: Int, body: @Sendable () -> Void)?
 
   /// Does something once, when so many unlockings have been done.
@@ -71,6 +72,8 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
 
   /// From now on no room can be reserved, for this reason.
   func refuseReserving(_ number: Int32) { reserving.store(number, ordering: .relaxed) }
+  /// The files and folders that have reached the disk.
+  var synced: Set<UInt64> { hooks.with { syncedInodes } }
 
   /// How many mappings were populated.
   var populations: Int { populated.load(ordering: .relaxed) }
@@ -170,6 +173,8 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
     try attempt()
     if syncsFail.load(ordering: .relaxed) { throw SystemFault(EIO) }
     try linux.sync(fd)
+    let inode = try linux.status(fd).inode
+    hooks.with { _ = syncedInodes.insert(inode) }
   }
   func dataBegins(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64? {
     try attempt()

@@ -288,6 +288,25 @@ final class Texts {
     Issue.record("no run without a fault")
   }
 
+  @Test(
+    "keeps the name of its folder and of all that it lies in, whoever made them", arguments: [false, true])
+  func names(_ isThere: Bool) throws {
+    let directory = folder.path + "/new/newer"
+    // Whoever was killed may have left it like this.
+    try FileManager.default.createDirectory(
+      atPath: directory + (isThere ? "/outbox" : ""), withIntermediateDirectories: true)
+    let calls = FaultyCalls(.number(EIO))
+    let texts = Texts(directory, calls)
+    #expect(try texts.all() == [])
+    try texts.write("+a")
+    let synced = calls.synced
+    for name in ["", "/new", "/new/newer", "/new/newer/outbox", "/new/newer/outbox/log"] {
+      var status = stat()
+      #expect(stat(folder.path + name, &status) == 0)
+      #expect(synced.contains(UInt64(status.st_ino)), "\(name)")
+    }
+  }
+
   @Test("takes a record back that never reached the disk")
   func syncs() throws {
     let calls = FaultyCalls(.number(EIO))

@@ -19,6 +19,7 @@ extension Journal {
       try begin(fd, status, folder)
     } else {
       closeLog()
+      try folder.settle(in: directory)
       try replace(folder, [], next: next)
     }
   }

@@ -28,8 +28,6 @@ final class JournalFolder {
       opened = try system.open(AT_FDCWD, path, flags)
     }
     do throws(SystemFault) {
-      // Whoever made the folder may have died before its name was safe.
-      if makes { try Self.sync(directory, system) }
       lock = try system.open(opened, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
     } catch {
       system.close(opened)
@@ -48,10 +46,32 @@ final class JournalFolder {
     system.close(lock)
   }
 
-  private static func sync(_ directory: String, _ system: any SystemCalls) throws(SystemFault) {
-    let parent = try system.open(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY)
-    defer { system.close(parent) }
-    try system.sync(parent)
+  /// Sees to it that the folder's name would survive a loss of power, and the names of all that it lies in: whoever made
+  /// them, for its sake perhaps, may have died before. Done before there is a log, which so says that it was.
+  func settle(in directory: String) throws(SystemFault) {
+    var path = directory
+    var last: FileStatus?
+    while true {
+      let fd: Int32
+      do throws(SystemFault) {
+        fd = try system.open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)
+      } catch {
+        // What this user can't read, others have made.
+        if path != directory, error.number == EACCES { return }
+        throw error
+      }
+      defer { system.close(fd) }
+      let status = try system.status(fd)
+      if let last, last.inode == status.inode, last.device == status.device { return }
+      do throws(SystemFault) {
+        try system.sync(fd)
+      } catch {
+        // Not every file system knows how.
+        guard path != directory, [EINVAL, EROFS, EBADF].contains(error.number) else { throw error }
+      }
+      last = status
+      path += "/.."
+    }
   }
 
   /// Whether somebody removed it under our hands.
