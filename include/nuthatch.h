@@ -1016,8 +1016,8 @@ nh_status nh_wait_idle(nh_cache *cache, int64_t timeout_ms);
  * Makes a site: a base URL, and what the requests below it have in common. A site belongs to its cache's handle and is of
  * no use once that is closed.
  *
- * Headers whose names hold auth, token, key, secret, session or cookie, and user and password, go to the base URL's origin
- * only, also when a request of the site names another.
+ * Headers whose names hold auth, token, key, secret, session, cookie, passw, passphrase, credential, bearer or jwt, and user
+ * and password, go to the base URL's origin only, also when a request of the site names another.
  *
  * @param base_url  Absolute. What requests name is resolved against it, as links on a page at this URL would be: with
  *                  "https://example.org/api/" (mind the last slash) "statuses" is https://example.org/api/statuses.
@@ -1849,9 +1849,9 @@ nh_status nh_log_dispatch(void);
  * gives NH_FROZEN (nh_error_info has the number). It is kept at the first connection fault, body and all, before any retry;
  * an answer of whatever status is its answer. The request gets an Idempotency-Key unless it has one, the same for every attempt.
  *
- * Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret, session or cookie, need
- * a provider (nh_request_add_secret, nh_request_set_password_provider), or the request is NH_SECRET_NEEDS_PROVIDER when it is
- * used. What a .netrc has needs one, too. A site's cookies, and the headers of NH_ASK_HEADERS, go with the first attempt only.
+ * Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret, session, cookie, passw,
+ * passphrase, credential, bearer or jwt, need a provider (nh_request_add_secret, nh_request_set_password_provider), or the
+ * request is NH_SECRET_NEEDS_PROVIDER when it is used. What a .netrc has needs one, too. A site's cookies, and the headers of NH_ASK_HEADERS, go with the first attempt only.
  * A request that waits for a secret is NH_SECRET_NEEDS_PROVIDER in nh_frozen_get_info.
  *
  * @return NH_OK; NH_INVALID.

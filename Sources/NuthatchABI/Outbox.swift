@@ -8,9 +8,9 @@ import NuthatchCore
 /// gives NH_FROZEN (nh_error_info has the number). It is kept at the first connection fault, body and all, before any retry;
 /// an answer of whatever status is its answer. The request gets an Idempotency-Key unless it has one, the same for every attempt.
 ///
-/// Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret, session or cookie, need
-/// a provider (nh_request_add_secret, nh_request_set_password_provider), or the request is NH_SECRET_NEEDS_PROVIDER when it is
-/// used. What a .netrc has needs one, too. A site's cookies, and the headers of NH_ASK_HEADERS, go with the first attempt only.
+/// Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret, session, cookie, passw,
+/// passphrase, credential, bearer or jwt, need a provider (nh_request_add_secret, nh_request_set_password_provider), or the
+/// request is NH_SECRET_NEEDS_PROVIDER when it is used. What a .netrc has needs one, too. A site's cookies, and the headers of NH_ASK_HEADERS, go with the first attempt only.
 /// A request that waits for a secret is NH_SECRET_NEEDS_PROVIDER in nh_frozen_get_info.
 ///
 /// @return NH_OK; NH_INVALID.

@@ -105,9 +105,10 @@ extension HeaderFields.Field {
     }
   }
 
-  private static let secretWords = ["auth", "token", "key", "secret", "session", "cookie"].map {
-    Array($0.utf8)
-  }
+  private static let secretWords = [
+    "auth", "token", "key", "secret", "session", "cookie", "passw", "passphrase", "credential", "bearer",
+    "jwt",
+  ].map { Array($0.utf8) }
 }
 
 extension String {
