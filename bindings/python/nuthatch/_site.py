@@ -19,8 +19,8 @@ class Site(Fetching):
     """A base URL, and what the requests below it have in common. :meth:`Cache.site` makes one.
 
     What requests name is resolved against the base URL, as links on a page there would be. Headers whose names hold
-    auth, token, key, secret, session, cookie, passw, passphrase, credential, bearer or jwt, and user and password, go to
-    its origin only.
+    auth, token, key, secret, session, cookie, passw, passphrase, credential, bearer or jwt, and user and password, go
+    to its origin only.
 
     With ``cookies`` what its servers set is sent back to them.
 
