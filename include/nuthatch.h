@@ -279,7 +279,10 @@ typedef struct nh_options {
     nh_policy policy;
     /** Longest silence in milliseconds: connecting, waiting, between two bytes. 30000. */
     int64_t timeout_ms;
-    /** All attempts of a request together, in milliseconds. 120000 for pictures, no limit otherwise. */
+    /**
+     * All attempts of a request together, without its wait for its turn in the queue, in milliseconds. 120000 for pictures,
+     * no limit otherwise.
+     */
     int64_t deadline_ms;
     /** The largest body, in bytes. 67108864 (64 MiB). */
     int64_t max_bytes;
@@ -1442,7 +1445,8 @@ nh_status nh_request_set_ignore_query(nh_request *request, int32_t ignore);
 nh_status nh_request_set_timeout(nh_request *request, int64_t milliseconds);
 
 /**
- * Sets the longest time for all of it, redirects and further attempts included, in milliseconds. 0: the cache's; negative:
+ * Sets the longest time for all of it, redirects and further attempts included, in milliseconds. What it waits for its turn
+ * in the queue isn't counted, but where it is freezable. 0: the cache's; negative:
  * none.
  *
  * @return NH_OK; NH_INVALID.

@@ -63,7 +63,8 @@ public func nhRequestSetTimeout(_ request: nh_request_ref?, _ milliseconds: Int6
   changing(request) { $0.request.timeout = given(milliseconds: milliseconds) }
 }
 
-/// Sets the longest time for all of it, redirects and further attempts included, in milliseconds. 0: the cache's; negative:
+/// Sets the longest time for all of it, redirects and further attempts included, in milliseconds. What it waits for its turn
+/// in the queue isn't counted, but where it is freezable. 0: the cache's; negative:
 /// none.
 ///
 /// @return NH_OK; NH_INVALID.

@@ -190,6 +190,30 @@ import Testing
     #expect(bench.server.waitForDisconnect(2))
   }
 
+  @Test("don't begin before a request's turn: what it waits in the queue costs nothing")
+  func queued() throws {
+    let bench = try Bench()
+    let held = try (0..<6).map { number in
+      bench.server.on("/held\(number)", Script.ok("x").after(.wait("gate")))
+      return try bench.cache.submit(Request(bench.server.url("/held\(number)")))
+    }
+    #expect(bench.server.gate("gate").waitUntilReached(6))
+    bench.server.on("/a", .redirect(to: "/b"))
+    bench.server.on("/b", .ok("there"))
+    bench.server.on("/never", Script.ok("x").after(.wait("never")))
+    let tickets = try ["/a", "/never"].map { path in
+      var request = Request(bench.server.url(path))
+      request.deadline = .milliseconds(1500)
+      return try bench.cache.submit(request)
+    }
+    #expect(try tickets[0].next(within: 2500) == nil)
+    #expect(bench.server.count("/a") == 0)
+    bench.server.gate("gate").open()
+    #expect(try tickets[0].result().text == "there")
+    #expect(try tickets[1].final()?.error?.message.contains("deadline") == true)
+    for ticket in held { #expect(try ticket.result().text == "x") }
+  }
+
   @Test("may be left out")
   func none() throws {
     let bench = try Bench { $0.timeout = .milliseconds(1) }

@@ -89,7 +89,10 @@ typedef struct nh_options {
     nh_policy policy;
     /** Longest silence in milliseconds: connecting, waiting, between two bytes. 30000. */
     int64_t timeout_ms;
-    /** All attempts of a request together, in milliseconds. 120000 for pictures, no limit otherwise. */
+    /**
+     * All attempts of a request together, without its wait for its turn in the queue, in milliseconds. 120000 for pictures,
+     * no limit otherwise.
+     */
     int64_t deadline_ms;
     /** The largest body, in bytes. 67108864 (64 MiB). */
     int64_t max_bytes;

@@ -18,6 +18,11 @@ final class Errand: TicketWork, @unchecked Sendable {
   var talk: Talk?
   private let submitted: Int64
   private var deadlineTimer: EventLoop.TimerID?
+  /// When it began to wait for its turn in the queue, and how long it has waited so in all.
+  private var queuedAt: Int64 = 0
+  private var waited: Int64 = 0
+  /// Whether the deadline has come while it waits.
+  private var isDeadlineHeld = false
   private var step: Int8
   /// A stored answer has been delivered, and the final event is still to come.
   private var hasShown = false
@@ -69,7 +74,7 @@ final class Errand: TicketWork, @unchecked Sendable {
   var elapsed: Int64 { runtime.loop.now &- submitted }
 
   /// Nanoseconds left until its deadline; nil for none.
-  var remaining: Int64? { plan.deadline.map { submitted &+ $0 &- runtime.loop.now } }
+  var remaining: Int64? { plan.deadline.map { submitted &+ $0 &+ waited &- runtime.loop.now } }
 
   /// Ends its part in the fetch: its ticket has had its final event. Any thread may call it.
   func abandon() {
@@ -317,12 +322,30 @@ extension Errand {
   private func watchDeadline(orElse standard: Int64? = nil) {
     guard let limit = plan.deadline ?? standard else { return }
     // Keeps the errand, whose every end takes the timer back: a weak reference would cost each that waits 120 bytes.
-    deadlineTimer = runtime.loop.at(submitted &+ limit) { self.deadlineHasPassed() }
+    deadlineTimer = runtime.loop.at(submitted &+ limit &+ waited) { self.deadlineHasPassed() }
+  }
+
+  func noteQueued() { queuedAt = runtime.loop.now }
+
+  /// The time in the queue was none of its own.
+  func noteTurn() {
+    waited &+= max(0, runtime.loop.now &- queuedAt)
+    guard isDeadlineHeld else { return }
+    isDeadlineHeld = false
+    watchDeadline()
+  }
+
+  /// Whether the deadline has moved, or does so as long as it waits. What is to be kept instead waits no longer.
+  private var hasMoreTime: Bool {
+    guard plan.freezing == nil, let remaining else { return false }
+    isDeadlineHeld = task?.isInLine == true
+    if !isDeadlineHeld, remaining > 0 { watchDeadline() }
+    return isDeadlineHeld || remaining > 0
   }
 
   private func deadlineHasPassed() {
     deadlineTimer = nil
-    guard !answersAtDeadline() else { return }
+    guard !hasMoreTime, !answersAtDeadline() else { return }
     // It is being kept: not behind others any more.
     if let freezing = plan.freezing, freezing.isFreezing { return shared.outbox.hurry(freezing) }
     task?.leave(self)
@@ -333,6 +356,7 @@ extension Errand {
   }
 
   func cancelDeadline() {
+    isDeadlineHeld = false
     if let timer = deadlineTimer { runtime.loop.cancelTimer(timer) }
     deadlineTimer = nil
   }

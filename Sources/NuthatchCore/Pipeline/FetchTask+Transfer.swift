@@ -8,6 +8,7 @@ extension FetchTask: QueuedWork {
   /// Waits for a place in the queue of the hop's host.
   func enqueue(notBefore: Int64? = nil) {
     phase = .idle
+    if notBefore == nil { standInLine() }
     queuedSince = runtime.loop.now
     let entry = runtime.queue.submit(
       self, to: (begunExchange?.hop ?? plan.first).url.origin, priority: priority, notBefore: notBefore,
@@ -16,7 +17,16 @@ extension FetchTask: QueuedWork {
     if entry.state != .running, entry.state != .gone { phase = .queued(entry) }
   }
 
+  private func standInLine() {
+    isInLine = true
+    for errand in errands { errand.noteQueued() }
+  }
+
   func begin(_ entry: QueueEntry) {
+    if isInLine {
+      isInLine = false
+      for errand in errands { errand.noteTurn() }
+    }
     if exchange.redirects.isEmpty { setOut() }
     guard exchange.redirects.isEmpty, plan.isShared, !plan.asksForPart, lockPlace == nil else {
       return send(entry)
@@ -165,6 +175,7 @@ extension FetchTask: TransferSink {
     // Its turn comes again, and its name is known then.
     shared.counts.transfers.count(-1)
     phase = .queued(entry)
+    standInLine()
     queuedSince = runtime.loop.now
     runtime.queue.finished(entry, .abandoned, retryAt: runtime.loop.now, now: runtime.loop.now)
     return false

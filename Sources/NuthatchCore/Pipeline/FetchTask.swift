@@ -55,6 +55,8 @@ final class FetchTask: @unchecked Sendable {
   }
   /// On the monotonic clock, when the last wait for a place in the queue began.
   var queuedSince: Int64 = 0
+  /// Whether it waits for its turn, and for nothing else: that is no part of anybody's deadline.
+  var isInLine = false
   /// The place of the lock that this fetch holds; nil while it holds none.
   var lockPlace: Int64?
 
@@ -85,6 +87,7 @@ final class FetchTask: @unchecked Sendable {
   func join(_ errand: Errand) {
     errands.append(errand)
     errand.task = self
+    errand.noteQueued()
     adoptPriority()
     if hasBegun { errand.ticket.run() }
     begunExchange?.admitPictures = errands.contains { $0.plan.wantsPictures }
