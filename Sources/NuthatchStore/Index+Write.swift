@@ -36,7 +36,7 @@ extension Index {
     return true
   }
 
-  private var canWriteHead: Bool { canWrite(base, IndexLayout.tableStart) }
+  var canWriteHead: Bool { canWrite(base, IndexLayout.tableStart) }
 
   private func canWriteEntry(_ place: Int) -> Bool {
     place >= packCapacity || canWrite(entry(place), IndexLayout.entrySize)
@@ -103,6 +103,7 @@ extension Index {
     counters[kind] &+= 1
     let slot = Slot(hash: hash, location: location, flags: Slot.flags(kind, session: session))
     let retired = old.flatMap { $0.location == location ? nil : $0 }
+    if expected == nil { outdatePins(hash) }
     // Should there be no room to write it, then there is none for a larger index, and that is an error.
     return change(free, to: slot, counters, used: used, retiring: retired) ? .done(replaced: old) : .full
   }
@@ -136,6 +137,7 @@ extension Index {
   /// Takes a record out if it is where it is thought to be; nil for wherever it is, and then it is `retiring`. What the slot
   /// said before.
   func remove(_ hash: KeyHash, at expected: Location? = nil) -> Slot? {
+    if expected == nil { outdatePins(hash) }
     var place = place(of: hash)
     for _ in 0..<min(IndexLayout.reach, slotCount) {
       let slot = ownRead(place)

@@ -3,7 +3,7 @@ import CSystem
 /// Where everything is in the file `index` (docs/FORMAT.md, "The index").
 enum IndexLayout {
   static let magic: UInt64 = 0x5845_444E_4954_554E  // NUTINDEX
-  static let version: UInt32 = 2
+  static let version: UInt32 = 3
   static let tableStart = 4096
   static let entrySize = 32
   static let slotSize = 32
@@ -32,6 +32,10 @@ enum IndexLayout {
   static let retiringHash = 352
   static let retiringPack = 368
   static let retiringOffset = 372
+  static let pinCount = 376
+  static let pins = 384
+  static let pinSize = 16
+  static let mostPins = (tableStart - pins) / pinSize
 
   /// Where the slots begin, and how long the file is.
   static func sizes(slots: Int, packs: Int) -> (slots: Int, file: Int)? {

@@ -31,6 +31,7 @@ extension SharedStore {
       made.set(limit: old.limit)
       made.set(session: old.session)
       made.set(clearedBefore: old.clearedBefore)
+      made.takeOverPins(of: old)
       if made.takeOver(old, packs: present, isLean: leavesPages.load(ordering: .relaxed)) {
         try publish(made, insteadOf: old)
         use(made)

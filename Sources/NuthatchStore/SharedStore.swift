@@ -55,6 +55,7 @@ final class SharedStore: @unchecked Sendable {
     boot = Self.bootID(directory.system)
     currentIndex = Atomic(0)
     lockWord = Atomic(UInt(bitPattern: locks.file.indexWord))
+    pins.store = self
     try begin(limit: options.diskBytes)
   }
 
@@ -239,6 +240,7 @@ final class SharedStore: @unchecked Sendable {
       index.set(limit: wanted)
       if isAlone {
         index.beginSession()
+        index.forgetPins()
         try tidy(index)
       }
     }

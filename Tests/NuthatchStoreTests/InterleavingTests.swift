@@ -3,12 +3,12 @@ import Testing
 @testable import NuthatchStore
 
 /// Several users of a directory, each with everything of its own, as processes have it.
-private protocol SeveralUsers {
+protocol SeveralUsers {
   var folder: Folder { get }
 }
 
 extension SeveralUsers {
-  fileprivate func user(
+  func user(
     _ calls: any SystemCalls = LinuxCalls(), spill: Store.Spill = .eager
   ) throws -> SharedStore {
     try SharedStore(
@@ -17,11 +17,11 @@ extension SeveralUsers {
   }
 
   @discardableResult
-  fileprivate func keep(_ key: RecordKey, _ bytes: [UInt8], _ user: SharedStore) throws -> Lease {
+  func keep(_ key: RecordKey, _ bytes: [UInt8], _ user: SharedStore) throws -> Lease {
     try bytes.withBytes { (bytes) throws(StoreFault) in try user.keep(key, PayloadShape(), [bytes]) }
   }
 
-  fileprivate func bytes(_ key: RecordKey, _ user: SharedStore) -> [UInt8]? {
+  func bytes(_ key: RecordKey, _ user: SharedStore) -> [UInt8]? {
     user.recordSlowly(of: key)?.copied()
   }
 }

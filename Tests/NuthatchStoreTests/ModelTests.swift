@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test("do what they do to a dictionary, through reopening and lost indexes", arguments: 0..<12)
+  @Test("do what they do to a dictionary, through reopening and lost indexes", arguments: 0..<modelRuns(12))
   func model(_ run: Int) throws {
     let seed = newSeed() &+ UInt64(run)
     var dice = Dice(seed)
@@ -64,6 +64,45 @@ import Testing
     }
     let statistics = try store.statistics()
     #expect(statistics.meta + statistics.bodies + statistics.thumbs == model.count, "seed \(seed)")
+  }
+
+  @Test("of several threads do to each one's keys what they do to a dictionary", arguments: 0..<modelRuns(4))
+  func threadsOfTheirOwn(_ run: Int) throws {
+    let folder = try Folder()
+    let store = try Store.open(folder.path, .init(diskBytes: 256 << 20))
+    let seed = newSeed() &+ UInt64(run) &* 1_000_003
+    let (wrong, kept) = (Counter(), Counter())
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      var dice = Dice(seed &+ UInt64(thread))
+      var model: [RecordKey: (version: UInt64, size: Int)] = [:]
+      do {
+        for _ in 0..<300 {
+          let kind = RecordKind.allCases.randomElement(using: &dice) ?? .meta
+          let key = RecordKey(kind, "\(thread) \(Int.random(in: 0..<30, using: &dice))")
+          switch Int.random(in: 0..<20, using: &dice) {
+          case 0..<8:
+            let value = (version: dice.next(), size: Self.size(&dice) / 8)
+            try store.commit(key, content(value.version, value.size))
+            model[key] = value
+          case 8..<11:
+            if try store.remove(key) != (model.removeValue(forKey: key) != nil) { wrong.add() }
+          case 11 where thread == 0:
+            if try !store.verify().isClean { wrong.add() }
+          default:
+            let found = try store.lookup(key)?.copied()
+            if found != model[key].map({ content($0.version, $0.size) }) { wrong.add() }
+          }
+        }
+        for (key, value) in model {
+          if try store.bytes(key) == content(value.version, value.size) { kept.add() } else { wrong.add() }
+        }
+      } catch {
+        wrong.add()
+      }
+    }
+    #expect(wrong.count == 0, "seed \(seed)")
+    let statistics = try store.statistics()
+    #expect(statistics.meta + statistics.bodies + statistics.thumbs == kept.count, "seed \(seed)")
   }
 
   @Test("of several threads give whole records, while the oldest are dropped")

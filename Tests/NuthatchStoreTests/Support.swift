@@ -87,6 +87,11 @@ func crashRounds(_ usual: Int) -> Int {
   ProcessInfo.processInfo.environment["NUTHATCH_CRASH_ROUNDS"].flatMap { Int($0) }.map { max(1, $0) } ?? usual
 }
 
+/// How many runs with seeds of their own a comparison with a model has: `NUTHATCH_MODEL_RUNS`, else what it has by itself.
+func modelRuns(_ usual: Int) -> Int {
+  ProcessInfo.processInfo.environment["NUTHATCH_MODEL_RUNS"].flatMap { Int($0) }.map { max(1, $0) } ?? usual
+}
+
 /// A seed that is printed when a test fails: every expectation names it.
 func newSeed() -> UInt64 {
   if let text = ProcessInfo.processInfo.environment["NUTHATCH_SEED"], let seed = UInt64(text) { return seed }

@@ -46,7 +46,8 @@ import Testing
     try fill()
     let names = folder.files().map { "packs/" + $0 }
     // Whoever wrote these wrote its index, too.
-    for name in names + ["index"] { try say(version, name) }
+    for name in names { try say(version, name) }
+    try say(99, "index")
     let before = try names.map(folder.read)
     for isIndexThere in [true, false] {
       if !isIndexThere { try folder.remove("index") }
@@ -73,7 +74,7 @@ import Testing
 
   @Test(
     "are made anew if they are indexes, and not believed if they say the limit",
-    arguments: [1, 3, 9] as [UInt32])
+    arguments: [1, 2, 9] as [UInt32])
   func others(_ version: UInt32) throws {
     try fill()
     try say(version, "index")

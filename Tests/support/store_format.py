@@ -103,7 +103,7 @@ class Index:
     def __init__(self, data: bytes) -> None:
         self.data = data
         magic, version, table, slots, entries = struct.unpack_from("<8sIIQQ", data)
-        assert magic == b"NUTINDEX" and version == 2 and table == 4096, (magic, version, table)
+        assert magic == b"NUTINDEX" and version == 3 and table == 4096, (magic, version, table)
         boot_id = Path("/proc/sys/kernel/random/boot_id").read_bytes()
         assert struct.unpack_from("<QQ", data, 32) == hash128(boot_id)
         self.identity = struct.unpack_from("<Q", data, 48)[0]

@@ -61,9 +61,9 @@ extension SharedStore {
     spillCounts.bytes.wrappingAdd(record.bytes.count, ordering: .relaxed)
     guard let stored = current(record.key) else { return }
     pins.forget(record.key, before: stored.lease.sequence)
-    if stored.lease.sequence == record.sequence {
-      pins.move(record.key, record.sequence, stored.lease, stored.location)
-    }
+    guard stored.lease.sequence == record.sequence, pins.has(record.key) else { return }
+    let note = notePin(record.key, at: stored.location).note
+    pins.move(record.key, record.sequence, stored.lease, stored.location, note)
   }
 
   /// The record of a key in the packs. Counts neither as a hit nor as a miss.
@@ -118,10 +118,10 @@ extension SharedStore {
   /// What isn't found without more ado.
   @inline(never)
   func recordSlowly(of key: RecordKey) -> Lease? {
-    guard spill == .pressure else { return lookupSlowly(key) ?? pins.find(key) }
+    guard spill == .pressure else { return lookupSlowly(key) ?? pins.find(key)?.lease }
     // Another process may have cleared the directory, and with it what is in memory.
     followOthers()
-    return memory.find(.record, key) ?? lookup(key) ?? pins.find(key)
+    return memory.find(.record, key) ?? lookup(key) ?? pins.find(key)?.lease
   }
 
   func keep(
