@@ -122,7 +122,10 @@ extension SharedStore {
       _ = try PackWriter.keepingOthersOut(directory, entry.number) { () throws(StoreFault) in
         try changing { (index) throws(StoreFault) in
           guard let now = index.packs.first(where: { $0.number == entry.number }) else { return }
-          _ = try doing("looking at a pack") { () throws(SystemFault) in try takeIn(index, now, pack) }
+          do throws(SystemFault) { _ = try takeIn(index, now, pack) } catch {
+            // Somebody dropped it, and was killed before the index knew: what it had is gone.
+            guard error.number == ENOENT else { throw StoreFault(error, "looking at a pack") }
+          }
         }
       }
     }

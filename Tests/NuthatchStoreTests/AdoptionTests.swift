@@ -116,6 +116,22 @@ import Testing
     try expectForGood(nil, user, "removed")
   }
 
+  @Test("is gone with its pack, when another one dropped that and was killed before the index knew")
+  func droppedHalfway() throws {
+    do {
+      let dead = try user()
+      try keep(RecordKey(.meta, "first"), [0], dead)
+      try append(Self.key, [2], dead)
+    }
+    let user = try user()
+    expect([0], of: RecordKey(.meta, "first"), user, "mapped")
+    try folder.remove("packs/00000001.pack")
+    #expect(try !user.remove(Self.key))
+    _ = try user.remove(RecordKey(.meta, "first"))
+    try keep(RecordKey(.meta, "next"), [3], user)
+    try expectForGood(nil, user, "dropped")
+  }
+
   @Test("is left alone as long as it can't be mapped, and is there when it can", arguments: 1...3)
   func unmapped(_ count: Int) throws {
     do {
