@@ -113,13 +113,22 @@ class AsyncCache(AsyncFetching):
     async def close(self, drain: Optional[float] = None) -> None:
         """Closes it on every loop. Who waits for a request hears :class:`Closed`. May be repeated.
 
-        :param drain: as of :meth:`Cache.close`.
+        :param drain: as of :meth:`Cache.close`. A task that is cancelled while it waits closes it all the same.
         """
-        if drain is not None and not self._is_closed:
-            loop = asyncio.get_running_loop()
-            await asyncio.gather(
-                *(loop.run_in_executor(None, port.cache._drain, drain) for port in self._own())
-            )
+        try:
+            if drain is not None and not self._is_closed:
+                loop = asyncio.get_running_loop()
+                waits = [loop.run_in_executor(None, port.cache._drain, drain) for port in self._own()]
+                await asyncio.gather(*waits)
+        except asyncio.CancelledError:
+            # The threads that wait would hold up the end of the loop.
+            for port in self._own():
+                port.cache._is_hurried = True
+            raise
+        finally:
+            await self._close_all()
+
+    async def _close_all(self) -> None:
         self._is_closed = True
         here = asyncio.get_running_loop()
         while self._ports:

@@ -140,6 +140,8 @@ class Cache(Fetching):
         self._twins: Set[Cache] = set()
         self._asks = {name: given[name] for name in QUESTIONS if given[name] is not None}
         self._listeners = Listeners()
+        #: Set by another thread that has no more patience with this one's close.
+        self._is_hurried = False
         #: Hits that were shown without a request.
         self._shown = 0
         self._path = None if path is None else os.fsencode(path)
@@ -318,7 +320,18 @@ class Cache(Fetching):
             if other is not None:
                 library.nh_shutdown(other)
         if handle is not None:
-            _close(handle)
+            self._let_go(handle)
+
+    def _let_go(self, handle: ctypes.c_void_p) -> None:
+        """Revalidations behind stale answers may end, for two seconds at most, and Ctrl-C ends the wait."""
+        due = time.monotonic() + 2
+        status = abi.TIMEOUT
+        try:
+            while status == abi.TIMEOUT and time.monotonic() < due and not self._is_hurried:
+                status = library.nh_close_within(handle, PATIENCE)
+        finally:
+            if status == abi.TIMEOUT:
+                library.nh_close_within(handle, 0)
 
     @property
     def closed(self) -> bool:
@@ -387,7 +400,7 @@ class Cache(Fetching):
 
     def _drain(self, seconds: float) -> None:
         due = time.monotonic() + seconds
-        while not self.closed:
+        while not self.closed and not self._is_hurried:
             left = max(0, min(PATIENCE, int((due - time.monotonic()) * 1000)))
             drained = [self._drained(left), *self._of_twins(lambda twin: twin._drained(left))]  # noqa: B023
             if all(drained) or time.monotonic() >= due:
@@ -472,20 +485,8 @@ class Cache(Fetching):
             self._twins = set()
             self._listeners.lock = threading.Lock()
             self._open()
-            _close(handle)
+            library.nh_close(handle)
             return self._handle
-
-
-def _close(handle: ctypes.c_void_p) -> None:
-    """Revalidations behind stale answers may end, for two seconds at most, and Ctrl-C ends the wait."""
-    due = time.monotonic() + 2
-    status = abi.TIMEOUT
-    try:
-        while status == abi.TIMEOUT and time.monotonic() < due:
-            status = library.nh_close_within(handle, PATIENCE)
-    finally:
-        if status == abi.TIMEOUT:
-            library.nh_close_within(handle, 0)
 
 
 def _status(given: int, counts: bool) -> int:

@@ -144,5 +144,8 @@ class Port:
             task.cancel()
         try:
             await self.loop.run_in_executor(None, self.cache.close)
+        except asyncio.CancelledError:
+            self.cache._is_hurried = True
+            raise
         except RuntimeError:
             self.cache.close()  # the loop is ending, and takes no more work

@@ -20,7 +20,7 @@ import pytest
 from nuthatch import _prototypes as abi
 from nuthatch._library import library
 from pictures import png
-from testserver import TestServer, body, interim, ok, script
+from testserver import Gate, TestServer, body, interim, ok, script
 
 FRESH = [("Cache-Control", "max-age=600")]
 
@@ -101,11 +101,16 @@ def test_ctrl_c_ends_it(server: TestServer, cache: nuthatch.Cache, call: str) ->
     assert cache.wait_idle(30)
 
 
-def _is_being_revalidated(server: TestServer, cache: nuthatch.Cache) -> None:
-    """Something that was stale has been given, and nobody waits for the server but a close."""
+def _goes_stale(server: TestServer) -> Gate:
+    """What is asked for twice is stale at once, and given; then nobody waits for the server but a close."""
     gate = server.gate("never")
     stale = [("Cache-Control", "max-age=0, stale-while-revalidate=600")]
     server.on("/stale", ok("nut", headers=stale), script(steps=[gate.step, body("x")]))
+    return gate
+
+
+def _is_being_revalidated(server: TestServer, cache: nuthatch.Cache) -> None:
+    gate = _goes_stale(server)
     assert not cache.get(server.url("/stale")).is_in_cache
     assert cache.get(server.url("/stale")).is_in_cache
     assert gate.wait_until_reached()
@@ -129,6 +134,42 @@ def test_ctrl_c_ends_a_close_that_waits_for_a_revalidation(server: TestServer, t
     assert cache.closed
     with nuthatch.Cache(tmp_path / "c") as again:
         assert again.stats()["activity"] == 0
+
+
+def test_ctrl_c_ends_a_close_on_an_event_loop(server: TestServer, tmp_path: Path) -> None:
+    never, gate = _goes_stale(server), server.gate("slow")
+    server.on("/slow", script(steps=[gate.step, body("x")]))
+    is_over = threading.Event()
+    pressed: List[float] = []
+
+    def press() -> None:
+        # asyncio sleeps through a signal that comes between its last look and its sleep. People press again.
+        while not is_over.wait(0.3):
+            pressed.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+            is_over.wait(1.5)
+
+    async def main() -> None:
+        cache = nuthatch.AsyncCache(tmp_path / "c")
+        assert [(await cache.get(server.url("/stale"))).is_in_cache for _ in range(2)] == [False, True]
+        ticket = cache.submit(server.url("/slow"), timeout=None)
+        assert gate.wait_until_reached() and never.wait_until_reached()
+        caches.append(cache)
+        thread.start()
+        await cache.close(drain=60)
+        assert ticket.url
+
+    caches: List[nuthatch.AsyncCache] = []
+    thread = threading.Thread(target=press)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            asyncio.run(main())
+        assert caches[0].closed and time.monotonic() - pressed[-1] < 5
+    finally:
+        is_over.set()
+        thread.join()
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_close_in_steps(server: TestServer, tmp_path: Path) -> None:
