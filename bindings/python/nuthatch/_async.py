@@ -3,8 +3,9 @@
 import asyncio
 import contextlib
 import os
+import sys
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Type, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Type, Union, cast
 
 from ._async_fetching import AsyncFetching
 from ._async_outbox import AsyncOutbox
@@ -155,7 +156,9 @@ class AsyncCache(AsyncFetching):
     ) -> None:
         await self.close()
 
-    def __del__(self) -> None:
+    def __del__(self, _is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        if _is_ending():
+            return
         for loop, port in list(getattr(self, "_ports", {}).items()):
             if port.process == os.getpid() and not loop.is_closed():
                 # Its loop may be another thread's.

@@ -349,9 +349,9 @@ class Cache(Fetching):
     ) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        # At the interpreter's end the library's module may be gone already; the process frees everything then.
-        if getattr(self, "_handle", None) is not None and not sys.is_finalizing():
+    def __del__(self, _is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        # At the interpreter's end modules may be gone already, this one's names too; the process frees everything then.
+        if getattr(self, "_handle", None) is not None and not _is_ending():
             self.close()
 
     def __reduce__(self) -> Tuple[Any, ...]:

@@ -372,6 +372,16 @@ def test_views_outlive_everything_else(server: TestServer, tmp_path: Path, url: 
         assert bytes(views[4]) == expected
 
 
+def test_the_interpreter_ends_before_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What modules hold may be gone before: free-threaded interpreters end so."""
+    cache, other = nuthatch.Cache(tmp_path / "c"), nuthatch.AsyncCache(tmp_path / "c")
+    for module in (sys.modules["nuthatch._cache"], sys.modules["nuthatch._async"]):
+        monkeypatch.setattr(module, "sys", None)
+    cache.__del__()
+    other.__del__()
+    assert cache.closed
+
+
 def test_threads_share_a_cache(cache: nuthatch.Cache, server: TestServer) -> None:
     server.on_prefix("/n/", ok(png(64, 48), "image/png", headers=FRESH))
     urls = [server.url(f"/n/{number}") for number in range(20)]
