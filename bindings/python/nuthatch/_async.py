@@ -191,7 +191,7 @@ class AsyncCache(AsyncFetching):
             cache = port.cache
             image = cache.peek(url, size)
             if image is not None:
-                cache._shown += 1
+                cache._shown[0] += 1
                 port.hits += 1
                 if port.hits % TURN == 0:
                     await asyncio.sleep(0)

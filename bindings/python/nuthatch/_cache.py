@@ -142,8 +142,9 @@ class Cache(Fetching):
         self._listeners = Listeners()
         #: Set by another thread that has no more patience with this one's close.
         self._is_hurried = False
-        #: Hits that were shown without a request.
-        self._shown = 0
+        #: Hits that were shown without a request. In a list, so that threads without the interpreter's lock don't meet at that
+        #: of the cache itself, which a fork in the middle would leave locked in the child.
+        self._shown = [0]
         self._path = None if path is None else os.fsencode(path)
         if self._path is not None and b"\0" in self._path:
             raise error_for(abi.INVALID, f"a NUL character in the path {path!r}", None)
@@ -200,7 +201,7 @@ class Cache(Fetching):
         if not options and not _tells_all():
             image = self.peek(url, size)
             if image is not None:
-                self._shown += 1
+                self._shown[0] += 1
                 return image
         return super().thumbnail(url, size, **options)
 
@@ -289,7 +290,7 @@ class Cache(Fetching):
                 stats = Stats(json.loads(buffer.value))
                 # Shown by this cache without a request, in spite of which they were asked for.
                 for name in ("requests", "hits"):
-                    stats[name] += self._shown
+                    stats[name] += self._shown[0]
                 return stats
             size = length + 1
 
@@ -378,7 +379,7 @@ class Cache(Fetching):
                 return None
         except _ODD:
             return None
-        self._shown += 1
+        self._shown[0] += 1
         return Response(found, url)
 
     # No attribute: what refers to itself lives until somebody looks for such, and a cache is closed when nobody has it.
@@ -482,7 +483,7 @@ class Cache(Fetching):
             if status != abi.FORKED:
                 return ctypes.c_void_p()
             # What the parent had under way beside is the parent's.
-            self._twins = set()
+            self._twins, self._shown = set(), [0]
             self._listeners.lock = threading.Lock()
             self._open()
             library.nh_close(handle)

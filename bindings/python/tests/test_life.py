@@ -248,11 +248,17 @@ cache = nuthatch.Cache(folder)              # as a module has it that gunicorn l
 site = cache.site(url)
 first = cache.thumbnail(url, 64)
 never = cache.submit(url + "?never")
-threads = [threading.Thread(target=lambda: [cache.peek(url, 64) for _ in range(20000)]) for _ in range(2)]
+is_over = False
+
+def hits():
+    while not is_over:
+        assert cache.peek(url, 64) and cache.thumbnail(url, 64) and cache.get(url)
+
+threads = [threading.Thread(target=hits) for _ in range(4)]
 for thread in threads:
     thread.start()
 children = []
-for _ in range(8):
+for _ in range(40):
     child = os.fork()
     if child == 0:
         status = 1
@@ -263,14 +269,15 @@ for _ in range(8):
             assert [item.ok for item in cache.prefetch([url], [64, 32])] == [True]
             assert cache.stats()["thumbs"] >= 1 and cache.activity == 0
             try:
-                never.result(1)
+                never.result(0.1)
             except nuthatch.Forked as error:
                 assert error.code == "forked"
                 status = 0
         finally:
             os._exit(status)
     children.append(child)
-assert [os.waitpid(child, 0)[1] for child in children] == [0] * 8
+assert [os.waitpid(child, 0)[1] for child in children] == [0] * 40
+is_over = True
 for thread in threads:
     thread.join()
 assert cache.thumbnail(url, 64).is_in_cache
