@@ -142,8 +142,8 @@ class Cache(Fetching):
         self._listeners = Listeners()
         #: Set by another thread that has no more patience with this one's close.
         self._is_hurried = False
-        #: Hits that were shown without a request. In a list, so that threads without the interpreter's lock don't meet at that
-        #: of the cache itself, which a fork in the middle would leave locked in the child.
+        #: Hits that were shown without a request. In a list, so that threads without the interpreter's lock don't meet
+        #: at the cache's own, which a fork in the middle would leave locked in the child.
         self._shown = [0]
         self._path = None if path is None else os.fsencode(path)
         if self._path is not None and b"\0" in self._path:

@@ -24,8 +24,11 @@ def follow() -> None:
     request on. Costs next to nothing while nobody has imported ``logging``."""
     global _logger, _level, _least
     if _logger is None:
-        logging = sys.modules.get("logging")
-        if logging is None or not hasattr(logging, "getLogger"):
+        # Every hit comes by here: asked so, a free-threaded interpreter takes no lock, which a fork may leave behind.
+        if "logging" not in sys.modules:
+            return
+        logging: Any = sys.modules["logging"]
+        if not hasattr(logging, "getLogger"):
             return
         _logger = logging.getLogger("nuthatch")
         # As libraries do: what nobody handles isn't shown.
