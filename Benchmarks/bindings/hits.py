@@ -154,8 +154,10 @@ def main() -> int:
         )
         for name, figures in rounds.items():
             print(f"{name:40} {min(figures):9.2f} {statistics.median(figures):9.2f}")
-        busy = beside_a_busy_thread(lambda: cache.peek(url, SIZE))
-        print(f"{'nuthatch: Cache.peek, a busy thread':40} {busy:9.2f}")
+        # The machine's other guests slow the wall's clock for a second or two at a time.
+        beside = [beside_a_busy_thread(lambda: cache.peek(url, SIZE)) for _ in range(5)]
+        busy = min(beside)
+        print(f"{'nuthatch: Cache.peek, a busy thread':40} {busy:9.2f} {statistics.median(beside):9.2f}")
         loops = asyncio.run(many(path, url, 20000))
         for name, figure in loops.items():
             print(f"{'nuthatch: AsyncCache.' + name:40} {figure:9.2f} {1e6 / figure:9.0f} a second")
