@@ -6,7 +6,6 @@ import http.server
 import os
 import re
 import shutil
-import ssl
 import struct
 import subprocess
 import sys
@@ -245,6 +244,7 @@ def test_certificates_are_shown(tmp_path: Path) -> None:
         def log_message(self, *_: object) -> None:
             pass
 
+    ssl = pytest.importorskip("ssl")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(tmp_path / "server.pem", tmp_path / "server-key.pem")
     context.verify_mode = ssl.CERT_REQUIRED
