@@ -107,7 +107,9 @@ def is_free(file: Path, byte: int) -> bool:
 def is_whole(folder: Path) -> bool:
     """Whether nobody holds any lock of a cache's directory."""
     packs = list((folder / "packs").iterdir())
-    return all(is_free(folder / "lock", byte) for byte in range(3)) and all(is_free(pack, 0) for pack in packs)
+    return all(is_free(folder / "lock", byte) for byte in range(3)) and all(
+        is_free(pack, 0) for pack in packs
+    )
 
 
 def test_a_killed_parent_leaves_no_locks_with_its_child(server: TestServer, tmp_path: Path) -> None:
@@ -189,7 +191,10 @@ def test_two_paths_of_a_directory_are_one_cache(server: TestServer, tmp_path: Pa
     (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
     with nuthatch.Cache(tmp_path / "real", disk_bytes=64 << 20, memory_bytes=1 << 20) as one:
         assert not one.get(server.url("/a")).is_in_cache
-        with nuthatch.Cache(tmp_path / "link") as two, nuthatch.Cache(tmp_path / "real" / ".." / "link") as three:
+        with (
+            nuthatch.Cache(tmp_path / "link") as two,
+            nuthatch.Cache(tmp_path / "real" / ".." / "link") as three,
+        ):
             for cache in [two, three]:
                 assert cache.get(server.url("/a")).is_in_cache
                 assert cache.stats()["disk_limit"] == 64 << 20 and cache.stats()["memory_limit"] == 1 << 20
