@@ -17,6 +17,16 @@ SOURCES = {
 }
 MODES = {"fit": _prototypes.MODE_FIT, "fill": _prototypes.MODE_FILL, "exact": _prototypes.MODE_EXACT}
 QUALITIES = {"best": _prototypes.QUALITY_BEST, "fast": _prototypes.QUALITY_FAST}
+#: The number, and the bytes of a pixel.
+_PIXELS = {
+    "rgba": (_prototypes.PIXELS_RGBA, 4),
+    "bgra": (_prototypes.PIXELS_BGRA, 4),
+    "rgba_premultiplied": (_prototypes.PIXELS_RGBA_PREMULTIPLIED, 4),
+    "bgra_premultiplied": (_prototypes.PIXELS_BGRA_PREMULTIPLIED, 4),
+    "rgb": (_prototypes.PIXELS_RGB, 3),
+    "bgr": (_prototypes.PIXELS_BGR, 3),
+    "grey": (_prototypes.PIXELS_GREY, 1),
+}
 _FORMATS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg"}
 
 #: A side of a square box, or width and height.
@@ -135,6 +145,29 @@ class Image:
     def __buffer__(self, flags: int) -> memoryview:
         """``memoryview(image)``, from Python 3.12."""
         return self.pixels
+
+    def convert(self, format: str) -> memoryview:
+        """The pixels in another order of bytes: a memoryview of shape (height, width, bytes of a pixel), or of
+        (height, width) for "grey". It is a copy, which may be written to.
+
+        :param format: "rgba", "bgra", "rgba_premultiplied", "bgra_premultiplied" (what cairo and Qt call ARGB32,
+            premultiplied), "rgb", "bgr" (what OpenCV has) or "grey". Those without alpha lay on white what shows
+            through.
+
+        >>> image = cache.thumbnail(picture_url, 64)
+        >>> image.convert("bgr").shape, image.convert("grey").shape
+        ((48, 64, 3), (48, 64))
+        """
+        if format not in _PIXELS:
+            raise error_for(
+                _prototypes.INVALID, f"format must be one of {list(_PIXELS)}, not {format!r}", self.url
+            )
+        number, depth = _PIXELS[format]
+        made = bytearray(self.width * self.height * depth)
+        buffer = (ctypes.c_ubyte * len(made)).from_buffer(made)
+        check(library.nh_image_convert(self._handle, number, buffer, len(made), 0), self.url)
+        shape = (self.height, self.width) if depth == 1 else (self.height, self.width, depth)
+        return memoryview(made).cast("B", shape)
 
     def encode(self, format: str = "png", *, quality: Optional[int] = None, small: bool = False) -> bytes:
         """The image as the bytes of a file.

@@ -238,7 +238,7 @@ class Fuzzer(threading.Thread):
         image = self.one("Image")
         return image and self.random.choice([
             lambda: bytes(image.pixels), lambda: image.encode("jpeg", quality=self.random.choice([0, 50, 101])),
-            image.encode,
+            image.encode, lambda: image.convert(self.random.choice(["rgb", "bgra_premultiplied", "grey", "x"])),
             lambda: repr(image), lambda: image.source, lambda: copy.copy(image), image._repr_png_,
         ])()  # fmt: skip
 

@@ -105,8 +105,8 @@ def test_there_are_examples_of_what_people_use() -> None:
     shown = {param.values[0].name.split(".", 2)[2] for param in examples()}
     assert shown >= {
         "AsyncCache", "AsyncTicket", "Cache", "Cache.peek", "Cache.stats", "Event", "Fetching.get", "Fetching.prefetch",
-        "Fetching.request", "Fetching.submit", "Fetching.thumbnail", "Image", "Image.encode", "Response", "Site",
-        "Ticket", "queue",
+        "Fetching.request", "Fetching.submit", "Fetching.thumbnail", "Image", "Image.convert", "Image.encode",
+        "Response", "Site", "Ticket", "queue",
     }  # fmt: skip
 
 

@@ -79,6 +79,33 @@ def test_written_and_read_again(cache: nuthatch.Cache, url: str, tmp_path: Path)
         image.encode("jpeg", quality=101)
 
 
+def test_other_orders_of_bytes(server: TestServer, cache: nuthatch.Cache) -> None:
+    source = PILImage.new("RGBA", (3, 2), (200, 100, 50, 128))
+    source.putpixel((0, 0), (1, 2, 3, 255))
+    file = io.BytesIO()
+    source.save(file, "PNG")
+    server.on("/a.png", ok(file.getvalue(), "image/png"))
+    image = cache.thumbnail(server.url("/a.png"), 8)
+    assert image.convert("rgba") == image.pixels
+    straight, premultiplied = [50, 100, 200, 128], [25, 50, 100, 128]
+    assert image.convert("bgra").tolist()[1][2] == straight
+    assert image.convert("bgra_premultiplied").tolist()[1][2] == premultiplied
+    assert image.convert("rgba_premultiplied").tolist()[1][2] == [100, 50, 25, 128]
+    flat = PILImage.new("RGBA", (3, 2), "white")
+    flat.alpha_composite(source)
+    for format, mode in (("rgb", "RGB"), ("grey", "L")):
+        made = image.convert(format)
+        assert made.shape == ((2, 3, 3) if format == "rgb" else (2, 3))
+        wanted = flat.convert(mode).tobytes()
+        assert all(abs(one - other) <= 1 for one, other in zip(made.tobytes(), wanted))
+    bgr = image.convert("bgr")
+    assert bgr.tolist()[0][0] == [3, 2, 1]
+    bgr[0, 0, 0] = 7  # a copy, whose memory goes with it
+    assert image.convert("bgr")[0, 0, 0] == 3
+    with pytest.raises(nuthatch.Invalid, match="premultiplied"):
+        image.convert("cmyk")
+
+
 def test_what_is_no_picture(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/text", ok("hello", "image/png"))
     server.on("/webp", ok(b"RIFF\x1a\0\0\0WEBPVP8L" + bytes(40)))
