@@ -46,7 +46,7 @@ import Testing
 
   @Test("may be forked at any moment: the child has no part in its parent's memory, and may have its own")
   func forked() throws {
-    let victim = try Victim(["forks", try Folder().path])
+    let victim = try Victim(["forks", try Folder().path], forks: true)
     let said = try victim.pipe.fileHandleForReading.readToEnd().map { String(decoding: $0, as: UTF8.self) }
     victim.process.waitUntilExit()
     #expect(said == "done\n")
