@@ -420,8 +420,8 @@ typedef struct nh_response_info {
     int64_t tls_us;
     /** How many interim answers (1xx) came before this one, for nh_response_interim_at; 0 from the cache. */
     int32_t interim_count;
-    /** Always 0. */
-    uint32_t reserved2;
+    /** 1 when the body was longer: of an answer to a request in the outbox the first MiB is kept (nh_outbox_response). Else 0. */
+    int32_t is_cut;
 } nh_response_info;
 
 /** An answer that only said that another one follows, such as 103 (Early Hints). Set struct_size before the call.

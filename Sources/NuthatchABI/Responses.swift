@@ -186,6 +186,7 @@ final class ResponseView: Sendable {
     info.total_us = response.timings.total
     info.age = response.age
     info.is_stale = response.isStale ? 1 : 0
+    info.is_cut = response.isCut ? 1 : 0
     info.reason = strings[2]
     info.dns_us = response.timings.nameLookup
     info.connect_us = response.timings.connect

@@ -171,6 +171,9 @@ enum OutboxCommand: Command {
       Terminal.complain("nuthatch: outbox: \(id) was put aside: \(outcome.reason ?? "")\n")
       return .notFetched
     }
+    if outcome.isCut {
+      Terminal.complain("nuthatch: outbox: \(id): the answer was longer, 1 MiB of it was kept\n")
+    }
     // Only now: whoever was killed while writing finds it again.
     try cache.outbox.drop(id)
     return .success

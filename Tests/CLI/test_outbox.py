@@ -29,6 +29,17 @@ def test_who_is_there_answers(server: TestServer, nuthatch: Runner, tmp_path: Pa
     assert nuthatch("get", "--freezable", "-d", "x", server.url("/status/404")).returncode == 4
 
 
+def test_of_a_long_answer_the_beginning_is_written(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/long", ok(b"x" * ((1 << 20) + 1)))
+    server.go_down()
+    assert nuthatch("get", "--freezable", "-d", "x", server.url("/long")).returncode == 4
+    server.go_up()
+    assert nuthatch("outbox", "replay").returncode == 0
+    collected = nuthatch("outbox", "collect", "1")
+    assert collected.returncode == 0 and len(collected.stdout) == 1 << 20
+    assert b"1: the answer was longer, 1 MiB of it was kept" in collected.stderr
+
+
 def test_waits_until_it_is_dropped(nobody: str, nuthatch: Runner) -> None:
     done = nuthatch("get", "--freezable", "-d", "x", nobody)
     assert done.returncode == 4 and b"kept in the outbox as 1: " + nobody.encode() in done.stderr

@@ -19,6 +19,8 @@ public final class Response: Sendable {
   public let source: Source
   /// Whether it is older than it should be: served because the server can't be asked, or before it is.
   public let isStale: Bool
+  /// Whether the body was longer: of what was sent from the outbox, the first MiB of the answer is kept.
+  public let isCut: Bool
   /// How old the answer is, in seconds, by the rules of HTTP.
   public let age: Int64
   /// Where the time of the last hop went; all 0 for what comes from the cache.
@@ -63,7 +65,7 @@ public final class Response: Sendable {
     public var total: Int64 = 0
   }
 
-  init(url: String, head: ResponseHead, body: Payload, origin: AnswerOrigin) {
+  init(url: String, head: ResponseHead, body: Payload, origin: AnswerOrigin, isCut: Bool = false) {
     self.url = url
     finalURL = origin.finalURL
     status = head.status
@@ -72,6 +74,7 @@ public final class Response: Sendable {
     isInCache = origin.isInCache
     source = origin.source
     isStale = origin.isStale
+    self.isCut = isCut
     age = origin.age
     timings = origin.timings
     redirects = origin.redirects

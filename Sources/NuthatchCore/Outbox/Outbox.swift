@@ -336,7 +336,7 @@ extension Outbox.Outcome {
     let buffer = ByteBuffer()
     guard body.withUnsafeBytes({ buffer.append($0) }) == 0 else { return nil }
     let origin = AnswerOrigin(finalURL: finalURL, source: .network, isInCache: false)
-    return Response(url: url, head: head, body: Payload(buffer), origin: origin)
+    return Response(url: url, head: head, body: Payload(buffer), origin: origin, isCut: isCut)
   }
 
   init(_ id: UInt64, _ request: FrozenRequest, _ settlement: OutboxSettlement) {

@@ -285,7 +285,7 @@ class nh_response_info(ctypes.Structure):
         ("connect_us", ctypes.c_int64),
         ("tls_us", ctypes.c_int64),
         ("interim_count", ctypes.c_int32),
-        ("reserved2", ctypes.c_uint32),
+        ("is_cut", ctypes.c_int32),
     ]
 
 

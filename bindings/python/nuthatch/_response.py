@@ -77,6 +77,7 @@ class Response:
         "final_url",
         "headers",
         "interim",
+        "is_cut",
         "is_in_cache",
         "is_stale",
         "reason",
@@ -102,6 +103,8 @@ class Response:
     is_in_cache: bool
     #: True when the answer is older than it should be: the server couldn't be asked, or is yet to be.
     is_stale: bool
+    #: True when the body was longer: of an answer to a request in the outbox the first MiB is kept.
+    is_cut: bool
     #: How old it is, in seconds, by the rules of HTTP.
     age: int
     #: "memory", "disk", "revalidated" or "network".
@@ -148,7 +151,7 @@ class Response:
         self.status, self.reason = info.status, info.reason.decode("utf-8", "replace")
         self.final_url = info.final_url.decode()
         self.is_in_cache, self.is_stale = bool(info.is_in_cache), bool(info.is_stale)
-        self.source = SOURCES.get(info.source, "network")
+        self.is_cut, self.source = bool(info.is_cut), SOURCES.get(info.source, "network")
         self.age, self.redirects, self.seconds = info.age, info.redirects, info.total_us / 1e6
 
     @property

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -76,6 +77,21 @@ def test_is_kept_and_sent_when_the_server_is_there(offline: TestServer, cache: n
     assert (
         sent.body == b"seeds" and sent.header("X-Row") == "7" and sent.header("Idempotency-Key") == item.key
     )
+
+
+@pytest.mark.parametrize("size", [1 << 20, (1 << 20) + 1])
+def test_of_a_long_answer_the_beginning_is_kept(
+    offline: TestServer, cache: nuthatch.Cache, size: int
+) -> None:
+    offline.on("/long", ok(b"x" * size))
+    id = freeze(cache, offline.url("/long"))
+    offline.go_up()
+    cache.outbox.replay(id)
+    outcome = cache.outbox.wait(id, 30)
+    assert outcome is not None and outcome.ok and outcome.response is not None
+    assert len(outcome.response.body) == 1 << 20 and outcome.response.is_cut == (size > 1 << 20)
+    assert pickle.loads(pickle.dumps(outcome.response)).is_cut == outcome.response.is_cut
+    assert not cache.get(offline.url("/long")).is_cut
 
 
 def test_the_event_says_as_what_it_is_kept(offline: TestServer, cache: nuthatch.Cache) -> None:
