@@ -26,7 +26,7 @@ final class Bench: Sendable {
   }
 }
 
-@Suite("Swift programs", .timeLimit(.minutes(2))) struct AsyncTests {
+@Suite("Swift programs", .timeLimit(.minutes(10))) struct AsyncTests {
   @Test("await an answer")
   func answer() async throws {
     let bench = try Bench()
