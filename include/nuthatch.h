@@ -1446,8 +1446,7 @@ nh_status nh_request_set_timeout(nh_request *request, int64_t milliseconds);
 
 /**
  * Sets the longest time for all of it, redirects and further attempts included, in milliseconds. What it waits for its turn
- * in the queue isn't counted, but where it is freezable. 0: the cache's; negative:
- * none.
+ * in the queue isn't counted, but where it is freezable. 0: the cache's; negative: none.
  *
  * @return NH_OK; NH_INVALID.
  */
@@ -1855,8 +1854,9 @@ nh_status nh_log_dispatch(void);
  *
  * Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret, session, cookie, passw,
  * passphrase, credential, bearer or jwt, need a provider (nh_request_add_secret, nh_request_set_password_provider), or the
- * request is NH_SECRET_NEEDS_PROVIDER when it is used. What a .netrc has needs one, too. A site's cookies, and the headers of NH_ASK_HEADERS, go with the first attempt only.
- * A request that waits for a secret is NH_SECRET_NEEDS_PROVIDER in nh_frozen_get_info.
+ * request is NH_SECRET_NEEDS_PROVIDER when it is used. What a .netrc has needs one, too. A site's cookies, and the headers of
+ * NH_ASK_HEADERS, go with the first attempt only. A request that waits for a secret is NH_SECRET_NEEDS_PROVIDER in
+ * nh_frozen_get_info.
  *
  * @return NH_OK; NH_INVALID.
  */

@@ -64,8 +64,7 @@ public func nhRequestSetTimeout(_ request: nh_request_ref?, _ milliseconds: Int6
 }
 
 /// Sets the longest time for all of it, redirects and further attempts included, in milliseconds. What it waits for its turn
-/// in the queue isn't counted, but where it is freezable. 0: the cache's; negative:
-/// none.
+/// in the queue isn't counted, but where it is freezable. 0: the cache's; negative: none.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_deadline")
