@@ -141,7 +141,8 @@ class Response:
                 numbers = range(self._info.interim_count)
                 self.interim = [_interim(self._handle, number) for number in numbers]
             elif name not in _TOLD:
-                raise AttributeError(f"a Response has no {name!r}")
+                known = f"; its {_OTHERWISE[name]!r} is that" if name in _OTHERWISE else ""
+                raise AttributeError(f"a Response has no {name!r}{known}")
             else:
                 self._fill()
             return getattr(self, name)
@@ -298,6 +299,18 @@ class Response:
 _TOLD = frozenset(
     set(Response.__slots__) - {"__weakref__", "_body", "_handle", "_info", "headers", "interim", "url"}
 )
+
+#: What other libraries call it, for who has their names in mind.
+_OTHERWISE = {
+    "content": "body",
+    "data": "body",
+    "elapsed": "seconds",
+    "from_cache": "is_in_cache",
+    "history": "redirects",
+    "is_success": "ok",
+    "reason_phrase": "reason",
+    "status_code": "status",
+}
 
 
 def _unpickled(

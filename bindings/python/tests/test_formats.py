@@ -40,6 +40,19 @@ def test_wrong_formats_are_typed_errors(server: TestServer, cache: nuthatch.Cach
     assert isinstance(response.text, str)
 
 
+@pytest.mark.parametrize(
+    "other, own", [("content", "body"), ("status_code", "status"), ("from_cache", "is_in_cache")]
+)
+def test_names_of_other_libraries_lead_to_ours(
+    server: TestServer, cache: nuthatch.Cache, other: str, own: str
+) -> None:
+    response = cache.get(server.url("/bytes/3"))
+    with pytest.raises(AttributeError, match=f"no '{other}'; its '{own}' is that"):
+        getattr(response, other)
+    assert hasattr(response, own)
+    assert not hasattr(response, "nonsense")
+
+
 def test_text_goes_by_the_charset(server: TestServer, cache: nuthatch.Cache) -> None:
     cases = [
         ("latin-1", "gü"),
