@@ -100,6 +100,41 @@ import Testing
     #expect(Self.found(tier, Self.key(1)) == 7)
   }
 
+  @Test("grows beyond what lies in small pages, and is empty again")
+  func growsLarge() {
+    // 2 MiB of slots and more; the pins of a lane, too.
+    let count = 270_000
+    let tier = MemoryTier(MemoryLimits(bytes: .max, items: .max))
+    let gone = Counter()
+    for number in 0..<count {
+      let key = RecordKey(.thumb, withUnsafeBytes(of: number) { Array($0) })
+      _ = tier.keep(Self.entry(key, Thing(UInt64(number), gone), 1))
+      // The tables grow with pins in them.
+      if number % 1_000 == 0 { #expect(Self.found(tier, key) == UInt64(number)) }
+    }
+    var missing = 0
+    for number in 0..<count {
+      let key = RecordKey(.thumb, withUnsafeBytes(of: number) { Array($0) })
+      if Self.found(tier, key) != UInt64(number) { missing += 1 }
+    }
+    #expect(missing == 0)
+    #expect(tier.statistics.items == count)
+    #expect(tier.shrink(to: 0).isEmpty)
+    #expect(gone.count == count)
+    #expect(tier.statistics.items == 0)
+  }
+
+  @Test("tables are zeros, also where they are large, and begin and end where they should")
+  func tables() {
+    for count in [1, 100, 262_143, 262_144, 262_145, 700_000] {
+      let array = FlatArray.make(UInt64.self, count)
+      #expect((0..<count).allSatisfy { array[$0] == 0 })
+      (array[0], array[count - 1]) = (1, 2)
+      #expect(array[0] == (count == 1 ? 2 : 1))
+      FlatArray.free(array, count)
+    }
+  }
+
   @Test("keeps kinds, and records apart from what was made of them")
   func spaces() {
     let tier = MemoryTier(MemoryLimits(bytes: 1 << 20, items: .max))

@@ -11,6 +11,8 @@
  * Atomics on memory that other processes map too. Swift's Atomic owns its storage and can't be laid over a mapping.
  * Every address is aligned to the size of what is read. Names without an order are relaxed.
  */
+static inline uint8_t nhs_load8(const void *at) { return __atomic_load_n((const uint8_t *)at, __ATOMIC_RELAXED); }
+static inline void nhs_store8(void *at, uint8_t value) { __atomic_store_n((uint8_t *)at, value, __ATOMIC_RELAXED); }
 static inline uint32_t nhs_load32(const void *at) { return __atomic_load_n((const uint32_t *)at, __ATOMIC_RELAXED); }
 static inline uint32_t nhs_load32_acquire(const void *at) {
     return __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE);

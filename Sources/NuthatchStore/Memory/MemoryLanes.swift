@@ -38,16 +38,14 @@ struct MemoryLanes: @unchecked Sendable {
 
   /// To be called when nothing is in the table and nobody will use it any more.
   func deallocate() {
-    for number in 0..<Self.count { self[number].pointee.pins.deallocate() }
+    for number in 0..<Self.count { FlatArray.free(self[number].pointee.pins, table.pointee.capacity) }
     table.pointee.deallocate()
     table.deallocate()
     base.deallocate()
   }
 
   private static func noPins(_ count: Int) -> UnsafeMutablePointer<Unmanaged<MemoryPin>?> {
-    let pins = UnsafeMutablePointer<Unmanaged<MemoryPin>?>.allocate(capacity: count)
-    pins.initialize(repeating: nil, count: count)
-    return pins
+    FlatArray.make(Unmanaged<MemoryPin>?.self, count)
   }
 
   @inline(__always)
@@ -78,7 +76,7 @@ struct MemoryLanes: @unchecked Sendable {
       guard isIt else { return false }
       lease = pin._withUnsafeGuaranteedRef { $0.lease }
       let visited = table.pointee.visited + number
-      if nhs_load32(visited) == 0 { nhs_store32(visited, 1) }
+      if nhs_load8(visited) == 0 { nhs_store8(visited, 1) }
       return true
     }
     if lease == nil { lane.pointee.misses &+= 1 } else { lane.pointee.hits &+= 1 }
@@ -138,9 +136,10 @@ struct MemoryLanes: @unchecked Sendable {
   /// Puts another table in the place of the one in use, whose pins go along.
   func use(_ other: MemoryTable, pins count: Int) {
     for number in 0..<Self.count {
-      let pins = Self.noPins(other.capacity)
-      pins.update(from: self[number].pointee.pins, count: count)
-      self[number].pointee.pins.deallocate()
+      let (old, pins) = (self[number].pointee.pins, Self.noPins(other.capacity))
+      // Only what there is: a lane that no thread uses takes no memory.
+      for entry in 0..<count where old[entry] != nil { pins[entry] = old[entry] }
+      FlatArray.free(old, table.pointee.capacity)
       self[number].pointee.pins = pins
     }
     table.pointee.deallocate()

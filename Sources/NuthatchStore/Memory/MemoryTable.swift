@@ -14,8 +14,8 @@ struct MemoryTable {
 
   // By the entry's number.
   private(set) var entries: UnsafeMutablePointer<Unmanaged<MemoryEntry>?>
-  /// 32 bits each, set by readers while others read.
-  private(set) var visited: UnsafeMutablePointer<UInt32>
+  /// 0 or 1, set by readers while others read. A byte each, so that those of many entries stay in a processor's cache.
+  private(set) var visited: UnsafeMutablePointer<UInt8>
   /// The neighbours in the order; -1 when there is none. `newer` also links the free numbers.
   private var older: UnsafeMutablePointer<Int32>
   private var newer: UnsafeMutablePointer<Int32>
@@ -39,29 +39,23 @@ struct MemoryTable {
 
   init(slotCount: Int = 64) {
     mask = slotCount - 1
-    slots = .allocate(capacity: slotCount)
-    slots.initialize(repeating: 0, count: slotCount)
+    slots = FlatArray.make(UInt64.self, slotCount)
     let room = slotCount / 2
-    entries = .allocate(capacity: room)
-    entries.initialize(repeating: nil, count: room)
-    visited = .allocate(capacity: room)
-    visited.initialize(repeating: 0, count: room)
-    older = .allocate(capacity: room)
-    older.initialize(repeating: -1, count: room)
-    newer = .allocate(capacity: room)
-    newer.initialize(repeating: -1, count: room)
-    leaving = .allocate(capacity: room)
-    leaving.initialize(repeating: false, count: room)
+    entries = FlatArray.make(Unmanaged<MemoryEntry>?.self, room)
+    visited = FlatArray.make(UInt8.self, room)
+    older = FlatArray.make(Int32.self, room)
+    newer = FlatArray.make(Int32.self, room)
+    leaving = FlatArray.make(Bool.self, room)
   }
 
   /// Frees the arrays. The entries must have been taken out.
   func deallocate() {
-    slots.deallocate()
-    entries.deallocate()
-    visited.deallocate()
-    older.deallocate()
-    newer.deallocate()
-    leaving.deallocate()
+    FlatArray.free(slots, mask + 1)
+    FlatArray.free(entries, capacity)
+    FlatArray.free(visited, capacity)
+    FlatArray.free(older, capacity)
+    FlatArray.free(newer, capacity)
+    FlatArray.free(leaving, capacity)
   }
 
   @inline(__always)
