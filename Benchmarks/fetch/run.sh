@@ -117,7 +117,7 @@ held = sorted(int(row["bytes"]) for row in rows)
 print("queued    %d bytes each (%d-%d), %s" % (held[1], held[0], held[2], judge(held[1] <= 1024, "1024")))
 growth = []
 for row in rows:
-    first, _, last = row["first"].split()
+    first, _, last = row["first"].split()[:3]
     growth.append(int(last) / int(first))
     print("          submitted in %s ns of CPU each (the first tenth), %s ns (the last)" % (first, last))
 print("          linear: %.2f, %s" % (statistics.median(growth), judge(statistics.median(growth) < 2, "below 2")))
