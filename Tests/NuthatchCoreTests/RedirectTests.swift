@@ -64,6 +64,25 @@ import Testing
     }
   }
 
+  @Test(
+    "take what a server knows a repetition by along with the body, and only with it",
+    arguments: [(307, true), (308, true), (302, false), (303, false)])
+  func repetition(status: Int, isKept: Bool) throws {
+    let bench = try Bench()
+    let other = try TestServer.start()
+    defer { other.stop() }
+    bench.server.on("/a", .redirect(to: other.url("/b"), status: status))
+    other.on("/b", .ok("x"))
+    _ = try bench.get("/a") {
+      $0.method = "POST"
+      $0.body = Array("payload".utf8)
+      $0.headers = [("Idempotency-Key", "\"1\""), ("X-Api-Key", "k")]
+    }
+    let seen = try #require(other.requests("/b").first)
+    #expect(seen.headers["Idempotency-Key"] == (isKept ? "\"1\"" : nil))
+    #expect(seen.headers["X-Api-Key"] == nil)
+  }
+
   @Test("within the origin keep them")
   func sameOrigin() throws {
     let bench = try Bench()

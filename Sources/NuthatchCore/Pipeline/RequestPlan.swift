@@ -203,13 +203,14 @@ extension TransferRequest {
     if becomesGet {
       next.method = "GET"
       next.body = []
-      next.headers.remove { $0.name.lowercased().hasPrefix("content-") }
+      next.headers.remove { $0.name.lowercased().hasPrefix("content-") || $0.isIdempotencyKey }
     }
     let staysAtOrigin = url.origin == self.url.origin
     next.extras = extras?.following(sendsBody: !becomesGet, staysAtOrigin: staysAtOrigin)
     if !staysAtOrigin {
       next.credentials = nil
-      next.headers.remove { $0.isSecret || $0.name.equalsIgnoringCase("Host") }
+      // What a server knows a repetition by belongs to the body, and isn't a secret, whatever it is called.
+      next.headers.remove { ($0.isSecret && !$0.isIdempotencyKey) || $0.name.equalsIgnoringCase("Host") }
     }
     if let own = url.credentials { next.credentials = own }
     return next
