@@ -62,8 +62,8 @@ public struct Outbox: Sendable {
     public let status: Int
     /// Why it isn't done.
     public let reason: String?
-    /// The same as a stable word, where it was put aside, or waits, for another reason than an answer's status.
-    /// `secret_needs_provider`: for a secret that nobody has provided in this process.
+    /// The same as a stable word, where it was put aside, or waits, for another reason than an answer's status: `timeout` for
+    /// what was tried too often or too long, `secret_needs_provider` for a secret that nobody has provided in this process.
     public let code: ErrorCode?
     /// The last attempts, oldest first, up to 32.
     public let history: [Attempt]
@@ -311,10 +311,15 @@ extension Outbox.Item {
     frozenAt = request.frozen.wall / 1_000_000_000
     attempts = entry.attempts
     wait = entry.standing == .waiting ? delay.map { ($0 + 999_999_999) / 1_000_000_000 } : nil
-    status = settlement?.status ?? entry.last?.status ?? 0
+    let own = settlement?.status ?? 0
+    status = own > 0 ? own : entry.history.last?.attempt.status ?? 0
     if lacking.isEmpty {
       reason = entry.standing == .done ? nil : settlement?.reason ?? entry.last?.reason
-      code = settlement == nil ? entry.last?.code : settlement?.code
+      if let settlement {
+        code = settlement.isOfAttempt ? settlement.code : settlement.code ?? .timeout
+      } else {
+        code = entry.last?.code
+      }
     } else {
       reason = "nobody here has provided: " + lacking.joined(separator: ", ")
       code = .secretNeedsProvider

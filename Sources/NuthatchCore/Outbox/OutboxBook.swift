@@ -26,7 +26,7 @@ final class OutboxBook: JournalReader {
     var added: (addition: OutboxAddition, place: JournalPlace)?
     let place: JournalPlace
 
-    var attempts: Int { forgotten + history.count + (settlement == nil ? 0 : 1) }
+    var attempts: Int { forgotten + history.count + (settlement?.settlement.isOfAttempt == true ? 1 : 0) }
 
     /// The last attempt that counts: not those before a replay.
     var last: OutboxAttempt? {

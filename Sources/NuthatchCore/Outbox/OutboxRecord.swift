@@ -174,6 +174,10 @@ struct OutboxSettlement: Sendable {
   /// Whether the body was longer than is kept.
   var isCut = false
 
+  /// Whether an attempt has ended it; else it was put aside without one: too old, too often tried, its key forgotten, or its body
+  /// damaged on the disk.
+  var isOfAttempt: Bool { status > 0 || !(code == nil || code == .corrupt) }
+
   /// So much of an answer's body is kept.
   static let longestBody = 1 << 20
 

@@ -73,6 +73,11 @@ import Testing
     let outcome = try bench.waitUntilEnded(often)
     #expect(!outcome.isDone && outcome.reason == "too many attempts: 3")
     #expect(bench.server.count("/a") == 3)
+    // What was put aside for another reason than an answer still says how the last one was, and how often it was tried.
+    let item = try #require(try bench.list().first)
+    #expect(item.status == 500 && item.code == .timeout)
+    #expect(item.attempts == item.history.count && item.history.last?.status == 500)
+    #expect(outcome.status == 0 && outcome.response == nil)
     bench.server.goDown()
     let old = try bench.freeze("/a") { $0.freezing?.longest = .milliseconds(3_600_000) }
     bench.clock.move(running: 3_601_000_000_000)

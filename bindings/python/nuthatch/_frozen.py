@@ -128,7 +128,7 @@ class Outcome:
 
     @property
     def status(self) -> Optional[int]:
-        """The status of the answer; None where there was none."""
+        """The status of the last answer; None where there was none."""
         return self.request.status
 
     @property
