@@ -7,6 +7,7 @@ import NuthatchTransport
 /// | 2xx | done |
 /// | 408, 425, 429, 5xx | another attempt, not before `Retry-After` |
 /// | no connection, or it broke before the answer was whole | another attempt |
+/// | an answer that can't be read, such as one that isn't in its coding | what its status says; 2xx: put aside |
 /// | 401, 403 | the queue waits for somebody: another secret, or a replay |
 /// | this process has ended it (`Event.isOwnEnd`) | nothing is written: it is sent again, as after a kill |
 /// | anything else, too many attempts, too old, the key forgotten | put aside, with the reason |
@@ -32,7 +33,7 @@ package struct OutboxRules: Sendable {
   enum Result {
     /// `retryAfter` in nanoseconds.
     case answer(status: Int, retryAfter: Int64?)
-    /// `status` is that of an answer that wasn't whole.
+    /// `status` is that of an answer that wasn't whole, or can't be read.
     case failure(ErrorCode, status: Int?, retryAfter: Int64?)
 
     /// Whether the server can't know of the request.
@@ -59,8 +60,12 @@ package struct OutboxRules: Sendable {
       case 408, 425, 429, 500...599: return .again(wait: wait(attempt, retryAfter, random))
       default: return .putAside("HTTP \(status)")
       }
-    case .failure(let code, _, let retryAfter):
+    case .failure(let code, let status, let retryAfter):
       switch code {
+      case .http where status != nil:
+        // The server has made something of it, whatever its words were: of a 2xx another attempt could only do it twice.
+        let verdict = judge(.answer(status: status ?? 0, retryAfter: retryAfter), attempt: attempt, random: random)
+        return verdict == .done ? .putAside(code.word) : verdict
       case .dns, .refused, .reset, .timeout, .tls, .truncated, .http, .circuitOpen, .offline, .io,
         .outOfMemory, .noSpace, .internal:
         return .again(wait: wait(attempt, retryAfter, random))

@@ -86,6 +86,17 @@ import Testing
     #expect(try bench.list().map(\.state) == [.dead, .dead])
   }
 
+  @Test("sends nothing again whose answer came but says something else than its Content-Encoding")
+  func undecodable() throws {
+    let id = try bench.freeze("/a")
+    bench.server.on("/a", .status(200, headers: ["Content-Encoding": "gzip"], body: "no gzip at all"))
+    try bench.server.goUp()
+    let outcome = try bench.waitUntilEnded(id)
+    #expect(!outcome.isDone && outcome.reason?.contains("Content-Encoding") == true)
+    #expect(bench.server.count("/a") == 1)
+    #expect(try bench.list().first?.code == .http)
+  }
+
   @Test("doesn't send a POST again when its key may be forgotten, unless that was asked for")
   func keyLifetime() throws {
     for (resends, method, isSent) in [(false, "POST", false), (true, "POST", true), (false, "PUT", true)] {
