@@ -65,15 +65,22 @@ final class OutboxDesk: @unchecked Sendable {
       book.senders.removeAll { $0.owner == ObjectIdentifier(owner) }
       return book.senders.count < count
     }
-    if wasSending { run(shared) }
+    if wasSending {
+      // Whoever opens the directory after the close finds nobody who sends.
+      let ended = Bell()
+      let seen = ended.current
+      if run(shared, done: { ended.ring() }) { ended.wait(after: seen, until: Bell.deadline(2000)) }
+    }
     if book.withLock({ $0.subscribers.isEmpty }) { runtime.loop.post { self.stopWatching() } }
   }
 
-  private func run(_ shared: SharedCache) {
+  /// Has the sender go by what the handles want. False when the loop has ended.
+  @discardableResult
+  private func run(_ shared: SharedCache, done: @escaping @Sendable () -> Void = {}) -> Bool {
     let options = book.withLock { $0.senders.first?.options }
-    runtime.loop.post {
+    return runtime.loop.post {
       if options != nil { self.startWatching() }
-      self.sender.run(options.map(Self.bare), for: shared)
+      self.sender.run(options.map(Self.bare), for: shared, done: done)
     }
   }
 

@@ -54,12 +54,17 @@ final class OutboxSender: @unchecked Sendable {
     self.tell = tell
   }
 
-  /// Begins to send, or goes on with other options; with nil it ends what it sends.
-  func run(_ options: Cache.Options?, for shared: SharedCache?) {
+  /// Begins to send, or goes on with other options; with nil it ends what it sends, and others may send when `done` is called.
+  func run(
+    _ options: Cache.Options?, for shared: SharedCache?, done: @escaping @Sendable () -> Void
+  ) {
     self.shared = shared
     self.options = options
     isDraining = false
-    guard options == nil else { return look() }
+    guard options == nil else {
+      done()
+      return look()
+    }
     if let timer { runtime.loop.cancelTimer(timer) }
     timer = nil
     let ended = flights.values.compactMap(\.ticket)
@@ -70,16 +75,19 @@ final class OutboxSender: @unchecked Sendable {
     // What the end of a ticket has posted comes before this: others may send when nothing is on its way any more. Where the
     // loop has ended, so has everything.
     let isPosted = runtime.loop.post {
-      if !self.runtime.loop.post({ self.giveUpLease() }) { self.giveUpLease() }
+      if !self.runtime.loop.post({ self.giveUpLease(done) }) { self.giveUpLease(done) }
     }
-    if !isPosted { giveUpLease() }
+    if !isPosted { giveUpLease(done) }
   }
 
   /// Behind a look that may be taking it at this moment; not when somebody has begun to send meanwhile.
-  private func giveUpLease() {
-    guard options == nil else { return }
+  private func giveUpLease(_ done: @escaping @Sendable () -> Void) {
+    guard options == nil else { return done() }
     hasLease = false
-    lane.submit { self.store.journal.releaseLease() }
+    lane.submit {
+      self.store.journal.releaseLease()
+      done()
+    }
   }
 
   /// The network has changed: whatever has reached nobody may be tried at once.

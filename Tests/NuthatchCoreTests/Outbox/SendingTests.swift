@@ -97,6 +97,23 @@ import Testing
     #expect(try bench.list().first?.code == .http)
   }
 
+  @Test("is over when a close returns, so that whoever opens next may drop what was being sent")
+  func closed() throws {
+    // With another directory open the threads go on after a close.
+    let other = try OutboxBench()
+    defer { other.close() }
+    let id = try bench.freeze("/a")
+    bench.server.on("/a", Script(steps: [.wait("g"), .text("late")]))
+    try bench.server.goUp()
+    try bench.wait { $0.first?.state == .sending }
+    // A disk that takes its time.
+    bench.cache?.shared.outbox.lane.submit { usleep(500_000) }
+    bench.close()
+    try bench.open { $0.outbox = .off }
+    #expect(try bench.cache?.outbox.drop(id) == true)
+    bench.server.gate("g").open()
+  }
+
   @Test("doesn't send a POST again when its key may be forgotten, unless that was asked for")
   func keyLifetime() throws {
     for (resends, method, isSent) in [(false, "POST", false), (true, "POST", true), (false, "PUT", true)] {
