@@ -107,8 +107,14 @@ extension EventLoop {
   fileprivate func run() {
     var descriptors = [Int32](repeating: 0, count: 64)
     var events = [UInt32](repeating: 0, count: 64)
+    // libcurl, and OpenSSL below it, are called by this thread only; a child must not find them in the middle of something.
+    nhs_hold_forks()
+    defer { nhs_release_forks() }
     while true {
-      let ready = nhs_epoll_wait(epoll, &descriptors, &events, 64, waitingTime())
+      let patience = waitingTime()
+      nhs_release_forks()
+      let ready = nhs_epoll_wait(epoll, &descriptors, &events, 64, patience)
+      nhs_hold_forks()
       for index in 0..<Int(max(ready, 0)) {
         if descriptors[index] == bell {
           var count: eventfd_t = 0

@@ -95,8 +95,14 @@ package final class Transport: @unchecked Sendable {
   private static func initialiseOnce() throws(TransportFault) {
     struct Global {
       // Swift runs this once; libcurl's own counter would need a matching clean-up.
-      static let result = curl_global_init(Int(CURL_GLOBAL_ALL))
+      static let result = {
+        let result = curl_global_init(Int(CURL_GLOBAL_ALL))
+        nhs_sha256_prepare()
+        return result
+      }()
     }
+    nhs_hold_forks()
+    defer { nhs_release_forks() }
     guard Global.result == CURLE_OK else {
       throw TransportFault(.internal, "libcurl can't be initialised (\(Global.result.rawValue))")
     }

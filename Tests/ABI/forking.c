@@ -1,6 +1,7 @@
 /* What a forked child may do with what it inherits, while the parent's threads are at work. */
 #include "checks.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -8,6 +9,23 @@
 static const char *base;
 
 static nh_image *image;
+
+/* libcrypto's own, which the library calls through this program. It holds locks of libcrypto for milliseconds: a child that
+   is forked meanwhile, while another thread is in it, would wait for them for ever, in its exit() at the latest. */
+typedef struct evp_md_st *looked_up(void *, const char *, const char *);
+
+looked_up EVP_MD_fetch;
+
+static pthread_t opener;
+
+static int opener_looked_up, others_looked_up;
+
+struct evp_md_st *EVP_MD_fetch(void *context, const char *name, const char *properties) {
+    looked_up *own;
+    *(void **)&own = dlsym(RTLD_NEXT, "EVP_MD_fetch");
+    __atomic_fetch_add(pthread_equal(pthread_self(), opener) ? &opener_looked_up : &others_looked_up, 1, __ATOMIC_SEQ_CST);
+    return own(context, name, properties);
+}
 
 static int in_child(nh_cache *cache, nh_ticket *ticket, nh_response *response) {
     nh_image_info picture = {.struct_size = sizeof picture};
@@ -32,6 +50,57 @@ static int in_child(nh_cache *cache, nh_ticket *ticket, nh_response *response) {
     CHECK("child: close own", nh_close(own) == NH_OK);
     CHECK("child: release", nh_response_release(response) == NH_OK && nh_ticket_release(ticket) == NH_OK);
     return failures != 0;
+}
+
+/* libcurl's own, likewise, and now and then at its leisure: it holds whatever locks OpenSSL needs for a connection. */
+typedef int act(void *, int, int, int *);
+
+act curl_multi_socket_action;
+
+static int acting, is_slow;
+
+int curl_multi_socket_action(void *multi, int socket, int mask, int *running) {
+    act *own;
+    *(void **)&own = dlsym(RTLD_NEXT, "curl_multi_socket_action");
+    __atomic_store_n(&acting, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&is_slow, __ATOMIC_SEQ_CST)) usleep(2000);
+    int code = own(multi, socket, mask, running);
+    __atomic_store_n(&acting, 0, __ATOMIC_SEQ_CST);
+    return code;
+}
+
+static int has_enough;
+
+static void *fetch_on(void *context) {
+    nh_request *request = NULL;
+    nh_response *response = NULL;
+    if (nh_request_new(url_of(base, "/bytes/10"), &request) != NH_OK) abort();
+    nh_request_set_policy(request, NH_POLICY_RELOAD);
+    while (!__atomic_load_n(&has_enough, __ATOMIC_SEQ_CST)) {
+        if (nh_perform(context, request, &response) == NH_OK) nh_response_release(response);
+    }
+    nh_request_release(request);
+    return NULL;
+}
+
+/* What a child inherits of libcurl and OpenSSL must be in order: its own requests, and its exit(), need them. */
+static void fork_while_fetching(nh_cache *cache) {
+    pthread_t thread;
+    int caught = 0;
+    __atomic_store_n(&is_slow, 1, __ATOMIC_SEQ_CST);
+    pthread_create(&thread, NULL, fetch_on, cache);
+    for (int round = 0; round < 50; round++) {
+        int status = 0;
+        usleep(1000);
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) _exit(__atomic_load_n(&acting, __ATOMIC_SEQ_CST));
+        caught += waitpid(child, &status, 0) != child || status != 0;
+    }
+    __atomic_store_n(&has_enough, 1, __ATOMIC_SEQ_CST);
+    pthread_join(thread, NULL);
+    __atomic_store_n(&is_slow, 0, __ATOMIC_SEQ_CST);
+    CHECK("nobody is forked in the middle of libcurl", caught == 0);
 }
 
 static nh_cache *shared;
@@ -63,10 +132,13 @@ static int busy_child(void) {
 int main(int count, char **arguments) {
     if (count < 2) return 2;
     base = arguments[1];
+    opener = pthread_self();
     nh_cache *cache = open_cache(NULL);
     nh_response *response = NULL, *again = NULL;
+    CHECK("libcrypto is ready after an open", opener_looked_up == 1);
     CHECK("get before", nh_get(cache, url_of(base, "/bytes/1000"), &response) == NH_OK);
     CHECK("image before", nh_thumbnail(cache, url_of(base, "/png/20/20"), 10, &image) == NH_OK && nh_fd(cache) >= 0);
+    CHECK("libcrypto is asked for nothing by other threads", opener_looked_up == 1 && others_looked_up == 0);
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
     nh_request_new(url_of(base, "/delay/600000"), &request);
@@ -82,6 +154,8 @@ int main(int count, char **arguments) {
         nh_response_release(again);
         CHECK("child ended well", waitpid(child, &status, 0) == child && status == 0);
     }
+
+    fork_while_fetching(cache);
 
     for (int round = 0; round < 3; round++) {
         int status = 0;

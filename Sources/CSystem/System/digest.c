@@ -10,6 +10,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void fetch(void) { sha256 = EVP_MD_fetch(NULL, "SHA256", NULL); }
 
+void nhs_sha256_prepare(void) { pthread_once(&once, fetch); }
+
 int nhs_sha256(const void *bytes, size_t count, uint8_t digest[nhs_sha256_size]) {
     pthread_once(&once, fetch);
     if (!sha256) return -1;

@@ -15,12 +15,49 @@ enum { private_fd_capacity = 1024 };
 static int private_fds[private_fd_capacity];
 static int private_fd_count;
 
-static void before_fork(void) { pthread_mutex_lock(&process_lock); }
+/* Who forks and who must not be forked take turns: a loop that is never idle would otherwise have a fork wait for ever. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
+static int holders, forks;
+static _Thread_local int own_holds;
 
-static void after_fork_in_parent(void) { pthread_mutex_unlock(&process_lock); }
+void nhs_hold_forks(void) {
+    if (own_holds++) return;
+    pthread_mutex_lock(&gate);
+    while (forks) pthread_cond_wait(&gate_moved, &gate);
+    holders++;
+    pthread_mutex_unlock(&gate);
+}
+
+void nhs_release_forks(void) {
+    if (--own_holds) return;
+    pthread_mutex_lock(&gate);
+    holders--;
+    if (forks) pthread_cond_broadcast(&gate_moved);
+    pthread_mutex_unlock(&gate);
+}
+
+/* The gate stays locked until the fork is over. A thread that forks in the middle of its own work doesn't wait for itself. */
+static void before_fork(void) {
+    pthread_mutex_lock(&gate);
+    forks++;
+    while (holders > (own_holds ? 1 : 0)) pthread_cond_wait(&gate_moved, &gate);
+    pthread_mutex_lock(&process_lock);
+}
+
+static void after_fork_in_parent(void) {
+    pthread_mutex_unlock(&process_lock);
+    forks--;
+    pthread_cond_broadcast(&gate_moved);
+    pthread_mutex_unlock(&gate);
+}
 
 static void after_fork_in_child(void) {
     __atomic_fetch_add(&fork_epoch, 1, __ATOMIC_SEQ_CST);
+    /* Those who waited are not here. */
+    gate_moved = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    forks = 0;
+    pthread_mutex_unlock(&gate);
     for (int i = 0; i < private_fd_count; i++) close(private_fds[i]);
     private_fd_count = 0;
     pthread_mutex_unlock(&process_lock);

@@ -15,6 +15,14 @@ uint64_t nhs_fork_epoch(void);
 void nhs_process_lock(void);
 void nhs_process_unlock(void);
 
+/*
+ * Between these two fork() waits. For calls of libraries that know nothing of forks: their locks, libcrypto's above all, would be
+ * held for ever in a child that was forked in the middle of one, and its own requests, or its exit(), wait for them. A thread
+ * may do both repeatedly; it must not wait for anything that a thread that forks may hold.
+ */
+void nhs_hold_forks(void);
+void nhs_release_forks(void);
+
 /* Descriptors that a forked child must not share with its parent; closed there at once. 0, or -1 when there are too many. */
 int nhs_close_in_child(int fd);
 void nhs_keep_in_child(int fd);
