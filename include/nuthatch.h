@@ -281,7 +281,8 @@ typedef struct nh_options {
     int64_t timeout_ms;
     /**
      * All attempts of a request together, without its wait for its turn in the queue, in milliseconds. 120000 for pictures,
-     * no limit otherwise.
+     * no limit otherwise. One that is given here, or with a request, runs on while its server has asked to be left alone
+     * (Retry-After); the usual one doesn't.
      */
     int64_t deadline_ms;
     /** The largest body, in bytes. 67108864 (64 MiB). */
@@ -1446,7 +1447,8 @@ nh_status nh_request_set_timeout(nh_request *request, int64_t milliseconds);
 
 /**
  * Sets the longest time for all of it, redirects and further attempts included, in milliseconds. What it waits for its turn
- * in the queue isn't counted, but where it is freezable. 0: the cache's; negative: none.
+ * in the queue isn't counted, but where it is freezable; while its server has asked to be left alone (Retry-After) it is:
+ * then retry_after of the event says for how long that is still so. 0: the cache's; negative: none.
  *
  * @return NH_OK; NH_INVALID.
  */

@@ -64,7 +64,8 @@ public func nhRequestSetTimeout(_ request: nh_request_ref?, _ milliseconds: Int6
 }
 
 /// Sets the longest time for all of it, redirects and further attempts included, in milliseconds. What it waits for its turn
-/// in the queue isn't counted, but where it is freezable. 0: the cache's; negative: none.
+/// in the queue isn't counted, but where it is freezable; while its server has asked to be left alone (Retry-After) it is:
+/// then retry_after of the event says for how long that is still so. 0: the cache's; negative: none.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_deadline")

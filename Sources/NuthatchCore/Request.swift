@@ -59,7 +59,7 @@ public struct Request: Sendable {
   /// Silence: the longest time without a byte, be it in connecting, waiting or receiving. nil: the cache's own.
   public var timeout: Limit?
   /// All of it together, redirects and further attempts included, but not the wait for its turn in the queue, unless it is
-  /// freezable. nil: the cache's own.
+  /// freezable. One that is set runs on while the server has asked to be left alone (`Retry-After`). nil: the cache's own.
   public var deadline: Limit?
   /// How often a failed attempt is followed by another. nil: the cache's own.
   public var retries: Int?

@@ -214,6 +214,22 @@ import Testing
     for ticket in held { #expect(try ticket.result().text == "x") }
   }
 
+  @Test("run on while the server wants to be left alone, where somebody has set them")
+  func paused() throws {
+    let bench = try Bench()
+    bench.server.on("/busy", .status(503, headers: ["Retry-After": "60"]))
+    bench.server.on("/a", .ok("x"))
+    #expect(try bench.get("/busy").status == 503)
+    let patient = try bench.cache.submit(Request(bench.server.url("/a")))
+    let error = try bench.failure("/a") { $0.deadline = .milliseconds(1200) }
+    #expect(error.code == .timeout)
+    #expect(error.message.contains("deadline"))
+    #expect(error.retryAfter ?? 0 > 10)
+    #expect(try patient.next(within: 30) == nil)
+    #expect(bench.server.count("/a") == 0)
+    patient.cancel()
+  }
+
   @Test("may be left out")
   func none() throws {
     let bench = try Bench { $0.timeout = .milliseconds(1) }

@@ -91,7 +91,8 @@ typedef struct nh_options {
     int64_t timeout_ms;
     /**
      * All attempts of a request together, without its wait for its turn in the queue, in milliseconds. 120000 for pictures,
-     * no limit otherwise.
+     * no limit otherwise. One that is given here, or with a request, runs on while its server has asked to be left alone
+     * (Retry-After); the usual one doesn't.
      */
     int64_t deadline_ms;
     /** The largest body, in bytes. 67108864 (64 MiB). */

@@ -21,6 +21,8 @@ final class Errand: TicketWork, @unchecked Sendable {
   /// When it began to wait for its turn in the queue, and how long it has waited so in all.
   private var queuedAt: Int64 = 0
   private var waited: Int64 = 0
+  /// For how long its host had been paused when that wait began.
+  private var pausedBefore: Int64 = 0
   /// Whether the deadline has come while it waits.
   private var isDeadlineHeld = false
   private var step: Int8
@@ -325,22 +327,43 @@ extension Errand {
     deadlineTimer = runtime.loop.at(submitted &+ limit &+ waited) { self.deadlineHasPassed() }
   }
 
-  func noteQueued() { queuedAt = runtime.loop.now }
+  func noteQueued() {
+    queuedAt = runtime.loop.now
+    if plan.terms.isDeadlineSet { pausedBefore = task?.pauses.past ?? 0 }
+  }
 
   /// The time in the queue was none of its own.
   func noteTurn() {
-    waited &+= max(0, runtime.loop.now &- queuedAt)
+    waited &+= waitInLine
     guard isDeadlineHeld else { return }
     isDeadlineHeld = false
     watchDeadline()
   }
 
+  /// What this wait for its turn adds to the deadline. A pause that the server asked for adds nothing to one that was set:
+  /// that is the server's answer, and nobody else's work.
+  private var waitInLine: Int64 {
+    let wait = max(0, runtime.loop.now &- queuedAt)
+    guard plan.terms.isDeadlineSet, let task else { return wait }
+    return max(0, wait - max(0, task.pauses.past - pausedBefore))
+  }
+
   /// Whether the deadline has moved, or does so as long as it waits. What is to be kept instead waits no longer.
   private var hasMoreTime: Bool {
     guard plan.freezing == nil, let remaining else { return false }
-    isDeadlineHeld = task?.isInLine == true
-    if !isDeadlineHeld, remaining > 0 { watchDeadline() }
-    return isDeadlineHeld || remaining > 0
+    guard task?.isInLine == true else {
+      if remaining > 0 { watchDeadline() }
+      return remaining > 0
+    }
+    guard plan.terms.isDeadlineSet else {
+      isDeadlineHeld = true
+      return true
+    }
+    // Its host may be paused from any moment on, so that this is looked at again.
+    let left = remaining + waitInLine
+    guard left > 0 else { return false }
+    deadlineTimer = runtime.loop.at(runtime.loop.now &+ max(left, 10_000_000)) { self.deadlineHasPassed() }
+    return true
   }
 
   private func deadlineHasPassed() {
@@ -348,9 +371,12 @@ extension Errand {
     guard !hasMoreTime, !answersAtDeadline() else { return }
     // It is being kept: not behind others any more.
     if let freezing = plan.freezing, freezing.isFreezing { return shared.outbox.hurry(freezing) }
+    let pause = task?.isInLine == true ? task?.pauses.left ?? 0 : 0
     task?.leave(self)
     let limit = Double(plan.deadline ?? Self.longestRevalidation) / 1e9
-    let error = NuthatchError(.timeout, "not done after \(limit) s, the deadline: \(plan.url)")
+    var error = NuthatchError(.timeout, "not done after \(limit) s, the deadline: \(plan.url)")
+    // When its server may be asked again.
+    if pause > 0 { error.retryAfter = (pause + 999_999_999) / 1_000_000_000 }
     if freezes(for: error) { return }
     settle(for: error)
   }

@@ -22,6 +22,11 @@ extension FetchTask: QueuedWork {
     for errand in errands { errand.noteQueued() }
   }
 
+  /// The pauses of the host whose line it stands in, in nanoseconds.
+  var pauses: (past: Int64, left: Int64) {
+    runtime.queue.pauses(of: (begunExchange?.hop ?? plan.first).url.origin, now: runtime.loop.now)
+  }
+
   func begin(_ entry: QueueEntry) {
     if isInLine {
       isInLine = false

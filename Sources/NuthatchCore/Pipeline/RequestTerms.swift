@@ -27,6 +27,8 @@ final class RequestTerms: Sendable {
   /// In nanoseconds.
   let silence: Int64?
   let deadline: Int64?
+  /// Whether somebody has set it: then a server that wants to be left alone doesn't make it longer.
+  let isDeadlineSet: Bool
   let retries: Int
   let reportsProgress: Bool
   /// Whether a transfer may end when its pictures are done.
@@ -75,7 +77,9 @@ final class RequestTerms: Sendable {
     delivery = request.delivery
     silence = (request.timeout ?? options.timeout).nanoseconds
     let standard = request.boxes.isEmpty ? Request.Limit.none : .milliseconds(120_000)
-    deadline = (request.deadline ?? options.deadline ?? standard).nanoseconds
+    let limit = request.deadline ?? options.deadline
+    deadline = (limit ?? standard).nanoseconds
+    isDeadlineSet = limit != nil
     retries = max(0, request.retries ?? options.retries)
     reportsProgress = request.reportsProgress
     stopsEarly = request.earlyStop
@@ -109,6 +113,7 @@ final class RequestTerms: Sendable {
     delivery = last.delivery
     silence = last.silence
     deadline = last.deadline
+    isDeadlineSet = last.isDeadlineSet
     retries = last.retries
     reportsProgress = last.reportsProgress
     stopsEarly = last.stopsEarly

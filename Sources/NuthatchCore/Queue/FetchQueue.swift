@@ -245,10 +245,16 @@ extension FetchQueue {
   /// nothing back.
   func pause(_ origin: Origin, until: Int64, now: Int64) {
     let host = host(origin)
-    host.pausedUntil = max(host.pausedUntil, min(until, now &+ settings.longestPause))
+    host.pause(until: min(until, now &+ settings.longestPause), at: now)
     refresh(host, now)
     retire(host)
     pump(now)
+  }
+
+  /// For how long this host has been paused in all, and for how long it still is; in nanoseconds.
+  func pauses(of origin: Origin, now: Int64) -> (past: Int64, left: Int64) {
+    guard let host = hosts[origin] else { return (0, 0) }
+    return (host.pausedTime(at: now), max(now, host.pausedUntil) - now)
   }
 
   /// The default route goes another way, or is back: the automatic size begins anew, what was measured is

@@ -20,7 +20,10 @@ final class QueueHost {
   /// How many ran when the first of them began to lend its place.
   private var runningBeforeLending = 0
   var speaksHTTP2 = false
-  var pausedUntil: Int64 = .min
+  private(set) var pausedUntil: Int64 = .min
+  /// When the pause began that `pausedUntil` is the end of, and how long those before it took together.
+  private var pausedSince: Int64 = 0
+  private var pausedBefore: Int64 = 0
   var rate = StartRate()
   var circuit = Circuit()
   var latency = HostLatency()
@@ -53,6 +56,19 @@ final class QueueHost {
     case .open(let until): return .until(until)
     }
   }
+
+  /// A shorter pause takes nothing back.
+  func pause(until end: Int64, at now: Int64) {
+    guard end > max(pausedUntil, now) else { return }
+    if pausedUntil <= now {
+      pausedBefore = pausedTime(at: now)
+      pausedSince = now
+    }
+    pausedUntil = end
+  }
+
+  /// For how long it has been paused in all.
+  func pausedTime(at now: Int64) -> Int64 { pausedBefore + max(0, min(now, pausedUntil) - pausedSince) }
 
   func limit(_ settings: QueueSettings) -> Int {
     max(1, speaksHTTP2 ? settings.streams : settings.perHost)

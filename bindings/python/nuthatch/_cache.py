@@ -58,8 +58,9 @@ class Cache(Fetching):
         ``$XDG_CACHE_HOME/nuthatch``, else ``~/.cache/nuthatch``.
     :param timeout: the longest silence in seconds (connecting, waiting, between two bytes); ``None`` for no limit.
     :param deadline: the longest time for all attempts of a request in seconds, without its wait for its turn in the
-        queue; ``None`` for no limit; -1, the default, for two minutes where pictures are asked for, and no limit
-        otherwise.
+        queue, but with the time for which its server has asked to be left alone (``Retry-After``); ``None`` for no
+        limit; -1, the default, for two minutes where pictures are asked for, which no such time is counted in, and
+        no limit otherwise.
     :param max_bytes: the largest body.
     :param max_pixels: the most pixels that a picture may have; 0 for the default, 100 million.
     :param retries: how often a failed attempt is followed by another; 3 by default.
