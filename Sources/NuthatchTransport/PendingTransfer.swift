@@ -2,7 +2,7 @@
 /// Confined to the loop's thread.
 final class PendingTransfer {
   let id: UInt64
-  let request: TransferRequest
+  var request: TransferRequest
   let sink: any TransferSink
   var route: TransferRoute
   /// When it began.

@@ -6,7 +6,7 @@ final class Transfer {
   let id: UInt64
   let easy: UnsafeMutableRawPointer
   var pool: ConnectionPool
-  let request: TransferRequest
+  private(set) var request: TransferRequest
   let sink: any TransferSink
   let route: TransferRoute
   /// The watch over silence and slowness.
@@ -320,6 +320,11 @@ extension Transfer {
     guard let decoder, !decoder.isWhole || wireBytes == 0 && isCloseDelimited else { return nil }
     return TransportFault(.truncated, "the compressed body ends too early")
   }
+
+  func setSilence(_ silence: Int64?) { request.silence = silence }
+
+  /// On the monotonic clock: when something came, or when nothing is expected to.
+  func lastSign(at now: Int64) -> Int64 { isHeld ? now : pace.lastByte }
 
   func judgePace(at now: Int64, silence: Int64) -> (lapse: TransferPace.Lapse?, next: Int64) {
     if isHeld { pace.rest(at: now) }

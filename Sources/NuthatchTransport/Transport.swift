@@ -72,6 +72,27 @@ package final class Transport: @unchecked Sendable {
     transfer.pool.goOn()
   }
 
+  /// How long a transfer may be silent from now on; nil for as long as it likes.
+  package func setSilence(_ silence: Int64?, of id: UInt64) {
+    // Behind its own beginning, which may still be to come.
+    loop.post {
+      if let pending = self.lookingUp[id] ?? self.waiting[id] {
+        pending.request.silence = silence
+        if self.lookingUp[id] != nil { self.watch(pending) }
+      } else if let transfer = self.active[id] {
+        transfer.setSilence(silence)
+        if let timer = transfer.watch { self.loop.cancelTimer(timer) }
+        transfer.watch = nil
+        self.watch(transfer)
+      }
+    }
+  }
+
+  /// Since when nothing has come of a transfer, on the monotonic clock; nil before it has begun. On the loop's thread.
+  package func lastSign(of id: UInt64) -> Int64? {
+    active[id]?.lastSign(at: loop.now) ?? (lookingUp[id] ?? waiting[id])?.since
+  }
+
   /// What is known of a transfer so far; nil when it isn't under way. To be called on the loop's thread.
   package func timings(of id: UInt64) -> TransferTimings? { active[id]?.timings() }
 
@@ -120,7 +141,14 @@ extension Transport {
     pending.lookup = lookups.find(name) { [unowned self] answer in self.lookedUp(pending, answer) }
     guard lookingUp[id] != nil else { return }
     sink.waitsForName()
-    guard lookingUp[id] != nil, let silence = request.silence else { return }
+    guard lookingUp[id] != nil else { return }
+    watch(pending)
+  }
+
+  private func watch(_ pending: PendingTransfer) {
+    if let timer = pending.watch { loop.cancelTimer(timer) }
+    pending.watch = nil
+    guard let silence = pending.request.silence else { return }
     pending.watch = loop.at(pending.since + min(silence, .max - pending.since)) { [unowned self] in
       let seconds = Double(silence) / 1e9
       self.giveUp(pending, TransportFault(.timeout, "no byte for \(seconds) s, looking up the name"))

@@ -48,6 +48,36 @@ import Testing
     #expect(try patient.result().bodySize == 1000)
   }
 
+  @Test(
+    "of silence hold for a fetch that may be silent for longer, whoever asked first",
+    arguments: [true, false])
+  func ofSilence(isFirst: Bool) throws {
+    let bench = try Bench()
+    bench.server.on("/before", Script.ok("x").after(.wait("/before")))
+    bench.server.on(
+      "/in-body",
+      Script(headers: ["Content-Length": "2"], steps: [.text("x"), .wait("/in-body"), .text("y")]))
+    for path in ["/before", "/in-body"] {
+      var request = Request(bench.server.url(path))
+      request.timeout = Request.Limit.none
+      let patient = request
+      request.timeout = .milliseconds(1200)
+      let impatient = request
+      let tickets = try (isFirst ? [impatient, patient] : [patient, impatient]).map {
+        let ticket = try bench.cache.submit($0)
+        #expect(bench.server.waitForRequests(1, path: path))
+        return ticket
+      }
+      let error = try tickets[isFirst ? 0 : 1].final()?.error
+      #expect(error?.code == .timeout)
+      #expect(error?.message.contains("1.2 s") == true, "\(String(describing: error))")
+      #expect(try tickets[isFirst ? 1 : 0].next(within: 30) == nil)
+      #expect(bench.server.count(path) == 1)
+      bench.server.gate(path).open()
+      #expect(try tickets[isFirst ? 1 : 0].result().status == 200)
+    }
+  }
+
   @Test("of attempts hold when a status is what is tried again")
   func attempts() throws {
     let bench = try Bench()

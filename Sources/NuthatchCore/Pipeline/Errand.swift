@@ -327,6 +327,9 @@ extension Errand {
     deadlineTimer = runtime.loop.at(submitted &+ limit &+ waited) { self.deadlineHasPassed() }
   }
 
+  /// When it began to wait for its fetch, or for its turn.
+  var joinedAt: Int64 { queuedAt }
+
   func noteQueued() {
     queuedAt = runtime.loop.now
     if plan.terms.isDeadlineSet { pausedBefore = task?.pauses.past ?? 0 }

@@ -37,6 +37,11 @@ final class Exchange {
   var requestTime: Int64 = 0
   var responseTime: Int64 = 0
 
+  /// How much silence the transfer bears, in nanoseconds; nil for any.
+  var silence: Int64?
+  /// On the monotonic clock: when those are judged who bear less.
+  var silenceIsJudgedAt: Int64 = 0
+
   /// Of all attempts together.
   var journey = Journey()
 

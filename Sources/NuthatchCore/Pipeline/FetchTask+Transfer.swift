@@ -93,8 +93,8 @@ extension FetchTask: QueuedWork {
     exchange.journey.queued += max(0, runtime.loop.now - queuedSince) / 1000
     exchange.requestTime = shared.clock.seconds
     var request = exchange.hop
-    request.silence =
-      errands.contains { $0.plan.silence == nil } ? nil : errands.compactMap(\.plan.silence).max()
+    exchange.silence = longestSilence
+    request.silence = exchange.silence
     request.addressGuard = plan.guardGrade.addressGuard
     request.isSentByPublic = exchange.isSentByPublic
     request.passesUnknownCodings = plan.policy.rules == .rfc9111
@@ -115,6 +115,7 @@ extension FetchTask: QueuedWork {
     }
     let transfer = runtime.transport.start(request, sink: self)
     phase = .flying(entry, transfer: transfer)
+    if errands.count > 1 { watchSilence() }
     plan.download?.whenFree = { [transport = runtime.transport] in transport.resume(transfer) }
   }
 
@@ -330,7 +331,7 @@ extension FetchTask: TransferSink {
     return !errands.isEmpty
   }
 
-  private func leaveAlone(_ errand: Errand, _ code: ErrorCode, _ message: String) {
+  func leaveAlone(_ errand: Errand, _ code: ErrorCode, _ message: String) {
     leaveAlone(errand, NuthatchError(code, "\(message): \(exchange.hop.url)"))
   }
 

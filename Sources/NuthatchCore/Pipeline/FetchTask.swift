@@ -91,6 +91,7 @@ final class FetchTask: @unchecked Sendable {
     adoptPriority()
     if hasBegun { errand.ticket.run() }
     begunExchange?.admitPictures = errands.contains { $0.plan.wantsPictures }
+    if errands.count > 1 { watchSilence() }
   }
 
   /// Takes an errand out; the fetch ends with the last one.
@@ -100,6 +101,7 @@ final class FetchTask: @unchecked Sendable {
     errand.task = nil
     if errands.isEmpty { return end() }
     adoptPriority()
+    watchSilence()
   }
 
   func adoptPriority() {

@@ -1,0 +1,40 @@
+import NuthatchTransport
+
+// Whoever waits bears as much silence as it has said, whatever the others do.
+
+extension FetchTask {
+  /// How much silence somebody bears; nil for any.
+  var longestSilence: Int64? {
+    errands.contains { $0.plan.silence == nil } ? nil : errands.compactMap(\.plan.silence).max()
+  }
+
+  /// Has the transfer watched for as long as the most patient one waits, and sends the others away when their time has come.
+  /// To be called when somebody has come or gone, too.
+  func watchSilence() {
+    guard case .flying(_, let transfer) = phase else { return }
+    let longest = longestSilence
+    if longest != exchange.silence {
+      exchange.silence = longest
+      runtime.transport.setSilence(longest, of: transfer)
+    }
+    guard errands.contains(where: { $0.plan.silence ?? .max < longest ?? .max }) else { return }
+    let now = runtime.loop.now
+    let last = runtime.transport.lastSign(of: transfer) ?? now
+    var next = Int64.max
+    for errand in errands where errand.task === self {
+      guard let silence = errand.plan.silence, silence < longest ?? .max else { continue }
+      let (due, isNever) = max(last, errand.joinedAt).addingReportingOverflow(silence)
+      if isNever { continue }
+      if due <= now {
+        leaveAlone(
+          errand, .timeout, "no byte for \(Double(silence) / 1e9) s, while others wait on")
+      } else {
+        next = min(next, due)
+      }
+    }
+    guard next < .max, next < exchange.silenceIsJudgedAt || exchange.silenceIsJudgedAt <= now else { return }
+    exchange.silenceIsJudgedAt = next
+    // A byte costs no more than a note of its time, here as in the transport.
+    _ = runtime.loop.at(next) { [weak self] in self?.watchSilence() }
+  }
+}
