@@ -197,6 +197,24 @@ def test_what_can_not_be_read(
     assert (done.returncode, hint in done.stderr.decode()) == (2, True), done.stderr
 
 
+def test_quotes_that_stay_open_take_neither_long_nor_much(
+    environment: Dict[str, str], tmp_path: Path
+) -> None:
+    """One quote too many makes a row of all that follows: it is read once, and not without end."""
+    rows = b'1,"never closed\n' + b'2,http://x/a""b.png,more\n' * 2_000_000
+    (tmp_path / "list.csv").write_bytes(b"id,url\n0,ftp://x/\n" + rows)
+    command = [COMMAND, "prefetch", "--dry-run", "--format=jsonl", "list.csv"]
+    with subprocess.Popen(
+        command, env=environment, cwd=str(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        try:
+            said, complaints = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 2 and len(said.splitlines()) == 1
+    assert b"list.csv: the quotes of line 3 are never closed" in complaints
+
+
 def test_what_failed_can_be_tried_again(
     server: TestServer, pictures: List[str], nuthatch: Runner, tmp_path: Path
 ) -> None:

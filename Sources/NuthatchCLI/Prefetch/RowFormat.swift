@@ -24,6 +24,7 @@ struct RowFormat {
   private let kind: Kind
   private let field: String?
   private var column: Int?
+  private var quotes = Quotes()
 
   /// Nil for `auto`, which needs a line to look at.
   init?(named format: URLList.Format, _ field: String?) {
@@ -52,6 +53,12 @@ struct RowFormat {
     } else {
       kind = .lines
     }
+  }
+
+  /// Whether a row goes on in the next line: each line is looked at once, however many a row has.
+  mutating func isOpen(after line: [UInt8]) -> Bool {
+    guard case .rows(let separator) = kind else { return false }
+    return quotes.areOpen(after: line, separator)
   }
 
   /// The URL of a record; nil for a header.
@@ -140,5 +147,36 @@ struct RowFormat {
       }
     }
     return fields + [field]
+  }
+}
+
+extension RowFormat {
+  /// Follows the quotes of a row from line to line, as `fields` reads them.
+  private struct Quotes {
+    private var areOpen = false
+    private var isFieldEmpty = true
+
+    mutating func areOpen(after line: [UInt8], _ separator: UInt8) -> Bool {
+      let quote = UInt8(ascii: "\"")
+      guard areOpen || line.contains(quote) else { return false }
+      // The line break before this line is part of the field.
+      isFieldEmpty = !areOpen
+      var place = 0
+      while place < line.count {
+        let byte = line[place]
+        place += 1
+        if byte != quote || !areOpen && !isFieldEmpty {
+          isFieldEmpty = byte == separator && !areOpen
+        } else if !areOpen {
+          areOpen = true
+        } else if place < line.count, line[place] == quote {
+          place += 1
+          isFieldEmpty = false
+        } else {
+          areOpen = false
+        }
+      }
+      return areOpen
+    }
   }
 }

@@ -64,9 +64,7 @@ final class URLList {
       case .end:
         bytesBefore += reader.bytesRead
         self.reader = nil
-        if let pending {
-          throw ListFault("\(reader.name): the quotes of line \(pending.line) are never closed")
-        }
+        if let pending { throw neverClosed(pending.line, reader) }
       case .line(let bytes):
         if let listed = try listed(bytes, reader) { return .url(listed) }
       }
@@ -83,16 +81,16 @@ final class URLList {
   }
 
   private func listed(_ bytes: [UInt8], _ reader: LineReader) throws(ListFault) -> ListedURL? {
-    var (record, line) = (bytes, reader.lines)
-    if let begun = pending {
-      record = begun.bytes + [10] + bytes
-      line = begun.line
-      pending = nil
-    } else {
+    if pending == nil {
       let first = bytes.first { $0 != 0x20 && $0 != 9 }
       if first == nil || first == UInt8(ascii: "#") { return nil }
+      if rows == nil { rows = RowFormat(guessedFrom: bytes, field) }
     }
-    if rows == nil { rows = RowFormat(guessedFrom: record, field) }
+    let isOpen = rows?.isOpen(after: bytes) == true
+    if isOpen || pending != nil { try goOn(with: bytes, reader) }
+    if isOpen { return nil }
+    let (record, line) = pending ?? (bytes, reader.lines)
+    pending = nil
     do throws(RowFormat.Fault) {
       guard let result = try rows?.url(record) else { return nil }
       defer { index += 1 }
@@ -104,13 +102,25 @@ final class URLList {
           fault: none.reason)
       }
     } catch {
-      switch error {
-      case .incomplete:
-        pending = (record, line)
-        return nil
-      case .unusable(let why): throw ListFault("\(reader.name): \(why)")
-      }
+      let why = if case .unusable(let why) = error { why } else { "line \(line) can't be taken apart" }
+      throw ListFault("\(reader.name): \(why)")
     }
+  }
+
+  /// Adds a line to a record of several.
+  private func goOn(with bytes: [UInt8], _ reader: LineReader) throws(ListFault) {
+    if pending == nil {
+      pending = (bytes, reader.lines)
+    } else {
+      pending?.bytes.append(10)
+      pending?.bytes += bytes
+    }
+    // One quote too many would make a record of all that follows.
+    if let pending, pending.bytes.count > LineReader.longest { throw neverClosed(pending.line, reader) }
+  }
+
+  private func neverClosed(_ line: Int, _ reader: LineReader) -> ListFault {
+    ListFault("\(reader.name): the quotes of line \(line) are never closed")
   }
 
   private static func format(of path: String) -> Format {
