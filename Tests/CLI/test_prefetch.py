@@ -395,6 +395,29 @@ def test_a_list_that_does_not_fit(server: TestServer, nuthatch: Runner, tmp_path
 
 def test_no_cache_to_be_had(nuthatch: Runner) -> None:
     done = nuthatch("prefetch", "--cache", "/dev/null/x", given=b"http://x/\n")
+@pytest.mark.parametrize(
+    "value, is_refused",
+    [
+        ("max-image-preview:large, noai", True),
+        ("max-snippet: -1, max-video-preview: -1, NoImageAI", True),
+        ("unavailable_after: Sat, 25 Jun 2050 15:00:00 GMT, noai", True),
+        ("unavailable_after: Saturday, 25-Jun-50 15:00:00 GMT , noai", True),
+        ("Nuthatch: max-snippet: 3, noai", True),
+        ("otherbot: max-snippet: 3, noai", False),
+        ("otherbot: noindex, *: noai", True),
+        ("nuthatch: noindex, Other-Bot: unavailable_after: 25 Jun 2050 15:00:00 GMT, noai", False),
+    ],
+)
+def test_noai_beside_what_has_a_value(
+    value: str, is_refused: bool, server: TestServer, nuthatch: Runner
+) -> None:
+    """A name before a colon is a robot's, unless it is a directive's, or the hour of a date."""
+    server.on("/a", ok(png(9, 9), "image/png", headers=[("X-Robots-Tag", value)]))
+    given = lines([server.url("/a")])
+    found, _ = records(nuthatch("prefetch", "--respect-noai", "--format=jsonl", given=given))
+    assert found[0].get("error") == ("denied" if is_refused else None)
+
+
     assert (done.returncode, done.stderr[:23]) == (1, b"nuthatch: prefetch: io:")
 
 
