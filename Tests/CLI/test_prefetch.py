@@ -328,6 +328,33 @@ def test_a_closed_pipe_is_quiet(pictures: List[str], environment: Dict[str, str]
     assert (done.stdout, done.stderr) == (b"{", b"141\n")
 
 
+@pytest.mark.parametrize("is_in_cache", [False, True])
+def test_records_that_can_not_be_written_are_no_success(
+    is_in_cache: bool,
+    pictures: List[str],
+    environment: Dict[str, str],
+    nuthatch: Runner,
+    tmp_path: Path,
+) -> None:
+    """Also when there are so few that they are written at the end only."""
+    (tmp_path / "list").write_bytes(lines(pictures))
+    if is_in_cache:
+        assert nuthatch("prefetch", "list").returncode == 0
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [COMMAND, "prefetch", "--format=jsonl", "list"],
+            env=environment,
+            cwd=str(tmp_path),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"nuthatch: standard output can't be written: No space left on device\n")
+    assert json.loads(done.stderr.splitlines()[-1])["exit"] == 1
+
+
 def test_a_slow_reader_slows_the_run(
     server: TestServer, pictures: List[str], environment: Dict[str, str], tmp_path: Path
 ) -> None:
@@ -368,6 +395,29 @@ def test_noai(server: TestServer, nuthatch: Runner) -> None:
     assert planned.startswith(b"4 URLs: 2 would hit")
 
 
+@pytest.mark.parametrize(
+    "value, is_refused",
+    [
+        ("max-image-preview:large, noai", True),
+        ("max-snippet: -1, max-video-preview: -1, NoImageAI", True),
+        ("unavailable_after: Sat, 25 Jun 2050 15:00:00 GMT, noai", True),
+        ("unavailable_after: Saturday, 25-Jun-50 15:00:00 GMT , noai", True),
+        ("Nuthatch: max-snippet: 3, noai", True),
+        ("otherbot: max-snippet: 3, noai", False),
+        ("otherbot: noindex, *: noai", True),
+        ("nuthatch: noindex, Other-Bot: unavailable_after: 25 Jun 2050 15:00:00 GMT, noai", False),
+    ],
+)
+def test_noai_beside_what_has_a_value(
+    value: str, is_refused: bool, server: TestServer, nuthatch: Runner
+) -> None:
+    """A name before a colon is a robot's, unless it is a directive's, or the hour of a date."""
+    server.on("/a", ok(png(9, 9), "image/png", headers=[("X-Robots-Tag", value)]))
+    given = lines([server.url("/a")])
+    found, _ = records(nuthatch("prefetch", "--respect-noai", "--format=jsonl", given=given))
+    assert found[0].get("error") == ("denied" if is_refused else None)
+
+
 def test_a_list_that_does_not_fit(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     urls = [server.url(f"/bytes/{400_000 + number}") for number in range(30)]
     for number, url in enumerate(urls):
@@ -395,29 +445,6 @@ def test_a_list_that_does_not_fit(server: TestServer, nuthatch: Runner, tmp_path
 
 def test_no_cache_to_be_had(nuthatch: Runner) -> None:
     done = nuthatch("prefetch", "--cache", "/dev/null/x", given=b"http://x/\n")
-@pytest.mark.parametrize(
-    "value, is_refused",
-    [
-        ("max-image-preview:large, noai", True),
-        ("max-snippet: -1, max-video-preview: -1, NoImageAI", True),
-        ("unavailable_after: Sat, 25 Jun 2050 15:00:00 GMT, noai", True),
-        ("unavailable_after: Saturday, 25-Jun-50 15:00:00 GMT , noai", True),
-        ("Nuthatch: max-snippet: 3, noai", True),
-        ("otherbot: max-snippet: 3, noai", False),
-        ("otherbot: noindex, *: noai", True),
-        ("nuthatch: noindex, Other-Bot: unavailable_after: 25 Jun 2050 15:00:00 GMT, noai", False),
-    ],
-)
-def test_noai_beside_what_has_a_value(
-    value: str, is_refused: bool, server: TestServer, nuthatch: Runner
-) -> None:
-    """A name before a colon is a robot's, unless it is a directive's, or the hour of a date."""
-    server.on("/a", ok(png(9, 9), "image/png", headers=[("X-Robots-Tag", value)]))
-    given = lines([server.url("/a")])
-    found, _ = records(nuthatch("prefetch", "--respect-noai", "--format=jsonl", given=given))
-    assert found[0].get("error") == ("denied" if is_refused else None)
-
-
     assert (done.returncode, done.stderr[:23]) == (1, b"nuthatch: prefetch: io:")
 
 

@@ -217,7 +217,7 @@ final class PrefetchRun {
     let interruption = Interruption.exitCode
     // Whoever reads no more needs no summary.
     if output.ended == .closedPipe { return .closedPipe }
-    var code = interruption ?? failure ?? exitCode
+    var code = interruption ?? failure ?? output.ended ?? exitCode
     let diskReport = disk.report(tally, share: isListDone ? 1 : share)
     if code == .success || code == .notFetched, diskReport?.isFull == true { code = .failure }
     do throws(NuthatchError) {
