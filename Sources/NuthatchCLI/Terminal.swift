@@ -14,7 +14,17 @@ enum Terminal {
   static func isColoured(_ descriptor: Int32) -> Bool {
     guard isatty(descriptor) == 1 else { return false }
     if let value = getenv("NO_COLOR"), value.pointee != 0 { return false }
-    return getenv("TERM").map { String(cString: $0) } != "dumb"
+    return !isDumb
+  }
+
+  /// Whether the terminal is one that only prints what it gets.
+  static var isDumb: Bool { getenv("TERM").map { String(cString: $0) } == "dumb" }
+
+  /// How many characters fit in a line of a terminal.
+  static func columns(of descriptor: Int32) -> Int {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    return Int(size.ws_col)
   }
 
   /// The text as it looks on standard output.

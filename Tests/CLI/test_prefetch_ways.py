@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import re
 import shutil
 import signal
+import struct
 import subprocess
+import termios
 import time
 from pathlib import Path
 from typing import Any, Dict, List
@@ -285,6 +288,115 @@ def test_a_line_on_a_terminal(
         assert re.search(r"\r.* \d+ % .*\d+(/9)? done  .*/s  .*B  .*hits  .*failed", said), said
         assert "9 URLs: 0 hits, 8 fetched, 1 failed" in said.splitlines()[-2] + said.splitlines()[-1]
     assert "\x1b[3" in shown["coloured"] and "\x1b[3" not in shown["plain"]
+
+
+@pytest.mark.parametrize("columns", [20, 40, 80, 200])
+def test_the_line_is_one_line(
+    columns: int, server: TestServer, pictures: List[str], environment: Dict[str, str], tmp_path: Path
+) -> None:
+    """What is longer than the terminal is wide would be wrapped, and a line more be left behind each time."""
+    gate = server.gate("held")
+    server.on("/held", script(steps=[gate.step, body("x")]))
+    urls = [*pictures, *[server.url(f"/404/{n}") for n in range(2000)], server.url("/held")]
+    (tmp_path / "list").write_bytes(lines(urls))
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    command = [COMMAND, "prefetch", "--retries=0", "list"]
+    with subprocess.Popen(
+        command,
+        env={**environment, "TERM": "xterm"},
+        cwd=str(tmp_path),
+        stdout=subprocess.DEVNULL,
+        stderr=follower,
+    ) as process:
+        os.close(follower)
+        begin, said = time.monotonic(), b""
+        while piece := read_terminal(leader):
+            said += piece
+            # After a second, the line says how much time is left.
+            if time.monotonic() - begin > 2:
+                gate.open()
+        process.wait(60)
+    os.close(leader)
+    shown = re.findall(r"\r([^\r\n]+)\x1b\[K", re.sub(r"\x1b\[[\d;]*m", "", said.decode()))
+    assert shown
+    # The last column stays free: some terminals go on in the next line when it is written.
+    assert max(map(len, shown)) < columns, max(shown, key=len)
+    assert "2,009/2,009 done" in shown[-1]
+    words = ["█", "%", "done", "/s", "B", "hits", "failed", "left"]
+    assert columns < 80 or any(all(word in line for word in words) for line in shown)
+
+
+@pytest.mark.parametrize("when, is_shown", [("auto", False), ("always", True)])
+def test_a_dumb_terminal_is_asked_for_nothing(
+    when: str, is_shown: bool, pictures: List[str], environment: Dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "list").write_bytes(lines(pictures))
+    leader, follower = pty.openpty()
+    command = [COMMAND, "prefetch", f"--progress={when}", "list"]
+    with subprocess.Popen(
+        command,
+        env={**environment, "TERM": "dumb"},
+        cwd=str(tmp_path),
+        stdout=subprocess.DEVNULL,
+        stderr=follower,
+    ) as process:
+        os.close(follower)
+        said = b""
+        while piece := read_terminal(leader):
+            said += piece
+        assert process.wait(60) == 0
+    os.close(leader)
+    assert (b"\x1b" in said) == is_shown
+
+
+def read_terminal(leader: int) -> bytes:
+    """Nothing when everybody has closed it."""
+    try:
+        return os.read(leader, 65536)
+    except OSError:
+        return b""
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted_while_nobody_reads_complaints(
+    number: int, code: int, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "list").write_bytes(b"ftp://x/\n" * 20_000)
+    command = [COMMAND, "prefetch", "list"]
+    seconds: List[float] = []
+    # Two seconds are promised. A machine may be busy with other things once, or twice.
+    while not seconds or (seconds[-1] > 2 and len(seconds) < 3):
+        with subprocess.Popen(
+            command,
+            env=environment,
+            cwd=str(tmp_path),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=heed_signals,
+        ) as process:
+            assert process.stderr is not None and process.stdout is not None
+            wait_until_it_waits(process.pid)
+            begin = time.monotonic()
+            process.send_signal(number)
+            try:
+                assert process.wait(10) == code
+            finally:
+                process.kill()
+            seconds.append(time.monotonic() - begin)
+            assert b"interrupted; another run goes on" in process.stdout.read()
+    assert seconds[-1] <= 2, seconds
+
+
+def wait_until_it_waits(pid: int) -> None:
+    """Until a process's first thread uses no processor time for a while."""
+    used, since = -1, time.monotonic()
+    while time.monotonic() - since < 1:
+        fields = Path(f"/proc/{pid}/task/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        now = int(fields[11]) + int(fields[12])
+        if now != used:
+            used, since = now, time.monotonic()
+        time.sleep(0.05)
 
 
 def test_memory_while_nobody_reads(

@@ -5,13 +5,15 @@ import NuthatchCore
 /// One line on standard error that is written again and again: a bar, what is done, how fast, what is left.
 struct ProgressLine {
   private let isShown: Bool
+  private let isTerminal: Bool
   private let isColoured: Bool
   private var isOnScreen = false
   private var due: Int64 = 0
 
   init(_ when: When) {
-    let isTerminal = isatty(STDERR_FILENO) == 1
-    isShown = when == .always || (when == .auto && isTerminal)
+    isTerminal = isatty(STDERR_FILENO) == 1
+    // One that can't go back to the line's beginning would show a line for each time.
+    isShown = when == .always || (when == .auto && isTerminal && !Terminal.isDumb)
     isColoured = Terminal.isColoured(STDERR_FILENO)
   }
 
@@ -36,27 +38,52 @@ struct ProgressLine {
     Terminal.complain("\r\u{1b}[K")
   }
 
+  private enum Part {
+    case share, done, rate, bytes, hits, failures, left
+  }
+
+  /// What is left out, in this order, where there is no room for all.
+  private static let dispensable: [Part] = [.bytes, .rate, .hits, .left, .share, .failures]
+
+  /// Never longer than the terminal is wide: what was wrapped would stay when the line is written again.
   private func line(_ tally: Tally, _ total: Int?, _ bytes: Int, _ seconds: Double, _ share: Double?)
     -> String
   {
     let rate = seconds > 0 ? Double(tally.urls) / seconds : 0
-    var parts: [String] = []
-    if let share {
-      let filled = Int((share * 20).rounded(.down))
-      let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: 20 - filled)
-      parts.append(
-        isColoured ? "\u{1b}[32m\(bar)\u{1b}[0m \(Int(share * 100)) %" : "\(bar) \(Int(share * 100)) %")
-    }
     let whole = total.map { "/" + Amounts.grouped($0) } ?? ""
-    parts.append("\(Amounts.grouped(tally.urls))\(whole) done")
-    parts.append("\(Amounts.grouped(Int(rate.rounded())))/s")
-    parts.append(Amounts.bytes(Int64(bytes)))
-    parts.append("\(Amounts.grouped(tally.hits)) hits")
-    let failures = "\(Amounts.grouped(tally.failed)) failed"
-    parts.append(isColoured && tally.failed > 0 ? "\u{1b}[31m\(failures)\u{1b}[0m" : failures)
+    var parts: [(part: Part, text: String)] = []
+    if let share { parts.append((.share, "\(Int(share * 100)) %")) }
+    parts.append((.done, "\(Amounts.grouped(tally.urls))\(whole) done"))
+    parts.append((.rate, "\(Amounts.grouped(Int(rate.rounded())))/s"))
+    parts.append((.bytes, Amounts.bytes(Int64(bytes))))
+    parts.append((.hits, "\(Amounts.grouped(tally.hits)) hits"))
+    parts.append((.failures, "\(Amounts.grouped(tally.failed)) failed"))
     if let share, share > 0.01, share < 1, seconds > 1 {
-      parts.append("\(Amounts.seconds(seconds / share - seconds)) left")
+      parts.append((.left, "\(Amounts.seconds(seconds / share - seconds)) left"))
     }
-    return parts.joined(separator: "  ")
+    // The last column stays free: some terminals go on in the next line when it is written.
+    let room = (isTerminal ? Terminal.columns(of: STDERR_FILENO) : .max) - 1
+    var spare = Self.dispensable[...]
+    while true {
+      let length = parts.reduce(-2) { $0 + $1.text.count + 2 }
+      // A short bar tells more than how many bytes there were, but less than the rest.
+      let bar = share == nil ? nil : [20, 12, 8, 5].first { length + 1 + $0 <= room }
+      if length <= room, bar != nil || share == nil || parts.allSatisfy({ $0.part != .bytes }) {
+        return parts.map { styled($0, $1, tally, share ?? 0, bar ?? 0) }.joined(separator: "  ")
+      }
+      guard let next = spare.popFirst() else { return String(parts[0].text.prefix(max(0, room))) }
+      parts.removeAll { $0.part == next }
+    }
+  }
+
+  private func styled(_ part: Part, _ text: String, _ tally: Tally, _ share: Double, _ bar: Int) -> String {
+    switch part {
+    case .share where bar > 0:
+      let filled = Int((share * Double(bar)).rounded(.down))
+      let drawn = String(repeating: "█", count: filled) + String(repeating: "░", count: bar - filled)
+      return (isColoured ? "\u{1b}[32m\(drawn)\u{1b}[0m " : drawn + " ") + text
+    case .failures where isColoured && tally.failed > 0: return "\u{1b}[31m\(text)\u{1b}[0m"
+    default: return text
+    }
   }
 }
