@@ -1,3 +1,4 @@
+import CSystem
 import Glibc
 import Synchronization
 
@@ -5,10 +6,12 @@ import Synchronization
 /// ignored when the program began, as in the background of a script, stays ignored.
 enum Interruption {
   private static let received = Atomic<Int32>(0)
+  /// When it came.
+  private static let moment = Atomic<Int64>(0)
 
   static func watch() {
-    // The handler must not be the one that makes the atomic.
-    _ = signal
+    // The handler must not be the one that makes the atomics.
+    _ = age
     for number in [SIGINT, SIGTERM] {
       var inherited = sigaction()
       sigaction(number, nil, &inherited)
@@ -17,6 +20,7 @@ enum Interruption {
       // Without SA_RESTART, so that a write into a full pipe ends, too. The library's threads block all signals.
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { number in
+        if Interruption.signal == nil { Interruption.moment.store(nhs_monotonic_ns(), ordering: .relaxed) }
         if Interruption.received.exchange(number, ordering: .relaxed) != 0 { _exit(128 + number) }
       }
       sigaction(number, &action, nil)
@@ -27,6 +31,12 @@ enum Interruption {
   static var signal: Int32? {
     let number = received.load(ordering: .relaxed)
     return number == 0 ? nil : number
+  }
+
+  /// Nanoseconds since it came.
+  static var age: Int64? {
+    let begin = moment.load(ordering: .relaxed)
+    return signal == nil ? nil : nhs_monotonic_ns() - begin
   }
 
   static var exitCode: ExitCode? {

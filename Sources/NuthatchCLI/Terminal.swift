@@ -2,6 +2,9 @@ import Glibc
 
 /// Standard output and standard error.
 enum Terminal {
+  /// Milliseconds after a signal for which somebody who doesn't read standard error is waited for.
+  private static let patience: Int64 = 1500
+
   /// How something stands out on a terminal.
   enum Style: String {
     case bold = "1"
@@ -46,8 +49,27 @@ enum Terminal {
     if text.hasPrefix(name), isColoured(STDERR_FILENO) {
       text = styled(name, .bad, on: STDERR_FILENO) + text.dropFirst(name.count)
     }
-    // Also after a signal: how a run ended is said then, too.
-    _ = text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: STDERR_FILENO, heedsSignals: false) }
+    text.withUTF8 { complain(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Also after a signal: how a run ended is said then, too, but not to somebody who doesn't read it.
+  private static func complain(_ bytes: UnsafeRawBufferPointer) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let wait = min(50, patience - (Interruption.age ?? 0) / 1_000_000)
+      var ready = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+      // A signal that comes between a look and a wait is seen after this one.
+      guard poll(&ready, 1, Int32(max(0, wait))) > 0 else {
+        if wait <= 0 { return }
+        continue
+      }
+      // A pipe that is ready takes this much without waiting.
+      let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(4096))
+      let count = Glibc.write(STDERR_FILENO, piece.baseAddress, piece.count)
+      if count < 0, errno == EINTR || errno == EAGAIN { continue }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
   }
 
   /// Whether nobody reads standard output any more.
@@ -68,11 +90,11 @@ enum Terminal {
 }
 
 /// Writes all of `bytes`. False, and `errno` says why, when it can't, or when the program was told to end meanwhile.
-func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, heedsSignals: Bool = true) -> Bool {
+func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
   var rest = bytes[...]
   while !rest.isEmpty {
     // An interrupted write tells of what it had written until then, so that the signal is looked for here, too.
-    if heedsSignals, Interruption.signal != nil {
+    if Interruption.signal != nil {
       errno = EINTR
       return false
     }
