@@ -388,6 +388,46 @@ def test_interrupted_while_nobody_reads_complaints(
     assert seconds[-1] <= 2, seconds
 
 
+@pytest.mark.parametrize("command", [["prefetch"], ["export", "out"]])
+def test_a_named_pipe_that_nobody_writes_into(
+    command: List[str],
+    server: TestServer,
+    pictures: List[str],
+    environment: Dict[str, str],
+    nuthatch: Runner,
+    tmp_path: Path,
+) -> None:
+    """What stands in other lists is fetched meanwhile, and the run can be interrupted."""
+    (tmp_path / "list").write_bytes(lines(pictures))
+    os.mkfifo(tmp_path / "pipe")
+    if command != ["prefetch"]:
+        assert nuthatch("prefetch", "list").returncode == 0
+    for is_written in (False, True):
+        with subprocess.Popen(
+            [COMMAND, *command, "list", "pipe"],
+            env=environment,
+            cwd=str(tmp_path),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=heed_signals,
+        ) as process:
+            if command == ["prefetch"]:
+                server.wait_for_requests(len(pictures))
+            wait_until_it_waits(process.pid)
+            if is_written:
+                (tmp_path / "pipe").write_bytes(lines(pictures[:1]))
+            else:
+                process.send_signal(signal.SIGINT)
+            try:
+                said, complaints = process.communicate(timeout=60)
+            finally:
+                process.kill()
+        assert process.returncode == (0 if is_written else 130), complaints
+        assert complaints == b""
+        if command == ["prefetch"]:
+            assert said.startswith(b"9 URLs: " if is_written else b"8 URLs: ")
+
+
 def wait_until_it_waits(pid: int) -> None:
     """Until a process's first thread uses no processor time for a while."""
     used, since = -1, time.monotonic()

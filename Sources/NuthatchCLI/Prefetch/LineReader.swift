@@ -46,7 +46,8 @@ final class LineReader {
   /// `-` is standard input.
   init(_ path: String) throws(ListFault) {
     name = path == "-" ? "standard input" : path
-    descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+    // A named pipe that nobody has opened for writing yet is waited for where lines are, and not here.
+    descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw fault(errno) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw fault(errno) }
