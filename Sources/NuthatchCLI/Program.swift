@@ -77,7 +77,7 @@ enum Program {
     if let found = commands.first(where: { $0.name == name }) { return found }
     let near = Spelling.nearest(to: name, among: commands.map { $0.name }) ?? elsewhere[name]
     throw UsageError(
-      "there is no command '\(name)'\(near.map { "; did you mean '\($0)'?" } ?? "") See 'nuthatch help'.")
+      "there is no command '\(name)'\(near.map { "; did you mean '\($0)'?" } ?? ".") See 'nuthatch help'.")
   }
 
   /// What the same thing is called by other programs.

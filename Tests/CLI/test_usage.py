@@ -35,7 +35,7 @@ def test_without_a_command_it_says_what_there_is(nuthatch: Runner) -> None:
         ("gte http://x/", "did you mean 'get'?"),
         ("fetch", "there is no command 'fetch'; did you mean 'prefetch'?"),
         ("delete http://x/", "did you mean 'rm'?"),
-        ("nonsense", "there is no command 'nonsense' See"),
+        ("nonsense", "there is no command 'nonsense'. See"),
         ("get --report r.html http://x/", "there is no option --report; prefetch has it."),
         ("ls --size 5", "there is no option --size; prefetch, get, explain, export have it."),
         ("prefetch --reprot r.html", "did you mean --report?"),
