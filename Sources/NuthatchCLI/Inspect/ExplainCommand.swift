@@ -52,10 +52,10 @@ enum ExplainCommand: Command {
       left > 0 ? "another \(Amounts.seconds(Double(left)))" : "over for \(Amounts.seconds(Double(-left)))"
     lines.append("  fresh     until \(moment(info.freshUntil)), \(until)")
     lines.append(
-      "  answer    \(info.status), \(Amounts.bytes(info.bodyBytes)), \(info.header("Content-Type") ?? "no type")"
+      "  answer    \(info.status), \(Amounts.bytes(info.bodyBytes)), \(info.header("Content-Type")?.printable ?? "no type")"
     )
-    if info.finalURL != request.url { lines.append("  from      \(info.finalURL)") }
-    if !info.varied.isEmpty { lines.append("  varies by \(info.varied.joined(separator: ", "))") }
+    if info.finalURL != request.url { lines.append("  from      \(info.finalURL.printable)") }
+    if !info.varied.isEmpty { lines.append("  varies by \(info.varied.joined(separator: ", ").printable)") }
     lines.append("  original  \(hasBody ? "stored" : "not stored")")
     for thumb in info.thumbs {
       lines.append(

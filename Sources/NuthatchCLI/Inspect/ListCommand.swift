@@ -48,11 +48,11 @@ enum ListCommand: Command {
 
   private static func line(_ answer: ListedAnswer) -> String {
     let size = Amounts.bytes(answer.info.bodyBytes)
-    let type = answer.info.header("Content-Type") ?? "-"
+    let type = answer.info.header("Content-Type")?.printable ?? "-"
     let state = answer.isFresh ? Terminal.styled("fresh", .good) : Terminal.styled("stale", .doubtful)
     return "\(state)  \(answer.info.status)  "
       + "\(String(repeating: " ", count: max(0, 7 - size.count)))\(size)  \(type)  "
-      + "\(answer.isPrivate ? "private  " : "")\(answer.address)\n"
+      + "\(answer.isPrivate ? "private  " : "")\(answer.address.printable)\n"
   }
 
   private static func json(_ answer: ListedAnswer) -> String {
