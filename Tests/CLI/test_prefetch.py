@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from typing import Any, Dict, List, Tuple
 
 import pytest
 from command import COMMAND, Outcome, Runner, heed_signals, names
-from pictures import png
+from pictures import png, png_of
 from testserver import TestServer, answer, body, ok, script
 
 FIELDS = [
@@ -441,6 +442,31 @@ def test_a_list_that_does_not_fit(server: TestServer, nuthatch: Runner, tmp_path
         "fits": True,
         "dropped_records": 0,
     }
+
+
+def test_what_was_there_before_is_part_of_a_list_that_does_not_fit(
+    server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
+    """A second run finds some of it still there: what is left to fetch would fit, but the list doesn't."""
+    noise = random.Random(2)
+    urls = []
+    for number in range(160):
+        rows = b"".join(b"\0" + noise.randbytes(128 * 3) for _ in range(128))
+        server.on(f"/{number}.png", ok(png_of(rows, 128, 128), "image/png"))
+        urls.append(server.url(f"/{number}.png"))
+    (tmp_path / "list").write_bytes(lines(urls))
+    suggested = []
+    for _ in range(2):
+        done = nuthatch("prefetch", "--size=128", "--store=raw", "--keep-source=no", "--disk-bytes=8M", "list")
+        said = re.search(rb"does not fit into 8.4 MB: .*; --disk-bytes (\d+)M would do", done.stdout)
+        assert said, done.stdout
+        assert b"--keep-source" not in done.stdout, "they aren't kept"
+        suggested.append(int(said[1]))
+    assert b"160 URLs: 0 hits" not in done.stdout, "what is dropped is what came first"
+    assert 0.7 * suggested[0] < suggested[1] < 1.5 * suggested[0], suggested
+    arguments = ["--size=128", "--store=raw", "--keep-source=no", f"--disk-bytes={suggested[1]}M", "--cache=other"]
+    assert b"fit" not in nuthatch("prefetch", *arguments, "list").stdout
+    assert nuthatch("prefetch", *arguments, "list").stdout.startswith(b"160 URLs: 160 hits")
 
 
 def test_no_cache_to_be_had(nuthatch: Runner) -> None:

@@ -6,15 +6,13 @@ import base64
 import hashlib
 import random
 import re
-import struct
-import zlib
 from pathlib import Path
 from typing import Iterator
 
 import pytest
 from browser import BROWSER, Browser
 from command import ROOT, Runner
-from pictures import png
+from pictures import png, png_of
 from testserver import TestServer, answer, ok
 
 in_a_browser = pytest.mark.skipif(BROWSER is None, reason="there is no chromium to look at the report with")
@@ -325,20 +323,3 @@ def test_ten_thousand(browser: Browser, server: TestServer, nuthatch: Runner, tm
     browser.wait_until(f"{loaded} == 0")
     choose(browser, "text", "p9999.")
     browser.wait_until("document.querySelector('#count').textContent == '1 picture'")
-
-
-def png_of(rows: bytes, width: int, height: int) -> bytes:
-    """A PNG of filtered rows of RGB."""
-
-    def chunk(name: bytes, content: bytes) -> bytes:
-        return (
-            struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
-        )
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", header)
-        + chunk(b"IDAT", zlib.compress(rows, 1))
-        + chunk(b"IEND", b"")
-    )

@@ -36,5 +36,16 @@ def png(width: int, height: int, *, mode: str = "rgb", seed: int = 0, level: int
     )
 
 
+def png_of(rows: bytes, width: int, height: int) -> bytes:
+    """An 8-bit PNG of rows of RGB, each behind the byte of its filter."""
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + _chunk(b"IHDR", header)
+        + _chunk(b"IDAT", zlib.compress(rows, 1))
+        + _chunk(b"IEND", b"")
+    )
+
+
 def _chunk(name: bytes, content: bytes) -> bytes:
     return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))

@@ -7,9 +7,10 @@ struct DiskWatch {
     var limit: Int
     var used: Int
     var droppedRecords: Int
-    /// What this run has written; nil while nothing of it was dropped.
+    /// What the list would take; nil while nothing of it was dropped.
     var suggested: Int?
     var isOnlyOriginals = false
+    var keepsSource = true
     var isFull = false
 
     var warning: String? {
@@ -22,7 +23,7 @@ struct DiskWatch {
           + "\(size) would do, or --keep-source no"
       }
       return "the list does not fit into \(Amounts.bytes(Int64(limit))): what came first is being dropped; "
-        + "\(size) would do, or --keep-source no"
+        + "\(size) would do\(keepsSource ? ", or --keep-source no" : "")"
     }
 
     func write(to json: inout JSONText) {
@@ -48,8 +49,8 @@ struct DiskWatch {
     start = try? cache.storeStatistics()
   }
 
-  /// - Parameter share: how much of the list is done, from 0 to 1; nil when nobody knows.
-  func report(_ tally: Tally, share: Double?) -> Report? {
+  /// - Parameter done: how much of the list is done, from 0 to 1; nil when nobody knows.
+  func report(_ tally: Tally, done: Double?) -> Report? {
     // Nor without later ones.
     guard let start, let now = try? cache.storeStatistics() else { return nil }
     var report = Report(limit: now.diskLimit, used: now.diskBytes, droppedRecords: now.droppedRecords)
@@ -59,22 +60,27 @@ struct DiskWatch {
     let dropped = now.droppedPacks - start.droppedPacks
     guard dropped > 0 else { return report }
     let written = now.diskBytes - start.diskBytes + dropped * pack
-    let originals = keepsSource ? min(Int(clamping: tally.sourceBytes), written) : 0
-    let others = written - originals
+    // What was there before is part of the list, too. As much of it, it seems, as what was fetched takes.
+    let share = Double(tally.hits + tally.revalidated) / Double(max(1, tally.fetched))
+    let needed = written + Int(min(Double(max(0, written)) * share, Double(start.diskBytes)))
+    let bodies = Double(tally.sourceBytes) * Double(needed) / Double(max(1, written))
+    report.keepsSource = keepsSource
+    let originals = keepsSource ? Int(min(bodies, Double(max(0, needed)))) : 0
+    let others = needed - originals
     // Originals may have half of the limit.
-    guard originals > now.diskLimit / 2 - pack || written > now.diskLimit - 2 * pack else { return report }
+    guard originals > now.diskLimit / 2 - pack || needed > now.diskLimit - 2 * pack else { return report }
     report.isOnlyOriginals = others < now.diskLimit / 2 - pack
-    let whole = Double(max(written, originals * 2)) / min(1, max(share ?? 1, 0.01))
+    let whole = Double(max(needed, originals * 2)) / min(1, max(done ?? 1, 0.01))
     report.suggested = Int(min(whole * 1.15, Double(Int.max / 2))) + 2 * pack
     return report
   }
 
   /// What is to be said now, once, while the run goes on.
-  mutating func news(_ tally: Tally, share: Double?) -> String? {
+  mutating func news(_ tally: Tally, done: Double?) -> String? {
     let now = nhs_monotonic_ns()
     guard !isSaid, now >= due else { return nil }
     due = now + 1_000_000_000
-    guard let warning = report(tally, share: share)?.warning else { return nil }
+    guard let warning = report(tally, done: done)?.warning else { return nil }
     isSaid = true
     return warning
   }

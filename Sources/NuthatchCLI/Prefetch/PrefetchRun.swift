@@ -193,7 +193,7 @@ final class PrefetchRun {
   }
 
   private func showProgress() {
-    if let news = disk.news(tally, share: share) {
+    if let news = disk.news(tally, done: share) {
       progress.clear()
       Terminal.complain("nuthatch: prefetch: \(news)\n")
     }
@@ -218,7 +218,7 @@ final class PrefetchRun {
     // Whoever reads no more needs no summary.
     if output.ended == .closedPipe { return .closedPipe }
     var code = interruption ?? failure ?? output.ended ?? exitCode
-    let diskReport = disk.report(tally, share: isListDone ? 1 : share)
+    let diskReport = disk.report(tally, done: isListDone ? 1 : share)
     if code == .success || code == .notFetched, diskReport?.isFull == true { code = .failure }
     do throws(NuthatchError) {
       // What isn't on disk yet has to survive the program's end, however it ends.
