@@ -1,3 +1,4 @@
+import Glibc
 import NuthatchTransport
 
 /// What a plan knows of freezing, and how far that has come. An object of each request, because few are frozen; what changes is
@@ -121,7 +122,7 @@ final class FreezingPlan: @unchecked Sendable {
       headers: fields(plan), secrets: freezing.secrets,
       user: user.flatMap { name in freezing.passwordProvider.map { (name, $0) } }, asked: asked,
       signIn: plan.terms.extras.flatMap { SignIn($0.signIn) },
-      certificate: plan.terms.extras?.certificate.map { ClientCertificate($0.path, key: $0.key) },
+      certificate: plan.terms.extras?.certificate.map { ClientCertificate(at: $0.path, key: $0.key) },
       queue: queue,
       isNamedQueue: freezing.queue != nil, handler: freezing.handler, tag: ticket.tag,
       guardGrade: plan.guardGrade, silence: plan.silence, maxBytes: plan.maxBytes,
@@ -154,6 +155,20 @@ extension FrozenRequest.Asked {
     } else {
       return nil
     }
+  }
+}
+
+extension ClientCertificate {
+  /// What is kept of one: where it is for whoever sends the request, in whatever folder that is run.
+  fileprivate init(at path: String, key: String?) {
+    guard let bytes = getcwd(nil, 0) else {
+      self.init(path, key: key)
+      return
+    }
+    defer { free(bytes) }
+    let folder = String(cString: bytes)
+    func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
+    self.init(absolute(path), key: key.map(absolute))
   }
 }
 

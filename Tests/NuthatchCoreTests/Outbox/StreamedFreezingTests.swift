@@ -139,6 +139,13 @@ import Testing
     let id = try #require(try bench.list().first?.id)
     let kept = try #require(try bench.cache?.shared.outbox.store.begin(id))
     #expect(kept.certificate == ClientCertificate("/none.pem", key: "/key.pem"))
+    // Whoever sends it may be in another folder.
+    let here = try #require(getcwd(nil, 0))
+    defer { free(here) }
+    let later = try bench.freeze("/a") { $0.certificate = ClientCertificate("none.pem", key: "keys/key.pem") }
+    let absolute = try #require(try bench.cache?.shared.outbox.store.begin(later)).certificate
+    let folder = String(cString: here)
+    #expect(absolute == ClientCertificate("\(folder)/none.pem", key: "\(folder)/keys/key.pem"))
     let error = #expect(throws: NuthatchError.self) {
       try bench.cache?.submit(
         bench.request("/a") { $0.certificate = ClientCertificate("/none.pem", password: "hush") })
