@@ -114,7 +114,8 @@ extension Transfer {
     if let certificate = request.extras?.certificate {
       setter.set(CURLOPT_SSLCERT, certificate.path)
       if let key = certificate.key { setter.set(CURLOPT_SSLKEY, key) }
-      if let password = certificate.password { setter.set(CURLOPT_KEYPASSWD, password) }
+      // Without one OpenSSL would ask for it on the terminal, and the loop wait for what is typed.
+      setter.set(CURLOPT_KEYPASSWD, certificate.password ?? "")
     }
     let signIn = request.extras?.signIn ?? .basic
     if signIn == .negotiate, request.credentials == nil {

@@ -195,7 +195,7 @@ import sys, nuthatch
 cache, url, folder = sys.argv[1:]
 with nuthatch.Cache(cache, retries=0) as cache:
     pair, locked = (f"{folder}/one.pem", f"{folder}/key.pem"), (f"{folder}/one.pem", f"{folder}/locked.pem")
-    for cert in [None, f"{folder}/both.pem", pair, (*locked, "hush"), (*locked, "no")]:
+    for cert in [None, f"{folder}/both.pem", pair, (*locked, "hush"), (*locked, "no"), locked]:
         try:
             print(cache.get(url, cert=cert, policy="reload").text)
         except nuthatch.Error as error:
@@ -254,21 +254,26 @@ def test_certificates_are_shown(tmp_path: Path) -> None:
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
+    # Nobody types anything: a key that lacks its password is an error, and not a question on the terminal.
+    typed, typing = os.pipe()
     try:
         url = f"https://127.0.0.1:{server.server_port}/"
         done = subprocess.run(
             [sys.executable, "-c", WITH_CERTIFICATE, str(tmp_path / "cache"), url, str(tmp_path)],
             env={**os.environ, "CURL_CA_BUNDLE": str(tmp_path / "server.pem")},
-            capture_output=True, text=True, timeout=120, check=False,
+            stdin=typed, start_new_session=True, capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
+        os.close(typed)
+        os.close(typing)
     assert done.returncode == 0, done.stderr
-    refused, *shown, locked = done.stdout.split()
+    refused, *shown, wrong, lacking = done.stdout.split()
     assert shown == ["one", "one", "one"]
-    assert refused in ("tls", "reset") and locked == "tls"
+    assert refused in ("tls", "reset") and wrong == lacking == "tls"
+    assert "pass phrase" not in done.stderr
 
 
 def test_a_certificate_that_is_missing(cache: nuthatch.Cache) -> None:
