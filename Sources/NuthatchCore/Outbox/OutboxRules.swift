@@ -64,7 +64,8 @@ package struct OutboxRules: Sendable {
       switch code {
       case .http where status != nil:
         // The server has made something of it, whatever its words were: of a 2xx another attempt could only do it twice.
-        let verdict = judge(.answer(status: status ?? 0, retryAfter: retryAfter), attempt: attempt, random: random)
+        let verdict = judge(
+          .answer(status: status ?? 0, retryAfter: retryAfter), attempt: attempt, random: random)
         return verdict == .done ? .putAside(code.word) : verdict
       case .dns, .refused, .reset, .timeout, .tls, .truncated, .http, .circuitOpen, .offline, .io,
         .outOfMemory, .noSpace, .internal:

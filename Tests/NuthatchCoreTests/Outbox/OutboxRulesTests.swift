@@ -41,7 +41,8 @@ private let day = 24 * hour
     }
     // An answer that came and can't be read: its status tells what the server has made of the request.
     for (status, wanted) in [
-      (200, .putAside("http")), (404, .putAside("HTTP 404")), (503, .again(wait: oneSecond / 2)), (403, .pause),
+      (200, .putAside("http")), (404, .putAside("HTTP 404")), (503, .again(wait: oneSecond / 2)),
+      (403, .pause),
     ] as [(Int, OutboxRules.Verdict)] {
       let verdict = rules.judge(.failure(.http, status: status, retryAfter: nil), attempt: 1, random: 0)
       #expect(verdict == wanted, "\(status)")
