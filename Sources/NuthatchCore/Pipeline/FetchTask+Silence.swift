@@ -37,4 +37,19 @@ extension FetchTask {
     // A byte costs no more than a note of its time, here as in the transport.
     _ = runtime.loop.at(next) { [weak self] in self?.watchSilence() }
   }
+
+  /// When something came last, for those in other processes who wait; while nothing is on its way to it, now.
+  var lastSign: Int64 {
+    guard case .flying(_, let transfer) = phase else { return runtime.loop.now }
+    return runtime.transport.lastSign(of: transfer) ?? runtime.loop.now
+  }
+
+  /// Whether the process that has the lock has shown no sign for longer than anybody here bears. Two seconds more, because it
+  /// may bear as much, and then tries again, of which it tells within one; and at least the few that a busy one may need.
+  func isSilent(_ place: Int64, since: Int64) -> Bool {
+    guard let silence = longestSilence else { return false }
+    let now = runtime.loop.now
+    let last = max(since, shared.locks.lastSign(place, now: now) ?? since)
+    return now - last - 2_000_000_000 > max(silence, 3_000_000_000)
+  }
 }

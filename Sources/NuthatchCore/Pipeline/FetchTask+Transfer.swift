@@ -33,13 +33,13 @@ extension FetchTask: QueuedWork {
       for errand in errands { errand.noteTurn() }
     }
     if exchange.redirects.isEmpty { setOut() }
-    guard exchange.redirects.isEmpty, plan.isShared, !plan.asksForPart, lockPlace == nil else {
+    guard exchange.redirects.isEmpty, plan.isShared, !plan.asksForPart, lockPlace == nil, !goesAlone else {
       return send(entry)
     }
     let place = FlightLocks.place(of: plan.name.key().hash.low)
     guard shared.locks.tryTake(place) else {
       giveBack(entry)
-      return waitForOther(place, milliseconds: 5)
+      return waitForOther(place, since: runtime.loop.now, milliseconds: 5)
     }
     lockPlace = place
     // What another process stored between this one's look and the lock is an answer, too.
@@ -128,12 +128,16 @@ extension FetchTask: QueuedWork {
   // MARK: Other processes
 
   /// The wait is short at first, because most fetches are; a lock that is freed is noticed within a tenth of a second.
-  private func waitForOther(_ place: Int64, milliseconds: Int64) {
+  private func waitForOther(_ place: Int64, since: Int64, milliseconds: Int64) {
     phase = .waiting(
       runtime.loop.at(runtime.loop.now + milliseconds * 1_000_000) { [weak self] in
         guard let self else { return }
         guard self.shared.locks.tryTake(place) else {
-          return self.waitForOther(place, milliseconds: min(100, milliseconds * 2))
+          if self.isSilent(place, since: since) {
+            self.goesAlone = true
+            return self.enqueue()
+          }
+          return self.waitForOther(place, since: since, milliseconds: min(100, milliseconds * 2))
         }
         self.lockPlace = place
         self.lookAgain()

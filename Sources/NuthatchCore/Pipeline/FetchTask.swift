@@ -58,7 +58,15 @@ final class FetchTask: @unchecked Sendable {
   /// Whether it waits for its turn, and for nothing else: that is no part of anybody's deadline.
   var isInLine = false
   /// The place of the lock that this fetch holds; nil while it holds none.
-  var lockPlace: Int64?
+  var lockPlace: Int64? {
+    didSet {
+      if let place = lockPlace ?? oldValue {
+        shared.fetches.noteLock(place, of: lockPlace == nil ? nil : self)
+      }
+    }
+  }
+  /// Whether another process was waited for in vain: then this one asks by itself.
+  var goesAlone = false
 
   init(_ plan: RequestPlan, base: Found?, _ shared: SharedCache) {
     self.plan = plan

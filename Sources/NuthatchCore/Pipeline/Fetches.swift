@@ -1,6 +1,11 @@
+import NuthatchTransport
+
 /// The fetches of a cache that others may join, by what they have to have in common. Confined to the loop's thread.
 final class Fetches: @unchecked Sendable {
   private var joinable: [RequestPlan.Joint: FetchTask] = [:]
+  /// Those that others of the machine may wait for, by the place of their lock.
+  private var leading: [Int64: FetchTask] = [:]
+  private var isWatching = false
 
   var isEmpty: Bool { joinable.isEmpty }
 
@@ -16,6 +21,25 @@ final class Fetches: @unchecked Sendable {
     if let joint { joinable[joint] = task }
     task.join(errand)
     task.enqueue()
+  }
+
+  /// `task` has got the lock of a place, or given it back.
+  func noteLock(_ place: Int64, of task: FetchTask?) {
+    leading[place] = task
+    if let task, !isWatching { showSigns(task.runtime.loop) }
+  }
+
+  /// Once a second; most fetches are over before.
+  private func showSigns(_ loop: EventLoop) {
+    isWatching = !leading.isEmpty
+    guard isWatching else { return }
+    _ = loop.at(loop.now &+ 1_000_000_000) { [weak self, weak loop] in
+      guard let self, let loop else { return }
+      for (place, task) in self.leading {
+        task.shared.locks.noteSign(place, at: task.lastSign, now: loop.now)
+      }
+      self.showSigns(loop)
+    }
   }
 
   func forget(_ task: FetchTask) {

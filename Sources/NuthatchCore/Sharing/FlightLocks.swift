@@ -5,6 +5,9 @@ import NuthatchTransport
 /// One process of the machine fetches a URL at a time: byte locks of one file in the cache's directory, of which the kernel
 /// frees those of a process that dies.
 ///
+/// A process that was stopped holds its locks on, and does nothing. So each notes in the file, every second, which of its
+/// flights have shown a sign of life, and whoever waits believes in a lock no longer than its own patience lasts.
+///
 /// Two names whose hashes meet in one byte wait for each other, which costs time and nothing else. Where the file can't be
 /// had, everybody fetches.
 final class FlightLocks: Sendable {
@@ -27,6 +30,29 @@ final class FlightLocks: Sendable {
 
   /// Where the lock of a record's hash lies.
   static func place(of hash: UInt64) -> Int64 { Int64(truncatingIfNeeded: hash >> 2) }
+
+  /// Of so many flights the signs are told apart; where two meet, the later one counts.
+  private static let signs: Int64 = 512
+
+  private static func offset(_ place: Int64) -> Int { Int(place & (signs - 1)) * 8 }
+
+  /// Notes that the flight with this lock was alive at `time`, on the machine's monotonic clock.
+  func noteSign(_ place: Int64, at time: Int64, now: Int64) {
+    guard file >= 0, lastSign(place, now: now) ?? .min < time else { return }
+    // Where it can't be written, whoever waits does so for as long as for a silent one.
+    withUnsafeBytes(of: time) { _ = pwrite(file, $0.baseAddress, 8, Self.offset(place)) }
+  }
+
+  /// The last sign of the flight with this lock; nil when there was none.
+  func lastSign(_ place: Int64, now: Int64) -> Int64? {
+    guard file >= 0 else { return nil }
+    var time: Int64 = 0
+    let count = withUnsafeMutableBytes(of: &time) {
+      nhs_pread(file, $0.baseAddress, 8, Int64(Self.offset(place)))
+    }
+    // What lies ahead was noted before the machine began anew.
+    return count == 8 && time <= now ? time : nil
+  }
 
   /// False while another process has it.
   func tryTake(_ place: Int64) -> Bool {
