@@ -44,6 +44,34 @@ import Testing
     #expect(bench.takeBegun() == ["2", "3"])
   }
 
+  @Test("knows for how long it was paused: what overlaps counts once, what is to come doesn't yet")
+  func pausedTime() {
+    let bench = QueueBench()
+    let origin = QueueBench.origin("a.example")
+    func pause(_ seconds: Int64) {
+      bench.queue.pause(origin, until: bench.now + seconds * second, now: bench.now)
+    }
+    func pauses() -> [Int64] {
+      let pauses = bench.queue.pauses(of: origin, now: bench.now)
+      return [pauses.past / second, pauses.left / second]
+    }
+    #expect(pauses() == [0, 0])
+    pause(5)
+    #expect(pauses() == [0, 5])
+    bench.pass(2 * second)
+    pause(1)
+    #expect(pauses() == [2, 3])
+    pause(6)
+    #expect(pauses() == [2, 6])
+    bench.pass(10 * second)
+    #expect(pauses() == [8, 0])
+    pause(4)
+    bench.pass(3 * second)
+    #expect(pauses() == [11, 1])
+    bench.pass(3 * second)
+    #expect(pauses() == [12, 0])
+  }
+
   @Test("is paused for as long as the settings allow, also one that has nothing waiting")
   func longPause() {
     let bench = QueueBench()
