@@ -152,6 +152,9 @@ def test_dry_run(server: TestServer, pictures: List[str], nuthatch: Runner) -> N
         ),
         ("list.jsonl", '{{"src": "{0}"}}\n{{"src": "{1}"}}\n', ["--url-field=src"]),
         ("list.txt", "\ufeff{0}\r\n# no\r\n\r\n  {1}", []),
+        ("list", "{0}\ta nut\n{1}\tanother, larger\n", []),
+        ("list", "a nut\t{0}\t1\nanother\t{1}\t2\n", []),
+        ("list", "{0}\t \n \t{1}\n", []),
     ],
 )
 @pytest.mark.parametrize("packed", [False, True])
@@ -180,6 +183,7 @@ def test_lists_of_all_kinds(
     [
         (None, ["missing.txt"], "missing.txt can't be read: No such file"),
         (None, ["."], "can't be read"),
+        (None, ["http://x/a.png"], "http://x/a.png can't be read: No such file or directory; a list is expected"),
         (b"id,name\n1,b\n", ["--input=csv", "list"], "no column is called url"),
         (b"a,b\n", ["--input=csv", "--url-field=c", "list"], "there is no column 'c'"),
         (gzip.compress(b"http://x/\n" * 100)[:-9], ["list"], "the gzip stream is cut off"),

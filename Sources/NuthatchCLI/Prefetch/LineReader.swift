@@ -61,7 +61,9 @@ final class LineReader {
   static func check(_ path: String) throws(ListFault) -> Int64? {
     var status = stat()
     guard stat(path, &status) == 0, access(path, R_OK) == 0 else {
-      throw ListFault("\(path) can't be read: \(String(cString: strerror(errno)))")
+      let reason = String(cString: strerror(errno))
+      let hint = path.contains("://") ? "; a list is expected here, in a file or on standard input" : ""
+      throw ListFault("\(path) can't be read: \(reason)\(hint)")
     }
     return status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
   }

@@ -26,8 +26,9 @@ enum PrefetchCommand: Command {
     ] + FetchOptions.pictures + FetchOptions.network + FetchOptions.store
   static let details = """
     Each line of a list is a URL: a comma is part of it; blank lines and those that begin with # are skipped. Files that
-    end in .csv, .tsv or .jsonl, with or without .gz, are read as that. Without FILE, standard input is read. Lists are
-    read as they are needed, of any length, and answers are written as they come: a slow reader slows the run.
+    end in .csv, .tsv or .jsonl, with or without .gz, are read as that, others as their first line looks: an object of
+    JSON, names of columns, a URL beside a tabulator. Without FILE, standard input is read. Lists are read as they are
+    needed, of any length, and answers are written as they come: a slow reader slows the run.
 
     What is in the cache already costs no request while it is fresh, and a conditional one after that. A run that was
     interrupted is begun again with the same command.

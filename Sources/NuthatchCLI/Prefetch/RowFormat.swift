@@ -38,7 +38,7 @@ struct RowFormat {
     self.field = field
   }
 
-  /// From a list's first line. A line that is a URL is a plain one, whatever commas it has.
+  /// From a list's first line. A line that is a URL is a plain one, whatever commas it has; no URL has tabulators.
   init(guessedFrom line: [UInt8], _ field: String?) {
     self.field = field
     let first = line.first { $0 != 0x20 && $0 != 9 }
@@ -47,7 +47,9 @@ struct RowFormat {
     } else if let separator = [9, UInt8(ascii: ",")].first(where: { separator in
       // What can't be taken apart at this separator isn't a row of it.
       let names = (try? Self.fields(line, separator)) ?? []
-      return names.count > 1 && Self.column(field, in: names) != nil
+      let isNamed = names.count > 1 && Self.column(field, in: names) != nil
+      return isNamed || separator == 9 && names.count { !$0.allSatisfy { $0 == 0x20 } } > 1
+        && names.contains(where: Self.isURL)
     }) {
       kind = .rows(separator: separator)
     } else {
@@ -88,7 +90,7 @@ struct RowFormat {
 
   /// A header says which column it is; a first row without names shows it.
   private mutating func firstRow(_ fields: [[UInt8]]) throws(Fault) -> Result<String, NoURL>? {
-    let shown = fields.firstIndex { $0.starts(with: "http://".utf8) || $0.starts(with: "https://".utf8) }
+    let shown = fields.firstIndex(where: Self.isURL)
     if let field, let number = Int(field), number > 0 {
       column = number - 1
       guard number <= fields.count else { throw .unusable("there is no column \(number)") }
@@ -109,6 +111,10 @@ struct RowFormat {
       return .failure(NoURL(reason: "the URL is not UTF-8"))
     }
     return .success(text)
+  }
+
+  private static func isURL(_ field: [UInt8]) -> Bool {
+    field.starts(with: "http://".utf8) || field.starts(with: "https://".utf8)
   }
 
   private static func column(_ field: String?, in names: [[UInt8]]) -> Int? {
