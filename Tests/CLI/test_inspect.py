@@ -131,11 +131,18 @@ def test_options_that_prefetch_and_get_share(server: TestServer, nuthatch: Runne
 
 def test_what_a_server_says_commands_no_terminal(server: TestServer, nuthatch: Runner) -> None:
     path, hostile = "/hostile", "image/png\x1b]0;owned\x07\x1b[31m"
-    server.on(path, ok(png(20, 20), hostile, headers=[("Vary", "Accept\x1b[2J"), ("Cache-Control", "max-age=60")]))
+    server.on(
+        path, ok(png(20, 20), hostile, headers=[("Vary", "Accept\x1b[2J"), ("Cache-Control", "max-age=60")])
+    )
     url = server.url(path)
     assert nuthatch("get", url, "--key", "na\x1bme", "-o", "a.png").returncode == 0
     assert nuthatch("prefetch", given=url.encode()).returncode == 0
-    for arguments in (["ls"], ["explain", url], ["explain", "--key", "na\x1bme", url], ["prefetch", "--dry-run"]):
+    for arguments in (
+        ["ls"],
+        ["explain", url],
+        ["explain", "--key", "na\x1bme", url],
+        ["prefetch", "--dry-run"],
+    ):
         done = nuthatch(*arguments, given=url.encode())
         assert done.returncode == 0 and b"\x1b" not in done.stdout + done.stderr, done
     assert "image/png\\u{1B}]0;owned\\u{07}" in nuthatch("ls").stdout.decode()

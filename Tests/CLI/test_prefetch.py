@@ -183,7 +183,11 @@ def test_lists_of_all_kinds(
     [
         (None, ["missing.txt"], "missing.txt can't be read: No such file"),
         (None, ["."], "can't be read"),
-        (None, ["http://x/a.png"], "http://x/a.png can't be read: No such file or directory; a list is expected"),
+        (
+            None,
+            ["http://x/a.png"],
+            "http://x/a.png can't be read: No such file or directory; a list is expected",
+        ),
         (b"id,name\n1,b\n", ["--input=csv", "list"], "no column is called url"),
         (b"a,b\n", ["--input=csv", "--url-field=c", "list"], "there is no column 'c'"),
         (gzip.compress(b"http://x/\n" * 100)[:-9], ["list"], "the gzip stream is cut off"),
@@ -461,14 +465,22 @@ def test_what_was_there_before_is_part_of_a_list_that_does_not_fit(
     (tmp_path / "list").write_bytes(lines(urls))
     suggested = []
     for _ in range(2):
-        done = nuthatch("prefetch", "--size=128", "--store=raw", "--keep-source=no", "--disk-bytes=8M", "list")
+        done = nuthatch(
+            "prefetch", "--size=128", "--store=raw", "--keep-source=no", "--disk-bytes=8M", "list"
+        )
         said = re.search(rb"does not fit into 8.4 MB: .*; --disk-bytes (\d+)M would do", done.stdout)
         assert said, done.stdout
         assert b"--keep-source" not in done.stdout, "they aren't kept"
         suggested.append(int(said[1]))
     assert b"160 URLs: 0 hits" not in done.stdout, "what is dropped is what came first"
     assert 0.7 * suggested[0] < suggested[1] < 1.5 * suggested[0], suggested
-    arguments = ["--size=128", "--store=raw", "--keep-source=no", f"--disk-bytes={suggested[1]}M", "--cache=other"]
+    arguments = [
+        "--size=128",
+        "--store=raw",
+        "--keep-source=no",
+        f"--disk-bytes={suggested[1]}M",
+        "--cache=other",
+    ]
     assert b"fit" not in nuthatch("prefetch", *arguments, "list").stdout
     assert nuthatch("prefetch", *arguments, "list").stdout.startswith(b"160 URLs: 160 hits")
 
