@@ -48,8 +48,9 @@ struct RowFormat {
       // What can't be taken apart at this separator isn't a row of it.
       let names = (try? Self.fields(line, separator)) ?? []
       let isNamed = names.count > 1 && Self.column(field, in: names) != nil
-      return isNamed || separator == 9 && names.count { !$0.allSatisfy { $0 == 0x20 } } > 1
-        && names.contains(where: Self.isURL)
+      return isNamed
+        || separator == 9 && names.count { !$0.allSatisfy { $0 == 0x20 } } > 1
+          && names.contains(where: Self.isURL)
     }) {
       kind = .rows(separator: separator)
     } else {
