@@ -249,12 +249,10 @@ extension SharedStore {
 
   /// Whether the record is retired now, or isn't there.
   private func isRetired(_ location: Location, _ hash: KeyHash) -> Bool {
-    guard let pin = shelf.pin(location.pack), let record = pin.pack.record(at: location.offset),
-      record.header.hash == hash, !record.isRetired
-    else {
-      return (try? directory.isThere(directory.packs, PackName.of(location.pack))) == false
-        || isKnown(location)
-    }
+    guard let pin = shelf.pin(location.pack) else { return isNoPack(location.pack) }
+    // What isn't found in a pack that can be read isn't there.
+    guard let record = pin.pack.record(at: location.offset), record.header.hash == hash, !record.isRetired
+    else { return true }
     var mark = [UInt8](repeating: 0, count: 4)
     mark.withUnsafeMutableBytes { $0.store(RecordHeader.retired, at: 0) }
     do throws(SystemFault) {
@@ -267,6 +265,9 @@ extension SharedStore {
     }
   }
 
-  /// Whether the pack can be read, so that what isn't found in it isn't there.
-  private func isKnown(_ location: Location) -> Bool { shelf.pin(location.pack) != nil }
+  /// Whether there is no pack of this number, or only a file that nobody takes for one: nothing will come back from it. That it
+  /// can't be opened or read at the moment says nothing.
+  private func isNoPack(_ number: UInt32) -> Bool {
+    do throws(SystemFault) { return try Pack(number, directory, shelf.pinned) == nil } catch { return false }
+  }
 }

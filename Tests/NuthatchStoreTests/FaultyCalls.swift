@@ -20,6 +20,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private let failed = Atomic(0)
   private let syncsFail = Atomic(false)
   private let populated = Atomic(0)
+  private let opened = Atomic(0)
   private let isFull = Atomic(false)
   private let zerosToFail = Atomic(0)
   private let writesToFail = Atomic(0)
@@ -75,6 +76,9 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   /// The files and folders that have reached the disk.
   var synced: Set<UInt64> { hooks.with { syncedInodes } }
 
+  /// How many files were to be opened.
+  var openings: Int { opened.load(ordering: .relaxed) }
+
   /// How many mappings were populated.
   var populations: Int { populated.load(ordering: .relaxed) }
 
@@ -91,6 +95,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
 
   func open(_ directory: Int32, _ name: String, _ flags: Int32) throws(SystemFault) -> Int32 {
     try attempt()
+    opened.wrappingAdd(1, ordering: .relaxed)
     return try linux.open(directory, name, flags)
   }
   func close(_ fd: Int32) { linux.close(fd) }
