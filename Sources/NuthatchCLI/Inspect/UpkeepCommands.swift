@@ -50,7 +50,9 @@ enum VerifyCommand: Command {
   static let usage = "[OPTION…]"
   static let options = [InspectionOptions.format, FetchOptions.cache]
   static let details = """
-    What is damaged is taken out; what the index had lost is found again.
+    What is damaged is taken out, so that it is fetched again; what the index had lost is found again. Where a pack holds
+    something else than records, or can't be read at all, nothing is there to be taken out: that is said each time, until the
+    pack goes with age, or by trim or clear. It harms nothing else.
 
     Exit status: 0 nothing is damaged; 4 damage was found; 1 the cache can't be opened or read; 2 wrong usage.
 
