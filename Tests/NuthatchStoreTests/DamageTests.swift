@@ -146,7 +146,7 @@ import Testing
     #expect(!folder.files().contains("00000078.tmp"))
   }
 
-  @Test("replaces and removes what lies in packs that nobody can read as it does anything else, and no slower")
+  @Test("replaces and removes what lies in packs that nobody can read as anything else, and no slower")
   func unreadable() throws {
     try fill()
     for name in folder.files() {
