@@ -1,9 +1,14 @@
 """The command as the tests run it."""
 
+import fcntl
+import os
+import pty
 import signal
+import struct
 import subprocess
+import termios
 from pathlib import Path
-from typing import Callable, List
+from typing import Callable, Dict, List, Tuple
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = str(ROOT / "build" / "nuthatch")
@@ -21,3 +26,40 @@ def heed_signals() -> None:
 def names(folder: Path) -> List[str]:
     """What stands in a folder beside the cache."""
     return sorted(path.name for path in folder.iterdir() if path.name != "cache")
+
+
+def on_terminal(
+    arguments: List[str],
+    environment: Dict[str, str],
+    folder: Path,
+    *,
+    columns: int = 0,
+    meanwhile: Callable[[], object] = lambda: None,
+    answers_too: bool = True,
+) -> Tuple[int, str]:
+    """How a command ends whose standard error (and output, if `answers_too`) is a terminal, and what it wrote there."""
+    leader, follower = pty.openpty()
+    if columns:
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with subprocess.Popen(
+        [COMMAND, *arguments],
+        env=environment,
+        cwd=str(folder),
+        stdin=subprocess.DEVNULL,
+        stdout=follower if answers_too else subprocess.DEVNULL,
+        stderr=follower,
+    ) as process:
+        os.close(follower)
+        said = b""
+        while True:
+            try:
+                piece = os.read(leader, 65536)
+            except OSError:  # everybody has closed it
+                break
+            if not piece:
+                break
+            said += piece
+            meanwhile()
+        code = process.wait(60)
+    os.close(leader)
+    return code, said.decode()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import gzip
 import os
-import pty
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from command import COMMAND, Runner
+from command import COMMAND, Runner, on_terminal
 from pictures import png
 from testserver import TestServer, ok
 
@@ -102,21 +101,7 @@ def on_a_terminal(arguments: list[str], cwd: Path, **more: str) -> bytes:
     env = {**os.environ, "TERM": "xterm", "NUTHATCH_CACHE": str(cwd / "cache"), **more}
     if "NO_COLOR" not in more:
         env.pop("NO_COLOR", None)
-    ours, theirs = pty.openpty()
-    child = subprocess.Popen(
-        [COMMAND, *arguments], cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs
-    )
-    os.close(theirs)
-    text = b""
-    try:
-        while piece := os.read(ours, 4096):
-            text += piece
-    except OSError:
-        # How a terminal says that its other end is closed.
-        pass
-    child.wait(timeout=60)
-    os.close(ours)
-    return text
+    return on_terminal(arguments, env, cwd)[1].encode()
 
 
 def test_colours(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:

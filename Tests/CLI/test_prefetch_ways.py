@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import pty
 import re
 import shutil
 import signal
-import struct
 import subprocess
-import termios
 import time
 from pathlib import Path
 from typing import Any, Dict, List
 
 import pytest
-from command import COMMAND, ROOT, Runner, heed_signals
+from command import COMMAND, ROOT, Runner, heed_signals, on_terminal
 from pictures import png
 from testserver import TestServer, answer, body, ok, script
 
@@ -48,7 +44,8 @@ def test_the_line_for_parallel(
     line = line.replace("seq 0 7", "seq 0 1").replace("/8", "/2").replace("urls", "--format jsonl urls")
     if shutil.which("parallel") is None:
         print("GNU parallel isn't installed: xargs takes its place")
-        line = line.replace("parallel", "xargs -P 2 -I {}")
+        # It doesn't keep the outputs of what runs at once apart, as parallel does.
+        line = line.replace("parallel ", "xargs -P 2 -I {} sh -c '") + " > out-{}' && cat out-*"
     urls = [server.url(f"/{number}", host=["127.0.0.1", "0x7f.1"][number % 2]) for number in range(28)]
     for number in range(28):
         server.on(f"/{number}", ok(png(9, 9, seed=number), "image/png"))
@@ -266,24 +263,9 @@ def test_a_line_on_a_terminal(
     (tmp_path / "list").write_bytes(lines([*pictures, server.url("/404")]))
     shown: Dict[str, str] = {}
     for name, extra in (("coloured", {}), ("plain", {"NO_COLOR": "1"})):
-        leader, follower = pty.openpty()
         env = {**environment, "TERM": "xterm", "NUTHATCH_CACHE": str(tmp_path / name), **extra}
-        with subprocess.Popen(
-            [COMMAND, "prefetch", "list"], env=env, cwd=str(tmp_path), stdout=follower, stderr=follower
-        ) as process:
-            os.close(follower)
-            said = b""
-            while True:
-                try:
-                    piece = os.read(leader, 65536)
-                except OSError:  # everybody has closed it
-                    break
-                if not piece:
-                    break
-                said += piece
-            assert process.wait(60) == 4
-        os.close(leader)
-        shown[name] = said.decode()
+        code, shown[name] = on_terminal(["prefetch", "list"], env, tmp_path)
+        assert code == 4
     for said in shown.values():
         assert re.search(r"\r.* \d+ % .*\d+(/9)? done  .*/s  .*B  .*hits  .*failed", said), said
         assert "9 URLs: 0 hits, 8 fetched, 1 failed" in said.splitlines()[-2] + said.splitlines()[-1]
@@ -299,26 +281,17 @@ def test_the_line_is_one_line(
     server.on("/held", script(steps=[gate.step, body("x")]))
     urls = [*pictures, *[server.url(f"/404/{n}") for n in range(2000)], server.url("/held")]
     (tmp_path / "list").write_bytes(lines(urls))
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    command = [COMMAND, "prefetch", "--retries=0", "list"]
-    with subprocess.Popen(
-        command,
-        env={**environment, "TERM": "xterm"},
-        cwd=str(tmp_path),
-        stdout=subprocess.DEVNULL,
-        stderr=follower,
-    ) as process:
-        os.close(follower)
-        begin, said = time.monotonic(), b""
-        while piece := read_terminal(leader):
-            said += piece
-            # After a second, the line says how much time is left.
-            if time.monotonic() - begin > 2:
-                gate.open()
-        process.wait(60)
-    os.close(leader)
-    shown = re.findall(r"\r([^\r\n]+)\x1b\[K", re.sub(r"\x1b\[[\d;]*m", "", said.decode()))
+    begin = time.monotonic()
+    _, said = on_terminal(
+        ["prefetch", "--retries=0", "list"],
+        {**environment, "TERM": "xterm"},
+        tmp_path,
+        columns=columns,
+        # After a second, the line says how much time is left.
+        meanwhile=lambda: time.monotonic() - begin > 2 and gate.open(),
+        answers_too=False,
+    )
+    shown = re.findall(r"\r([^\r\n]+)\x1b\[K", re.sub(r"\x1b\[[\d;]*m", "", said))
     assert shown
     # The last column stays free: some terminals go on in the next line when it is written.
     assert max(map(len, shown)) < columns, max(shown, key=len)
@@ -332,30 +305,10 @@ def test_a_dumb_terminal_is_asked_for_nothing(
     when: str, is_shown: bool, pictures: List[str], environment: Dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "list").write_bytes(lines(pictures))
-    leader, follower = pty.openpty()
-    command = [COMMAND, "prefetch", f"--progress={when}", "list"]
-    with subprocess.Popen(
-        command,
-        env={**environment, "TERM": "dumb"},
-        cwd=str(tmp_path),
-        stdout=subprocess.DEVNULL,
-        stderr=follower,
-    ) as process:
-        os.close(follower)
-        said = b""
-        while piece := read_terminal(leader):
-            said += piece
-        assert process.wait(60) == 0
-    os.close(leader)
-    assert (b"\x1b" in said) == is_shown
-
-
-def read_terminal(leader: int) -> bytes:
-    """Nothing when everybody has closed it."""
-    try:
-        return os.read(leader, 65536)
-    except OSError:
-        return b""
+    env = {**environment, "TERM": "dumb"}
+    code, said = on_terminal(["prefetch", f"--progress={when}", "list"], env, tmp_path, answers_too=False)
+    assert code == 0
+    assert ("\x1b" in said) == is_shown
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -1,37 +1,51 @@
 import Glibc
 
-/// Arrays of zeros that are made to be searched: large ones in large pages, where the kernel has some, so that a search
-/// doesn't wait for the page tables, too. What nobody touches takes no memory.
-enum FlatArray {
+/// Zeros that are made to be searched: a large array lies in large pages, where the kernel has some, so that a search doesn't
+/// wait for the page tables, too, and what nobody touches of it takes no memory.
+struct FlatArray<Element: BitwiseCopyable> {
+  let base: UnsafeMutablePointer<Element>
+  /// 0 when it isn't a mapping of its own.
+  private let mappedSize: Int
+
   /// What processors and the kernel call a large page.
-  private static let largePage = 2 << 20
+  private static var largePage: Int { 2 << 20 }
 
-  static func make<Element: BitwiseCopyable>(_ type: Element.Type, _ count: Int)
-    -> UnsafeMutablePointer<Element>
-  {
+  init(_ count: Int) {
     let size = count * MemoryLayout<Element>.stride
-    let base = size < largePage ? calloc(1, size) : mapped(size)
-    guard let base else { fatalError("no memory for a table of \(size) bytes") }
-    return base.bindMemory(to: type, capacity: count)
+    if let mapped = Self.map(size) {
+      base = mapped.bindMemory(to: Element.self, capacity: count)
+      mappedSize = Self.rounded(size)
+    } else {
+      base = .allocate(capacity: count)
+      memset(base, 0, size)
+      mappedSize = 0
+    }
   }
 
-  static func free<Element: BitwiseCopyable>(_ array: UnsafeMutablePointer<Element>, _ count: Int) {
-    let size = count * MemoryLayout<Element>.stride
-    if size < largePage { Glibc.free(array) } else { munmap(array, mappedSize(size)) }
+  func free() {
+    if mappedSize > 0 { munmap(base, mappedSize) } else { base.deallocate() }
   }
 
-  private static func mappedSize(_ size: Int) -> Int { (size + largePage - 1) & ~(largePage - 1) }
+  @inline(__always)
+  subscript(number: Int) -> Element {
+    get { base[number] }
+    nonmutating set { base[number] = newValue }
+  }
 
-  /// Begins where a large page may. What is mapped before and behind is given back.
-  private static func mapped(_ size: Int) -> UnsafeMutableRawPointer? {
-    let size = mappedSize(size)
+  private static func rounded(_ size: Int) -> Int { (size + largePage - 1) & ~(largePage - 1) }
+
+  /// Begins where a large page may; what is mapped before and behind is given back. Nil for what is small, or when nothing can
+  /// be mapped.
+  private static func map(_ size: Int) -> UnsafeMutableRawPointer? {
+    guard size >= largePage else { return nil }
+    let size = rounded(size)
     guard
       let all = mmap(nil, size + largePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
       all != MAP_FAILED
     else { return nil }
     let before = -Int(bitPattern: all) & (largePage - 1)
     if before > 0 { munmap(all, before) }
-    if before < largePage { munmap(all + before + size, largePage - before) }
+    munmap(all + before + size, largePage - before)
     madvise(all + before, size, MADV_HUGEPAGE)
     return all + before
   }

@@ -18,7 +18,7 @@ struct MemoryLanes: @unchecked Sendable {
     var hits = 0
     var misses = 0
     /// By the entry's number; made when a thread of this lane finds it first.
-    var pins: UnsafeMutablePointer<Unmanaged<MemoryPin>?>
+    var pins: FlatArray<Unmanaged<MemoryPin>?>
   }
 
   private let base: UnsafeMutableRawPointer
@@ -31,21 +31,17 @@ struct MemoryLanes: @unchecked Sendable {
     base = .allocate(byteCount: Self.count * Self.stride, alignment: Self.stride)
     for number in 0..<Self.count {
       let lane = (base + number * Self.stride).bindMemory(to: Lane.self, capacity: 1)
-      lane.initialize(to: Lane(pins: Self.noPins(table.pointee.capacity)))
+      lane.initialize(to: Lane(pins: FlatArray(table.pointee.capacity)))
       pthread_mutex_init(mutex(lane), nil)
     }
   }
 
   /// To be called when nothing is in the table and nobody will use it any more.
   func deallocate() {
-    for number in 0..<Self.count { FlatArray.free(self[number].pointee.pins, table.pointee.capacity) }
+    for number in 0..<Self.count { self[number].pointee.pins.free() }
     table.pointee.deallocate()
     table.deallocate()
     base.deallocate()
-  }
-
-  private static func noPins(_ count: Int) -> UnsafeMutablePointer<Unmanaged<MemoryPin>?> {
-    FlatArray.make(Unmanaged<MemoryPin>?.self, count)
   }
 
   @inline(__always)
@@ -75,7 +71,7 @@ struct MemoryLanes: @unchecked Sendable {
       let isIt = pin._withUnsafeGuaranteedRef { $0.isFor(space, kind, name) }
       guard isIt else { return false }
       lease = pin._withUnsafeGuaranteedRef { $0.lease }
-      let visited = table.pointee.visited + number
+      let visited = table.pointee.visited.base + number
       if nhs_load8(visited) == 0 { nhs_store8(visited, 1) }
       return true
     }
@@ -136,10 +132,10 @@ struct MemoryLanes: @unchecked Sendable {
   /// Puts another table in the place of the one in use, whose pins go along.
   func use(_ other: MemoryTable, pins count: Int) {
     for number in 0..<Self.count {
-      let (old, pins) = (self[number].pointee.pins, Self.noPins(other.capacity))
+      let (old, pins) = (self[number].pointee.pins, FlatArray<Unmanaged<MemoryPin>?>(other.capacity))
       // Only what there is: a lane that no thread uses takes no memory.
       for entry in 0..<count where old[entry] != nil { pins[entry] = old[entry] }
-      FlatArray.free(old, table.pointee.capacity)
+      old.free()
       self[number].pointee.pins = pins
     }
     table.pointee.deallocate()

@@ -7,20 +7,20 @@ import CSystem
 /// that wasn't visited since it last passed. A hit moves nothing.
 struct MemoryTable {
   /// A tag of 32 bits of the hash, and the entry's number + 1; 0 when free. Searched upwards from the entry's home.
-  private(set) var slots: UnsafeMutablePointer<UInt64>
+  private(set) var slots: FlatArray<UInt64>
   private(set) var mask: Int
   /// How many entries there is room for: half the slots, so that searches stay short.
   var capacity: Int { (mask + 1) / 2 }
 
   // By the entry's number.
-  private(set) var entries: UnsafeMutablePointer<Unmanaged<MemoryEntry>?>
+  private(set) var entries: FlatArray<Unmanaged<MemoryEntry>?>
   /// 0 or 1, set by readers while others read. A byte each, so that those of many entries stay in a processor's cache.
-  private(set) var visited: UnsafeMutablePointer<UInt8>
+  private(set) var visited: FlatArray<UInt8>
   /// The neighbours in the order; -1 when there is none. `newer` also links the free numbers.
-  private var older: UnsafeMutablePointer<Int32>
-  private var newer: UnsafeMutablePointer<Int32>
+  private var older: FlatArray<Int32>
+  private var newer: FlatArray<Int32>
   /// Out of the order, because it is being written to a pack.
-  private var leaving: UnsafeMutablePointer<Bool>
+  private var leaving: FlatArray<Bool>
 
   private var oldest: Int32 = -1
   private var newest: Int32 = -1
@@ -39,23 +39,23 @@ struct MemoryTable {
 
   init(slotCount: Int = 64) {
     mask = slotCount - 1
-    slots = FlatArray.make(UInt64.self, slotCount)
+    slots = FlatArray(slotCount)
     let room = slotCount / 2
-    entries = FlatArray.make(Unmanaged<MemoryEntry>?.self, room)
-    visited = FlatArray.make(UInt8.self, room)
-    older = FlatArray.make(Int32.self, room)
-    newer = FlatArray.make(Int32.self, room)
-    leaving = FlatArray.make(Bool.self, room)
+    entries = FlatArray(room)
+    visited = FlatArray(room)
+    older = FlatArray(room)
+    newer = FlatArray(room)
+    leaving = FlatArray(room)
   }
 
   /// Frees the arrays. The entries must have been taken out.
   func deallocate() {
-    FlatArray.free(slots, mask + 1)
-    FlatArray.free(entries, capacity)
-    FlatArray.free(visited, capacity)
-    FlatArray.free(older, capacity)
-    FlatArray.free(newer, capacity)
-    FlatArray.free(leaving, capacity)
+    slots.free()
+    entries.free()
+    visited.free()
+    older.free()
+    newer.free()
+    leaving.free()
   }
 
   @inline(__always)
@@ -230,11 +230,11 @@ struct MemoryTable {
   /// The same with twice the room. The numbers of the entries stay.
   func grown() -> MemoryTable {
     var larger = MemoryTable(slotCount: (mask + 1) * 2)
-    larger.entries.update(from: entries, count: used)
-    larger.visited.update(from: visited, count: used)
-    larger.older.update(from: older, count: used)
-    larger.newer.update(from: newer, count: used)
-    larger.leaving.update(from: leaving, count: used)
+    larger.entries.base.update(from: entries.base, count: used)
+    larger.visited.base.update(from: visited.base, count: used)
+    larger.older.base.update(from: older.base, count: used)
+    larger.newer.base.update(from: newer.base, count: used)
+    larger.leaving.base.update(from: leaving.base, count: used)
     (larger.oldest, larger.newest, larger.hand, larger.free, larger.used) = (oldest, newest, hand, free, used)
     (larger.count, larger.bytes, larger.privateBytes, larger.unwritten) = (
       count, bytes, privateBytes, unwritten

@@ -33,7 +33,7 @@ extension MemoryTier {
     lanes.together {
       guard let number = key.bytes.withUnsafeBytes({ table.pointee.find(space, key.kind, key.hash, $0) })
       else { return false }
-      nhs_store8(table.pointee.visited + number, 1)
+      nhs_store8(table.pointee.visited.base + number, 1)
       return true
     }
   }
