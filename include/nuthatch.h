@@ -1826,8 +1826,9 @@ nh_status nh_memory_pressure(nh_pressure level);
 
 /**
  * Says which lines of the log a function of the program's is to get. It is called by the program's own threads: by
- * nh_log_dispatch, and at the end of nh_dispatch, nh_poll, nh_wait and the blocking calls, for what was noted until then. Of
- * lines that nobody takes 1,000 are kept.
+ * nh_log_dispatch, and at the end of nh_dispatch, nh_poll, nh_wait and the blocking calls, for what was noted until then: a
+ * request's end is noted before it is told of. Of lines that nobody takes 1,000 are kept. A forked child is told of what
+ * happens in it.
  *
  * Independent of this, the lines go to standard error when the environment variable NUTHATCH_LOG is error, warning, info or
  * debug.

@@ -1,11 +1,13 @@
 // nuthatch.h 19: The log
 
 import CNuthatch
+import CSystem
 import NuthatchCore
 
 /// Says which lines of the log a function of the program's is to get. It is called by the program's own threads: by
-/// nh_log_dispatch, and at the end of nh_dispatch, nh_poll, nh_wait and the blocking calls, for what was noted until then. Of
-/// lines that nobody takes 1,000 are kept.
+/// nh_log_dispatch, and at the end of nh_dispatch, nh_poll, nh_wait and the blocking calls, for what was noted until then: a
+/// request's end is noted before it is told of. Of lines that nobody takes 1,000 are kept. A forked child is told of what
+/// happens in it.
 ///
 /// Independent of this, the lines go to standard error when the environment variable NUTHATCH_LOG is error, warning, info or
 /// debug.
@@ -24,9 +26,7 @@ public func nhLogSet(
       throw NuthatchError(.invalid, "level is no nh_log_level")
     }
     let isWanted = wanted != nil && callback != nil
-    listener.withLock {
-      $0 = isWanted ? Listener(callback: callback, userBits: UInt(bitPattern: user)) : Listener()
-    }
+    listener = isWanted ? Listener(callback: callback, userBits: UInt(bitPattern: user)) : Listener()
     Log.keep(isWanted ? wanted : nil)
   }
 }
@@ -43,7 +43,7 @@ public func nhLogDispatch() -> nh_status {
 /// To be called at the end of functions that may take their time, holding no lock.
 func deliverLog() {
   guard Log.isKept else { return }
-  let listener = listener.withLock { $0 }
+  let listener = listener
   guard let callback = listener.callback else { return }
   while let line = Log.take() {
     line.text.withCString {
@@ -58,4 +58,18 @@ private struct Listener: Sendable {
   var userBits: UInt = 0
 }
 
-private let listener = Locked(Listener())
+// Guarded by the process lock, which no other thread holds while the process is forked.
+nonisolated(unsafe) private var current = Listener()
+
+private var listener: Listener {
+  get {
+    nhs_process_lock()
+    defer { nhs_process_unlock() }
+    return current
+  }
+  set {
+    nhs_process_lock()
+    defer { nhs_process_unlock() }
+    current = newValue
+  }
+}

@@ -39,11 +39,14 @@ public enum Log {
   private struct Kept {
     var lines: [Line] = []
     var dropped = 0
+    /// Whose they are: what a parent has noted is the parent's to take.
+    var epoch = nhs_fork_epoch()
   }
 
   /// Beyond it lines are dropped, and counted.
   private static let most = 1000
-  private static let kept = Locked(Kept())
+  // Guarded by the process lock, which no other thread holds while the process is forked.
+  nonisolated(unsafe) private static var kept = Kept()
   private static let keptLevel = Atomic<Int32>(0)
   private static let shownLevel: Int32 = {
     let word = nhs_environment("NUTHATCH_LOG").map { String(cString: $0) }
@@ -53,7 +56,7 @@ public enum Log {
   /// Keeps lines that matter as much as `level`, or more, for `take`; nil for none, the default.
   public static func keep(_ level: Level?) {
     keptLevel.store(level?.rawValue ?? 0, ordering: .relaxed)
-    if level == nil { kept.withLock { $0 = Kept() } }
+    if level == nil { withKept { $0 = Kept() } }
   }
 
   /// Whether there may be lines to take.
@@ -61,13 +64,20 @@ public enum Log {
 
   /// The oldest line that was kept, which it hands out once.
   public static func take() -> Line? {
-    kept.withLock { kept in
+    withKept { kept in
       if kept.dropped > 0 {
         defer { kept.dropped = 0 }
         return Line(level: .warning, text: "\(kept.dropped) lines of the log were dropped: nobody took them")
       }
       return kept.lines.isEmpty ? nil : kept.lines.removeFirst()
     }
+  }
+
+  private static func withKept<Result>(_ body: (inout Kept) -> Result) -> Result {
+    nhs_process_lock()
+    defer { nhs_process_unlock() }
+    if kept.epoch != nhs_fork_epoch() { kept = Kept() }
+    return body(&kept)
   }
 
   static func isOn(_ level: Level) -> Bool {
@@ -83,7 +93,7 @@ public enum Log {
       _ = bytes.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
     }
     if level.rawValue <= keptLevel.load(ordering: .relaxed) {
-      kept.withLock { kept in
+      withKept { kept in
         if kept.lines.count < most { kept.lines.append(line) } else { kept.dropped += 1 }
       }
     }
@@ -105,12 +115,12 @@ extension Log {
     }
   }
 
-  /// Notes a ticket's end, when it comes.
+  /// Notes a ticket's end, before anybody hears of it: who has the answer finds the line.
   static func follow(_ ticket: Ticket) {
     guard isOn(.info) else { return }
     let start = nhs_monotonic_ns()
     let url = ticket.shownURL
-    ticket.whenFinal { event in
+    ticket.beforeFinal { event in
       let milliseconds = (nhs_monotonic_ns() - start) / 1_000_000
       if let error = event.error {
         return note(

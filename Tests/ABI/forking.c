@@ -103,6 +103,58 @@ static void fork_while_fetching(nh_cache *cache) {
     CHECK("nobody is forked in the middle of libcurl", caught == 0);
 }
 
+static int lines_seen;
+
+static void note(nh_log_level level, const char *line, void *user) {
+    (void)level, (void)line, (void)user;
+    lines_seen++;
+}
+
+/* The child's own lines come to it; those that its parent hasn't taken yet stay the parent's. */
+static int logging_child(void) {
+    alarm(60);
+    CHECK("child: nothing of the parent's is told", nh_log_dispatch() == NH_OK && lines_seen == 0);
+    CHECK("child: open and close", nh_close(open_cache(NULL)) == NH_OK);
+    CHECK("child: its own lines", nh_log_dispatch() == NH_OK && lines_seen == 2);
+    return failures != 0;
+}
+
+static void *set_on(void *context) {
+    while (!__atomic_load_n(&has_enough, __ATOMIC_SEQ_CST)) {
+        nh_log_set(NH_LOG_DEBUG, note, NULL);
+        nh_log_set(NH_LOG_NONE, NULL, NULL);
+    }
+    return context;
+}
+
+static void fork_while_logging(void) {
+    int status = 0, stuck = 0;
+    pthread_t thread;
+    nh_log_set(NH_LOG_INFO, note, NULL);
+    CHECK("lines to be told", nh_close(open_cache(NULL)) == NH_OK);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) _exit(logging_child());
+    CHECK("the log of a child", waitpid(child, &status, 0) == child && status == 0);
+    CHECK("the parent is told all the same", nh_log_dispatch() == NH_OK && lines_seen == 2);
+
+    __atomic_store_n(&has_enough, 0, __ATOMIC_SEQ_CST);
+    pthread_create(&thread, NULL, set_on, NULL);
+    for (int round = 0; round < 500 && !stuck; round++) {
+        child = fork();
+        if (child == 0) {
+            alarm(20);
+            nh_log_set(NH_LOG_INFO, note, NULL);
+            _exit(nh_log_dispatch());
+        }
+        stuck = waitpid(child, &status, 0) != child || status != 0;
+    }
+    __atomic_store_n(&has_enough, 1, __ATOMIC_SEQ_CST);
+    pthread_join(thread, NULL);
+    CHECK("a child forked while another thread logs isn't stuck", !stuck);
+    nh_log_set(NH_LOG_NONE, NULL, NULL);
+}
+
 static nh_cache *shared;
 
 static void *submit_many(void *context) {
@@ -156,6 +208,7 @@ int main(int count, char **arguments) {
     }
 
     fork_while_fetching(cache);
+    fork_while_logging();
 
     for (int round = 0; round < 3; round++) {
         int status = 0;

@@ -125,6 +125,30 @@ import Testing
     #expect(ends.load(ordering: .relaxed) == 20)
   }
 
+  @Test("show their end to who must see it first, and to nobody else meanwhile")
+  func witness() throws {
+    let bench = try Bench()
+    bench.server.on("/a", Script.ok("x").after(.wait("gate")))
+    let ticket = try bench.cache.submit(Request(bench.server.url("/a")))
+    let seen = Atomic<Int>(0)
+    ticket.beforeFinal { event in
+      #expect(event.response?.text == "x")
+      // Whoever cancels or polls now comes too late and too early.
+      ticket.cancel()
+      #expect(!ticket.hasNews && ticket.take() == nil && ticket.state == .running)
+      seen.add(1, ordering: .relaxed)
+    }
+    let order = Atomic<Int>(0)
+    ticket.whenFinal { _ in order.store(seen.load(ordering: .relaxed), ordering: .relaxed) }
+    bench.server.gate("gate").open()
+    #expect(try ticket.result().text == "x")
+    #expect(seen.load(ordering: .relaxed) == 1)
+    bench.cache.close()
+    #expect(order.load(ordering: .relaxed) == 1)
+    ticket.beforeFinal { event in seen.add(event.error?.code == .invalid ? 1 : 5, ordering: .relaxed) }
+    #expect(seen.load(ordering: .relaxed) == 2)
+  }
+
   @Test("whose wait ends early go on")
   func earlyWait() throws {
     let bench = try Bench()

@@ -19,6 +19,8 @@ public final class Ticket: @unchecked Sendable {
     /// takes them, so that keeping the ticket doesn't keep the answer's bytes.
     var events: [Event] = []
     var observers: [@Sendable (Event) -> Void] = []
+    /// Called with the final event before anybody can take it.
+    var witness: (@Sendable (Event) -> Void)?
     /// Called after each event that can be taken.
     var news: (@Sendable () -> Void)?
     var asking: (question: Question, answer: @Sendable (Reply) -> Void)?
@@ -38,6 +40,9 @@ public final class Ticket: @unchecked Sendable {
   private let lock = WordLock()
   private let bell = Bell()
   private var progress = State.queued
+  /// What the final event will be is settled: every other is dropped.
+  private var hasEnded = false
+  /// The final event is there to be taken, or was.
   private var isFinal = false
   private var known: Mail?
   private var work: (any TicketWork)?
@@ -178,6 +183,16 @@ public final class Ticket: @unchecked Sendable {
     if isFinal { observer(event ?? .failed(wasTaken)) }
   }
 
+  /// Calls `witness` with the final event before anybody can take it, on whatever thread brings it; at once when it is there
+  /// already. There is one at most.
+  package func beforeFinal(_ witness: @escaping @Sendable (Event) -> Void) {
+    let event = lock.withLock { () -> Event? in
+      if !isFinal { mail.witness = witness }
+      return isFinal ? known?.events.last ?? .failed(wasTaken) : nil
+    }
+    if let event { witness(event) }
+  }
+
   private var wasTaken: NuthatchError {
     NuthatchError(.invalid, "the ticket's final event was taken before: \(shownURL)")
   }
@@ -199,8 +214,8 @@ extension Ticket {
   /// False when the ticket has ended already.
   func begin(_ work: any TicketWork) -> Bool {
     lock.withLock {
-      if !isFinal { self.work = work }
-      return !isFinal
+      if !hasEnded { self.work = work }
+      return !hasEnded
     }
   }
 
@@ -208,7 +223,7 @@ extension Ticket {
   func stand(in book: OpenTickets) { lock.withLock { self.book = book } }
 
   /// Whether its final event is still to come.
-  var isOpen: Bool { lock.withLock { !isFinal } }
+  var isOpen: Bool { lock.withLock { !hasEnded } }
 
   /// Notes that the queue has let the request through.
   func run() {
@@ -247,7 +262,7 @@ extension Ticket {
 
   private func add(_ change: (Mail) -> Void) {
     let (isTold, news) = lock.withLock {
-      guard !isFinal else { return (false, (@Sendable () -> Void)?.none) }
+      guard !hasEnded else { return (false, (@Sendable () -> Void)?.none) }
       change(mail)
       return (true, mail.news)
     }
@@ -261,7 +276,17 @@ extension Ticket {
 
   /// The same; false when there was one before.
   func isFinished(by event: Event) -> Bool {
-    guard let ended = lock.withLock({ end(event) }) else { return false }
+    let claim = lock.withLock { () -> (isFirst: Bool, witness: (@Sendable (Event) -> Void)?, ended: Ended?) in
+      guard !hasEnded else { return (false, nil, nil) }
+      hasEnded = true
+      // Before anybody can take the event: whoever has it finds it ended.
+      book?.noteEnd(of: self)
+      guard let witness = known?.witness else { return (true, nil, end(event)) }
+      return (true, witness, nil)
+    }
+    guard claim.isFirst else { return false }
+    claim.witness?(event)
+    let ended = claim.ended ?? lock.withLock { end(event) }
     bell.ring()
     ended.news?()
     ended.work?.abandon()
@@ -278,18 +303,15 @@ extension Ticket {
     let observers: [@Sendable (Event) -> Void]
   }
 
-  /// Under the lock. nil when it had ended before.
-  private func end(_ event: Event) -> Ended? {
-    guard !isFinal else { return nil }
+  /// Under the lock, once.
+  private func end(_ event: Event) -> Ended {
     isFinal = true
-    // Before anybody can take the event: whoever has it finds it ended.
-    book?.noteEnd(of: self)
     progress = event.kind == .cancelled ? .cancelled : .done
     let mail = mail
     mail.events.removeAll { $0.kind == .progress || $0.kind == .question }
     mail.events.append(event)
     let ended = Ended(work: work, book: book, news: mail.news, observers: mail.observers)
-    (work, book, mail.news, mail.asking) = (nil, nil, nil, nil)
+    (work, book, mail.news, mail.asking, mail.witness) = (nil, nil, nil, nil, nil)
     mail.observers = []
     return ended
   }
