@@ -19,7 +19,9 @@ public func nhGet(
   return answering { () throws(NuthatchError) in
     let result = try place(response, "response")
     let opened = try find(cache, .cache, as: CacheView.self).cache
-    try give(try wait(for: Request(try string(url, "url")), in: opened), .response, to: result)
+    let url = try string(url, "url")
+    if let answer = opened.hit(url) { return try give(ResponseView(answer), .response, to: result) }
+    try give(try wait(for: Request(url), in: opened), .response, to: result)
   }
 }
 

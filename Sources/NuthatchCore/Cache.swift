@@ -15,6 +15,8 @@ public final class Cache: Sendable {
   let shared: SharedCache
   /// The pictures that it has shown of late.
   let peeks: PeekTable
+  /// The answers that it has given of late.
+  let recalls = RecallTable()
   let notices = OutboxNotices()
   private let identity: CacheDirectory.Identity
   private let open = OpenTickets()
@@ -59,6 +61,7 @@ public final class Cache: Sendable {
   public func submit(_ request: Request) throws(NuthatchError) -> Ticket {
     try checkUsable()
     if let image = shown(for: request) { return answered(request, image) }
+    if request.asksForAnswer, let response = recalled(request.url) { return answered(request, response) }
     guard request.saveTo.isEmpty else { return try submitDownload(request) }
     return try start(request)
   }
@@ -80,6 +83,7 @@ public final class Cache: Sendable {
     }
     let plan = try RequestPlan(request.provided(by: shared.outbox.secrets), options, shelf)
     if request.asksForOnePicture, let image = sight(plan, request) { return answered(request, image) }
+    if request.asksForAnswer, let response = recall(plan, request.url) { return answered(request, response) }
     return try submit(request, plan)
   }
 

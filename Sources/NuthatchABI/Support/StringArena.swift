@@ -8,18 +8,20 @@ final class StringArena: @unchecked Sendable {
 
   init(_ strings: [String]) {
     let total = strings.reduce(0) { $0 + $1.utf8.count + 1 }
-    bytes = .allocate(capacity: max(total, 1))
+    let room = UnsafeMutablePointer<CChar>.allocate(capacity: max(total, 1))
     var starts: [Int] = []
     var end = 0
     for text in strings {
       starts.append(end)
-      for byte in text.utf8 {
-        bytes[end] = CChar(bitPattern: byte)
-        end += 1
+      var text = text
+      end += text.withUTF8 { utf8 in
+        if let base = utf8.baseAddress { memcpy(room + end, base, utf8.count) }
+        return utf8.count
       }
-      bytes[end] = 0
+      room[end] = 0
       end += 1
     }
+    bytes = room
     self.starts = starts
   }
 

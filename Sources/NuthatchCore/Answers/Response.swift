@@ -84,6 +84,35 @@ public final class Response: Sendable {
     self.body = body
   }
 
+  private init(_ other: Response, _ headers: [(name: String, value: String)], _ body: Payload, age: Int64) {
+    url = other.url
+    finalURL = other.finalURL
+    status = other.status
+    reason = other.reason
+    self.headers = headers
+    isInCache = other.isInCache
+    source = other.source
+    isStale = other.isStale
+    isCut = other.isCut
+    self.age = age
+    timings = other.timings
+    redirects = other.redirects
+    interim = other.interim
+    self.body = body
+  }
+
+  /// The same with another body.
+  func with(_ body: Payload) -> Response { Response(self, headers, body, age: age) }
+
+  /// The same some seconds later, as it says itself, too.
+  func aged(by seconds: Int64) -> Response {
+    let age = age &+ seconds
+    let lines = headers.map { line in
+      line.name.equalsIgnoringCase("Age") ? (line.name, String(age)) : line
+    }
+    return Response(self, lines, body, age: age)
+  }
+
   /// Whether the status is a success (2xx).
   public var isSuccess: Bool { (200..<300).contains(status) }
 

@@ -58,6 +58,14 @@ extension Cache {
     return image
   }
 
+  /// The same for an answer.
+  package func hit(_ url: String) -> Response? {
+    guard !isForked, !peeks.isClosed, !Log.isOn(.info), let answer = recalled(url) else { return nil }
+    shared.counts.requests.count()
+    shared.counts.hits.count()
+    return answer
+  }
+
   /// What `request` asks for, with its credentials, key and headers, if it can be shown at once. Of its sizes there must
   /// be one.
   public func peek(_ request: Request, decode: Bool = false) throws(NuthatchError) -> Image? {
@@ -78,13 +86,38 @@ extension Cache {
   /// - Throws: `bad_url`; `closed`; `forked`.
   public func peekResponse(_ url: String) throws(NuthatchError) -> Response? {
     try checkPeekable()
+    if let known = recalled(url) { return known }
     var request = Request(url)
     // As who waits for it asks: the terms are the same, then.
     request.delivery = .fresh
     guard try LocalRequest(request, options) == nil else { return nil }
     let plan = try RequestPlan(request, options, shelf)
+    if let known = recall(plan, url) { return known }
     guard plan.readsStore, let found = shared.find(plan), found.standing == .fresh else { return nil }
     return found.immediateAnswer(to: plan, url, .stored(found))?.response
+  }
+
+  /// The answer to a GET of which nothing is said but the URL, if it was given before.
+  func recalled(_ url: String) -> Response? {
+    var url = url
+    return url.withUTF8 { bytes in
+      guard let old = recalls.find(UnsafeRawBufferPointer(bytes)), let (present, answer) = shared.renewed(old)
+      else { return nil }
+      if present !== old { recalls.keep(present) }
+      return answer
+    }
+  }
+
+  /// The same for one that wasn't.
+  func recall(_ plan: RequestPlan, _ url: String) -> Response? {
+    // What stands in a netrc file may be another thing now.
+    guard options.netrc == nil else { return nil }
+    var bytes = url
+    return bytes.withUTF8 {
+      guard let (made, answer) = shared.recall(plan, UnsafeRawBufferPointer($0), url) else { return nil }
+      if made.isSmall { recalls.keep(made) }
+      return answer
+    }
   }
 
   // MARK: Requests that a peek answers
@@ -113,13 +146,23 @@ extension Cache {
     }
   }
 
-  /// A ticket that has its final event already.
+  /// A ticket that has its final event already, and keeps nothing to be submitted again.
   func answered(_ request: Request, _ image: Image) -> Ticket {
+    answered(Ticket(url: request.url, tag: request.tag), Answer(images: [image]))
+  }
+
+  /// The same, but for its request.
+  func answered(_ request: Request, _ response: Response) -> Ticket {
+    let asked = AskedRequest(request)
+    return answered(
+      Ticket(url: request.url, tag: request.tag, origin: asked), Answer(response: response))
+  }
+
+  private func answered(_ ticket: Ticket, _ answer: Answer) -> Ticket {
     shared.counts.requests.count()
     shared.counts.hits.count()
-    let ticket = Ticket(url: request.url, tag: request.tag)
     Log.follow(ticket)
-    ticket.finish(.answer(.cached, Answer(images: [image]), isFinal: true))
+    ticket.finish(.answer(.cached, answer, isFinal: true))
     return ticket
   }
 
@@ -131,8 +174,13 @@ extension Cache {
 
 extension Request {
   /// Whether it is what `Cache.peek` looks for: one picture of a URL, and all else as the cache has it.
-  var asksForOnePicture: Bool {
-    boxes.count == 1 && method == "GET" && headers.isEmpty && body.isEmpty && user == nil && key == nil
+  var asksForOnePicture: Bool { boxes.count == 1 && isBare }
+
+  /// Whether it is what `Cache.peekResponse` looks for.
+  var asksForAnswer: Bool { boxes.isEmpty && freezing == nil && isBare }
+
+  private var isBare: Bool {
+    method == "GET" && headers.isEmpty && body.isEmpty && user == nil && key == nil
       && !ignoreQuery && partition == nil && policy == nil && `guard` == nil && maxBytes == nil
       && !allowTruncated && asks.isEmpty && site == nil && netrc == nil && certificate == nil && signIn == nil
       && upload == nil && saveTo.isEmpty

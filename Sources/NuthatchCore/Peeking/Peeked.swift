@@ -26,15 +26,11 @@ final class Peeked: Sendable {
   /// The second (since 1970) that it is shown in, and the one from which on its freshness has to be judged anew.
   let second: Int64
   let freshUntil: Int64
-  /// What is known about the answer, and where the answer varies, its signpost.
-  let meta: RecordKey
-  let metaMark: RecordMark
-  let signpost: (key: RecordKey, mark: RecordMark)?
+  let trail: MetaTrail
 
   init(
     url: UnsafeRawBufferPointer, size: UInt64, image: Image, thumb: RecordKey, second: Int64,
-    freshUntil: Int64,
-    meta: RecordKey, metaMark: RecordMark, signpost: (key: RecordKey, mark: RecordMark)?
+    freshUntil: Int64, _ trail: MetaTrail
   ) {
     hash = PeekHash(url, size)
     self.url = Array(url)
@@ -43,9 +39,7 @@ final class Peeked: Sendable {
     self.thumb = thumb
     self.second = second
     self.freshUntil = freshUntil
-    self.meta = meta
-    self.metaMark = metaMark
-    self.signpost = signpost
+    self.trail = trail
   }
 
   /// The same in a later second.
@@ -57,9 +51,7 @@ final class Peeked: Sendable {
     thumb = old.thumb
     self.second = second
     freshUntil = old.freshUntil
-    meta = old.meta
-    metaMark = old.metaMark
-    signpost = old.signpost
+    trail = old.trail
   }
 
   @inline(__always)
@@ -73,9 +65,5 @@ final class Peeked: Sendable {
 
   /// Whether the records that it was found by are in place.
   @inline(__always)
-  func isCurrent(_ store: Store) -> Bool {
-    guard store.isCurrent(metaMark, meta) else { return false }
-    guard let signpost else { return true }
-    return store.isCurrent(signpost.mark, signpost.key)
-  }
+  func isCurrent(_ store: Store) -> Bool { trail.isCurrent(store) }
 }

@@ -15,18 +15,9 @@ extension SharedCache {
   func sight(
     _ plan: RequestPlan, _ url: UnsafeRawBufferPointer, _ shownURL: String, _ size: UInt64, decodes: Bool
   ) -> Sighting? {
-    guard plan.readsStore, let recipe = plan.recipes.first, plan.recipes.count == 1 else { return nil }
-    // Marks first: what changes after them is noticed when they are compared.
-    let name = plan.name.key()
-    guard let firstMark = mark(name), let first = meta(name) else { return nil }
-    var (key, mark, meta) = (name, firstMark, first)
-    var signpost: (key: RecordKey, mark: RecordMark)?
-    if first.isSignpost {
-      signpost = (name, firstMark)
-      key = plan.name.key(variant: Caching.variant(first.varied, of: first.mark, plan))
-      guard let own = self.mark(key), let variant = self.meta(key) else { return nil }
-      (mark, meta) = (own, variant)
-    }
+    guard plan.readsStore, let recipe = plan.recipes.first, plan.recipes.count == 1,
+      let (meta, trail) = trace(plan)
+    else { return nil }
     let now = clock.coarseSeconds
     let verdict = Caching.judge(meta, plan, now: now)
     guard verdict.standing == .fresh, plan.admits(meta.reach) else { return nil }
@@ -47,7 +38,7 @@ extension SharedCache {
     let image = Image(url: shownURL, picture, origin)
     let entry = Peeked(
       url: url, size: size, image: image, thumb: thumb, second: now,
-      freshUntil: now + secondsFresh(verdict, meta, plan, now), meta: key, metaMark: mark, signpost: signpost)
+      freshUntil: now + secondsFresh(verdict, meta, plan, now), trail)
     return Sighting(image: image, kept: kept, entry: entry)
   }
 
@@ -62,6 +53,34 @@ extension SharedCache {
       .map { Sighting(image: $0.image, kept: nil, entry: $0.entry) }
   }
 
+  /// The answer to a GET without pictures, if it is fresh, to be remembered; with its body, which is not.
+  func recall(
+    _ plan: RequestPlan, _ url: UnsafeRawBufferPointer, _ shownURL: String
+  ) -> (Recalled, Response)? {
+    guard plan.readsStore, !plan.wantsPictures, !plan.asksForPart, plan.policy.rules != .offline,
+      let (meta, trail) = trace(plan), plan.admits(meta.reach), meta.head.redirection == nil
+    else { return nil }
+    let now = clock.coarseSeconds
+    let found = found(meta, plan, now: now)
+    guard found.standing == .fresh, !found.isStale,
+      let given = found.immediateAnswer(to: plan, shownURL, .stored(found))?.response
+    else { return nil }
+    let recalled = Recalled(
+      url, given.with(.empty), body: found.body == nil ? nil : meta.content.map { RecordKey(.body, $0.bytes) },
+      second: now, freshUntil: now + secondsFresh(Caching.judge(meta, plan, now: now), meta, plan, now), trail)
+    return (recalled, given)
+  }
+
+  /// A remembered answer, with its body, at this moment: itself, or the same in a later second. nil when somebody has to look
+  /// closer.
+  func renewed(_ old: Recalled) -> (Recalled, Response)? {
+    let now = clock.coarseSeconds
+    guard now >= old.second, now < old.freshUntil, old.trail.isCurrent(store) else { return nil }
+    let present = now == old.second ? old : Recalled(old, second: now)
+    guard let key = present.body else { return (present, present.answer) }
+    return ((try? store.lookup(key)) ?? nil).map { (present, present.answer.with(Payload($0))) }
+  }
+
   /// For how many seconds, this one included, nothing but the age will be said anew.
   private func secondsFresh(_ verdict: Freshness, _ meta: Meta, _ plan: RequestPlan, _ now: Int64) -> Int64 {
     // A request with wishes, a clock that was set back, and two-digit years are left to those who know their rules.
@@ -70,6 +89,17 @@ extension SharedCache {
     else { return 1 }
     if plan.policy.rules == .offline { return 60 }
     return min(60, max(1, verdict.lifetime - verdict.age))
+  }
+
+  /// What is known about the answer to a request, and by which records.
+  private func trace(_ plan: RequestPlan) -> (Meta, MetaTrail)? {
+    // Marks first: what changes after them is noticed when they are compared.
+    let name = plan.name.key()
+    guard let firstMark = mark(name), let first = meta(name) else { return nil }
+    guard first.isSignpost else { return (first, MetaTrail(key: name, mark: firstMark)) }
+    let key = plan.name.key(variant: Caching.variant(first.varied, of: first.mark, plan))
+    guard let ownMark = mark(key), let variant = meta(key) else { return nil }
+    return (variant, MetaTrail(key: key, mark: ownMark, signpost: (name, firstMark)))
   }
 
   private func mark(_ key: RecordKey) -> RecordMark? {

@@ -7,11 +7,11 @@ extension SharedCache {
   /// The stored answer to a request. Whatever can't be read is not there.
   func find(_ plan: RequestPlan) -> Found? {
     guard let meta = meta(plan), plan.admits(meta.reach) else { return nil }
-    return found(meta, plan)
+    return found(meta, plan, now: clock.seconds)
   }
 
-  private func found(_ meta: Meta, _ plan: RequestPlan) -> Found {
-    let now = clock.seconds
+  /// What a stored answer is good for at `now`, in seconds since 1970.
+  func found(_ meta: Meta, _ plan: RequestPlan, now: Int64) -> Found {
     let verdict = Caching.judge(meta, plan, now: now)
     var thumbs = Thumbs()
     var body: Lease?

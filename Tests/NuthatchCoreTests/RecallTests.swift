@@ -1,0 +1,181 @@
+import NuthatchStore
+import TestServer
+import Testing
+
+@testable import NuthatchCore
+
+/// Answers that a handle remembers are those that it would read.
+@Suite("A remembered answer") struct RecallTests {
+  let clock = TestClock()
+  let bench: Bench
+
+  init() throws {
+    let clock = clock
+    bench = try Bench { $0.clock = clock.wall }
+  }
+
+  private func put(_ path: String, _ text: String, control: String = "max-age=60", vary: String? = nil) {
+    var headers: HeaderLines = ["Cache-Control": control, "ETag": "\"\(text)\"", "Content-Type": "text/plain"]
+    if let vary {
+      headers = ["Cache-Control": control, "ETag": "\"\(text)\"", "Vary": vary, "Age": "3", "age": "4"]
+    }
+    bench.server.on(path, Script(headers: headers, steps: [.bytes(Array(text.utf8))]))
+  }
+
+  /// All that is told of it.
+  private func told(_ response: Response?) -> [String] {
+    guard let response else { return ["nothing"] }
+    return [
+      response.url, response.finalURL, "\(response.status) \(response.reason)", "\(response.headers)",
+      "\(response.isInCache) \(response.source) \(response.isStale) \(response.isCut)", "\(response.age)",
+      "\(response.redirects) \(response.interim.count) \(response.timings)",
+      response.withBody { String(decoding: $0, as: UTF8.self) },
+    ]
+  }
+
+  @Test("grows older, and ends when it is stale")
+  func expiry() throws {
+    put("/a", "hazel")
+    let url = bench.server.url("/a")
+    _ = try bench.cache.get(url)
+    for age in [0, 0, 1, 2, 2, 58, 59] {
+      clock.advance(seconds: Int64(age) - (try bench.cache.peekResponse(url)?.age ?? 0))
+      let seen = try #require(try bench.cache.peekResponse(url))
+      #expect(seen.age == age && seen.header("Age") == "\(age)" && seen.text == "hazel")
+      #expect(seen.headers.count { $0.name.lowercased() == "age" } == 1)
+    }
+    clock.advance(seconds: 1)
+    #expect(try bench.cache.peekResponse(url) == nil)
+    // Nor does a request get it.
+    #expect(try bench.cache.get(url).source != .disk)
+    #expect(bench.server.count("/a") == 2)
+  }
+
+  @Test("is what a request gets at once, is counted as a hit, and can be asked for again")
+  func requests() throws {
+    put("/a", "hazel")
+    let url = bench.server.url("/a")
+    _ = try bench.cache.get(url)
+    for delivery in [Request.Delivery.fresh, .first, .twice] {
+      let before = bench.cache.statistics.hits
+      var request = Request(url)
+      request.delivery = delivery
+      request.tag = "t"
+      let ticket = try bench.cache.submit(request)
+      #expect(ticket.state == .done && ticket.tag == "t")
+      let event = try #require(try ticket.next(within: 0))
+      #expect(event.kind == .cached && event.isFinal && event.source == .disk)
+      #expect(event.response?.text == "hazel" && event.response?.url == url)
+      #expect(try bench.cache.resubmit(ticket).result().text == "hazel")
+      #expect(bench.cache.hit(url)?.text == "hazel")
+      #expect(bench.cache.statistics.hits == before + 3)
+    }
+    #expect(bench.server.count("/a") == 1)
+  }
+
+  @Test("is given to nobody who asks otherwise")
+  func otherwise() throws {
+    put("/a", "hazel")
+    let url = bench.server.url("/a")
+    _ = try bench.cache.get(url)
+    #expect(try bench.cache.peekResponse(url) != nil)
+    func isHit(_ change: (inout Request) -> Void) throws -> Bool {
+      var request = Request(url)
+      change(&request)
+      return try bench.cache.submit(request).result().source == .disk
+    }
+    #expect(try isHit { _ in })
+    #expect(try !isHit { $0.policy = Policy(.reload) })
+    #expect(try !isHit { $0.user = ("anna", "1") })
+    #expect(try !isHit { $0.partition = "other" })
+    #expect(try !isHit { $0.headers = [("Cache-Control", "no-cache")] })
+    #expect(throws: NuthatchError.self) { try isHit { $0.maxBytes = 2 } }
+    #expect(try isHit { $0.headers = [("Range", "bytes=1-2")] })
+    var part = Request(url)
+    part.headers = [("Range", "bytes=1-2")]
+    #expect(try bench.cache.submit(part).result().text == "az")
+  }
+
+  @Test("keeps no pack, and isn't found once its body has gone")
+  func body() throws {
+    put("/a", "hazel")
+    let url = bench.server.url("/a")
+    _ = try bench.cache.get(url)
+    _ = try bench.cache.peekResponse(url)
+    let key = try #require(
+      bench.cache.shared.meta(RequestPlan(Request(url), bench.cache.options, bench.cache.shelf))?.content
+    ).bytes
+    try bench.cache.upkeep { (store) throws(StoreFault) in _ = try store.remove(RecordKey(.body, key)) }
+    #expect(try bench.cache.peekResponse(url) == nil)
+    #expect(try bench.cache.get(url).text == "hazel")
+    #expect(bench.server.count("/a") == 2)
+    #expect(try bench.cache.peekResponse(url)?.text == "hazel")
+    try bench.cache.clear()
+    #expect(try bench.cache.storeStatistics().pinnedBytes == 0)
+    #expect(try bench.cache.peekResponse(url) == nil)
+  }
+
+  @Test("is, whatever happens, what another handle reads", arguments: 0..<6)
+  func model(seed: Int) throws {
+    var random = Seeded(state: UInt64(seed))
+    let paths = (0..<4).map { "/\($0)" }
+    let controls = ["max-age=60", "max-age=5", "max-age=100000", "no-cache", "max-age=30, stale-while-revalidate=9"]
+    let options = bench.cache.options
+    var hits = 0
+    for step in 0..<400 {
+      let path = paths.randomElement(using: &random) ?? "/0"
+      let url = bench.server.url(path)
+      switch Int.random(in: 0..<12, using: &random) {
+      case 0:
+        put(path, "text \(step)", control: controls.randomElement(using: &random) ?? "no-cache",
+          vary: Bool.random(using: &random) ? "Accept" : nil)
+        var request = Request(url)
+        request.policy = Policy(.reload)
+        _ = try bench.cache.submit(request).result()
+      case 1: try bench.cache.remove(url)
+      case 2: clock.advance(seconds: [1, 1, 4, 61].randomElement(using: &random) ?? 1)
+      case 3: clock.advance(seconds: -2)
+      case 4 where step % 7 == 0: try bench.cache.clear()
+      case 5: if bench.server.requests(path).isEmpty { put(path, "first") }; _ = try? bench.cache.get(url)
+      default: break
+      }
+      let other = try Cache(path: bench.folder, options: options)
+      defer { other.close() }
+      let expected = told(try other.peekResponse(url))
+      #expect(told(try bench.cache.peekResponse(url)) == expected, "step \(step)")
+      if expected.count > 1 { hits += 1 }
+    }
+    #expect(hits > 40)
+  }
+
+  @Test("is right on several threads, while answers come and go")
+  func threads() throws {
+    put("/a", "0", control: "max-age=100000")
+    let url = bench.server.url("/a")
+    let (cache, clock) = (bench.cache, clock)
+    let (rounds, done, faults) = (60, Collected<Int>(), Collected<String>())
+    let peekers = (0..<3).map { _ in
+      TestThread {
+        while true {
+          let before = done.values.count
+          if before >= rounds { return }
+          guard let answer = try? cache.peekResponse(url), let number = Int(answer.text) else { continue }
+          // What was taken out before the question isn't the answer to it.
+          if number < before { faults.add("\(number) in round \(before)") }
+          if answer.header("ETag") != "\"\(number)\"" { faults.add("the head of another") }
+        }
+      }
+    }
+    for round in 0..<rounds {
+      put("/a", "\(round)", control: "max-age=100000")
+      try cache.remove(url)
+      #expect(try cache.get(url).text == "\(round)")
+      if round % 8 == 0 { clock.advance(seconds: 1) }
+      #expect(try cache.peekResponse(url)?.text == "\(round)")
+      try cache.remove(url)
+      done.add(1)
+    }
+    for peeker in peekers { peeker.join() }
+    #expect(faults.values.isEmpty)
+  }
+}
