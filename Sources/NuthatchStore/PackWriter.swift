@@ -52,7 +52,7 @@ final class PackWriter {
         let header = PackHeader(
           family: family, number: number, capacity: capacity, salt: .random(in: .min ... .max))
         try system.write(header.encoded, to: fd, at: 0)
-        try system.rename(directory.packs, temporary, PackName.of(number), replaces: false)
+        try directory.rename(temporary, toNew: PackName.of(number))
         return PackWriter(directory, fd, header, end: PackHeader.size, place: -1)
       } catch {
         nhs_keep_in_child(fd)
@@ -117,12 +117,12 @@ final class PackWriter {
   /// Does something with a pack that nobody appends to, and that nobody takes over meanwhile. False when somebody has it;
   /// what isn't there, nobody has.
   static func keepingOthersOut<Fault>(
-    _ directory: StoreDirectory, _ number: UInt32, _ body: () throws(Fault) -> Void
+    _ directory: StoreDirectory, _ number: UInt32, _ ending: String = "pack", _ body: () throws(Fault) -> Void
   ) throws(Fault) -> Bool {
     let system = directory.system
     let fd: Int32
     do throws(SystemFault) {
-      fd = try directory.openFile(directory.packs, PackName.of(number), O_RDWR).0
+      fd = try directory.openFile(directory.packs, PackName.of(number, ending), O_RDWR).0
     } catch {
       guard error.number == ENOENT || error.number == ELOOP || error.number == EINVAL else { return false }
       try body()

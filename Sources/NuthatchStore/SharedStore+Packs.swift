@@ -240,7 +240,7 @@ extension SharedStore {
       try system.write(pack.encoded, to: fd, at: 0)
       try system.write(head, to: fd, at: Int64(PackHeader.size))
       try system.writeAll(fd, parts, Int64(payload))
-      try system.rename(directory.packs, temporary, name, replaces: false)
+      try directory.rename(temporary, toNew: name)
       return true
     } catch {
       do { try system.unlink(directory.packs, temporary) } catch {}

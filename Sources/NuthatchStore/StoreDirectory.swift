@@ -122,6 +122,24 @@ final class StoreDirectory: Sendable {
     }
   }
 
+  /// Gives a new pack its name. `EEXIST` when there is something of that name.
+  func rename(_ temporary: String, toNew name: String) throws(SystemFault) {
+    do throws(SystemFault) {
+      return try system.rename(packs, temporary, name, replaces: false)
+    } catch {
+      // Not everywhere can that be told to replace nothing: NFS, 9P, older ZFS.
+      guard error.number == EINVAL || error.number == ENOSYS else { throw error }
+    }
+    var isTaken = true
+    // Something else than a file has the name, too.
+    do throws(SystemFault) { isTaken = try isThere(packs, name) } catch
+      where error.number == EINVAL || error.number == ELOOP
+    {}
+    if isTaken { throw SystemFault(EEXIST) }
+    // Nobody else makes one of this name meanwhile: a number is given once.
+    try system.rename(packs, temporary, name, replaces: true)
+  }
+
   /// Whether mapped bytes of a file can be written now. Where a page may need new room each time, a full disk would else end
   /// the process at the first touch.
   func canWrite(_ base: UnsafeMutableRawPointer, _ length: Int) -> Bool {

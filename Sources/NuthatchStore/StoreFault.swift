@@ -6,7 +6,7 @@ public struct StoreFault: Error, Sendable, Equatable {
   public enum Kind: Sendable {
     /// The system refused.
     case io
-    /// The disk, or the quota, is full.
+    /// The disk, or the quota, is full, or files may not be so large.
     case noSpace
     /// There was no memory for a copy or a mapping.
     case outOfMemory
@@ -42,7 +42,7 @@ extension StoreFault {
   init(_ fault: SystemFault, _ doing: String) {
     let kind: Kind =
       switch fault.number {
-      case ENOSPC, EDQUOT: .noSpace
+      case ENOSPC, EDQUOT, EFBIG: .noSpace
       case ENOMEM: .outOfMemory
       default: .io
       }

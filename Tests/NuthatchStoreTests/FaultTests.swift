@@ -268,10 +268,34 @@ import Testing
     }
   }
 
-  @Test("makes smaller packs where the disk has no room for a whole one, and larger ones when it has again")
-  func littleRoom() throws {
+  @Test(
+    "needs no renaming that can be told to replace nothing, which NFS and others don't have",
+    arguments: [EINVAL, ENOSYS])
+  func renaming(_ number: Int32) throws {
+    let folder = try Folder()
+    let system = FaultyCalls(.number(EIO))
+    system.refuseCarefulRenaming(number)
+    let store = try Store.open(folder.path, .init(diskBytes: 8 << 20), system)
+    // Numbers that are taken stay so, by whatever it is.
+    try Data([1]).write(to: URL(fileURLWithPath: folder.path + "/packs/00000001.pack"))
+    symlink("nowhere", folder.path + "/packs/00000003.pack")
+    try store.commit(RecordKey(.meta, "small"), [1])
+    try store.commit(RecordKey(.body, "large"), content(1, 700_000))
+    store.close()
+    #expect(folder.files() == (1...4).map { "0000000\($0).pack" })
+    #expect(try folder.read("packs/00000001.pack") == [1])
+    let again = try Store.open(folder.path)
+    #expect(try again.bytes(RecordKey(.meta, "small")) == [1])
+    #expect(try again.bytes(RecordKey(.body, "large")) == content(1, 700_000))
+  }
+
+  @Test(
+    "makes smaller packs where the disk has no room for a whole one, and larger ones when it has again",
+    arguments: [ENOSPC, EDQUOT, EFBIG])
+  func littleRoom(_ reason: Int32) throws {
     let folder = try Folder()
     let system = FaultyCalls(.number(ENOSPC))
+    system.nameReason(reason)
     let store = try Store.open(folder.path, .init(), system)
     system.limitRoom(300 << 10)
     let keys = (0..<12).map { RecordKey(.body, "\($0)") }

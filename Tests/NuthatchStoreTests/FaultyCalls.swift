@@ -26,7 +26,9 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private let writesToFail = Atomic(0)
   private let mapsToFail = Atomic(0)
   private let room = Atomic(Int64.max)
+  private let noRoom = Atomic(ENOSPC)
   private let reserving = Atomic<Int32>(0)
+  private let renaming = Atomic<Int32>(0)
 
   /// - Parameter grace: how many calls succeed before; nil for all of them, until `arm` is called.
   init(_ failure: Failure, after grace: Int? = nil, isLasting: Bool = false, fileSystem: UInt32? = nil) {
@@ -42,6 +44,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private var afterUnlock: (@Sendable () -> Void)?
   private var syncedInodes: Set<UInt64> = []
   private var halfway: (length: Int, body: @Sendable () -> Void)?
+  private var refused: (name: String, number: Int32)?
 
   /// Does something once, when so many unlockings have been done.
   func interfere(at count: Int, _ body: @escaping @Sendable () -> Void) {
@@ -52,6 +55,9 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   func interfereHalfway(_ length: Int, _ body: @escaping @Sendable () -> Void) {
     hooks.with { halfway = (length, body) }
   }
+
+  /// From now on files of this name can't be opened.
+  func refuseOpening(_ name: String, _ number: Int32) { hooks.with { refused = (name, number) } }
 
   func arm(after count: Int) { grace.store(count, ordering: .relaxed) }
   func disarm() { grace.store(.max, ordering: .relaxed) }
@@ -70,9 +76,13 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
 
   /// The disk has room for so many bytes, each time.
   func limitRoom(_ bytes: Int64) { room.store(bytes, ordering: .relaxed) }
+  /// What is said where there is no room.
+  func nameReason(_ number: Int32) { noRoom.store(number, ordering: .relaxed) }
 
   /// From now on no room can be reserved, for this reason.
   func refuseReserving(_ number: Int32) { reserving.store(number, ordering: .relaxed) }
+  /// From now on no renaming can be told to replace nothing, for this reason.
+  func refuseCarefulRenaming(_ number: Int32) { renaming.store(number, ordering: .relaxed) }
   /// The files and folders that have reached the disk.
   var synced: Set<UInt64> { hooks.with { syncedInodes } }
 
@@ -95,6 +105,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
 
   func open(_ directory: Int32, _ name: String, _ flags: Int32) throws(SystemFault) -> Int32 {
     try attempt()
+    if let refused = hooks.with({ refused }), refused.name == name { throw SystemFault(refused.number) }
     opened.wrappingAdd(1, ordering: .relaxed)
     return try linux.open(directory, name, flags)
   }
@@ -122,6 +133,8 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   }
   func rename(_ directory: Int32, _ from: String, _ to: String, replaces: Bool) throws(SystemFault) {
     try attempt()
+    let refusal = renaming.load(ordering: .relaxed)
+    if !replaces, refusal != 0 { throw SystemFault(refusal) }
     try linux.rename(directory, from, to, replaces: replaces)
   }
   func resize(_ fd: Int32, _ size: Int64) throws(SystemFault) {
@@ -132,7 +145,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
     try attempt()
     let refusal = reserving.load(ordering: .relaxed)
     if refusal != 0 { throw SystemFault(refusal) }
-    if length > room.load(ordering: .relaxed) { throw SystemFault(ENOSPC) }
+    if length > room.load(ordering: .relaxed) { throw SystemFault(noRoom.load(ordering: .relaxed)) }
     try linux.reserve(fd, offset, length)
   }
   func punch(_ fd: Int32, _ offset: Int64, _ length: Int64) throws(SystemFault) {
