@@ -72,8 +72,7 @@ extension SharedStore {
     let family = header.kind.family
     return try familyLocks[family.place].with { () throws(StoreFault) -> Lease? in
       var header = header
-      let needed = RecordHeader.size + key.count + 64 + header.payloadLength
-      if needed > limits.longest { return try appendLarge(header, key, parts, replacing: replacing) }
+      if needsOwnPack(header) { return try appendLarge(header, key, parts, replacing: replacing) }
       var fault = StoreFault(.io, "packs can't be mapped, or vanish while they are written")
       // A pack can be dropped by somebody's `clear` between writing to it and publishing; then the next one takes it.
       for _ in 0..<3 {
@@ -85,26 +84,42 @@ extension SharedStore {
         }
         if header.sequence == 0, let index = currentForReading() { header.sequence = index.takeSequence() }
         guard header.sequence != 0 else { throw Self.indexIsFull }
-        let written: (offset: Int, end: Int)
-        do throws(StoreFault) {
-          written = try doing("writing a record") { () throws(SystemFault) in
+        let location = Location(pack: writer.header.number, offset: writer.end)
+        var end: Int?
+        func write() throws(StoreFault) -> Int {
+          try doing("writing a record") { () throws(SystemFault) in
             try key.withBytes { (bytes) throws(SystemFault) in try writer.append(header, key: bytes, parts) }
+          }.end
+        }
+        let outcome: Outcome
+        do throws(StoreFault) {
+          if case .moved(let old) = replacing {
+            // While nobody else changes the index: who removed it between writing and publishing would leave a copy behind,
+            // should this process be killed then.
+            outcome = try changing { (index) throws(StoreFault) -> Outcome in
+              guard index.find(header.hash)?.slot.location == old else { return .unwanted }
+              if end == nil { end = try write() }
+              return try publish(
+                index, header, location, writer: writer, end: end ?? location.offset, replacing: replacing)
+            }
+          } else {
+            let written = try write()
+            end = written
+            outcome = try changing { (index) throws(StoreFault) -> Outcome in
+              try publish(index, header, location, writer: writer, end: written, replacing: replacing)
+            }
           }
         } catch {
+          if end != nil {
+            // The caller is told that it isn't there, so nobody who takes the pack over may find it.
+            writer.retire(at: location.offset)
+            throw error
+          }
           guard error.kind == .io else { throw error }
           // A bad place of the disk, perhaps: nobody shall append here any more.
           fault = error
           try seal(family)
           continue
-        }
-        let location = Location(pack: writer.header.number, offset: written.offset)
-        let outcome: Outcome
-        do throws(StoreFault) {
-          outcome = try publish(header, location, writer: writer, end: written.end, replacing: replacing)
-        } catch {
-          // The caller is told that it isn't there, so nobody who takes the pack over may find it.
-          writer.retire(at: written.offset)
-          throw error
         }
         switch outcome {
         case .published: return Lease(pin, header, at: location.offset)
@@ -118,6 +133,11 @@ extension SharedStore {
     }
   }
 
+  /// Whether a record is too long for a pack that others are in.
+  func needsOwnPack(_ header: RecordHeader) -> Bool {
+    RecordHeader.size + header.keyLength + 64 + header.payloadLength > limits.longest
+  }
+
   /// What became of a record that was written.
   enum Outcome {
     case published
@@ -126,30 +146,30 @@ extension SharedStore {
     case packIsGone
   }
 
+  /// To be called by the index's changer.
   private func publish(
-    _ header: RecordHeader, _ location: Location, writer: PackWriter, end: Int, replacing: Replaceable
+    _ index: Index, _ header: RecordHeader, _ location: Location, writer: PackWriter, end: Int,
+    replacing: Replaceable
   ) throws(StoreFault) -> Outcome {
-    try changing { (index) throws(StoreFault) -> Outcome in
-      guard let place = place(of: writer, index) else { return .packIsGone }
-      if case .earlier = replacing, try !isLatest(header, index) {
-        writer.advance(to: end)
-        index.set(place, used: end)
-        takeBack(header, location, index)
-        return .unwanted
-      }
-      var only: Location?
-      if case .moved(let location) = replacing { only = location }
-      let insertion = try insert(index, header, location, used: (place, end), only: only)
-      // Growing the index may have moved nothing but the index itself; the bytes are used in any case.
+    guard let place = place(of: writer, index) else { return .packIsGone }
+    if case .earlier = replacing, try !isLatest(header, index) {
       writer.advance(to: end)
-      if only != nil, insertion.replaced == nil {
-        insertion.index.set(place, used: end)
-        takeBack(header, location, insertion.index)
-        return .unwanted
-      }
-      finishRetiring(insertion.index)
-      return .published
+      index.set(place, used: end)
+      takeBack(header, location, index)
+      return .unwanted
     }
+    var only: Location?
+    if case .moved(let location) = replacing { only = location }
+    let insertion = try insert(index, header, location, used: (place, end), only: only)
+    // Growing the index may have moved nothing but the index itself; the bytes are used in any case.
+    writer.advance(to: end)
+    if only != nil, insertion.replaced == nil {
+      insertion.index.set(place, used: end)
+      takeBack(header, location, insertion.index)
+      return .unwanted
+    }
+    finishRetiring(insertion.index)
+    return .published
   }
 
   /// Retires a record that isn't to be published; whoever looked through the packs may have found it meanwhile. To be called
@@ -222,8 +242,8 @@ extension SharedStore {
   /// Takes a record out. False when there was none. When it throws `io`, the record is out, but an index that is made anew
   /// could bring it back.
   func remove(_ key: RecordKey) throws(StoreFault) -> Bool {
-    try takeInLeftBehind()
     let old = try changing { (index) throws(StoreFault) -> Slot? in
+      try takeInLeftBehind(index)
       let old = index.remove(key.hash)
       finishRetiring(index)
       return old

@@ -156,7 +156,7 @@ extension SharedStore {
         if budget > 0, !record.isRetired, let found = index.find(record.header.hash),
           found.slot.location == location, found.slot.flags & Slot.visited != 0
         {
-          if record.header.payloadLength > limits.longest {
+          if needsOwnPack(record.header) {
             index.unvisit(found.place)
             return false
           }

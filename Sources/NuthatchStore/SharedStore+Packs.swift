@@ -113,19 +113,16 @@ extension SharedStore {
   }
 
   /// Takes in what killed writers had written and not published. It is older than what is done from now on, so a removal must
-  /// not leave it to be found later.
-  func takeInLeftBehind() throws(StoreFault) {
-    for entry in currentForReading()?.packs ?? [] where entry.state == .open {
+  /// not leave it to be found later. To be called by the index's changer, who then goes on with the same index.
+  func takeInLeftBehind(_ index: Index) throws(StoreFault) {
+    for entry in index.packs where entry.state == .open {
       guard let pack = shelf.pin(entry.number)?.pack, let next = pack.record(at: (entry.used + 7) & ~7),
         !next.isRetired
       else { continue }
       _ = try PackWriter.keepingOthersOut(directory, entry.number) { () throws(StoreFault) in
-        try changing { (index) throws(StoreFault) in
-          guard let now = index.packs.first(where: { $0.number == entry.number }) else { return }
-          do throws(SystemFault) { _ = try takeIn(index, now, pack) } catch {
-            // Somebody dropped it, and was killed before the index knew: what it had is gone.
-            guard error.number == ENOENT else { throw StoreFault(error, "looking at a pack") }
-          }
+        do throws(SystemFault) { _ = try takeIn(index, entry, pack) } catch {
+          // Somebody dropped it, and was killed before the index knew: what it had is gone.
+          guard error.number == ENOENT else { throw StoreFault(error, "looking at a pack") }
         }
       }
     }

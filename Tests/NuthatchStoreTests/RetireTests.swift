@@ -1,3 +1,5 @@
+import Dispatch
+import Foundation
 import Testing
 
 @testable import NuthatchStore
@@ -67,6 +69,40 @@ import Testing
       if count == 139 { #expect(user.statistics().survivors == 1) }
     }
     try Self.expectGone(Self.key, folder, "after \(count) calls")
+  }
+
+  @Test("stays away when it was removed while somebody moved it, who died then")
+  func deathOfTheMoverLater() throws {
+    let folder = try Folder()
+    let other = try Self.user(folder)
+    let filler = content(1, 100_000)
+    let isRemoved = DispatchSemaphore(value: 0)
+    do {
+      let calls = FaultyCalls(.number(5), isLasting: true)
+      let user = try Self.user(folder, calls)
+      try Self.keep(Self.key, content(2, 200_000), user)
+      #expect(user.touch(Self.key))
+      calls.interfereHalfway(200_000) {
+        Thread.detachNewThread {
+          do { #expect(try other.remove(Self.key)) } catch { Issue.record(error) }
+          isRemoved.signal()
+        }
+        // It may have to wait for the end of the other one; if it hasn't, this is more than it needs.
+        Thread.sleep(forTimeInterval: 1)
+        // The rest of the copy is written, and nothing more is done.
+        calls.arm(after: 1)
+      }
+      for number in 0..<200 {
+        guard (try? Self.keep(RecordKey(.meta, "\(number)"), filler, user)) != nil else { break }
+      }
+      #expect(calls.failures > 0)
+    }
+    isRemoved.wait()
+    // Goes on in the pack that was left behind.
+    try Self.keep(RecordKey(.meta, "after"), [1], other)
+    #expect(other.lookup(Self.key) == nil)
+    other.finish()
+    try Self.expectGone(Self.key, folder, "afterwards")
   }
 
   @Test("isn't found again by who looks through the packs meanwhile", arguments: 1..<8)
