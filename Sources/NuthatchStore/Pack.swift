@@ -58,9 +58,12 @@ enum PackName {
   }
 
   /// The number in a name that `of` would have made.
-  static func number(_ name: String) -> UInt32? {
-    guard name.hasSuffix(".pack"), let number = UInt32(name.dropLast(5)), number != 0, number != .max,
-      of(number) == name
+  static func number(_ name: String) -> UInt32? { number(name, "pack") }
+
+  static func number(_ name: String, _ ending: String) -> UInt32? {
+    guard name.hasSuffix("." + ending), let number = UInt32(name.dropLast(ending.utf8.count + 1)),
+      number != 0,
+      number != .max, of(number, ending) == name
     else { return nil }
     return number
   }

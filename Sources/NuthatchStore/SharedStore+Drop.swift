@@ -25,6 +25,7 @@ extension SharedStore {
     guard appended.wrappingAdd(bytes, ordering: .relaxed).newValue > limits.packCapacity / 8 else { return }
     appended.store(0, ordering: .relaxed)
     followLock()
+    removeUnfinished()
     // What killed writers had reserved, which counts for nothing: nobody puts things in order while we have it open.
     if let index { for entry in index.packs where entry.state == .open { giveBackTail(entry, index) } }
     guard let index, isOver(usage(index), limits, Limits.high) else { return }

@@ -135,7 +135,7 @@ extension SharedStore {
   func tidy(_ index: Index) throws(StoreFault) {
     var index = index
     let names = try doing("listing the packs") { () throws(SystemFault) in try system.names(directory.packs) }
-    for name in names where name.hasSuffix(".tmp") && PackName.number(name.dropLast(3) + "pack") != nil {
+    for name in names where PackName.number(name, "tmp") != nil {
       do { try system.unlink(directory.packs, name) } catch {}
     }
     let present = Set(names.compactMap(PackName.number))

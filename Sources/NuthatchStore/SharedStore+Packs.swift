@@ -184,6 +184,23 @@ extension SharedStore {
     throw StoreFault(.io, "packs can't be mapped, or vanish while they are written")
   }
 
+  /// Removes what killed writers had begun to make. They may have been killed again and again since somebody was alone here.
+  func removeUnfinished() {
+    var numbers: [UInt32] {
+      ((try? system.names(directory.packs)) ?? []).compactMap { PackName.number($0, "tmp") }
+    }
+    // Mostly there are none, or those that are being made.
+    guard !numbers.isEmpty else { return }
+    // Not essential: the next one looks again. Whoever makes one begins while he changes the index, and so has it locked.
+    try? changing { _ in
+      for number in numbers {
+        _ = PackWriter.keepingOthersOut(directory, number, "tmp") {
+          do { try system.unlink(directory.packs, PackName.of(number, "tmp")) } catch {}
+        }
+      }
+    }
+  }
+
   /// Removes a pack that nobody knows of. Should that fail, then there is a record more than anybody was promised.
   private func discard(_ pack: PackHeader) {
     do { try system.unlink(directory.packs, PackName.of(pack.number)) } catch {}
@@ -200,16 +217,24 @@ extension SharedStore {
     else { throw StoreFault(.tooLarge, "the record is too large") }
     for _ in 0..<100 {
       // By the index in use: one that was replaced gives numbers that the new one gives, too.
-      let number = try changing { (index) throws(StoreFault) in takePackNumber(index) }
+      let file = try changing { (index) throws(StoreFault) -> UnfinishedPack? in
+        let number = takePackNumber(index)
+        return try doing("making a pack") { () throws(SystemFault) in
+          do throws(SystemFault) { return try UnfinishedPack(directory, number) } catch
+            where error.number == EEXIST
+          { return nil }
+        }
+      }
+      guard let file else { continue }
       let pack = PackHeader(
-        family: header.kind.family, number: number, capacity: (extent.end + 4095) & ~4095,
+        family: header.kind.family, number: file.number, capacity: (extent.end + 4095) & ~4095,
         salt: .random(in: .min ... .max))
       var head = [UInt8](repeating: 0, count: extent.payload - PackHeader.size)
       head.withUnsafeMutableBytes { bytes in
         key.withUnsafeBytes { header.encode(into: bytes, key: $0, at: PackHeader.size, salt: pack.salt) }
       }
       let isMade = try doing("writing a large record") { () throws(SystemFault) in
-        try makeLarge(pack, head, parts, at: extent.payload)
+        try makeLarge(file, pack, head, parts, at: extent.payload)
       }
       if isMade { return pack }
     }
@@ -218,32 +243,19 @@ extension SharedStore {
 
   /// False when there is a pack of this number.
   private func makeLarge(
-    _ pack: PackHeader, _ head: [UInt8], _ parts: [UnsafeRawBufferPointer], at payload: Int
+    _ file: UnfinishedPack, _ pack: PackHeader, _ head: [UInt8], _ parts: [UnsafeRawBufferPointer],
+    at payload: Int
   ) throws(SystemFault) -> Bool {
-    let (temporary, name) = (PackName.of(pack.number, "tmp"), PackName.of(pack.number))
-    let fd: Int32
-    do {
-      (fd, _) = try directory.openFile(directory.packs, temporary, O_RDWR | O_CREAT | O_EXCL)
-    } catch  where error.number == EEXIST {
-      return false
+    do throws(SystemFault) { try system.reserve(file.fd, 0, Int64(pack.capacity)) } catch
+      where error.number == EOPNOTSUPP
+    {
+      try system.resize(file.fd, Int64(pack.capacity))
     }
-    defer { system.close(fd) }
-    do throws(SystemFault) {
-      do throws(SystemFault) { try system.reserve(fd, 0, Int64(pack.capacity)) } catch
-        where error.number == EOPNOTSUPP
-      {
-        try system.resize(fd, Int64(pack.capacity))
-      }
-      try system.write(pack.encoded, to: fd, at: 0)
-      try system.write(head, to: fd, at: Int64(PackHeader.size))
-      try system.writeAll(fd, parts, Int64(payload))
-      try directory.rename(temporary, toNew: name)
-      return true
-    } catch {
-      do { try system.unlink(directory.packs, temporary) } catch {}
-      if error.number == EEXIST { return false }
-      throw error
-    }
+    try system.write(pack.encoded, to: file.fd, at: 0)
+    try system.write(head, to: file.fd, at: Int64(PackHeader.size))
+    try system.writeAll(file.fd, parts, Int64(payload))
+    do throws(SystemFault) { try file.finish() } catch  where error.number == EEXIST { return false }
+    return true
   }
 
   private func publishLarge(

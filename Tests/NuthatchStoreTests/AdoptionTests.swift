@@ -72,6 +72,30 @@ import Testing
     try expectForGood([1], user, "after one")
   }
 
+  @Test("is no file that nobody counts, also while others go on", arguments: 0..<12)
+  func unfinished(_ count: Int) throws {
+    let user = try user()
+    try keep(Self.key, [1], user)
+    do {
+      let calls = FaultyCalls(.number(5), isLasting: true)
+      let dead = try self.user(calls)
+      calls.arm(after: count)
+      #expect(throws: StoreFault.self) {
+        try keep(RecordKey(.body, "large"), content(1, 1_000_000), dead)
+      }
+    }
+    // One that is being made at the same time stays.
+    let (other, file) = try user.changing { (index) throws(StoreFault) in
+      let number = index.takePackNumber()
+      return (
+        number, try doing("making") { () throws(SystemFault) in try UnfinishedPack(user.directory, number) }
+      )
+    }
+    for number in 0..<20 { try keep(RecordKey(.meta, "\(number)"), content(1, 10_000), user) }
+    #expect(folder.files().filter { $0.hasSuffix(".tmp") } == [PackName.of(other, "tmp")])
+    withExtendedLifetime(file) {}
+  }
+
   @Test("is published when it was complete and is the latest of its key", arguments: [false, true])
   func complete(_ isReplacing: Bool) throws {
     do {
