@@ -255,8 +255,11 @@ extension Index {
         let used = Int(exactly: nhs_load64(at + 8)), let capacity = Int(exactly: nhs_load64(at + 16)),
         used <= 1 << 46, capacity <= 1 << 46
       else { continue }
+      // A damaged number must not seem to fill the disk: everything else would be dropped for it.
       found.append(
-        PackEntry(place: place, number: number, family: family, state: state, used: used, capacity: capacity))
+        PackEntry(
+          place: place, number: number, family: family, state: state, used: min(used, capacity),
+          capacity: capacity))
     }
     return found.sorted { $0.number < $1.number }
   }

@@ -167,7 +167,11 @@ extension Index {
   @inline(__always)
   var session: UInt32 { nhs_load32(base + IndexLayout.session) & 0xFFF }
   /// What was made before this sequence, and is in no pack, went when the directory was cleared.
-  var clearedBefore: UInt64 { nhs_load64(base + IndexLayout.clearedBefore) }
+  var clearedBefore: UInt64 {
+    let sequence = nhs_load64(base + IndexLayout.clearedBefore)
+    // Damage, else: all records that come would seem to be earlier.
+    return sequence <= nextSequence ? sequence : 0
+  }
   var limit: Int { Int(truncatingIfNeeded: nhs_load64(base + IndexLayout.limit)) }
 
   /// A slot and where it is.

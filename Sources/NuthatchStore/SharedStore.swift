@@ -197,8 +197,13 @@ final class SharedStore: @unchecked Sendable {
       return current
     }
     let file = try locks.follow()
-    let found = try doing("opening the index") { () throws(SystemFault) in
-      try Index.open(directory, boot: boot)
+    let found: Index?
+    do throws(SystemFault) { found = try Index.open(directory, boot: boot) } catch {
+      // On a bad place of the disk, or not ours: as good as none.
+      guard error.number == EIO || error.number == EACCES else {
+        throw StoreFault(error, "opening the index")
+      }
+      found = nil
     }
     // One that has this name and says that it was replaced is damaged, or its successor was never made.
     if let found, !file.isNew, !found.isReplaced {

@@ -116,6 +116,55 @@ import Testing
     }
   }
 
+  @Test("drops nothing because the index says that a pack is larger than it can be", arguments: 0..<7)
+  func used(_ byte: Int) throws {
+    func key(_ number: Int) -> RecordKey { RecordKey(.meta, "\(number)") }
+    let store = try Store.open(folder.path, .init(diskBytes: 32 << 20))
+    for number in 0..<100 { try store.commit(key(number), content(UInt64(number), 100_000)) }
+    store.close()
+    let index = try folder.read("index")
+    let places = (0..<256).map { IndexLayout.tableStart + $0 * IndexLayout.entrySize }
+    let place = try #require(places.first { index[$0] == 3 })
+    try folder.poke("index", at: place + 8 + byte, [index[place + 8 + byte] ^ 0x20])
+    let again = try Store.open(folder.path)
+    try again.commit(RecordKey(.meta, "new"), [1])
+    #expect(try (0..<100).allSatisfy { try again.bytes(key($0)) == content(UInt64($0), 100_000) })
+    #expect(try again.statistics().droppedPacks == 0)
+    again.close()
+  }
+
+  @Test("writes what is in memory also when the index says that the directory was cleared later")
+  func cleared() throws {
+    try Store.open(folder.path).close()
+    try folder.poke("index", at: IndexLayout.clearedBefore + 5, [0x20])
+    let store = try Store.open(folder.path, .init(spill: .pressure))
+    try store.commit(Self.key(1), Self.bytes(1))
+    #expect(try store.bytes(Self.key(1)) == Self.bytes(1))
+    store.close()
+    let again = try Store.open(folder.path)
+    #expect(try again.bytes(Self.key(1)) == Self.bytes(1))
+    again.close()
+  }
+
+  @Test("makes a new index in place of one that can't be read", arguments: [EIO, EACCES])
+  func index(_ reason: Int32) throws {
+    try fill()
+    let other = try Store.open(folder.path)
+    let system = FaultyCalls(.short)
+    system.refuseOpening("index", reason)
+    let store = try SharedStore(
+      try StoreDirectory(folder.path, trusts: false, system), Store.Options(diskBytes: 16 << 20))
+    for number in 0..<Self.count {
+      #expect(store.lookup(Self.key(number))?.copied() == Self.bytes(number))
+    }
+    store.finish()
+    // Who had the old one goes on with the new one.
+    try other.commit(Self.key(0), [1])
+    #expect(try other.verify().isClean)
+    other.close()
+    #expect(try Store.open(folder.path).bytes(Self.key(0)) == [1])
+  }
+
   @Test("keeps the rest when packs are gone, cut, foreign or of another version")
   func packs() throws {
     try fill()
