@@ -120,6 +120,24 @@ import Testing
     #expect(try store.bytes(RecordKey(.meta, "0")) == content(0, 3000))
   }
 
+  @Test("stay when a later one that is a little too large for memory can't be kept in a pack")
+  func tooLarge() throws {
+    let system = FaultyCalls(.number(ENOSPC), isLasting: true)
+    let store = try Store.open(folder.path, .init(memoryBytes: 80_000, spill: .pressure), system)
+    let key = RecordKey(.meta, "k")
+    try store.commit(key, [1])
+    try store.flush()
+    try store.commit(key, [2])
+    system.arm(after: 0)
+    // An eighth, but not with what it takes to find it.
+    #expect(throws: StoreFault.self) { try store.commit(key, content(1, 9_900)) }
+    #expect(try store.bytes(key) == [2])
+    system.disarm()
+    try store.commit(key, content(1, 9_900))
+    #expect(try store.bytes(key) == content(1, 9_900))
+    store.close()
+  }
+
   @Test("never take the place of a later one that another process kept")
   func superseded() throws {
     let store = try open()

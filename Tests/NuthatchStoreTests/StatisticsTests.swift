@@ -67,6 +67,22 @@ import Testing
     for number in 300..<320 { #expect(try store.bytes(key(number)) == content(UInt64(number), 9000)) }
   }
 
+  @Test("count nothing that stayed because it couldn't be written")
+  func stays() throws {
+    let system = FaultyCalls(.number(ENOSPC), isLasting: true)
+    let store = try Store.open(folder.path, .init(memoryBytes: 1 << 20, spill: .pressure), system)
+    for number in 0..<10 { try store.commit(key(number), [1]) }
+    system.arm(after: 0)
+    try store.relieve(.warning)
+    system.disarm()
+    var memory = try store.statistics().memory
+    #expect(memory.items == 10 && memory.unwritten == 10 && memory.evictions == 0 && memory.lost == 0)
+    try store.relieve(.critical)
+    memory = try store.statistics().memory
+    #expect(memory.items == 0 && memory.evictions == 10 && memory.spills == 10)
+    store.close()
+  }
+
   @Test("tell the bytes that leases hold of packs that are gone, until they let go")
   func pinned() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 16 << 20))

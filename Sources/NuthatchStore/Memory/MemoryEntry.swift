@@ -39,7 +39,9 @@ final class MemoryEntry: @unchecked Sendable {
   }
 
   /// What it counts for: what it owns, and what finding it takes (this object, a pin or two, its share of the table).
-  var cost: Int { privateBytes + 400 + 2 * key.bytes.count }
+  var cost: Int { Self.cost(privateBytes, key) }
+
+  static func cost(_ privateBytes: Int, _ key: RecordKey) -> Int { privateBytes + 400 + 2 * key.bytes.count }
 
   func isFor(_ space: MemorySpace, _ kind: RecordKind, _ hash: KeyHash, _ name: UnsafeRawBufferPointer)
     -> Bool

@@ -203,13 +203,14 @@ struct MemoryTable {
     return entry
   }
 
-  /// Puts an entry that couldn't be written back into the order.
-  mutating func stay(_ number: Int) {
-    guard leaving[number], let entry = entry(number) else { return }
+  /// Puts an entry that couldn't be written back into the order. False when it hasn't left it.
+  mutating func stay(_ number: Int) -> Bool {
+    guard leaving[number], let entry = entry(number) else { return false }
     leaving[number] = false
     leavingBytes -= entry.cost
     leavingCount -= 1
     link(Int32(number))
+    return true
   }
 
   /// The numbers of all entries, oldest first; those that are leaving come last.

@@ -128,7 +128,8 @@ extension MemoryTier {
   /// Keeps an entry that was to leave, if it is there still.
   func stay(_ entry: MemoryEntry) {
     lanes.alone { _ in
-      if let number = table.pointee.find(entry) { table.pointee.stay(number) }
+      // It was counted when it was chosen, and hasn't gone after all.
+      if let number = table.pointee.find(entry), table.pointee.stay(number) { evictions &-= 1 }
     }
   }
 

@@ -10,7 +10,8 @@ extension SharedStore {
     _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer]
   ) throws(StoreFault) -> Lease? {
     let length = try Self.length(key, parts, limits)
-    guard length < memory.limits.largest else { return nil }
+    // Asked before: the tier lets go of the one before also when it doesn't take this one, which has to be in a pack then.
+    guard MemoryEntry.cost(length, key) <= memory.limits.largest, memory.limits.items > 0 else { return nil }
     guard let payload = PrivateMemory(parts, count: length) else {
       throw StoreFault(.outOfMemory, "no memory for the record")
     }
