@@ -12,6 +12,7 @@ final class TextReader: JournalReader {
 
   var texts: [String] { entries.map(\.text) }
   var wanted: [JournalPlace] { entries.map(\.place) }
+  var wantedBytes: Int64 { wanted.reduce(0) { $0 + JournalRecord.end(0, $1.length) } }
   var bodies: Set<String> { Set(entries.compactMap(\.body)) }
 
   func begin() {

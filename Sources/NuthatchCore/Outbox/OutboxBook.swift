@@ -58,11 +58,18 @@ final class OutboxBook: JournalReader {
       return request.providers.filter { isSure || $0 != asked.provider }
     }
 
+    fileprivate mutating func add(_ attempt: OutboxAttempt, _ place: JournalPlace) {
+      begun = nil
+      history.append((attempt, place))
+      guard history.count > OutboxBook.longestHistory else { return }
+      history.removeFirst()
+      forgotten += 1
+    }
+
     fileprivate var places: [JournalPlace] {
-      ([place] + history.map(\.place)
+      [place] + history.map(\.place)
         + [begun?.place, settlement?.place, replayed?.place, added?.place]
-        .compactMap { $0 })
-        .sorted { $0.sequence < $1.sequence }
+        .compactMap { $0 }
     }
 
     /// What it takes on the disk.
@@ -74,31 +81,37 @@ final class OutboxBook: JournalReader {
   }
 
   private(set) var entries: [UInt64: Entry] = [:]
+  // What follows could be told from the entries, but there may be ten thousand, and every look asks.
   /// In the order in which they were frozen.
   private var order: [UInt64] = []
+  /// Those that wait, by queue, in their order.
+  private var lines: [String: [UInt64]] = [:]
+  /// What all of them take on the disk.
+  private(set) var bytes: Int64 = 0
+  /// What their records take in the log.
+  private(set) var wantedBytes: Int64 = 0
+  /// Those that have ended, in their order, and who gets the outcome.
+  private(set) var settled: [(id: UInt64, handler: String?)] = []
   /// How many attempts of a request are remembered one by one.
   static let longestHistory = 32
 
   var inOrder: [Entry] { order.compactMap { entries[$0] } }
 
   /// The one of each queue whose turn it is.
-  var heads: [Entry] {
-    var seen: Set<String> = []
-    return inOrder.filter { $0.standing == .waiting && seen.insert($0.request.queue).inserted }
+  var heads: [Entry] { lines.values.compactMap(\.first).sorted().compactMap { entries[$0] } }
+
+  /// Those of a queue that wait, in their order.
+  func waiting(in queue: String) -> some Sequence<Entry> {
+    (lines[queue] ?? []).lazy.compactMap { self.entries[$0] }
   }
 
   /// Numbers rise in the order in which requests were frozen.
   func first(after id: UInt64) -> Entry? {
-    var (low, high) = (0, order.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if order[middle] <= id { low = middle + 1 } else { high = middle }
-    }
-    return low < order.count ? entries[order[low]] : nil
+    let place = order.place { $0 <= id }
+    return place < order.count ? entries[order[place]] : nil
   }
 
   var count: Int { entries.count }
-  var bytes: Int64 { entries.values.reduce(0) { $0 &+ $1.bytes } }
 
   // MARK: Reading the log
 
@@ -117,6 +130,9 @@ final class OutboxBook: JournalReader {
   func begin() {
     entries = [:]
     order = []
+    lines = [:]
+    settled = []
+    (bytes, wantedBytes) = (0, 0)
   }
 
   func take(_ payload: UnsafeRawBufferPointer, at place: JournalPlace) {
@@ -124,37 +140,96 @@ final class OutboxBook: JournalReader {
     guard let record = try? OutboxRecord(payload, withBody: false) else { return }
     switch record {
     case .frozen(let request):
-      entries[place.sequence] = Entry(id: place.sequence, request: request, place: place)
-      order.append(place.sequence)
+      put(Entry(id: place.sequence, request: request, place: place))
     case .begun(let id, let stamp):
-      entries[id]?.begun = (stamp, place)
+      change(id) { $0.begun = (stamp, place) }
     case .ended(let id, let attempt):
-      guard var entry = entries[id] else { return }
-      entry.begun = nil
-      entry.history.append((attempt, place))
-      if entry.history.count > Self.longestHistory {
-        entry.history.removeFirst()
-        entry.forgotten += 1
-      }
-      entries[id] = entry
+      change(id) { $0.add(attempt, place) }
     case .settled(let id, let settlement):
-      guard var entry = entries[id] else { return }
-      entry.begun = nil
-      entry.settlement = (settlement, place)
-      entry.standing = settlement.isDone ? .done : .dead
-      entries[id] = entry
+      change(id) { entry in
+        entry.begun = nil
+        entry.settlement = (settlement, place)
+        entry.standing = settlement.isDone ? .done : .dead
+      }
     case .gone(let id):
-      entries[id] = nil
-      if order.first == id { order.removeFirst() } else { order.removeAll { $0 == id } }
+      remove(id)
     case .replayed(let id, let stamp):
-      guard var entry = entries[id], entry.standing != .done else { return }
-      entry.standing = .waiting
-      entry.settlement = nil
-      entry.replayed = (stamp, place)
-      entries[id] = entry
+      change(id) { entry in
+        guard entry.standing != .done else { return }
+        entry.standing = .waiting
+        entry.settlement = nil
+        entry.replayed = (stamp, place)
+      }
     case .added(let id, let addition):
-      entries[id]?.request.take(addition)
-      entries[id]?.added = (addition, place)
+      change(id) { entry in
+        entry.request.take(addition)
+        entry.added = (addition, place)
+      }
     }
+  }
+
+  private func change(_ id: UInt64, _ body: (inout Entry) -> Void) {
+    guard var entry = entries[id] else { return }
+    let last = entry.standing
+    count(entry, -1)
+    body(&entry)
+    count(entry, 1)
+    entries[id] = entry
+    guard entry.standing != last else { return }
+    leave(entry, last)
+    join(entry)
+  }
+
+  private func put(_ entry: Entry) {
+    // No log has a number twice, unless somebody has made it so.
+    remove(entry.id)
+    entries[entry.id] = entry
+    order.insert(entry.id, at: order.place { $0 < entry.id })
+    count(entry, 1)
+    join(entry)
+  }
+
+  private func remove(_ id: UInt64) {
+    guard let entry = entries.removeValue(forKey: id) else { return }
+    order.remove(at: order.place { $0 < id })
+    count(entry, -1)
+    leave(entry, entry.standing)
+  }
+
+  private func count(_ entry: Entry, _ sign: Int64) {
+    bytes &+= sign &* entry.bytes
+    wantedBytes &+= sign &* entry.places.reduce(0) { $0 + JournalRecord.end(0, $1.length) }
+  }
+
+  private func join(_ entry: Entry) {
+    let id = entry.id
+    if entry.standing == .waiting {
+      let line = lines[entry.request.queue] ?? []
+      lines[entry.request.queue, default: []].insert(id, at: line.place { $0 < id })
+    } else {
+      settled.insert((id, entry.request.handler), at: settled.place { $0.id < id })
+    }
+  }
+
+  private func leave(_ entry: Entry, _ standing: Entry.Standing) {
+    let (id, queue) = (entry.id, entry.request.queue)
+    if standing == .waiting {
+      if let place = lines[queue]?.place({ $0 < id }) { lines[queue]?.remove(at: place) }
+      if lines[queue]?.isEmpty == true { lines[queue] = nil }
+    } else {
+      settled.remove(at: settled.place { $0.id < id })
+    }
+  }
+}
+
+extension Array {
+  /// The first place of a sorted array at which something isn't before any more.
+  fileprivate func place(_ isBefore: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }

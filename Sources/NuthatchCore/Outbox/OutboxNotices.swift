@@ -103,7 +103,7 @@ final class OutboxNotices: Sendable {
         line.entries.append(.outcome(id))
       }
       // Who is put aside, replayed, and ends again, is news again.
-      line.delivered.formIntersection(settled.map(\.id))
+      if !line.delivered.isEmpty { line.delivered.formIntersection(settled.map(\.id)) }
       for provider in wanted where line.asked.insert(provider).inserted {
         line.entries.append(.secretWanted(provider))
       }

@@ -121,7 +121,7 @@ final class OutboxStore: @unchecked Sendable {
   /// - Parameter own: whether it is this one.
   func isBehind(_ queue: String, own: (UInt64) -> Bool) throws(NuthatchError) -> Bool {
     try change { (book) throws(StoreFault) -> Bool in
-      for entry in book.inOrder where entry.standing == .waiting && entry.request.queue == queue {
+      for entry in book.waiting(in: queue) {
         guard entry.isLive else { return true }
         if own(entry.id) { continue }
         // Whoever made it has died when nobody has the lock.
@@ -283,9 +283,7 @@ final class OutboxStore: @unchecked Sendable {
       // What it holds without need is given back then.
       survey.isLeaseTaken = journal.hasLeaseWhileChanging
       survey.heads = book.heads.map { Survey.Head(entry: $0, delay: delay($0)) }
-      survey.settled = book.inOrder.filter { $0.standing == .done || $0.standing == .dead }.map {
-        ($0.id, $0.request.handler)
-      }
+      survey.settled = book.settled
       survey.damage = journal.damageWhileChanging
       return survey
     }

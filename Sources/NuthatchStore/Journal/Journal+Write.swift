@@ -48,7 +48,7 @@ extension Journal {
   func tidy() {
     let used = end - Int64(JournalHead.length)
     guard used > 4096 else { return }
-    let wanted = reader.wanted.reduce(0) { $0 + JournalRecord.end(0, $1.length) }
+    let wanted = reader.wantedBytes
     guard wanted == 0 || (used > 1 << 20 && wanted < used / 2) else { return }
     try? rewrite()
   }

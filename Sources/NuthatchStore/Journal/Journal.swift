@@ -9,6 +9,8 @@ package protocol JournalReader: AnyObject {
   func take(_ payload: UnsafeRawBufferPointer, at place: JournalPlace)
   /// The records that are still wanted, in their order.
   var wanted: [JournalPlace] { get }
+  /// What they take in a log, all of them; asked after every change.
+  var wantedBytes: Int64 { get }
   /// The bodies that they name.
   var bodies: Set<String> { get }
 }

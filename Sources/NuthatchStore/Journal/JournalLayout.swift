@@ -59,7 +59,7 @@ struct JournalHead {
 }
 
 /// What stands before a record's payload.
-struct JournalRecord {
+package struct JournalRecord {
   static let size = 32
   private static let magic: UInt32 = 0x524A_484E  // NHJR
   /// Longer ones are nobody's.
@@ -70,7 +70,7 @@ struct JournalRecord {
   let checksum: UInt64
 
   /// Where the next record begins.
-  static func end(_ offset: Int64, _ length: Int) -> Int64 {
+  package static func end(_ offset: Int64, _ length: Int) -> Int64 {
     (offset + Int64(size + length) + 7) & ~7
   }
 
