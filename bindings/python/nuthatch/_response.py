@@ -1,5 +1,6 @@
 """Answers."""
 
+import codecs
 import ctypes
 import re
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
@@ -16,6 +17,11 @@ _get_info = bare.nh_response_get_info
 _info_type = _prototypes.nh_response_info
 _info_size = ctypes.sizeof(_info_type)
 _byref, _string_at = ctypes.byref, ctypes.string_at
+
+#: Of a Content-Type: a name, and a value, in quotes or plain.
+_PARAMETER = re.compile(r';\s*([^\s=;]+)\s*=\s*(?:"([^"]*)"|([^\s";]*))')
+#: What Python takes for text encodings, too. The first needs a minute for half a megabyte.
+_NO_CHARSETS = ("punycode", "idna", "undefined", "unicode-escape", "raw-unicode-escape")
 
 
 class Headers(Mapping[str, str]):
@@ -185,13 +191,15 @@ class Response:
     @property
     def text(self) -> str:
         """The body as text: by the charset of the Content-Type, else UTF-8; what can't be decoded becomes U+FFFD."""
-        named = re.search(
-            r';\s*charset\s*=\s*"?([^\s";]+)', self.headers.get("content-type", ""), re.IGNORECASE
-        )
-        try:
-            return self.body.decode(named.group(1) if named else "utf-8", "replace")
-        except LookupError:
-            return self.body.decode("utf-8", "replace")
+        for name, quoted, plain in _PARAMETER.findall(self.headers.get("content-type", "")):
+            if name.lower() == "charset":
+                try:
+                    if codecs.lookup(quoted or plain).name not in _NO_CHARSETS:
+                        return self.body.decode(quoted or plain, "replace")
+                except (LookupError, ValueError):
+                    pass
+                break
+        return self.body.decode("utf-8", "replace")
 
     def json(self) -> Any:
         """The body as JSON.
@@ -240,7 +248,7 @@ class Response:
         try:
             parser.Parse(self.body, True)
             return tree.close()
-        except (expat.ExpatError, ParseError, AssertionError) as error:
+        except (expat.ExpatError, ParseError, AssertionError, LookupError, UnicodeError) as error:
             raise self._wrong(f"no XML ({error})") from None
 
     def raise_for_status(self) -> "Response":

@@ -53,6 +53,29 @@ def test_names_of_other_libraries_lead_to_ours(
     assert not hasattr(response, "nonsense")
 
 
+@pytest.mark.parametrize(
+    "name", ["punycode", "idna", "undefined", "unicode_escape", "raw_unicode_escape", "zip", "rot13", "none\x80"]
+)
+def test_what_is_no_charset_is_not_decoded_by(server: TestServer, cache: nuthatch.Cache, name: str) -> None:
+    # One that takes a minute for 400 KB, some that raise, and some that mean something else by these bytes.
+    server.on("/a", ok("gü\\x41".encode(), f"text/plain; charset={name}"))
+    assert cache.get(server.url("/a")).text == "gü\\x41"
+
+
+def test_a_charset_within_quotes_is_none(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", ok("gü".encode(), 'text/plain; title="a; charset=latin-1"; charset="utf-8"'))
+    assert cache.get(server.url("/a")).text == "gü"
+
+
+@pytest.mark.parametrize("encoding", ["zip", "idna", "undefined", "nonsense"])
+def test_xml_in_no_encoding_is_a_typed_error(
+    server: TestServer, cache: nuthatch.Cache, encoding: str
+) -> None:
+    server.on("/a", ok(f'<?xml version="1.0" encoding="{encoding}"?><a/>'.encode(), "application/xml"))
+    with pytest.raises(nuthatch.WrongFormat):
+        cache.get(server.url("/a")).xml()
+
+
 def test_text_goes_by_the_charset(server: TestServer, cache: nuthatch.Cache) -> None:
     cases = [
         ("latin-1", "gü"),
