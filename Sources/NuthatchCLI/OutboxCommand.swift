@@ -140,7 +140,11 @@ enum OutboxCommand: Command {
     _ cache: Cache, _ ids: [UInt64], _ limit: Request.Limit, _ format: InspectionOptions.Format
   ) throws -> ExitCode {
     let outbox = cache.outbox
-    for id in ids where !(try outbox.replay(id)) { return complain(id) }
+    // What is done isn't sent again, and isn't missing.
+    let missing = try ids.filter { id in
+      try !outbox.replay(id) && outbox.item(id) == nil
+    }
+    for id in missing { complain(id) }
     if ids.isEmpty { try outbox.replayAll() }
     Interruption.watch()
     let end: Int64 =
@@ -157,7 +161,7 @@ enum OutboxCommand: Command {
         write(left, format) { json, item in write(item, to: &json) }
         for item in left where item.state != .done { Terminal.complain("nuthatch: outbox: \(line(item))") }
         if let code = Interruption.exitCode { return code }
-        return left.contains { $0.state != .done } ? .notFetched : .success
+        return !missing.isEmpty || left.contains { $0.state != .done } ? .notFetched : .success
       }
       // Its notices are for handlers, of whom there are none; a look costs next to nothing.
       _ = try cache.nextNotice(within: 50)
@@ -165,7 +169,11 @@ enum OutboxCommand: Command {
   }
 
   private static func collect(_ cache: Cache, _ id: UInt64) throws -> ExitCode {
-    guard let outcome = try cache.outbox.outcome(id) else { return complain(id) }
+    guard let outcome = try cache.outbox.outcome(id) else {
+      let isThere = try cache.outbox.item(id) != nil
+      if isThere { Terminal.complain("nuthatch: outbox: \(id) hasn't ended\n") } else { complain(id) }
+      return .notFetched
+    }
     if let code = outcome.body.withUnsafeBytes({ Terminal.write($0) }) { return code }
     guard outcome.isDone else {
       Terminal.complain("nuthatch: outbox: \(id) was put aside: \(outcome.reason ?? "")\n")
@@ -189,12 +197,11 @@ enum OutboxCommand: Command {
       json.put("was_there", one.wasThere)
     }
     let missing = dropped.filter { !$0.wasThere }
-    for one in missing { _ = complain(one.id) }
+    for one in missing { complain(one.id) }
     return missing.isEmpty ? .success : .notFetched
   }
 
-  private static func complain(_ id: UInt64) -> ExitCode {
-    Terminal.complain("nuthatch: outbox: there is nothing of number \(id), or it hasn't ended\n")
-    return .notFetched
+  private static func complain(_ id: UInt64) {
+    Terminal.complain("nuthatch: outbox: there is nothing of number \(id)\n")
   }
 }

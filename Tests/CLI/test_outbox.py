@@ -77,6 +77,23 @@ def test_is_sent_once_its_server_is_there(server: TestServer, nobody: str, nutha
     assert nuthatch("outbox", "list").stdout == b""
 
 
+def test_replay_of_several_sends_those_that_are_there(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", ok("thanks"))
+    server.go_down()
+    for _ in range(2):
+        assert nuthatch("get", "--freezable", "-d", "x", server.url("/a")).returncode == 4
+    ids = [item["id"] for item in json.loads(nuthatch("outbox", "list", "--format=json").stdout)]
+    server.go_up()
+    replayed = nuthatch("outbox", "replay", *map(str, ids), "999", "--format=json")
+    assert replayed.returncode == 4
+    assert replayed.stderr == b"nuthatch: outbox: there is nothing of number 999\n"
+    assert [item["state"] for item in json.loads(replayed.stdout)] == ["done", "done"]
+    # What is done already isn't sent again, and isn't missing either.
+    replayed = nuthatch("outbox", "replay", str(ids[0]), "--format=json")
+    assert replayed.returncode == 0 and json.loads(replayed.stdout)[0]["state"] == "done"
+    assert len(server.requests("/a")) == 2
+
+
 def test_a_queue_that_is_paused(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", answer(403), answer(404, b"no such row"), ok("now"))
     server.on("/b", ok("b"))
