@@ -257,6 +257,36 @@ import Testing
     #expect(content("all") == Array("one,two".utf8))
   }
 
+  @Test("are added to all files, or to none")
+  func appendedToSeveral() throws {
+    bench.server.on("/a", Self.script())
+    let descriptor = open(path("one"), O_WRONLY | O_CREAT, 0o600)
+    try #require(descriptor >= 0 && write(descriptor, "old", 3) == 3)
+    close(descriptor)
+    mkdir(path("folder"), 0o700)
+    // Nothing can be added to a folder that is only looked at when the first file has had its part.
+    symlink(path("folder") + "/nowhere/two", path("two"))
+    let error = #expect(throws: NuthatchError.self) {
+      try save("/a", [.appended(path("one")), .appended(path("two"))])
+    }
+    #expect(error?.code == .io)
+    #expect(content("one")?.count == 3)
+    unlink(path("two"))
+    #expect(try save("/a", [.appended(path("one")), .appended(path("two"))]).status == 200)
+    #expect(content("one")?.count == 3 + Self.bytes.count && content("two") == Self.bytes)
+  }
+
+  @Test("have no file at all before there is something to go on with")
+  func nameless() throws {
+    bench.server.on("/a", Script(steps: [.wait("g")]))
+    let ticket = try submit("/a", [.file(path("one"))])
+    #expect(bench.server.waitForRequests(1, path: "/a"))
+    // As a process that ends here would leave it.
+    #expect(saved == [])
+    ticket.cancel()
+    bench.server.gate("g").open()
+  }
+
   @Test("to a full disk are no_space, and leave nothing")
   func full() throws {
     bench.server.on("/a", Self.script())

@@ -34,6 +34,17 @@ final class NewFile {
     if let name { unlink(name) }
   }
 
+  var isUnnamed: Bool { name == nil }
+
+  /// Gives one without a name a hidden one, locked for this process. False when it is another file's.
+  func hide(as hidden: String) -> Bool {
+    guard name == nil, flock(descriptor, LOCK_EX | LOCK_NB) == 0,
+      linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, hidden, AT_SYMLINK_FOLLOW) == 0
+    else { return false }
+    name = hidden
+    return true
+  }
+
   /// Leaves it under its hidden name.
   func keep() { name = nil }
 

@@ -2,9 +2,9 @@ import CSystem
 import Glibc
 import NuthatchTransport
 
-/// The file that a download grows in. With `resumes`, it has a hidden name beside its target (`.NAME.nuthatch-part`), and a
-/// second hidden file (`.NAME.nuthatch-info`) says what it is a part of and proves its beginning, so that another process
-/// goes on with it, or throws it away.
+/// The file that a download grows in. With `resumes`, it gets a hidden name beside its target (`.NAME.nuthatch-part`) as soon
+/// as there is something to go on with, and a second hidden file (`.NAME.nuthatch-info`) says what it is a part of and proves
+/// its beginning, so that another process goes on with it, or throws it away.
 ///
 /// One thread at a time.
 final class PartialFile {
@@ -16,7 +16,9 @@ final class PartialFile {
   private let file: NewFile
   private let key: String
   /// Nil when it can't be gone on with.
-  private let infoName: String?
+  private var hidden: (part: String, info: String)?
+  /// Whether the hidden names are this file's.
+  private var hasName = false
   private var hasher: OpaquePointer?
   private var checked: Int64 = 0
   private var checkedAt = nhs_monotonic_ns()
@@ -29,15 +31,24 @@ final class PartialFile {
   init(for path: String, resumes: Bool, key: String) throws(NuthatchError) {
     let target = try NewFile.resolved(path)
     self.key = key
-    if resumes, let (file, info) = Self.claimed(target) {
+    let hidden = resumes ? Self.hiddenNames(target) : nil
+    if let hidden, let file = Self.claimed(hidden.part, target, creates: false) {
       self.file = file
-      infoName = info
+      (self.hidden, hasName) = (hidden, true)
       hasher = nhs_hasher_new()
       if !readInfo() { try reset() }
-    } else {
-      file = try NewFile(for: path)
-      infoName = nil
+      return
     }
+    let unnamed = try NewFile(for: path)
+    // Where there are no files without a name, it has its hidden one from the beginning.
+    if let hidden, !unnamed.isUnnamed, let file = Self.claimed(hidden.part, target, creates: true) {
+      self.file = file
+      (self.hidden, hasName) = (hidden, true)
+    } else {
+      file = unnamed
+      if unnamed.isUnnamed { self.hidden = hidden }
+    }
+    if self.hidden != nil { hasher = nhs_hasher_new() }
   }
 
   deinit { nhs_hasher_free(hasher) }
@@ -48,11 +59,10 @@ final class PartialFile {
   func reset() throws(NuthatchError) {
     guard ftruncate(file.descriptor, 0) == 0 else { throw NewFile.failure(target) }
     (count, checked, validator, total) = (0, 0, nil, nil)
-    if let infoName {
-      unlink(infoName)
-      nhs_hasher_free(hasher)
-      hasher = nhs_hasher_new()
-    }
+    guard hidden != nil else { return }
+    forget()
+    nhs_hasher_free(hasher)
+    hasher = nhs_hasher_new()
   }
 
   /// Room for all that is to come, or an error now.
@@ -75,12 +85,14 @@ final class PartialFile {
 
   /// Leaves it to be gone on with, where that is possible; else nothing is left.
   func keep() {
-    guard infoName != nil, validator != nil, count > 0 else { return discard() }
+    guard hidden != nil, validator != nil, count > 0 else { return discard() }
     writeInfo()
     if checked == count { file.keep() } else { discard() }
   }
 
-  func discard() { if let infoName { unlink(infoName) } }
+  func discard() { forget() }
+
+  private func forget() { if let hidden, hasName { unlink(hidden.info) } }
 
   /// Gives it, and copies of it, their names, all of them or none.
   ///
@@ -97,29 +109,39 @@ final class PartialFile {
       copies.append(copy)
     }
     try file.settle()
-    for sink in sinks {
-      guard case .appended(let path) = sink else { continue }
-      try add(to: path)
+    var added: [(file: Int32, end: Int)] = []
+    defer { for one in added { close(one.file) } }
+    do throws(NuthatchError) {
+      for sink in sinks {
+        guard case .appended(let path) = sink else { continue }
+        added.append(try add(to: path))
+      }
+      for copy in copies { try copy.appear() }
+      if case .file = sinks.first { try file.appear() }
+    } catch {
+      // To all of them, or to none; the last first, because two may be the same file.
+      for one in added.reversed() { ftruncate(one.file, one.end) }
+      throw error
     }
-    for copy in copies { try copy.appear() }
-    if case .file = sinks.first { try file.appear() }
-    if let infoName { unlink(infoName) }
+    forget()
   }
 
-  private func add(to path: String) throws(NuthatchError) {
+  /// The file, which is the caller's to close, and where it ended before.
+  private func add(to path: String) throws(NuthatchError) -> (file: Int32, end: Int) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw NewFile.failure(path) }
-    defer { close(descriptor) }
     let end = lseek(descriptor, 0, SEEK_END)
-    guard end >= 0 else { throw NewFile.failure(path) }
     do throws(NuthatchError) {
+      guard end >= 0 else { throw NewFile.failure(path) }
       try copyAll(to: descriptor, at: Int64(end), path)
       guard fsync(descriptor) == 0 else { throw NewFile.failure(path) }
     } catch {
       // All of it, or nothing.
-      ftruncate(descriptor, end)
+      if end >= 0 { ftruncate(descriptor, end) }
+      close(descriptor)
       throw error
     }
+    return (descriptor, end)
   }
 
   private func copyAll(to other: Int32, at place: Int64, _ path: String) throws(NuthatchError) {
@@ -139,13 +161,17 @@ final class PartialFile {
 
   // MARK: Going on
 
-  /// The hidden file beside the target, for this process alone; nil when another one is at it.
-  private static func claimed(_ target: String) -> (NewFile, info: String)? {
-    let folder = NewFile.folder(of: target)
+  private static func hiddenNames(_ target: String) -> (part: String, info: String) {
     let name = target[(target.lastIndex(of: "/").map(target.index(after:)) ?? target.startIndex)...]
-    let part = "\(folder)/.\(name).nuthatch-part"
+    let both = "\(NewFile.folder(of: target))/.\(name).nuthatch-"
+    return (both + "part", both + "info")
+  }
+
+  /// The hidden file beside the target, for this process alone; nil when there is none, or another one is at it.
+  private static func claimed(_ part: String, _ target: String, creates: Bool) -> NewFile? {
     for _ in 0..<3 {
-      let descriptor = open(part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o666)
+      let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+      let descriptor = open(part, creates ? flags | O_CREAT : flags, 0o666)
       guard descriptor >= 0 else { return nil }
       var (own, named) = (stat(), stat())
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &own) == 0,
@@ -156,7 +182,7 @@ final class PartialFile {
       }
       // Whoever had it may have given it its name since.
       if stat(part, &named) == 0, named.st_ino == own.st_ino, named.st_dev == own.st_dev {
-        return (NewFile(descriptor, named: part, target: target), "\(folder)/.\(name).nuthatch-info")
+        return NewFile(descriptor, named: part, target: target)
       }
       close(descriptor)
     }
@@ -164,17 +190,25 @@ final class PartialFile {
   }
 
   private func writeInfo() {
-    guard let infoName, let hasher, let validator else { return }
+    guard let hidden, let hasher, let validator else { return }
+    if !hasName {
+      // Another process may have begun the same meanwhile; then that one's is gone on with.
+      guard file.hide(as: hidden.part) else {
+        self.hidden = nil
+        return
+      }
+      hasName = true
+    }
     var text = "nuthatch-part 1\nkey \(key)\n\(validator.name) \(validator.value)\n"
     if let total { text += "total \(total)\n" }
     text += "bytes \(count)\nhash \(String(nhs_hasher_value(hasher), radix: 16))\n"
-    let draft = infoName + "-new"
+    let draft = hidden.info + "-new"
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return }
     let bytes = Array(text.utf8)
     let isWritten = bytes.withUnsafeBytes { NewFile.write($0, to: descriptor, at: 0) }
     close(descriptor)
-    guard isWritten, rename(draft, infoName) == 0 else {
+    guard isWritten, rename(draft, hidden.info) == 0 else {
       unlink(draft)
       return
     }
@@ -183,8 +217,8 @@ final class PartialFile {
 
   /// False when there is nothing to go on with.
   private func readInfo() -> Bool {
-    guard let infoName else { return false }
-    let descriptor = open(infoName, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard let hidden else { return false }
+    let descriptor = open(hidden.info, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return false }
     var bytes = [UInt8](repeating: 0, count: 16_384)
     let size = read(descriptor, &bytes, bytes.count)
