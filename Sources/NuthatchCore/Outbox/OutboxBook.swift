@@ -58,6 +58,18 @@ final class OutboxBook: JournalReader {
       return request.providers.filter { isSure || $0 != asked.provider }
     }
 
+    /// The attempt that it was put aside for is one of those before the replay.
+    fileprivate mutating func keepSettlement() {
+      guard let (settlement, place) = settlement else { return }
+      self.settlement = nil
+      guard settlement.isOfAttempt else { return }
+      let attempt = OutboxAttempt(
+        ended: settlement.at, code: settlement.status > 0 ? nil : settlement.code, status: settlement.status,
+        reason: settlement.reason, counted: counted + 1, exposed: exposed ?? settlement.at, wait: 0,
+        isUnreachable: false)
+      add(attempt, place)
+    }
+
     fileprivate mutating func add(_ attempt: OutboxAttempt, _ place: JournalPlace) {
       begun = nil
       history.append((attempt, place))
@@ -157,7 +169,7 @@ final class OutboxBook: JournalReader {
       change(id) { entry in
         guard entry.standing != .done else { return }
         entry.standing = .waiting
-        entry.settlement = nil
+        entry.keepSettlement()
         entry.replayed = (stamp, place)
       }
     case .added(let id, let addition):

@@ -96,6 +96,11 @@ package struct OutboxRules: Sendable {
     return "the server may have had it, and forgotten its key after \(lifetime / 1_000_000_000) s"
   }
 
+  /// Nanoseconds until a request is too old; nil where it never is.
+  static func expiry(_ entry: OutboxBook.Entry, _ now: Stamp) -> Int64? {
+    entry.request.longest.map { max(0, $0 - entry.since.age(at: now)) &+ 1_000_000 }
+  }
+
   /// Nanoseconds until a request may be sent; nil when it waits for somebody.
   ///
   /// - Parameter seen: since when this process knows of it, which counts where the clock was put back while the machine was

@@ -157,6 +157,7 @@ final class OutboxSender: @unchecked Sendable {
     func comeBack(in delay: Int64) { next = min(next ?? .max, delay) }
     for head in survey.heads
     where flights[head.entry.request.queue] == nil && !barred.contains(head.entry.id) {
+      if head.delay != 0, !head.entry.isLive, let expiry = head.expiry { comeBack(in: expiry) }
       guard let delay = head.delay else {
         // It waits for somebody, who may have another secret than the one that was refused.
         wanted += head.entry.request.providers
@@ -175,6 +176,7 @@ final class OutboxSender: @unchecked Sendable {
         wanted += missing
         // A variable of the environment may be set meanwhile; others are brought.
         if missing.contains(where: { $0.hasPrefix("env:") }) { comeBack(in: 30 * Self.patience) }
+        if let expiry = head.expiry { comeBack(in: expiry) }
         continue
       }
       // Last, because it takes what `begin` gives back.

@@ -250,6 +250,8 @@ final class OutboxStore: @unchecked Sendable {
       let entry: OutboxBook.Entry
       /// Nanoseconds; nil when it waits for somebody.
       let delay: Int64?
+      /// Nanoseconds until it is too old; nil where it never is.
+      let expiry: Int64?
     }
 
     var heads: [Head] = []
@@ -276,13 +278,19 @@ final class OutboxStore: @unchecked Sendable {
         return OutboxRules.delay(entry, now, seen: seen[entry.id])
       }
       survey.isLeaseTaken = !flying.isEmpty
-      if leases, flying.isEmpty, book.heads.contains(where: { delay($0) == 0 }) {
+      // What may be sent, or must not be any more, however long it was to wait.
+      func isDue(_ entry: OutboxBook.Entry) -> Bool {
+        delay(entry) == 0 || (!entry.isLive && OutboxRules.hindrance(entry, now) != nil)
+      }
+      if leases, flying.isEmpty, book.heads.contains(where: isDue) {
         survey.isLeaseTaken = try journal.tryLeaseWhileChanging()
       }
       if survey.isLeaseTaken { try putAside(book, except: flying, now) }
       // What it holds without need is given back then.
       survey.isLeaseTaken = journal.hasLeaseWhileChanging
-      survey.heads = book.heads.map { Survey.Head(entry: $0, delay: delay($0)) }
+      survey.heads = book.heads.map {
+        Survey.Head(entry: $0, delay: delay($0), expiry: OutboxRules.expiry($0, now))
+      }
       survey.settled = book.settled
       survey.damage = journal.damageWhileChanging
       return survey

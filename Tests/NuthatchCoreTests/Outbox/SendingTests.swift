@@ -86,6 +86,45 @@ import Testing
     #expect(try bench.list().map(\.state) == [.dead, .dead])
   }
 
+  @Test(
+    "puts aside what was tried too often, or has grown too old, without waiting for what the server asked for",
+    arguments: [
+      (503, 1, 600_000, "too many attempts: 1"), (503, 9, 4000, "too old: it has waited for 4 s"),
+      (403, 9, 4000, "too old: it has waited for 4 s"),
+    ])
+  func limitsInTime(_ status: Int, _ attempts: Int, _ longest: Int64, _ reason: String) throws {
+    bench.server.on("/a", .status(status, headers: ["Retry-After": "3600"]))
+    let id = try bench.freeze("/a") {
+      $0.freezing?.attempts = attempts
+      $0.freezing?.longest = .milliseconds(longest)
+    }
+    try bench.server.goUp()
+    #expect(try bench.waitUntilEnded(id).reason == reason)
+    #expect(bench.server.count("/a") == 1)
+  }
+
+  @Test("keeps in a request's history the answer that it was put aside for, when it is replayed")
+  func historyOfReplayed() throws {
+    let id = try bench.freeze("/a")
+    bench.server.on("/a", sequence: [.status(422), .status(404), .ok("a")])
+    try bench.server.goUp()
+    for (number, status) in [422, 404].enumerated() {
+      #expect(try bench.waitUntilEnded(id).status == status)
+      let item = try #require(try bench.list().first)
+      #expect(item.attempts - item.history.count == 1)
+      #expect(item.history.compactMap { $0.status > 0 ? $0.status : nil } == Array([422].prefix(number)))
+      #expect(try bench.cache?.outbox.replay(id) == true)
+    }
+    #expect(try bench.waitUntilEnded(id).isDone)
+    // Whoever reads the log anew finds the same.
+    bench.close()
+    try bench.open { $0.outbox = .off }
+    let item = try #require(try bench.list().first)
+    #expect(item.history.compactMap { $0.status > 0 ? $0.status : nil } == [422, 404])
+    #expect(item.history.filter { $0.status > 0 }.map(\.reason) == ["HTTP 422", "HTTP 404"])
+    #expect(item.attempts == item.history.count + 1)
+  }
+
   @Test("sends nothing again whose answer came but says something else than its Content-Encoding")
   func undecodable() throws {
     let id = try bench.freeze("/a")
