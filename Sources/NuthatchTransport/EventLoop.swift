@@ -107,11 +107,9 @@ extension EventLoop {
   fileprivate func run() {
     var descriptors = [Int32](repeating: 0, count: 64)
     var events = [UInt32](repeating: 0, count: 64)
-    // libcurl, and OpenSSL below it, are called by this thread only; a child must not find them in the middle of something.
-    nhs_hold_forks()
-    defer { nhs_release_forks() }
     while true {
       let patience = waitingTime()
+      // Only here: libcurl, and OpenSSL below it, are called by this thread; a child must not find them in the middle of something.
       nhs_release_forks()
       let ready = nhs_epoll_wait(epoll, &descriptors, &events, 64, patience)
       nhs_hold_forks()

@@ -224,7 +224,10 @@ private final class Worker: Sendable {
     hints.ai_family = AF_UNSPEC
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var found: UnsafeMutablePointer<addrinfo>?
+    // The longest wait of all; glibc sees to its own locks.
+    nhs_release_forks()
     let failure = getaddrinfo(name, nil, &hints, &found)
+    nhs_hold_forks()
     guard failure == 0 else {
       let kind: TransportFault.Kind = failure == EAI_MEMORY ? .outOfMemory : .dns
       return .failure(

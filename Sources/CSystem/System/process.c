@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "nhs_process.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
@@ -101,14 +102,34 @@ int nhs_processors(void) {
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
+typedef struct beginning {
+    void *(*body)(void *);
+    void *context;
+} beginning;
+
+static void *begin(void *context) {
+    beginning own = *(beginning *)context;
+    free(context);
+    nhs_hold_forks();
+    void *result = own.body(own.context);
+    nhs_release_forks();
+    return result;
+}
+
 int nhs_thread_start(uint64_t *thread, const char *name, void *(*body)(void *), void *context) {
     sigset_t all, before;
     pthread_t started;
+    beginning *own = malloc(sizeof *own);
+    if (!own) return ENOMEM;
+    *own = (beginning){body, context};
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failure = pthread_create(&started, NULL, body, context);
+    int failure = pthread_create(&started, NULL, begin, own);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failure) return failure;
+    if (failure) {
+        free(own);
+        return failure;
+    }
     pthread_setname_np(started, name);
     *thread = (uint64_t)started;
     return 0;

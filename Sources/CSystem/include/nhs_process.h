@@ -16,9 +16,10 @@ void nhs_process_lock(void);
 void nhs_process_unlock(void);
 
 /*
- * Between these two fork() waits. For calls of libraries that know nothing of forks: their locks, libcrypto's above all, would be
- * held for ever in a child that was forked in the middle of one, and its own requests, or its exit(), wait for them. A thread
- * may do both repeatedly; it must not wait for anything that a thread that forks may hold.
+ * Between these two fork() waits. For calls of libraries that know nothing of forks: their locks would be held for ever in a child
+ * that was forked in the middle of one, and its own requests, or its exit(), wait for them. Those of libcrypto, and those of the
+ * Swift runtime, under which it makes what it needs of a type when that is needed first. A thread may do both repeatedly; it must
+ * not wait for anything that a thread that forks may hold, nor have a lock when it begins to hold.
  */
 void nhs_hold_forks(void);
 void nhs_release_forks(void);
@@ -30,7 +31,10 @@ void nhs_keep_in_child(int fd);
 /* How many processors this process may use. */
 int nhs_processors(void);
 
-/* Starts a thread that has every signal blocked, so that the program's handlers run on the program's own threads. */
+/*
+ * Starts a thread that has every signal blocked, so that the program's handlers run on the program's own threads. It holds forks from
+ * its first step; its body releases them while it waits.
+ */
 int nhs_thread_start(uint64_t *thread, const char *name, void *(*body)(void *), void *context);
 int nhs_thread_join(uint64_t thread);
 

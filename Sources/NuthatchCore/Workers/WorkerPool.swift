@@ -142,6 +142,7 @@ extension WorkerPool {
         held += entry.need
         pthread_mutex_unlock(mutex)
         entry.job()
+        takeTurns()
         pthread_mutex_lock(mutex)
         held -= entry.need
         if entry.need > 0 { pthread_cond_broadcast(change) }
@@ -149,11 +150,22 @@ extension WorkerPool {
         break
       } else {
         idle += 1
+        nhs_release_forks()
         pthread_cond_wait(change, mutex)
+        // Without the mutex, which threads that hold forks want, too.
+        pthread_mutex_unlock(mutex)
+        nhs_hold_forks()
+        pthread_mutex_lock(mutex)
         idle -= 1
       }
     }
     pthread_mutex_unlock(mutex)
+  }
+
+  /// Lets those in who wait to fork: in the middle of a job they would take what it has locked with them.
+  private func takeTurns() {
+    nhs_release_forks()
+    nhs_hold_forks()
   }
 
   private var isEmpty: Bool { light.allSatisfy(\.isEmpty) && heavy.allSatisfy(\.isEmpty) }

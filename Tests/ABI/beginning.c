@@ -1,0 +1,97 @@
+/* Whoever forks just after a cache was opened, while the library's threads do things for the first time: what a lock of theirs guards
+   must be in order in the child, where they are not. Swift makes what it needs of a type under such locks when it first needs it. */
+#include "checks.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+/* The locks that other threads than the first one have, through this program, and keep for longer than they would by themselves. */
+static int held, is_slow;
+
+static pthread_t opener;
+
+static __thread const pthread_mutex_t *own[64];
+
+static __thread int count;
+
+typedef int act(pthread_mutex_t *);
+
+typedef int wait_for(pthread_cond_t *, pthread_mutex_t *);
+
+int pthread_mutex_lock(pthread_mutex_t *mutex) {
+    static act *real;
+    if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "pthread_mutex_lock");
+    int code = real(mutex);
+    if (!__atomic_load_n(&is_slow, __ATOMIC_SEQ_CST) || pthread_equal(pthread_self(), opener) || count == 64) return code;
+    own[count++] = mutex;
+    __atomic_fetch_add(&held, 1, __ATOMIC_SEQ_CST);
+    usleep(300);
+    return code;
+}
+
+static void forget(const pthread_mutex_t *mutex) {
+    for (int i = count - 1; i >= 0; i--) {
+        if (own[i] != mutex) continue;
+        own[i] = own[--count];
+        __atomic_fetch_sub(&held, 1, __ATOMIC_SEQ_CST);
+        return;
+    }
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex) {
+    static act *real;
+    if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "pthread_mutex_unlock");
+    forget(mutex);
+    return real(mutex);
+}
+
+int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
+    static wait_for *real;
+    if (real == NULL) *(void **)&real = dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.3.2");
+    forget(mutex);
+    return real(condition, mutex);
+}
+
+int main(int arguments, char **argument) {
+    if (arguments < 2) return 2;
+    opener = pthread_self();
+    __atomic_store_n(&is_slow, 1, __ATOMIC_SEQ_CST);
+    nh_cache *cache = open_cache(NULL);
+    nh_ticket *tickets[8];
+    for (int i = 0; i < 8; i++) {
+        char path[64];
+        nh_request *request = NULL;
+        snprintf(path, sizeof path, "/png/%d/20", 20 + i);
+        nh_request_new(url_of(argument[1], path), &request);
+        nh_request_add_size(request, 10, 10);
+        if (nh_submit(cache, request, &tickets[i]) != NH_OK) return 2;
+        nh_request_release(request);
+    }
+    int rounds = 0, caught = 0, open = 8;
+    while (open > 0 && rounds < 2000) {
+        int status = 0;
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) _exit(__atomic_load_n(&held, __ATOMIC_SEQ_CST) != 0);
+        caught += waitpid(child, &status, 0) != child || status != 0;
+        rounds++;
+        open = 0;
+        for (int i = 0; i < 8; i++) {
+            nh_ticket_status state = NH_TICKET_DONE;
+            open += nh_ticket_state(tickets[i], &state) == NH_OK && state != NH_TICKET_DONE;
+        }
+    }
+    printf("%d of %d forks\n", caught, rounds);
+    CHECK("nobody is forked while a thread of the library has a lock", caught == 0 && rounds > 1);
+    for (int i = 0; i < 8; i++) {
+        nh_event event;
+        while (nh_wait(tickets[i], -1, &event, sizeof event) == NH_OK && !event.is_final) nh_event_clear(&event);
+        CHECK("it has ended well", event.code == NH_OK && event.image_count == 1);
+        nh_event_clear(&event);
+        nh_ticket_release(tickets[i]);
+    }
+    CHECK("close", nh_close(cache) == NH_OK);
+    return failures != 0;
+}
