@@ -323,3 +323,36 @@ def test_ten_thousand(browser: Browser, server: TestServer, nuthatch: Runner, tm
     browser.wait_until(f"{loaded} == 0")
     choose(browser, "text", "p9999.")
     browser.wait_until("document.querySelector('#count').textContent == '1 picture'")
+
+
+@in_a_browser
+def test_all_of_it_is_printed(
+    browser: Browser, server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
+    """Also what is far from the part of the page that is looked at."""
+    urls = []
+    for number in range(600):
+        server.on(f"/p{number}", ok(png(40, 30, seed=number), "image/png"))
+        urls.append(server.url(f"/p{number}"))
+    given = "\n".join(urls).encode()
+    assert nuthatch("prefetch", "--report=r.html", "-s32", given=given).returncode == 0
+    browser.open(tmp_path / "r.html")
+    assert shown(browser) == (600, 0)
+    assert browser.evaluate("document.querySelectorAll('#grid img[src]').length") < 600
+    printed = base64.b64decode(browser.call("Page.printToPDF")["data"])
+    assert printed.count(b"/Subtype /Image") >= 600
+
+
+@in_a_browser
+def test_marks_of_direction_turn_nothing_round(
+    browser: Browser, server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
+    """A name with one looks like another name; letters that go from right to left do so by themselves."""
+    server.on_prefix("/", ok(png(9, 9), "image/png"))
+    urls = [server.url("/") + "\u202egpj.exe", server.url("/") + "\u0645\u0631.png", "ftp://\u2067x/"]
+    assert nuthatch("prefetch", "--report=r.html", given="\n".join(urls).encode()).returncode == 4
+    browser.open(tmp_path / "r.html")
+    assert shown(browser) == (2, 1)
+    text = browser.evaluate("document.body.textContent + [...document.querySelectorAll('a')].map(a => a.title).join()")
+    assert not any(mark in text for mark in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+    assert "%E2%80%AEgpj.exe" in text and "\u0645\u0631.png" in text and "%E2%81%A7x" in text

@@ -59,11 +59,14 @@ enum ReportScript {
     const linked = (url, text, more = {}) => isHTTP(url)
       ? element('a', {href: url, target: '_blank', rel: 'noopener noreferrer', textContent: text, ...more}) : element('span', {textContent: text});
 
+    // A mark that turns the direction of what follows has one name look like another: in a URL it is its percent-encoding.
+    const plain = text => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, encodeURIComponent);
+
     // An item a line; what follows its tabulator is the picture, which stays text until it is looked at.
     const items = [];
     for (const line of $('items').textContent.split('\n')) {
       if (!line) continue;
-      const tab = line.indexOf('\t'), item = JSON.parse(tab < 0 ? line : line.slice(0, tab));
+      const tab = line.indexOf('\t'), item = JSON.parse(plain(tab < 0 ? line : line.slice(0, tab)));
       if (tab >= 0) item.thumb = line.slice(tab + 1);
       item.reason = item.error && (item.status ? `${item.error} ${item.status}` : item.error);
       item.name = item.url.startsWith('data:') ? item.url.split(',')[0] : item.url.replace(/[?#].*/s, '').split('/').pop() || item.host || item.url;
@@ -71,7 +74,7 @@ enum ReportScript {
     }
     $('items').remove();
     items.sort((a, b) => a.i - b.i);
-    const summary = JSON.parse($('summary').textContent);
+    const summary = JSON.parse(plain($('summary').textContent));
 
     // The run.
     const made = new Date(summary.made * 1000);
@@ -177,6 +180,12 @@ enum ReportScript {
         for (const image of target.querySelectorAll('img'))
           if (isIntersecting) image.src = image.item.thumb; else image.removeAttribute('src');
     }, {rootMargin: '1000px'});
+    // What is printed is looked at as a whole.
+    window.onbeforeprint = () => { for (const image of $('grid').querySelectorAll('img')) image.src = image.item.thumb; };
+    window.onafterprint = () => {
+      near.disconnect();
+      for (const list of $('grid').children) near.observe(list);
+    };
     const caption = item => [item.w ? `${item.w}×${item.h}` : null, item.bytes == null ? null : sized(item.bytes), time(item.ms.total)]
       .filter(text => text).join(' · ');
     const figure = item => {
