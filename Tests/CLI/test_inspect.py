@@ -6,13 +6,14 @@ import hashlib
 import json
 import os
 import re
+import signal
 import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command import COMMAND, ROOT, Runner, names
+from command import COMMAND, ROOT, Runner, heed_signals, names
 from pictures import png
 from testserver import TestServer, ok
 
@@ -221,6 +222,30 @@ def test_export_goes_on(urls: list[str], nuthatch: Runner, tmp_path: Path) -> No
     assert parsed(nuthatch, "export", "out", "-s64")["files"] == 2
     assert first.stat().st_ino != before
     assert names(out) == [first.name, second.name, "manifest.jsonl"], "no drafts are left"
+
+
+def test_export_interrupted(server: TestServer, nuthatch: Runner, environment: Any, tmp_path: Path) -> None:
+    """At any moment: also between two files, and while one is written."""
+    server.on_prefix("/p", ok(png(90, 60, seed=1), "image/png"))
+    text = "".join(server.url(f"/p{number}") + "\n" for number in range(2000))
+    (tmp_path / "list").write_text(text)
+    assert nuthatch("prefetch", "-s64", "list").returncode == 0
+    for round in range(5):
+        folder = tmp_path / f"out{round}"
+        with subprocess.Popen(
+            [COMMAND, "export", folder.name, "list", "-s64"],
+            env=environment,
+            cwd=str(tmp_path),
+            stderr=subprocess.PIPE,
+            preexec_fn=heed_signals,
+        ) as process:
+            while not folder.exists() or len(os.listdir(folder)) < 20 + round:
+                assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+        assert (process.returncode, said) == (130, b"")
+        files = sorted(path.name for path in folder.iterdir())
+        assert 20 <= len(files) < 2000 and all(name.endswith(".jpg") for name in files)
 
 
 def test_export_writes_into_its_folder_only(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:

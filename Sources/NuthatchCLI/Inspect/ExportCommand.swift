@@ -94,19 +94,13 @@ final class ExportRun {
 
   func run(_ list: URLList?, wantsJSON: Bool) throws -> ExitCode {
     Interruption.watch()
-    if let list {
-      do {
-        try go(through: list)
-      } catch let fault as ListFault {
-        throw UsageError("export: \(fault.message)")
-      }
-    } else {
-      var urls: [String] = []
-      try cache.forEachAnswer { answer in
-        if answer.info.isPicture, !answer.isPrivate { urls.append(answer.address) }
-        return true
-      }
-      for (index, url) in urls.enumerated() where Interruption.signal == nil { try export(url, index) }
+    do {
+      try list.map { try go(through: $0) } ?? goThroughAll()
+    } catch {
+      // Also of a file that a signal kept from being written.
+      if let code = Interruption.exitCode { return code }
+      if let fault = error as? ListFault { throw UsageError("export: \(fault.message)") }
+      throw error
     }
     if let code = Interruption.exitCode { return code }
     try manifest.finish()
@@ -140,6 +134,15 @@ final class ExportRun {
       case .url(let listed): try export(listed.url, listed.index)
       }
     }
+  }
+
+  private func goThroughAll() throws(NuthatchError) {
+    var urls: [String] = []
+    try cache.forEachAnswer { answer in
+      if answer.info.isPicture, !answer.isPrivate { urls.append(answer.address) }
+      return true
+    }
+    for (index, url) in urls.enumerated() where Interruption.signal == nil { try export(url, index) }
   }
 
   private func export(_ url: String, _ index: Int) throws(NuthatchError) {
