@@ -191,6 +191,7 @@ def test_lists_of_all_kinds(
         (b"id,name\n1,b\n", ["--input=csv", "list"], "no column is called url"),
         (b"a,b\n", ["--input=csv", "--url-field=c", "list"], "there is no column 'c'"),
         (gzip.compress(b"http://x/\n" * 100)[:-9], ["list"], "the gzip stream is cut off"),
+        (gzip.compress(b"http://x/\n") + b"\0\0http://y/\n", ["list"], "what follows the gzip stream is none"),
         (b'url\n"http://x/\n', ["--input=csv", "list"], "are never closed"),
         (b"http://x/\n", ["--shard=2/2", "list"], "is not I/N"),
         (b"http://x/\n", ["--min-success=2", "list"], "is not a share between 0 and 1"),
@@ -237,6 +238,35 @@ def test_what_failed_can_be_tried_again(
     again = nuthatch(*arguments, "failed.txt")
     assert (again.returncode, again.stdout[:27]) == (0, b"1 URL: 0 hits, 1 fetched, 0")
     assert (tmp_path / "failed.txt").read_text() == ""
+
+
+def test_what_has_no_url_is_no_obstacle_to_trying_again(
+    server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
+    """Each of these, in the first line, would have the list read as something else, or is two lines."""
+    server.on("/later", answer(404))
+    later = server.url("/later")
+    given = [{"url": None}, {"url": "#1"}, {"url": "a\nhttp://b/"}, {"url": ""}, {"url": "\ta\turl"}, {"url": later}]
+    text = "\n".join(json.dumps(line) for line in given).encode()
+    done = nuthatch("prefetch", "--failed-out=failed.txt", "--format=jsonl", given=text)
+    assert json.loads(done.stderr)["failed"] == len(given)
+    failed = (tmp_path / "failed.txt").read_text().splitlines()
+    assert [line for line in failed if line[0] != "#"] == [later]
+    assert "# line 1: {\"url\": null}" in failed and "# line 3: a\\nhttp://b/" in failed
+    server.on("/later", ok(png(9, 9), "image/png"))
+    again = nuthatch("prefetch", "failed.txt")
+    assert (again.returncode, again.stdout[:27]) == (0, b"1 URL: 0 hits, 1 fetched, 0")
+
+
+@pytest.mark.parametrize("text", ["{},url\n", "{},image\n", "{}\timage\n{}\tlink\n", "{}?a,src,href\n"])
+def test_a_line_with_a_url_names_no_columns(text: str, nuthatch: Runner) -> None:
+    """Whatever stands behind its comma or its tabulator: it was taken for the names of columns."""
+    url = "http://example.invalid/1"
+    given = text.replace("{}", url).encode()
+    done = nuthatch("prefetch", "--dry-run", "--format=jsonl", given=given)
+    wanted = [url if "\t" in text else line for line in given.decode().splitlines()]
+    assert [json.loads(line)["url"] for line in done.stdout.splitlines()] == wanted
+    assert done.returncode == 0
 
 
 def test_shards(nuthatch: Runner) -> None:

@@ -24,6 +24,7 @@ enum { FLAG_CHECK = 2, FLAG_EXTRA = 4, FLAG_NAME = 8, FLAG_COMMENT = 16, FLAGS_R
 struct nhs_unpacker {
     int kind;
     int is_bare;
+    int left_something; /* behind the last member */
     enum state state;
     uint8_t flags;
     uint8_t first; /* of zlib's two header bytes */
@@ -39,6 +40,7 @@ nhs_unpacker *nhs_unpacker_new(int kind) {
     if (!u) return NULL;
     u->kind = kind;
     u->is_bare = 0;
+    u->left_something = 0;
     u->state = START;
     return u;
 }
@@ -48,6 +50,8 @@ void nhs_unpacker_free(nhs_unpacker *u) { free(u); }
 int nhs_unpacker_is_whole(const nhs_unpacker *u) {
     return u->state == START || u->state == AFTER || u->state == IGNORED;
 }
+
+int nhs_unpacker_left_something(const nhs_unpacker *u) { return u->left_something; }
 
 static void begin_body(nhs_unpacker *u) {
     isal_inflate_init(&u->inflate);
@@ -137,8 +141,10 @@ static void take_byte(nhs_unpacker *u, uint8_t byte) {
     case AFTER:
         /* Zeros and worse stand behind the last member of real answers; nothing is missing for it. */
         u->state = byte == 0x1f ? START : IGNORED;
+        u->left_something |= u->state == IGNORED && byte != 0;
         if (u->state == START) take_byte(u, byte);
         break;
+    case IGNORED: u->left_something |= byte != 0; break;
     default: break;
     }
 }
@@ -224,8 +230,8 @@ int nhs_unpack(nhs_unpacker *u, const uint8_t **in, size_t *in_count, uint8_t *o
         uint8_t byte = *(*in)++;
         --*in_count;
         if (u->state == IGNORED) {
-            *in += *in_count;
-            *in_count = 0;
+            u->left_something |= byte != 0;
+            for (; *in_count > 0; --*in_count) u->left_something |= *(*in)++ != 0;
         } else if (u->state == ZLIB) {
             *written += take_zlib(u, byte, out + *written, capacity - *written);
         } else {

@@ -25,4 +25,7 @@ int nhs_unpack(nhs_unpacker *unpacker, const uint8_t **in, size_t *in_count, uin
 /* Whether what was taken is whole: one or more members with their trailers, or nothing at all. */
 int nhs_unpacker_is_whole(const nhs_unpacker *unpacker);
 
+/* Whether something else than zeros, which pad, stands behind the last member: not a part of it, but perhaps of a list. */
+int nhs_unpacker_left_something(const nhs_unpacker *unpacker);
+
 #endif

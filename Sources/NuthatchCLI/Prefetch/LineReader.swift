@@ -128,6 +128,10 @@ final class LineReader {
       if let unpacker, nhs_unpacker_is_whole(unpacker) == 0 {
         throw ListFault("\(name): the gzip stream is cut off")
       }
+      // It may have been the rest of the list.
+      if let unpacker, nhs_unpacker_left_something(unpacker) != 0 {
+        throw ListFault("\(name): what follows the gzip stream is none")
+      }
       return true
     }
     bytesRead += Int64(count)

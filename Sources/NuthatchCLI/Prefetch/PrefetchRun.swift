@@ -116,7 +116,7 @@ final class PrefetchRun {
       tally.notKept += 1
     }
     tally.count(record)
-    if !record.isOK { failedOut?.write(record.listed.url + "\n") }
+    if !record.isOK { failedOut?.write(Self.line(toTryAgain: record.listed) + "\n") }
     if let page = report, page.wants(record) {
       report?.add(record, record.isOK && page.hasRoom ? thumbnail(record) : nil)
     }
@@ -129,6 +129,15 @@ final class PrefetchRun {
     }
     if tally.urls & 255 == 0 { showProgress() }
     if tally.urls & 0x1ff == 0, mapped.bytes ?? .max > MappedMemory.enough { cache.leavePages() }
+  }
+
+  /// What isn't a URL, and might have a list read as another kind of list, stands there as a comment.
+  private static func line(toTryAgain listed: ListedURL) -> String {
+    let url = listed.url
+    let isHTTP = ["http://", "https://"].contains { url.prefix($0.count).lowercased() == $0 }
+    let isPlain = listed.fault == nil && url == url.printable && (isHTTP || !url.contains(","))
+    if isPlain, let first = url.first, !"#{\" ".contains(first) { return url }
+    return "# line \(listed.line): \(url.printable)"
   }
 
   private func isKept(_ record: Record) -> Bool {

@@ -41,16 +41,17 @@ struct RowFormat {
   /// From a list's first line. A line that is a URL is a plain one, whatever commas it has; no URL has tabulators.
   init(guessedFrom line: [UInt8], _ field: String?) {
     self.field = field
+    let showsURL: ([[UInt8]]) -> Bool = { $0.contains(where: Self.isURL) }
     let first = line.first { $0 != 0x20 && $0 != 9 }
     if first == UInt8(ascii: "{") {
       kind = .objects
     } else if let separator = [9, UInt8(ascii: ",")].first(where: { separator in
       // What can't be taken apart at this separator isn't a row of it.
       let names = (try? Self.fields(line, separator)) ?? []
-      let isNamed = names.count > 1 && Self.column(field, in: names) != nil
+      let isNamed = names.count > 1 && Self.column(field, in: names) != nil && (field != nil || !showsURL(names))
       return isNamed
         || separator == 9 && names.count { !$0.allSatisfy { $0 == 0x20 } } > 1
-          && names.contains(where: Self.isURL)
+          && showsURL(names)
     }) {
       kind = .rows(separator: separator)
     } else {
@@ -97,7 +98,8 @@ struct RowFormat {
       guard number <= fields.count else { throw .unusable("there is no column \(number)") }
       return shown == number - 1 ? Self.text(fields[number - 1][...]) : nil
     }
-    if let named = Self.column(field, in: fields) {
+    // Whatever else stands in it, such as "image": a row with a URL is no header.
+    if let named = Self.column(field, in: fields), field != nil || shown == nil {
       column = named
       return nil
     }
@@ -115,7 +117,8 @@ struct RowFormat {
   }
 
   private static func isURL(_ field: [UInt8]) -> Bool {
-    field.starts(with: "http://".utf8) || field.starts(with: "https://".utf8)
+    let start = String(decoding: field.drop { $0 == 0x20 }.prefix(8), as: UTF8.self).lowercased()
+    return start.hasPrefix("http://") || start.hasPrefix("https://")
   }
 
   private static func column(_ field: String?, in names: [[UInt8]]) -> Int? {
