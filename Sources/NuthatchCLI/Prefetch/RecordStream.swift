@@ -4,6 +4,8 @@ import Glibc
 /// Standard output for records: whole lines, as they come; who reads slowly slows the run.
 struct RecordStream {
   private static let enough = 65_536
+  /// Nanoseconds after a signal: what is left of two seconds is for the rest of the end.
+  private static let patience: Int64 = 1_750_000_000
 
   private var waiting: [UInt8] = []
   private var oldest: Int64 = 0
@@ -17,20 +19,22 @@ struct RecordStream {
     if waiting.count >= Self.enough || nhs_monotonic_ns() - oldest > 100_000_000 { flush() }
   }
 
-  /// Writes what is waiting. After a signal it gives a reader who doesn't read a second, so that no line is cut in two
+  /// Writes what is waiting. After a signal it gives a reader who doesn't read a second at most, so that no line is cut in two
   /// where that can be helped.
   mutating func flush() {
     var rest = waiting[...]
     defer { waiting.removeAll(keepingCapacity: true) }
     var end: Int64?
     while !rest.isEmpty, ended == nil {
-      if Interruption.signal != nil {
-        let due = end ?? nhs_monotonic_ns() + 1_000_000_000
-        end = due
-        if nhs_monotonic_ns() > due { return ended = Interruption.exitCode }
-      }
       var ready = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
-      guard poll(&ready, 1, 50) > 0 else { continue }
+      guard poll(&ready, 1, 50) > 0 else {
+        guard let age = Interruption.age else { continue }
+        // The same reader may have been waited for before, at standard error.
+        let due = end ?? nhs_monotonic_ns() + min(1_000_000_000, Self.patience - age)
+        end = due
+        if nhs_monotonic_ns() >= due { return ended = Interruption.exitCode }
+        continue
+      }
       // A pipe that is ready takes this much without waiting.
       let piece = rest.prefix(4096)
       let count = piece.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
