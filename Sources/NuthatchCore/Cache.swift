@@ -11,7 +11,7 @@ public final class Cache: Sendable {
   public let path: String
   /// What it was opened with.
   public let options: Options
-  private let runtime: Runtime
+  let runtime: Runtime
   let shared: SharedCache
   /// The pictures that it has shown of late.
   let peeks: PeekTable

@@ -208,6 +208,24 @@ def test_retry_after_is_heeded(server: TestServer, nuthatch: Runner) -> None:
     assert time.monotonic() - begin > 1.9
 
 
+@pytest.mark.parametrize("way", ["text", "jsonl", "never"])
+def test_whose_retry_after_a_run_waits_for_is_said(way: str, server: TestServer, nuthatch: Runner) -> None:
+    busy = answer(503, headers=[("Retry-After", "3")])
+    server.on("/a", busy, ok(png(9, 9), "image/png"))
+    server.on("/b", answer(503, headers=[("Retry-After", "1")]), ok(png(9, 8), "image/png"))
+    arguments = {"text": ["--progress=always"], "jsonl": ["--format=jsonl"], "never": ["--progress=never"]}
+    urls = [server.url("/a"), server.url("/b", host="localhost")]
+    done = nuthatch("prefetch", *arguments[way], given=lines(urls))
+    assert done.returncode == 0
+    host = server.url("").split("/")[2]
+    said = done.stderr.decode()
+    # What is over in a moment isn't worth a line.
+    assert re.findall(r"nuthatch: prefetch: (.*)", said) == [
+        f"{host} wants to be left alone for 3 s (Retry-After)"
+    ]
+    assert (f"{host} paused, 2 s" in said) == (way == "text")
+
+
 def test_silent_hosts_delay_nobody_in_a_small_queue(server: TestServer, environment: Dict[str, str]) -> None:
     gate = server.gate("g")
     for number in range(40):

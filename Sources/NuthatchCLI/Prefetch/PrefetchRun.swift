@@ -18,6 +18,7 @@ final class PrefetchRun {
   private var output = RecordStream()
   private var progress: ProgressLine
   private var disk: DiskWatch
+  private var pauses = PauseWatch()
   private var failedOut: DraftFile?
   private var report: ReportPage?
   private var json = JSONText()
@@ -206,8 +207,12 @@ final class PrefetchRun {
       progress.clear()
       Terminal.complain("nuthatch: prefetch: \(news)\n")
     }
+    for news in pauses.news(cache) {
+      progress.clear()
+      Terminal.complain("nuthatch: prefetch: \(news)\n")
+    }
     progress.show(
-      tally, total: isListDone && settings.shard == nil ? list.count : nil, bytes: cache.statistics.bytes,
+      tally, pauses.line, total: isListDone && settings.shard == nil ? list.count : nil, bytes: cache.statistics.bytes,
       seconds: seconds, share: share)
   }
 

@@ -22,12 +22,14 @@ struct ProgressLine {
   }
 
   /// At most ten times a second.
-  mutating func show(_ tally: Tally, total: Int?, bytes: Int, seconds: Double, share: Double?) {
+  ///
+  /// - Parameter pause: whom the run waits for, because they want to be left alone.
+  mutating func show(_ tally: Tally, _ pause: String?, total: Int?, bytes: Int, seconds: Double, share: Double?) {
     let now = nhs_monotonic_ns()
     guard isShown, now >= due else { return }
     due = now + 100_000_000
     isOnScreen = true
-    Terminal.complain("\r" + line(tally, total, bytes, seconds, share) + "\u{1b}[K")
+    Terminal.complain("\r" + line(tally, pause, total, bytes, seconds, share) + "\u{1b}[K")
   }
 
   /// Makes room for something else.
@@ -39,16 +41,16 @@ struct ProgressLine {
   }
 
   private enum Part {
-    case share, done, rate, bytes, hits, failures, left
+    case share, done, rate, bytes, hits, failures, left, pause
   }
 
   /// What is left out, in this order, where there is no room for all.
-  private static let dispensable: [Part] = [.bytes, .rate, .hits, .left, .share, .failures]
+  private static let dispensable: [Part] = [.bytes, .rate, .hits, .left, .share, .failures, .pause]
 
   /// Never longer than the terminal is wide: what was wrapped would stay when the line is written again.
-  private func line(_ tally: Tally, _ total: Int?, _ bytes: Int, _ seconds: Double, _ share: Double?)
-    -> String
-  {
+  private func line(
+    _ tally: Tally, _ pause: String?, _ total: Int?, _ bytes: Int, _ seconds: Double, _ share: Double?
+  ) -> String {
     let rate = seconds > 0 ? Double(tally.urls) / seconds : 0
     let whole = total.map { "/" + Amounts.grouped($0) } ?? ""
     var parts: [(part: Part, text: String)] = []
@@ -61,6 +63,7 @@ struct ProgressLine {
     if let share, share > 0.01, share < 1, seconds > 1 {
       parts.append((.left, "\(Amounts.seconds(seconds / share - seconds)) left"))
     }
+    if let pause { parts.append((.pause, pause)) }
     // The last column stays free: some terminals go on in the next line when it is written.
     let room = (isTerminal ? Terminal.columns(of: STDERR_FILENO) : .max) - 1
     var spare = Self.dispensable[...]

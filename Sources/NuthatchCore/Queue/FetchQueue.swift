@@ -4,8 +4,8 @@ import Synchronization
 /// The process's one queue: who may send a request, and when.
 ///
 /// A deterministic machine without a thread, a lock or a clock: everything is called on the loop's thread and
-/// is told `now` (nanoseconds of the monotonic clock). Only `activity` may be read by any thread, hence
-/// Sendable.
+/// is told `now` (nanoseconds of the monotonic clock). Only `activity` and `paused` may be read by any thread,
+/// hence Sendable.
 ///
 /// How the pipeline uses it, for every exchange with a server (each redirect hop and each attempt is one,
 /// under the host that it goes to):
@@ -32,6 +32,8 @@ final class FetchQueue: @unchecked Sendable {
   let wake: (Int64) -> Void
   let activityChanged: (Bool) -> Void
   let count = Atomic<Int>(0)
+  /// Any thread may ask.
+  let paused = PausedHosts()
 
   /// Those with entries, and idle ones that something is remembered of.
   var hosts: [Origin: QueueHost] = [:]
@@ -245,7 +247,9 @@ extension FetchQueue {
   /// nothing back.
   func pause(_ origin: Origin, until: Int64, now: Int64) {
     let host = host(origin)
-    host.pause(until: min(until, now &+ settings.longestPause), at: now)
+    let end = min(until, now &+ settings.longestPause)
+    host.pause(until: end, at: now)
+    paused.note(origin, until: end, now: now)
     refresh(host, now)
     retire(host)
     pump(now)

@@ -1,0 +1,56 @@
+import CSystem
+import NuthatchHTTP
+import NuthatchTransport
+
+/// A host that wants to be left alone (`Retry-After`): nothing is sent to it until then.
+public struct PausedHost: Sendable {
+  /// With its port, unless that is the usual one.
+  public let name: String
+  /// For how long it wants that, in whole seconds.
+  public let seconds: Int64
+  /// For how much longer.
+  public let left: Int64
+}
+
+/// Those of a queue, for whoever waits and wonders why.
+final class PausedHosts: Sendable {
+  private struct Pause {
+    var since: Int64
+    var until: Int64
+  }
+
+  private let pauses = Locked<[Origin: Pause]>([:])
+
+  /// A shorter pause takes nothing back.
+  func note(_ origin: Origin, until end: Int64, now: Int64) {
+    let isNew = pauses.withLock { pauses in
+      pauses = pauses.filter { $0.value.until > now }
+      guard end > max(now, pauses[origin]?.until ?? 0) else { return false }
+      pauses[origin] = Pause(since: now, until: end)
+      return true
+    }
+    if isNew { Log.note(.info, "\(Self.name(origin)) wants to be left alone for \(Self.seconds(end - now)) s") }
+  }
+
+  /// The hosts that are still paused.
+  func current(now: Int64) -> [PausedHost] {
+    let pauses = pauses.withLock { pauses in pauses.filter { $0.value.until > now } }
+    return pauses.map { origin, pause in
+      PausedHost(
+        name: Self.name(origin), seconds: Self.seconds(pause.until - pause.since),
+        left: Self.seconds(pause.until - now))
+    }
+  }
+
+  private static func seconds(_ nanoseconds: Int64) -> Int64 { (nanoseconds + 999_999_999) / 1_000_000_000 }
+
+  private static func name(_ origin: Origin) -> String {
+    origin.port == (origin.scheme == .https ? 443 : 80) ? origin.host : "\(origin.host):\(origin.port)"
+  }
+}
+
+extension Cache {
+  /// Hosts that want to be left alone at the moment, of all requests of the process: they said so with `Retry-After`, in an
+  /// answer of status 429 or 503. At most five minutes are heeded.
+  public var pausedHosts: [PausedHost] { isForked ? [] : runtime.queue.paused.current(now: nhs_monotonic_ns()) }
+}
