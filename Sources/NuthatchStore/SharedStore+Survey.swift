@@ -109,7 +109,8 @@ extension SharedStore {
       let settled = settledPart(of: number)
       guard let pin = shelf.pin(number), var scan = try? PackScan(pin.pack, directory, settled: settled)
       else {
-        report.unreadable += 1
+        // Not when somebody has dropped it since the packs were listed.
+        if !isDropped(number) { report.unreadable += 1 }
         continue
       }
       while let record = scan.next() {
@@ -149,7 +150,9 @@ extension SharedStore {
     guard isIntact(record, pack) else {
       let isDamaged = try changing { (index) throws(StoreFault) -> Bool in
         // Half of it was there when it was read, perhaps, because somebody is writing it.
-        guard !isBeingPublished(location, index), !isIntact(record, pack) else { return false }
+        guard !isBeingPublished(location, index), !isIntact(record, pack), !isDropped(location.pack) else {
+          return false
+        }
         _ = index.remove(hash, at: location)
         retire(location, hash)
         return true
@@ -173,6 +176,11 @@ extension SharedStore {
       return try admit(record, location, index).find(hash)?.slot.location == location
     }
     if isRecovered { report.recovered += 1 }
+  }
+
+  /// Whether a pack has gone since it was looked for. What can't be found out is no.
+  private func isDropped(_ number: UInt32) -> Bool {
+    (try? directory.isThere(directory.packs, PackName.of(number))) == false
   }
 
   /// Whether somebody has written it and is about to say whether it counts: of what is moved, that isn't sure.

@@ -42,6 +42,8 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private let hooks = Lock()
   private var unlocks = 0
   private var afterUnlock: (@Sendable () -> Void)?
+  private var reads = 0
+  private var beforeRead: (@Sendable () -> Void)?
   private var syncedInodes: Set<UInt64> = []
   private var halfway: (length: Int, body: @Sendable () -> Void)?
   private var refused: (name: String, number: Int32)?
@@ -49,6 +51,11 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   /// Does something once, when so many unlockings have been done.
   func interfere(at count: Int, _ body: @escaping @Sendable () -> Void) {
     hooks.with { (unlocks, afterUnlock) = (count, body) }
+  }
+
+  /// Does something once, when so many reads have been begun.
+  func interfere(atRead count: Int, _ body: @escaping @Sendable () -> Void) {
+    hooks.with { (reads, beforeRead) = (count, body) }
   }
 
   /// Does something once, when of a record of so many bytes or more only the header has been written.
@@ -181,6 +188,11 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   }
   func read(_ fd: Int32, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) throws(SystemFault) -> Int {
     try attempt()
+    let hook: (@Sendable () -> Void)? = hooks.with {
+      reads -= 1
+      return reads == 0 ? beforeRead : nil
+    }
+    hook?()
     if case .short = failure, bytes.count > 1, isNext() {
       return try linux.read(
         fd, UnsafeMutableRawBufferPointer(rebasing: bytes.prefix(bytes.count / 2)), offset)

@@ -162,6 +162,21 @@ extension SeveralUsers {
     for user in [own, other, third] { user.finish() }
   }
 
+  @Test("a pack that is dropped while somebody verifies is no damage", arguments: [1, 2, 10, 11, 12, 20, 40])
+  func verifying(_ count: Int) throws {
+    let calls = FaultyCalls(.number(5))
+    let (own, other) = (try user(calls), try user())
+    for number in 0..<30 { try keep(RecordKey(.body, "\(number)"), content(UInt64(number), 100_000), other) }
+    let drop: @Sendable () -> Void = {
+      do { try other.trim(to: 0) } catch { Issue.record(error) }
+    }
+    if count < 3 { calls.interfere(at: count, drop) } else { calls.interfere(atRead: count, drop) }
+    let report = try own.verify()
+    #expect(report.isClean)
+    #expect(report.intact < 30)
+    for user in [own, other] { user.finish() }
+  }
+
   @Test("what is moved as a large record doesn't come back when it was removed meanwhile")
   func movedLarge() throws {
     let own = try user()
