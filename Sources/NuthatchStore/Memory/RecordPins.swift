@@ -49,6 +49,8 @@ final class RecordPins: @unchecked Sendable {
   }
 
   func release(_ key: RecordKey, _ sequence: UInt64) {
+    // In a forked child another thread of its parent may have the lock for ever, and nothing is found by its pins.
+    guard epoch == nhs_fork_epoch() else { return }
     // Let go of outside of the lock: it may be the last one that keeps a pack mapped.
     var gone: Entry?
     lock.with {
