@@ -254,6 +254,13 @@ private final class FakeSource: PressureSource {
     #expect(origins("") == [])
     #expect(origins(folder.path + "/missing") == [.polling])
     #expect(origins(nil) == [.polling])
+    // Nothing ever comes of a plain file, nor of one of the kernel's that wasn't told what for.
+    let plain = folder.path + "/plain"
+    try "some avg10=0.00 total=0\n".write(toFile: plain, atomically: false, encoding: .utf8)
+    #expect(origins(plain) == [.polling])
+    if FileManager.default.fileExists(atPath: "/proc/pressure/memory") {
+      #expect(origins("/proc/pressure/memory") == [.polling])
+    }
     try FileManager.default.createDirectory(
       atPath: folder.path + "/proc/pressure", withIntermediateDirectories: true)
     // What arms it overwrites the beginning of a plain file, and the second source finds the first one's lines gone.

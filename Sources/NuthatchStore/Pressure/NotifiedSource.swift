@@ -43,6 +43,19 @@ package final class NotifiedSource: PressureSource {
     descriptor = (opened, isFile ? UInt32(EPOLLPRI.rawValue) : UInt32(EPOLLIN.rawValue))
   }
 
+  /// Whether anything can come of it. Nothing does of a plain file, for which no event loop waits, nor of one of the kernel's
+  /// that wasn't told what to listen for.
+  var canTell: Bool {
+    guard total != nil else { return true }
+    let epoll = nhs_epoll_new()
+    guard epoll >= 0 else { return true }
+    defer { close(epoll) }
+    guard nhs_epoll_watch(epoll, fd.number, UInt32(EPOLLPRI.rawValue), 1) == 0 else { return false }
+    var events: UInt32 = 0
+    var ready: Int32 = -1
+    return nhs_epoll_wait(epoll, &ready, &events, 1, 0) < 1 || events & UInt32(EPOLLERR.rawValue) == 0
+  }
+
   package func look(_ events: UInt32) -> PressureSign {
     if var total {
       if events & UInt32(EPOLLERR.rawValue) != 0 { return .gone }

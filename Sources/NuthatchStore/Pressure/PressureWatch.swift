@@ -66,7 +66,7 @@ package final class PressureWatch: @unchecked Sendable {
     if let path = variable("MEMORY_PRESSURE_WATCH") {
       if path.isEmpty || path == "/dev/null" { return [] }
       let text = variable("MEMORY_PRESSURE_WRITE")
-      if let source = NotifiedSource(path, writing: text) { return [source] }
+      if let source = NotifiedSource(path, writing: text), source.canTell { return [source] }
     }
     let files = [Cgroups(root).pressureFile, root + "/proc/pressure/memory"]
     for file in files.compactMap({ $0 }) {
