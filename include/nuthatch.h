@@ -529,7 +529,7 @@ typedef enum nh_sign_in {
     NH_SIGN_IN_NTLM = 3,
     /** Kerberos, where libcurl has it; without user and password, as whom the system knows. */
     NH_SIGN_IN_NEGOTIATE = 4,
-    /** The strongest that the server asks for. */
+    /** The strongest that the server asks for; Negotiate, which uses no password, where there is none. */
     NH_SIGN_IN_ANY = 5
 } nh_sign_in;
 
@@ -587,15 +587,16 @@ typedef enum nh_question {
     NH_ASK_NOTHING = 0,
     /** Which headers to add, a token or a signature: before anything is looked up or sent. Unanswered: none. */
     NH_ASK_HEADERS = 1,
-    /** User and password, after an answer with status 401 to a request without. Unanswered: that answer is delivered. */
+    /** User and password, after an answer with status 401 of the URL's own origin to a request without. Unanswered: that
+     *  answer is delivered. */
     NH_ASK_CREDENTIALS = 2,
     /** Whether an answer from the network is good; it isn't stored before. Unanswered: it is. */
     NH_ASK_VERDICT = 4,
     /** The secret of a provider, whose name is the message, for a request in the outbox: of no ticket, and answered with
      *  nh_outbox_provide. Only after nh_outbox_ask, and nothing for nh_request_set_asks. Unanswered: the request waits. */
     NH_ASK_SECRET = 8,
-    /** Which headers to send with another attempt, after an answer with status 401, whatever was sent: for schemes that the
-     *  library doesn't know, and tokens that have expired. Asked again when that is refused, too, up to ten times.
+    /** Which headers to send with another attempt, after an answer with status 401 of the URL's own origin, whatever was sent:
+     *  for schemes that the library doesn't know, and tokens that have expired. Asked again when that is refused, too, up to ten times.
      *  Unanswered: that answer is delivered. */
     NH_ASK_CHALLENGE = 16
 } nh_question;
@@ -1858,8 +1859,8 @@ nh_status nh_log_dispatch(void);
  * Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret, session, cookie, passw,
  * passphrase, credential, bearer or jwt, need a provider (nh_request_add_secret, nh_request_set_password_provider), or the
  * request is NH_SECRET_NEEDS_PROVIDER when it is used. What a .netrc has needs one, too. A site's cookies, and the headers of
- * NH_ASK_HEADERS, go with the first attempt only. A request that waits for a secret is NH_SECRET_NEEDS_PROVIDER in
- * nh_frozen_get_info.
+ * NH_ASK_HEADERS, go with the first attempt only. URL and body are written as they are, for the directory's owner to read. A
+ * request that waits for a secret is NH_SECRET_NEEDS_PROVIDER in nh_frozen_get_info.
  *
  * @return NH_OK; NH_INVALID.
  */

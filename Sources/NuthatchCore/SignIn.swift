@@ -10,7 +10,7 @@ public enum SignIn: Int32, Sendable {
   case ntlm = 3
   /// Negotiate (Kerberos), where libcurl has it; without user and password, as whom the system knows.
   case negotiate = 4
-  /// The strongest that the server asks for, Basic being the weakest.
+  /// The strongest that the server asks for, Basic being the weakest; Negotiate, which uses no password, where there is none.
   case any = 5
 
   var scheme: TransferExtras.SignIn {

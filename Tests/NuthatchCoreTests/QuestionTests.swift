@@ -48,6 +48,33 @@ import Testing
     #expect(bench.server.count() == 0)
   }
 
+  @Test(
+    "who asks aren't put for another origin's 401: what the program says goes to the origin of its own URL",
+    arguments: [Question.Kind.credentials, .challenge], [false, true])
+  func otherOrigin(_ kind: Question.Kind, _ isStrict: Bool) throws {
+    // Another origin: the same server by another name.
+    let other = bench.server.url("/there").replacing("127.0.0.1", with: "localhost")
+    bench.server.on("/a", .status(302, headers: ["Location": other]))
+    bench.server.on("/there", .status(401, headers: ["WWW-Authenticate": "Basic realm=\"x\""], body: "who?"))
+    let asked = Collected<Question>()
+    let event = try submit("/a", [kind], { if isStrict { $0.policy = Policy(.rfc9111) } }).final(answering: {
+      asked.add($0)
+      return kind == .challenge
+        ? .headers([("Authorization", "Bearer t")]) : .credentials(name: "ann", password: "pw")
+    })
+    #expect(event?.response?.status == 401)
+    #expect(asked.values.isEmpty)
+    #expect(bench.server.requests.allSatisfy { $0.headers["Authorization"] == nil })
+    #expect(bench.server.count() == 2)
+    // Behind a redirect to the same origin it is asked.
+    bench.server.on("/b", .status(302, headers: ["Location": "/there"]))
+    _ = try submit("/b", [kind], { if isStrict { $0.policy = Policy(.rfc9111) } }).final(answering: {
+      asked.add($0)
+      return .pass
+    })
+    #expect(asked.values.map(\.kind) == [kind])
+  }
+
   @Test("for credentials come after a 401, once")
   func credentials() throws {
     bench.server.on("/a") { request in

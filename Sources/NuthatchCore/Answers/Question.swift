@@ -8,14 +8,15 @@ public struct Question: Sendable {
     /// Which header fields to add, a token or a signature: asked first, before anything is looked up or sent, because
     /// they say whose answer it is. `pass`: none.
     case headers = 1
-    /// User and password, after an answer with status 401 to a request without. `pass`: that answer is delivered.
+    /// User and password, after an answer with status 401 of the URL's own origin to a request without. `pass`: that answer is
+    /// delivered.
     case credentials = 2
     /// Whether an answer from the network is good: pages that say "error" with status 200. It isn't stored before.
     /// `pass`: it is.
     case verdict = 3
-    /// Which header fields to send with another attempt, after an answer with status 401, whatever was sent with the request:
-    /// for schemes that the library doesn't know, and tokens that have expired. Asked again when that is refused, too, for
-    /// schemes of several steps: ten times. `pass`: that answer is delivered.
+    /// Which header fields to send with another attempt, after an answer with status 401 of the URL's own origin, whatever was
+    /// sent with the request: for schemes that the library doesn't know, and tokens that have expired. Asked again when that is
+    /// refused, too, for schemes of several steps: ten times. `pass`: that answer is delivered.
     case challenge = 4
   }
 

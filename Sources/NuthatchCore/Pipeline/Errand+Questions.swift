@@ -4,10 +4,13 @@ import NuthatchTransport
 final class Inquiry: Sendable {
   let request: Request
   let options: Cache.Options
+  /// Of its URL: what the program answers is sent there.
+  let origin: Origin
 
-  init(request: Request, options: Cache.Options) {
+  init(request: Request, options: Cache.Options, origin: Origin) {
     self.request = request
     self.options = options
+    self.origin = origin
   }
 
   /// - Parameters:
@@ -74,15 +77,13 @@ extension Errand {
 
   /// What is to be asked about an answer from the network; nil when it can be delivered as it is.
   func question(about fetched: Fetched) -> Question.Kind? {
-    guard let asks = plan.inquiry?.request.asks else { return nil }
-    if fetched.head.status == 401, plan.credentials == nil, asks.contains(.credentials) {
-      return .credentials
-    }
-    if fetched.head.status == 401, asks.contains(.challenge),
-      (talk?.challenges ?? 0) < Talk.mostChallenges
-    {
-      return .challenge
-    }
+    guard let inquiry = plan.inquiry else { return nil }
+    let asks = inquiry.request.asks
+    // What the program says for another origin, to which a redirect has led, would be sent to the one that redirects there.
+    let isAsked =
+      fetched.head.status == 401 && (try? WebURL(fetched.origin.finalURL))?.origin == inquiry.origin
+    if isAsked, plan.credentials == nil, asks.contains(.credentials) { return .credentials }
+    if isAsked, asks.contains(.challenge), (talk?.challenges ?? 0) < Talk.mostChallenges { return .challenge }
     return asks.contains(.verdict) ? .verdict : nil
   }
 

@@ -83,7 +83,7 @@ final class RequestTerms: Sendable {
     retries = max(0, request.retries ?? options.retries)
     reportsProgress = request.reportsProgress
     stopsEarly = request.earlyStop
-    inquiry = own.asks.isEmpty ? nil : Inquiry(request: own, options: cacheOptions)
+    inquiry = own.asks.isEmpty ? nil : Inquiry(request: own, options: cacheOptions, origin: url.origin)
     guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative: \(url)") }
     guard maxPixels > 0 else { throw NuthatchError(.invalid, "max_pixels is not positive: \(url)") }
   }

@@ -8,7 +8,8 @@ import Testing
 @Suite("The book of the outbox") struct OutboxBookTests {
   private static func request(_ queue: String, _ number: Int = 0) -> FrozenRequest {
     FrozenRequest(
-      passedURL: "http://x/\(number)", address: "http://x/\(number)", method: "POST", headers: [], queue: queue,
+      passedURL: "http://x/\(number)", address: "http://x/\(number)", method: "POST", headers: [],
+      queue: queue,
       guardGrade: .guarded, silence: nil, maxBytes: 1, attempts: 25, longest: nil, keyLifetime: nil,
       resendsLate: false, frozen: Stamp(wall: 0, running: 0, boot: 7), exposed: nil,
       body: .inline(Array("body \(number)".utf8)))

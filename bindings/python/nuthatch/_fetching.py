@@ -169,8 +169,8 @@ class Fetching:
             unless ``resends_late``.
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
             headers to add.
-        :param ask_credentials: called with an answer of status 401; gives user and password, or None.
-        :param ask_challenge: called with an answer of status 401, whatever was sent; gives headers to send with another
+        :param ask_credentials: called with a 401 of the URL's own origin; gives user and password, or None.
+        :param ask_challenge: called with a 401 of the URL's own origin, whatever was sent; gives headers for another
             attempt, in the place of those of the same name, or None. Called again when that is refused, too, up to ten
             times: for schemes that the library doesn't know, and tokens that have expired.
         :param ask_verdict: called with an answer from the network before it is stored: True, False (the request
