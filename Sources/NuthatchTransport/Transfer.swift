@@ -40,6 +40,9 @@ final class Transfer {
   private var head: ResponseHead?
   /// The head of an answer after which libcurl may ask once more by itself: what comes next says whether it does.
   private var held: ResponseHead?
+  /// How often the server has asked who is there.
+  private var challenges = 0
+  private static let mostChallenges = 10
   /// Whether nothing is to come, because the sink has no room.
   private var isHeld = false
   private var decoder: ContentDecoder?
@@ -186,6 +189,12 @@ extension Transfer {
           return false
         }
         if head.status == 401, request.answersChallenges {
+          challenges += 1
+          // libcurl would go on for as long as the server calls its nonce stale, with all of a body each time.
+          guard challenges <= Self.mostChallenges else {
+            verdict = TransportFault(.http, "the server asks again and again who is there")
+            return false
+          }
           // What comes next says whether libcurl asks once more by itself.
           held = head
           return true

@@ -124,7 +124,10 @@ extension Transfer {
       setter.set(CURLOPT_USERPWD, ":")
     }
     guard let credentials = request.credentials else { return }
-    setter.set(CURLOPT_HTTPAUTH, signIn.bits)
+    // Negotiate uses no password, and libcurl would take nothing else where a server offers it.
+    let isForPasswords = signIn == .any && !credentials.password.isEmpty
+    let left = isForPasswords ? TransferExtras.SignIn.negotiate.bits : 0
+    setter.set(CURLOPT_HTTPAUTH, signIn.bits & ~left)
     // As bytes: what came out of a URL's escapes need not be UTF-8. libcurl copies them.
     for (option, bytes) in [
       (CURLOPT_USERNAME, credentials.user), (CURLOPT_PASSWORD, credentials.password),

@@ -158,6 +158,21 @@ def test_bearer_and_any_with_basic(server: TestServer, cache: nuthatch.Cache) ->
     assert (first.header("Authorization"), second.header("Authorization")) == (None, "Basic YW5uOnB3")
 
 
+def test_who_asks_without_end_is_answered_ten_times(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", challenge('Digest realm="nuts", qop="auth", nonce="abc", stale=true'))
+    with pytest.raises(nuthatch.Error, match="asks again and again") as caught:
+        cache.request("POST", server.url("/a"), body=b"seeds", user=("ann", "pw"), sign_in="digest")
+    assert caught.value.code == "http"
+    assert len(server.requests("/a")) == 11
+
+
+def test_any_takes_no_negotiate_for_a_password(server: TestServer, cache: nuthatch.Cache) -> None:
+    # As servers of directories offer them: Negotiate would need a ticket, and use no password.
+    server.on("/a", challenge('Negotiate, Basic realm="x"'), ok("x"))
+    assert cache.get(server.url("/a"), user=("ann", "pw"), sign_in="any").text == "x"
+    assert [request.header("Authorization") for request in server.requests("/a")] == [None, "Basic YW5uOnB3"]
+
+
 @pytest.mark.parametrize("options", [{"user": ("ann", "pw"), "sign_in": "any"}, {"bearer": "hazel"}])
 def test_another_origin_gets_nothing(
     server: TestServer, cache: nuthatch.Cache, options: Dict[str, object]
