@@ -54,7 +54,8 @@ def test_names_of_other_libraries_lead_to_ours(
 
 
 @pytest.mark.parametrize(
-    "name", ["punycode", "idna", "undefined", "unicode_escape", "raw_unicode_escape", "zip", "rot13", "none\x80"]
+    "name",
+    ["punycode", "idna", "undefined", "unicode_escape", "raw_unicode_escape", "zip", "rot13", "none\x80"],
 )
 def test_what_is_no_charset_is_not_decoded_by(server: TestServer, cache: nuthatch.Cache, name: str) -> None:
     # One that takes a minute for 400 KB, some that raise, and some that mean something else by these bytes.
