@@ -78,8 +78,11 @@ final class FreezingPlan: @unchecked Sendable {
       throw needsProvider("the password")
     }
     if request.certificate?.password != nil { throw needsProvider("the certificate's password") }
-    for (name, text) in [("queue", freezing.queue), ("handler", freezing.handler)] where text?.isEmpty == true
-    {
+    let providers = freezing.secrets.map { ("provider", String?.some($0.provider)) }
+    let names = [
+      ("queue", freezing.queue), ("handler", freezing.handler), ("provider", freezing.passwordProvider),
+    ]
+    for (name, text) in names + providers where text?.isEmpty == true {
       throw NuthatchError(.invalid, "the name of the \(name) is empty: \(url)")
     }
     if !headers.fields.contains(where: \.isIdempotencyKey) {

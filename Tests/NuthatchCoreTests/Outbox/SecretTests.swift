@@ -31,6 +31,24 @@ import Testing
     #expect(!names(in: bench.folder).contains("outbox"))
   }
 
+  @Test("need a provider with a name, of whom nobody could ever ask otherwise")
+  func nameless() throws {
+    let cases: [(inout Request) -> Void] = [
+      { $0.freezing?.secrets = [Request.Freezing.Secret("X-Api-Key", provider: "")] },
+      {
+        $0.user = ("ann", "")
+        $0.freezing?.passwordProvider = ""
+      },
+    ]
+    for change in cases {
+      let error = #expect(throws: NuthatchError.self) {
+        try bench.cache?.submit(bench.request("/a", "x", change))
+      }
+      #expect(error?.code == .invalid)
+    }
+    #expect(!names(in: bench.folder).contains("outbox"))
+  }
+
   @Test("that a netrc has need a provider, too; what it has nothing for needs none")
   func netrc() throws {
     let path = bench.folder + "/netrc"
