@@ -191,7 +191,11 @@ def test_lists_of_all_kinds(
         (b"id,name\n1,b\n", ["--input=csv", "list"], "no column is called url"),
         (b"a,b\n", ["--input=csv", "--url-field=c", "list"], "there is no column 'c'"),
         (gzip.compress(b"http://x/\n" * 100)[:-9], ["list"], "the gzip stream is cut off"),
-        (gzip.compress(b"http://x/\n") + b"\0\0http://y/\n", ["list"], "what follows the gzip stream is none"),
+        (
+            gzip.compress(b"http://x/\n") + b"\0\0http://y/\n",
+            ["list"],
+            "what follows the gzip stream is none",
+        ),
         (b'url\n"http://x/\n', ["--input=csv", "list"], "are never closed"),
         (b"http://x/\n", ["--shard=2/2", "list"], "is not I/N"),
         (b"http://x/\n", ["--min-success=2", "list"], "is not a share between 0 and 1"),
@@ -246,13 +250,20 @@ def test_what_has_no_url_is_no_obstacle_to_trying_again(
     """Each of these, in the first line, would have the list read as something else, or is two lines."""
     server.on("/later", answer(404))
     later = server.url("/later")
-    given = [{"url": None}, {"url": "#1"}, {"url": "a\nhttp://b/"}, {"url": ""}, {"url": "\ta\turl"}, {"url": later}]
+    given = [
+        {"url": None},
+        {"url": "#1"},
+        {"url": "a\nhttp://b/"},
+        {"url": ""},
+        {"url": "\ta\turl"},
+        {"url": later},
+    ]
     text = "\n".join(json.dumps(line) for line in given).encode()
     done = nuthatch("prefetch", "--failed-out=failed.txt", "--format=jsonl", given=text)
     assert json.loads(done.stderr)["failed"] == len(given)
     failed = (tmp_path / "failed.txt").read_text().splitlines()
     assert [line for line in failed if line[0] != "#"] == [later]
-    assert "# line 1: {\"url\": null}" in failed and "# line 3: a\\nhttp://b/" in failed
+    assert '# line 1: {"url": null}' in failed and "# line 3: a\\nhttp://b/" in failed
     server.on("/later", ok(png(9, 9), "image/png"))
     again = nuthatch("prefetch", "failed.txt")
     assert (again.returncode, again.stdout[:27]) == (0, b"1 URL: 0 hits, 1 fetched, 0")

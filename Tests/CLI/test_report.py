@@ -326,9 +326,7 @@ def test_ten_thousand(browser: Browser, server: TestServer, nuthatch: Runner, tm
 
 
 @in_a_browser
-def test_all_of_it_is_printed(
-    browser: Browser, server: TestServer, nuthatch: Runner, tmp_path: Path
-) -> None:
+def test_all_of_it_is_printed(browser: Browser, server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     """Also what is far from the part of the page that is looked at."""
     urls = []
     for number in range(600):
@@ -353,6 +351,8 @@ def test_marks_of_direction_turn_nothing_round(
     assert nuthatch("prefetch", "--report=r.html", given="\n".join(urls).encode()).returncode == 4
     browser.open(tmp_path / "r.html")
     assert shown(browser) == (2, 1)
-    text = browser.evaluate("document.body.textContent + [...document.querySelectorAll('a')].map(a => a.title).join()")
+    text = browser.evaluate(
+        "document.body.textContent + [...document.querySelectorAll('a')].map(a => a.title).join()"
+    )
     assert not any(mark in text for mark in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
     assert "%E2%80%AEgpj.exe" in text and "\u0645\u0631.png" in text and "%E2%81%A7x" in text

@@ -212,7 +212,8 @@ final class PrefetchRun {
       Terminal.complain("nuthatch: prefetch: \(news)\n")
     }
     progress.show(
-      tally, pauses.line, total: isListDone && settings.shard == nil ? list.count : nil, bytes: cache.statistics.bytes,
+      tally, pauses.line, total: isListDone && settings.shard == nil ? list.count : nil,
+      bytes: cache.statistics.bytes,
       seconds: seconds, share: share)
   }
 

@@ -24,7 +24,9 @@ struct ProgressLine {
   /// At most ten times a second.
   ///
   /// - Parameter pause: whom the run waits for, because they want to be left alone.
-  mutating func show(_ tally: Tally, _ pause: String?, total: Int?, bytes: Int, seconds: Double, share: Double?) {
+  mutating func show(
+    _ tally: Tally, _ pause: String?, total: Int?, bytes: Int, seconds: Double, share: Double?
+  ) {
     let now = nhs_monotonic_ns()
     guard isShown, now >= due else { return }
     due = now + 100_000_000

@@ -48,7 +48,8 @@ struct RowFormat {
     } else if let separator = [9, UInt8(ascii: ",")].first(where: { separator in
       // What can't be taken apart at this separator isn't a row of it.
       let names = (try? Self.fields(line, separator)) ?? []
-      let isNamed = names.count > 1 && Self.column(field, in: names) != nil && (field != nil || !showsURL(names))
+      let isNamed =
+        names.count > 1 && Self.column(field, in: names) != nil && (field != nil || !showsURL(names))
       return isNamed
         || separator == 9 && names.count { !$0.allSatisfy { $0 == 0x20 } } > 1
           && showsURL(names)

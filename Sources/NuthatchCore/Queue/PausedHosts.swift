@@ -29,7 +29,9 @@ final class PausedHosts: Sendable {
       pauses[origin] = Pause(since: now, until: end)
       return true
     }
-    if isNew { Log.note(.info, "\(Self.name(origin)) wants to be left alone for \(Self.seconds(end - now)) s") }
+    if isNew {
+      Log.note(.info, "\(Self.name(origin)) wants to be left alone for \(Self.seconds(end - now)) s")
+    }
   }
 
   /// The hosts that are still paused.
@@ -52,5 +54,7 @@ final class PausedHosts: Sendable {
 extension Cache {
   /// Hosts that want to be left alone at the moment, of all requests of the process: they said so with `Retry-After`, in an
   /// answer of status 429 or 503. At most five minutes are heeded.
-  public var pausedHosts: [PausedHost] { isForked ? [] : runtime.queue.paused.current(now: nhs_monotonic_ns()) }
+  public var pausedHosts: [PausedHost] {
+    isForked ? [] : runtime.queue.paused.current(now: nhs_monotonic_ns())
+  }
 }
