@@ -50,6 +50,7 @@ from ._errors import (
 )
 from ._frozen import Attempt, FrozenRequest, Outcome
 from ._image import Image
+from ._later import loading
 from ._library import version as _version
 from ._outbox import Outbox
 from ._prefetch import Item
@@ -124,7 +125,8 @@ def __getattr__(name: str) -> Any:
     if name in _LATER:
         from importlib import import_module
 
-        globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
+        with loading:
+            globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
         return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -14,6 +14,7 @@ from . import _prototypes as abi
 from ._errors import Closed, error_for
 from ._fetching import Fetching
 from ._image import Image, ImageHandle, Size
+from ._later import loading
 from ._library import bare, check, encode, library, quick
 from ._options import options_struct
 from ._outbox import Listeners, Outbox
@@ -281,7 +282,8 @@ class Cache(Fetching):
         >>> sorted(cache.stats())[:4]
         ['activity', 'bodies', 'bytes_received', 'decodes']
         """
-        import json
+        with loading:
+            import json
 
         size = 4096
         while True:

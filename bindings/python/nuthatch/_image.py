@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, Union
 
 from . import _prototypes
 from ._errors import error_for
+from ._later import loading
 from ._library import bare, check, library, quick
 
 SOURCES = {
@@ -202,7 +203,8 @@ class Image:
 
     def to_pil(self) -> Any:
         """The image as a ``PIL.Image`` of mode RGBA; a copy, as Pillow's images can be written to."""
-        from PIL import Image as PILImage
+        with loading:
+            from PIL import Image as PILImage
 
         return PILImage.frombytes("RGBA", self.size, bytes(self.pixels))
 

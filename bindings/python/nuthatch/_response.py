@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, 
 from . import _prototypes
 from ._errors import HTTPStatusError, WrongFormat
 from ._image import SOURCES, Image, Size, decoded, options
+from ._later import loading
 from ._library import bare, check, library, quick
 
 if TYPE_CHECKING:
@@ -206,7 +207,8 @@ class Response:
 
         :raises WrongFormat: when it is none; also a ``ValueError``.
         """
-        import json  # here, because it is half of what loading the package would cost
+        with loading:
+            import json
 
         try:
             return json.loads(self.body)
@@ -224,8 +226,9 @@ class Response:
 
         :raises WrongFormat: when it is no XML, or has a document type; also a ``ValueError``.
         """
-        from xml.etree.ElementTree import ParseError, TreeBuilder
-        from xml.parsers import expat
+        with loading:
+            from xml.etree.ElementTree import ParseError, TreeBuilder
+            from xml.parsers import expat
 
         tree = TreeBuilder()
         # No namespaces are resolved by a separator of ours: names have the form of ElementTree's own.

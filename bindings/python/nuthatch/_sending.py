@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from . import _prototypes as abi
 from ._errors import error_for
+from ._later import loading
 from ._library import check, encode, quick
 from ._values import encode_path, pairs
 from ._wishes import Fields
@@ -13,13 +14,15 @@ from ._wishes import Fields
 
 def as_json(value: Any) -> bytes:
     """A value as JSON."""
-    import json  # here, because it is half of what loading the package would cost
+    with loading:
+        import json
 
     return json.dumps(value).encode()
 
 
 def _as_form(fields: Fields) -> bytes:
-    from urllib.parse import urlencode
+    with loading:
+        from urllib.parse import urlencode
 
     return urlencode(_items(fields), True).encode()
 

@@ -2,12 +2,15 @@
 
 from typing import Any, Dict
 
+from ._later import loading
+
 
 class Stats(Dict[str, Any]):
     """A dictionary of numbers, which a notebook shows as a table."""
 
     def _repr_html_(self) -> str:
-        from html import escape
+        with loading:
+            from html import escape
 
         rows = "".join(
             f"<tr><td>{escape(name)}</td><td style='text-align:right'>{escape(_shown(value))}</td></tr>"

@@ -261,6 +261,63 @@ def test_a_child_opens_anew_while_its_parent_goes_on(server: TestServer, tmp_pat
         assert cache.get(server.url("/a/child/49")).is_in_cache
 
 
+LOADING = """
+import os, signal, sys, threading, time
+import nuthatch
+
+folder, url = sys.argv[1:]
+begun = threading.Event()
+
+
+class Slow:
+    @staticmethod
+    def find_spec(name, path, target=None):
+        if name in ("json.decoder", "html.entities", "nuthatch._async_fetching"):
+            begun.set()
+            time.sleep(0.3)
+
+
+def send():
+    cache.request("POST", url, json={})
+
+
+def show():
+    cache.stats()._repr_html_()
+
+
+def load():
+    nuthatch.AsyncCache(folder)
+
+
+with nuthatch.Cache(folder) as cache:
+    for name, use in [("nuthatch._async", load), ("json", send), ("html", show)]:
+        for other in [other for other in sys.modules if other.split(".")[: name.count(".") + 1] == name.split(".")]:
+            del sys.modules[other]
+        begun.clear()
+        sys.meta_path.insert(0, Slow)
+        thread = threading.Thread(target=use)
+        thread.start()
+        assert begun.wait(10), name
+        child = os.fork()
+        if child == 0:
+            signal.alarm(10)
+            use()
+            os._exit(0)
+        print(name, os.waitpid(child, 0)[1])
+        thread.join()
+        sys.meta_path.remove(Slow)
+"""
+
+
+def test_a_fork_waits_for_what_another_thread_loads(server: TestServer, tmp_path: Path) -> None:
+    """A module that was half loaded when its parent forked is never loaded in a child."""
+    server.on("/post", ok("x"))
+    command = [sys.executable, "-c", LOADING, str(tmp_path / "c"), server.url("/post")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == ["nuthatch._async 0", "json 0", "html 0"]
+
+
 def test_a_small_cache_stays_small(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("x" * 20000, headers=FRESH))
     with nuthatch.Cache(tmp_path / "c") as cache:
