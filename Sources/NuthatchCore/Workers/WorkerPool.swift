@@ -34,19 +34,27 @@ final class WorkerPool: @unchecked Sendable {
     }
   }
 
+  /// A thread that waits for a job.
+  ///
+  /// Not at a condition variable: who waits at one has the mutex before and after, when the process may be forked.
+  private final class Sleeper: Sendable {
+    let bell = Bell()
+  }
+
   /// How many threads there may be.
   let width: Int
   /// What all jobs together may hold, in bytes.
   let memory: Int
 
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private let change: UnsafeMutablePointer<pthread_cond_t>
   // Guarded by `mutex`.
   private var light: [Line]
   private var heavy: [Line]
   private var held = 0
   private var threads: [UInt64] = []
   private var idle = 0
+  /// The idle ones that nobody has woken.
+  private var asleep: [Sleeper] = []
   private var waiting = 0
   private var isStopping = false
 
@@ -59,15 +67,10 @@ final class WorkerPool: @unchecked Sendable {
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
     pthread_mutex_init(mutex, nil)
-    change = .allocate(capacity: 1)
-    change.initialize(to: pthread_cond_t())
-    pthread_cond_init(change, nil)
   }
 
   deinit {
-    pthread_cond_destroy(change)
     pthread_mutex_destroy(mutex)
-    change.deallocate()
     mutex.deallocate()
   }
 
@@ -93,7 +96,7 @@ final class WorkerPool: @unchecked Sendable {
     } else {
       light[step].append(Entry(need: 0, job: job))
     }
-    pthread_cond_signal(change)
+    asleep.popLast()?.bell.ring()
     return true
   }
 
@@ -103,7 +106,7 @@ final class WorkerPool: @unchecked Sendable {
     isStopping = true
     let running = threads
     threads = []
-    pthread_cond_broadcast(change)
+    wakeAll()
     pthread_mutex_unlock(mutex)
     for thread in running { _ = nhs_thread_join(thread) }
   }
@@ -117,6 +120,12 @@ final class WorkerPool: @unchecked Sendable {
     }
     pthread_mutex_unlock(mutex)
     stop()
+  }
+
+  /// Under the mutex.
+  private func wakeAll() {
+    for sleeper in asleep { sleeper.bell.ring() }
+    asleep = []
   }
 
   private func startThread() -> Bool {
@@ -135,6 +144,7 @@ final class WorkerPool: @unchecked Sendable {
 
 extension WorkerPool {
   fileprivate func run() {
+    let own = Sleeper()
     pthread_mutex_lock(mutex)
     while true {
       if let entry = take() {
@@ -145,17 +155,20 @@ extension WorkerPool {
         takeTurns()
         pthread_mutex_lock(mutex)
         held -= entry.need
-        if entry.need > 0 { pthread_cond_broadcast(change) }
+        if entry.need > 0 { wakeAll() }
       } else if isStopping && isEmpty {
         break
       } else {
         idle += 1
-        nhs_release_forks()
-        pthread_cond_wait(change, mutex)
-        // Without the mutex, which threads that hold forks want, too.
+        let seen = own.bell.current
+        asleep.append(own)
+        // Whoever waits to fork comes in here, when nothing is locked.
         pthread_mutex_unlock(mutex)
+        nhs_release_forks()
+        own.bell.wait(after: seen, until: .max)
         nhs_hold_forks()
         pthread_mutex_lock(mutex)
+        asleep.removeAll { $0 === own }
         idle -= 1
       }
     }
