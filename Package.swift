@@ -20,12 +20,20 @@ let libraryShape: LinkerSetting = .unsafeFlags([
   "-Xlinker", "--as-needed",
 ])
 
+// Under a sanitizer, unoptimised loops over pixels would take most of the tests' time: these targets are optimised
+// there, too. Not the others, because optimised code shares arrays in a way that the thread sanitizer takes for races.
+let optimised = Context.environment["NUTHATCH_OPTIMISED"]?.split(separator: " ").map { String($0) } ?? []
+
+func settings(of name: String) -> [SwiftSetting] {
+  swiftSettings + (optimised.contains(name) ? [.unsafeFlags(["-O"])] : [])
+}
+
 func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+  .target(name: name, dependencies: dependencies, swiftSettings: settings(of: name))
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: settings(of: name))
 }
 
 let package = Package(
