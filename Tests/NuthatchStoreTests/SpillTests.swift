@@ -120,6 +120,29 @@ import Testing
     #expect(try store.bytes(RecordKey(.meta, "0")) == content(0, 3000))
   }
 
+  @Test("that are pinned stay found when a later one can't be kept", arguments: [false, true])
+  func notReplaced(_ spills: Bool) throws {
+    let system = FaultyCalls(.number(ENOSPC), isLasting: true)
+    let store = try Store.open(
+      folder.path, .init(memoryBytes: 80_000, spill: spills ? .pressure : .eager), system)
+    let key = RecordKey(.meta, "k")
+    try store.commit(key, [1])
+    try store.flush()
+    let pin = try #require(try store.pin(key))
+    try store.trim(to: 0)
+    #expect(try store.bytes(key) == [1])
+    system.arm(after: 0)
+    #expect(throws: StoreFault.self) { try store.commit(key, content(1, 20_000)) }
+    system.disarm()
+    #expect(try store.bytes(key) == [1])
+    // And no longer when one is.
+    try store.commit(key, content(1, 20_000))
+    try store.trim(to: 0)
+    #expect(try store.bytes(key) == nil)
+    #expect(pin.lease.copied() == [1])
+    store.close()
+  }
+
   @Test("stay when a later one that is a little too large for memory can't be kept in a pack")
   func tooLarge() throws {
     let system = FaultyCalls(.number(ENOSPC), isLasting: true)

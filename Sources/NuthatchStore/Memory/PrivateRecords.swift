@@ -129,7 +129,15 @@ extension SharedStore {
     _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer]
   ) throws(StoreFault) -> Lease {
     memory.remove(.value, key)
-    pins.forget(key)
+    let lease = try keepRecord(key, shape, parts)
+    // Not before: what can't be kept takes no record's place.
+    pins.forget(key, before: lease.sequence)
+    return lease
+  }
+
+  private func keepRecord(
+    _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer]
+  ) throws(StoreFault) -> Lease {
     guard spill == .pressure else { return try commit(key, shape, parts) }
     if let lease = try commitPrivately(key, shape, parts) { return lease }
     return try spills.with { () throws(StoreFault) in
