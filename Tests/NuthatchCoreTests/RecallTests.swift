@@ -15,7 +15,9 @@ import Testing
   }
 
   private func put(_ path: String, _ text: String, control: String = "max-age=60", vary: String? = nil) {
-    var headers: HeaderLines = ["Cache-Control": control, "ETag": "\"\(text)\"", "Content-Type": "text/plain"]
+    var headers: HeaderLines = [
+      "Cache-Control": control, "ETag": "\"\(text)\"", "Content-Type": "text/plain",
+    ]
     if let vary {
       headers = ["Cache-Control": control, "ETag": "\"\(text)\"", "Vary": vary, "Age": "3", "age": "4"]
     }
@@ -119,7 +121,9 @@ import Testing
   func model(seed: Int) throws {
     var random = Seeded(state: UInt64(seed))
     let paths = (0..<4).map { "/\($0)" }
-    let controls = ["max-age=60", "max-age=5", "max-age=100000", "no-cache", "max-age=30, stale-while-revalidate=9"]
+    let controls = [
+      "max-age=60", "max-age=5", "max-age=100000", "no-cache", "max-age=30, stale-while-revalidate=9",
+    ]
     let options = bench.cache.options
     var hits = 0
     for step in 0..<400 {
@@ -127,7 +131,8 @@ import Testing
       let url = bench.server.url(path)
       switch Int.random(in: 0..<12, using: &random) {
       case 0:
-        put(path, "text \(step)", control: controls.randomElement(using: &random) ?? "no-cache",
+        put(
+          path, "text \(step)", control: controls.randomElement(using: &random) ?? "no-cache",
           vary: Bool.random(using: &random) ? "Accept" : nil)
         var request = Request(url)
         request.policy = Policy(.reload)

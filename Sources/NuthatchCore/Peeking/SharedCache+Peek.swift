@@ -66,8 +66,10 @@ extension SharedCache {
       let given = found.immediateAnswer(to: plan, shownURL, .stored(found))?.response
     else { return nil }
     let recalled = Recalled(
-      url, given.with(.empty), body: found.body == nil ? nil : meta.content.map { RecordKey(.body, $0.bytes) },
-      second: now, freshUntil: now + secondsFresh(Caching.judge(meta, plan, now: now), meta, plan, now), trail)
+      url, given.with(.empty),
+      body: found.body == nil ? nil : meta.content.map { RecordKey(.body, $0.bytes) },
+      second: now, freshUntil: now + secondsFresh(Caching.judge(meta, plan, now: now), meta, plan, now), trail
+    )
     return (recalled, given)
   }
 
