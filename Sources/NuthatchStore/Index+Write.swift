@@ -288,6 +288,10 @@ extension Index {
     if canWriteEntry(place) { nhs_store64(entry(place) + 8, UInt64(used)) }
   }
 
+  func set(_ place: Int, capacity: Int) {
+    if canWriteEntry(place) { nhs_store64(entry(place) + 16, UInt64(capacity)) }
+  }
+
   func drop(_ entry: PackEntry) {
     guard canWriteEntry(entry.place), canWriteHead else { return }
     nhs_store32_release(self.entry(entry.place), 0)
@@ -303,7 +307,7 @@ extension Index {
     return number == 0 || number == .max ? takePackNumber() : number
   }
 
-  func set(limit: Int) { nhs_store64(base + IndexLayout.limit, UInt64(limit)) }
+  func set(limit: Int) { nhs_store64(base + IndexLayout.limit, UInt64(truncatingIfNeeded: limit)) }
   /// Never lowers it, whoever else takes sequences meanwhile.
   func raise(nextSequence wanted: UInt64) {
     let next = nextSequence

@@ -165,12 +165,20 @@ extension Index {
   @inline(__always)
   var identity: UInt64 { nhs_load64(base + IndexLayout.identity) }
   @inline(__always)
-  var session: UInt32 { nhs_load32(base + IndexLayout.session) & 0xFFF }
+  var session: UInt32 {
+    let session = nhs_load32(base + IndexLayout.session) & 0xFFF
+    // Damage: 0 would have payloads that nobody checked pass for checked ones. No slot has this one.
+    return session == 0 ? 0x1000 : session
+  }
   /// What was made before this sequence, and is in no pack, went when the directory was cleared.
   var clearedBefore: UInt64 {
     let sequence = nhs_load64(base + IndexLayout.clearedBefore)
     // Damage, else: all records that come would seem to be earlier.
     return sequence <= nextSequence ? sequence : 0
+  }
+  /// Whether nobody will ever count so far as it says. What it would give next wouldn't be later than what there is.
+  var isOfDamagedNumbers: Bool {
+    !(1...1 << 62).contains(nextSequence) || !(1...UInt64(UInt32.max)).contains(nextPack)
   }
   var limit: Int { Int(truncatingIfNeeded: nhs_load64(base + IndexLayout.limit)) }
 
@@ -263,6 +271,6 @@ extension Index {
     let flags = nhs_load32(at)
     // Another reader may have set the visited bit since; anything else means that the slot holds another record now.
     guard flags & ~Slot.visited == found.slot.flags & ~Slot.visited, canWrite(found.place) else { return }
-    _ = nhs_swap32(at, flags, flags & ~0xFFF0 | session << 4)
+    _ = nhs_swap32(at, flags, flags & ~0xFFF0 | (session & 0xFFF) << 4)
   }
 }

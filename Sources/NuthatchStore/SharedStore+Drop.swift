@@ -21,16 +21,21 @@ extension SharedStore {
   ///
   /// - Parameter new: what was kept, which isn't to go at once because all else has been used.
   func makeRoom(after bytes: Int, sparing new: Lease?) throws(StoreFault) {
-    let limits = limits
-    guard appended.wrappingAdd(bytes, ordering: .relaxed).newValue > limits.packCapacity / 8 else { return }
+    guard appended.wrappingAdd(bytes, ordering: .relaxed).newValue > self.limits.packCapacity / 8 else {
+      return
+    }
     appended.store(0, ordering: .relaxed)
     followLock()
+    mendLimit()
+    let limits = limits
     removeUnfinished()
     // What killed writers had reserved, which counts for nothing: nobody puts things in order while we have it open.
     if let index { for entry in index.packs where entry.state == .open { giveBackTail(entry, index) } }
     guard let index, isOver(usage(index), limits, Limits.high) else { return }
     let newest = (new?.pin as? PackPin)?.pack.header.number
     try locks.dropping { () throws(StoreFault) in
+      mendTable()
+      guard let index = self.index, isOver(usage(index), limits, Limits.high) else { return }
       var attempts = Attempts(keeping: newest)
       // Ends when enough is gone or nothing is left that could go; the count is for damaged tables.
       for _ in 0..<10_000 {
@@ -42,6 +47,42 @@ extension SharedStore {
         let isFirst = attempts.count(victim.number)
         if try drop(victim, index, keepsVisited: isFirst) { attempts.forget(victim.number) }
       }
+    }
+  }
+
+  /// The limit is kept in a file with a checksum, too. By a damaged one in the index nearly everything would be dropped.
+  private func mendLimit() {
+    guard let kept = Limits.kept(directory), kept != index?.limit else { return }
+    // Read again: who sets another one keeps it while nobody else changes the index. Not essential: the next one looks again.
+    try? changing { index in if let kept = Limits.kept(directory) { index.set(limit: kept) } }
+  }
+
+  /// Has the table of packs name what is there, once, and no larger than it is, before anything is dropped for what it says.
+  /// To be called by who drops packs. Not essential, and not done where the index can't be written.
+  private func mendTable() {
+    try? changing { index in
+      var kept: [UInt32: PackEntry] = [:]
+      var gone: Set<UInt32> = []
+      for entry in index.packs {
+        let size: Int64
+        do throws(SystemFault) {
+          let (fd, status) = try directory.openFile(directory.packs, PackName.of(entry.number), O_RDONLY)
+          system.close(fd)
+          size = status.size
+        } catch {
+          guard error.number == ENOENT else { continue }
+          gone.insert(entry.number)
+          index.drop(entry)
+          continue
+        }
+        if let other = kept[entry.number] {
+          index.drop(entry.used > other.used ? other : entry)
+          if entry.used <= other.used { continue }
+        }
+        kept[entry.number] = entry
+        if Int64(entry.capacity) != size, size <= 1 << 46 { index.set(entry.place, capacity: Int(size)) }
+      }
+      if !gone.isEmpty { index.giveUp(packs: gone) }
     }
   }
 
@@ -90,6 +131,7 @@ extension SharedStore {
       try familyLocks[family.place].with { () throws(StoreFault) in try seal(family) }
     }
     try locks.droppingInTurn { () throws(StoreFault) in
+      mendTable()
       var attempts = Attempts()
       for _ in 0..<1_000_000 {
         guard let index, usage(index).total > bytes, let victim = victim(index, onlyBulk: false, attempts)

@@ -32,9 +32,15 @@ extension SharedStore {
       made.set(session: old.session)
       made.set(clearedBefore: old.clearedBefore)
       made.takeOverPins(of: old)
-      if made.takeOver(old, packs: present, isLean: leavesPages.load(ordering: .relaxed)) {
+      let isLean = leavesPages.load(ordering: .relaxed)
+      // That many aren't there for keys that there are: slots that claim one place are damaged.
+      let isLast = slots > old.slotCount && slots / 64 > max(Self.leastSlots, live)
+      let isWhole = made.takeOver(old, packs: present, isLean: isLean, leavesOut: isLast)
+      if isWhole || isLast {
         try publish(made, insteadOf: old)
         use(made)
+        // What has found no room is found again by who changes the index next: he makes it anew from the packs.
+        if !isWhole { made.markReplaced() }
         return made
       }
       slots *= 2
@@ -221,9 +227,11 @@ extension SharedStore {
 }
 
 extension Index {
-  /// Puts in what another index says of these packs. False when there is no room.
-  fileprivate func takeOver(_ old: Index, packs: Set<UInt32>, isLean: Bool) -> Bool {
+  /// Puts in what another index says of these packs. False when there is no room for all of it: then nothing is done, or,
+  /// if that is wanted, the rest is left out.
+  fileprivate func takeOver(_ old: Index, packs: Set<UInt32>, isLean: Bool, leavesOut: Bool) -> Bool {
     var counters = IndexCounters()
+    var isWhole = true
     var isPresent = (number: Slot.neverUsed, answer: false)
     for place in 0..<old.slotCount {
       // Both are gone through from one end to the other.
@@ -242,12 +250,16 @@ extension Index {
       }
       guard isPresent.answer else { continue }
       slot.flags &= 0xFFFF
-      guard self.place(slot) != nil else { return false }
+      guard self.place(slot) != nil else {
+        guard leavesOut else { return false }
+        isWhole = false
+        continue
+      }
       counters.occupied += 1
       counters[kind] += 1
     }
     set(counters)
-    return true
+    return isWhole
   }
 
   fileprivate func copy(_ entry: PackEntry, to place: Int) {

@@ -66,6 +66,9 @@ extension SharedStore {
   }
 
   private func takePackNumber(_ index: Index) -> UInt32 {
+    // A damaged one would give numbers again: others have the packs mapped that had them, and would look there.
+    let last = locks.file.lastPack
+    if index.nextPack <= last || index.nextPack > UInt64(UInt32.max) { index.set(nextPack: last + 1) }
     let number = index.takePackNumber()
     locks.file.lastPack = UInt64(number)
     return number

@@ -206,7 +206,7 @@ final class SharedStore: @unchecked Sendable {
       found = nil
     }
     // One that has this name and says that it was replaced is damaged, or its successor was never made.
-    if let found, !file.isNew, !found.isReplaced {
+    if let found, !file.isNew, !found.isReplaced, !found.isOfDamagedNumbers {
       guard found.finishPending() else { throw Self.indexIsFull }
       file.index = found.identity
       use(found)

@@ -49,7 +49,7 @@ import Testing
     try Self.expectGone(Self.key, folder, "after \(count) calls")
   }
 
-  @Test("stays away when the process that moved it died in the middle", arguments: 90..<140)
+  @Test("stays away when the process that moved it died in the middle", arguments: 90..<190)
   func deathOfTheMover(_ count: Int) throws {
     let folder = try Folder()
     let filler = content(1, 100_000)
@@ -66,7 +66,7 @@ import Testing
       }
       // Before it has moved anything, and after.
       if count == 90 { #expect(user.statistics().survivors == 0) }
-      if count == 139 { #expect(user.statistics().survivors == 1) }
+      if count == 189 { #expect(user.statistics().survivors == 1) }
     }
     try Self.expectGone(Self.key, folder, "after \(count) calls")
   }

@@ -1,0 +1,171 @@
+import CSystem
+import Foundation
+import Testing
+
+@testable import NuthatchStore
+
+@Suite("An index whose words are anything") struct HostileIndexTests {
+  private static let limit = 64 << 20
+  private static let count = 120
+
+  private static func key(_ number: Int) -> RecordKey {
+    RecordKey(RecordKind.allCases[number % 3], "key \(number)")
+  }
+  private static func bytes(_ number: Int, _ version: Int) -> [UInt8] {
+    content(
+      UInt64(number) << 8 | UInt64(version), number == 7 ? 2_100_000 : 40 + (number * 37 + version) % 3000)
+  }
+
+  private static func store(_ folder: Folder) throws -> SharedStore {
+    try SharedStore(
+      try StoreDirectory(folder.path, trusts: false, LinuxCalls()),
+      Store.Options(diskBytes: limit, memoryBytes: 1 << 20))
+  }
+
+  private static func commit(_ store: SharedStore, _ number: Int, _ version: Int) throws {
+    try bytes(number, version).withBytes { (bytes) throws(StoreFault) in
+      _ = try store.commit(key(number), PayloadShape(), [bytes])
+    }
+  }
+
+  @Test("is replaced, whatever it says of the limit")
+  func limit() throws {
+    let folder = try Folder()
+    let store = try Self.store(folder)
+    try Self.commit(store, 1, 0)
+    try folder.poke("index", at: IndexLayout.limit + 7, [0x80])
+    try store.clear()
+    try Self.commit(store, 1, 1)
+    #expect(store.lookup(Self.key(1))?.copied() == Self.bytes(1, 1))
+    store.finish()
+  }
+
+  @Test("costs no pack when it says that the limit is another one", arguments: [0, 1, 64 << 10])
+  func lowLimit(_ limit: UInt64) throws {
+    let folder = try Folder()
+    let store = try Self.store(folder)
+    for number in 0..<80 { try store.fill(number, 100_000) }
+    try folder.poke("index", at: IndexLayout.limit, withUnsafeBytes(of: limit) { Array($0) })
+    for number in 80..<160 { try store.fill(number, 100_000) }
+    #expect(store.statistics().droppedPacks == 0)
+    #expect((0..<160).allSatisfy { store.has($0, 100_000) })
+    #expect(store.statistics().diskLimit == Self.limit)
+    store.finish()
+  }
+
+  @Test("grows no further than its records need when many slots claim one place, and keeps the records")
+  func oneHome() throws {
+    let folder = try Folder()
+    let store = try Self.store(folder)
+    for number in 0..<Self.count { try Self.commit(store, number, 0) }
+    let index = try folder.read("index")
+    let start = IndexLayout.tableStart + 256 * IndexLayout.entrySize
+    var made = 0
+    for at in stride(from: start, to: index.count, by: IndexLayout.slotSize)
+    where index[at + 20..<at + 24].allSatisfy({ $0 == 0 }) && made < 1500 {
+      made += 1
+      var slot = [UInt8](repeating: 0, count: IndexLayout.slotSize)
+      (slot[8], slot[9], slot[20], slot[28]) = (UInt8(made & 255), UInt8(made >> 8), 1, 2)
+      try folder.poke("index", at: at, slot)
+    }
+    #expect(made == 1500)
+    // More than there are: the next new record has it grow.
+    try folder.poke("index", at: IndexLayout.counters + 2, [1])
+    try store.fill(1, 10)
+    #expect(try folder.read("index").count < 16 << 20)
+    try store.fill(2, 10)
+    for number in 0..<Self.count {
+      #expect(store.lookup(Self.key(number))?.copied() == Self.bytes(number, 0))
+    }
+    #expect(store.has(1, 10) && store.has(2, 10))
+    store.finish()
+  }
+
+  @Test("costs no pack when its table names packs that aren't there, and one of them often")
+  func table() throws {
+    for isTwice in [false, true] {
+      let folder = try Folder()
+      let store = try Self.store(folder)
+      for number in 0..<80 { try store.fill(number, 100_000) }
+      let index = try folder.read("index")
+      let places = (0..<256).map { IndexLayout.tableStart + $0 * IndexLayout.entrySize }
+      let known = try #require(places.first { index[$0] == 1 })
+      for place in places where index[place..<place + 4].allSatisfy({ $0 == 0 }) {
+        var entry = Array(index[known..<known + IndexLayout.entrySize])
+        if !isTwice { (entry[1], entry[2], entry[8 + 4], entry[16 + 4]) = (UInt8(place >> 5 & 255), 1, 1, 1) }
+        try folder.poke("index", at: place, entry)
+      }
+      store.appended.store(Int.max / 2, ordering: .relaxed)
+      try store.fill(80, 100_000)
+      #expect(store.statistics().droppedPacks == 0, "\(isTwice)")
+      #expect((0..<81).allSatisfy { store.has($0, 100_000) }, "\(isTwice)")
+      #expect(store.statistics().packs < 20)
+      store.finish()
+    }
+  }
+
+  @Test("gives no pack a number twice, whatever it says is the next one")
+  func packNumbers() throws {
+    let folder = try Folder()
+    let (store, other) = (try Self.store(folder), try Self.store(folder))
+    try Self.commit(store, 1, 0)
+    #expect(other.lookup(Self.key(1))?.copied() == Self.bytes(1, 0))
+    try store.clear()
+    try folder.poke("index", at: IndexLayout.nextPack, [1, 0, 0, 0, 0, 0, 0, 0])
+    let later = [UInt8](Self.bytes(1, 0).reversed())
+    try later.withBytes { (bytes) throws(StoreFault) in
+      _ = try store.commit(Self.key(1), PayloadShape(), [bytes])
+    }
+    // It has the first pack mapped.
+    #expect(other.lookup(Self.key(1))?.copied() == later)
+    store.finish()
+    other.finish()
+  }
+
+  @Test("has payloads checked also when it says that there is no session")
+  func noSession() throws {
+    let folder = try Folder()
+    let store = try Self.store(folder)
+    try store.fill(1, 1000)
+    let name = "packs/" + (folder.files().first ?? "")
+    let at = usedBytes(try folder.read(name)) - 100
+    try folder.poke(name, at: at, [try folder.read(name)[at] ^ 1])
+    try folder.poke("index", at: IndexLayout.session, [0, 0, 0, 0])
+    for _ in 0..<3 { #expect(store.lookup(SharedStore.key(1)) == nil) }
+    store.finish()
+  }
+
+  @Test(
+    "is made anew when the numbers that it would give next can't be", arguments: [0, UInt64.max, 1 << 63])
+  func nextNumbers(_ word: UInt64) throws {
+    for place in [IndexLayout.nextSequence, IndexLayout.nextPack] {
+      let folder = try Folder()
+      let first = try Self.store(folder)
+      for number in 0..<20 { try Self.commit(first, number, 0) }
+      first.finish()
+      try folder.poke("index", at: place, withUnsafeBytes(of: word) { Array($0) })
+      let store = try Self.store(folder)
+      for number in 0..<20 { try Self.commit(store, number, 1) }
+      for number in 0..<20 { #expect(store.lookup(Self.key(number))?.copied() == Self.bytes(number, 1)) }
+      store.finish()
+      try folder.remove("index")
+      let again = try Self.store(folder)
+      for number in 0..<20 { #expect(again.lookup(Self.key(number))?.copied() == Self.bytes(number, 1)) }
+      again.finish()
+    }
+  }
+}
+
+extension SharedStore {
+  fileprivate static func key(_ number: Int) -> RecordKey { RecordKey(.meta, "\(number)") }
+
+  fileprivate func fill(_ number: Int, _ count: Int) throws {
+    try content(UInt64(number), count).withBytes { (bytes) throws(StoreFault) in
+      _ = try commit(Self.key(number), PayloadShape(), [bytes])
+    }
+  }
+
+  fileprivate func has(_ number: Int, _ count: Int) -> Bool {
+    lookup(Self.key(number))?.copied() == content(UInt64(number), count)
+  }
+}
