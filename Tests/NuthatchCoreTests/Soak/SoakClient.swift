@@ -333,17 +333,20 @@ final class SoakReferences: Sendable {
 
   /// Which variant an image shows. To the byte, but for what may have been made of a larger thumbnail.
   func variant(of image: Image, _ kind: SoakServer.Kind, _ size: Int) -> Int? {
-    let apart = (0..<SoakServer.variants).map { variant -> (variant: Int, sum: Int) in
-      guard let known = all[Key(kind: kind, size: size, variant: variant)] else { return (variant, .max) }
-      return image.withPixels { pixels in
-        if areSame(known, pixels) { return (variant, 0) }
-        guard known.count == pixels.count else { return (variant, .max) }
-        return (variant, zip(known, pixels).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) })
-      }
-    }.sorted { $0.sum < $1.sum }
-    if apart[0].sum == 0 { return apart[0].variant }
-    return image.isInCache && apart[0].sum < apart[1].sum / 2 ? apart[0].variant : nil
+    let known = (0..<SoakServer.variants).map { all[Key(kind: kind, size: size, variant: $0)] ?? [] }
+    return image.withPixels { pixels in
+      if let exact = known.firstIndex(where: { areSame($0, pixels) }) { return exact }
+      guard image.isInCache else { return nil }
+      let apart = known.enumerated().map { (variant: $0.offset, sum: distance($0.element, pixels)) }
+        .sorted { $0.sum < $1.sum }
+      return apart[0].sum < apart[1].sum / 2 ? apart[0].variant : nil
+    }
   }
+}
+
+private func distance(_ known: [UInt8], _ bytes: UnsafeRawBufferPointer) -> Int {
+  guard known.count == bytes.count else { return .max }
+  return known.indices.reduce(0) { $0 + abs(Int(known[$1]) - Int(bytes[$1])) }
 }
 
 private func areSame(_ known: [UInt8], _ bytes: UnsafeRawBufferPointer) -> Bool {
