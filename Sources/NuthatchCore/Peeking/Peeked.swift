@@ -56,14 +56,21 @@ final class Peeked: Sendable {
 
   @inline(__always)
   func isFor(_ wanted: UnsafeRawBufferPointer, _ size: UInt64) -> Bool {
-    guard self.size == size, url.count == wanted.count else { return false }
-    return url.withUnsafeBytes { own in
-      guard let base = own.baseAddress, let other = wanted.baseAddress else { return wanted.isEmpty }
-      return memcmp(base, other, wanted.count) == 0
-    }
+    self.size == size && url.isEqual(to: wanted)
   }
 
   /// Whether the records that it was found by are in place.
   @inline(__always)
   func isCurrent(_ store: Store) -> Bool { trail.isCurrent(store) }
+}
+
+extension [UInt8] {
+  @inline(__always)
+  func isEqual(to wanted: UnsafeRawBufferPointer) -> Bool {
+    guard count == wanted.count else { return false }
+    return withUnsafeBytes { own in
+      guard let base = own.baseAddress, let other = wanted.baseAddress else { return wanted.isEmpty }
+      return memcmp(base, other, wanted.count) == 0
+    }
+  }
 }

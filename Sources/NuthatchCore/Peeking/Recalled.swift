@@ -1,5 +1,3 @@
-import CSystem
-import Glibc
 import NuthatchStore
 
 /// An answer as it was given, less its body, and what makes it the right one: who asks the same gets it without its records
@@ -40,13 +38,7 @@ final class Recalled: Sendable {
     trail = old.trail
   }
 
-  func isFor(_ wanted: UnsafeRawBufferPointer) -> Bool {
-    guard url.count == wanted.count else { return false }
-    return url.withUnsafeBytes { own in
-      guard let base = own.baseAddress, let other = wanted.baseAddress else { return wanted.isEmpty }
-      return memcmp(base, other, wanted.count) == 0
-    }
-  }
+  func isFor(_ wanted: UnsafeRawBufferPointer) -> Bool { url.isEqual(to: wanted) }
 
   /// Whether it is worth its memory: heads of many kilobytes are read anew.
   var isSmall: Bool {

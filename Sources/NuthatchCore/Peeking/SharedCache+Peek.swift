@@ -61,15 +61,15 @@ extension SharedCache {
       let (meta, trail) = trace(plan), plan.admits(meta.reach), meta.head.redirection == nil
     else { return nil }
     let now = clock.coarseSeconds
-    let found = found(meta, plan, now: now)
-    guard found.standing == .fresh, !found.isStale,
-      let given = found.immediateAnswer(to: plan, shownURL, .stored(found))?.response
+    let verdict = Caching.judge(meta, plan, now: now)
+    guard verdict.standing == .fresh, !verdict.isStale else { return nil }
+    let found = found(meta, plan, verdict)
+    guard let given = found.immediateAnswer(to: plan, shownURL, .stored(found))?.response
     else { return nil }
     let recalled = Recalled(
       url, given.with(.empty),
       body: found.body == nil ? nil : meta.content.map { RecordKey(.body, $0.bytes) },
-      second: now, freshUntil: now + secondsFresh(Caching.judge(meta, plan, now: now), meta, plan, now), trail
-    )
+      second: now, freshUntil: now + secondsFresh(verdict, meta, plan, now), trail)
     return (recalled, given)
   }
 

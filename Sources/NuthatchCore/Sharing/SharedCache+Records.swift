@@ -7,12 +7,11 @@ extension SharedCache {
   /// The stored answer to a request. Whatever can't be read is not there.
   func find(_ plan: RequestPlan) -> Found? {
     guard let meta = meta(plan), plan.admits(meta.reach) else { return nil }
-    return found(meta, plan, now: clock.seconds)
+    return found(meta, plan, Caching.judge(meta, plan, now: clock.seconds))
   }
 
-  /// What a stored answer is good for at `now`, in seconds since 1970.
-  func found(_ meta: Meta, _ plan: RequestPlan, now: Int64) -> Found {
-    let verdict = Caching.judge(meta, plan, now: now)
+  /// A stored answer of which this is known, and what it is good for.
+  func found(_ meta: Meta, _ plan: RequestPlan, _ verdict: Freshness) -> Found {
     var thumbs = Thumbs()
     var body: Lease?
     if let content = meta.content {
