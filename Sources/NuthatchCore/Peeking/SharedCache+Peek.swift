@@ -80,6 +80,7 @@ extension SharedCache {
     guard now >= old.second, now < old.freshUntil, old.trail.isCurrent(store) else { return nil }
     let present = now == old.second ? old : Recalled(old, second: now)
     guard let key = present.body else { return (present, present.answer) }
+    // A body that can't be had is looked for by who looks closer.
     return ((try? store.lookup(key)) ?? nil).map { (present, present.answer.with(Payload($0))) }
   }
 

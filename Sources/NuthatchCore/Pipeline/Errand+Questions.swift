@@ -79,7 +79,8 @@ extension Errand {
   func question(about fetched: Fetched) -> Question.Kind? {
     guard let inquiry = plan.inquiry else { return nil }
     let asks = inquiry.request.asks
-    // What the program says for another origin, to which a redirect has led, would be sent to the one that redirects there.
+    // What the program says for another origin, to which a redirect has led, would be sent to the one that redirects there. An
+    // address that can't be read is no origin's.
     let isAsked =
       fetched.head.status == 401 && (try? WebURL(fetched.origin.finalURL))?.origin == inquiry.origin
     if isAsked, plan.credentials == nil, asks.contains(.credentials) { return .credentials }
