@@ -25,6 +25,15 @@ final class Decodes: @unchecked Sendable {
     let content: Digest
     let recipe: Recipe
     let maxPixels: Int
+    /// Without it a smaller picture is made of a larger one, or none is made: nothing for who has it.
+    let hasBody: Bool
+
+    init(_ source: PictureSource, _ recipe: Recipe, _ maker: PictureMaker) {
+      content = source.content
+      self.recipe = recipe
+      maxPixels = maker.maxPixels
+      hasBody = source.body != nil
+    }
   }
 
   /// One errand's wait for all of its sizes.
@@ -61,7 +70,7 @@ final class Decodes: @unchecked Sendable {
     let waiter = Waiter(missing: wanted.count, then: then)
     var new: [Recipe] = []
     for recipe in wanted {
-      let key = Key(content: source.content, recipe: recipe, maxPixels: maker.maxPixels)
+      let key = Key(source, recipe, maker)
       if underWay[key] == nil { new.append(recipe) }
       underWay[key, default: []].append(waiter)
     }
@@ -69,8 +78,7 @@ final class Decodes: @unchecked Sendable {
     let order = new
     maker.make(source, order, priority: priority) { pictures in
       self.loop.post {
-        self.deliver(
-          order.map { Key(content: source.content, recipe: $0, maxPixels: maker.maxPixels) }, pictures)
+        self.deliver(order.map { Key(source, $0, maker) }, pictures)
       }
     }
   }
