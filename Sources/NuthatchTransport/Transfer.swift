@@ -117,7 +117,11 @@ extension Transfer {
 
   private func isAllowedConnection(to address: IPAddress?) -> Bool {
     guard !facts.isProxied else { return true }
-    guard let address else { return request.addressGuard == .any }
+    guard let address else {
+      // Under `any`, too: nothing can be sent to who isn't there.
+      verdict = TransportFault(.reset, "the connection broke before anything was sent")
+      return false
+    }
     facts.addressClass = AddressClass(address)
     if isAllowed(address) { return true }
     wantsFreshConnection = !hasOpenedSocket

@@ -1,3 +1,4 @@
+import FakeNames
 import TestServer
 import Testing
 
@@ -108,6 +109,19 @@ import Testing
     wire.server.resetConnections(next: 1)
     // Whether it is cut while it is made or after is the kernel's choice.
     #expect([.reset, .refused].contains(try wire.fault("/b").kind))
+  }
+
+  /// One of some hundreds that are reset at once is gone before libcurl asks who the peer is.
+  @Test("may break before anybody knows whom it leads to")
+  func noPeer() throws {
+    let wire = try Wire()
+    fake_peer_lost(Int32(wire.server.port))
+    defer { fake_peer_lost(0) }
+    for method in ["GET", "POST"] {
+      let fault = try wire.fault("/a") { $0.method = method }
+      #expect(fault.kind == .reset, "\(fault)")
+    }
+    #expect(wire.server.count() == 0)
   }
 
   @Test("sends what may not be sent twice once, also when a kept connection breaks")

@@ -1,6 +1,6 @@
 /*
  * A getaddrinfo() that stands before libc's, for this program and for libcurl in it: names that end in ".fake.test"
- * are answered as tests say, all others go on to libc.
+ * are answered as tests say, all others go on to libc. And a getpeername() that can be without an answer.
  */
 #ifndef FAKE_NAMES_H
 #define FAKE_NAMES_H
@@ -15,5 +15,8 @@ int fake_names_waiting(void);
 
 /* Ends the waiting of all who wait now. */
 void fake_names_release(void);
+
+/* From now on nobody knows the peer of a connection to that port (IPv4), as when it was reset a moment ago; 0 for none. */
+void fake_peer_lost(int port);
 
 #endif
