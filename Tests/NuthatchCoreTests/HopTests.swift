@@ -165,6 +165,29 @@ import Testing
     while try get("/hop").text != "c" {}
   }
 
+  /// Where the second hop's answer is stale, and what the server says about it then; and what the program gets last.
+  @Test(
+    "that come where an answer was show nothing stale behind it",
+    arguments: [(30, .cached, .disk), (100, .cached, .revalidated), (100, .fresh, .network)]
+      as [(Int64, Event.Kind, Response.Source)]
+  )
+  func instead(after seconds: Int64, kind: Event.Kind, source: Response.Source) throws {
+    bench.server.on(
+      "/a", Script(headers: ["Cache-Control": "max-age=10"], steps: [.text("a")]).withValidators(etag: "\"a\""))
+    _ = try get("/a")
+    _ = try get("/b")
+    clock.advance(seconds: seconds)
+    hop("/a", to: "/b", "max-age=10")
+    if kind == .fresh { bench.server.on("/b", .ok("new")) }
+    let ticket = try bench.cache.submit(Request(bench.server.url("/a")))
+    let shown = try #require(try ticket.next(within: 30_000))
+    #expect(shown.kind == .cached && !shown.isFinal && shown.isStale && shown.response?.text == "a")
+    let last = try #require(try ticket.next(within: 30_000))
+    // Not `unchanged`: it isn't what was shown.
+    #expect(last.isFinal && last.kind == kind && last.source == source && !last.isStale)
+    #expect(last.response?.text == (kind == .fresh ? "new" : "b"))
+  }
+
   @Test("are one for those who ask when they have come already, too")
   func joinedLate() throws {
     bench.server.on(

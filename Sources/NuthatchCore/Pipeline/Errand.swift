@@ -26,8 +26,9 @@ final class Errand: TicketWork, @unchecked Sendable {
   /// Whether the deadline has come while it waits.
   private var isDeadlineHeld = false
   private var step: Int8
-  /// A stored answer has been delivered, and the final event is still to come.
-  private var hasShown = false
+  /// How many redirects had led to the stored answer that has been delivered, while the final event is still to come.
+  private var hopsShown: UInt8?
+  private var hasShown: Bool { hopsShown != nil }
   private var hasRestarted = false
 
   init(_ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache) {
@@ -145,7 +146,7 @@ extension Errand {
       if found.standing != .fresh { shared.revalidateBehind(plan, found) }
       deliver(found, .cached, .stored(found), isFinal: true)
     case (.staleWhileRevalidate, .twice), (.stale, .twice):
-      if found.leadsOn { return fetch() }
+      if found.leadsOn || hasShown { return fetch() }
       deliver(found, .cached, .stored(found), isFinal: false)
     case (.stale, .fresh), (.mustValidate, _):
       fetch()
@@ -167,7 +168,9 @@ extension Errand {
       if let kind = question(about: fetched) { return ask(kind, about: fetched) }
       deliver(fetched)
     case .unchanged(let renewed):
-      deliver(renewed, .unchanged, .revalidated(renewed), isFinal: true)
+      // It isn't what was shown, if a redirect has led elsewhere since.
+      let isShown = hopsShown.map { Int($0) == plan.hops } ?? true
+      deliver(renewed, isShown ? .unchanged : .cached, .revalidated(renewed), isFinal: true)
     case .stored(let other):
       deliver(other, .fresh, .fetchedElsewhere(other), isFinal: true)
     case .failed(let error):
@@ -273,7 +276,7 @@ extension Errand {
 
   private func show(_ event: Event) {
     guard !event.isFinal else { return finish(event) }
-    hasShown = true
+    hopsShown = UInt8(clamping: plan.hops)
     ticket.deliver(event)
     fetch()
   }
