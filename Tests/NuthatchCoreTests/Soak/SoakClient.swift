@@ -148,6 +148,8 @@ final class SoakClient: @unchecked Sendable {
     let version = server.change(path)
     do {
       try target.cache.remove(server.url(path))
+      // Under RFC 9111 what a redirect leads to is kept by itself.
+      if SoakServer.kind(path) == .redirected { try target.cache.remove(server.url(path) + "?there") }
       // Whoever sent credentials has an entry of its own.
       if SoakServer.kind(path) != .locked { target.raise(path, to: version) }
     } catch {
@@ -331,12 +333,12 @@ final class SoakReferences: Sendable {
     self.all = all
   }
 
-  /// Which variant an image shows. To the byte, but for what may have been made of a larger thumbnail.
+  /// Which variant an image shows. To the byte, but for what was made of a larger thumbnail, because the body is gone: also
+  /// by who waited while another handle's request brought and kept it.
   func variant(of image: Image, _ kind: SoakServer.Kind, _ size: Int) -> Int? {
     let known = (0..<SoakServer.variants).map { all[Key(kind: kind, size: size, variant: $0)] ?? [] }
     return image.withPixels { pixels in
       if let exact = known.firstIndex(where: { areSame($0, pixels) }) { return exact }
-      guard image.isInCache else { return nil }
       let apart = known.enumerated().map { (variant: $0.offset, sum: distance($0.element, pixels)) }
         .sorted { $0.sum < $1.sum }
       return apart[0].sum < apart[1].sum / 2 ? apart[0].variant : nil
