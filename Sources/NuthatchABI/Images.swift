@@ -20,12 +20,12 @@ public func nhPeek(
 ) -> nh_status {
   answering { () throws(NuthatchError) in
     let result = try place(image, "image")
-    let opened = try find(cache, .cache, as: CacheView.self).cache
-    guard let url else { throw .null("url") }
-    let bytes = UnsafeRawBufferPointer(start: url, count: strlen(url))
-    if let found = try opened.peek(bytes, ThumbnailBox(Int(size)), decode: decode != 0) {
-      try give(found, .image, to: result)
+    let found = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
+      guard let url else { throw .null("url") }
+      let bytes = UnsafeRawBufferPointer(start: url, count: strlen(url))
+      return try view.cache.peek(bytes, ThumbnailBox(Int(size)), decode: decode != 0)
     }
+    if let found { try give(found, .image, to: result) }
   }
 }
 

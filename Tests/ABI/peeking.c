@@ -1,6 +1,46 @@
 /* nh_peek, nh_peek_response: what can be shown at once, and what can't. */
 #include "checks.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
+static struct {
+    nh_cache *cache;
+    const char *url;
+    atomic_int shown, wrong;
+} shared;
+
+static void *peek_until_closed(void *unused) {
+    (void)unused;
+    nh_status status;
+    do {
+        nh_image *image = NULL;
+        nh_image_info info = {.struct_size = sizeof info};
+        status = nh_peek(shared.cache, shared.url, 100, 0, &image);
+        if (image == NULL) continue;
+        if (nh_image_get_info(image, &info) != NH_OK || info.width != 100 || nh_image_release(image) != NH_OK) shared.wrong++;
+        shared.shown++;
+    } while (status == NH_OK);
+    if (status != NH_CLOSED && status != NH_INVALID) shared.wrong++;
+    return NULL;
+}
+
+/* A handle that is closed while others look something up by it. */
+static void close_while_peeking(const char *url) {
+    pthread_t threads[4];
+    nh_image *image = NULL;
+    shared.url = url;
+    for (int round = 1; round <= 20; round++) {
+        shared.cache = open_cache(NULL);
+        if (nh_thumbnail(shared.cache, url, 100, &image) != NH_OK || nh_image_release(image) != NH_OK) shared.wrong++;
+        for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, peek_until_closed, NULL);
+        while (shared.shown < round * 20 && !shared.wrong) usleep(100);
+        nh_close(shared.cache);
+        for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    }
+    CHECK("closed while others look", shared.wrong == 0);
+}
+
 static void check_responses(const char *base) {
     char url[512], never[512], stale[512];
     nh_cache *cache = open_cache(NULL);
@@ -87,5 +127,6 @@ int main(int count, char **arguments) {
     nh_close(cache);
     CHECK("closed", nh_peek(cache, url, 100, 0, &image) == NH_INVALID);
     check_responses(base);
+    close_while_peeking(url);
     return failures != 0;
 }

@@ -51,6 +51,11 @@ private func setMessage(_ message: String) {
 
 extension NuthatchError {
   static func null(_ name: String) -> NuthatchError { NuthatchError(.invalid, "\(name) is NULL") }
+
+  static func notOpen(_ handle: OpaquePointer?, _ kind: HandleKind) -> NuthatchError {
+    handle == nil
+      ? .null("the \(kind) handle") : NuthatchError(.invalid, "the handle is not an open \(kind)")
+  }
 }
 
 // MARK: - Arguments
@@ -61,21 +66,30 @@ func find<Object: AnyObject>(_ handle: OpaquePointer?, _ kind: HandleKind, as: O
 {
   // The table answers for the kind, so the cast can't fail; a check costs little.
   guard let object = HandleTable.shared.find(handle, kind) as? Object else {
-    throw handle == nil
-      ? .null("the \(kind) handle") : NuthatchError(.invalid, "the handle is not an open \(kind)")
+    throw .notOpen(handle, kind)
   }
   return object
 }
 
-func remove(_ handle: OpaquePointer?, _ kind: HandleKind) throws(NuthatchError) {
-  guard HandleTable.shared.remove(handle, kind) else {
-    throw handle == nil
-      ? .null("the \(kind) handle") : NuthatchError(.invalid, "the handle is not an open \(kind)")
+/// Calls `body` with the object of a handle, for what is short and asked for often: see `HandleTable.use`.
+@inline(__always)
+func use<Object: AnyObject, Result>(
+  _ handle: OpaquePointer?, _ kind: HandleKind, as type: Object.Type,
+  _ body: (Object) throws(NuthatchError) -> Result
+) throws(NuthatchError) -> Result {
+  let result = try HandleTable.shared.use(handle, kind) { (object) throws(NuthatchError) in
+    try body(unsafeDowncast(object, to: type))
   }
+  guard let result else { throw .notOpen(handle, kind) }
+  return result
+}
+
+func remove(_ handle: OpaquePointer?, _ kind: HandleKind) throws(NuthatchError) {
+  guard HandleTable.shared.remove(handle, kind) else { throw .notOpen(handle, kind) }
 }
 
 /// Makes a handle and puts it where the caller wants it.
-func give(_ object: AnyObject, _ kind: HandleKind, to place: UnsafeMutablePointer<OpaquePointer?>)
+func give(_ object: consuming AnyObject, _ kind: HandleKind, to place: UnsafeMutablePointer<OpaquePointer?>)
   throws(NuthatchError)
 {
   guard let handle = HandleTable.shared.add(object, kind) else {

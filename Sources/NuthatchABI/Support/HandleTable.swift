@@ -51,7 +51,7 @@ final class HandleTable: @unchecked Sendable {
   }
 
   /// Keeps `object` until `remove`. nil when 16 million handles are in use or memory is out.
-  func add(_ object: AnyObject, _ kind: HandleKind) -> OpaquePointer? {
+  func add(_ object: consuming AnyObject, _ kind: HandleKind) -> OpaquePointer? {
     guard let index = takeSlot(), let slot = slot(index) else { return nil }
     slot.pointee.object.store(Unmanaged.passRetained(object).toOpaque(), ordering: .relaxed)
     let generation = slot.pointee.word.load(ordering: .relaxed) >> Self.generationShift
@@ -62,6 +62,15 @@ final class HandleTable: @unchecked Sendable {
 
   /// The object behind a handle; nil when there is none of this kind.
   func find(_ handle: OpaquePointer?, _ kind: HandleKind) -> AnyObject? {
+    use(handle, kind) { $0 }
+  }
+
+  /// Calls `body` with the object behind a handle, which isn't retained for that; nil when there is none of this kind. For
+  /// what is short: should the process fork meanwhile, the object stays in the child for good.
+  @inline(__always)
+  func use<Result, Failure: Error>(
+    _ handle: OpaquePointer?, _ kind: HandleKind, _ body: (AnyObject) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
     guard let (slot, identity) = locate(handle, kind) else { return nil }
     var word = slot.pointee.word.load(ordering: .acquiring)
     while true {
@@ -71,12 +80,19 @@ final class HandleTable: @unchecked Sendable {
       if done { break }
       word = seen
     }
-    let object = slot.pointee.object.load(ordering: .relaxed).map {
-      Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
+    defer {
+      let left = slot.pointee.word.subtract(1, ordering: .acquiringAndReleasing).newValue
+      if left == identity | Self.removed { giveBack(handle, slot) }
     }
-    let left = slot.pointee.word.subtract(1, ordering: .acquiringAndReleasing).newValue
-    if left == identity | Self.removed { giveBack(handle, slot) }
-    return object
+    guard let object = slot.pointee.object.load(ordering: .relaxed) else { return nil }
+    return try Unmanaged<AnyObject>.fromOpaque(object)._withUnsafeGuaranteedRef { object in
+      // It passes on what is thrown only without its type.
+      do throws(Failure) {
+        return Swift.Result<Result, Failure>.success(try body(object))
+      } catch {
+        return .failure(error)
+      }
+    }.get()
   }
 
   /// Ends a handle. False when it names nothing of this kind, or was ended before.
@@ -141,7 +157,9 @@ final class HandleTable: @unchecked Sendable {
 
   private func giveBack(_ handle: OpaquePointer?, _ slot: UnsafeMutablePointer<Slot>) {
     let bits = UInt64(UInt(bitPattern: handle))
-    let object = slot.pointee.object.exchange(nil, ordering: .acquiringAndReleasing)
+    // Nobody else has to do with the slot at this moment.
+    let object = slot.pointee.object.load(ordering: .relaxed)
+    slot.pointee.object.store(nil, ordering: .relaxed)
     let generation = ((bits >> 29) &+ 1) & Self.generationMask
     slot.pointee.word.store(generation << Self.generationShift, ordering: .releasing)
     let index = bits >> 5 & 0xff_ffff
