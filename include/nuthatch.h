@@ -1649,6 +1649,15 @@ nh_status nh_answer(nh_ticket *ticket, const nh_reply *reply);
 nh_status nh_peek_response(nh_cache *cache, const char *url, nh_response **response);
 
 /**
+ * The answer, if nh_get would give it at once: as nh_peek_response, but counted by nh_stats as a request that was a hit, and told
+ * of in the log as one.
+ *
+ * @param response  As of nh_peek_response.
+ * @return As nh_peek_response.
+ */
+nh_status nh_get_now(nh_cache *cache, const char *url, nh_response **response);
+
+/**
  * Tells what a response holds. Set info->struct_size to sizeof *info before the call.
  *
  * @return NH_OK; NH_INVALID.
@@ -1726,6 +1735,14 @@ nh_status nh_peek(nh_cache *cache, const char *url, int32_t size, int32_t decode
  *         the two apart.
  */
 nh_image *nh_peek_image(nh_cache *cache, const char *url, int32_t size);
+
+/**
+ * The thumbnail, if nh_thumbnail would give it at once: as nh_peek_image, but counted by nh_stats as a request that was a hit, and
+ * told of in the log as one. For programs, and bindings, that look whether there is something before they make a request.
+ *
+ * @return As nh_peek_image; nothing is counted when it is NULL.
+ */
+nh_image *nh_thumbnail_now(nh_cache *cache, const char *url, int32_t size);
 
 /**
  * As nh_peek for what a request asks for, with its credentials, key, options and one size.

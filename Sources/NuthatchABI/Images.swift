@@ -41,6 +41,25 @@ public func nhPeekImage(
   return nhPeek(cache, url, size, 0, &image) == NH_OK ? image : nil
 }
 
+/// The thumbnail, if nh_thumbnail would give it at once: as nh_peek_image, but counted by nh_stats as a request that was a hit, and
+/// told of in the log as one. For programs, and bindings, that look whether there is something before they make a request.
+///
+/// @return As nh_peek_image; nothing is counted when it is NULL.
+@_cdecl("nh_thumbnail_now")
+public func nhThumbnailNow(
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ size: Int32
+) -> nh_image_ref? {
+  defer { deliverLog() }
+  var image: nh_image_ref?
+  let status = answering { () throws(NuthatchError) in
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    guard let url else { throw .null("url") }
+    let bytes = UnsafeRawBufferPointer(start: url, count: strlen(url))
+    if let found = try opened.pictureNow(bytes, ThumbnailBox(Int(size))) { try give(found, .image, to: &image) }
+  }
+  return status == NH_OK ? image : nil
+}
+
 /// As nh_peek for what a request asks for, with its credentials, key, options and one size.
 ///
 /// @param decode  As for nh_peek.

@@ -22,6 +22,25 @@ public func nhPeekResponse(
   }
 }
 
+/// The answer, if nh_get would give it at once: as nh_peek_response, but counted by nh_stats as a request that was a hit, and told
+/// of in the log as one.
+///
+/// @param response  As of nh_peek_response.
+/// @return As nh_peek_response.
+@_cdecl("nh_get_now")
+public func nhGetNow(
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ response: UnsafeMutablePointer<nh_response_ref?>?
+) -> nh_status {
+  defer { deliverLog() }
+  return answering { () throws(NuthatchError) in
+    let result = try place(response, "response")
+    let opened = try find(cache, .cache, as: CacheView.self).cache
+    if let found = try opened.answerNow(try string(url, "url")) {
+      try give(ResponseView(found), .response, to: result)
+    }
+  }
+}
+
 /// Tells what a response holds. Set info->struct_size to sizeof *info before the call.
 ///
 /// @return NH_OK; NH_INVALID.

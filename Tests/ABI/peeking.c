@@ -1,4 +1,4 @@
-/* nh_peek, nh_peek_response: what can be shown at once, and what can't. */
+/* nh_peek, nh_peek_response: what can be shown at once, and what can't; nh_thumbnail_now, nh_get_now: the same, as hits. */
 #include "checks.h"
 
 #include <pthread.h>
@@ -39,6 +39,53 @@ static void close_while_peeking(const char *url) {
         for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     }
     CHECK("closed while others look", shared.wrong == 0);
+}
+
+static int lines;
+
+static void note_line(nh_log_level level, const char *text, void *user) {
+    (void)text, (void)user;
+    lines += level == NH_LOG_DEBUG;
+}
+
+static void check_hits(const char *base) {
+    nh_cache *cache = open_cache(NULL), *other = NULL;
+    nh_image *image = NULL;
+    nh_image_info info = {.struct_size = sizeof info};
+    nh_response *response = NULL;
+    nh_statistics before = {.struct_size = sizeof before}, after = before;
+    char url[512], never[512];
+    snprintf(url, sizeof url, "%s/png/40/40?now", base);
+    snprintf(never, sizeof never, "%s/png/40/40?never", base);
+    CHECK("nothing yet", nh_thumbnail_now(cache, url, 20) == NULL && nh_get_now(cache, url, &response) == NH_OK && !response);
+    nh_thumbnail(cache, url, 20, &image);
+    nh_image_release(image);
+    CHECK("another handle", nh_open(folder, NULL, &other) == NH_OK);
+    nh_stats(other, &before);
+    image = nh_thumbnail_now(cache, url, 20);
+    CHECK("a picture", image != NULL && nh_image_get_info(image, &info) == NH_OK && info.width == 20 && info.is_in_cache);
+    nh_image_release(image);
+    CHECK("an answer", nh_get_now(cache, url, &response) == NH_OK && response && nh_response_release(response) == NH_OK);
+    nh_stats(other, &after);
+    CHECK("counted for all", after.requests == before.requests + 2 && after.hits == before.hits + 2);
+    CHECK("nothing", nh_thumbnail_now(cache, never, 20) == NULL && nh_get_now(cache, never, &response) == NH_OK && !response);
+    CHECK("bad", nh_thumbnail_now(cache, "nonsense", 20) == NULL && nh_get_now(cache, "nonsense", &response) == NH_BAD_URL);
+    CHECK("NULL", nh_thumbnail_now(cache, NULL, 20) == NULL && nh_get_now(cache, url, NULL) == NH_INVALID);
+    CHECK("no size", nh_thumbnail_now(cache, url, 0) == NULL && nh_thumbnail_now(cache, url, -1) == NULL);
+    nh_stats(other, &after);
+    CHECK("no others", after.requests == before.requests + 2 && after.hits == before.hits + 2);
+    lines = 0;
+    nh_log_set(NH_LOG_DEBUG, note_line, NULL);
+    nh_image_release(nh_thumbnail_now(cache, url, 20));
+    nh_get_now(cache, url, &response);
+    nh_response_release(response);
+    nh_log_set(NH_LOG_NONE, NULL, NULL);
+    CHECK("told of in the log", lines == 2);
+    nh_stats(other, &after);
+    CHECK("and counted", after.requests == before.requests + 4 && after.hits == before.hits + 4);
+    nh_close(cache);
+    CHECK("closed", nh_thumbnail_now(cache, url, 20) == NULL && nh_get_now(cache, url, &response) == NH_INVALID);
+    nh_close(other);
 }
 
 static void check_responses(const char *base) {
@@ -127,6 +174,7 @@ int main(int count, char **arguments) {
     nh_close(cache);
     CHECK("closed", nh_peek(cache, url, 100, 0, &image) == NH_INVALID);
     check_responses(base);
+    check_hits(base);
     close_while_peeking(url);
     return failures != 0;
 }

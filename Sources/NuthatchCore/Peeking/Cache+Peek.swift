@@ -53,17 +53,36 @@ extension Cache {
     guard
       let image = peeks.find(url, size) ?? peeks.entry(url, size).flatMap({ shared.renewed($0) }).map(shown)
     else { return nil }
-    shared.counts.requests.count()
-    shared.counts.hits.count()
+    shared.counts.countHit()
     return image
   }
 
   /// The same for an answer.
   package func hit(_ url: String) -> Response? {
     guard !isForked, !peeks.isClosed, !Log.isOn(.info), let answer = recalled(url) else { return nil }
-    shared.counts.requests.count()
-    shared.counts.hits.count()
+    shared.counts.countHit()
     return answer
+  }
+
+  /// The same as `peek`, as the hit that a request would have been: counted as one, and told of in the log.
+  package func pictureNow(
+    _ url: UnsafeRawBufferPointer, _ box: ThumbnailBox
+  ) throws(NuthatchError) -> Image? {
+    guard let image = try peek(url, box) else { return nil }
+    countHit(String(decoding: url, as: UTF8.self), Answer(images: [image]))
+    return image
+  }
+
+  /// The same for an answer.
+  package func answerNow(_ url: String) throws(NuthatchError) -> Response? {
+    guard let response = try peekResponse(url) else { return nil }
+    countHit(url, Answer(response: response))
+    return response
+  }
+
+  private func countHit(_ url: @autoclosure () -> String, _ answer: @autoclosure () -> Answer) {
+    guard Log.isOn(.info) else { return shared.counts.countHit() }
+    _ = answered(Ticket(url: url(), tag: nil), answer())
   }
 
   /// What `request` asks for, with its credentials, key and headers, if it can be shown at once. Of its sizes there must
@@ -159,8 +178,7 @@ extension Cache {
   }
 
   private func answered(_ ticket: Ticket, _ answer: Answer) -> Ticket {
-    shared.counts.requests.count()
-    shared.counts.hits.count()
+    shared.counts.countHit()
     Log.follow(ticket)
     ticket.finish(.answer(.cached, answer, isFinal: true))
     return ticket

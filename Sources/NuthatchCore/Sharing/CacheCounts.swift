@@ -51,6 +51,12 @@ extension Cache {
 }
 
 extension CacheCounts {
+  /// A request that was answered from what was stored.
+  func countHit() {
+    requests.count()
+    hits.count()
+  }
+
   /// Notes why something couldn't be kept.
   func note(_ fault: StoreFault) { if fault.kind == .noSpace { unkept.count() } }
 

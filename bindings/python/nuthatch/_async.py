@@ -188,10 +188,8 @@ class AsyncCache(AsyncFetching):
     async def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
         port = self._ports.get(asyncio.get_running_loop()) or await self._opened()
         if not options and not tells_all():
-            cache = port.cache
-            image = cache.peek(url, size)
+            image = port.cache._ready(url, size)
             if image is not None:
-                cache._shown[0] += 1
                 port.hits += 1
                 if port.hits % TURN == 0:
                     await asyncio.sleep(0)

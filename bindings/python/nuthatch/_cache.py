@@ -44,12 +44,14 @@ os.register_at_fork(after_in_child=_renew_lock)
 _peek = bare.nh_peek
 _peek_image = bare.nh_peek_image
 _peek_image.restype = ImageHandle
-_peek_response = bare.nh_peek_response
+_thumbnail_now = bare.nh_thumbnail_now
+_thumbnail_now.restype = ImageHandle
+_get_now = bare.nh_get_now
 _tells_all = _log.tells_all
 _byref = ctypes.byref
 _place = ctypes.c_void_p
 _new = object.__new__
-_ODD = (TypeError, AttributeError, UnicodeEncodeError, ctypes.ArgumentError)
+_ODD = (TypeError, ValueError, AttributeError, ctypes.ArgumentError)
 
 
 class Cache(Fetching):
@@ -144,9 +146,6 @@ class Cache(Fetching):
         self._listeners = Listeners()
         #: Set by another thread that has no more patience with this one's close.
         self._is_hurried = False
-        #: Hits that were shown without a request. In a list, so that threads without the interpreter's lock don't meet
-        #: at the cache's own, which a fork in the middle would leave locked in the child.
-        self._shown = [0]
         self._path = None if path is None else os.fsencode(path)
         if self._path is not None and b"\0" in self._path:
             raise error_for(abi.INVALID, f"a NUL character in the path {path!r}", None)
@@ -201,9 +200,8 @@ class Cache(Fetching):
 
     def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
         if not options and not _tells_all():
-            image = self.peek(url, size)
+            image = self._ready(url, size)
             if image is not None:
-                self._shown[0] += 1
                 return image
         return super().thumbnail(url, size, **options)
 
@@ -290,11 +288,7 @@ class Cache(Fetching):
             buffer = ctypes.create_string_buffer(size)
             length = self._call(lambda handle: quick.nh_stats_json(handle, buffer, size), counts=True)  # noqa: B023
             if length < size:
-                stats = Stats(json.loads(buffer.value))
-                # Shown by this cache without a request, in spite of which they were asked for.
-                for name in ("requests", "hits"):
-                    stats[name] += self._shown[0]
-                return stats
+                return Stats(json.loads(buffer.value))
             size = length + 1
 
     # Life
@@ -368,21 +362,33 @@ class Cache(Fetching):
 
     # How it is done
 
+    def _ready(self, url: str, size: Size) -> Optional[Image]:
+        """The thumbnail that a request without options would give at once, without making one of it; the library counts
+        it as one. None for whatever is out of the ordinary, too, which takes the long way."""
+        try:
+            if 0 < size < 65536 and "\0" not in url:  # type: ignore[operator]
+                found = _thumbnail_now(self._plain, url.encode(), size)
+                if found:
+                    image = _new(Image)
+                    image._handle, image.url = found, url
+                    return image
+        except _ODD:
+            pass
+        return None
+
     def _stored(self, url: str) -> Optional[Response]:
-        """The answer to a GET without options that is in the cache and fresh, without making a request of it. None for
-        whatever is out of the ordinary, too, which takes the long way, as what is to be logged does."""
+        """The same for an answer."""
         try:
             found = _place()
             if (
                 "\0" in url
                 or _tells_all()
-                or _peek_response(self._plain, url.encode(), _byref(found))
+                or _get_now(self._plain, url.encode(), _byref(found))
                 or not found
             ):
                 return None
         except _ODD:
             return None
-        self._shown[0] += 1
         return Response(found, url)
 
     # No attribute: what refers to itself lives until somebody looks for such, and a cache is closed when nobody has it.
@@ -486,7 +492,7 @@ class Cache(Fetching):
             if status != abi.FORKED:
                 return ctypes.c_void_p()
             # What the parent had under way beside is the parent's.
-            self._twins, self._shown = set(), [0]
+            self._twins = set()
             self._listeners.lock = threading.Lock()
             self._open()
             library.nh_close(handle)

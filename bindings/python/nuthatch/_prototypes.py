@@ -1112,6 +1112,14 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
+    "nh_get_now": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
     "nh_response_get_info": (
         ctypes.c_uint32,
         [
@@ -1177,6 +1185,14 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ],
     ),
     "nh_peek_image": (
+        ctypes.c_void_p,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_int32,
+        ],
+    ),
+    "nh_thumbnail_now": (
         ctypes.c_void_p,
         [
             ctypes.c_void_p,
@@ -2089,6 +2105,14 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_response **",
         ],
     ),
+    "nh_get_now": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "const char *",
+            "nh_response **",
+        ],
+    ),
     "nh_response_get_info": (
         "nh_status",
         [
@@ -2154,6 +2178,14 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         ],
     ),
     "nh_peek_image": (
+        "nh_image *",
+        [
+            "nh_cache *",
+            "const char *",
+            "int32_t",
+        ],
+    ),
+    "nh_thumbnail_now": (
         "nh_image *",
         [
             "nh_cache *",

@@ -69,7 +69,7 @@ def test_redirects_are_followed(server: TestServer, cache: nuthatch.Cache) -> No
     assert (response.url, response.final_url) == (server.url("/a"), server.url("/b?c"))
 
 
-def test_hits(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_hits(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
     """Without options a hit is no request, and must not differ from one."""
     fresh = [("Cache-Control", "max-age=60"), ("X-Seed", "1")]
     server.on("/a", ok("nut", "text/plain", headers=fresh))
@@ -86,6 +86,12 @@ def test_hits(server: TestServer, cache: nuthatch.Cache) -> None:
     assert (copy.body, bytes(copy.view), copy.source, copy.status) == (b"nut", b"nut", "disk", 200)
     stats = cache.stats()
     assert (stats["requests"], stats["hits"], server.count("/a")) == (3, 2, 1)
+    with nuthatch.Cache(tmp_path / "cache") as other:
+        assert other.get(url).is_in_cache
+        for one in (cache, other):
+            # All handles count together, hits that needed no request too.
+            stats = one.stats()
+            assert (stats["requests"], stats["hits"]) == (4, 3)
     assert [cache.get(server.url("/stale")).is_in_cache for _ in range(2)] == [False, False]
     for wrong in ("nonsense", "http://a/\0", "http://a/\ud800"):
         with pytest.raises(nuthatch.BadURL):
