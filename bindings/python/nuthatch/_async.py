@@ -7,6 +7,7 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Type, Union, cast
 
+from ._arguments import moment
 from ._async_fetching import AsyncFetching
 from ._async_outbox import AsyncOutbox
 from ._async_site import AsyncSite
@@ -47,6 +48,10 @@ class AsyncCache(AsyncFetching):
     ) -> None:
         self._path = path
         self._options = dict(options)
+        for name in options:
+            # What is wrong with them otherwise is told when it is opened.
+            if name not in (Cache.__init__.__kwdefaults__ or {}):
+                raise TypeError(f"AsyncCache has no option {name!r}")
         self._ports: Dict[asyncio.AbstractEventLoop, Port] = {}
         self._is_closed = False
 
@@ -103,7 +108,7 @@ class AsyncCache(AsyncFetching):
     async def wait_idle(self, timeout: Optional[float] = None) -> bool:
         """As :meth:`Cache.wait_idle`."""
         loop = asyncio.get_running_loop()
-        due, pause = None if timeout is None else loop.time() + timeout, 0.001
+        due, pause = moment(timeout, loop.time()), 0.001
         while self.activity:
             if due is not None and loop.time() >= due:
                 return False

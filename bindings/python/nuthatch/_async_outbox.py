@@ -4,6 +4,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Callable, List, Optional, Union, cast
 
 from . import _prototypes as abi
+from ._arguments import moment
 from ._errors import error_for
 from ._frozen import FrozenRequest, Outcome
 from ._outbox import Outbox, Secret
@@ -38,7 +39,7 @@ class AsyncOutbox:
     async def wait(self, id: int, timeout: Optional[float] = None) -> Outcome:
         """As :meth:`Outbox.wait`."""
         loop = asyncio.get_running_loop()
-        due = None if timeout is None else loop.time() + timeout
+        due = moment(timeout, loop.time())
         while True:
             outcome = await self.outcome(id)
             if outcome is not None:

@@ -17,6 +17,7 @@ from typing import (
 )
 
 from . import _prototypes as abi
+from ._arguments import moment
 from ._errors import error_for
 from ._fetching import Fetching
 from ._image import Size
@@ -73,7 +74,7 @@ class AsyncTicket(Asked[T]):
 
         :param timeout: bounds the wait in seconds, and not the request.
         """
-        due = None if timeout is None else self._port.loop.time() + timeout
+        due = moment(timeout, self._port.loop.time())
         while not self._is_over:
             if not await self._wait(due):
                 raise error_for(abi.TIMEOUT, f"no answer within {timeout} s: {self.url}", self.url)
@@ -92,7 +93,7 @@ class AsyncTicket(Asked[T]):
                 yield self._news.pop(0)
             if self._is_over:
                 break
-            due = None if timeout is None else self._port.loop.time() + timeout
+            due = moment(timeout, self._port.loop.time())
             if not await self._wait(due):
                 raise error_for(abi.TIMEOUT, f"no event within {timeout} s: {self.url}", self.url)
         if self._failure is not None:

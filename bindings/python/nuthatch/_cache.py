@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, Optional, Set, 
 
 from . import _log
 from . import _prototypes as abi
+from ._arguments import amount, called, moment
 from ._errors import Closed, error_for
 from ._fetching import Fetching
 from ._image import Image, ImageHandle, Size
@@ -22,7 +23,7 @@ from ._response import Response
 from ._site import Site
 from ._stats import Stats
 from ._ticket import PATIENCE
-from ._values import LARGEST, QUESTIONS, pairs
+from ._values import QUESTIONS, encode_path, pairs
 from ._wishes import AskChallenge, AskCredentials, AskHeaders, AskVerdict, HeaderArgument, Netrc
 
 if TYPE_CHECKING:
@@ -142,13 +143,11 @@ class Cache(Fetching):
         self._plain: Any = None
         #: Others of the same directory that this one answers for: their requests are its own.
         self._twins: Set[Cache] = set()
-        self._asks = {name: given[name] for name in QUESTIONS if given[name] is not None}
+        self._asks = {name: called(given[name], name) for name in QUESTIONS if given[name] is not None}
         self._listeners = Listeners()
         #: Set by another thread that has no more patience with this one's close.
         self._is_hurried = False
-        self._path = None if path is None else os.fsencode(path)
-        if self._path is not None and b"\0" in self._path:
-            raise error_for(abi.INVALID, f"a NUL character in the path {path!r}", None)
+        self._path = None if path is None else encode_path(path, None)
         own = {name: value for name, value in given.items() if name != "path" and name not in QUESTIONS}
         self._options, self._kept = options_struct(own)
         _log.follow()
@@ -218,7 +217,7 @@ class Cache(Fetching):
 
     def wait_idle(self, timeout: Optional[float] = None) -> bool:
         """Waits until no request is under way. False when that took longer than ``timeout`` seconds."""
-        due = None if timeout is None else time.monotonic() + timeout
+        due = moment(timeout, time.monotonic())
         while True:
             left = PATIENCE
             if due is not None:
@@ -264,9 +263,8 @@ class Cache(Fetching):
 
     def trim(self, disk_bytes: int) -> None:
         """Drops what was not used for longest until no more than that is left on disk."""
-        if not 0 <= disk_bytes <= LARGEST:
-            raise error_for(abi.INVALID, f"disk_bytes must be 0 or more, not {disk_bytes}", None)
-        self._call(lambda handle: library.nh_trim(handle, disk_bytes))
+        most = amount(disk_bytes, "disk_bytes")
+        self._call(lambda handle: library.nh_trim(handle, most))
 
     def flush(self) -> None:
         """Writes to disk what ``spill="pressure"`` keeps in memory only."""
@@ -380,12 +378,7 @@ class Cache(Fetching):
         """The same for an answer."""
         try:
             found = _place()
-            if (
-                "\0" in url
-                or _tells_all()
-                or _get_now(self._plain, url.encode(), _byref(found))
-                or not found
-            ):
+            if "\0" in url or _tells_all() or _get_now(self._plain, url.encode(), _byref(found)) or not found:
                 return None
         except _ODD:
             return None
@@ -409,11 +402,13 @@ class Cache(Fetching):
         return self._call(wait, None, (abi.TIMEOUT,)) == abi.OK
 
     def _drain(self, seconds: float) -> None:
-        due = time.monotonic() + seconds
+        due = moment(seconds, time.monotonic(), "drain")
         while not self.closed and not self._is_hurried:
-            left = max(0, min(PATIENCE, int((due - time.monotonic()) * 1000)))
+            left = PATIENCE
+            if due is not None:
+                left = max(0, min(PATIENCE, int((due - time.monotonic()) * 1000)))
             drained = [self._drained(left), *self._of_twins(lambda twin: twin._drained(left))]  # noqa: B023
-            if all(drained) or time.monotonic() >= due:
+            if all(drained) or (due is not None and time.monotonic() >= due):
                 break
 
     def _drained(self, patience: int) -> bool:

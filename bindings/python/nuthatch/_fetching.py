@@ -19,13 +19,14 @@ from typing import (
 
 from . import _log
 from . import _prototypes as abi
+from ._arguments import flag
 from ._image import Image, Size, sides
 from ._library import bare, check, encode, library, quick
 from ._request import describe
 from ._response import Response
 from ._sending import prepared
 from ._ticket import Ticket
-from ._values import boxes_of
+from ._values import boxes_of, several
 
 if TYPE_CHECKING:
     from ._cache import Cache
@@ -264,10 +265,11 @@ class Fetching:
         if "ask_headers" in options:
             return None  # whose answer it is isn't known without asking
         found = ctypes.c_void_p()
-        look = library if decode else quick
+        decodes = flag(decode, "decode")
+        look = library if decodes else quick
 
         def peek(cache: ctypes.c_void_p, request: ctypes.c_void_p) -> int:
-            return int(look.nh_peek_request(cache, request, int(decode), ctypes.byref(found)))
+            return int(look.nh_peek_request(cache, request, decodes, ctypes.byref(found)))
 
         self._with_request(url, sides(size, url), None, options, peek)
         return Image(found, url) if found else None
@@ -281,7 +283,7 @@ class Fetching:
         use: Callable[[ctypes.c_void_p, ctypes.c_void_p], int],
     ) -> None:
         _log.follow()
-        boxes = boxes_of([*([] if size is None else [size]), *(sizes or ())], url)
+        boxes = boxes_of([*([] if size is None else [size]), *([] if sizes is None else several(sizes))], url)
         address = encode(url, "url")
 
         def described(cache: ctypes.c_void_p) -> int:

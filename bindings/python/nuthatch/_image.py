@@ -6,6 +6,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, Union
 
 from . import _prototypes
+from ._arguments import flag, whole
 from ._errors import error_for
 from ._later import loading
 from ._library import bare, check, library, quick
@@ -159,7 +160,7 @@ class Image:
         >>> image.convert("bgr").shape, image.convert("grey").shape
         ((48, 64, 3), (48, 64))
         """
-        if format not in _PIXELS:
+        if format not in list(_PIXELS):
             raise error_for(
                 _prototypes.INVALID, f"format must be one of {list(_PIXELS)}, not {format!r}", self.url
             )
@@ -183,6 +184,8 @@ class Image:
         """
         if format not in _FORMATS.values():
             raise error_for(_prototypes.INVALID, f"format must be 'png' or 'jpeg', not {format!r}", self.url)
+        if quality is not None and not 1 <= whole(quality, "quality") <= 100:
+            raise error_for(_prototypes.INVALID, f"quality must be 1 to 100, not {quality}", self.url)
         number = _prototypes.FORMAT_PNG if format == "png" else _prototypes.FORMAT_JPEG
         setting = quality or 0 if format == "jpeg" else 100 if small else 0
         data, count = ctypes.c_void_p(), ctypes.c_size_t()
@@ -249,8 +252,9 @@ def _unpickled(data: bytes, url: str, told: Dict[str, Any]) -> Image:
 def sides(size: Size, url: str) -> Tuple[int, int]:
     """Width and height of a box."""
     try:
-        # Whatever is a whole number will do, numpy's too.
-        given: Any = (size, size) if hasattr(size, "__index__") else size
+        # Whatever is a whole number will do, numpy's too; no set, which has no order, and no bytes.
+        is_pair = isinstance(size, (tuple, list)) or hasattr(size, "__array__")
+        given: Any = (size, size) if hasattr(size, "__index__") else size if is_pair else ()
         width, height = (index(side) for side in given)
         # Out of ctypes' range a number would be cut, silently, into one that may be valid.
         if 1 <= width <= 65535 and 1 <= height <= 65535:
@@ -267,13 +271,14 @@ def options(
     wanted = _prototypes.nh_image_options()
     wanted.struct_size = ctypes.sizeof(wanted)
     width, height = sides(size, url)
-    if mode not in MODES or quality not in QUALITIES:
-        known = f"mode one of {list(MODES)}, quality one of {list(QUALITIES)}"
-        raise error_for(_prototypes.INVALID, f"{known}; not {mode!r}, {quality!r}", url)
-    if not 0 <= max_pixels < 2**62:
+    for what, word, words in (("mode", mode, MODES), ("quality", quality, QUALITIES)):
+        if word not in list(words):
+            raise error_for(_prototypes.INVALID, f"{what} must be one of {list(words)}, not {word!r}", url)
+    if not 0 <= whole(max_pixels, "max_pixels") < 2**62:
         raise error_for(_prototypes.INVALID, f"max_pixels must be positive, not {max_pixels}", url)
     wanted.width, wanted.height = width, height
     wanted.mode, wanted.quality = MODES[mode], QUALITIES[quality]
-    wanted.enlarge, wanted.allow_truncated = int(enlarge), int(allow_truncated)
+    wanted.enlarge = flag(enlarge, "enlarge")
+    wanted.allow_truncated = flag(allow_truncated, "allow_truncated")
     wanted.max_pixels = max_pixels
     return wanted

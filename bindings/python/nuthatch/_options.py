@@ -4,13 +4,13 @@ import ctypes
 from typing import Any, List, Mapping, Tuple
 
 from . import _prototypes as abi
+from ._arguments import amount, flag
 from ._errors import error_for
 from ._library import encode
 from ._questions import header_array
 from ._values import (
     COOKIES,
     GUARDS,
-    LARGEST,
     POLICIES,
     attempts,
     chosen,
@@ -56,15 +56,16 @@ def options_struct(given: Mapping[str, Any]) -> Tuple[abi.nh_options, List[Any]]
         value: Any = word
         if name in _NUMBERS:
             # 0 means "not given" there too, where it is one of ours.
-            if value < 0 or (value == 0 and name == "max_bytes"):
+            count = amount(value, name)
+            if count == 0 and name == "max_bytes":
                 raise error_for(abi.INVALID, f"{name} must be positive, not {value!r}", None)
-            setattr(wanted, name, min(value, LARGEST))
+            setattr(wanted, name, count)
         elif name in _TEXTS:
             setattr(wanted, name, encode(value, name))
         elif name in _WORDS:
             setattr(wanted, name, chosen(value, _WORDS[name], name))
         elif name in _CHOICES:
-            setattr(wanted, name, abi.YES if value else abi.NO)
+            setattr(wanted, name, abi.YES if flag(value, name) else abi.NO)
         elif name in ("timeout", "deadline"):
             setattr(wanted, name + "_ms", 0 if value == -1 else milliseconds(value, name))
         elif name in ("validator_ttl", "image_ttl", "no_cache_ttl"):

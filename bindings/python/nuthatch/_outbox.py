@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Union
 
 from . import _prototypes as abi
+from ._arguments import called, fields, moment
 from ._errors import error_for
 from ._frozen import FrozenRequest, Outcome
 from ._library import bare, encode, library, quick
@@ -116,7 +117,7 @@ class Outbox:
         :raises TimeoutError: when it hasn't ended after ``timeout`` seconds.
         :raises Invalid: when there is none of that number.
         """
-        due = None if timeout is None else time.monotonic() + timeout
+        due = moment(timeout, time.monotonic())
         while True:
             outcome = self.outcome(id)
             if outcome is not None:
@@ -158,7 +159,7 @@ class Outbox:
         once, therefore.
         """
         name = encode(handler, "handler")
-        self._cache._listeners.handlers[handler] = function
+        self._cache._listeners.handlers[handler] = called(function, "function")
         self._cache._call(lambda cache: library.nh_outbox_attach(cache, name, None, None))
 
     def detach(self, handler: str) -> None:
@@ -190,7 +191,7 @@ class Outbox:
 
         :param timeout: the longest wait for the first, in seconds; None waits for ever. Ctrl-C ends the wait.
         """
-        due = None if timeout is None else time.monotonic() + timeout
+        due = moment(timeout, time.monotonic())
         ready = select.poll()
         descriptor = self._cache._call(quick.nh_fd, counts=True)
         ready.register(descriptor, select.POLLIN)
@@ -284,8 +285,7 @@ class Outbox:
 
 def secret_list(options: Dict[str, Any]) -> List[Tuple[str, Any]]:
     """Of ``secrets``: headers' names, and who knows what they hold."""
-    given: Any = options.get("secrets") or ()
-    return list(given.items() if hasattr(given, "items") else given)
+    return fields(options.get("secrets"), "secrets")
 
 
 def _number(id: int) -> int:

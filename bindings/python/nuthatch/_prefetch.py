@@ -17,6 +17,7 @@ from typing import (
 )
 
 from . import _prototypes as abi
+from ._arguments import wrong
 from ._errors import BadURL, Closed, Error, error_for
 from ._image import Image, Size
 from ._library import bare, check, quick
@@ -25,7 +26,7 @@ from ._questions import ask, tell
 from ._queue import room
 from ._response import Response
 from ._ticket import EVENT_SIZE, Event
-from ._values import boxes_of
+from ._values import boxes_of, several
 
 if TYPE_CHECKING:
     from ._fetching import Fetching
@@ -100,11 +101,11 @@ class Run:
         keeps: bool,
         options: Dict[str, Any],
     ) -> None:
-        sizes = (sizes,) if isinstance(sizes, int) else tuple(sizes)
-        boxes_of(sizes, "")
-        if isinstance(urls, (str, bytes)):
-            raise TypeError("urls must be an iterable of URLs, not one URL")
-        self.sizes, self.keeps = sizes, keeps
+        given: Any = sizes
+        self.sizes, self.keeps = several([given] if hasattr(given, "__index__") else given), keeps
+        boxes_of(self.sizes, "")
+        if isinstance(urls, (str, bytes)) or not (hasattr(urls, "__iter__") or hasattr(urls, "__aiter__")):
+            raise wrong("urls", "an iterable of URLs", urls)
         options.setdefault("delivery", "fresh")
         options.setdefault("priority", -5)
         self.options = options
@@ -137,7 +138,8 @@ def prefetch(
 ) -> Iterator[Item]:
     """The items of URLs, in the order in which they end."""
     fetching._cache._usable(None)
-    return _items(fetching, iter(urls), Run(urls, sizes, progress, keeps, options))
+    run = Run(urls, sizes, progress, keeps, options)
+    return _items(fetching, iter(urls), run)
 
 
 def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item]:

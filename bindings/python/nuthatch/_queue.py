@@ -4,6 +4,7 @@ import ctypes
 from typing import Optional, Union
 
 from . import _prototypes
+from ._arguments import number, whole
 from ._errors import error_for
 from ._library import check, library
 
@@ -37,17 +38,18 @@ def queue(
     global _room
     wanted = _prototypes.nh_queue_options()
     wanted.struct_size = ctypes.sizeof(wanted)
-    for name, number in [("concurrency", concurrency), ("per_host", per_host)]:
-        if number is None or number == "auto":
+    for name, given in [("concurrency", concurrency), ("per_host", per_host)]:
+        if given is None or given == "auto":
             continue
-        if not isinstance(number, int) or not 1 <= number <= 512:
-            raise error_for(_prototypes.INVALID, f"{name} must be 1 to 512, not {number!r}", None)
-        setattr(wanted, name, number)
+        if not isinstance(given, int) or not 1 <= given <= 512:
+            raise error_for(_prototypes.INVALID, f"{name} must be 1 to 512, not {given!r}", None)
+        setattr(wanted, name, given)
     if rate is not None:
-        if not rate > 0:
+        wanted.rate = number(rate, "rate", "a number of starts a second")
+        if not wanted.rate > 0:
             raise error_for(_prototypes.INVALID, f"rate must be positive, not {rate!r}", None)
-        wanted.rate = rate
     if inflight_bytes is not None:
+        inflight_bytes = whole(inflight_bytes, "inflight_bytes")
         if not 0 <= inflight_bytes < 2**62:
             raise error_for(
                 _prototypes.INVALID, f"inflight_bytes must be 0 or more, not {inflight_bytes}", None

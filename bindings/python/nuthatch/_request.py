@@ -5,6 +5,7 @@ import os
 from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
 from . import _prototypes as abi
+from ._arguments import amount, called, fields, flag, whole
 from ._errors import error_for
 from ._image import MODES, QUALITIES
 from ._library import bare, check, encode, quick
@@ -13,7 +14,6 @@ from ._sending import put_body
 from ._values import (
     DELIVERIES,
     GUARDS,
-    LARGEST,
     POLICIES,
     QUESTIONS,
     SIGN_INS,
@@ -41,13 +41,13 @@ def describe(
         if name in _SETTERS:
             _SETTERS[name](request, value, url)
         elif name in QUESTIONS:
-            asks |= QUESTIONS[name] if value is not None else 0
+            asks |= QUESTIONS[name] if value is not None and called(value, name) else 0
         elif name in _LIFETIMES:
             ttls[name] = lifetime(value, name)
         elif name == "save_to":
             save(request, value, bool(options.get("append")), url)
         elif name == "append":
-            pass
+            flag(value, name)
         elif name == "heuristic":
             ttls.setdefault("heuristic", 0)
         elif name in _FREEZING_LIMITS:
@@ -107,12 +107,15 @@ def _netrc(request: ctypes.c_void_p, value: Netrc, url: str) -> None:
 
 def _cert(request: ctypes.c_void_p, value: Any, url: str) -> None:
     if value is not None:
-        names = [encode(os.fspath(one), "cert") for one in ((value,) if isinstance(value, str) else value)]
+        parts = (value,) if isinstance(value, (str, os.PathLike)) else value
+        if not isinstance(parts, (tuple, list)) or not 1 <= len(parts) <= 3:
+            raise TypeError("cert must be a file, or a tuple of certificate, key and the key's password")
+        names = [encode(os.fspath(one) if isinstance(one, os.PathLike) else one, "cert") for one in parts]
         check(quick.nh_request_set_certificate(request, *[*names, None, None][:3]), url)
 
 
 def _secrets(request: ctypes.c_void_p, value: Any, url: str) -> None:
-    for header, given in value.items() if isinstance(value, Mapping) else value or ():
+    for header, given in fields(value, "secrets"):
         prefix, provider = given if isinstance(given, tuple) else ("", given)
         texts = [encode(header, "header"), encode(prefix, "header"), encode(provider, "provider")]
         check(quick.nh_request_add_secret(request, *texts), url)
@@ -123,7 +126,7 @@ def _freezing_limits(request: ctypes.c_void_p, options: Mapping[str, Any], url: 
         milliseconds(options[name], name) if name in options else 0 for name in ("longest", "key_lifetime")
     ]
     count = attempts(options.get("attempts"), "attempts")
-    late = int(bool(options.get("resends_late")))
+    late = flag(options.get("resends_late", False), "resends_late")
     check(quick.nh_request_set_outbox_limits(request, count, *times, late), url)
 
 
@@ -131,7 +134,7 @@ def _limit(what: str) -> _Setter:
     function = getattr(quick, f"nh_request_set_{what}")
 
     def put(request: ctypes.c_void_p, value: Any, url: str) -> None:
-        if value != -1:
+        if not (isinstance(value, (int, float)) and value == -1):
             check(function(request, milliseconds(value, what)), url)
 
     return put
@@ -139,20 +142,20 @@ def _limit(what: str) -> _Setter:
 
 def _bounded(what: str, least: int, most: int) -> Callable[[Any], int]:
     def made(value: Any) -> int:
-        if not isinstance(value, int) or not least <= value <= most:
-            raise error_for(abi.INVALID, f"{what} must be {least} to {most}, not {value!r}", None)
-        return value
+        given = whole(value, what)
+        if not least <= given <= most:
+            raise error_for(abi.INVALID, f"{what} must be {least} to {most}, not {given}", None)
+        return given
 
     return made
 
 
-def _at_most(what: str) -> Callable[[Any], int]:
-    def made(value: Any) -> int:
-        if not isinstance(value, int) or value < 0:
-            raise error_for(abi.INVALID, f"{what} must be a positive number, not {value!r}", None)
-        return min(value, LARGEST)
+def _amount(what: str) -> _Setter:
+    return _number(what, lambda value: amount(value, what))
 
-    return made
+
+def _flag(what: str) -> _Setter:
+    return _number(what, lambda value: flag(value, what))
 
 
 def _word(what: str, words: Mapping[str, int]) -> Callable[[Any], int]:
@@ -173,25 +176,25 @@ _SETTERS: Dict[str, _Setter] = {
     "timeout": _limit("timeout"),
     "deadline": _limit("deadline"),
     "retries": _number("retries", attempts),
-    "max_bytes": _number("max_bytes", _at_most("max_bytes")),
-    "max_pixels": _number("max_pixels", _at_most("max_pixels")),
+    "max_bytes": _amount("max_bytes"),
+    "max_pixels": _amount("max_pixels"),
     "mode": _number("mode", _word("mode", MODES)),
-    "enlarge": _number("enlarge", int),
+    "enlarge": _flag("enlarge"),
     "quality": _number("quality", _word("quality", QUALITIES)),
-    "allow_truncated": _number("allow_truncated", int),
-    "early_stop": _number("early_stop", int),
+    "allow_truncated": _flag("allow_truncated"),
+    "early_stop": _flag("early_stop"),
     "delivery": _number("delivery", _word("delivery", DELIVERIES)),
     "priority": _number("priority", _bounded("priority", -10, 10)),
     "tag": _text("tag"),
     "policy": _number("policy", _word("policy", POLICIES)),
     "guard": _number("guard", _word("guard", GUARDS)),
     "key": _text("key"),
-    "ignore_query": _number("ignore_query", int),
+    "ignore_query": _flag("ignore_query"),
     "partition": _text("partition"),
-    "progress": _number("progress", int),
-    "resume": _number("resume", int),
-    "freezable": _number("freezable", int),
-    "durable": _number("durable", int),
+    "progress": _flag("progress"),
+    "resume": _flag("resume"),
+    "freezable": _flag("freezable"),
+    "durable": _flag("durable"),
     "queue": _text("outbox_queue"),
     "handler": _text("outbox_handler"),
     "secrets": _secrets,

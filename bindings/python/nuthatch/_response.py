@@ -38,6 +38,8 @@ class Headers(Mapping[str, str]):
             self._first.setdefault(name.lower(), value)
 
     def __getitem__(self, name: str) -> str:
+        if not isinstance(name, str):
+            raise KeyError(name)
         return self._first[name.lower()]
 
     def __iter__(self) -> Iterator[str]:

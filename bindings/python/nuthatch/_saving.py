@@ -3,6 +3,9 @@
 import ctypes
 from typing import Any, Callable, List
 
+from . import _prototypes as abi
+from ._arguments import wrong
+from ._errors import error_for
 from ._library import check, quick
 from ._values import encode_path
 from ._wishes import SinkArgument
@@ -38,6 +41,14 @@ def save(request: ctypes.c_void_p, save_to: SinkArgument, append: bool, url: str
             check(quick.nh_request_save_to_events(request), url)
         elif isinstance(sink, int) or hasattr(sink, "fileno"):
             number = sink if isinstance(sink, int) else sink.fileno()
+            # Out of ctypes' range a number would be cut, silently, into one that may be somebody's.
+            if isinstance(number, bool) or not 0 <= number < 2**31:
+                raise error_for(abi.INVALID, f"save_to: {number!r} is no descriptor", url)
             check(quick.nh_request_save_to_descriptor(request, number), url)
+        elif isinstance(sink, (str, bytes)) or hasattr(sink, "__fspath__"):
+            path = encode_path(sink, url, "save_to")
+            check(quick.nh_request_save_to_file(request, path, int(append)), url)
         else:
-            check(quick.nh_request_save_to_file(request, encode_path(sink, url), int(append)), url)
+            raise wrong(
+                "save_to", "a path, an open file, a descriptor or a function, or a list of these", sink
+            )

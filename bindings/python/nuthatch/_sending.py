@@ -2,9 +2,10 @@
 
 import ctypes
 import os
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from . import _prototypes as abi
+from ._arguments import fields
 from ._errors import error_for
 from ._later import loading
 from ._library import check, encode, quick
@@ -20,16 +21,11 @@ def as_json(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-def _as_form(fields: Fields) -> bytes:
+def _as_form(lines: Fields) -> bytes:
     with loading:
         from urllib.parse import urlencode
 
-    return urlencode(_items(fields), True).encode()
-
-
-def _items(fields: Fields) -> List[Tuple[str, Any]]:
-    lines: Any = fields.items() if isinstance(fields, Mapping) else fields or ()
-    return list(lines)
+    return urlencode(fields(lines, "form"), True).encode()
 
 
 class Form:
@@ -51,7 +47,7 @@ def prepared(options: Dict[str, Any], url: str) -> Dict[str, Any]:
     if options.get("body") is not None or (json is not None and not (form is files is None)):
         raise error_for(abi.INVALID, "of body, json, and form with files there can be one", url)
     if files is not None:
-        options["body"] = Form(_items(form), _items(files))
+        options["body"] = Form(fields(form, "form"), fields(files, "files"))
         return options
     if json is not None:
         body, kind = as_json(json), "application/json"
@@ -67,11 +63,19 @@ def put_body(request: ctypes.c_void_p, value: Any, url: str) -> None:
     if isinstance(value, Form):
         _form(request, value, url)
     elif isinstance(value, os.PathLike):
-        check(quick.nh_request_set_body_file(request, encode_path(value, url)), url)
+        check(quick.nh_request_set_body_file(request, encode_path(value, url, "body")), url)
     elif value is not None:
-        # Not bytes(body) alone: of a number it makes as many zeros.
-        data = value if isinstance(value, bytes) else bytes(memoryview(value))
+        data = _as_bytes(value, "body", "bytes or a Path")
         check(quick.nh_request_set_body(request, data, len(data)), url)
+
+
+def _as_bytes(value: Any, what: str, wanted: str) -> bytes:
+    # Not bytes(value) alone: of a number it makes as many zeros.
+    try:
+        return value if isinstance(value, bytes) else bytes(memoryview(value))
+    except TypeError:
+        hint = "; text.encode() makes bytes of a text" if isinstance(value, str) else ""
+        raise TypeError(f"{what} must be {wanted}, not {type(value).__name__}{hint}") from None
 
 
 def _form(request: ctypes.c_void_p, form: Form, url: str) -> None:
@@ -93,11 +97,12 @@ def _form(request: ctypes.c_void_p, form: Form, url: str) -> None:
             file = parts[1]
         if isinstance(file, (str, os.PathLike)):
             given = [None if text is None else encode(text, "files") for text in (called, kind)]
-            path = encode_path(file, url)
+            path = encode_path(file, url, "files")
             check(quick.nh_request_add_form_file(request, encode(name, "files"), path, *given), url)
             continue
         if hasattr(file, "read"):
             own = getattr(file, "name", None)
             called = called or (os.path.basename(own) if isinstance(own, str) else None)
             file = file.read()
-        add(name, bytes(memoryview(file)), called or name, kind)
+        data = _as_bytes(file, "what files names", "bytes, a path or an open file")
+        add(name, data, called or name, kind)

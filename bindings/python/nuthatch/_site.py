@@ -5,6 +5,7 @@ import ctypes
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Set, Tuple
 
 from . import _prototypes as abi
+from ._arguments import called
 from ._errors import Closed
 from ._fetching import Fetching
 from ._library import bare, check, encode, library, quick
@@ -37,7 +38,9 @@ class Site(Fetching):
         self._owner = cache
         options["headers"] = pairs(options.get("headers"))
         self._arguments = options
-        self._asks = {name: options[name] for name in QUESTIONS if options.get(name) is not None}
+        self._asks = {
+            name: called(options[name], name) for name in QUESTIONS if options.get(name) is not None
+        }
         given = {name: value for name, value in options.items() if name not in QUESTIONS}
         self._options, self._kept = options_struct(given)
         self._base = encode(base_url, "url")
@@ -57,7 +60,7 @@ class Site(Fetching):
     def watch_reachability(self, function: Callable[[bool], Any]) -> None:
         """Has a function called whenever :attr:`reachable` changes, with what it is then: by
         :meth:`Outbox.dispatch`, or on the event loop. Sites with the same base URL share one, the last."""
-        self._cache._listeners.sites[self.base_url] = function
+        self._cache._listeners.sites[self.base_url] = called(function, "function")
         self._with(lambda site: library.nh_site_watch(site, None, None))
 
     def cancel_all(self) -> None:

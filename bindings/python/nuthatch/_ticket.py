@@ -19,6 +19,7 @@ from typing import (
 )
 
 from . import _prototypes as abi
+from ._arguments import moment, whole
 from ._errors import Error, Frozen, error_for
 from ._image import SOURCES, Image, Size
 from ._library import bare, check, library, quick
@@ -207,12 +208,16 @@ class Asked(Generic[T]):
 
     def set_priority(self, priority: int) -> None:
         """Gives it another place in the queue, -10 to 10, higher ones first."""
-        if not -10 <= priority <= 10:
+        if not -10 <= whole(priority, "priority") <= 10:
             raise error_for(abi.INVALID, f"priority must be -10 to 10, not {priority}", self.url)
         check(quick.nh_set_priority(self._handle, priority), self.url)
 
     def __del__(self, _release: Callable[[ctypes.c_void_p], int] = bare.nh_ticket_release) -> None:
         _release(self._handle)
+
+    def __reduce__(self) -> Any:
+        what = f"{type(self).__name__} belongs to its process, and is neither copied nor pickled"
+        raise TypeError(f"a {what}: take its url, or what its result() gives")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.url}>"
@@ -290,7 +295,7 @@ class Ticket(Asked[T]):
 
         :param timeout: bounds the wait in seconds, and not the request.
         """
-        due = None if timeout is None else time.monotonic() + timeout
+        due = moment(timeout, time.monotonic())
         while self._final is None:
             left = None if due is None else max(0.0, due - time.monotonic())
             if self._next(left) is None and self._final is None:
@@ -299,7 +304,7 @@ class Ticket(Asked[T]):
 
     def _next(self, timeout: Optional[float]) -> Optional[Event[T]]:
         """The next event; None when none came, or another thread took the last one."""
-        due = None if timeout is None else time.monotonic() + timeout
+        due = moment(timeout, time.monotonic())
         left = 0
         # In slices, because a signal's Python handler runs only between two calls. The first doesn't wait.
         while True:

@@ -1,9 +1,10 @@
 """Words, numbers and names, as the C side has them."""
 
 import os
-from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, List, Mapping, Optional, Tuple, Union
 
 from . import _prototypes as abi
+from ._arguments import fields, number, whole, wrong
 from ._errors import error_for
 from ._image import Size, sides
 from ._library import encode
@@ -32,15 +33,16 @@ QUESTIONS = {
 }
 COOKIES = {"memory": abi.COOKIES_MEMORY, "disk": abi.COOKIES_DISK}
 
-#: The largest number that the C side takes.
-LARGEST = 2**63 - 1
-
 
 def pairs(headers: HeaderArgument) -> List[Tuple[str, str]]:
     """Headers as a list of pairs."""
-    # A mapping's items, told apart by hand: an iterable of pairs may be called a mapping of pairs, too.
-    lines: Any = headers.items() if isinstance(headers, Mapping) else headers or ()
-    return list(lines)
+    lines = fields(headers, "headers")
+    for name, value in lines:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a header must be a str, not {type(name).__name__}")
+        if not isinstance(value, str):
+            raise TypeError(f"the value of the header {name!r} must be a str, not {type(value).__name__}")
+    return lines
 
 
 def signature(user: Any, url: Optional[str]) -> Tuple[bytes, bytes]:
@@ -55,7 +57,7 @@ def chosen(word: Optional[str], words: Mapping[str, int], what: str) -> int:
     """The number that an option's word stands for; 0 for none."""
     if word is None:
         return 0
-    if word not in words:
+    if not isinstance(word, str) or word not in words:
         raise error_for(abi.INVALID, f"{what} must be one of {list(words)}, not {word!r}", None)
     return words[word]
 
@@ -64,30 +66,43 @@ def milliseconds(seconds: Optional[float], what: str) -> int:
     """As the C side has it: negative for no limit. 0 would mean the default there, so the least is 1."""
     if seconds is None:
         return -1
-    if not seconds > 0:
-        raise error_for(abi.INVALID, f"{what} must be a positive number of seconds or None", None)
-    return max(1, int(min(seconds, 2**52) * 1000))
+    wanted = "a positive number of seconds or None"
+    given = number(seconds, what, wanted)
+    if not given > 0:
+        raise error_for(abi.INVALID, f"{what} must be {wanted}, not {seconds!r}", None)
+    return max(1, int(min(given, 2**52) * 1000))
 
 
 def lifetime(seconds: Optional[float], what: str) -> int:
     """A number of the policy in seconds, as the C side has it: 0 for what isn't given, negative for none."""
     if seconds is None:
         return 0
-    if not seconds >= 0:
-        raise error_for(abi.INVALID, f"{what} must be a number of seconds, 0 or more, not {seconds!r}", None)
-    return int(min(seconds, 2**52)) or -1
+    wanted = "a number of seconds, 0 or more"
+    given = number(seconds, what, wanted)
+    if not given >= 0:
+        raise error_for(abi.INVALID, f"{what} must be {wanted}, not {seconds!r}", None)
+    return int(min(given, 2**52)) or -1
 
 
 def heuristic(share: Optional[float]) -> float:
     """A share of time as the C side has it: 0 for what isn't given, negative for none."""
     if share is None:
         return 0.0
-    if not share >= 0:
-        raise error_for(abi.INVALID, f"heuristic must be 0 or more, not {share!r}", None)
-    return float(share) or -1.0
+    given = number(share, "heuristic", "a share, 0 to 1")
+    if not 0 <= given <= 1:
+        raise error_for(abi.INVALID, f"heuristic must be a share, 0 to 1, not {share!r}", None)
+    return float(given) or -1.0
 
 
-def boxes_of(sizes: Sequence[Size], url: str) -> List[Tuple[int, int]]:
+def several(sizes: Any) -> List[Size]:
+    """Sizes as a list."""
+    # The letters of a text, and the numbers of bytes, would be sizes, too.
+    if not hasattr(sizes, "__iter__") or isinstance(sizes, (str, bytes, Mapping)):
+        raise wrong("sizes", "a sequence of sizes", sizes)
+    return list(sizes)
+
+
+def boxes_of(sizes: List[Size], url: str) -> List[Tuple[int, int]]:
     """The sides of several boxes."""
     boxes = [sides(size, url) for size in sizes]
     if len(boxes) > 64:
@@ -95,11 +110,16 @@ def boxes_of(sizes: Sequence[Size], url: str) -> List[Tuple[int, int]]:
     return boxes
 
 
-def encode_path(path: Union[str, "os.PathLike[str]"], url: Optional[str]) -> bytes:
+def encode_path(path: Union[str, bytes, "os.PathLike[str]"], url: Optional[str], what: str = "path") -> bytes:
     """A file's name as the library takes it."""
-    encoded = os.fsencode(path)
+    try:
+        encoded = os.fsencode(path)
+    except UnicodeEncodeError:
+        raise error_for(abi.INVALID, f"{what}: half a character in {path!r}", url) from None
+    except TypeError:
+        raise wrong(what, "a str, bytes or a Path", path) from None
     if b"\0" in encoded:
-        raise error_for(abi.INVALID, f"a NUL character in the path {path!r}", url)
+        raise error_for(abi.INVALID, f"{what}: a NUL character in {path!r}", url)
     return encoded
 
 
@@ -107,13 +127,14 @@ def netrc_path(value: Netrc) -> Optional[bytes]:
     """A netrc as the library takes it: empty for the usual one."""
     if value is None or value is False:
         return None
-    return b"" if value is True else encode_path(value, None)
+    return b"" if value is True else encode_path(value, None, "netrc")
 
 
 def attempts(value: Optional[int], what: str = "retries") -> int:
     """A number of attempts as the C side has it, where 0 means "not given"."""
     if value is None:
         return 0
-    if not 0 <= value < 2**31:
-        raise error_for(abi.INVALID, f"{what} must be 0 or more, not {value}", None)
-    return value or -1
+    given = whole(value, what)
+    if not 0 <= given < 2**31:
+        raise error_for(abi.INVALID, f"{what} must be 0 or more, not {given}", None)
+    return given or -1

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         body: "Body"
         sign_in: Optional[str]
         bearer: Optional[str]
-        cert: Union[str, Tuple[str, ...], None]
+        cert: Union[str, "os.PathLike[str]", Tuple[Union[str, "os.PathLike[str]"], ...], None]
         save_to: "SinkArgument"
         append: bool
         resume: bool

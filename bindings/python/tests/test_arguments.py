@@ -1,0 +1,289 @@
+"""Arguments that aren't what they must be: each is refused by its name, in words that say what it must be."""
+
+import asyncio
+import copy
+import pickle
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Tuple
+
+import nuthatch
+import pytest
+from pictures import png
+from testserver import TestServer, ok
+
+URL = "http://127.0.0.1:9/"
+
+#: What the interpreter says of them, which helps nobody: it names neither argument nor remedy.
+INSIDE = ("supported between", "operand", "unpack", "iterable,", "interpreted", "invalid literal", "argument 1",
+          "argument 2", "argument 3", "not callable", "unhashable", "ctypes", "cannot convert", "int()")  # fmt: skip
+
+SECONDS: List[Any] = ["x", b"1", [1], object(), {"a": 1}, 1j]
+NUMBERS: List[Any] = [*SECONDS, 1.5]
+FLAGS: List[Any] = ["yes", b"", [], {}, object(), float("nan"), float("inf")]
+WORDS: List[Any] = ["x", b"x", 5, ["x"], {"x": 1}]
+TEXTS: List[Any] = [b"x", 5, ["x"], Path("x")]
+PAIRS: List[Any] = ["x", b"x", 5, [1], ["ab"], [("a",)], [("a", "b", "c")], object()]
+HEADERS: List[Any] = [*PAIRS, {"X": 1}, {1: "x"}, {"X": b"x"}]
+FUNCTIONS: List[Any] = ["x", 5, [len]]
+PATHS: List[Any] = [5, ["x"], 1.5, "\ud800", "a\0b"]
+
+#: Of requests, of sites and of caches alike.
+LIMITS: Dict[str, List[Any]] = {
+    "headers": HEADERS,
+    "timeout": SECONDS,
+    "deadline": SECONDS,
+    "retries": NUMBERS,
+    "max_bytes": [*NUMBERS, -1],
+    "max_pixels": [*NUMBERS, -1],
+    "policy": WORDS,
+    "guard": WORDS,
+    "validator_ttl": SECONDS,
+    "image_ttl": SECONDS,
+    "no_cache_ttl": SECONDS,
+    "heuristic": SECONDS,
+    "partition": TEXTS,
+    "netrc": PATHS,
+    "ask_headers": FUNCTIONS,
+    "ask_credentials": FUNCTIONS,
+    "ask_challenge": FUNCTIONS,
+    "ask_verdict": FUNCTIONS,
+}
+TOGETHER: Dict[str, List[Any]] = {**LIMITS, "user_agent": TEXTS, "accept": TEXTS, "proxy": TEXTS}
+OF_CACHES: Dict[str, List[Any]] = {
+    **TOGETHER,
+    "path": PATHS,
+    "memory_bytes": NUMBERS,
+    "memory_items": NUMBERS,
+    "disk_bytes": NUMBERS,
+    "outbox_bytes": NUMBERS,
+    "outbox_items": NUMBERS,
+    "spill": WORDS,
+    "store": WORDS,
+    "outbox": WORDS,
+    "keep_source": FLAGS,
+    "allow_files": FLAGS,
+}
+OF_SITES: Dict[str, List[Any]] = {**TOGETHER, "cookies": WORDS, "user": ["x", 5, ("a",), ("a", 5)]}
+OF_REQUESTS: Dict[str, List[Any]] = {
+    **LIMITS,
+    "method": TEXTS,
+    "body": ["text", 5, [1, 2]],
+    "json": [],
+    "form": PAIRS,
+    "files": [*PAIRS, {"a": 1}],
+    "user": OF_SITES["user"],
+    "sign_in": WORDS,
+    "bearer": TEXTS,
+    "cert": [5, {"a": 1}, (5,), ("a", "b", "c", "d")],
+    "save_to": [1.5, object(), -1, 2**32 + 1, True],
+    "append": FLAGS,
+    "resume": FLAGS,
+    "progress": FLAGS,
+    "mode": WORDS,
+    "quality": WORDS,
+    "delivery": WORDS,
+    "enlarge": FLAGS,
+    "allow_truncated": FLAGS,
+    "early_stop": FLAGS,
+    "ignore_query": FLAGS,
+    "key": TEXTS,
+    "tag": TEXTS,
+    "priority": [*NUMBERS, 100, -11, None],
+    "freezable": FLAGS,
+    "durable": FLAGS,
+    "resends_late": FLAGS,
+    "queue": TEXTS,
+    "handler": TEXTS,
+    "password_provider": TEXTS,
+    "secrets": [*PAIRS, {"a": 5}],
+    "attempts": NUMBERS,
+    "longest": SECONDS,
+    "key_lifetime": SECONDS,
+    "size": ["256", b"..", 1.5, 0, -1, (0, 1), (1, 2, 3), {1, 2}, {1: 2}, [1.5, 2], 65536],
+    "sizes": [256, 0, 1.5, "256", b"..", {1: 2}, [(0, 1)], ["x"], object()],
+}
+
+
+def assert_said(name: str, wrong: Any, call: Callable[[], Any]) -> None:
+    with pytest.raises((TypeError, ValueError, nuthatch.Error)) as caught:
+        call()
+    said = str(caught.value)
+    assert type(caught.value) in (TypeError, ValueError) or isinstance(caught.value, nuthatch.Error), said
+    assert not [words for words in INSIDE if words in said], f"{name}={wrong!r}: {said}"
+    others = {
+        "headers": "header",
+        "sizes": "size",
+        "save_to": "file",
+        "user": "password",
+        "secrets": "provider",
+    }
+    assert name in said or others.get(name, name) in said, f"{name}={wrong!r}: {said}"
+
+
+def cases(table: Dict[str, List[Any]]) -> List[Tuple[str, Any]]:
+    return [(name, wrong) for name, values in table.items() for wrong in values]
+
+
+@pytest.mark.parametrize("name", OF_CACHES)
+def test_caches(name: str, tmp_path: Path) -> None:
+    for wrong in OF_CACHES[name]:
+        given = {"path": tmp_path / "c", name: wrong}
+        assert_said(name, wrong, lambda: nuthatch.Cache(**given))  # noqa: B023
+
+
+@pytest.mark.parametrize("name", OF_SITES)
+def test_sites(name: str, cache: nuthatch.Cache) -> None:
+    for wrong in OF_SITES[name]:
+        assert_said(name, wrong, lambda: cache.site(URL, **{name: wrong}))  # noqa: B023
+
+
+@pytest.mark.parametrize("name", OF_REQUESTS)
+def test_requests(name: str, cache: nuthatch.Cache) -> None:
+    site = cache.site(URL)
+    for wrong in OF_REQUESTS[name]:
+        given: Dict[str, Any] = {name: wrong}
+        for submit in (cache.submit, site.submit):
+            assert_said(name, wrong, lambda: submit(URL, **given))  # noqa: B023
+        if name == "size":
+            for call in (cache.thumbnail, cache.peek, site.thumbnail, site.peek):
+                assert_said(name, wrong, lambda: call(URL, wrong))  # noqa: B023
+    assert cache.activity == 0
+
+
+def test_urls(cache: nuthatch.Cache) -> None:
+    for wrong in (
+        None,
+        5,
+        b"http://a/",
+        ["http://a/"],
+        Path("a"),
+        "",
+        "nonsense",
+        "http://a\0/",
+        "http://\ud800/",
+    ):
+        for call in (cache.get, cache.submit, cache.remove, cache.site, cache.site(URL).get):
+            if wrong or call.__name__ != "get":
+                assert_said("", wrong, lambda: call(wrong))  # noqa: B023
+        for show in (cache.thumbnail, cache.peek):
+            assert_said("", wrong, lambda: show(wrong, 16))  # noqa: B023
+
+
+def test_lists_of_urls(cache: nuthatch.Cache) -> None:
+    for wrong in (None, 5, URL, URL.encode()):
+        assert_said("urls", wrong, lambda: cache.prefetch(wrong, [16]))  # noqa: B023
+    for wrong in (None, 1.5, "16", b"..", {1: 2}, [0], object()):
+        assert_said("size", wrong, lambda: cache.prefetch([URL], wrong))  # type: ignore[arg-type] # noqa: B023
+    with pytest.raises(TypeError, match="timeout"):
+        list(cache.prefetch([URL], [16], timeout="x"))  # type: ignore[arg-type]
+
+
+def test_waits(server: TestServer, cache: nuthatch.Cache) -> None:
+    gate = server.gate("answered after all")
+    server.on("/a", gate.step)
+    ticket = cache.submit(server.url("/a"))
+    for wrong in [*SECONDS, float("nan")]:
+        assert_said("timeout", wrong, lambda: ticket.result(wrong))  # noqa: B023
+        assert_said("timeout", wrong, lambda: next(ticket.events(wrong)))  # noqa: B023
+        assert_said("timeout", wrong, lambda: cache.wait_idle(wrong))  # noqa: B023
+        assert_said("timeout", wrong, lambda: cache.outbox.dispatch(wrong))  # noqa: B023
+        assert_said("drain", wrong, lambda: nuthatch.Cache(cache._path).close(wrong))  # type: ignore[arg-type] # noqa: B023
+    for wrong in NUMBERS:
+        assert_said("priority", wrong, lambda: ticket.set_priority(wrong))  # noqa: B023
+        assert_said("disk_bytes", wrong, lambda: cache.trim(wrong))  # noqa: B023
+    ticket.cancel()
+    for endless in (None, float("inf"), 10**400):
+        assert cache.wait_idle(endless)
+        nuthatch.Cache(cache._path).close(endless)  # type: ignore[arg-type]
+
+
+def test_listeners(cache: nuthatch.Cache) -> None:
+    for wrong in FUNCTIONS:
+        assert_said("function", wrong, lambda: cache.outbox.attach("x", wrong))  # noqa: B023
+        assert_said("function", wrong, lambda: cache.site(URL).watch_reachability(wrong))  # noqa: B023
+
+
+def test_the_queue() -> None:
+    for name in ("rate", "inflight_bytes", "concurrency", "per_host"):
+        for wrong in SECONDS:
+            assert_said(name, wrong, lambda: nuthatch.queue(**{name: wrong}))  # noqa: B023
+
+
+def test_images(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", ok(png(40, 30), "image/png"))
+    response, image = cache.get(server.url("/a")), cache.thumbnail(server.url("/a"), 16)
+    of_images = {
+        name: OF_REQUESTS[name] for name in ("mode", "quality", "enlarge", "allow_truncated", "max_pixels")
+    }
+    for name, wrong in cases(of_images):
+        assert_said(name, wrong, lambda: response.image(16, **{name: wrong}))  # noqa: B023
+    for wrong in OF_REQUESTS["size"]:
+        assert_said("size", wrong, lambda: response.image(wrong))  # noqa: B023
+    for wrong in [*NUMBERS, 0, 101, 2**64 + 92]:
+        assert_said("quality", wrong, lambda: image.encode("jpeg", quality=wrong))  # noqa: B023
+    for wrong in WORDS:
+        assert_said("format", wrong, lambda: image.convert(wrong))  # noqa: B023
+        assert_said("format", wrong, lambda: image.encode(wrong))  # noqa: B023
+    assert 5 not in response.headers and response.headers.get(5) is None  # type: ignore[call-overload]
+
+
+def test_event_loops(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "c") as cache:
+            site = cache.site(URL)
+            for name, wrong in cases(OF_REQUESTS):
+                given: Dict[str, Any] = {name: wrong}
+                assert_said(name, wrong, lambda: cache.submit(URL, **given))  # noqa: B023
+            for wrong in OF_REQUESTS["size"]:
+                for waiting in (cache.thumbnail(URL, wrong), site.thumbnail(URL, wrong)):
+                    with pytest.raises(nuthatch.Invalid, match="size"):
+                        await waiting
+            for wrong in SECONDS:
+                with pytest.raises(TypeError, match="timeout"):
+                    await cache.get(URL, timeout=wrong)
+                with pytest.raises(TypeError, match="timeout"):
+                    await cache.wait_idle(wrong)
+            for wrong in (None, 5):
+                with pytest.raises(TypeError, match="urls"):
+                    await cache.prefetch(wrong).__anext__()
+            with pytest.raises(TypeError, match="timeout"):
+                await cache.submit("data:,a").result("x")  # type: ignore[arg-type]
+
+    asyncio.run(main())
+    with pytest.raises(TypeError, match="tmeout"):
+        nuthatch.AsyncCache(tmp_path / "c", tmeout=5)  # type: ignore[call-arg]
+
+
+def test_numbers_of_other_libraries(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    """What is a number is taken for one, whoever made it."""
+    from decimal import Decimal
+    from fractions import Fraction
+
+    class Whole:
+        def __index__(self) -> int:
+            return 3
+
+    server.on("/a", ok(png(40, 30), "image/png"))
+    number: Any = Whole()
+    limits: Any = {"timeout": Decimal("7.5"), "deadline": Fraction(15, 2), "max_bytes": float("inf")}
+    with nuthatch.Cache(tmp_path / "other", retries=number, max_pixels=40_000_000, **limits) as other:
+        assert other.thumbnail(server.url("/a"), number, priority=number, retries=number, **limits).size == (
+            3,
+            2,
+        )
+        assert other.wait_idle(Decimal("7.5"))  # type: ignore[arg-type]
+
+
+def test_tickets_are_neither_copied_nor_pickled(cache: nuthatch.Cache, tmp_path: Path) -> None:
+    ticket = cache.submit("data:,a")
+    for duplicate in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="belongs to its process"):
+            duplicate(ticket)
+
+    async def main() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "c") as cache:
+            with pytest.raises(TypeError, match="belongs to its process"):
+                pickle.dumps(cache.submit("data:,a"))
+
+    asyncio.run(main())
+    assert ticket.result(30).body == b"a"
