@@ -11,43 +11,17 @@ enum OutputFile {
     }
     let isReplaced = stat(path, &status) == 0
     let target = try resolved(path)
-    let (draft, descriptor) = try newDraft(beside: target, path)
-    do throws(NuthatchError) {
-      // A new file goes by the umask; one that was there stays as private as it was.
-      if isReplaced { fchmod(descriptor, status.st_mode & 0o777) }
-      try write(bytes, to: descriptor, path)
-      guard rename(draft, target) == 0 else { throw failure(path) }
-    } catch {
-      unlink(draft)
-      throw error
-    }
+    HiddenFile.sweep(beside: target)
+    let draft = try HiddenFile(beside: target, path)
+    // A new file goes by the umask; one that was there stays as private as it was.
+    if isReplaced { fchmod(draft.descriptor, status.st_mode & 0o777) }
+    guard writeAll(bytes, to: draft.descriptor), draft.appear(as: target) else { throw failure(path) }
   }
 
   /// Puts a complete file in the place of whatever has that name: a link is replaced, not followed.
   static func replace(_ path: String, with bytes: UnsafeRawBufferPointer) throws(NuthatchError) {
-    let (draft, descriptor) = try newDraft(beside: path, path)
-    do throws(NuthatchError) {
-      try write(bytes, to: descriptor, path)
-      guard rename(draft, path) == 0 else { throw failure(path) }
-    } catch {
-      let reason = errno
-      unlink(draft)
-      errno = reason
-      throw error
-    }
-  }
-
-  /// A new file in the folder of `target`, which nobody else has: another run may have left its own behind, even
-  /// under this process's number.
-  static func newDraft(beside target: String, _ path: String) throws(NuthatchError) -> (String, Int32) {
-    let folder = target.lastIndex(of: "/").map { String(target[...$0]) } ?? ""
-    for attempt in 0..<1000 {
-      let draft = "\(folder).nuthatch-\(getpid())-\(attempt).part"
-      let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-      if descriptor >= 0 { return (draft, descriptor) }
-      if errno != EEXIST { break }
-    }
-    throw failure(path)
+    let draft = try HiddenFile(beside: path, path)
+    guard writeAll(bytes, to: draft.descriptor), draft.appear(as: path) else { throw failure(path) }
   }
 
   private static func write(
@@ -87,7 +61,8 @@ enum OutputFile {
 final class DraftFile {
   private let path: String
   private let target: String
-  private let draft: String?
+  /// Nil for a device or a pipe, which is written into.
+  private let draft: HiddenFile?
   private var descriptor: Int32
   private var waiting: [UInt8] = []
   /// Why something could not be written.
@@ -100,23 +75,20 @@ final class DraftFile {
     var status = stat()
     let isThere = followsLinks && stat(path, &status) == 0
     if isThere, status.st_mode & S_IFMT != S_IFREG {
-      // A device or a pipe is written into.
       (target, draft) = (path, nil)
       descriptor = open(path, O_WRONLY | O_CLOEXEC)
       guard descriptor >= 0 else { throw OutputFile.failure(path) }
     } else {
       target = followsLinks ? try OutputFile.resolved(path) : path
-      let made = try OutputFile.newDraft(beside: target, path)
-      (draft, descriptor) = (made.0, made.1)
+      HiddenFile.sweep(beside: target)
+      let draft = try HiddenFile(beside: target, path)
+      self.draft = draft
+      descriptor = draft.descriptor
       if isThere { fchmod(descriptor, status.st_mode & 0o777) }
     }
   }
 
-  deinit {
-    guard descriptor >= 0 else { return }
-    close(descriptor)
-    if let draft { unlink(draft) }
-  }
+  deinit { if draft == nil, descriptor >= 0 { close(descriptor) } }
 
   func write(_ text: String) { write(Array(text.utf8)) }
 
@@ -130,12 +102,12 @@ final class DraftFile {
   /// - Throws: `io` or `no_space`, also for what could not be written before.
   func finish() throws(NuthatchError) {
     flush()
-    let isClosed = close(descriptor) == 0
-    descriptor = -1
-    if reason == 0, !isClosed { reason = errno }
-    if reason == 0, let draft, rename(draft, target) != 0 { reason = errno }
+    if reason == 0 {
+      let isDone = draft?.appear(as: target) ?? (close(descriptor) == 0)
+      if !isDone { reason = errno }
+      descriptor = -1
+    }
     guard reason != 0 else { return }
-    if let draft { unlink(draft) }
     errno = reason
     throw OutputFile.failure(path)
   }
@@ -149,6 +121,43 @@ final class DraftFile {
       guard count > 0 else { return reason = errno }
       rest = rest.dropFirst(count)
     }
+  }
+}
+
+/// The named pipes that an answer is written into, held open from when somebody reads them: whoever makes a pipe and starts
+/// both of its ends doesn't know which is first.
+struct NamedPipes {
+  private let descriptors: [Int32]
+
+  /// Waits for their readers.
+  ///
+  /// - Throws: `cancelled` when a signal ends the wait.
+  init(_ sinks: [Sink]) throws(NuthatchError) {
+    var opened: [Int32] = []
+    for sink in sinks {
+      guard let path = sink.path, Self.isPipe(path) else { continue }
+      var descriptor: Int32 = -1
+      // Looks again and again, because a signal that comes before an open that waits doesn't end it.
+      while true {
+        descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor < 0, errno == ENXIO, Interruption.signal == nil else { break }
+        poll(nil, 0, 20)
+      }
+      // What is wrong with it otherwise is told by who writes.
+      if descriptor >= 0 { opened.append(descriptor) }
+    }
+    descriptors = opened
+    guard Interruption.signal == nil else {
+      close()
+      throw NuthatchError(.cancelled, "interrupted")
+    }
+  }
+
+  func close() { for descriptor in descriptors { Glibc.close(descriptor) } }
+
+  private static func isPipe(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 }
 

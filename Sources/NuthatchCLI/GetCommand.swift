@@ -56,6 +56,7 @@ enum GetCommand: Command {
     size. What has come when a transfer breaks off stays in a hidden file (.NAME.nuthatch-part), where the next get of the
     same URL goes on if the server says that it is still the same. When the server
     answers with a status of 400 or more, files stay untouched; standard output gets what the server said.
+    A FILE that is a named pipe or a device is written into; get waits until somebody reads the pipe.
 
     With --size, FILE must end in .png, .jpg or .jpeg, and is written as that; standard output gets a PNG. JPEG and PNG
     are decoded; the picture is upright and sRGB.
@@ -195,6 +196,8 @@ enum GetCommand: Command {
   private static func fetch(_ request: Request, _ cache: Cache) -> Result<Fetched, NuthatchError> {
     Interruption.watch()
     do throws(NuthatchError) {
+      let pipes = try NamedPipes(request.saveTo)
+      defer { pipes.close() }
       let ticket = try cache.submit(request)
       while true {
         // In slices, because a signal may come to any thread and can't wake this one by itself.

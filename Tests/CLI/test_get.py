@@ -6,7 +6,7 @@ import stat
 import subprocess
 import time
 from pathlib import Path
-from typing import Dict
+from typing import Dict, List
 
 import pytest
 from command import COMMAND, Runner, heed_signals, names
@@ -61,6 +61,34 @@ def test_devices_are_written_into(server: TestServer, nuthatch: Runner) -> None:
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
     full = nuthatch("get", server.url("/a"), "-o", "/dev/full")
     assert (full.returncode, full.stderr[:22]) == (1, b"nuthatch: get: no_spac")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--append"]])
+def test_a_pipe_is_waited_for(
+    server: TestServer, environment: Dict[str, str], tmp_path: Path, arguments: List[str]
+) -> None:
+    server.on("/a", ok("nut" * 100_000))
+    os.mkfifo(tmp_path / "pipe")
+    command = [COMMAND, "get", server.url("/a"), "-o", "pipe", "-o", "file", *arguments]
+    with subprocess.Popen(command, env=environment, cwd=str(tmp_path)) as process:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)
+        assert not server.requests("/a")
+        assert (tmp_path / "pipe").read_bytes() == b"nut" * 100_000
+        assert process.wait(60) == 0
+    assert (tmp_path / "file").read_bytes() == b"nut" * 100_000
+
+
+def test_a_pipe_that_nobody_reads(server: TestServer, environment: Dict[str, str], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    command = [COMMAND, "get", server.url("/a"), "-o", "pipe"]
+    with subprocess.Popen(command, env=environment, cwd=str(tmp_path), preexec_fn=heed_signals) as process:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)
+        process.terminate()
+        # By its own handler, or, where a slow machine has no such yet, by the signal.
+        assert process.wait(60) in (143, -signal.SIGTERM)
+    assert not server.requests("/a")
 
 
 def test_an_error_page_goes_to_standard_output(server: TestServer, nuthatch: Runner) -> None:

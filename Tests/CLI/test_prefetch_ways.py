@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 import pytest
-from command import COMMAND, ROOT, Runner, heed_signals, on_terminal
+from command import COMMAND, ROOT, Runner, heed_signals, names, on_terminal
 from pictures import png
 from testserver import TestServer, answer, body, ok, script
 
@@ -316,6 +316,61 @@ def test_the_line_is_one_line(
     assert "2,009/2,009 done" in shown[-1]
     words = ["█", "%", "done", "/s", "B", "hits", "failed", "left"]
     assert columns < 80 or any(all(word in line for word in words) for line in shown)
+
+
+def test_what_a_killed_run_left_is_swept(
+    server: TestServer, nuthatch: Runner, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    gate = server.gate("never")
+    server.on("/a", script(steps=[gate.step]))
+    server.on("/b", ok("no picture"))
+    (tmp_path / "slow").write_text(server.url("/a"))
+    (tmp_path / "list").write_text(server.url("/b"))
+    (tmp_path / "out").mkdir()
+    outputs = ["--report", "out/report.html", "--failed-out", "out/failed"]
+
+    def start() -> "subprocess.Popen[bytes]":
+        process = subprocess.Popen(
+            [COMMAND, "prefetch", "slow", *outputs],
+            env=environment,
+            cwd=str(tmp_path),
+            stderr=subprocess.DEVNULL,
+        )
+        assert gate.wait_until_reached()
+        return process
+
+    killed = start()
+    left = names(tmp_path / "out")
+    killed.kill()
+    killed.wait(60)
+    assert len(left) == 2 and names(tmp_path / "out") == left
+    # The names of others, and what isn't this user's doing.
+    for name in (".nuthatch-1.part", ".nuthatch-1-x.part", ".nuthatch-1-2-3.part", "nuthatch-1-2.part"):
+        (tmp_path / "out" / name).touch()
+        left.append(name)
+    (tmp_path / "out" / ".nuthatch-1-2.part").symlink_to("../list")
+    left.append(".nuthatch-1-2.part")
+    nuthatch("prefetch", "list", *outputs)
+    assert names(tmp_path / "out") == sorted([*left[2:], "failed", "report.html"])
+    assert (tmp_path / "list").exists()
+
+
+def test_what_a_running_one_writes_is_not_swept(
+    server: TestServer, nuthatch: Runner, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    gate = server.gate("later")
+    server.on("/a", script(steps=[gate.step, body("no picture")]))
+    server.on("/b", ok("no picture"))
+    (tmp_path / "slow").write_text(server.url("/a"))
+    (tmp_path / "list").write_text(server.url("/b"))
+    command = [COMMAND, "prefetch", "slow", "--failed-out", "failed", "--report", "report.html"]
+    with subprocess.Popen(command, env=environment, cwd=str(tmp_path), stderr=subprocess.DEVNULL) as process:
+        assert gate.wait_until_reached()
+        nuthatch("prefetch", "list", "--failed-out", "other", "--report", "other.html")
+        gate.open()
+        assert process.wait(60) == 4
+    assert names(tmp_path) == ["failed", "list", "other", "other.html", "report.html", "slow"]
+    assert server.url("/a") in (tmp_path / "failed").read_text()
 
 
 @pytest.mark.parametrize("when, is_shown", [("auto", False), ("always", True)])

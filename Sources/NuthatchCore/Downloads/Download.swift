@@ -96,6 +96,9 @@ final class Download: @unchecked Sendable {
       return nil
     }
     let descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+    if descriptor < 0, errno == ENXIO, status.st_mode & S_IFMT == S_IFIFO {
+      throw NuthatchError(.io, "\(path) can't be written: nobody has the pipe open for reading")
+    }
     guard descriptor >= 0 else { throw NewFile.failure(path) }
     return descriptor
   }
@@ -135,7 +138,7 @@ final class Download: @unchecked Sendable {
 }
 
 extension Sink {
-  fileprivate var path: String? {
+  package var path: String? {
     switch self {
     case .file(let path), .appended(let path): path
     case .descriptor, .events: nil
