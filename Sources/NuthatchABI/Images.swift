@@ -21,9 +21,7 @@ public func nhPeek(
   answering { () throws(NuthatchError) in
     let result = try place(image, "image")
     let found = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
-      guard let url else { throw .null("url") }
-      let bytes = UnsafeRawBufferPointer(start: url, count: strlen(url))
-      return try view.cache.peek(bytes, ThumbnailBox(Int(size)), decode: decode != 0)
+      try view.cache.peek(try bytes(url, "url"), ThumbnailBox(Int(size)), decode: decode != 0)
     }
     if let found { try give(found, .image, to: result) }
   }
@@ -52,10 +50,10 @@ public func nhThumbnailNow(
   defer { deliverLog() }
   var image: nh_image_ref?
   let status = answering { () throws(NuthatchError) in
-    let opened = try find(cache, .cache, as: CacheView.self).cache
-    guard let url else { throw .null("url") }
-    let bytes = UnsafeRawBufferPointer(start: url, count: strlen(url))
-    if let found = try opened.pictureNow(bytes, ThumbnailBox(Int(size))) { try give(found, .image, to: &image) }
+    let found = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
+      try view.cache.pictureNow(try bytes(url, "url"), ThumbnailBox(Int(size)))
+    }
+    if let found { try give(found, .image, to: &image) }
   }
   return status == NH_OK ? image : nil
 }

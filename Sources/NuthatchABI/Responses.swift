@@ -15,30 +15,41 @@ public func nhPeekResponse(
 ) -> nh_status {
   answering { () throws(NuthatchError) in
     let result = try place(response, "response")
-    let opened = try find(cache, .cache, as: CacheView.self).cache
-    if let found = try opened.peekResponse(try string(url, "url")) {
-      try give(ResponseView(found), .response, to: result)
+    let found = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
+      try view.cache.peekResponse(try bytes(url, "url"))
     }
+    if let found { try give(ResponseView(found), .response, to: result) }
   }
 }
 
-/// The answer, if nh_get would give it at once: as nh_peek_response, but counted by nh_stats as a request that was a hit, and told
-/// of in the log as one.
+/// The answer, if nh_get would give it at once: as nh_peek_response, but counted by nh_stats as a request that was a hit, told of in
+/// the log as one, and in the shape that bindings call fastest.
 ///
-/// @param response  As of nh_peek_response.
-/// @return As nh_peek_response.
+/// @param body       Gets where the body lies, as long as the response; NULL when there is none to give, or for who doesn't want it.
+/// @param body_size  Gets how many bytes it has; NULL for who doesn't want that.
+/// @return The handle, to be released with nh_response_release; NULL when there is nothing to give, and on failure:
+///         nh_peek_response tells the two apart.
 @_cdecl("nh_get_now")
 public func nhGetNow(
-  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ response: UnsafeMutablePointer<nh_response_ref?>?
-) -> nh_status {
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ body: UnsafeMutablePointer<UnsafeRawPointer?>?,
+  _ body_size: UnsafeMutablePointer<UInt>?
+) -> nh_response_ref? {
   defer { deliverLog() }
-  return answering { () throws(NuthatchError) in
-    let result = try place(response, "response")
-    let opened = try find(cache, .cache, as: CacheView.self).cache
-    if let found = try opened.answerNow(try string(url, "url")) {
-      try give(ResponseView(found), .response, to: result)
+  body?.pointee = nil
+  body_size?.pointee = 0
+  var response: nh_response_ref?
+  let status = answering { () throws(NuthatchError) in
+    let found = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
+      try view.cache.answerNow(try bytes(url, "url"))
     }
+    guard let found else { return }
+    let view = ResponseView(found)
+    try give(view, .response, to: &response)
+    let (start, count) = view.body
+    body?.pointee = start
+    body_size?.pointee = UInt(count)
   }
+  return status == NH_OK ? response : nil
 }
 
 /// Tells what a response holds. Set info->struct_size to sizeof *info before the call.
@@ -158,45 +169,35 @@ public func nhResponseRelease(_ response: nh_response_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try remove(response, .response) }
 }
 
-/// A response with its strings in the shape that C wants.
+/// A response with its strings in the shape that C wants, made when somebody asks: who takes the body only needs none.
 final class ResponseView: Sendable {
-  let response: Response
-  private let strings: StringArena
-  private let hasContentType: Bool
-  private let interim: [HeaderLines]
-  /// Made when somebody asks, which few do.
-  private let lines = Locked<HeaderLines?>(nil)
-  /// The body as text, and as JSON, made when somebody asks.
-  private let texts = Locked<[Bool: (text: StringArena, count: Int)]>([:])
-
-  init(_ response: Response) {
-    self.response = response
-    let contentType = response.header("Content-Type")
-    hasContentType = contentType != nil
-    strings = StringArena([response.url, response.finalURL, response.reason, contentType ?? ""])
-    interim = response.interim.map { HeaderLines($0.headers) }
+  /// What has been made. It stays where it is until the end.
+  private struct Shapes {
+    var strings: StringArena?
+    var lines: HeaderLines?
+    var interim: [HeaderLines]?
+    /// The body as text, and as JSON.
+    var texts: [Bool: (text: StringArena, count: Int)] = [:]
   }
 
-  func interim(_ index: Int) -> nh_interim? {
-    guard interim.indices.contains(index) else { return nil }
-    var told = nh_interim()
-    told.status = Int32(clamping: response.interim[index].status)
-    told.headers = interim[index].first
-    told.header_count = interim[index].count
-    return told
+  let response: Response
+  private let shapes = Locked(Shapes())
+
+  init(_ response: Response) { self.response = response }
+
+  /// Where the body lies, which belongs to the response; never nil.
+  var body: (start: UnsafeRawPointer?, count: Int) {
+    response.withBody { ($0.baseAddress ?? UnsafeRawPointer(strings[0]), $0.count) }
   }
 
   var info: nh_response_info {
+    let strings = strings
     var info = nh_response_info()
     info.status = Int32(clamping: response.status)
-    // The body's memory belongs to the response, so the address outlives the call.
-    response.withBody { body in
-      info.body = body.baseAddress ?? UnsafeRawPointer(strings[0])
-      info.body_size = body.count
-    }
+    (info.body, info.body_size) = body
     info.url = strings[0]
     info.final_url = strings[1]
-    info.content_type = hasContentType ? strings[3] : nil
+    info.content_type = strings[3]
     info.is_in_cache = response.isInCache ? 1 : 0
     info.source = nh_source(UInt32(response.source.rawValue))
     info.redirects = Int32(clamping: response.redirects)
@@ -210,18 +211,29 @@ final class ResponseView: Sendable {
     info.dns_us = response.timings.nameLookup
     info.connect_us = response.timings.connect
     info.tls_us = response.timings.tls
-    info.interim_count = Int32(clamping: interim.count)
+    info.interim_count = Int32(clamping: response.interim.count)
     return info
+  }
+
+  func interim(_ index: Int) -> nh_interim? {
+    guard response.interim.indices.contains(index) else { return nil }
+    let lines = shapes.withLock { shapes in
+      shapes.interim.orMade { response.interim.map { HeaderLines($0.headers) } }[index]
+    }
+    var told = nh_interim()
+    told.status = Int32(clamping: response.interim[index].status)
+    told.headers = lines.first
+    told.header_count = lines.count
+    return told
   }
 
   /// - Parameter isJSON: whether it is in UTF-8, whatever its Content-Type says.
   func text(isJSON: Bool) -> (text: StringArena, count: Int) {
-    texts.withLock { texts in
-      if let made = texts[isJSON] { return made }
-      let text = isJSON ? response.withBody { String(decoding: $0, as: UTF8.self) } : response.text
-      let made = (StringArena([text]), text.utf8.count)
-      texts[isJSON] = made
-      return made
+    shapes.withLock { shapes in
+      shapes.texts[isJSON].orMade {
+        let text = isJSON ? response.withBody { String(decoding: $0, as: UTF8.self) } : response.text
+        return (StringArena([text]), text.utf8.count)
+      }
     }
   }
 
@@ -231,16 +243,27 @@ final class ResponseView: Sendable {
 
   func line(_ index: Int) -> (name: UnsafePointer<CChar>?, value: UnsafePointer<CChar>?)? {
     guard response.headers.indices.contains(index) else { return nil }
-    return headerLines[index]
+    return shapes.withLock { $0.lines.orMade { HeaderLines(response.headers) } }[index]
   }
 
-  private var headerLines: HeaderLines {
-    lines.withLock { lines in
-      if let lines { return lines }
-      let made = HeaderLines(response.headers)
-      lines = made
-      return made
+  /// URL, final URL, reason, and the Content-Type where there is one.
+  private var strings: StringArena {
+    shapes.withLock { shapes in
+      shapes.strings.orMade {
+        let type = response.header("Content-Type").map { [$0] } ?? []
+        return StringArena([response.url, response.finalURL, response.reason] + type)
+      }
     }
+  }
+}
+
+extension Optional {
+  /// What is there, or is there from now on.
+  fileprivate mutating func orMade(_ make: () -> Wrapped) -> Wrapped {
+    if let self { return self }
+    let made = make()
+    self = made
+    return made
   }
 }
 

@@ -1,5 +1,6 @@
 import CNuthatch
 import CSystem
+import Glibc
 import NuthatchCore
 
 /// Runs the body of a C function: what it throws becomes the returned status and the thread's error message.
@@ -106,6 +107,12 @@ func place<Value>(_ pointer: UnsafeMutablePointer<Value?>?, _ name: String) thro
   // Whatever lies there was never written by anybody.
   pointer.initialize(to: nil)
   return pointer
+}
+
+/// The bytes of a string argument, of which no string is made.
+func bytes(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) -> UnsafeRawBufferPointer {
+  guard let pointer else { throw .null(name) }
+  return UnsafeRawBufferPointer(start: pointer, count: strlen(pointer))
 }
 
 /// A string argument.

@@ -10,6 +10,7 @@ final class StringArena: @unchecked Sendable {
     let total = strings.reduce(0) { $0 + $1.utf8.count + 1 }
     let room = UnsafeMutablePointer<CChar>.allocate(capacity: max(total, 1))
     var starts: [Int] = []
+    starts.reserveCapacity(strings.count)
     var end = 0
     for text in strings {
       starts.append(end)

@@ -74,9 +74,9 @@ extension Cache {
   }
 
   /// The same for an answer.
-  package func answerNow(_ url: String) throws(NuthatchError) -> Response? {
+  package func answerNow(_ url: UnsafeRawBufferPointer) throws(NuthatchError) -> Response? {
     guard let response = try peekResponse(url) else { return nil }
-    countHit(url, Answer(response: response))
+    countHit(response.url, Answer(response: response))
     return response
   }
 
@@ -104,8 +104,21 @@ extension Cache {
   /// - Returns: nil for whatever would take longer, also for an answer that is stale.
   /// - Throws: `bad_url`; `closed`; `forked`.
   public func peekResponse(_ url: String) throws(NuthatchError) -> Response? {
+    var url = url
+    do {
+      return try url.withUTF8 { try peekResponse(UnsafeRawBufferPointer($0)) }
+    } catch {
+      throw error as? NuthatchError ?? NuthatchError(.internal, "\(error)")
+    }
+  }
+
+  /// The same for the bytes of a URL, of which no string is made when its answer was given before.
+  package func peekResponse(_ bytes: UnsafeRawBufferPointer) throws(NuthatchError) -> Response? {
     try checkPeekable()
-    if let known = recalled(url) { return known }
+    if let known = recalled(bytes) { return known }
+    guard let url = String(validating: bytes, as: UTF8.self) else {
+      throw NuthatchError(.badURL, "the URL is not UTF-8")
+    }
     var request = Request(url)
     // As who waits for it asks: the terms are the same, then.
     request.delivery = .fresh
@@ -119,12 +132,13 @@ extension Cache {
   /// The answer to a GET of which nothing is said but the URL, if it was given before.
   func recalled(_ url: String) -> Response? {
     var url = url
-    return url.withUTF8 { bytes in
-      guard let old = recalls.find(UnsafeRawBufferPointer(bytes)), let (present, answer) = shared.renewed(old)
-      else { return nil }
-      if present !== old { recalls.keep(present) }
-      return answer
-    }
+    return url.withUTF8 { recalled(UnsafeRawBufferPointer($0)) }
+  }
+
+  private func recalled(_ url: UnsafeRawBufferPointer) -> Response? {
+    guard let old = recalls.find(url), let (present, answer) = shared.renewed(old) else { return nil }
+    if present !== old { recalls.keep(present) }
+    return answer
   }
 
   /// The same for one that wasn't.

@@ -1113,11 +1113,12 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ],
     ),
     "nh_get_now": (
-        ctypes.c_uint32,
+        ctypes.c_void_p,
         [
             ctypes.c_void_p,
             ctypes.c_char_p,
             ctypes.POINTER(ctypes.c_void_p),
+            ctypes.POINTER(ctypes.c_size_t),
         ],
     ),
     "nh_response_get_info": (
@@ -2106,11 +2107,12 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         ],
     ),
     "nh_get_now": (
-        "nh_status",
+        "nh_response *",
         [
             "nh_cache *",
             "const char *",
-            "nh_response **",
+            "const void **",
+            "size_t *",
         ],
     ),
     "nh_response_get_info": (

@@ -18,6 +18,7 @@ _get_info = bare.nh_response_get_info
 _info_type = _prototypes.nh_response_info
 _info_size = ctypes.sizeof(_info_type)
 _byref, _string_at = ctypes.byref, ctypes.string_at
+_place = ctypes.c_void_p
 
 #: Of a Content-Type: a name, and a value, in quotes or plain.
 _PARAMETER = re.compile(r';\s*([^\s=;]+)\s*=\s*(?:"([^"]*)"|([^\s";]*))')
@@ -66,6 +67,12 @@ class Headers(Mapping[str, str]):
         return f"Headers({self._lines!r})"
 
 
+class ResponseHandle(ctypes.c_void_p):
+    """A response of the library's, or NULL. A class of its own, so that a function can have it as its result."""
+
+    __slots__ = ()
+
+
 class Response:
     """An answer, of whatever status.
 
@@ -76,12 +83,15 @@ class Response:
 
     _body: Optional[bytes]
     _info: _prototypes.nh_response_info
+    #: Where the body lies, and how long it is.
+    _lies: Tuple[Any, int]
 
     __slots__ = (
         "__weakref__",
         "_body",
         "_handle",
         "_info",
+        "_lies",
         "age",
         "final_url",
         "headers",
@@ -143,6 +153,8 @@ class Response:
             if name == "_info":
                 self._info = info = _info_type(_info_size)
                 check(_get_info(self._handle, _byref(info)), self.url)
+            elif name == "_lies":
+                self._lies = (self._info.body, self._info.body_size)
             elif name == "headers":
                 lines = range(self._info.header_count)
                 self.headers = Headers([_header(self._handle, line) for line in lines])
@@ -168,8 +180,7 @@ class Response:
     def body(self) -> bytes:
         """The bytes of the body."""
         if self._body is None:
-            info = self._info
-            self._body = _string_at(info.body, info.body_size)
+            self._body = _string_at(*self._lies)
         return self._body
 
     @property
@@ -177,8 +188,8 @@ class Response:
         """The bytes of the body where they lie, read-only and without a copy; pinned while a view lives."""
         if self._handle is None:
             return memoryview(self.body)
-        info = self._info
-        array = (ctypes.c_ubyte * info.body_size).from_address(info.body)
+        start, size = self._lies
+        array = (ctypes.c_ubyte * size).from_address(start.value if isinstance(start, _place) else start)
         array._response = self
         return memoryview(array).toreadonly().cast("B")
 
@@ -310,7 +321,7 @@ class Response:
 
 #: What the library is asked for when somebody asks for it.
 _TOLD = frozenset(
-    set(Response.__slots__) - {"__weakref__", "_body", "_handle", "_info", "headers", "interim", "url"}
+    set(Response.__slots__) - {"__weakref__", "_body", "_handle", "_info", "_lies", "headers", "interim", "url"}
 )
 
 #: What other libraries call it, for who has their names in mind.
