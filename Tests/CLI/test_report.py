@@ -279,6 +279,41 @@ def test_how_it_looks(browser: Browser, page: Path, tmp_path: Path) -> None:
 
 
 @in_a_browser
+def test_long_things_at_a_phones_width(
+    browser: Browser, server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
+    server.on_prefix("/nut", ok(png(60, 40), "image/png"))
+    server.on_prefix("/gone", answer(404))
+    host = ".".join(["very-long-label-" + "x" * 40] * 3) + ".invalid"
+    query = "&".join(f"name{number}=value" for number in range(100))
+    urls = [
+        server.url(f"/nut?{query}"),
+        server.url("/gone/ \u05d0\U0001f426.png"),
+        f"http://{host}/{query * 2}",
+    ]
+    nuthatch("prefetch", "--retries=0", "--report=r.html", given="\n".join(urls).encode())
+    browser.look(360, 780, phone=True)
+    browser.open(tmp_path / "r.html")
+    shown(browser)
+    browser.evaluate("document.querySelector('#times').open = true")
+    wide = "[...document.querySelectorAll('*')].filter(node => node.scrollWidth > node.clientWidth + 1"
+    wide += " && ['auto', 'scroll'].includes(getComputedStyle(node).overflowX)).map(node => node.outerHTML)"
+    assert browser.evaluate(wide) == [], "nothing has to be scrolled sideways"
+    said = browser.evaluate("[...document.querySelectorAll('.urls .soft')].map(node => node.textContent)")
+    assert sorted(text.count("http://") for text in said) == [0, 0], "each URL stands there once"
+    assert any(text.endswith("HTTP 404 instead of a picture") for text in said)
+    ends = browser.evaluate("[...document.querySelectorAll('.urls a')].map(link => link.href.slice(-7))")
+    assert ends == ["%A6.png"], "what is cut leads nowhere"
+    browser.evaluate("document.querySelector('button.look').click()")
+    browser.wait_until("document.querySelector('dialog').open")
+    assert browser.evaluate("document.querySelector('dialog').scrollTop") == 0
+    lengths = browser.evaluate(
+        "[...document.querySelectorAll('#facts a')].map(link => link.textContent.length)"
+    )
+    assert lengths and max(lengths) <= 301
+
+
+@in_a_browser
 def test_hostile_strings(browser: Browser, server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     evil = "<img src=x onerror=hacked=1>"
     server.on("/nut", ok(png(30, 20), "image/png;" + evil))

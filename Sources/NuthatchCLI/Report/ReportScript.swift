@@ -54,13 +54,29 @@ enum ReportScript {
     const time = ms => ms < .05 ? '0 ms' : ms < 9.95 ? ms.toFixed(1) + ' ms' : ms < 1000 ? Math.round(ms) + ' ms'
       : ms < 59950 ? (ms / 1000).toFixed(1) + ' s' : `${Math.floor(ms / 60000)} min ${Math.round(ms % 60000 / 1000)} s`;
     const dot = state => element('span', {className: `dot s-${state}`});
-    // Only what a browser would fetch over HTTP becomes a link.
+    // Only what a browser would fetch over HTTP becomes a link, and only what is all there.
+    const isCut = url => url.endsWith('…');
     const isHTTP = url => { try { return /^https?:$/.test(new URL(url).protocol); } catch { return false; } };
-    const linked = (url, text, more = {}) => isHTTP(url)
+    const linked = (url, text, more = {}) => isHTTP(url) && !isCut(url)
       ? element('a', {href: url, target: '_blank', rel: 'noopener noreferrer', textContent: text, ...more}) : element('span', {textContent: text});
 
     // A mark that turns the direction of what follows has one name look like another: in a URL it is its percent-encoding.
     const plain = text => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, encodeURIComponent);
+
+    // Long ones, as they are shown.
+    const short = url => url.length > 300 ? url.slice(0, 300) + '…' : url;
+
+    // What a message says of its URL at the end stands above it already, in another spelling perhaps.
+    const spelt = url => { try { return decodeURI(new URL(url).href); } catch { return url; } };
+    const told = item => {
+      const at = item.message.search(/: https?:\/\/\S*$/);
+      const url = item.message.slice(at + 2), begun = isCut(url) ? url.slice(0, -1) : url;
+      const isSame = isCut(url) ? item.url.startsWith(begun) || spelt(item.url).startsWith(spelt(begun)) : spelt(url) == spelt(item.url);
+      return at >= 0 && isSame ? item.message.slice(0, at) : item.message;
+    };
+
+    // Options of the command stay in one piece.
+    const advised = text => text.split(/(--[a-z-]+)/).map((part, n) => n % 2 ? element('span', {className: 'option', textContent: part}) : part);
 
     // An item a line; what follows its tabulator is the picture, which stays text until it is looked at.
     const items = [];
@@ -186,8 +202,11 @@ enum ReportScript {
       near.disconnect();
       for (const list of $('grid').children) near.observe(list);
     };
-    const caption = item => [item.w ? `${item.w}×${item.h}` : null, item.bytes == null ? null : sized(item.bytes), time(item.ms.total)]
-      .filter(text => text).join(' · ');
+    const caption = item => {
+      const facts = [item.w ? `${item.w}×${item.h}` : null, item.bytes == null ? null : sized(item.bytes)].filter(text => text);
+      return element('p', {className: 'soft'}, facts.join(' · '),
+        element('span', {className: facts.length ? 'time' : '', textContent: (facts.length ? ' · ' : '') + time(item.ms.total)}));
+    };
     const figure = item => {
       let look;
       if (item.thumb) {
@@ -199,7 +218,7 @@ enum ReportScript {
       look.className = 'look';
       look.tabIndex = -1;
       const made = element('li', {}, look, element('p', {}, dot(item.state), linked(item.url, item.name, {tabIndex: -1, title: item.url})),
-        element('p', {className: 'soft', textContent: caption(item)}));
+        caption(item));
       made.item = item;
       return made;
     };
@@ -256,15 +275,15 @@ enum ReportScript {
         const urls = element('ul', {className: 'urls'}), more = element('button', {type: 'button', textContent: 'Show more'});
         let next = 0;
         const add = () => {
-          urls.append(...list.slice(next, next += 100).map(item => element('li', {}, linked(item.url, item.url.slice(0, 300)), element('div', {className: 'soft',
-            textContent: `line ${item.line} · ${many(item.attempts, 'try', 'tries')} · ${item.message.replace(': ' + item.url, '')}`}))));
+          urls.append(...list.slice(next, next += 100).map(item => element('li', {}, linked(item.url, short(item.url)), element('div', {className: 'soft',
+            textContent: `line ${item.line} · ${many(item.attempts, 'try', 'tries')} · ${told(item)}`}))));
           more.hidden = next >= list.length;
           more.textContent = `Show more of ${grouped(list.length)}`;
         };
         more.onclick = add;
         const what = list[0].error == 'http' && adviceByStatus[list[0].status] || advice[list[0].error] || '';
         const group = element('details', {className: 'group', open: bad.length <= 20}, element('summary', {},
-          element('b', {className: 'bad', textContent: reason}), `${grouped(list.length)} `, element('span', {className: 'soft', textContent: what})));
+          element('b', {className: 'bad', textContent: reason}), `${grouped(list.length)} `, element('span', {className: 'soft'}, ...advised(what))));
         const body = element('div', {}, urls, more);
         // What is closed costs nothing.
         const open = () => { if (group.open && !next) add(); };
@@ -307,7 +326,8 @@ enum ReportScript {
       const item = shown[n];
       $('name').textContent = item.name;
       $('picture').replaceChildren(item.thumb ? element('img', {src: item.thumb, alt: `thumbnail of ${item.name}`}) : 'linked, not embedded');
-      const rows = [['URL', linked(item.url, item.url)], item.final && item.final != item.url ? ['answered by', linked(item.final, item.final)] : null,
+      const rows = [['URL', linked(item.url, short(item.url), {title: item.url})],
+        item.final && item.final != item.url ? ['answered by', linked(item.final, short(item.final), {title: item.final})] : null,
         ['outcome', meanings[item.state] + (item.stale ? ', stale' : '')], item.w ? ['picture', `${item.w}×${item.h}`] : null, ['thumbnails', item.sizes],
         item.bytes == null ? null : ['bytes', `${grouped(item.bytes)}${item.type ? ', ' + item.type : ''}`], ['place', `line ${item.line}`],
         item.attempts ? ['requests', grouped(item.attempts)] : null, ['time', time(item.ms.total)]];
@@ -322,6 +342,8 @@ enum ReportScript {
       if (!button) return;
       look(place(button));
       $('look').showModal();
+      // What is focused may stand at the end of a long one.
+      $('look').scrollTop = 0;
     };
     $('before').onclick = () => looked > 0 && look(looked - 1);
     $('after').onclick = () => looked < shown.length - 1 && look(looked + 1);

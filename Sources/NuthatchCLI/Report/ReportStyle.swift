@@ -34,7 +34,8 @@ enum ReportStyle {
     th, td { text-align: right; padding: .3rem .7rem; border-bottom: 1px solid var(--line); white-space: nowrap;
       font-variant-numeric: tabular-nums; }
     th:first-child, td:first-child { text-align: left; padding-left: 0; } tr:last-child > * { border-bottom: 0; }
-    thead th { color: var(--soft); font-weight: 500; } tbody th { font-weight: 500; }
+    thead th { color: var(--soft); font-weight: 500; } tbody th { font-weight: 500;
+      white-space: normal; overflow-wrap: anywhere; }
     caption { text-align: left; color: var(--soft); }
     .filters { position: sticky; top: 0; z-index: 1; display: flex; flex-wrap: wrap; gap: .5rem; padding: .7rem 0; margin-top: .6rem;
       background: var(--ground); align-items: center; border-bottom: 1px solid var(--line); }
@@ -45,6 +46,7 @@ enum ReportStyle {
     button[aria-pressed=true] { border-color: var(--accent); box-shadow: inset 0 0 0 1px var(--accent); }
     .group + .group { border-top: 1px solid var(--line); } .group > summary { padding: .4rem .9rem; cursor: pointer; }
     .group > div { padding: 0 .9rem .6rem 2rem; }
+    .option { white-space: nowrap; }
     .urls { list-style: none; margin: 0; padding: 0; }
     .urls li { padding: .35rem 0; overflow-wrap: anywhere; }
     .urls .soft { font-size: .87rem; }
@@ -75,7 +77,7 @@ enum ReportStyle {
     dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
     .steps { display: flex; gap: .5rem; margin-top: 1rem; } .steps button:last-child { margin-left: auto; }
     @media (max-width: 40rem) { .filters { position: static; } select { flex: 1 1 40%; max-width: none; } .tile b { font-size: 1.2rem; }
-      dl { column-gap: .7rem; } }
+      dl { column-gap: .7rem; } th, td { padding: .3rem .2rem .3rem .4rem; } table { font-size: .8rem; } .grid .time { display: none; } }
     @media print { .filters, #more { display: none; } .grid li { break-inside: avoid; } }
     @media (forced-colors: active) { .bar span, .dot { forced-color-adjust: none; } }
 
