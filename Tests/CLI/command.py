@@ -28,6 +28,11 @@ def names(folder: Path) -> List[str]:
     return sorted(path.name for path in folder.iterdir() if path.name != "cache")
 
 
+def lines(urls: List[str]) -> bytes:
+    """A list as it is read."""
+    return "".join(f"{url}\n" for url in urls).encode()
+
+
 def on_terminal(
     arguments: List[str],
     environment: Dict[str, str],

@@ -4,10 +4,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Dict, Iterator, Sequence
+from typing import Dict, Iterator, List, Sequence
 
 import pytest
-from testserver import TestServer
+from pictures import png
+from testserver import TestServer, ok
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -20,6 +21,14 @@ TestServer.__test__ = False  # type: ignore[attr-defined]  # its name begins lik
 def server() -> Iterator[TestServer]:
     with TestServer() as server:
         yield server
+
+
+@pytest.fixture
+def pictures(server: TestServer) -> List[str]:
+    """The URLs of eight of them, each with a validator."""
+    for number in range(8):
+        server.on(f"/{number}", ok(png(60 + number, 40, seed=number), "image/png", etag=f'"{number}"'))
+    return [server.url(f"/{number}") for number in range(8)]
 
 
 @pytest.fixture

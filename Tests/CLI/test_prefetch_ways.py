@@ -13,25 +13,14 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 import pytest
-from command import COMMAND, ROOT, Runner, heed_signals, names, on_terminal
+from command import COMMAND, ROOT, Runner, heed_signals, lines, names, on_terminal
 from pictures import png
 from testserver import TestServer, answer, body, ok, script
-
-
-def lines(urls: List[str]) -> bytes:
-    return "".join(f"{url}\n" for url in urls).encode()
 
 
 def summary(stderr: bytes) -> Dict[str, Any]:
     found: Dict[str, Any] = json.loads(stderr.splitlines()[-1])
     return found
-
-
-@pytest.fixture
-def pictures(server: TestServer) -> List[str]:
-    for number in range(8):
-        server.on(f"/{number}", ok(png(60 + number, 40, seed=number), "image/png", etag=f'"{number}"'))
-    return [server.url(f"/{number}") for number in range(8)]
 
 
 def test_the_line_for_parallel(
@@ -329,7 +318,7 @@ def test_what_a_killed_run_left_is_swept(
     (tmp_path / "out").mkdir()
     outputs = ["--report", "out/report.html", "--failed-out", "out/failed"]
 
-    def start() -> "subprocess.Popen[bytes]":
+    def start() -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             [COMMAND, "prefetch", "slow", *outputs],
             env=environment,

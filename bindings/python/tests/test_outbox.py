@@ -1,27 +1,17 @@
-"""Requests that wait for the network, and what came of them; sites that can't be reached."""
+"""Requests that wait for the network, and what came of them."""
 
 import asyncio
 import os
 import pickle
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import nuthatch
 import pytest
-from testserver import HEAD, TestServer, answer, body, ok, pause, script, wait
-
-
-@pytest.fixture
-def offline(server: TestServer) -> Iterator[TestServer]:
-    """A server that is down at first."""
-    server.on("/a", ok("thanks"))
-    server.go_down()
-    yield server
-    server.go_up()
+from testserver import HEAD, TestServer, answer, body, ok, script, wait
 
 
 def freeze(cache: nuthatch.Cache, url: str, **options: Any) -> int:
@@ -426,79 +416,3 @@ def test_async(offline: TestServer, tmp_path: Path) -> None:
 
     asyncio.run(main())
     assert offline.requests("/a")[0].header("X-Token") == "hush"
-
-
-# Sites, cancelling, closing
-
-
-def test_sites_tell_whether_they_can_be_reached(offline: TestServer, cache: nuthatch.Cache) -> None:
-    heard: List[bool] = []
-    site = cache.site(offline.url("/"))
-    site.watch_reachability(heard.append)
-    with pytest.raises(nuthatch.TransportError):
-        site.get("a", retries=0)
-    assert cache.outbox.dispatch(30) == 1 and heard == [False] and site.reachable is False
-    offline.go_up()
-    assert site.get("a").ok
-    assert cache.outbox.dispatch(30) == 1 and heard == [False, True] and site.reachable is True
-    assert cache.site("http://nobody.example/").reachable is None
-
-
-def test_a_site_cancels_its_own(server: TestServer, cache: nuthatch.Cache) -> None:
-    server.on_prefix("/slow", script(200, steps=[wait("g"), HEAD, body("x")]))
-    site, same = cache.site(server.url("/")), cache.site(server.url("/"))
-    mine = [site.submit(f"slow/{number}") for number in range(2)]
-    others = [same.submit("slow/3"), cache.submit(server.url("/slow/4"), tag="t")]
-    items = site.prefetch([f"slow/{number}" for number in (5, 6)], sizes=[])
-    ended: List[Optional[str]] = []
-    thread = threading.Thread(target=lambda: ended.extend(item.error and item.error.code for item in items))
-    thread.start()
-    for _ in range(3000):
-        if cache.activity == 6:
-            break
-        time.sleep(0.01)
-    site.cancel_all()
-    thread.join(30)
-    assert ended == ["cancelled", "cancelled"]
-    assert [ticket.state for ticket in mine] == ["cancelled"] * 2 and cache.activity == 2
-    cache.cancel_all(tag="t")
-    assert [ticket.state == "cancelled" for ticket in others] == [False, True]
-    server.gate("g").open()
-    assert others[0].result(timeout=30).ok and cache.wait_idle(30)
-    for ticket in mine:
-        assert ticket.resubmit().result(timeout=30).text == "x"
-
-
-def test_closing_waits_for_what_is_under_way(server: TestServer, tmp_path: Path) -> None:
-    server.on("/a", script(200, steps=[HEAD, pause(300), body("slow")]))
-    cache = nuthatch.Cache(tmp_path / "cache")
-    ticket = cache.submit(server.url("/a"))
-    assert server.wait_for_requests(1, "/a")
-    cache.close(drain=30)
-    assert ticket.result().text == "slow"
-    cache = nuthatch.Cache(tmp_path / "cache")
-    server.on("/b", script(200, steps=[wait("g"), HEAD, body("x")]))
-    ticket = cache.submit(server.url("/b"))
-    begin = time.monotonic()
-    cache.close(drain=0.3)
-    assert 0.25 < time.monotonic() - begin < 20
-    with pytest.raises(nuthatch.Closed):
-        ticket.result()
-    server.gate("g").open()
-
-
-def test_priorities_change_while_requests_wait(server: TestServer, cache: nuthatch.Cache) -> None:
-    server.on_prefix("/", script(200, steps=[wait("g"), HEAD, body("x")]))
-    nuthatch.queue(concurrency=1)
-    try:
-        first = cache.submit(server.url("/first"))
-        assert server.wait_for_requests(1)
-        tickets = [cache.submit(server.url(f"/{number}"), priority=5 - number) for number in range(3)]
-        tickets[2].set_priority(10)
-        time.sleep(1)  # until all are in the queue, which nobody can see from here
-        server.gate("g").open()
-        for ticket in [first, *tickets]:
-            assert ticket.result(timeout=30).ok
-    finally:
-        nuthatch.queue()
-    assert [request.path for request in server.requests()] == ["/first", "/2", "/0", "/1"]
