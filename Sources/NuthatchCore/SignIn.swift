@@ -4,7 +4,8 @@ import NuthatchTransport
 public enum SignIn: Int32, Sendable {
   /// Basic, with the first request, unasked.
   case basic = 1
-  /// Digest, after the server has asked.
+  /// Digest, after the server has asked. Of a server that wants a body proven, too (`auth-int` and not `auth`), a request with
+  /// a body is the error `http`, with the status 401.
   case digest = 2
   /// NTLM, after the server has asked.
   case ntlm = 3

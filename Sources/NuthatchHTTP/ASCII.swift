@@ -19,6 +19,9 @@ extension UInt8 {
     }
   }
 
+  /// What may stand around the parts of a field value.
+  var isHeaderSpace: Bool { self == 0x20 || self == 0x09 }
+
   var isSchemeCharacter: Bool { isLetter || isDigit || isOne(of: "+", "-", ".") }
 
   /// Letters, digits, hyphen and dot; the underscore because real host names have it.

@@ -192,7 +192,7 @@ extension Transfer {
           (isExpectRefused, wantsFreshConnection) = (true, true)
           return false
         }
-        if head.status == 401, request.answersChallenges {
+        if head.status == 401, request.answersChallenges, !request.cannotAnswer(head) {
           challenges += 1
           // libcurl would go on for as long as the server calls its nonce stale, with all of a body each time.
           guard challenges <= Self.mostChallenges else {

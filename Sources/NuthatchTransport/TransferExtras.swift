@@ -63,4 +63,13 @@ extension TransferRequest {
     guard let signIn = extras?.signIn, signIn != .basic else { return false }
     return credentials != nil || signIn == .negotiate
   }
+
+  /// Whether a server asks for what libcurl can't give: of several challenges it takes a Digest before whatever else could be
+  /// meant with a password, and the first of those, and of a body under `auth-int` it knows nothing but that it is empty.
+  package func cannotAnswer(_ head: ResponseHead) -> Bool {
+    guard head.status == 401, bodyCount > 0, credentials != nil,
+      [.digest, .any].contains(extras?.signIn)
+    else { return false }
+    return head.challenges.first { $0.scheme == "digest" }?.coversBody == true
+  }
 }

@@ -12,7 +12,10 @@ typedef enum nh_sign_in {
     NH_SIGN_IN_UNSAID = 0,
     /** Basic, with the first request, unasked. */
     NH_SIGN_IN_BASIC = 1,
-    /** The others only after the server has asked. */
+    /**
+     * The others only after the server has asked. Of a server that wants the body proven, too (auth-int and not auth), a
+     * request with a body is NH_HTTP, with the status 401.
+     */
     NH_SIGN_IN_DIGEST = 2,
     NH_SIGN_IN_NTLM = 3,
     /** Kerberos, where libcurl has it; without user and password, as whom the system knows. */

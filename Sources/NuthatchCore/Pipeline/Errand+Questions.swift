@@ -204,9 +204,6 @@ extension Errand {
 
 extension ResponseHead {
   fileprivate var asksForMoreThanBasic: Bool {
-    let schemes = ["digest", "ntlm", "negotiate"]
-    return fields.values("WWW-Authenticate").contains { value in
-      schemes.contains { value.lowercased().contains($0) }
-    }
+    challenges.contains { ["digest", "ntlm", "negotiate"].contains($0.scheme) }
   }
 }

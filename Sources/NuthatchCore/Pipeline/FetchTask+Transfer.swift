@@ -211,6 +211,13 @@ extension FetchTask: TransferSink {
       exchange.skipsBody = true
       return .goOn
     }
+    if exchange.hop.cannotAnswer(head) {
+      exchange.refusal = NuthatchError(
+        .http,
+        "HTTP 401: the server takes Digest only with a proof of the body (qop=auth-int), which isn't supported: \(exchange.hop.url)",
+        status: head.status)
+      return .stop
+    }
     if let download = plan.download, let verdict = take(head, download) { return verdict }
     guard head.mayHaveBody(method: exchange.hop.method) else { return .goOn }
     let announced = (try? head.contentLength()) ?? 0  // the transport has refused a malformed one already

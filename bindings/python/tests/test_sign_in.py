@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Dict, Optional
 
@@ -70,6 +71,85 @@ def test_digest_is_what_the_curl_command_sends(server: TestServer, cache: nuthat
     for key in ours.keys() - {"cnonce", "response"}:
         assert ours[key] == theirs[key]
     assert theirs["response"] == expected(theirs, "ann", "pw", "GET")
+
+
+INTEGRITY = 'Digest realm="nuts", qop=%s, nonce="abc123", algorithm=MD5'
+
+
+@pytest.mark.parametrize("way", ["digest", "any"])
+def test_digest_over_the_body_is_an_error_that_says_so(
+    server: TestServer, cache: nuthatch.Cache, way: str
+) -> None:
+    server.on("/a", challenge(INTEGRITY % '"auth-int"'), ok("welcome"))
+    options = {"user": ("ann", "pw"), "sign_in": way}
+    with pytest.raises(nuthatch.HTTPStatusError) as caught:
+        cache.request("POST", server.url("/a"), body=b"nut", **options)
+    assert caught.value.code == "http" and caught.value.status == 401 and "auth-int" in str(caught.value)
+    # Neither body nor proof for nothing.
+    assert len(server.requests("/a")) == 1
+    # Without a body there is nothing that only some could do.
+    server.on("/b", challenge(INTEGRITY % '"auth-int"'), ok("welcome"))
+    assert cache.get(server.url("/b"), **options).text == "welcome"
+    assert fields(server.requests("/b")[1].header("Authorization"))["qop"] == "auth-int"
+
+
+def test_digest_leaves_the_body_out_where_it_may(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", challenge(INTEGRITY % '"auth-int,auth"'), ok("welcome"))
+    cache.request("POST", server.url("/a"), body=b"nut", user=("ann", "pw"), sign_in="digest")
+    given = fields(server.requests("/a")[1].header("Authorization"))
+    assert given["qop"] == "auth" and given["response"] == expected(given, "ann", "pw", "POST")
+
+
+def test_a_frozen_request_waits_for_somebody_where_digest_covers_the_body(
+    server: TestServer, cache: nuthatch.Cache
+) -> None:
+    server.on("/a", challenge(INTEGRITY % '"auth-int"'))
+    server.go_down()
+    cache.outbox.provide("pw", "secret")
+    with pytest.raises(nuthatch.Frozen) as caught:
+        cache.request(
+            "POST",
+            server.url("/a"),
+            body=b"nut",
+            user=("ann", ""),
+            sign_in="digest",
+            freezable=True,
+            password_provider="pw",
+        )
+    server.go_up()
+    cache.outbox.replay(caught.value.outbox_id)
+    for _ in range(3000):
+        (item,) = cache.outbox.list()
+        if item.state == "paused":
+            break
+        time.sleep(0.02)
+    assert item.state == "paused" and item.status == 401 and "auth-int" in (item.reason or "")
+
+
+@pytest.mark.parametrize(
+    "realm, sent",
+    [
+        (r"nu\"ts", 'nu"ts'),
+        (r"a \\ b, Digest", r"a \ b, Digest"),
+        (r"x\", qop=\"auth-int", 'x", qop="auth-int'),
+    ],
+)
+def test_digest_for_realms_with_quotes(
+    server: TestServer, cache: nuthatch.Cache, realm: str, sent: str
+) -> None:
+    server.on("/a", challenge(f'Digest nonce="n", realm="{realm}", qop="auth"'), ok("welcome"))
+    assert cache.request("POST", server.url("/a"), body=b"x", user=("ann", "pw"), sign_in="digest").ok
+    header = server.requests("/a")[1].header("Authorization") or ""
+    assert f'realm="{realm}"' in header
+    given = {**fields(header.replace(f'realm="{realm}"', 'realm="x"')), "realm": sent}
+    assert given["response"] == expected(given, "ann", "pw", "POST")
+
+
+def test_a_realm_asks_for_no_other_way(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", challenge(r'Basic realm="say \"x\", NTLM"'), ok("welcome"))
+    assert cache.get(server.url("/a"), ask_credentials=lambda response: ("ann", "pw")).text == "welcome"
+    sent = [request.header("Authorization") for request in server.requests("/a")]
+    assert sent == [None, "Basic " + base64.b64encode(b"ann:pw").decode()]
 
 
 def test_a_wrong_password_is_a_401(server: TestServer, cache: nuthatch.Cache) -> None:
