@@ -37,6 +37,8 @@ final class Download: @unchecked Sendable {
   private(set) var count: Int64 = 0
   private(set) var total: Int64?
   private var validator: Validator?
+  /// How many had been when the current hop was asked.
+  private var before: Int64 = 0
   /// Of the current hop.
   private var method = "GET"
   /// From where on the current hop was asked for.
@@ -158,6 +160,7 @@ extension Download {
     method = request.method
     asked = nil
     isTaken = false
+    before = count
     guard count > 0, let validator, request.method == "GET", !request.headers.contains("Range") else {
       return
     }
@@ -177,11 +180,12 @@ extension Download {
       guard (200..<300).contains(head.status) else { return .goOn }
       let new = Validator(head)
       if let asked, head.status == 206 {
+        // Of how much it is a part must be known, because servers may give less than what was asked for.
         guard let range = head.contentRange, range.first <= asked, range.first <= count,
-          total == nil || range.total == nil || range.total == total, new == nil || new == validator
+          let whole = range.total ?? total, total == nil || whole == total, new == nil || new == validator
         else { return try beginAnew(head) }
         skipped = count - range.first
-        total = range.total ?? total
+        total = whole
       } else {
         if count > 0, new != nil, new == validator {
           skipped = count
@@ -210,6 +214,13 @@ extension Download {
     try partial?.reset()
     (count, total, validator, asked) = (0, nil, nil, nil)
     return .again
+  }
+
+  /// Whether the answer was a shorter part than the one that was asked for: the next one may be asked for as long as there is
+  /// more each time.
+  var isContinued: Bool {
+    guard asked != nil, isTaken, let total else { return false }
+    return count < total && count > before
   }
 
   /// A head that says what the caller gets: all of it.

@@ -388,7 +388,7 @@ extension FetchTask: TransferSink {
     }
     runtime.queue.finished(entry, ending.outcome, now: runtime.loop.now)
     if let refusal = exchange.refusal { return conclude(.failed(refusal)) }
-    if exchange.isToBeRepeated {
+    if exchange.isToBeRepeated || ending.fault == nil && plan.download?.isContinued == true {
       exchange.begin(again: plan.first)
       return enqueue()
     }

@@ -9,7 +9,7 @@ from typing import List
 
 import nuthatch
 import pytest
-from testserver import TestServer, body, ok, script
+from testserver import HEAD, Script, TestServer, body, chunk, ok, script
 
 CONTENT = bytes(range(256)) * 2000
 
@@ -55,6 +55,75 @@ def test_gone_on_with_by_another_cache(server: TestServer, cache: nuthatch.Cache
     with nuthatch.Cache(tmp_path / "other") as other:
         assert other.get(server.url("/a"), save_to=tmp_path / "file").status == 200
     assert server.requests("/a")[-1].header("Range") == "bytes=100000-"
+    assert (tmp_path / "file").read_bytes() == CONTENT
+
+
+def part(first: int, end: int, total: str = str(len(CONTENT)), etag: str = '"1"') -> Script:
+    head = [("ETag", etag), ("Content-Range", f"bytes {first}-{end - 1}/{total}")]
+    return script(
+        206, headers=[*head, ("Content-Length", str(end - first))], steps=[body(CONTENT[first:end])]
+    )
+
+
+def broken_off(server: TestServer, cache: nuthatch.Cache, path: Path) -> None:
+    head = [("ETag", '"1"'), ("Content-Length", str(len(CONTENT)))]
+    server.on("/a", script(headers=head, steps=[body(CONTENT[:100_000])]))
+    with pytest.raises(nuthatch.Error):
+        cache.get(server.url("/a"), save_to=path, retries=0)
+
+
+def test_gone_on_with_in_smaller_parts_than_asked_for(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    broken_off(server, cache, tmp_path / "file")
+    places = [100_000, 250_000, 250_001, len(CONTENT)]
+    server.on("/a", *(part(*both) for both in zip(places, places[1:])))
+    assert cache.get(server.url("/a"), save_to=tmp_path / "file", retries=0).status == 200
+    sent = server.requests("/a")[1:]
+    assert [request.header("Range") for request in sent] == [f"bytes={place}-" for place in places[:-1]]
+    assert {request.header("If-Range") for request in sent} == {'"1"'}
+    assert (tmp_path / "file").read_bytes() == CONTENT
+
+
+def test_gone_on_with_in_parts_of_one_answer_only(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    broken_off(server, cache, tmp_path / "file")
+    # Another answer in the middle: all of that one.
+    server.on("/a", part(100_000, 200_000), part(200_000, 300_000, etag='"2"'), ok(b"other", etag='"2"'))
+    assert cache.get(server.url("/a"), save_to=tmp_path / "file", retries=0).status == 200
+    assert (tmp_path / "file").read_bytes() == b"other"
+    assert [request.header("Range") for request in server.requests("/a")[1:]] == [
+        "bytes=100000-",
+        "bytes=200000-",
+        None,
+    ]
+
+
+def test_gone_on_with_as_long_as_there_is_more(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    broken_off(server, cache, tmp_path / "file")
+    # It gives what is there already, and nothing that isn't.
+    server.on("/a", part(100_000, 200_000), part(100_000, 200_000))
+    with pytest.raises(nuthatch.Error) as caught:
+        cache.get(server.url("/a"), save_to=tmp_path / "file", retries=0)
+    assert caught.value.code == "truncated" and len(server.requests("/a")) == 3
+    # What there is of it is gone on with later.
+    server.on("/a", ok(CONTENT, etag='"1"', ranges=True))
+    cache.get(server.url("/a"), save_to=tmp_path / "file", retries=0)
+    assert server.requests("/a")[-1].header("Range") == "bytes=200000-"
+    assert (tmp_path / "file").read_bytes() == CONTENT
+
+
+def test_a_part_of_nobody_knows_how_much_is_not_taken_for_all(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    server.on("/a", script(headers=[("ETag", '"1"')], steps=[HEAD, chunk(CONTENT[:100_000])]))
+    with pytest.raises(nuthatch.Error):
+        cache.get(server.url("/a"), save_to=tmp_path / "file", retries=0)
+    server.on("/a", part(100_000, 200_000, total="*"), ok(CONTENT, etag='"1"'))
+    cache.get(server.url("/a"), save_to=tmp_path / "file", retries=0)
     assert (tmp_path / "file").read_bytes() == CONTENT
 
 
