@@ -88,19 +88,30 @@ public final class Cache: Sendable {
   }
 
   func submit(_ request: Request, _ plan: RequestPlan) throws(NuthatchError) -> Ticket {
-    let ticket = try register(request, plan.isOfOneUse ? AskedRequest(request) : plan)
+    try begin(plan, for: request, plan.isOfOneUse ? AskedRequest(request, plan) : plan)
+  }
+
+  /// - Parameter origin: how to make the request again.
+  private func begin(
+    _ plan: RequestPlan, for request: Request, _ origin: AnyObject
+  ) throws(NuthatchError) -> Ticket {
+    let ticket = try register(request, origin)
     Errand.start(plan, ticket, shared)
     return ticket
   }
 
   /// Starts the request of a ticket once more, whatever became of it; after a failure, for instance. The answer is another
-  /// ticket's. One that is frozen again has another `Idempotency-Key`, unless it was given one of its own.
+  /// ticket's. A freezable request keeps its `Idempotency-Key`, so that a server that has had it doesn't do it twice; only where
+  /// the ticket has had a success (2xx), it is another request, with another key, unless it was given one of its own.
   ///
   /// - Throws: `invalid` for a ticket that was answered at once, or is another cache's; as `submit`.
   public func resubmit(_ ticket: Ticket) throws(NuthatchError) -> Ticket {
     try checkUsable()
     switch ticket.origin {
-    case let asked as AskedRequest: return try submit(asked.request)
+    case let asked as AskedRequest:
+      guard asked.key != nil, !ticket.hasSucceeded else { return try submit(asked.request) }
+      let plan = try RequestPlan(asked.again.provided(by: shared.outbox.secrets), options, shelf)
+      return try begin(plan, for: asked.request, asked)
     case let plan as RequestPlan:
       let again = Ticket(url: ticket.url, tag: ticket.tag, site: ticket.site, origin: plan)
       try add(again)

@@ -44,6 +44,8 @@ public final class Ticket: @unchecked Sendable {
   private var hasEnded = false
   /// The final event is there to be taken, or was.
   private var isFinal = false
+  /// It was an answer, and one of success.
+  private var isSuccess = false
   private var known: Mail?
   private var work: (any TicketWork)?
   private var book: OpenTickets?
@@ -222,6 +224,9 @@ extension Ticket {
   /// Notes in whose book it stands, which hears of its end. To be called before anything else happens to the ticket.
   func stand(in book: OpenTickets) { lock.withLock { self.book = book } }
 
+  /// Whether its final event was an answer of success.
+  var hasSucceeded: Bool { lock.withLock { isSuccess } }
+
   /// Whether its final event is still to come.
   var isOpen: Bool { lock.withLock { !hasEnded } }
 
@@ -306,6 +311,7 @@ extension Ticket {
   /// Under the lock, once.
   private func end(_ event: Event) -> Ended {
     isFinal = true
+    isSuccess = event.error == nil && event.response?.isSuccess != false
     progress = event.kind == .cancelled ? .cancelled : .done
     let mail = mail
     mail.events.removeAll { $0.kind == .progress || $0.kind == .question }

@@ -63,11 +63,10 @@ class AsyncTicket(Asked[T]):
         self._listener: Optional[Callable[[], None]] = None
 
     def resubmit(self) -> "AsyncTicket[T]":
-        """The same request once more."""
+        """The same request once more, as :meth:`Ticket.resubmit`."""
         size, sizes = self._wanted
-        return cast(
-            "AsyncTicket[T]", self._port.submit(self._fetching, self.url, size, sizes, dict(self._options))
-        )
+        again = self._port.submit(self._fetching, self.url, size, sizes, self._again())
+        return cast("AsyncTicket[T]", again)
 
     async def result(self, timeout: Optional[float] = None) -> T:
         """Waits for the final event and gives its response, image, or images; raises its error.

@@ -22,7 +22,7 @@ from . import _prototypes as abi
 from ._arguments import flag
 from ._image import Image, Size, sides
 from ._library import bare, check, encode, library, quick
-from ._request import describe
+from ._request import describe, keyed
 from ._response import Response
 from ._sending import prepared
 from ._ticket import Ticket
@@ -236,6 +236,7 @@ class Fetching:
             options = {**self._asks, **options}
         if options.get("freezable"):
             self._cache.outbox._prepare(options)
+            return keyed(prepared(options, url))
         return prepared(options, url) if options else options
 
     def _start(

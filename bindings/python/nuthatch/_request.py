@@ -28,6 +28,20 @@ from ._values import (
 from ._wishes import Netrc
 
 
+_FREEZABLE = ("POST", "PUT", "PATCH", "DELETE")
+
+
+def keyed(options: Dict[str, Any]) -> Dict[str, Any]:
+    """Options of a freezable request with its ``Idempotency-Key``: to be used again, as long as it is the same request."""
+    if "_key" in options or options.get("method") not in _FREEZABLE:
+        return options
+    if any(name.lower() == "idempotency-key" for name, _ in options.get("headers", ())):
+        return options
+    text = os.urandom(16).hex()
+    parts = (text[:8], text[8:12], "4" + text[13:16], "89ab"[int(text[16], 16) & 3] + text[17:20], text[20:])
+    return {**options, "_key": f'"{"-".join(parts)}"'}
+
+
 def describe(
     request: ctypes.c_void_p, url: str, boxes: Sequence[Tuple[int, int]], options: Mapping[str, Any]
 ) -> None:
@@ -89,6 +103,10 @@ def _number(what: str, made: Callable[[Any], int]) -> _Setter:
 def _headers(request: ctypes.c_void_p, value: Any, url: str) -> None:
     for name, text in value:
         check(quick.nh_request_add_header(request, encode(name, "header"), encode(text, "header")), url)
+
+
+def _idempotency_key(request: ctypes.c_void_p, value: str, url: str) -> None:
+    check(quick.nh_request_add_header(request, b"Idempotency-Key", value.encode()), url)
 
 
 def _user(request: ctypes.c_void_p, value: Any, url: str) -> None:
@@ -167,6 +185,7 @@ _FREEZING_LIMITS = ("attempts", "longest", "key_lifetime", "resends_late")
 _SETTERS: Dict[str, _Setter] = {
     "method": _text("method"),
     "headers": _headers,
+    "_key": _idempotency_key,
     "body": put_body,
     "user": _user,
     "sign_in": _number("sign_in", _word("sign_in", SIGN_INS)),

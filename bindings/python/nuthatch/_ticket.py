@@ -8,6 +8,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Callable,
+    Dict,
     Generic,
     Iterator,
     List,
@@ -222,6 +223,13 @@ class Asked(Generic[T]):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.url}>"
 
+    def _again(self) -> Dict[str, Any]:
+        """The options of the same request once more."""
+        options, final = dict(self._options), self._final
+        if final is not None and final.error is None and (final.response is None or final.response.ok):
+            options.pop("_key", None)
+        return options
+
     def _event(self, told: abi.nh_event) -> Event[T]:
         try:
             event: Event[T] = Event(told, self.url, self._wanted[0] is None)
@@ -270,9 +278,13 @@ class Ticket(Asked[T]):
         self._born = _forks
 
     def resubmit(self) -> "Ticket[T]":
-        """The same request once more."""
+        """The same request once more, whatever became of it; after a failure, for instance.
+
+        A freezable one keeps its ``Idempotency-Key``, so that a server that has had it doesn't do it twice; once
+        it has been seen to succeed (2xx), it is another request, with another key.
+        """
         size, sizes = self._wanted
-        again = self._fetching.submit(self.url, size=size, sizes=sizes, **self._options)
+        again = self._fetching.submit(self.url, size=size, sizes=sizes, **self._again())
         return cast("Ticket[T]", again)
 
     def events(self, timeout: Optional[float] = None) -> Iterator[Event[T]]:

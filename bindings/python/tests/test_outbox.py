@@ -94,10 +94,53 @@ def test_the_event_says_as_what_it_is_kept(offline: TestServer, cache: nuthatch.
     outcome = cache.outbox.wait(event.error.outbox_id, 30)
     assert outcome.ok and cache.outbox.collect(outcome.id) is not None
     assert cache.outbox.collect(outcome.id) is None
-    # The ticket's request once more, whose server is there now.
-    assert ticket.resubmit().result().text == "thanks"
-    first, second = offline.requests("/a")
-    assert first.header("Idempotency-Key") != second.header("Idempotency-Key")
+
+
+def keys(server: TestServer, path: str) -> List[Optional[str]]:
+    return [request.header("Idempotency-Key") for request in server.requests(path)]
+
+
+def test_submitted_again_it_is_the_same_request_until_it_has_succeeded(
+    offline: TestServer, cache: nuthatch.Cache
+) -> None:
+    ticket = cache.submit(offline.url("/a"), method="POST", body=b"x", freezable=True)
+    with pytest.raises(nuthatch.Frozen) as caught:
+        ticket.result()
+    offline.go_up()
+    assert cache.outbox.wait(caught.value.outbox_id, 30).ok
+    # The server has had it, and is told so.
+    again = ticket.resubmit()
+    assert again.result().text == "thanks"
+    first, second = keys(offline, "/a")
+    assert first == second is not None
+    # Done, it is another one; and that one, until it has succeeded, is itself.
+    offline.on("/a", answer(500, "later"), ok("thanks"))
+    other = again.resubmit()
+    assert other.result().status == 500
+    assert other.resubmit().result().ok
+    assert keys(offline, "/a")[2:] == [keys(offline, "/a")[2]] * 2 and keys(offline, "/a")[2] != first
+    # One's own is one's own.
+    own = cache.submit(
+        offline.url("/b"), method="POST", body=b"x", freezable=True, headers={"idempotency-key": '"7"'}
+    )
+    own.result()
+    own.resubmit().result()
+    assert keys(offline, "/b") == ['"7"', '"7"']
+
+
+def test_submitted_again_by_a_loop_it_is_the_same_request_too(server: TestServer, tmp_path: Path) -> None:
+    server.on("/a", answer(503, "later"), ok("thanks"), ok("thanks"))
+
+    async def send() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "cache") as cache:
+            ticket = cache.submit(server.url("/a"), method="PUT", body=b"x", freezable=True, retries=0)
+            assert (await ticket).status == 503
+            again = ticket.resubmit()
+            assert (await again).ok and (await again.resubmit()).ok
+
+    asyncio.run(send())
+    first, second, third = keys(server, "/a")
+    assert first == second is not None and third not in (None, first)
 
 
 def test_a_get_and_an_answer_are_not_frozen(offline: TestServer, cache: nuthatch.Cache) -> None:
