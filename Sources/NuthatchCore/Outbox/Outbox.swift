@@ -110,8 +110,7 @@ public struct Outbox: Sendable {
   /// All requests, in their order.
   public func list() throws(NuthatchError) -> [Item] {
     try cache.checkUsable()
-    let now = store.clock.now()
-    return try store.list().map { Item($0, isSending: $1, now, store.secrets) }
+    return try store.list()
   }
 
   /// The files in which damage of the log was set aside, as long as they are there.
@@ -288,7 +287,10 @@ extension OutboxDesk {
 // MARK: - Values
 
 extension Outbox.Item {
-  init(_ entry: OutboxBook.Entry, isSending: Bool, _ now: Stamp, _ secrets: OutboxSecrets) {
+  /// - Parameter pause: nanoseconds for which its host wants to be left alone.
+  init(
+    _ entry: OutboxBook.Entry, isSending: Bool, _ now: Stamp, _ secrets: OutboxSecrets, pause: Int64
+  ) {
     let request = entry.request
     let delay = OutboxRules.delay(entry, now, seen: nil)
     let settlement = entry.settlement?.settlement
@@ -310,7 +312,8 @@ extension Outbox.Item {
     bodyBytes = request.bodyBytes
     frozenAt = request.frozen.wall / 1_000_000_000
     attempts = entry.attempts
-    wait = entry.standing == .waiting ? delay.map { ($0 + 999_999_999) / 1_000_000_000 } : nil
+    let longer = state == .waiting ? pause : 0
+    wait = entry.standing == .waiting ? delay.map { (max($0, longer) + 999_999_999) / 1_000_000_000 } : nil
     let own = settlement?.status ?? 0
     status = own > 0 ? own : entry.history.last?.attempt.status ?? 0
     if lacking.isEmpty {

@@ -30,7 +30,8 @@ final class OutboxDesk: @unchecked Sendable {
     self.runtime = runtime
     let clock = options.outboxClock ?? OutboxClock.system(options.clock)
     store = OutboxStore(
-      path, clock, mostBytes: options.outboxBytes ?? 256 << 20, mostItems: options.outboxItems ?? 10_000)
+      path, clock, mostBytes: options.outboxBytes ?? 256 << 20, mostItems: options.outboxItems ?? 10_000,
+      paused: runtime.queue.paused)
     lane = OutboxLane(runtime.workers)
     let book = Locked(Book())
     self.book = book

@@ -179,6 +179,14 @@ final class OutboxSender: @unchecked Sendable {
         if let expiry = head.expiry { comeBack(in: expiry) }
         continue
       }
+      // Its host may have told another queue's request when it is to be asked again: begun, it would only stand in line there,
+      // and look as if it were being sent.
+      let pause = store.pause(head.entry.request)
+      guard pause == 0 else {
+        comeBack(in: pause)
+        if let expiry = head.expiry { comeBack(in: expiry) }
+        continue
+      }
       // Last, because it takes what `begin` gives back.
       guard mayTouch(head.entry) else {
         comeBack(in: Self.patience)

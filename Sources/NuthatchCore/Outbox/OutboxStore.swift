@@ -1,3 +1,4 @@
+import CSystem
 import NuthatchStore
 import NuthatchTransport
 
@@ -9,14 +10,19 @@ final class OutboxStore: @unchecked Sendable {
   private let path: String
   let clock: OutboxClock
   let secrets = OutboxSecrets()
+  /// Hosts that want to be left alone, whatever is to be sent to them.
+  private let paused: PausedHosts?
   private let mostBytes: Int64
   private let mostItems: Int
   private let hasSwept = Locked(false)
   /// Since when this process knows of those that were tried before the machine was started anew. Under the journal's lock.
   private var seen: [UInt64: Stamp] = [:]
 
-  init(_ path: String, _ clock: OutboxClock, mostBytes: Int64, mostItems: Int) {
+  init(
+    _ path: String, _ clock: OutboxClock, mostBytes: Int64, mostItems: Int, paused: PausedHosts? = nil
+  ) {
     let book = OutboxBook()
+    self.paused = paused
     self.book = book
     self.path = path
     self.clock = clock
@@ -321,11 +327,17 @@ final class OutboxStore: @unchecked Sendable {
     if isFirst { journal.sweep() }
   }
 
-  /// All of it, in order, and whether somebody is sending.
-  func list() throws(NuthatchError) -> [(OutboxBook.Entry, isSending: Bool)] {
+  /// For how much longer the host of a request wants to be left alone, in nanoseconds, as far as this process was told.
+  func pause(_ request: FrozenRequest) -> Int64 {
+    paused?.left(of: request.origin, now: nhs_monotonic_ns()) ?? 0
+  }
+
+  /// All of it, in order.
+  func list() throws(NuthatchError) -> [Outbox.Item] {
     try change { (book) throws(StoreFault) in
       let isFree = try journal.isLeaseFreeWhileChanging()
-      return book.inOrder.map { ($0, $0.begun != nil && !isFree) }
+      let now = clock.now()
+      return book.inOrder.map { item($0, isSending: $0.begun != nil && !isFree, now) }
     } ?? []
   }
 }
@@ -344,7 +356,11 @@ extension OutboxStore {
   private func item(_ entry: OutboxBook.Entry?) throws(StoreFault) -> Outbox.Item? {
     guard let entry else { return nil }
     let isSending = entry.begun != nil ? try !journal.isLeaseFreeWhileChanging() : false
-    return Outbox.Item(entry, isSending: isSending, clock.now(), secrets)
+    return item(entry, isSending: isSending, clock.now())
+  }
+
+  private func item(_ entry: OutboxBook.Entry, isSending: Bool, _ now: Stamp) -> Outbox.Item {
+    Outbox.Item(entry, isSending: isSending, now, secrets, pause: pause(entry.request))
   }
 }
 

@@ -34,6 +34,14 @@ final class PausedHosts: Sendable {
     }
   }
 
+  /// For how much longer a request's host is paused, in nanoseconds. The origin is asked for only where somebody is paused.
+  func left(of origin: @autoclosure () -> Origin?, now: Int64) -> Int64 {
+    pauses.withLock { pauses in
+      guard !pauses.isEmpty, let origin = origin(), let pause = pauses[origin] else { return 0 }
+      return max(0, pause.until - now)
+    }
+  }
+
   /// The hosts that are still paused.
   func current(now: Int64) -> [PausedHost] {
     let pauses = pauses.withLock { pauses in pauses.filter { $0.value.until > now } }

@@ -143,6 +143,35 @@ def test_submitted_again_by_a_loop_it_is_the_same_request_too(server: TestServer
     assert first == second is not None and third not in (None, first)
 
 
+def test_one_whose_host_wants_to_be_left_alone_waits(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", answer(503, "busy", [("Retry-After", "300")]))
+    server.on("/b", ok("thanks"))
+    server.go_down()
+    first = freeze(cache, server.url("/a"), queue="one")
+    server.go_up()
+    cache.outbox.replay(first)
+    for _ in range(3000):
+        item = cache.outbox.get(first)
+        assert item is not None
+        if item.status == 503:
+            break
+        time.sleep(0.02)
+    assert item.status == 503
+    # Of another queue, but to the same host.
+    second = freeze(cache, server.url("/b"), queue="two", deadline=0.5)
+    for _ in range(3000):
+        item = cache.outbox.get(second)
+        assert item is not None
+        if item.wait:
+            break
+        time.sleep(0.02)
+    # It isn't about to be sent either, which whoever wants to drop it would have to wait for.
+    time.sleep(1)
+    item = cache.outbox.get(second)
+    assert item is not None and item.state == "waiting" and item.wait is not None and 0 < item.wait <= 300
+    assert server.requests("/b") == []
+
+
 def test_a_get_and_an_answer_are_not_frozen(offline: TestServer, cache: nuthatch.Cache) -> None:
     with pytest.raises(nuthatch.TransportError):
         cache.get(offline.url("/a"), freezable=True, retries=0)
