@@ -132,9 +132,9 @@ class Fetching:
             sent; ``user`` is a pair to sign in with.
         :param sign_in: how: "basic" (the default, with the first request), "digest", "ntlm", "negotiate", or "any",
             the strongest that the server asks for. (A Digest that covers the body, ``auth-int`` alone, is
-            :class:`HTTPStatusError` with the status 401 for a request that has one.) ``bearer`` is a token to sign in with; ``cert`` a certificate's
-            file, or a tuple of the certificate's and its key's and the key's password. All of it goes to the URL's
-            origin only.
+            :class:`HTTPStatusError` with the status 401 for a request that has one.) ``bearer`` is a token to sign in
+            with; ``cert`` a certificate's file, or a tuple of the certificate's and its key's and the key's password.
+            All of it goes to the URL's origin only.
         :param netrc: a file to look user and password of the URL's host up in, when nothing else says who asks; True
             for ``$NETRC``, else ``~/.netrc``.
         :param json: a value to send as JSON; ``form``: fields to send as a form does; ``files``: files by the names of

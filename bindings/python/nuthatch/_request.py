@@ -27,12 +27,11 @@ from ._values import (
 )
 from ._wishes import Netrc
 
-
 _FREEZABLE = ("POST", "PUT", "PATCH", "DELETE")
 
 
 def keyed(options: Dict[str, Any]) -> Dict[str, Any]:
-    """Options of a freezable request with its ``Idempotency-Key``: to be used again, as long as it is the same request."""
+    """Options of a freezable request with its ``Idempotency-Key``: to be used again while it is the same request."""
     if "_key" in options or options.get("method") not in _FREEZABLE:
         return options
     if any(name.lower() == "idempotency-key" for name, _ in options.get("headers", ())):
