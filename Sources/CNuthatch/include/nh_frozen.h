@@ -29,7 +29,7 @@ typedef struct nh_frozen_info {
     /** Its number, which no other request of the directory ever has. */
     uint64_t id;
     const char *method;
-    /** The URL as it was passed, without password. */
+    /** The URL as it was passed, without password; that of a site's request from its beginning on. */
     const char *url;
     /** The queue's name, or the URL's origin. */
     const char *queue;

@@ -22,7 +22,7 @@ struct FrozenRequest: Sendable {
     var isSure: Bool
   }
 
-  /// As it was passed.
+  /// As it was passed, where that says where to.
   var passedURL: String
   /// As it is sent, without user and password.
   var address: String

@@ -40,7 +40,7 @@ public struct Outbox: Sendable {
     public let state: State
     /// Its method.
     public let method: String
-    /// Its URL, without password.
+    /// Its URL, without password; that of a site's request from its beginning on.
     public let url: String
     /// The name of its queue, or its origin.
     public let queue: String
@@ -79,7 +79,7 @@ public struct Outbox: Sendable {
     public let handler: String?
     /// The word that the request was given.
     public let tag: String?
-    /// As the URL was passed, without password.
+    /// As the URL was passed, without password; that of a site's request from its beginning on.
     public let url: String
     /// The request's method.
     public let method: String

@@ -54,7 +54,7 @@ class FrozenRequest:
     #: credentials, and nothing of its queue is sent meanwhile), "done", or "dead" (put aside, with a reason).
     state: str
     method: str
-    #: The URL as it was passed, without password.
+    #: The URL as it was passed, without password; that of a site's request from its beginning on.
     url: str
     #: The name of its queue, or its URL's origin.
     queue: str

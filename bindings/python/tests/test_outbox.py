@@ -172,6 +172,18 @@ def test_one_whose_host_wants_to_be_left_alone_waits(server: TestServer, cache: 
     assert server.requests("/b") == []
 
 
+def test_of_a_site_it_says_where_to(offline: TestServer, cache: nuthatch.Cache) -> None:
+    offline.on("/api/a", ok("thanks"))
+    site = cache.site(offline.url("/api/"))
+    with pytest.raises(nuthatch.Frozen) as caught:
+        site.request("POST", "a?b=1", body=b"x", freezable=True, queue="q")
+    (item,) = cache.outbox.list()
+    # Who lists it later, in another process, knows nothing of the site.
+    assert item.url == offline.url("/api/a?b=1")
+    offline.go_up()
+    assert cache.outbox.wait(caught.value.outbox_id, 30).request.url == item.url
+
+
 def test_a_get_and_an_answer_are_not_frozen(offline: TestServer, cache: nuthatch.Cache) -> None:
     with pytest.raises(nuthatch.TransportError):
         cache.get(offline.url("/a"), freezable=True, retries=0)
