@@ -55,6 +55,23 @@ import Testing
     #expect(!names(in: bench.folder).contains("outbox"))
   }
 
+  @Test("gives one key to a request that is submitted again, until it has succeeded", arguments: [nil, "\"7\""])
+  func submittedAgain(_ own: String?) throws {
+    let cache = try #require(bench.cache)
+    bench.server.on("/a", sequence: [.status(409), .status(500), .ok("thanks"), .status(409), .ok("thanks")])
+    try bench.server.goUp()
+    var ticket = try cache.submit(
+      bench.request("/a") { if let own { $0.headers = [("idempotency-key", own)] } })
+    for isSuccess in [false, false, true, false, true] {
+      #expect(try ticket.result().isSuccess == isSuccess)
+      ticket = try cache.resubmit(ticket)
+    }
+    _ = try ticket.result()
+    let keys = bench.server.requests("/a").map { $0.headers["Idempotency-Key"] }
+    #expect(keys.count == 6 && keys[0] == keys[1] && keys[1] == keys[2] && keys[3] == keys[4])
+    #expect(keys[3] == own || own == nil && keys[3] != nil && Set(keys).count == 3)
+  }
+
   @Test("doesn't concern an answer, whatever its status", arguments: [200, 404, 503])
   func answers(_ status: Int) throws {
     try bench.server.goUp()
