@@ -121,8 +121,9 @@ extension Errand {
     talk.refusals += 1
     var policy = shared.retryPolicy
     policy.retries = plan.retries
+    // Whatever its method: who knows the answer to be none knows that it may be sent again.
     let decision = policy.decide(
-      attempt: talk.refusals, outcome: .fault(.truncated), method: plan.method, remaining: remaining)
+      attempt: talk.refusals, outcome: .fault(.truncated), method: nil, remaining: remaining)
     guard case .retry(let wait) = decision else {
       return fail(
         NuthatchError(

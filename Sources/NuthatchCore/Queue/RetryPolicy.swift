@@ -45,14 +45,16 @@ struct RetryPolicy: Equatable, Sendable {
   /// What to do after attempt number `attempt` (from 1) ended with `outcome`, with `remaining` nanoseconds
   /// left of the deadline (nil: there is none).
   ///
-  /// - Parameter random: any number, each as likely as any other; nil for the system's, which costs a system call. Not a
-  ///   generator: the system's has no size, and its `inout` no address, which the thread sanitizer's code for accesses reads
-  ///   all the same.
+  /// - Parameters:
+  ///   - method: nil where somebody says that it may be sent twice.
+  ///   - random: any number, each as likely as any other; nil for the system's, which costs a system call. Not a
+  ///     generator: the system's has no size, and its `inout` no address, which the thread sanitizer's code for accesses
+  ///     reads all the same.
   func decide(
-    attempt: Int, outcome: Outcome, method: String, remaining: Int64?,
+    attempt: Int, outcome: Outcome, method: String?, remaining: Int64?,
     random: UInt64? = nil
   ) -> Decision {
-    guard attempt <= retries, isIdempotent(method: method), isRetriable(outcome) else { return .giveUp }
+    guard attempt <= retries, method.map(isIdempotent(method:)) ?? true, isRetriable(outcome) else { return .giveUp }
     let random = random ?? .random(in: .min ... .max)
     let (share, _) = random.multipliedFullWidth(by: UInt64(bound(attempt)) + 1)
     var wait = Int64(clamping: share)

@@ -153,3 +153,21 @@ def test_a_site_has_rules_of_its_own(server: TestServer, cache: nuthatch.Cache) 
         assert server.count("/b") == count
     assert [request.header("X-Token") for request in server.requests("/a")] == ["a", "a"]
     assert site.get("b", ask_verdict=None).text == "error"
+
+
+@pytest.mark.parametrize("freezable", [False, True])
+def test_a_verdict_asks_for_another_attempt_whatever_the_method(
+    server: TestServer, cache: nuthatch.Cache, freezable: bool
+) -> None:
+    def verdict(response: nuthatch.Response) -> Any:
+        return "retry" if response.text == "busy" else True
+
+    server.on("/a", ok("busy"), ok("busy"), ok("good"))
+    options = {"body": b"x", "ask_verdict": verdict, "freezable": freezable}
+    assert cache.request("POST", server.url("/a"), retries=2, **options).text == "good"
+    keys = [request.header("Idempotency-Key") for request in server.requests("/a")]
+    assert keys == [keys[0]] * 3 and (keys[0] is not None) == freezable
+    server.on("/b", ok("busy"))
+    with pytest.raises(nuthatch.HTTPStatusError):
+        cache.request("POST", server.url("/b"), retries=0, **options)
+    assert server.count("/b") == 1
