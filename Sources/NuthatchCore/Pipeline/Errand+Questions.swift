@@ -31,8 +31,10 @@ final class Inquiry: Sendable {
     if kind != .challenge { request.asks.remove(kind) }
     switch reply {
     case .headers(let fields):
-      if kind == .challenge {
-        request.headers.removeAll { old in fields.contains { $0.name.equalsIgnoringCase(old.name) } }
+      // There is one key of a repetition: the program's own.
+      request.headers.removeAll { old in
+        (kind == .challenge || old.name.equalsIgnoringCase("Idempotency-Key"))
+          && fields.contains { $0.name.equalsIgnoringCase(old.name) }
       }
       request.headers += fields
     case .credentials(let name, let password):
