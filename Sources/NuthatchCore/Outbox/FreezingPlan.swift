@@ -119,7 +119,8 @@ final class FreezingPlan: @unchecked Sendable {
   ) -> FrozenRequest {
     var address = ticket.url
     // What it was passed as may have a password in it, or mean something to its site only, of which nobody knows later.
-    if (try? WebURL(address)) == nil || plan.url.userinfo != nil || plan.credentials != nil { address = plan.url.address }
+    let isWhole = (try? WebURL(address)) != nil
+    if !isWhole || plan.url.userinfo != nil || plan.credentials != nil { address = plan.url.address }
     return FrozenRequest(
       passedURL: address, address: plan.url.address, method: plan.method,
       headers: fields(plan), secrets: freezing.secrets,

@@ -54,7 +54,8 @@ struct RetryPolicy: Equatable, Sendable {
     attempt: Int, outcome: Outcome, method: String?, remaining: Int64?,
     random: UInt64? = nil
   ) -> Decision {
-    guard attempt <= retries, method.map(isIdempotent(method:)) ?? true, isRetriable(outcome) else { return .giveUp }
+    let maySendTwice = method.map(isIdempotent(method:)) ?? true
+    guard attempt <= retries, maySendTwice, isRetriable(outcome) else { return .giveUp }
     let random = random ?? .random(in: .min ... .max)
     let (share, _) = random.multipliedFullWidth(by: UInt64(bound(attempt)) + 1)
     var wait = Int64(clamping: share)

@@ -55,7 +55,8 @@ import Testing
     #expect(!names(in: bench.folder).contains("outbox"))
   }
 
-  @Test("gives one key to a request that is submitted again, until it has succeeded", arguments: [nil, "\"7\""])
+  @Test(
+    "gives one key to a request that is submitted again, until it has succeeded", arguments: [nil, "\"7\""])
   func submittedAgain(_ own: String?) throws {
     let cache = try #require(bench.cache)
     bench.server.on("/a", sequence: [.status(409), .status(500), .ok("thanks"), .status(409), .ok("thanks")])
