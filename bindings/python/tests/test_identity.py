@@ -171,3 +171,16 @@ def test_a_verdict_asks_for_another_attempt_whatever_the_method(
     with pytest.raises(nuthatch.HTTPStatusError):
         cache.request("POST", server.url("/b"), retries=0, **options)
     assert server.count("/b") == 1
+
+
+@pytest.mark.parametrize("durable", [False, True])
+def test_a_key_that_a_function_adds_is_the_only_one(
+    server: TestServer, cache: nuthatch.Cache, durable: bool
+) -> None:
+    def headers(url: str) -> Any:
+        return {"idempotency-key": '"mine"'}
+
+    server.on("/a", ok("thanks"))
+    cache.request("POST", server.url("/a"), freezable=True, durable=durable, ask_headers=headers)
+    (sent,) = server.requests("/a")
+    assert [text for name, text in sent.headers if name.lower() == "idempotency-key"] == ['"mine"']
