@@ -387,7 +387,12 @@ class Cache(Fetching):
         if not found:
             return None
         response = _new(Response)
-        response._handle, response.url, response._body, response._lies = found, url, None, (body, size.value)
+        response._handle, response.url, response._body, response._lies = (
+            found,
+            url,
+            None,
+            (body.value, size.value),
+        )
         return response
 
     # No attribute: what refers to itself lives until somebody looks for such, and a cache is closed when nobody has it.

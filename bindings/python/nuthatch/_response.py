@@ -18,7 +18,6 @@ _get_info = bare.nh_response_get_info
 _info_type = _prototypes.nh_response_info
 _info_size = ctypes.sizeof(_info_type)
 _byref, _string_at = ctypes.byref, ctypes.string_at
-_place = ctypes.c_void_p
 
 #: Of a Content-Type: a name, and a value, in quotes or plain.
 _PARAMETER = re.compile(r';\s*([^\s=;]+)\s*=\s*(?:"([^"]*)"|([^\s";]*))')
@@ -84,7 +83,7 @@ class Response:
     _body: Optional[bytes]
     _info: _prototypes.nh_response_info
     #: Where the body lies, and how long it is.
-    _lies: Tuple[Any, int]
+    _lies: Tuple[int, int]
 
     __slots__ = (
         "__weakref__",
@@ -189,7 +188,7 @@ class Response:
         if self._handle is None:
             return memoryview(self.body)
         start, size = self._lies
-        array = (ctypes.c_ubyte * size).from_address(start.value if isinstance(start, _place) else start)
+        array: Any = (ctypes.c_ubyte * size).from_address(start)
         array._response = self
         return memoryview(array).toreadonly().cast("B")
 
@@ -321,7 +320,8 @@ class Response:
 
 #: What the library is asked for when somebody asks for it.
 _TOLD = frozenset(
-    set(Response.__slots__) - {"__weakref__", "_body", "_handle", "_info", "_lies", "headers", "interim", "url"}
+    set(Response.__slots__)
+    - {"__weakref__", "_body", "_handle", "_info", "_lies", "headers", "interim", "url"}
 )
 
 #: What other libraries call it, for who has their names in mind.
