@@ -223,9 +223,10 @@ extension SharedStore {
       if case .done(let replaced) = index.insert(header.hash, header.kind, location, used: used, only: only) {
         return (index, replaced)
       }
-      index = try grown(index)
+      guard let larger = try grown(index) else { break }
+      index = larger
     }
-    throw StoreFault(.io, "the index has no room")
+    throw Self.hasNoRoom
   }
 
   private func place(of writer: PackWriter, _ index: Index) -> Int? {

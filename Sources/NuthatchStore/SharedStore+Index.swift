@@ -11,16 +11,19 @@ extension SharedStore {
   /// Three of five slots taken; at three of four the index grows again. Whole pages.
   private static func slots(for records: Int) -> Int { max(leastSlots, (records / 3 * 5 + 127) & ~127) }
 
-  /// A copy of the index with more room, in its place.
-  func grown(_ old: Index, packs: Int? = nil) throws(StoreFault) -> Index {
+  /// More slots are for nobody: among keys that nobody chose for where they are searched, a quarter of them has room for all.
+  /// Who chose a thousand that are searched at one place in any table must not make it grow without end.
+  private static func mostSlots(for records: Int) -> Int { max(1 << 17, records * 8) }
+
+  /// A copy of the index with more room, in its place. Nil when there can't be room for what finds none: somebody chose the
+  /// keys.
+  func grown(_ old: Index, packs: Int? = nil) throws(StoreFault) -> Index? {
     let present = Set(old.packs.map(\.number))
     let live = min(max(0, old.counters.live), old.slotCount)
     var slots = Self.slots(for: live)
     // No room in reach although there are slots enough: somebody chose the keys that way, or the counters are wrong.
     if packs == nil, slots <= old.slotCount, !old.isCrowded { slots = old.slotCount * 2 }
-    guard slots / 64 <= max(Self.leastSlots, live) else {
-      throw StoreFault(.io, "the index has no room for keys like these")
-    }
+    guard slots <= Self.mostSlots(for: live) else { return nil }
     while true {
       let made = try emptyIndex(slots: slots, packs: max(packs ?? old.packCapacity, old.packCapacity))
       for entry in old.packs {
@@ -33,8 +36,8 @@ extension SharedStore {
       made.set(clearedBefore: old.clearedBefore)
       made.takeOverPins(of: old)
       let isLean = leavesPages.load(ordering: .relaxed)
-      // That many aren't there for keys that there are: slots that claim one place are damaged.
-      let isLast = slots > old.slotCount && slots / 64 > max(Self.leastSlots, live)
+      // More aren't there for keys that there are: slots that claim one place are damaged.
+      let isLast = slots > old.slotCount && slots * 2 > Self.mostSlots(for: live)
       let isWhole = made.takeOver(old, packs: present, isLean: isLean, leavesOut: isLast)
       if isWhole || isLast {
         try publish(made, insteadOf: old)
@@ -113,7 +116,8 @@ extension SharedStore {
       }
       made.set(nextSequence: firstSequence(after: records.lazy.map(\.header.sequence).max() ?? 0))
       made.set(nextPack: max(UInt64(numbers.max() ?? 0), locks.file.lastPack) + 1)
-      if let losers = made.fill(records, isGood: isIntact) {
+      let isLast = slots * 2 > Self.mostSlots(for: records.count)
+      if let losers = made.fill(records, leavesOut: isLast, isGood: isIntact) {
         // First, or one would come back when its winner has been removed, should this process be killed in between.
         for loser in losers where !isHalfWritten(loser.location) { retire(loser.location, loser.header.hash) }
         try publish(made, insteadOf: index)
@@ -163,12 +167,15 @@ extension SharedStore {
   /// A pack that the index doesn't know.
   private func takeIn(_ number: UInt32, _ index: Index) throws(StoreFault) -> Index {
     guard let pin = shelf.pin(number), var scan = try? PackScan(pin.pack, directory) else { return index }
-    var index = index
+    // Before its records: an index that grows takes over what is in packs that it knows.
+    var place = 0
+    var index = try register(index, pin.pack.header, .open, used: PackHeader.size) { place = $0 }
     while let record = scan.next() {
       guard !record.isRetired else { continue }
       index = try admit(record, Location(pack: number, offset: record.offset), index)
     }
-    return try register(index, pin.pack.header, .open, used: scan.end)
+    index.set(place, used: scan.end)
+    return index
   }
 
   /// Lets the index name a record, unless it names a newer one of the same key; of two, the other is retired.
@@ -192,7 +199,11 @@ extension SharedStore {
         finishRetiring(index)
         return index
       }
-      index = try grown(index)
+      guard let larger = try grown(index) else {
+        retire(location, hash)
+        return index
+      }
+      index = larger
     }
     return index
   }
@@ -270,9 +281,10 @@ extension Index {
     nhs_store32(at, entry.number)
   }
 
-  /// Puts records in, of those with one key the latest; the others come back. Nil when there is no room.
+  /// Puts records in, of those with one key the latest; the others come back. Nil when there is no room, unless what finds
+  /// none is to be left out: then it comes back, too.
   fileprivate func fill(
-    _ records: [(header: RecordHeader, location: Location)],
+    _ records: [(header: RecordHeader, location: Location)], leavesOut: Bool,
     isGood: (Location) -> Bool
   ) -> [(header: RecordHeader, location: Location)]? {
     var losers: [(header: RecordHeader, location: Location)] = []
@@ -294,7 +306,11 @@ extension Index {
         replace(found.place, slot)
         inSlot[found.place] = Int32(truncatingIfNeeded: number)
       } else {
-        guard let place = place(slot) else { return nil }
+        guard let place = place(slot) else {
+          guard leavesOut else { return nil }
+          losers.append(record)
+          continue
+        }
         counters.occupied += 1
         inSlot[place] = Int32(truncatingIfNeeded: number)
       }

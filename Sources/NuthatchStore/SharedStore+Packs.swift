@@ -85,7 +85,8 @@ extension SharedStore {
       placed(place)
       return index
     }
-    index = try grown(index, packs: index.packCapacity * 4)
+    guard let larger = try grown(index, packs: index.packCapacity * 4) else { throw Self.hasNoRoom }
+    index = larger
     guard
       let place = index.add(pack: header.number, header.family, state, used: used, capacity: header.capacity)
     else {
@@ -150,6 +151,9 @@ extension SharedStore {
         if index.find(record.header.hash)?.slot.location != location { retire(location, record.header.hash) }
       } else if case .done(let old) = index.insert(record.header.hash, record.header.kind, location) {
         if let old, old.location != location { finishRetiring(index) }
+      } else {
+        // It would be found again when a later one has been removed. One that is made anew has room for it, or retires it.
+        index.markReplaced()
       }
     }
     let end = max(scan.end, min(entry.used, pack.header.capacity))
@@ -283,9 +287,10 @@ extension SharedStore {
           finishRetiring(index)
           return .published
         }
-        index = try grown(index)
+        guard let larger = try grown(index) else { break }
+        index = larger
       }
-      throw StoreFault(.io, "the index has no room")
+      throw Self.hasNoRoom
     }
   }
 }

@@ -186,6 +186,7 @@ final class SharedStore: @unchecked Sendable {
     }
   }
 
+  static let hasNoRoom = StoreFault(.io, "the index has no room for keys like these")
   static let indexIsFull = StoreFault(.noSpace, "the disk is full: the index can't be written")
 
   /// To be called while the index lock is held.
