@@ -159,19 +159,35 @@ extension Index {
     _ = change(place, to: .empty, counters, used: nil, retiring: retires ? slot : nil)
   }
 
-  /// A slot as the only writer sees it: an odd version is one that nobody will finish.
+  /// A slot as the only writer sees it. One that nobody can have written so may have been any record's, which then would be
+  /// neither found nor retired: the next who changes the index makes it anew from the packs.
   func ownRead(_ place: Int) -> Slot {
     let at = slots + place * IndexLayout.slotSize
-    let version = nhs_load32(at + 16)
-    if version & 1 != 0 {
-      // Not ours to finish: no change is pending. Damage, then.
-      guard canWrite(place) else { return .empty }
-      store(place, .empty)
-    }
-    return Slot(
+    let slot = Slot(
       hash: KeyHash(low: nhs_load64(at), high: nhs_load64(at + 8)),
       location: Location(pack: nhs_load32(at + 20), offset: Int(nhs_load32(at + 24)) << 3),
       flags: nhs_load32(at + 28))
+    guard isPossible(slot, at: place, version: nhs_load32(at + 16)) else {
+      markReplaced()
+      return .empty
+    }
+    return slot
+  }
+
+  /// Whether somebody may have written a slot so, who isn't at it at this moment.
+  @inline(__always)
+  private func isPossible(_ slot: Slot, at place: Int, version: UInt32) -> Bool {
+    // No change is pending, so that nobody will finish one with an odd version.
+    guard version & 1 == 0, slot.flags >> 16 == version >> 1 & 0xFFFF else { return false }
+    let isBlank = slot.hash.low | slot.hash.high == 0 && slot.location.offset == 0
+    switch slot.location.pack {
+    case Slot.neverUsed: return isBlank && version == 0
+    // A reader may set the visited bit of what has just been given up.
+    case Slot.givenUp: return isBlank
+    default:
+      let distance = place - self.place(of: slot.hash)
+      return slot.kind != nil && (distance < 0 ? distance + slotCount : distance) < IndexLayout.reach
+    }
   }
 
   /// Writes down what is going to be, does it, and crosses it out. A kill at any point leaves the old or the new state.

@@ -97,7 +97,10 @@ extension SharedStore {
             // While nobody else changes the index: who removed it between writing and publishing would leave a copy behind,
             // should this process be killed then.
             outcome = try changing { (index) throws(StoreFault) -> Outcome in
-              guard index.find(header.hash)?.slot.location == old else { return .unwanted }
+              guard
+                index.find(header.hash)?.slot.location == old
+                  || end != nil && isPublished(header, location, index, replacing)
+              else { return .unwanted }
               if end == nil { end = try write() }
               return try publish(
                 index, header, location, writer: writer, end: end ?? location.offset, replacing: replacing)
@@ -152,6 +155,11 @@ extension SharedStore {
     replacing: Replaceable
   ) throws(StoreFault) -> Outcome {
     guard let place = place(of: writer, index) else { return .packIsGone }
+    if isPublished(header, location, index, replacing) {
+      writer.advance(to: end)
+      index.set(place, used: end)
+      return .published
+    }
     if case .earlier = replacing, try !isLatest(header, index) {
       writer.advance(to: end)
       index.set(place, used: end)
@@ -170,6 +178,15 @@ extension SharedStore {
     }
     finishRetiring(insertion.index)
     return .published
+  }
+
+  /// Whether the index names a record already, which must not seem to be in its own way then: what changes the index is done
+  /// once more when it is made anew at that moment.
+  func isPublished(
+    _ header: RecordHeader, _ location: Location, _ index: Index, _ replacing: Replaceable
+  ) -> Bool {
+    if case .any = replacing { return false }
+    return index.find(header.hash)?.slot.location == location
   }
 
   /// Retires a record that isn't to be published; whoever looked through the packs may have found it meanwhile. To be called
@@ -243,14 +260,14 @@ extension SharedStore {
   /// Takes a record out. False when there was none. When it throws `io`, the record is out, but an index that is made anew
   /// could bring it back.
   func remove(_ key: RecordKey) throws(StoreFault) -> Bool {
-    let old = try changing { (index) throws(StoreFault) -> Slot? in
+    var wasThere = false
+    try changing { (index) throws(StoreFault) in
       try takeInLeftBehind(index)
-      let old = index.remove(key.hash)
+      if index.remove(key.hash) != nil { wasThere = true }
       finishRetiring(index)
-      return old
     }
     guard settle() else { throw StoreFault(.io, "a removed record can't be marked in its pack") }
-    return old != nil
+    return wasThere
   }
 
   /// Marks a record in its pack, so that no new index brings it back. Only if there is one of this hash: a damaged

@@ -216,8 +216,8 @@ extension SharedStore {
         where error.number == ENOENT
       {}
     }
-    let removed = try changing { (index) throws(StoreFault) -> Int in
-      var removed = 0
+    var removed = 0
+    try changing { (index) throws(StoreFault) in
       for record in records
       where index.remove(record.hash, at: Location(pack: entry.number, offset: record.offset)) != nil {
         removed += 1
@@ -226,7 +226,6 @@ extension SharedStore {
       if !isRead { index.giveUp(packs: [entry.number]) }
       if let now = index.packs.first(where: { $0.number == entry.number }) { index.drop(now) }
       forgetDropped(index)
-      return removed
     }
     counts.add(.droppedRecords, UInt64(removed))
     return true

@@ -40,10 +40,12 @@ extension SharedStore {
       let isLast = slots > old.slotCount && slots * 2 > Self.mostSlots(for: live)
       let isWhole = made.takeOver(old, packs: present, isLean: isLean, leavesOut: isLast)
       if isWhole || isLast {
+        let isDamaged = old.isReplaced
         try publish(made, insteadOf: old)
         use(made)
-        // What has found no room is found again by who changes the index next: he makes it anew from the packs.
-        if !isWhole { made.markReplaced() }
+        // What has found no room, or isn't to be found any more in the old one, is found again by who changes the index
+        // next: he makes it anew from the packs.
+        if !isWhole || isDamaged { made.markReplaced() }
         return made
       }
       slots *= 2
@@ -186,12 +188,12 @@ extension SharedStore {
       let current: RecordHeader.Found?
       // Of two, one of which can't be had now, nobody knows which is the later one.
       do throws(SystemFault) { current = try named(hash, index) } catch { return index }
-      if let current, !current.isRetired {
-        guard current.header.sequence < record.header.sequence else {
+      if let current {
+        guard !current.outdates(record) else {
           retire(location, hash)
           return index
         }
-        guard isIntact(location) else { return index }
+        guard current.isRetired || isIntact(location) else { return index }
       }
     }
     for _ in 0..<8 {
@@ -328,9 +330,9 @@ extension Index {
     }
   }
 
-  /// Whether it names anything that isn't in one of these packs.
+  /// Whether it names anything that isn't in one of these packs. May be called by anybody.
   func names(except packs: Set<UInt32>) -> Bool {
-    (0..<slotCount).contains { ownRead($0).isElsewhere(than: packs) }
+    (0..<slotCount).contains { read($0)?.isElsewhere(than: packs) ?? false }
   }
 
   /// Forgets everything in these packs.
@@ -339,6 +341,14 @@ extension Index {
       let slot = ownRead(place)
       if slot.location.pack != Slot.neverUsed, packs.contains(slot.location.pack) { giveUp(place, slot) }
     }
+  }
+}
+
+extension RecordHeader.Found {
+  /// Whether another record of the same key isn't wanted any more when the index names this one: it is earlier, or a copy of
+  /// this one, unless this one was retired for it.
+  func outdates(_ other: RecordHeader.Found) -> Bool {
+    isRetired ? header.sequence > other.header.sequence : header.sequence >= other.header.sequence
   }
 }
 

@@ -144,9 +144,7 @@ extension SharedStore {
         retire(location, record.header.hash)
         continue
       }
-      if let current = try named(record.header.hash, index),
-        current.header.sequence >= record.header.sequence
-      {
+      if let current = try named(record.header.hash, index), current.outdates(record) {
         // Who moved it was killed before the index knew: of two that are the same, one is enough.
         if index.find(record.header.hash)?.slot.location != location { retire(location, record.header.hash) }
       } else if case .done(let old) = index.insert(record.header.hash, record.header.kind, location) {
@@ -274,6 +272,7 @@ extension SharedStore {
         try directory.isThere(directory.packs, PackName.of(pack.number))
       }
       guard isThere else { return .packIsGone }
+      if isPublished(header, location, index, replacing) { return .published }
       switch replacing {
       case .any: break
       case .earlier: guard try isLatest(header, index) else { return .unwanted }

@@ -180,10 +180,21 @@ final class SharedStore: @unchecked Sendable {
       for _ in 0..<4 {
         let index = try indexToChange(file)
         let result = try body(index)
-        guard index.isReplaced, currentIndexIs(index) else { return result }
+        if currentIndexIs(index) {
+          guard index.isReplaced else { return result }
+        } else {
+          mendGrown()
+          return result
+        }
       }
       throw StoreFault(.io, "the index is replaced again and again")
     }
+  }
+
+  /// An index that has grown out of a damaged one names less than there is, and says that it is replaced. To be called while
+  /// the index lock is held. Not essential: the next one who changes it does the same.
+  private func mendGrown() {
+    if let index, index.isReplaced { _ = try? indexToChange(locks.file) }
   }
 
   static let hasNoRoom = StoreFault(.io, "the index has no room for keys like these")
@@ -248,6 +259,7 @@ final class SharedStore: @unchecked Sendable {
         index.beginSession()
         index.forgetPins()
         try tidy(index)
+        mendGrown()
       }
     }
   }
