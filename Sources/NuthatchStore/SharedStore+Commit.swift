@@ -82,7 +82,7 @@ extension SharedStore {
           appenders[family.place].writer = nil
           continue
         }
-        if header.sequence == 0, let index = currentForReading() { header.sequence = index.takeSequence() }
+        if header.sequence == 0 { header.sequence = takeSequence() }
         guard header.sequence != 0 else { throw Self.indexIsFull }
         let location = Location(pack: writer.header.number, offset: writer.end)
         var end: Int?

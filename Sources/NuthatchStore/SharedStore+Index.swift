@@ -173,6 +173,7 @@ extension SharedStore {
     var place = 0
     var index = try register(index, pin.pack.header, .open, used: PackHeader.size) { place = $0 }
     while let record = scan.next() {
+      index.raise(nextSequence: record.header.sequence &+ 1)
       guard !record.isRetired else { continue }
       index = try admit(record, Location(pack: number, offset: record.offset), index)
     }

@@ -137,6 +137,8 @@ extension SharedStore {
   private func takeIn(_ index: Index, _ entry: PackEntry, _ pack: Pack) throws(SystemFault) -> Int {
     var scan = try PackScan(pack, directory)
     while let record = scan.next() {
+      // Whoever wrote it had it from an index that counted further, unless that is damaged now.
+      index.raise(nextSequence: record.header.sequence &+ 1)
       guard record.offset >= entry.used, !record.isRetired else { continue }
       let location = Location(pack: entry.number, offset: record.offset)
       guard isIntact(record, pack) else {
@@ -164,7 +166,7 @@ extension SharedStore {
     _ header: RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer], replacing: Replaceable
   ) throws(StoreFault) -> Lease? {
     var header = header
-    if header.sequence == 0, let index = currentForReading() { header.sequence = index.takeSequence() }
+    if header.sequence == 0 { header.sequence = takeSequence() }
     guard header.sequence != 0 else { throw Self.indexIsFull }
     // Somebody's `clear` may remove the pack before it is published; then it is made once more.
     for _ in 0..<3 {

@@ -43,6 +43,8 @@ final class SharedStore: @unchecked Sendable {
   /// Bytes appended since it was last looked at whether there are too many. So many at first that the first record makes
   /// this process look: there may be processes that keep no more than one each.
   let appended = Atomic(Int.max / 2)
+  // The highest sequence that this process was given.
+  private let lastSequence = Atomic<UInt64>(0)
 
   init(_ directory: StoreDirectory, _ options: Store.Options) throws(StoreFault) {
     self.directory = directory
@@ -197,6 +199,21 @@ final class SharedStore: @unchecked Sendable {
     if let index, index.isReplaced { _ = try? indexToChange(locks.file) }
   }
 
+  /// The sequence of a new record. 0 when none can be had now.
+  func takeSequence() -> UInt64 {
+    var sequence: UInt64 = 0
+    for _ in 0..<4 {
+      guard let index = currentForReading() else { return 0 }
+      sequence = index.takeSequence()
+      let last = lastSequence.load(ordering: .relaxed)
+      guard sequence != 0, sequence <= last, last < 1 << 62, index.nextSequence <= last else { break }
+      // Damage, or somebody else has just found another index. Others may have had some more, so that it goes on far beyond.
+      if currentIndexIs(index) { index.raise(nextSequence: last + 1 << 32) }
+    }
+    lastSequence.max(sequence, ordering: .relaxed)
+    return sequence
+  }
+
   static let hasNoRoom = StoreFault(.io, "the index has no room for keys like these")
   static let indexIsFull = StoreFault(.noSpace, "the disk is full: the index can't be written")
 
@@ -218,7 +235,9 @@ final class SharedStore: @unchecked Sendable {
       found = nil
     }
     // One that has this name and says that it was replaced is damaged, or its successor was never made.
-    if let found, !file.isNew, !found.isReplaced, !found.isOfDamagedNumbers {
+    if let found, !file.isNew, !found.isReplaced, !found.isOfDamagedNumbers,
+      found.nextSequence >= file.firstSequence
+    {
       guard found.finishPending() else { throw Self.indexIsFull }
       file.index = found.identity
       use(found)

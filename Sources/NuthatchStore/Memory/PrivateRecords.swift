@@ -16,7 +16,8 @@ extension SharedStore {
       throw StoreFault(.outOfMemory, "no memory for the record")
     }
     // Without one it would seem earlier than what is in the packs, and give way to that.
-    guard let sequence = currentForReading()?.takeSequence(), sequence != 0 else { return nil }
+    let sequence = takeSequence()
+    guard sequence != 0 else { return nil }
     let entry = MemoryEntry(
       .record, key, payload, payload.bytes, shape, sequence: sequence, privateBytes: length)
     guard remember(entry) else { return nil }
