@@ -41,7 +41,7 @@ final class Index: @unchecked Sendable {
     let status: FileStatus
     do {
       (fd, status) = try directory.openFile(directory.root, "index", O_RDWR)
-    } catch  where error.number == ENOENT || error.number == EINVAL || error.number == ELOOP {
+    } catch  where [ENOENT, EINVAL, ELOOP, EISDIR].contains(error.number) {
       return nil
     }
     do throws(SystemFault) {
@@ -93,7 +93,7 @@ final class Index: @unchecked Sendable {
   ) throws(SystemFault) -> Index {
     let system = directory.system
     guard let sizes = IndexLayout.sizes(slots: slots, packs: packs) else { throw SystemFault(EFBIG) }
-    do { try system.unlink(directory.root, "index.new") } catch  where error.number == ENOENT {}
+    try directory.makeWay(for: "index.new")
     let (fd, _) = try directory.openFile(directory.root, "index.new", O_RDWR | O_CREAT | O_EXCL)
     do throws(SystemFault) {
       try system.resize(fd, Int64(sizes.file))

@@ -64,7 +64,7 @@ extension SharedStore {
     let file = locks.file
     file.index = 0
     try doing("naming the index") { () throws(SystemFault) in
-      try system.rename(directory.root, "index.new", "index", replaces: true)
+      try directory.replace("index", by: "index.new")
     }
     old?.markReplaced(isCleared: isCleared)
     file.index = made.identity

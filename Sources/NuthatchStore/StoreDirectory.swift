@@ -155,14 +155,38 @@ final class StoreDirectory: Sendable {
     }
   }
 
+  /// Makes way for a file that is to be made under a name of ours.
+  func makeWay(for name: String) throws(SystemFault) {
+    do throws(SystemFault) { try system.unlink(root, name) } catch  where error.number == ENOENT {
+    } catch  where error.number == EISDIR {
+      try setAside(name)
+    }
+  }
+
+  /// Gives a file of ours its name, in place of what has it.
+  func replace(_ name: String, by temporary: String) throws(SystemFault) {
+    do throws(SystemFault) { try system.rename(root, temporary, name, replaces: true) } catch
+      where error.number == EISDIR
+    {
+      try setAside(name)
+      try system.rename(root, temporary, name, replaces: true)
+    }
+  }
+
+  /// A folder that has a file's name isn't ours, and keeps what is in it, under another name.
+  private func setAside(_ name: String) throws(SystemFault) {
+    let random = String(UInt64.random(in: .min ... .max), radix: 16)
+    try system.rename(root, name, name + ".folder-" + random, replaces: true)
+  }
+
   /// Writes a small file beside its place and moves it there.
   func replaceFile(_ name: String, _ bytes: [UInt8]) throws(SystemFault) {
     let temporary = name + ".new"
-    do { try system.unlink(root, temporary) } catch  where error.number == ENOENT {}
+    try makeWay(for: temporary)
     let (fd, _) = try openFile(root, temporary, O_WRONLY | O_CREAT | O_EXCL)
     defer { system.close(fd) }
     try system.write(bytes, to: fd, at: 0)
-    try system.rename(root, temporary, name, replaces: true)
+    try replace(name, by: temporary)
   }
 
   /// The bytes of a file of exactly this size; nil when there is no such file.
