@@ -52,6 +52,9 @@ struct PackHeader {
 
 /// Names of packs. They are made from numbers only.
 enum PackName {
+  /// The highest number that a pack is given.
+  static let lastGiven: UInt32 = 1 << 31 - 1
+
   static func of(_ number: UInt32, _ ending: String = "pack") -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, 8 - digits.utf8.count)) + digits + "." + ending

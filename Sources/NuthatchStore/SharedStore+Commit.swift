@@ -78,7 +78,7 @@ extension SharedStore {
       for _ in 0..<3 {
         let writer = try writer(family, keyLength: key.count, payloadLength: header.payloadLength)
         // Held before anybody knows of the record: once it is published, its pack may be dropped at any moment.
-        guard let pin = shelf.pin(writer.header.number) else {
+        guard let pin = pin(writer.header) else {
           appenders[family.place].writer = nil
           continue
         }

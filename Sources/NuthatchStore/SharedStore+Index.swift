@@ -117,7 +117,8 @@ extension SharedStore {
           capacity: pack.header.capacity)
       }
       made.set(nextSequence: firstSequence(after: records.lazy.map(\.header.sequence).max() ?? 0))
-      made.set(nextPack: max(UInt64(numbers.max() ?? 0), locks.file.lastPack) + 1)
+      let last = UInt64(numbers.last { $0 <= PackName.lastGiven } ?? 0)
+      made.set(nextPack: max(last, locks.file.lastPack) + 1)
       let isLast = slots * 2 > Self.mostSlots(for: records.count)
       if let losers = made.fill(records, leavesOut: isLast, isGood: isIntact) {
         // First, or one would come back when its winner has been removed, should this process be killed in between.
@@ -151,8 +152,9 @@ extension SharedStore {
       do { try system.unlink(directory.packs, name) } catch {}
     }
     let present = Set(names.compactMap(PackName.number))
-    if let highest = present.max(), UInt64(highest) >= index.nextPack {
+    if let highest = present.filter({ $0 <= PackName.lastGiven }).max(), UInt64(highest) >= index.nextPack {
       index.set(nextPack: UInt64(highest) + 1)
+      locks.file.lastPack = UInt64(highest)
     }
     let known = index.packs
     let gone = Set(known.map(\.number)).subtracting(present)

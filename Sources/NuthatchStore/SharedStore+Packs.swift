@@ -32,6 +32,8 @@ extension SharedStore {
 
   /// A smaller one where the disk has no room for more.
   private func newPack(_ index: Index, _ family: Family, room: Int) throws(StoreFault) -> PackWriter {
+    // By a damaged limit so much would be reserved that the disk is full.
+    if let kept = Limits.kept(directory), kept != index.limit { index.set(limit: kept) }
     let appender = appenders[family.place]
     let least = max(Limits.leastPack, (PackHeader.size + room + 4095) & ~4095)
     var capacity = max(least, min(limits.packCapacity, appender.fitting))
@@ -66,9 +68,12 @@ extension SharedStore {
   }
 
   private func takePackNumber(_ index: Index) -> UInt32 {
-    // A damaged one would give numbers again: others have the packs mapped that had them, and would look there.
-    let last = locks.file.lastPack
-    if index.nextPack <= last || index.nextPack > UInt64(UInt32.max) { index.set(nextPack: last + 1) }
+    // A damaged one would give numbers again: others have the packs mapped that had them, and would look there. Or it would
+    // leave no numbers to give: none is skipped that far.
+    let (last, next) = (locks.file.lastPack, index.nextPack)
+    if next <= last || next > UInt64(PackName.lastGiven) || last > 0 && next - last > 1 << 25 {
+      index.set(nextPack: last + 1)
+    }
     let number = index.takePackNumber()
     locks.file.lastPack = UInt64(number)
     return number
@@ -94,6 +99,17 @@ extension SharedStore {
     }
     placed(place)
     return index
+  }
+
+  /// What holds a pack that this process writes. Nil when it can't be mapped.
+  func pin(_ pack: PackHeader) -> PackPin? {
+    if let pin = shelf.pin(pack.number) {
+      if pin.pack.header.salt == pack.salt { return pin }
+      // One that is gone had the same number: damage gave it twice.
+      shelf.drop { $0 == pack.number }
+    }
+    guard let pin = shelf.pin(pack.number), pin.pack.header.salt == pack.salt else { return nil }
+    return pin
   }
 
   private func adopt(_ index: Index, _ family: Family, room: Int) throws(StoreFault) -> PackWriter? {
@@ -173,7 +189,7 @@ extension SharedStore {
       let pack = try writeLarge(header, key, parts)
       do throws(StoreFault) {
         // Held before anybody knows of the record: once it is published, its pack may be dropped at any moment.
-        if let pin = shelf.pin(pack.number) {
+        if let pin = pin(pack) {
           switch try publishLarge(header, pack, replacing: replacing) {
           case .published: return Lease(pin, header, at: PackHeader.size)
           case .unwanted:

@@ -81,6 +81,18 @@ import Testing
     store.finish()
   }
 
+  @Test("reserves no more for a pack than the limit is for, whatever it says of that")
+  func highLimit() throws {
+    let folder = try Folder()
+    let store = try Self.store(folder)
+    try store.fill(1, 1000)
+    try store.clear()
+    try folder.poke("index", at: IndexLayout.limit, withUnsafeBytes(of: 1 << 46) { Array($0) })
+    try store.fill(2, 1000)
+    #expect(folder.allocated < 8 << 20)
+    store.finish()
+  }
+
   @Test("costs no pack when its table names packs that aren't there, and one of them often")
   func table() throws {
     for isTwice in [false, true] {
@@ -104,13 +116,20 @@ import Testing
     }
   }
 
-  @Test("gives no pack a number twice, whatever it says is the next one")
-  func packNumbers() throws {
+  @Test(
+    "gives no pack a number twice, whatever it says is the next one",
+    arguments: [nil, 1 << 31, UInt64(UInt32.max) - 1, UInt64(UInt32.max)])
+  func packNumbers(_ before: UInt64?) throws {
     let folder = try Folder()
     let (store, other) = (try Self.store(folder), try Self.store(folder))
     try Self.commit(store, 1, 0)
     #expect(other.lookup(Self.key(1))?.copied() == Self.bytes(1, 0))
     try store.clear()
+    if let before {
+      try folder.poke("index", at: IndexLayout.nextPack, withUnsafeBytes(of: before) { Array($0) })
+      try Self.commit(store, 2, 0)
+      try store.clear()
+    }
     try folder.poke("index", at: IndexLayout.nextPack, [1, 0, 0, 0, 0, 0, 0, 0])
     let later = [UInt8](Self.bytes(1, 0).reversed())
     try later.withBytes { (bytes) throws(StoreFault) in

@@ -1,5 +1,6 @@
 // A process that uses a store until somebody kills it: `nuthatch-storecrash write DIRECTORY ORDINAL SEED`,
-// `nuthatch-storecrash fork DIRECTORY`, or what Memory.swift, Script.swift, Mix.swift and Steps.swift do. Ends with status 3 when it reads wrong bytes, 4 when
+// `nuthatch-storecrash fork DIRECTORY`, or what Memory.swift, Script.swift, Mix.swift, Hostile.swift and
+// Steps.swift do. Ends with status 3 when it reads wrong bytes, 4 when
 // a call fails.
 
 import Glibc
@@ -108,6 +109,7 @@ do {
   if arguments.count == 5, arguments[1] == "steps", let count = Int(arguments[4]) {
     try killAfterSteps(arguments[2], arguments[3], count)
   } else if arguments.count == 5, let ordinal = UInt64(arguments[3]), let seed = UInt64(arguments[4]) {
+    if arguments[1] == "hostile" { endureForEver(arguments[2], ordinal, seed) }
     if arguments[1] == "mix" { try mixForEver(arguments[2], ordinal, seed) }
     try writeForEver(arguments[2], ordinal, seed)
   } else if arguments.count == 3 {
