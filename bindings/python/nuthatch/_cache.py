@@ -387,12 +387,8 @@ class Cache(Fetching):
         if not found:
             return None
         response = _new(Response)
-        response._handle, response.url, response._body, response._lies = (
-            found,
-            url,
-            None,
-            (body.value, size.value),
-        )
+        response._handle, response.url, response._body = found, url, None
+        response._lies = (body.value or 0, size.value)
         return response
 
     # No attribute: what refers to itself lives until somebody looks for such, and a cache is closed when nobody has it.
