@@ -37,7 +37,9 @@ import Testing
       }
     }
     for _ in 0..<30_000 where made.values.count < 2 { usleep(1000) }
-    let exact = try bytes.withUnsafeBytes { try #require(try Picture.make(from: $0, [small], DecodeOptions()).first) }
+    let exact = try bytes.withUnsafeBytes {
+      try #require(try Picture.make(from: $0, [small], DecodeOptions()).first)
+    }
     for (number, pictures) in made.values {
       let picture = try #require(try pictures[recipe]?.get())
       let isExact = picture.payload.withBytes { Array($0) } == exact.payload.withBytes { Array($0) }

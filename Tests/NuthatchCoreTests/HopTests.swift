@@ -173,7 +173,8 @@ import Testing
   )
   func instead(after seconds: Int64, kind: Event.Kind, source: Response.Source) throws {
     bench.server.on(
-      "/a", Script(headers: ["Cache-Control": "max-age=10"], steps: [.text("a")]).withValidators(etag: "\"a\""))
+      "/a",
+      Script(headers: ["Cache-Control": "max-age=10"], steps: [.text("a")]).withValidators(etag: "\"a\""))
     _ = try get("/a")
     _ = try get("/b")
     clock.advance(seconds: seconds)

@@ -168,7 +168,9 @@ final class SoakServer: Sendable {
       return Script(headers: ["Content-Length": "\(bytes.count + 1)"], steps: [.bytes(part), .reset])
     case 60..<75: return .truncated(announced: bytes.count + 1, sent: part)
     case 75..<80: return .raw("what?\r\n\r\n")
-    case 80..<85: return Script(steps: [.chunk(part.isEmpty ? Array(bytes.prefix(1)) : part), .badChunk(text: "zz\r\n")])
+    case 80..<85:
+      let chunk = part.isEmpty ? Array(bytes.prefix(1)) : part
+      return Script(steps: [.chunk(chunk), .badChunk(text: "zz\r\n")])
     case 85..<90: return Script(steps: [.pause(milliseconds: 200), .bytes(bytes)])
     case 90..<92: return .redirect(to: "/s/\(path)")
     default: return nil
