@@ -436,6 +436,15 @@ typedef struct nh_interim {
     size_t header_count;
 } nh_interim;
 
+/** What nh_get_now gives; it never grows, hence no struct_size. */
+typedef struct nh_found {
+    /** To be released with nh_response_release; NULL when nothing was found. */
+    nh_response *response;
+    /** The body, which lives as long as the response, and how many bytes it has. */
+    const void *body;
+    size_t body_size;
+} nh_found;
+
 /** How a picture is made to fit its box. */
 typedef enum nh_mode {
     /** Inside the box, proportions kept. */
@@ -1654,14 +1663,12 @@ nh_status nh_peek_response(nh_cache *cache, const char *url, nh_response **respo
 
 /**
  * The answer, if nh_get would give it at once: as nh_peek_response, but counted by nh_stats as a request that was a hit, told of in
- * the log as one, and in the shape that bindings call fastest.
+ * the log as one, and with its body told at once.
  *
- * @param body       Gets where the body lies, as long as the response; NULL when there is none to give, or for who doesn't want it.
- * @param body_size  Gets how many bytes it has; NULL for who doesn't want that.
- * @return The handle, to be released with nh_response_release; NULL when there is nothing to give, and on failure:
- *         nh_peek_response tells the two apart.
+ * @param found  Gets the answer; all of it is NULL and 0 when there is none to give at once, and on failure.
+ * @return As nh_peek_response.
  */
-nh_response *nh_get_now(nh_cache *cache, const char *url, const void **body, size_t *body_size);
+nh_status nh_get_now(nh_cache *cache, const char *url, nh_found *found);
 
 /**
  * Tells what a response holds. Set info->struct_size to sizeof *info before the call.

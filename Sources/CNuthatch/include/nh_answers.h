@@ -69,4 +69,13 @@ typedef struct nh_interim {
     size_t header_count;
 } nh_interim;
 
+/** What nh_get_now gives; it never grows, hence no struct_size. */
+typedef struct nh_found {
+    /** To be released with nh_response_release; NULL when nothing was found. */
+    nh_response *response;
+    /** The body, which lives as long as the response, and how many bytes it has. */
+    const void *body;
+    size_t body_size;
+} nh_found;
+
 #endif

@@ -19,7 +19,7 @@ from ._later import loading
 from ._library import bare, check, encode, library, quick
 from ._options import options_struct
 from ._outbox import Listeners, Outbox
-from ._response import Response, ResponseHandle
+from ._response import Response
 from ._site import Site
 from ._stats import Stats
 from ._ticket import PATIENCE
@@ -48,10 +48,10 @@ _peek_image.restype = ImageHandle
 _thumbnail_now = bare.nh_thumbnail_now
 _thumbnail_now.restype = ImageHandle
 _get_now = bare.nh_get_now
-_get_now.restype = ResponseHandle
 _tells_all = _log.tells_all
 _byref = ctypes.byref
-_place, _size = ctypes.c_void_p, ctypes.c_size_t
+_place = ctypes.c_void_p
+_found = abi.nh_found
 _new = object.__new__
 _ODD = (TypeError, ValueError, AttributeError, ctypes.ArgumentError)
 
@@ -380,15 +380,14 @@ class Cache(Fetching):
         try:
             if "\0" in url or _tells_all():
                 return None
-            body, size = _place(), _size()
-            found = _get_now(self._plain, url.encode(), _byref(body), _byref(size))
+            found = _found()
+            if _get_now(self._plain, url.encode(), _byref(found)) or not found.response:
+                return None
         except _ODD:
             return None
-        if not found:
-            return None
         response = _new(Response)
-        response._handle, response.url, response._body = found, url, None
-        response._lies = (body.value or 0, size.value)
+        response._handle, response.url, response._body = _place(found.response), url, None
+        response._lies = (found.body, found.body_size)
         return response
 
     # No attribute: what refers to itself lives until somebody looks for such, and a cache is closed when nobody has it.

@@ -298,6 +298,14 @@ class nh_interim(ctypes.Structure):
     ]
 
 
+class nh_found(ctypes.Structure):
+    _fields_ = [
+        ("response", ctypes.c_void_p),
+        ("body", ctypes.c_void_p),
+        ("body_size", ctypes.c_size_t),
+    ]
+
+
 class nh_image_options(ctypes.Structure):
     _fields_ = [
         ("struct_size", ctypes.c_uint32),
@@ -1113,12 +1121,11 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ],
     ),
     "nh_get_now": (
-        ctypes.c_void_p,
+        ctypes.c_uint32,
         [
             ctypes.c_void_p,
             ctypes.c_char_p,
-            ctypes.POINTER(ctypes.c_void_p),
-            ctypes.POINTER(ctypes.c_size_t),
+            ctypes.POINTER(nh_found),
         ],
     ),
     "nh_response_get_info": (
@@ -2107,12 +2114,11 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         ],
     ),
     "nh_get_now": (
-        "nh_response *",
+        "nh_status",
         [
             "nh_cache *",
             "const char *",
-            "const void **",
-            "size_t *",
+            "nh_found *",
         ],
     ),
     "nh_response_get_info": (

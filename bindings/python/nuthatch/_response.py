@@ -66,12 +66,6 @@ class Headers(Mapping[str, str]):
         return f"Headers({self._lines!r})"
 
 
-class ResponseHandle(ctypes.c_void_p):
-    """A response of the library's, or NULL. A class of its own, so that a function can have it as its result."""
-
-    __slots__ = ()
-
-
 class Response:
     """An answer, of whatever status.
 
