@@ -1,7 +1,7 @@
 import Glibc
 
 /// Where a cache is kept when nobody says where, and how its directory comes to be.
-enum CacheDirectory {
+package enum CacheDirectory {
   /// The directory to use, made when it is missing, for its owner only.
   static func prepare(_ path: String?) throws(NuthatchError) -> String {
     let path = if let path { path } else { try standard() }
@@ -26,6 +26,25 @@ enum CacheDirectory {
     var status = stat()
     guard stat(path, &status) == 0 else { throw failure("can't be read", path) }
     return Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+
+  /// Refuses a folder in which other things are, and no cache: who only looks into it leaves nothing there.
+  ///
+  /// - Throws: `io`.
+  package static func refuseOthers(_ path: String?) throws(NuthatchError) {
+    let path = if let path { path } else { try standard() }
+    guard access(path + "/packs", F_OK) != 0, let folder = opendir(path) else { return }
+    defer { closedir(folder) }
+    // The outbox's folder may be all that a cleared disk has left.
+    let ours: Set = [".", "..", "index", "lock", "limits", "outbox"]
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard !ours.contains(name) else { continue }
+      throw NuthatchError(
+        .io, "\(path) is no cache: other things are in it (--cache says which one is meant)")
+    }
   }
 
   static func standard() throws(NuthatchError) -> String {

@@ -206,6 +206,32 @@ def test_export(urls: list[str], server: TestServer, nuthatch: Runner, tmp_path:
     assert summary == {"files": 2, "left": 0, "missing": 1, "manifest": "json/manifest.jsonl"}
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "stat",
+        "ls",
+        "explain http://a/",
+        "verify",
+        "export out",
+        "rm http://a/",
+        "trim",
+        "clear",
+        "outbox list",
+    ],
+)
+def test_a_folder_of_other_things_is_left_alone(line: str, nuthatch: Runner, tmp_path: Path) -> None:
+    folder = tmp_path / "other"
+    folder.mkdir()
+    assert nuthatch(*line.split(), "--cache", folder).returncode == 0, "an empty one is an empty cache"
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    (folder / "notes.txt").touch()
+    done = nuthatch(*line.split(), "--cache", folder)
+    assert (done.returncode, names(folder)) == (1, ["notes.txt"])
+    assert f"{folder} is no cache".encode() in done.stderr
+
+
 def test_export_goes_on(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
     assert nuthatch("export", "out", "-s64").returncode == 0
     out = tmp_path / "out"

@@ -63,6 +63,7 @@ extension ParsedArguments {
     var options = try cacheOptions()
     if sends { options.outbox = .on }
     do {
+      try CacheDirectory.refuseOthers(value("cache"))
       let cache = try Cache(path: value("cache"), options: options)
       defer { cache.close() }
       return try body(cache)
