@@ -50,6 +50,22 @@ struct PackHeader {
   }
 }
 
+extension PackHeader {
+  /// That of an open file; nil when it has none of a pack of this number.
+  static func read(
+    _ fd: Int32, number: UInt32, _ system: any SystemCalls
+  ) throws(SystemFault) -> PackHeader? {
+    var start = [UInt8](repeating: 0, count: size)
+    var fault: SystemFault?
+    let isWhole = start.withUnsafeMutableBytes { buffer in
+      do throws(SystemFault) { return try system.readAll(fd, buffer, 0) } catch { fault = error }
+      return false
+    }
+    if let fault { throw fault }
+    return isWhole ? start.withUnsafeBytes { PackHeader($0, number: number) } : nil
+  }
+}
+
 /// Names of packs. They are made from numbers only.
 enum PackName {
   /// The highest number that a pack is given.
@@ -93,14 +109,7 @@ final class Pack: @unchecked Sendable {
       return nil
     }
     defer { system.close(fd) }
-    var start = [UInt8](repeating: 0, count: PackHeader.size)
-    var fault: SystemFault?
-    let isWhole = start.withUnsafeMutableBytes { buffer in
-      do throws(SystemFault) { return try system.readAll(fd, buffer, 0) } catch { fault = error }
-      return false
-    }
-    if let fault { throw fault }
-    guard isWhole, let header = start.withUnsafeBytes({ PackHeader($0, number: number) }),
+    guard let header = try PackHeader.read(fd, number: number, system),
       let size = Int(exactly: status.size), size <= 1 << 46
     else { return nil }
     self.header = header

@@ -84,7 +84,9 @@ final class PackWriter {
       guard nhs_close_in_child(fd) == 0 else { throw SystemFault(EMFILE) }
       isRegistered = true
       if pack.header.capacity <= pack.bytes.count, status.size >= Int64(pack.header.capacity),
-        try system.tryLock(fd, 0, .exclusive), try isMapped(system, fd, pack),
+        try system.tryLock(fd, 0, .exclusive),
+        // The file may be another pack of its number than the one that is mapped.
+        try PackHeader.read(fd, number: entry.number, system)?.salt == pack.header.salt,
         try directory.isThere(directory.packs, PackName.of(entry.number)), let end = end()
       {
         try reserve(system, fd, end, pack.header.capacity - end)
@@ -98,21 +100,6 @@ final class PackWriter {
     nhs_keep_in_child(fd)
     system.close(fd)
     return nil
-  }
-
-  /// Whether a file is the pack that is mapped, and not another one of its number.
-  private static func isMapped(
-    _ system: any SystemCalls, _ fd: Int32, _ pack: Pack
-  ) throws(SystemFault) -> Bool {
-    var start = [UInt8](repeating: 0, count: PackHeader.size)
-    var fault: SystemFault?
-    let isWhole = start.withUnsafeMutableBytes { buffer in
-      do throws(SystemFault) { return try system.readAll(fd, buffer, 0) } catch { fault = error }
-      return false
-    }
-    if let fault { throw fault }
-    return isWhole
-      && start.withUnsafeBytes { PackHeader($0, number: pack.header.number)?.salt } == pack.header.salt
   }
 
   /// Whether somebody appends to it at this moment. What can't be found out is yes; what isn't there is no.
