@@ -134,29 +134,31 @@ extension Index {
     }
   }
 
-  /// Takes a record out if it is where it is thought to be; nil for wherever it is, and then it is `retiring`. What the slot
-  /// said before.
-  func remove(_ hash: KeyHash, at expected: Location? = nil) -> Slot? {
+  /// What came of a removal.
+  enum Removal { case absent, removed, unwritable }
+
+  /// Takes a record out if it is where it is thought to be; nil for wherever it is, and then it is `retiring`.
+  func remove(_ hash: KeyHash, at expected: Location? = nil) -> Removal {
     if expected == nil { outdatePins(hash) }
     var place = place(of: hash)
     for _ in 0..<min(IndexLayout.reach, slotCount) {
       let slot = ownRead(place)
-      if slot.location.pack == Slot.neverUsed { return nil }
+      if slot.location.pack == Slot.neverUsed { return .absent }
       if slot.location.pack != Slot.givenUp, slot.hash == hash {
-        guard expected == nil || expected == slot.location else { return nil }
-        giveUp(place, slot, retires: expected == nil)
-        return slot
+        guard expected == nil || expected == slot.location else { return .absent }
+        return giveUp(place, slot, retires: expected == nil) ? .removed : .unwritable
       }
       place = next(place)
     }
-    return nil
+    return .absent
   }
 
-  /// Takes out whatever a slot says. If it can't be written it stays, and names a record that is retired.
-  func giveUp(_ place: Int, _ slot: Slot, retires: Bool = false) {
+  /// Takes out whatever a slot says. False when it can't be written: then it stays.
+  @discardableResult
+  func giveUp(_ place: Int, _ slot: Slot, retires: Bool = false) -> Bool {
     var counters = counters
     if let kind = slot.kind { counters[kind] &-= 1 }
-    _ = change(place, to: .empty, counters, used: nil, retiring: retires ? slot : nil)
+    return change(place, to: .empty, counters, used: nil, retiring: retires ? slot : nil)
   }
 
   /// A slot as the only writer sees it. One that nobody can have written so may have been any record's, which then would be

@@ -263,7 +263,11 @@ extension SharedStore {
     var wasThere = false
     try changing { (index) throws(StoreFault) in
       try takeInLeftBehind(index)
-      if index.remove(key.hash) != nil { wasThere = true }
+      switch index.remove(key.hash) {
+      case .absent: break
+      case .removed: wasThere = true
+      case .unwritable: throw Self.indexIsFull
+      }
       finishRetiring(index)
     }
     guard settle() else { throw StoreFault(.io, "a removed record can't be marked in its pack") }

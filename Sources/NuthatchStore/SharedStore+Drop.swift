@@ -219,7 +219,7 @@ extension SharedStore {
     var removed = 0
     try changing { (index) throws(StoreFault) in
       for record in records
-      where index.remove(record.hash, at: Location(pack: entry.number, offset: record.offset)) != nil {
+      where index.remove(record.hash, at: Location(pack: entry.number, offset: record.offset)) == .removed {
         removed += 1
       }
       // Nobody knows what was in a pack that can't be read, or was removed by somebody who then was killed.

@@ -203,6 +203,40 @@ import Testing
     #expect(FileSystems.writesInPlace(0xEF53) && !FileSystems.writesInPlace(0x794C_7630))
   }
 
+  @Test("doesn't say that a record is removed whose place in the index can't be written")
+  func copyingOnePage() throws {
+    let folder = try Folder()
+    let btrfs: UInt32 = 0x9123_683E
+    let system = FaultyCalls(.short, fileSystem: btrfs)
+    let store = try SharedStore(
+      try StoreDirectory(folder.path, trusts: false, system), Store.Options(diskBytes: 64 << 20))
+    let keys = (0..<300).map { RecordKey(.meta, "\($0)") }
+    for key in keys {
+      try [UInt8](key.hash.low.description.utf8).withBytes { (bytes) throws(StoreFault) in
+        _ = try store.commit(key, PayloadShape(), [bytes])
+      }
+    }
+    let index = try #require(store.index)
+    let head = UInt(bitPattern: index.base) & ~4095
+    func page(_ key: RecordKey) throws -> UnsafeMutableRawPointer {
+      let place = try #require(index.find(key.hash)).place
+      return index.slots + place * IndexLayout.slotSize
+    }
+    let key = try #require(keys.first { (try? page($0)).map { UInt(bitPattern: $0) & ~4095 != head } == true })
+    system.fillUp(pageOf: try page(key))
+    let fault = #expect(throws: StoreFault.self) { try store.remove(key) }
+    #expect(fault?.kind == .noSpace)
+    #expect(store.lookup(key) != nil)
+    system.fillUp(pageOf: nil)
+    #expect(try store.remove(key))
+    #expect(store.lookup(key) == nil)
+    store.finish()
+    try folder.remove("index")
+    let again = try Store.open(folder.path)
+    #expect(try again.bytes(key) == nil)
+    #expect(try again.verify().intact == keys.count - 1)
+  }
+
   @Test("gives up an index that serves nobody when there is no room for a new one beside it")
   func indexOfAnotherBoot() throws {
     let folder = try Folder()

@@ -22,6 +22,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private let populated = Atomic(0)
   private let opened = Atomic(0)
   private let isFull = Atomic(false)
+  private let fullPage = Atomic<UInt>(0)
   private let zerosToFail = Atomic(0)
   private let writesToFail = Atomic(0)
   private let mapsToFail = Atomic(0)
@@ -78,6 +79,10 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   func failMaps(_ count: Int) { mapsToFail.store(count, ordering: .relaxed) }
   /// From now on no mapped page can be written, or each can again.
   func fillUp(_ fill: Bool) { isFull.store(fill, ordering: .relaxed) }
+  /// From now on the mapped page of this address can't be written; of nil, each can.
+  func fillUp(pageOf address: UnsafeRawPointer?) {
+    fullPage.store(UInt(bitPattern: address) & ~4095, ordering: .relaxed)
+  }
   /// How many calls failed.
   var failures: Int { failed.load(ordering: .relaxed) }
 
@@ -227,7 +232,9 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   }
   func populate(_ base: UnsafeMutableRawPointer, _ length: Int) throws(SystemFault) {
     try attempt()
-    if isFull.load(ordering: .relaxed) { throw SystemFault(EFAULT) }
+    let page = fullPage.load(ordering: .relaxed)
+    let isPageMeant = page != 0 && (UInt(bitPattern: base)..<UInt(bitPattern: base) + UInt(length)).contains(page)
+    if isPageMeant || isFull.load(ordering: .relaxed) { throw SystemFault(EFAULT) }
     try linux.populate(base, length)
     populated.wrappingAdd(1, ordering: .relaxed)
   }
