@@ -1,4 +1,5 @@
 import CSystem
+import Glibc
 
 /// What `verify` found.
 public struct VerifyReport: Sendable, Equatable {
@@ -14,9 +15,21 @@ public struct VerifyReport: Sendable, Equatable {
   public var recovered = 0
   /// Packs that can't be read.
   public var unreadable = 0
+  /// The files with gaps, or that can't be read; of many, the first.
+  public var troubled: [TroubledPack] = []
 
   /// Whether nothing was wrong.
   public var isClean: Bool { damaged == 0 && gaps == 0 && recovered == 0 && unreadable == 0 }
+}
+
+/// A file in which not all is records.
+public struct TroubledPack: Sendable, Equatable {
+  /// Of how many `verify` tells.
+  static let most = 100
+  /// Its path, from the directory on.
+  public let file: String
+  /// What is the matter with it, for a person.
+  public let why: String
 }
 
 /// What a store holds, and what has happened in this process.
@@ -53,6 +66,13 @@ public struct StoreStatistics: Sendable, Equatable {
   public var pressure = PressureCounts()
   /// What speaks against the place where the directory is: a file system that isn't this machine's own.
   public var warning: String?
+}
+
+extension VerifyReport {
+  fileprivate mutating func add(_ number: UInt32, _ why: String) {
+    guard troubled.count < TroubledPack.most else { return }
+    troubled.append(TroubledPack(file: "packs/" + PackName.of(number), why: why))
+  }
 }
 
 extension SharedStore {
@@ -110,7 +130,10 @@ extension SharedStore {
       guard let pin = shelf.pin(number), var scan = try? PackScan(pin.pack, directory, settled: settled)
       else {
         // Not when somebody has dropped it since the packs were listed.
-        if !isDropped(number) { report.unreadable += 1 }
+        if !isDropped(number) {
+          report.unreadable += 1
+          report.add(number, whyUnreadable(number))
+        }
         continue
       }
       while let record = scan.next() {
@@ -119,9 +142,21 @@ extension SharedStore {
         }
       }
       report.gaps += scan.gaps
+      if scan.gaps > 0 {
+        report.add(number, "something else than records in \(scan.gaps) place\(scan.gaps == 1 ? "" : "s")")
+      }
     }
     try forgetVanishedPacks()
     return report
+  }
+
+  private func whyUnreadable(_ number: UInt32) -> String {
+    do throws(SystemFault) {
+      let isPack = try Pack(number, directory, shelf.pinned) != nil
+      return isPack ? "could not be read for a moment" : "not a pack that this version reads"
+    } catch {
+      return String(cString: strerror(error.number))
+    }
   }
 
   /// Up to where a pack holds what was published, when somebody appends to it; else all of it.

@@ -180,6 +180,29 @@ def test_verify(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
     assert nuthatch("verify").returncode == 0
 
 
+def test_verify_names_packs(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
+    packs = tmp_path / "cache" / "packs"
+    assert parsed(nuthatch, "verify")["troubled"] == []
+    (packs / "00000077.pack").write_bytes(b"garbage")
+    (packs / "00000078.pack").mkdir()
+    (bulk,) = (path for path in packs.iterdir() if path.is_file() and png(300, 200, seed=1) in path.read_bytes())
+    with bulk.open("r+b") as pack:
+        pack.seek(64)
+        pack.write(b"no header")
+    found = nuthatch("verify")
+    assert found.returncode == 4
+    assert b"2 packs can't be read" in found.stdout
+    lines = found.stdout.decode().splitlines()[1:]
+    assert lines == [
+        f"packs/{bulk.name}: something else than records in 1 place",
+        "packs/00000077.pack: not a pack that this version reads",
+        "packs/00000078.pack: not a pack that this version reads",
+    ]
+    troubled = parsed(nuthatch, "verify", given_exit=4)["troubled"]
+    assert troubled[0] == {"file": f"packs/{bulk.name}", "why": "something else than records in 1 place"}
+    assert [entry["file"][6:14] for entry in troubled[1:]] == ["00000077", "00000078"]
+
+
 def test_trim(urls: list[str], nuthatch: Runner) -> None:
     assert b"left on disk" in nuthatch("trim").stdout
     assert len(parsed(nuthatch, "ls")) == 2

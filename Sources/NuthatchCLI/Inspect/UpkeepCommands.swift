@@ -51,8 +51,8 @@ enum VerifyCommand: Command {
   static let options = [InspectionOptions.format, FetchOptions.cache]
   static let details = """
     What is damaged is taken out, so that it is fetched again; what the index had lost is found again. Where a pack holds
-    something else than records, or can't be read at all, nothing is there to be taken out: that is said each time, until the
-    pack goes with age, or by trim or clear. It harms nothing else.
+    something else than records, or can't be read at all, nothing is there to be taken out: that is said each time, with the
+    file's name, until the pack goes with age, or by trim or clear. It harms nothing else.
 
     Exit status: 0 nothing is damaged; 4 damage was found; 1 the cache can't be opened or read; 2 wrong usage.
 
@@ -82,7 +82,8 @@ enum VerifyCommand: Command {
     ] where count > 0 {
       parts.append("\(Amounts.grouped(count)) \(what)")
     }
-    return parts.joined(separator: "; ") + "\n"
+    return ([parts.joined(separator: "; ")] + report.troubled.map { "\($0.file): \($0.why)" })
+      .map { $0 + "\n" }.joined()
   }
 
   private static func json(_ report: VerifyReport) -> String {
@@ -94,6 +95,12 @@ enum VerifyCommand: Command {
       json.put("gaps", report.gaps)
       json.put("unreadable", report.unreadable)
       json.put("recovered", report.recovered)
+      json.list("troubled", report.troubled) { json, pack in
+        json.object { json in
+          json.put("file", pack.file)
+          json.put("why", pack.why)
+        }
+      }
     }
     json.endLine()
     return json.text
