@@ -226,6 +226,76 @@ import Testing
     #expect(error?.code == .truncated)
   }
 
+  @Test("begin anew when the rest comes in another coding")
+  func codedRest() throws {
+    try breakOff()
+    var coded = Script.status(
+      206,
+      headers: [
+        "Content-Range": "bytes 150000-299999/300000", "ETag": "\"1\"", "Content-Encoding": "gzip",
+        "Transfer-Encoding": "chunked",
+      ])
+    coded.steps = [.chunk([0x1f, 0x8b, 8, 0, 1, 2, 3]), .lastChunk([:])]
+    bench.server.on("/a", sequence: [coded, Self.script()])
+    #expect(try save("/a", [.file(path("one"))]).status == 200)
+    #expect(content("one") == Self.bytes)
+    #expect(bench.server.requests("/a").map { $0.headers["Range"] } == ["bytes=150000-", nil])
+  }
+
+  @Test("are no files when a server gives a part where nobody asked for one")
+  func unaskedPart() throws {
+    var part = Script.status(206, headers: ["Content-Range": "bytes 0-3/100", "ETag": "\"1\""])
+    part.steps = [.text("part")]
+    bench.server.on("/a", part)
+    let error = #expect(throws: NuthatchError.self) { try save("/a", [.file(path("one"))]) }
+    #expect(error?.code == .truncated)
+    #expect(saved == [])
+    // Who asks for a part gets what the server gives; and a part that is all of it is all of it.
+    #expect(try save("/a", [.file(path("two"))]) { $0.headers = [("Range", "bytes=0-3")] }.status == 206)
+    #expect(content("two") == Array("part".utf8))
+    part.headers = ["Content-Range": "bytes 0-3/4"]
+    bench.server.on("/a", part)
+    #expect(try save("/a", [.file(path("one"))]).status == 206)
+    #expect(content("one") == Array("part".utf8))
+  }
+
+  @Test("begin anew where the server takes back how long it is, and don't fail for good")
+  func otherLength() throws {
+    let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+    func dated(_ bytes: [UInt8]) -> Script {
+      .ok(bytes).with("Last-Modified", date).with("Cache-Control", "no-store")
+    }
+    for length in [1000, 200_000, 400_000] {
+      var half = Script.truncated(announced: Self.bytes.count, sent: Array(Self.bytes.prefix(150_000)))
+      half.headers.add("Last-Modified", date)
+      bench.server.on("/a", half)
+      #expect(throws: NuthatchError.self) { try save("/a", [.file(path("one"))]) { $0.retries = 0 } }
+      #expect(saved.contains(".one.nuthatch-part"))
+      // Changed within the same second.
+      let other = [UInt8](repeating: 7, count: length)
+      bench.server.on("/a", dated(other))
+      #expect(try save("/a", [.file(path("one"))]).status == 200)
+      #expect(content("one") == other)
+      unlink(path("one"))
+    }
+    // More than there is can't be gone on with.
+    try breakOff()
+    var more = Script.status(
+      206,
+      headers: [
+        "Content-Range": "bytes 150000-299999/300000", "ETag": "\"1\"", "Transfer-Encoding": "chunked",
+      ])
+    more.steps = [.chunk([UInt8](repeating: 1, count: 200_000)), .lastChunk([:])]
+    bench.server.on("/a", more)
+    let error = #expect(throws: NuthatchError.self) {
+      try save("/a", [.file(path("one"))]) { $0.retries = 0 }
+    }
+    #expect(error?.code == .truncated)
+    bench.server.on("/a", Self.script())
+    #expect(try save("/a", [.file(path("one"))]).status == 200)
+    #expect(content("one") == Self.bytes)
+  }
+
   @Test("that can't be gone on with leave nothing behind")
   func noValidator() throws {
     try breakOff(etag: nil)

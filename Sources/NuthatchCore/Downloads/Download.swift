@@ -41,6 +41,8 @@ final class Download: @unchecked Sendable {
   private var before: Int64 = 0
   /// Of the current hop.
   private var method = "GET"
+  /// Whether the program itself wants a part.
+  private var isPartAsked = false
   /// From where on the current hop was asked for.
   private var asked: Int64?
   /// Bytes that are to come once more.
@@ -158,12 +160,11 @@ extension Download {
   func prepare(_ request: inout TransferRequest) {
     request.acceptsCompressed = false
     method = request.method
+    isPartAsked = request.headers.contains("Range")
     asked = nil
     isTaken = false
     before = count
-    guard count > 0, let validator, request.method == "GET", !request.headers.contains("Range") else {
-      return
-    }
+    guard count > 0, let validator, request.method == "GET", !isPartAsked else { return }
     // Of one that is complete, the last byte, so that the server says whether it still is.
     let from = min(count, max(0, (total ?? .max) - 1))
     asked = from
@@ -180,21 +181,29 @@ extension Download {
       guard (200..<300).contains(head.status) else { return .goOn }
       let new = Validator(head)
       if let asked, head.status == 206 {
-        // Of how much it is a part must be known, because servers may give less than what was asked for.
+        // Of how much it is a part must be known, because servers may give less than what was asked for. A part of what was
+        // compressed is none of what is kept.
         guard let range = head.contentRange, range.first <= asked, range.first <= count,
-          let whole = range.total ?? total, total == nil || whole == total, new == nil || new == validator
+          let whole = range.total ?? total, total == nil || whole == total, new == nil || new == validator,
+          !head.isCoded
         else { return try beginAnew(head) }
         skipped = count - range.first
         total = whole
       } else {
-        if count > 0, new != nil, new == validator {
+        if head.status == 206, !isPartAsked, !head.isWhole {
+          throw NuthatchError(.truncated, "a part was sent where all of it was asked for: \(shownURL)")
+        }
+        var length = head.mayHaveBody(method: method) ? (try? head.contentLength()) ?? nil : nil
+        if head.fields["Content-Encoding"] != nil { length = nil }
+        // Another length is another answer, whatever the validator says: a date does so within one second.
+        let isAsLong = length.map { $0 == total ?? max($0, count) } ?? true
+        if count > 0, isAsLong, new != nil, new == validator {
           skipped = count
         } else if count > 0 {
           _ = try beginAnew(head)
         }
         validator = new
-        total = head.mayHaveBody(method: method) ? (try? head.contentLength()) ?? nil : nil
-        if head.fields["Content-Encoding"] != nil { total = nil }
+        total = length
       }
       partial?.validator = validator
       partial?.total = total
@@ -279,7 +288,8 @@ extension Download {
         throw NuthatchError(.truncated, "\(count) bytes instead of \(total): \(shownURL)")
       }
     } catch {
-      end(keeping: !error.isOfTheDisk)
+      // With more than there is, none could ever be whole.
+      end(keeping: !error.isOfTheDisk && count <= total ?? .max)
       return then(.failed(error))
     }
     finishStreams(event, runtime, then)
@@ -356,6 +366,19 @@ extension NuthatchError {
 }
 
 extension ResponseHead {
+  /// Whether the body is compressed, or the like.
+  fileprivate var isCoded: Bool {
+    fields.values("Content-Encoding").contains { !$0.isEmpty && !$0.equalsIgnoringCase("identity") }
+  }
+
+  /// Whether a part is all there is.
+  fileprivate var isWhole: Bool {
+    guard let range = contentRange, range.first == 0, let total = range.total,
+      let length = try? contentLength()
+    else { return false }
+    return length == total
+  }
+
   /// What `Content-Range` says; the total is nil where nobody knows it.
   fileprivate var contentRange: (first: Int64, total: Int64?)? {
     guard let field = fields["Content-Range"], field.lowercased().hasPrefix("bytes ") else { return nil }
