@@ -257,7 +257,10 @@ class Response:
         try:
             parser.Parse(self.body, True)
             return tree.close()
-        except (expat.ExpatError, ParseError, AssertionError, LookupError, UnicodeError) as error:
+        except WrongFormat:
+            raise
+        # A ValueError is what an encoding of several bytes is to expat.
+        except (expat.ExpatError, ParseError, AssertionError, LookupError, ValueError) as error:
             raise self._wrong(f"no XML ({error})") from None
 
     def raise_for_status(self) -> "Response":
