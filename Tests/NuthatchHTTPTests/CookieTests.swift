@@ -116,6 +116,10 @@ import Testing
   func file() throws {
     let jar = try jar(["a=1; Max-Age=10", "b=; Domain=example.org; Path=/", "c=3; Secure"])
     #expect(CookieJar(file: jar.file) == jar)
+    // What Unicode, but no file, takes for the end of a line.
+    let odd = try self.jar(["a=x\u{2028}y", "b=x\u{85}y"])
+    #expect(CookieJar(file: odd.file) == odd && odd.cookies.count == 2)
+    #expect(CookieJar(file: jar.file.replacing("\n", with: "\r\n")) == jar)
     let curl = """
       # Netscape HTTP Cookie File
       #HttpOnly_.example.org\tTRUE\t/\tFALSE\t0\tsession\tx y

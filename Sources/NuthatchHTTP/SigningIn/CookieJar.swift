@@ -177,7 +177,8 @@ extension CookieJar {
 
   /// Lines that are none are left out.
   package init(file: String) {
-    for line in file.split(whereSeparator: \.isNewline) {
+    // Not by what Unicode takes for the end of a line: it may stand in a value.
+    for line in file.split(whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
       let line = line.hasPrefix("#HttpOnly_") ? line.dropFirst(10) : line
       let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
       guard fields.count == 7, !line.hasPrefix("#"), let expires = Int64(fields[4]), cookies.count < Self.most
