@@ -95,6 +95,30 @@ import Testing
     #expect(bench.server.count("/a") == 4)
   }
 
+  @Test("are one host's, where a request names another one than its URL")
+  func hosts() throws {
+    bench.server.on("/a") { request in
+      Script(headers: ["Cache-Control": "max-age=60"], steps: [.text(request.headers["Host"] ?? "none")])
+    }
+    func text(_ host: String?, partition: String? = nil) throws -> String {
+      try bench.get("/a") {
+        if let host { $0.headers = [("Host", host)] }
+        $0.partition = partition
+      }.text
+    }
+    let own = bench.server.url("").replacing("http://", with: "")
+    for _ in 0..<2 {
+      #expect(try text("a.example") == "a.example")
+      #expect(try text("b.example") == "b.example")
+      #expect(try text(nil) == own)
+      #expect(try text("a.example", partition: "anna") == "a.example")
+      #expect(try text("b.example", partition: "anna") == "b.example")
+    }
+    // Saying what would be said anyway makes no difference.
+    #expect(try text(own) == own && text("A.Example") == "a.example")
+    #expect(bench.server.count("/a") == 5)
+  }
+
   @Test("have no password in any file")
   func secrets() throws {
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))

@@ -130,7 +130,8 @@ final class RequestPlan: Sendable {
     }
     self.url = url
     name = AnswerName(
-      address: Self.address(request, url), secrets: terms.secrets(of: url), named: terms.partition)
+      address: Self.address(request, url), secrets: terms.secrets(of: url), named: terms.partition,
+      host: terms.host(otherThanOf: url))
     priority = min(max(request.priority, Priority.least), Priority.most)
     hops = 0
     isBehindStale = false
@@ -169,7 +170,9 @@ final class RequestPlan: Sendable {
   private init(_ last: RequestPlan, _ next: TransferRequest, isBehindStale: Bool) {
     terms = RequestTerms(last.terms, next)
     url = next.url
-    name = AnswerName(address: url.address, secrets: terms.secrets(of: url), named: terms.partition)
+    name = AnswerName(
+      address: url.address, secrets: terms.secrets(of: url), named: terms.partition,
+      host: terms.host(otherThanOf: url))
     priority = last.priority
     hops = last.hops + 1
     self.isBehindStale = isBehindStale

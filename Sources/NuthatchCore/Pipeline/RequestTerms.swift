@@ -214,4 +214,12 @@ final class RequestTerms: Sendable {
     guard credentials == nil, let own = url.credentials else { return secrets }
     return [Self.secret(own)] + secrets
   }
+
+  /// Whom the request's `Host` names, in small letters; nil where that is the URL's host, or nothing.
+  func host(otherThanOf url: WebURL) -> String? {
+    guard let host = headers["Host"]?.lowercased() else { return nil }
+    let isOwn =
+      host == "\(url.host):\(url.port)" || host == url.host && url.port == url.scheme.defaultPort
+    return isOwn ? nil : host
+  }
 }

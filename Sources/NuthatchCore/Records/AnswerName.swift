@@ -31,13 +31,12 @@ extension AnswerName {
   /// - Parameters:
   ///   - secrets: what makes the answer one for somebody: credentials, cookies, fields named like secrets.
   ///   - named: the caller's own name for whom the answer is, which stands for all secrets.
-  init(address: String, secrets: [(String, [UInt8])], named: String?) {
+  ///   - host: whose answer it is, where that isn't the URL's host.
+  init(address: String, secrets: [(String, [UInt8])], named: String?, host: String?) {
     self.address = address
-    if let named {
-      partition = Self.digest([("name", Array(named.utf8))])
-    } else {
-      partition = secrets.isEmpty ? [] : Self.digest(secrets)
-    }
+    var parts = named.map { [("name", Array($0.utf8))] } ?? secrets
+    if let host { parts.append(("host", Array(host.utf8))) }
+    partition = parts.isEmpty ? [] : Self.digest(parts)
   }
 
   private static func digest(_ parts: [(String, [UInt8])]) -> [UInt8] {
