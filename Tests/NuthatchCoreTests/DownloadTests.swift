@@ -341,6 +341,11 @@ import Testing
     }
     #expect(error?.code == .io)
     #expect(content("one")?.count == 3)
+    // Nor is there a file where there was none.
+    #expect(throws: NuthatchError.self) {
+      try save("/a", [.appended(path("three")), .appended(path("two"))])
+    }
+    #expect(saved == ["folder", "one", "two"])
     unlink(path("two"))
     #expect(try save("/a", [.appended(path("one")), .appended(path("two"))]).status == 200)
     #expect(content("one")?.count == 3 + Self.bytes.count && content("two") == Self.bytes)

@@ -109,7 +109,7 @@ final class PartialFile {
       copies.append(copy)
     }
     try file.settle()
-    var added: [(file: Int32, end: Int)] = []
+    var added: [Addition] = []
     defer { for one in added { close(one.file) } }
     do throws(NuthatchError) {
       for sink in sinks {
@@ -120,28 +120,58 @@ final class PartialFile {
       if case .file = sinks.first { try file.appear() }
     } catch {
       // To all of them, or to none; the last first, because two may be the same file.
-      for one in added.reversed() { ftruncate(one.file, one.end) }
+      for one in added.reversed() { one.takeBack() }
       throw error
     }
     forget()
   }
 
-  /// The file, which is the caller's to close, and where it ended before.
-  private func add(to path: String) throws(NuthatchError) -> (file: Int32, end: Int) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw NewFile.failure(path) }
-    let end = lseek(descriptor, 0, SEEK_END)
+  /// A file that was added to, which is to be closed, and what it was before.
+  private struct Addition {
+    let path: String
+    let file: Int32
+    /// Where it ended.
+    let end: Int
+    /// Whether it was there.
+    let isNew: Bool
+
+    init(_ path: String) throws(NuthatchError) {
+      self.path = path
+      var descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+      isNew = descriptor >= 0
+      // Also where a link leads to nothing.
+      if !isNew, errno == EEXIST { descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666) }
+      guard descriptor >= 0 else { throw NewFile.failure(path) }
+      file = descriptor
+      end = lseek(descriptor, 0, SEEK_END)
+    }
+
+    func takeBack() {
+      guard end >= 0 else { return }
+      ftruncate(file, end)
+      var (own, named) = (stat(), stat())
+      // Somebody else may have put another one there, or something into it.
+      if isNew, fstat(file, &own) == 0, own.st_size == 0, lstat(path, &named) == 0,
+        own.st_ino == named.st_ino, own.st_dev == named.st_dev
+      {
+        unlink(path)
+      }
+    }
+  }
+
+  private func add(to path: String) throws(NuthatchError) -> Addition {
+    let addition = try Addition(path)
     do throws(NuthatchError) {
-      guard end >= 0 else { throw NewFile.failure(path) }
-      try copyAll(to: descriptor, at: Int64(end), path)
-      guard fsync(descriptor) == 0 else { throw NewFile.failure(path) }
+      guard addition.end >= 0 else { throw NewFile.failure(path) }
+      try copyAll(to: addition.file, at: Int64(addition.end), path)
+      guard fsync(addition.file) == 0 else { throw NewFile.failure(path) }
     } catch {
       // All of it, or nothing.
-      if end >= 0 { ftruncate(descriptor, end) }
-      close(descriptor)
+      addition.takeBack()
+      close(addition.file)
       throw error
     }
-    return (descriptor, end)
+    return addition
   }
 
   private func copyAll(to other: Int32, at place: Int64, _ path: String) throws(NuthatchError) {

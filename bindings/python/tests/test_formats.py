@@ -68,7 +68,9 @@ def test_a_charset_within_quotes_is_none(server: TestServer, cache: nuthatch.Cac
     assert cache.get(server.url("/a")).text == "gü"
 
 
-@pytest.mark.parametrize("encoding", ["zip", "idna", "undefined", "nonsense", "shift_jis", "utf-7", "gb18030"])
+@pytest.mark.parametrize(
+    "encoding", ["zip", "idna", "undefined", "nonsense", "shift_jis", "utf-7", "gb18030"]
+)
 def test_xml_in_no_encoding_is_a_typed_error(
     server: TestServer, cache: nuthatch.Cache, encoding: str
 ) -> None:
