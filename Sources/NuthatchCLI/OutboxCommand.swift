@@ -152,11 +152,14 @@ enum OutboxCommand: Command {
     while true {
       let all = try outbox.list()
       let left = all.filter { ids.isEmpty || ids.contains($0.id) }
-      // One that was put aside again is through; one that needs somebody is, too, with all those behind it.
-      let paused = Set(
-        all.filter { $0.state == .paused || ($0.state == .waiting && $0.code == .secretNeedsProvider) }.map(
-          \.queue))
-      let isOver = left.allSatisfy { $0.state == .done || $0.state == .dead || paused.contains($0.queue) }
+      // One that was put aside again is through; one that needs somebody is, too, with all those behind it, as soon as it is
+      // the first of its queue.
+      let next = all.filter { $0.state != .done && $0.state != .dead }
+      let heads = Dictionary(next.map { ($0.queue, $0) }) { first, _ in first }
+      let stuck = heads.filter { _, head in
+        head.state == .paused || (head.state == .waiting && head.code == .secretNeedsProvider)
+      }
+      let isOver = left.allSatisfy { $0.state == .done || $0.state == .dead || stuck[$0.queue] != nil }
       if isOver || nhs_monotonic_ns() >= end || Interruption.signal != nil {
         write(left, format) { json, item in write(item, to: &json) }
         for item in left where item.state != .done { Terminal.complain("nuthatch: outbox: \(line(item))") }

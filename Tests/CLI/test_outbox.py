@@ -216,6 +216,21 @@ def test_a_password_is_one_of_the_environment(server: TestServer, nuthatch: Runn
     assert nuthatch("get", "-u", "a", "--password", "env:PW", server.url("/a")).returncode == 2
 
 
+def test_those_before_one_that_lacks_a_secret_are_sent(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", ok("a"))
+    server.go_down()
+    for name in ("ONE", "OTHER"):
+        secret = ["--secret", f"Authorization: Bearer env:{name}"]
+        assert nuthatch("get", "--freezable", "-d", "x", *secret, server.url("/a")).returncode == 4
+    server.go_up()
+    began = time.monotonic()
+    replayed = nuthatch("outbox", "replay", "--format=json", ONE="1")
+    # And nobody waits for the other one.
+    assert replayed.returncode == 4 and time.monotonic() - began < 30
+    assert [item["state"] for item in json.loads(replayed.stdout)] == ["done", "waiting"]
+    assert [request.header("Authorization") for request in server.requests("/a")] == ["Bearer 1"]
+
+
 @pytest.mark.parametrize(
     "more", [["--durable"], ["--queue=q"], ["--tag=t"], ["--freezable", "--append", "-o", "a"]]
 )

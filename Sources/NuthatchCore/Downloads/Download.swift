@@ -59,7 +59,7 @@ final class Download: @unchecked Sendable {
   /// Nil when nothing is to be saved.
   init?(_ request: Request, _ options: Cache.Options) throws(NuthatchError) {
     guard !request.saveTo.isEmpty else { return nil }
-    shownURL = WebURL.redacted(request.url)
+    shownURL = WebURL.redacted(request.url).printable
     guard request.boxes.isEmpty else {
       throw NuthatchError(.invalid, "sizes and save_to exclude each other: \(shownURL)")
     }

@@ -22,7 +22,7 @@ struct LocalRequest: Sendable {
   init?(_ request: Request, _ options: Cache.Options) throws(NuthatchError) {
     // Nearly all others end here.
     guard let first = request.url.utf8.first, "dDfF".utf8.contains(first) else { return nil }
-    shownURL = WebURL.redacted(request.url)
+    shownURL = WebURL.redacted(request.url).printable
     if DataURL.isOne(request.url) {
       source = .data(request.url)
     } else if let path = try Self.path(request.url, shownURL) {
