@@ -242,6 +242,39 @@ import Testing
     #expect(bench.server.requests("/a").map { $0.headers["Range"] } == ["bytes=150000-", nil])
   }
 
+  @Test("are judged as a whole, and what the program refuses is nothing to go on with")
+  func judged() throws {
+    let page = Array("an error page, sorry".utf8)
+    bench.server.on("/a", Self.script(page))
+    let judged = Collected<Int>()
+    func judge(_ reply: @escaping @Sendable (Int) -> Reply) throws -> Event? {
+      try submit("/a", [.file(path("one"))]) { $0.asks = [.verdict] }.final(answering: { question in
+        judged.add(question.response?.bodySize ?? -1)
+        return reply(judged.values.count)
+      })
+    }
+    #expect(try judge { _ in .retry }?.error?.code == .http)
+    #expect(judged.values == [20, 20, 20])
+    #expect(try judge { _ in .reject("no") }?.error?.code == .http)
+    #expect(saved == [])
+    #expect(try judge { $0 == 5 ? .retry : .accept }?.response?.status == 200)
+    #expect(judged.values == [20, 20, 20, 20, 20, 20])
+    #expect(bench.server.requests("/a").allSatisfy { $0.headers["Range"] == nil })
+    #expect(content("one") == page)
+    unlink(path("one"))
+
+    // Of one that broke off the program sees what came before, too, and so does who asked for it.
+    try breakOff()
+    bench.server.on("/a", sequence: [.status(404), Self.script()])
+    #expect(try judge { $0 == 7 ? .retry : .accept }?.response?.bodySize == Self.bytes.count)
+    #expect(judged.values.suffix(2) == [0, Self.bytes.count])
+    #expect(bench.server.requests("/a").map { $0.headers["Range"] } == ["bytes=150000-", "bytes=150000-"])
+    #expect(content("one") == Self.bytes)
+    try breakOff()
+    bench.server.on("/a", Self.script())
+    #expect(try save("/a", [.file(path("one"))]) { $0.maxBytes = 1 << 20 }.bodySize == Self.bytes.count)
+  }
+
   @Test("are no files when a server gives a part where nobody asked for one")
   func unaskedPart() throws {
     var part = Script.status(206, headers: ["Content-Range": "bytes 0-3/100", "ETag": "\"1\""])

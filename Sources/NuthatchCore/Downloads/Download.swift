@@ -177,7 +177,7 @@ extension Download {
   func take(_ head: ResponseHead) -> Wish {
     skipped = 0
     do throws(NuthatchError) {
-      if asked != nil, head.status == 416 { return try beginAnew(head) }
+      if asked != nil, head.status == 416 { return try beginAnew() }
       guard (200..<300).contains(head.status) else { return .goOn }
       let new = Validator(head)
       if let asked, head.status == 206 {
@@ -186,7 +186,7 @@ extension Download {
         guard let range = head.contentRange, range.first <= asked, range.first <= count,
           let whole = range.total ?? total, total == nil || whole == total, new == nil || new == validator,
           !head.isCoded
-        else { return try beginAnew(head) }
+        else { return try beginAnew() }
         skipped = count - range.first
         total = whole
       } else {
@@ -200,7 +200,7 @@ extension Download {
         if count > 0, isAsLong, new != nil, new == validator {
           skipped = count
         } else if count > 0 {
-          _ = try beginAnew(head)
+          _ = try beginAnew()
         }
         validator = new
         total = length
@@ -215,7 +215,7 @@ extension Download {
     }
   }
 
-  private func beginAnew(_ head: ResponseHead) throws(NuthatchError) -> Wish {
+  private func beginAnew() throws(NuthatchError) -> Wish {
     guard count == 0 || !hasStreams else {
       throw NuthatchError(
         .truncated, "the answer changed behind byte \(count), which was given away already: \(shownURL)")
@@ -223,6 +223,18 @@ extension Download {
     try partial?.reset()
     (count, total, validator, asked) = (0, nil, nil, nil)
     return .again
+  }
+
+  /// The program takes what has come for no answer: then it is nothing to go on with either.
+  func refuse() throws(NuthatchError) {
+    guard phase == .open, isTaken else { return }
+    _ = try beginAnew()
+  }
+
+  /// All that was saved, where that may be kept and is in a file; for an answer that was gone on with.
+  func bytesSoFar() -> SavedBytes? {
+    guard isResuming, isTaken, let partial, count <= keptBytes else { return nil }
+    return partial.bytesSoFar()
   }
 
   /// Whether the answer was a shorter part than the one that was asked for: the next one may be asked for as long as there is
@@ -297,7 +309,7 @@ extension Download {
 
   /// What came from the cache.
   private func save(_ response: Response) throws(NuthatchError) {
-    if count > 0 { _ = try beginAnew(ResponseHead(status: 200, reason: "")) }
+    if count > 0 { _ = try beginAnew() }
     total = nil
     try response.withBody { (bytes) throws(NuthatchError) in
       try partial?.reserve(Int64(bytes.count))

@@ -83,6 +83,12 @@ final class PartialFile {
     writeInfo()
   }
 
+  /// What it holds, for another thread; nil when there is no descriptor left for that.
+  func bytesSoFar() -> SavedBytes? {
+    let own = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 3)
+    return own < 0 ? nil : SavedBytes(own, count)
+  }
+
   /// Leaves it to be gone on with, where that is possible; else nothing is left.
   func keep() {
     guard hidden != nil, validator != nil, count > 0 else { return discard() }
@@ -280,6 +286,35 @@ final class PartialFile {
       done += Int64(read)
     }
     return hasher.map { String(nhs_hasher_value($0), radix: 16) } == hash
+  }
+}
+
+/// The beginning of a file that doesn't change there any more.
+final class SavedBytes: Sendable {
+  private let descriptor: Int32
+  let count: Int64
+
+  init(_ descriptor: Int32, _ count: Int64) {
+    self.descriptor = descriptor
+    self.count = count
+  }
+
+  deinit { close(descriptor) }
+
+  /// False when not all of them can be read, or there is no room for them.
+  func read(into buffer: ByteBuffer) -> Bool {
+    buffer.reserve(announced: count)
+    var piece = [UInt8](repeating: 0, count: 1 << 18)
+    while Int64(buffer.count) < count {
+      let wanted = Int(min(Int64(piece.count), count - Int64(buffer.count)))
+      let read = pread(descriptor, &piece, wanted, buffer.count)
+      if read < 0, errno == EINTR { continue }
+      guard read > 0,
+        piece.withUnsafeBytes({ buffer.append(UnsafeRawBufferPointer(rebasing: $0[..<read])) }) == 0
+      else { return false }
+    }
+    buffer.trim()
+    return true
   }
 }
 

@@ -11,7 +11,7 @@ struct Admission: Sendable {
   let shared: SharedCache
   let plan: RequestPlan
   let arrival: Arrival
-  let received: ByteBuffer
+  var received: ByteBuffer
   /// Whether the body was passed over, because nobody wanted it.
   let isBodyMissing: Bool
   /// What the server was asked about; nil when it was asked for a whole answer.
@@ -178,7 +178,15 @@ extension FetchTask {
       isToBeJudged: errands.allSatisfy { $0.plan.inquiry?.request.asks.contains(.verdict) == true },
       priority: priority)
     lockPlace = nil
+    // What came before an answer broke off is part of it for those who look at it, too.
+    let earlier = exchange.isKept ? nil : plan.download?.bytesSoFar()
     let isSubmitted = runtime.workers.submit(priority: priority) {
+      var admission = admission
+      if let earlier, case let whole = ByteBuffer(self.runtime.inFlight, else: self.shared.path),
+        earlier.read(into: whole)
+      {
+        admission.received = whole
+      }
       admission.run { outcome in
         self.runtime.loop.post { if let outcome { self.conclude(outcome) } else { self.fetchAnew() } }
       }

@@ -102,6 +102,7 @@ extension Errand {
       talk?.challenges += 1
       goOn(reply, to: .challenge)
     case .reject(let reason):
+      refuseSaved()
       fail(NuthatchError(.http, "\(reason): \(fetched.origin.finalURL)"))
     case .retry: tryAgain(fetched)
     case .pass, .accept: keep(fetched)
@@ -127,13 +128,18 @@ extension Errand {
     let decision = policy.decide(
       attempt: talk.refusals, outcome: .fault(.truncated), method: nil, remaining: remaining)
     guard case .retry(let wait) = decision else {
+      refuseSaved()
       return fail(
         NuthatchError(
           .http, "the program took none of \(talk.refusals) answers for one: \(fetched.origin.finalURL)"))
     }
+    do throws(NuthatchError) { try plan.download?.refuse() } catch { return fail(error) }
     // A ticket that ends meanwhile has nothing left to fetch for.
     _ = runtime.loop.at(runtime.loop.now &+ wait) { self.fetch() }
   }
+
+  /// Nothing of it is kept to be gone on with. What streams were given they can't give back: the error says enough.
+  private func refuseSaved() { _ = try? plan.download?.refuse() }
 
   /// Goes on with what the program has added. Whose answer it is may be another matter now.
   private func goOn(_ reply: Reply, to kind: Question.Kind, _ signIn: SignIn? = nil) {
