@@ -188,6 +188,21 @@ def test_hosts_are_treated_well(server: TestServer, nuthatch: Runner) -> None:
     assert server.requests()[0].header("User-Agent") == "seeds/1 (+http://example.org)"
 
 
+def test_only_what_is_sent_counts_for_the_rate(
+    server: TestServer, pictures: List[str], nuthatch: Runner
+) -> None:
+    given = lines(pictures[:4])
+    assert nuthatch("prefetch", given=given).returncode == 0
+    server.clear_log()
+    done = nuthatch("prefetch", "--rate=1", "--policy=reload", "--format=jsonl", given=given)
+    assert done.returncode == 0
+    waits = sorted(json.loads(line)["ms"]["queue"] for line in done.stdout.splitlines())
+    # A second between two, and none before the first.
+    assert waits[0] < 2000
+    assert 3000 <= json.loads(done.stderr)["seconds"] * 1000 < 5000
+    assert len(server.requests()) == 4
+
+
 def test_retry_after_is_heeded(server: TestServer, nuthatch: Runner) -> None:
     busy = answer(429, headers=[("Retry-After", "2")])
     server.on("/a", busy, ok(png(9, 9), "image/png"))

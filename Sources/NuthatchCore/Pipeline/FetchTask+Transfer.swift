@@ -42,8 +42,8 @@ extension FetchTask: QueuedWork {
       return waitForOther(place, since: runtime.loop.now, milliseconds: 5)
     }
     lockPlace = place
-    // What another process stored between this one's look and the lock is an answer, too.
-    guard shared.latestMark(plan) == knownMark else {
+    // What another process stored between this one's look and the lock is an answer, too; to a reload nothing stored is.
+    guard isReload || shared.latestMark(plan) == knownMark else {
       giveBack(entry)
       return lookAgain()
     }
@@ -82,7 +82,7 @@ extension FetchTask: QueuedWork {
   /// The place goes to somebody else.
   private func giveBack(_ entry: QueueEntry) {
     phase = .idle
-    runtime.queue.finished(entry, .abandoned, now: runtime.loop.now)
+    runtime.queue.finished(entry, .unused, now: runtime.loop.now)
   }
 
   private func send(_ entry: QueueEntry) {
@@ -187,7 +187,7 @@ extension FetchTask: TransferSink {
     phase = .queued(entry)
     standInLine()
     queuedSince = runtime.loop.now
-    runtime.queue.finished(entry, .abandoned, retryAt: runtime.loop.now, now: runtime.loop.now)
+    runtime.queue.finished(entry, .unused, retryAt: runtime.loop.now, now: runtime.loop.now)
     return false
   }
 

@@ -160,7 +160,7 @@ extension FetchQueue {
       if host.circuit.noteFault(isProbe: entry.isProbe, at: now, settings.circuit) { refuseAll(of: host) }
     case .timedOut:
       isSilent = true
-    case .abandoned:
+    case .abandoned, .unused:
       break
     }
     guard isSilent, host.latency.hasBaseline, !host.isLoopback else { return }

@@ -188,6 +188,8 @@ extension FetchQueue {
     case timedOut
     /// We ended it: that says nothing about the host.
     case abandoned
+    /// As `abandoned`, before anything was sent: to the rate it was no start.
+    case unused
   }
 
   /// The head has come, `firstByte` nanoseconds after the request was sent (nil when that says nothing about
@@ -217,6 +219,7 @@ extension FetchQueue {
     noteLookedUp(entry)
     unanswered.remove(entry)
     host.noteEnd(of: entry)
+    if outcome == .unused { host.rate.takeBack(settings.rate) }
     learn(outcome, from: entry, now)
     entry.endProbe()
     if let retryAt {

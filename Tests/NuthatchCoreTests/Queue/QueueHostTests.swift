@@ -104,6 +104,28 @@ import Testing
     #expect(bench.begun.count == 10)
   }
 
+  @Test("gets another start in the place of one that sent nothing")
+  func unusedStart() {
+    var settings = QueueSettings.fixed(100)
+    settings.rate = 4
+    let bench = QueueBench(settings)
+    for index in 0..<4 { bench.submit("\(index)") }
+    #expect(bench.takeBegun() == ["0"])
+    bench.finishFirst(.unused)
+    #expect(bench.takeBegun() == ["1"])
+    bench.finishFirst(.abandoned)
+    #expect(bench.takeBegun().isEmpty)
+    bench.pass(250 * millisecond)
+    #expect(bench.takeBegun() == ["2"])
+    // One that takes long to turn out as unused gives back its own start, and none that others had meanwhile.
+    bench.pass(250 * millisecond)
+    #expect(bench.takeBegun() == ["3"])
+    bench.finishFirst(.unused)
+    bench.submit("4")
+    bench.submit("5")
+    #expect(bench.takeBegun() == ["4"])
+  }
+
   @Test("is forgotten after a thousand others, but never while something of it is left")
   func forgotten() {
     let bench = QueueBench(.fixed(1))
