@@ -4,6 +4,9 @@ import NuthatchCore
 /// Files that appear at their names only when they are complete.
 enum OutputFile {
   static func write(_ bytes: UnsafeRawBufferPointer, to path: String) throws(NuthatchError) {
+    if let own = ownDescriptor(path) {
+      return try write(bytes, to: fcntl(own, F_DUPFD_CLOEXEC, 3), path)
+    }
     var status = stat()
     // Only a plain file is replaced; a device or a pipe is written into.
     if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
@@ -24,6 +27,25 @@ enum OutputFile {
     guard writeAll(bytes, to: draft.descriptor), draft.appear(as: path) else { throw failure(path) }
   }
 
+  /// Whether a plain file of this name holds exactly these bytes.
+  static func has(_ bytes: UnsafeRawBufferPointer, at path: String) -> Bool {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+    guard Int(status.st_size) == bytes.count else { return false }
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = read(descriptor, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0, rest.prefix(count).elementsEqual(chunk.prefix(count)) else { return false }
+      rest = rest.dropFirst(count)
+    }
+    return true
+  }
+
   private static func write(
     _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ path: String
   ) throws(NuthatchError) {
@@ -36,16 +58,36 @@ enum OutputFile {
     guard isWritten, isClosed else { throw failure(path) }
   }
 
+  /// Which of this process's descriptors a path such as `/dev/stdout` means; nil for all others. What a shell has opened is
+  /// written into where it stands, as others who have it do: replaced, it would take with it what they write.
+  static func ownDescriptor(_ path: String) -> Int32? {
+    var target = path
+    for _ in 0..<40 {
+      for folder in ["/dev/fd/", "/proc/self/fd/", "/proc/\(getpid())/fd/"] where target.hasPrefix(folder) {
+        return Int32(target.dropFirst(folder.count)).flatMap { $0 >= 0 ? $0 : nil }
+      }
+      guard let next = next(after: target) else { return nil }
+      target = next
+    }
+    return nil
+  }
+
+  /// What a symbolic link leads to; nil when it is none.
+  private static func next(after link: String) -> String? {
+    var text = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(link, &text, text.count)
+    if count < 0 { return nil }
+    let next = String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let folder = link.lastIndex(of: "/").map { String(link[...$0]) } ?? ""
+    return next.hasPrefix("/") ? next : folder + next
+  }
+
   /// The file that a symbolic link means: it, not the link, is replaced, or made where there is none yet.
   static func resolved(_ path: String) throws(NuthatchError) -> String {
     var target = path
     for _ in 0..<40 {
-      var text = [CChar](repeating: 0, count: Int(PATH_MAX))
-      let count = readlink(target, &text, text.count)
-      if count < 0 { return target }
-      let next = String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      let folder = target.lastIndex(of: "/").map { String(target[...$0]) } ?? ""
-      target = next.hasPrefix("/") ? next : folder + next
+      guard let next = next(after: target) else { return target }
+      target = next
     }
     errno = ELOOP
     throw failure(path)
@@ -74,7 +116,11 @@ final class DraftFile {
     self.path = path
     var status = stat()
     let isThere = followsLinks && stat(path, &status) == 0
-    if isThere, status.st_mode & S_IFMT != S_IFREG {
+    if followsLinks, let own = OutputFile.ownDescriptor(path) {
+      (target, draft) = (path, nil)
+      descriptor = fcntl(own, F_DUPFD_CLOEXEC, 3)
+      guard descriptor >= 0 else { throw OutputFile.failure(path) }
+    } else if isThere, status.st_mode & S_IFMT != S_IFREG {
       (target, draft) = (path, nil)
       descriptor = open(path, O_WRONLY | O_CLOEXEC)
       guard descriptor >= 0 else { throw OutputFile.failure(path) }

@@ -121,7 +121,8 @@ enum GetCommand: Command {
     // What may be frozen is answered as a whole: who knows when, and to whom.
     if try arguments.boxes().isEmpty, request.freezing == nil {
       request.saveTo = ResponseWriter.names(arguments).map { name in
-        name == "-" ? .descriptor(1) : arguments.has("append") ? .appended(name) : .file(name)
+        if let own = OutputFile.ownDescriptor(name) { return .descriptor(own) }
+        return name == "-" ? .descriptor(1) : arguments.has("append") ? .appended(name) : .file(name)
       }
       request.maxBytes = try arguments.bytes("max-bytes")
       request.resumes = !arguments.has("no-resume")

@@ -1,3 +1,4 @@
+import Glibc
 import NuthatchCore
 
 /// Puts an answer where the command line wants it: the body as it came, or a picture made from it.
@@ -28,7 +29,8 @@ struct ResponseWriter {
   }
 
   static func names(_ arguments: ParsedArguments) -> [String] {
-    arguments.has("output") ? arguments.values("output") : ["-"]
+    guard arguments.has("output") else { return ["-"] }
+    return arguments.values("output").map { OutputFile.ownDescriptor($0) == STDOUT_FILENO ? "-" : $0 }
   }
 
   func write(_ response: Response) -> Outcome {

@@ -10,6 +10,7 @@ from typing import Dict, List
 
 import pytest
 from command import COMMAND, Runner, heed_signals, names
+from pictures import png
 from testserver import LAST_CHUNK, TestServer, answer, body, chunk, ok, redirect, script, truncated
 
 
@@ -279,6 +280,39 @@ def test_passwords_are_not_shown(nuthatch: Runner) -> None:
     done = nuthatch("get", "http://user:sesame@127.0.0.1:1/")
     assert done.returncode == 4
     assert b"sesame" not in done.stderr and b"***@127.0.0.1" in done.stderr
+
+
+def test_what_a_shell_has_opened_is_written_into(
+    server: TestServer, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    """By whatever path, at the place where it stands: what is there already stays, and what others write there, too."""
+    server.on("/a", ok("hello\n"))
+    server.on("/b", answer(404))
+    server.on("/c", ok(png(9, 9), "image/png"))
+    script = """
+        echo first
+        "$0" get "$1/a" -o /dev/stdout
+        "$0" get "$1/a" --output /proc/self/fd/3
+        ln -s /dev/fd/1 link
+        "$0" get "$1/a" -o link
+        echo "$1/b" | "$0" prefetch --failed-out /dev/stderr 2>> errors
+        echo "$1/c" | "$0" prefetch --report /dev/fd/4 4>> page
+        "$0" get -s 9 "$1/c" -o /dev/stdout >> picture
+        echo last
+    """
+    (tmp_path / "picture").write_bytes(b"before")
+    (tmp_path / "page").write_bytes(b"before")
+    with (tmp_path / "out").open("wb") as out:
+        command = ["sh", "-c", f"exec 3>&1; {script}", COMMAND, server.url("")]
+        subprocess.run(command, env=environment, cwd=str(tmp_path), stdout=out, check=True, timeout=60)
+    lines = (tmp_path / "out").read_text().splitlines()
+    assert lines[:4] == ["first", "hello", "hello", "hello"]
+    assert lines[-1] == "last"
+    said = (tmp_path / "errors").read_text().splitlines()
+    assert server.url("/b") in said, "beside the messages"
+    assert any(line.startswith("nuthatch: ") for line in said)
+    assert (tmp_path / "picture").read_bytes().startswith(b"before\x89PNG")
+    assert (tmp_path / "page").read_bytes().startswith(b"before<!")
 
 
 def test_a_full_disk_is_no_closed_pipe(server: TestServer, environment: Dict[str, str]) -> None:
