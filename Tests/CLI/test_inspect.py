@@ -273,6 +273,55 @@ def test_export_goes_on(urls: list[str], nuthatch: Runner, tmp_path: Path) -> No
     assert names(out) == [first.name, second.name, "manifest.jsonl"], "no drafts are left"
 
 
+def test_export_of_all_goes_on_with_what_is_there_now(
+    urls: list[str], nuthatch: Runner, tmp_path: Path
+) -> None:
+    """What a cache holds has another order after something went: files are never taken for another picture's."""
+
+    def files() -> dict[str, bytes]:
+        listed = [json.loads(line) for line in (tmp_path / "out" / "manifest.jsonl").read_text().splitlines()]
+        return {line["url"]: (tmp_path / "out" / line["file"]).read_bytes() for line in listed}
+
+    assert nuthatch("export", "out", "-s64").returncode == 0
+    before = files()
+    first, second = before
+    assert before[first] != before[second]
+    assert nuthatch("rm", first).returncode == 0
+    assert nuthatch("export", "out", "-s64", "--resume").returncode == 0
+    assert files() == {second: before[second]}
+
+
+def test_export_of_what_has_another_name(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    """Signed URLs are kept under a name of their own, which lists with other signatures find."""
+    server.on("/a", ok(png(90, 60, seed=1), "image/png"))
+    server.on("/b", ok(png(60, 90, seed=2), "image/png"))
+    urls = [server.url("/a?signature=1"), server.url("/b?signature=2")]
+    given = "\n".join(urls).encode()
+    assert nuthatch("prefetch", "-s64", "--key=photo {}", given=given).returncode == 0
+    asked = server.count()
+    (tmp_path / "list").write_text("\n".join(url.replace("signature=", "signature=other") for url in urls))
+    found = parsed(nuthatch, "export", "listed", "list", "-s64", "--key=photo {}")
+    assert (found["files"], found["missing"]) == (2, 0)
+    found = parsed(nuthatch, "export", "all", "-s64")
+    assert (found["files"], found["missing"]) == (2, 0)
+    lines = [json.loads(line) for line in (tmp_path / "all" / "manifest.jsonl").read_text().splitlines()]
+    assert sorted(line["url"] for line in lines) == [f"photo {url.split('?')[0]}" for url in urls]
+    assert sorted((line["width"], line["height"]) for line in lines) == [(43, 64), (64, 43)]
+    assert parsed(nuthatch, "export", "all", "-s64", "--resume")["left"] == 2
+    assert server.count() == asked
+
+
+def test_export_of_what_is_kept_for_somebody(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    server.on_prefix("/", ok(png(90, 60, seed=1), "image/png"))
+    for number, whose in enumerate([[], ["--partition=ann"], ["--header=Authorization: Bearer nut"]]):
+        given = server.url(f"/{number}").encode()
+        assert nuthatch("prefetch", "-s64", *whose, given=given).returncode == 0
+        found = parsed(nuthatch, "export", "out", "-s64", *whose)
+        assert (found["files"], found["missing"]) == (1, 0)
+        line = json.loads((tmp_path / "out" / "manifest.jsonl").read_text())
+        assert line["url"] == server.url(f"/{number}")
+
+
 def test_export_interrupted(server: TestServer, nuthatch: Runner, environment: Any, tmp_path: Path) -> None:
     """At any moment: also between two files, and while one is written."""
     server.on_prefix("/p", ok(png(90, 60, seed=1), "image/png"))

@@ -22,12 +22,13 @@ enum ExportCommand: Command {
       Option("enlarge", "as prefetch had it"),
       Option("quality", value: "best|fast", "as prefetch had it (best)"),
       FetchOptions.cache,
-    ] + InspectionOptions.names.filter { $0.name != "key" }
+    ] + InspectionOptions.names
   static let details = """
-    The URLs come from lists, as those of prefetch; without FILE all pictures in the cache are written. A size that isn't
-    there is made of the stored original. DIR is made when it isn't there; nothing is written outside of it. A file gets
-    its name when it is complete, and DIR/manifest.jsonl when all are: a line for each file, with file, url, index, width
-    and height; or, for a URL without, url, index, error and message.
+    The URLs come from lists, as those of prefetch; without FILE all pictures in the cache are written that are for
+    everybody, or for whom --partition or --header names. A size that isn't there is made of the stored original. DIR is
+    made when it isn't there; nothing is written outside of it. A file gets its name when it is complete, and
+    DIR/manifest.jsonl when all are: a line for each file, with file, url, index, width and height; or, for a URL
+    without, url, index, error and message. Without FILE, url is what --key put in its place, if anything.
 
     Exit status: 0 every URL has its files; 4 some were not in the cache; 1 something can't be written; 2 wrong usage or a
     list that can't be read; 130 and 143 interrupted.
@@ -53,6 +54,12 @@ enum ExportCommand: Command {
     let resumes = arguments.has("resume")
     let wantsJSON = try arguments.wantsJSON
     let lists = Array(arguments.operands.dropFirst())
+    if let key = arguments.key, lists.isEmpty || key.isFixed {
+      throw UsageError(
+        lists.isEmpty
+          ? "export: --key is for the URLs of a list; without one all names are found"
+          : "--key: one answer would be meant by the whole list; {} stands for the URL")
+    }
     var list: URLList?
     do throws(ListFault) {
       if !lists.isEmpty { list = try URLList(lists, format: input, field: arguments.value("url-field")) }
@@ -62,6 +69,8 @@ enum ExportCommand: Command {
     return try arguments.withCache(name) { cache in
       let run = try ExportRun(cache, request, folder: folder, isPNG: isPNG, byHash: byHash)
       run.resumes = resumes
+      run.isForSomebody = arguments.has("partition") || arguments.has("header")
+      run.key = arguments.key
       return try run.run(list, wantsJSON: wantsJSON)
     }
   }
@@ -77,6 +86,10 @@ final class ExportRun {
   private let manifest: DraftFile
   /// Leaves files that are there.
   var resumes = false
+  /// Somebody's own answers are meant, too.
+  var isForSomebody = false
+  /// What a list's answers are kept under, if not under their URLs.
+  var key: KeyTemplate?
   private var json = JSONText()
   private var written = 0
   private var left = 0
@@ -131,24 +144,40 @@ final class ExportRun {
       switch try list.next(within: 200) {
       case .idle: continue
       case .end: return
-      case .url(let listed): try export(listed.url, listed.index)
+      case .url(let listed):
+        var request = request
+        request.url = listed.url
+        request.key = key?.key(for: listed.url)
+        if resumes, try isThere(listed.url, listed.index, request) { continue }
+        try export(request, as: listed.url, listed.index)
       }
     }
   }
 
+  /// All that is there for whoever asks so, under whatever name it is kept.
   private func goThroughAll() throws(NuthatchError) {
-    var urls: [String] = []
+    var seen: Set<String> = []
+    var kept: [(name: String, url: String)] = []
     try cache.forEachAnswer { answer in
-      if answer.info.isPicture, !answer.isPrivate { urls.append(answer.address) }
-      return true
+      if answer.info.isPicture, isForSomebody || !answer.isPrivate, seen.insert(answer.address).inserted {
+        kept.append((answer.address, answer.info.finalURL))
+      }
+      return Interruption.signal == nil
     }
-    for (index, url) in urls.enumerated() where Interruption.signal == nil { try export(url, index) }
+    seen.removeAll()
+    var index = 0
+    for (name, url) in kept where Interruption.signal == nil {
+      var request = request
+      request.url = url
+      request.key = name
+      // Whose it is isn't told by its name.
+      if isForSomebody, try cache.inspect(request) == nil { continue }
+      try export(request, as: name, index)
+      index += 1
+    }
   }
 
-  private func export(_ url: String, _ index: Int) throws(NuthatchError) {
-    var request = request
-    request.url = url
-    if resumes, try isThere(url, index, request) { return }
+  private func export(_ request: Request, as url: String, _ index: Int) throws(NuthatchError) {
     var images: [Image] = []
     do throws(NuthatchError) {
       guard let event = try cache.submit(request).final() else { return }
@@ -167,9 +196,14 @@ final class ExportRun {
       let file = name(url, index, box)
       let encoded = try image.encoded(as: isPNG ? .png() : .jpeg())
       try encoded.withBytes { (bytes) throws(NuthatchError) in
-        try OutputFile.replace(folder + "/" + file, with: bytes)
+        // The places of what is in a cache change: a file that is there may be another picture's.
+        if resumes, OutputFile.has(bytes, at: folder + "/" + file) {
+          left += 1
+        } else {
+          try OutputFile.replace(folder + "/" + file, with: bytes)
+          written += 1
+        }
       }
-      written += 1
       note(file, url, index, image.width, image.height)
     }
   }
