@@ -5,14 +5,15 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any, Dict, List
 
 import pytest
-from command import COMMAND, Runner, lines
+from command import COMMAND, Runner, heed_signals, lines
 from pictures import png
-from testserver import TestServer, answer, ok
+from testserver import TestServer, answer, body, ok, script
 
 
 @pytest.mark.parametrize(
@@ -121,6 +122,44 @@ def test_what_failed_can_be_tried_again(
     again = nuthatch(*arguments, "failed.txt")
     assert (again.returncode, again.stdout[:27]) == (0, b"1 URL: 0 hits, 1 fetched, 0")
     assert (tmp_path / "failed.txt").read_text() == ""
+
+
+@pytest.mark.parametrize("way", ["interrupted", "dry", "shard", "broken", "standard input", "link"])
+def test_a_list_that_was_not_gone_through_stays(
+    way: str, server: TestServer, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    """What failed may take the place of the list: but not of what wasn't tried."""
+    server.on("/a", answer(404))
+    server.on_prefix("/slow", script(steps=[server.gate("g").step, body(png(9, 9))]))
+    urls = lines([server.url("/a"), *[server.url(f"/slow{number}") for number in range(2000)]])
+    place = tmp_path / "list"
+    place.write_bytes(urls)
+    (tmp_path / "link").symlink_to("list")
+    (tmp_path / "broken.gz").write_bytes(gzip.compress(b"http://127.0.0.1/")[:20])
+    name = "link" if way == "link" else "list"
+    arguments = {
+        "dry": ["--dry-run", name],
+        "shard": ["--shard=0/2", "--shard-by=url", "--policy=offline", name],
+        "broken": ["broken.gz", name],
+        "standard input": [],
+    }.get(way, [name])
+    with subprocess.Popen(
+        [COMMAND, "prefetch", "--failed-out=list", *arguments],
+        cwd=str(tmp_path),
+        env=environment,
+        stdin=place.open() if way == "standard input" else subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        preexec_fn=heed_signals,
+    ) as process:
+        assert process.stderr is not None
+        said = b""
+        if way in ("interrupted", "standard input", "link"):
+            said = process.stderr.readline()
+            process.send_signal(signal.SIGINT)
+        said += process.stderr.read()
+    assert b"list stays as it was" in said
+    assert place.read_bytes() == urls
 
 
 def test_what_has_no_url_is_no_obstacle_to_trying_again(

@@ -31,8 +31,8 @@ enum PrefetchCommand: Command {
     needed, of any length, and answers are written as they come: a slow reader slows the run.
 
     What failed stands in FILE of --failed-out as it stood in the list; what is no URL at all, as a comment with its
-    line. A host that wants to be left alone (Retry-After) is, for five minutes at most; a line says so, and the
-    progress line for how long yet.
+    line. FILE may be the list itself, which stays as it was unless all of it was tried. A host that wants to be left
+    alone (Retry-After) is, for five minutes at most; a line says so, and the progress line for how long yet.
 
     What is in the cache already costs no request while it is fresh, and a conditional one after that. A run that was
     interrupted is begun again with the same command.

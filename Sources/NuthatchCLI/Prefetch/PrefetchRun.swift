@@ -20,6 +20,8 @@ final class PrefetchRun {
   private var disk: DiskWatch
   private var pauses = PauseWatch()
   private var failedOut: DraftFile?
+  /// Whether what failed is to take the place of the list itself.
+  private let isListReplaced: Bool
   private var report: ReportPage?
   private var json = JSONText()
   private let mapped = MappedMemory()
@@ -34,6 +36,7 @@ final class PrefetchRun {
     self.window = window
     progress = ProgressLine(settings.progress)
     disk = DiskWatch(cache)
+    isListReplaced = settings.failedOut.map { list.has($0) } ?? false
     if let path = settings.failedOut { failedOut = try DraftFile(path) }
     if let path = settings.report { report = try ReportPage(path) }
   }
@@ -238,7 +241,7 @@ final class PrefetchRun {
     do throws(NuthatchError) {
       // What isn't on disk yet has to survive the program's end, however it ends.
       try cache.flush()
-      try failedOut?.finish()
+      try finishFailedOut(interruption)
     } catch {
       progress.clear()
       Terminal.complain("nuthatch: prefetch: \(error)\n")
@@ -264,6 +267,20 @@ final class PrefetchRun {
       if let ended = output.ended, interruption == nil { return ended }
     }
     return summary.exitCode
+  }
+
+  /// A list that it takes the place of would lose what wasn't tried.
+  private func finishFailedOut(_ interruption: ExitCode?) throws(NuthatchError) {
+    let isAllTried =
+      isListDone && listFault == nil && failure == nil && interruption == nil && settings.shard == nil
+      && !settings.isDryRun
+    if isListReplaced, !isAllTried, let path = settings.failedOut {
+      failedOut = nil
+      progress.clear()
+      Terminal.complain(
+        "nuthatch: prefetch: \(path) stays as it was: it is the list, and not all of it was tried\n")
+    }
+    try failedOut?.finish()
   }
 
   private func finishReport(_ summary: inout Summary) {

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A URL of a list, and where it stands.
 struct ListedURL: Sendable {
   /// From 0, among all URLs of all lists, those of other shards included.
@@ -45,6 +47,17 @@ final class URLList {
       total = total.flatMap { sum in size.map { sum + $0 } }
     }
     totalBytes = self.paths.contains("-") ? nil : total
+  }
+
+  /// Whether a file is one of those that are still to be read, under whatever name.
+  func has(_ path: String) -> Bool {
+    var file = stat()
+    guard stat(path, &file) == 0, file.st_mode & S_IFMT == S_IFREG else { return false }
+    return paths.contains { name in
+      var own = stat()
+      let isThere = name == "-" ? fstat(STDIN_FILENO, &own) == 0 : stat(name, &own) == 0
+      return isThere && own.st_ino == file.st_ino && own.st_dev == file.st_dev
+    }
   }
 
   /// How many have come.
