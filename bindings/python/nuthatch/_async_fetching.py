@@ -166,7 +166,7 @@ class AsyncFetching:
         coming: Optional[asyncio.Future[Any]] = None
         index, is_open = 0, True
         try:
-            while is_open or run.under_way or run.ended:
+            while is_open or run.under_way or run.ended or run.failure is not None:
                 while run.ended:
                     yield plan.ended(run.ended.popleft())
                 if run.failure is not None:

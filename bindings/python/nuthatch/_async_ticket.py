@@ -157,6 +157,12 @@ class AsyncTicket(Asked[T]):
     async def _answer(self, question: int, given: Any) -> None:
         try:
             tell(self._handle, question, await given, self.url)
+        except asyncio.CancelledError:
+            # What the function waited for was cancelled, or the cache is being closed, which its tickets know already.
+            if not self._is_over:
+                why = f"what was asked for {self.url} was cancelled"
+                self._fail(error_for(abi.CANCELLED, why, self.url))
+            raise
         except Exception as failure:
             self._fail(failure)
 

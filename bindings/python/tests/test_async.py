@@ -330,6 +330,59 @@ def test_prefetch(run: Callable[[Main], Any], server: TestServer) -> None:
     assert server.count() < 1500
 
 
+@pytest.mark.parametrize("count", [1, 5, 5000])
+def test_a_prefetch_that_fails_says_so(
+    count: int, run: Callable[[Main], Any], server: TestServer, tmp_path: Path
+) -> None:
+    """Also when nothing is under way any more: a run that was cut short must not look like one that is done."""
+    server.on_prefix("/n/", ok(png(64, 48), "image/png"))
+    gate = server.gate("never")
+    server.on_prefix("/never/", script(steps=[gate.step, body("x")]))
+
+    async def fail(url: str) -> Any:
+        raise LookupError("nobody")
+
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        urls = [server.url(f"/n/{number}") for number in range(count)]
+        with pytest.raises(LookupError):
+            async for _ in cache.prefetch(urls, sizes=16, ask_headers=fail):
+                pass
+
+        async def close() -> None:
+            await asyncio.get_running_loop().run_in_executor(None, gate.wait_until_reached)
+            await other.close()
+
+        other = nuthatch.AsyncCache(tmp_path / "other")
+        closing = asyncio.ensure_future(close())
+        with pytest.raises(nuthatch.Closed):
+            async for _ in other.prefetch(
+                [server.url(f"/never/{number}") for number in range(count)], sizes=16
+            ):
+                pass
+        await closing
+
+    run(main)
+
+
+def test_a_question_that_nobody_answers_any_more_ends_its_request(
+    run: Callable[[Main], Any], server: TestServer
+) -> None:
+    server.echo("/echo")
+
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        refreshing = asyncio.ensure_future(asyncio.sleep(60))
+
+        async def token(url: str) -> Any:
+            await refreshing
+
+        asyncio.get_running_loop().call_later(0.1, refreshing.cancel)
+        with pytest.raises(nuthatch.Cancelled):
+            await asyncio.wait_for(cache.get(server.url("/echo"), ask_headers=token), 20)
+        assert cache.activity == 0
+
+    run(main)
+
+
 def test_a_site(run: Callable[[Main], Any], server: TestServer) -> None:
     server.echo("/api/echo")
 
