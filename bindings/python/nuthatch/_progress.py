@@ -1,5 +1,6 @@
 """How far a run is, on standard error."""
 
+import contextlib
 import importlib
 import sys
 import time
@@ -14,12 +15,13 @@ class Progress:
         self._total = total
         self._start = self._shown = time.monotonic()
         self._bar: Any = None
-        try:
-            tqdm: Any = importlib.import_module("tqdm.auto").tqdm
-        except ImportError:
-            self._is_terminal = sys.stderr.isatty()
-        else:
-            self._bar = tqdm(total=total, unit="URL")
+        # A program may have no standard error, as services and windowed ones do.
+        self._is_shown = sys.stderr is not None
+        self._is_terminal = self._is_shown and sys.stderr.isatty()
+        if self._is_shown:
+            with contextlib.suppress(ImportError):
+                tqdm: Any = importlib.import_module("tqdm.auto").tqdm
+                self._bar = tqdm(total=total, unit="URL")
 
     def add(self, ok: bool) -> None:
         """One more has ended."""
@@ -39,7 +41,7 @@ class Progress:
         """No more will come."""
         if self._bar is not None:
             self._bar.close()
-        else:
+        elif self._is_shown:
             sys.stderr.write(("\r\x1b[K" if self._is_terminal else "") + self._line() + "\n")
 
     def _line(self) -> str:

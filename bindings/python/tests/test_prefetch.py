@@ -154,6 +154,17 @@ def test_progress(
     assert "10/10" in shown if has_tqdm else shown.startswith("10 of 10 URLs, 1 failed, ")
 
 
+def test_progress_that_nobody_can_see(
+    server: TestServer, cache: nuthatch.Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a service that was started without standard error."""
+    server.on("/a", ok(png(64, 48), "image/png"))
+    monkeypatch.setattr(sys, "stderr", None)
+    assert [item.ok for item in cache.prefetch([server.url("/a")], 32, progress=True)] == [True]
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    assert [item.ok for item in cache.prefetch([server.url("/a")], 32, progress=True)] == [True]
+
+
 def test_one_size(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok(png(64, 48), "image/png"))
     (item,) = cache.prefetch([server.url("/a")], 32, images=True)
