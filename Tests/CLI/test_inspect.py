@@ -185,7 +185,9 @@ def test_verify_names_packs(urls: list[str], nuthatch: Runner, tmp_path: Path) -
     assert parsed(nuthatch, "verify")["troubled"] == []
     (packs / "00000077.pack").write_bytes(b"garbage")
     (packs / "00000078.pack").mkdir()
-    (bulk,) = (path for path in packs.iterdir() if path.is_file() and png(300, 200, seed=1) in path.read_bytes())
+    (bulk,) = (
+        path for path in packs.iterdir() if path.is_file() and png(300, 200, seed=1) in path.read_bytes()
+    )
     with bulk.open("r+b") as pack:
         pack.seek(64)
         pack.write(b"no header")

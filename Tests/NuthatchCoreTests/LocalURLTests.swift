@@ -115,7 +115,9 @@ import Testing
     }
     // Nobody's terminal, and no log, obeys whoever wrote them.
     for url in ["file:///a\u{1b}[31m\nb", "data:,\u{1b}[31m\nb", "data:image/png;base64,\u{9b}31m"] {
-      let controls = try failure(url).message.unicodeScalars.filter { $0.properties.generalCategory == .control }
+      let controls = try failure(url).message.unicodeScalars.filter {
+        $0.properties.generalCategory == .control
+      }
       #expect(controls.isEmpty, "\(url.debugDescription)")
     }
     for url in ["data:,x", "file://\(path)"] {

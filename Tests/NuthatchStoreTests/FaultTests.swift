@@ -222,7 +222,10 @@ import Testing
       let place = try #require(index.find(key.hash)).place
       return index.slots + place * IndexLayout.slotSize
     }
-    let key = try #require(keys.first { (try? page($0)).map { UInt(bitPattern: $0) & ~4095 != head } == true })
+    let isBehindHead = { (key: RecordKey) in
+      (try? page(key)).map { UInt(bitPattern: $0) & ~4095 != head } ?? false
+    }
+    let key = try #require(keys.first(where: isBehindHead))
     system.fillUp(pageOf: try page(key))
     let fault = #expect(throws: StoreFault.self) { try store.remove(key) }
     #expect(fault?.kind == .noSpace)

@@ -233,7 +233,8 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   func populate(_ base: UnsafeMutableRawPointer, _ length: Int) throws(SystemFault) {
     try attempt()
     let page = fullPage.load(ordering: .relaxed)
-    let isPageMeant = page != 0 && (UInt(bitPattern: base)..<UInt(bitPattern: base) + UInt(length)).contains(page)
+    let begin = UInt(bitPattern: base)
+    let isPageMeant = page != 0 && (begin..<begin + UInt(length)).contains(page)
     if isPageMeant || isFull.load(ordering: .relaxed) { throw SystemFault(EFAULT) }
     try linux.populate(base, length)
     populated.wrappingAdd(1, ordering: .relaxed)
