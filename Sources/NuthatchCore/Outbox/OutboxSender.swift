@@ -386,7 +386,12 @@ extension OutboxRules.Result {
 
 extension Event {
   /// Whether this process itself has ended the request, which says nothing about it: also at its exit without a close.
-  var isOwnEnd: Bool { error.map { [.closed, .cancelled, .forked].contains($0.code) } ?? false }
+  var isOwnEnd: Bool { error?.isOwnEnd ?? false }
+}
+
+extension NuthatchError {
+  /// The same.
+  var isOwnEnd: Bool { [.closed, .cancelled, .forked].contains(code) }
 }
 
 extension OutboxBook.Entry {

@@ -37,8 +37,10 @@ struct Admission: Sendable {
   func run(then: @escaping @Sendable (FetchOutcome?) -> Void) {
     let isNamed = plan.isShared
     if head.status == 304, let base {
-      let renewed = renew(base)
-      releaseLock()
+      var isKept = false
+      let renewed = renew(base, &isKept)
+      // Where the server means another answer than was asked about, the whole answer is asked for next.
+      releaseLock(isKept: isKept || renewed == nil)
       return then(renewed.map { .unchanged($0) })
     }
     let content = body.withBytes { Digest(of: $0) }
@@ -48,7 +50,7 @@ struct Admission: Sendable {
     var isKept = false
     if !keepsPicturesOnly {
       if storesNow { isKept = store(content) }
-      releaseLock()
+      releaseLock(isKept: isKept)
     }
     let isKeptAlready = isKept
     let stored = nhs_monotonic_ns()
@@ -59,7 +61,7 @@ struct Admission: Sendable {
       if !isToBeJudged { origin.journey.isKept = isKeptAlready }
       if keepsPicturesOnly {
         if storesNow { origin.journey.isKept = store(content) }
-        releaseLock()
+        releaseLock(isKept: origin.journey.isKept == true)
       }
       received.arrive()
       var fetched = Fetched(head: head, body: body, content: content, pictures: pictures, origin: origin)
@@ -72,20 +74,23 @@ struct Admission: Sendable {
   /// Without the body the thumbnails are the answer: who looks for it must find all of it, or nothing.
   private var keepsPicturesOnly: Bool { !recipes.isEmpty && !shared.settings.keepsSource }
 
-  private func releaseLock() {
-    if let lockPlace { shared.locks.release(lockPlace) }
+  /// - Parameter isKept: whether those who wait in other processes find something.
+  private func releaseLock(isKept: Bool) {
+    guard let lockPlace else { return }
+    if !isKept { shared.locks.noteVain(lockPlace, at: nhs_monotonic_ns()) }
+    shared.locks.release(lockPlace)
   }
 
   // MARK: Storing
 
-  private func renew(_ base: Found) -> Found? {
+  private func renew(_ base: Found, _ isKept: inout Bool) -> Found? {
     guard
       let meta = Caching.renewed(
         base.meta, by: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
     else { return nil }
     // It answers those who wait, whether it can be kept or not.
     switch Caching.fate(of: meta, arrival.redirects, plan) {
-    case .kept: _ = shared.write(meta, plan, flight)
+    case .kept: isKept = shared.write(meta, plan, flight)
     case .dropped: shared.takeOut(plan.name)
     case .left: break
     }

@@ -140,6 +140,7 @@ extension FetchTask: QueuedWork {
           return self.waitForOther(place, since: since, milliseconds: min(100, milliseconds * 2))
         }
         self.lockPlace = place
+        self.waitedSince = since
         self.lookAgain()
       })
   }
@@ -165,6 +166,13 @@ extension FetchTask: QueuedWork {
       base = found
     } else if found == nil {
       base = nil
+    }
+    // What was waited for left nothing, nor will this: who else waits needn't wait for it.
+    if let place = lockPlace, let since = waitedSince,
+      shared.locks.wasVain(place, since: since, now: runtime.loop.now)
+    {
+      goesAlone = true
+      releaseLock()
     }
     enqueue()
   }

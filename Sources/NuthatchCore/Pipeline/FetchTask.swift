@@ -67,6 +67,8 @@ final class FetchTask: @unchecked Sendable {
   }
   /// Whether another process was waited for in vain: then this one asks by itself.
   var goesAlone = false
+  /// Since when another process was waited for, on the monotonic clock; nil when none was.
+  var waitedSince: Int64?
 
   init(_ plan: RequestPlan, base: Found?, _ shared: SharedCache) {
     self.plan = plan
@@ -136,6 +138,9 @@ final class FetchTask: @unchecked Sendable {
     if case .failed(var error) = outcome {
       error.attempts = exchange.journey.attempts
       outcome = .failed(error)
+    }
+    if case .failed(let error) = outcome, let lockPlace, !error.isOwnEnd {
+      shared.locks.noteVain(lockPlace, at: runtime.loop.now)
     }
     let waiting = errands
     errands = []

@@ -8,6 +8,9 @@ import NuthatchTransport
 /// A process that was stopped holds its locks on, and does nothing. So each notes in the file, every second, which of its
 /// flights have shown a sign of life, and whoever waits believes in a lock no longer than its own patience lasts.
 ///
+/// A flight may end without leaving anything for others: its answer can't be kept, or there was none. Then it says so, too, and
+/// those who waited for it ask the server all at once, instead of one after the other.
+///
 /// Two names whose hashes meet in one byte wait for each other, which costs time and nothing else. Where the file can't be
 /// had, everybody fetches.
 final class FlightLocks: Sendable {
@@ -34,6 +37,9 @@ final class FlightLocks: Sendable {
   /// Of so many flights the signs are told apart; where two meet, the later one counts.
   private static let signs: Int64 = 512
 
+  /// Where the notes begin of flights that left nothing.
+  private static let vainNotes = Int(signs) * 8
+
   private static func offset(_ place: Int64) -> Int { Int(place & (signs - 1)) * 8 }
 
   /// Notes that the flight with this lock was alive at `time`, on the machine's monotonic clock.
@@ -52,6 +58,24 @@ final class FlightLocks: Sendable {
     }
     // What lies ahead was noted before the machine began anew.
     return count == 8 && time <= now ? time : nil
+  }
+
+  /// Notes that the flight with this lock leaves nothing for those who wait for it.
+  func noteVain(_ place: Int64, at time: Int64) {
+    guard file >= 0 else { return }
+    // Where it can't be written they wait for each other.
+    withUnsafeBytes(of: time) { _ = pwrite(file, $0.baseAddress, 8, Self.offset(place) + Self.vainNotes) }
+  }
+
+  /// Whether such a flight has ended since. Of another one whose note has the same place as much is said, which costs a
+  /// request where a flight ended without a word.
+  func wasVain(_ place: Int64, since: Int64, now: Int64) -> Bool {
+    guard file >= 0 else { return false }
+    var time: Int64 = 0
+    let count = withUnsafeMutableBytes(of: &time) {
+      nhs_pread(file, $0.baseAddress, 8, Int64(Self.offset(place) + Self.vainNotes))
+    }
+    return count == 8 && time >= since && time <= now
   }
 
   /// False while another process has it.

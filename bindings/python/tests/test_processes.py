@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nuthatch
 import pytest
-from testserver import TestServer, drip, ok, script, wait
+from testserver import TestServer, body, drip, ok, script, wait
 
 FRESH = [("Cache-Control", "max-age=600")]
 
@@ -93,6 +93,31 @@ def test_a_stopped_leader_is_not_waited_for(server: TestServer, tmp_path: Path) 
     output, _ = leader.communicate(timeout=60)
     assert (leader.returncode, output) == (0, "1 1\n")
     assert server.count("/a") == 2
+
+
+@pytest.mark.parametrize("status, headers", [(200, [("Cache-Control", "no-store")]), (404, [])])
+def test_what_cant_be_shared_is_fetched_by_all_at_once(
+    server: TestServer, tmp_path: Path, status: int, headers: "list[tuple[str, str]]"
+) -> None:
+    def gated(gate: str) -> "dict[str, object]":
+        return script(status, headers, [wait(gate), body(b"x")])
+
+    server.on("/a", gated("first"), gated("others"))
+    processes = [start(tmp_path / "c", server.url("/a")) for _ in range(4)]
+    for process in processes:
+        go(process)
+    server.gate("first").wait_until_reached()
+    # The others wait for what it brings.
+    time.sleep(2)
+    assert server.count("/a") == 1
+    server.gate("first").open()
+    # None of them waits for another one's turn, which would take as long as all of them together.
+    assert server.gate("others").wait_until_reached(3)
+    server.gate("others").open()
+    for process in processes:
+        output, _ = process.communicate(timeout=60)
+        assert (process.returncode, output) == (0, "1 1\n")
+    assert server.count("/a") == 4
 
 
 def test_a_slow_leader_is_waited_for(server: TestServer, tmp_path: Path) -> None:
