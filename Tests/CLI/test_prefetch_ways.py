@@ -322,6 +322,28 @@ def test_the_line_is_one_line(
     assert columns < 80 or any(all(word in line for word in words) for line in shown)
 
 
+def test_records_on_the_terminal_of_the_line(
+    server: TestServer, pictures: List[str], environment: Dict[str, str], tmp_path: Path
+) -> None:
+    """Each begins a line of its own, and not behind the progress."""
+    gate = server.gate("held")
+    server.on("/held", script(steps=[gate.step, body("x")]))
+    (tmp_path / "list").write_bytes(lines([*pictures, "no url", server.url("/held"), *pictures]))
+    begin = time.monotonic()
+    _, said = on_terminal(
+        ["prefetch", "--format=jsonl", "list"],
+        {**environment, "TERM": "xterm"},
+        tmp_path,
+        columns=80,
+        meanwhile=lambda: time.monotonic() - begin > 1 and gate.open(),
+    )
+    shown = re.sub(r"\x1b\[[\d;]*m", "", said)
+    assert shown.count("done") > 2, "the line is there, too"
+    before = re.findall(r'([^\r\n]*)\{"(?:index|urls)"', shown)
+    assert len(before) == 2 * len(pictures) + 3
+    assert set(before) <= {"", "\x1b[K"}
+
+
 def test_what_a_killed_run_left_is_swept(
     server: TestServer, nuthatch: Runner, environment: Dict[str, str], tmp_path: Path
 ) -> None:

@@ -17,6 +17,8 @@ final class PrefetchRun {
   private var tally = Tally()
   private var output = RecordStream()
   private var progress: ProgressLine
+  /// Records come to a terminal, which may well be that of the progress.
+  private let isOnOneTerminal = isatty(STDOUT_FILENO) == 1
   private var disk: DiskWatch
   private var pauses = PauseWatch()
   private var failedOut: DraftFile?
@@ -190,7 +192,9 @@ final class PrefetchRun {
     json.removeAll()
     body(&json)
     json.endLine()
+    if isOnOneTerminal { progress.clear() }
     output.write(json.bytes)
+    if isOnOneTerminal { output.flush() }
     if let ended = output.ended { failure = ended }
   }
 
