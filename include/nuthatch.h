@@ -1628,8 +1628,9 @@ int32_t nh_fd(nh_cache *cache);
 int32_t nh_poll(nh_cache *cache, nh_event *events, size_t count, size_t event_size);
 
 /**
- * Calls the callbacks of tickets that have events, and of who listens for others, on this thread. Two threads never call for one ticket at the same time.
- * A callback may do whatever it likes with the library, also close the cache.
+ * Calls the callbacks of tickets that have events, and of who listens for others, on this thread. Two threads never call
+ * for one ticket at the same time. A callback may do whatever it likes with the library, also close the cache, and call
+ * nh_dispatch again: one within the other twenty deep, and then it is NH_INVALID, because stacks end.
  *
  * @param timeout_ms  The longest wait for a first event, in milliseconds; 0 doesn't wait; negative waits for ever.
  * @return How many callbacks were called; 0 when there was no event in time. On failure a negative number, which is

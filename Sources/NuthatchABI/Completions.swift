@@ -1,6 +1,7 @@
 // nuthatch.h 13: The completion queue
 
 import CNuthatch
+import CSystem
 import NuthatchCore
 
 /// Gives a descriptor that is readable while there is something for nh_poll or nh_dispatch: for poll, epoll, a GLib source,
@@ -41,8 +42,9 @@ public func nhPoll(
   }
 }
 
-/// Calls the callbacks of tickets that have events, and of who listens for others, on this thread. Two threads never call for one ticket at the same time.
-/// A callback may do whatever it likes with the library, also close the cache.
+/// Calls the callbacks of tickets that have events, and of who listens for others, on this thread. Two threads never call
+/// for one ticket at the same time. A callback may do whatever it likes with the library, also close the cache, and call
+/// nh_dispatch again: one within the other twenty deep, and then it is NH_INVALID, because stacks end.
 ///
 /// @param timeout_ms  The longest wait for a first event, in milliseconds; 0 doesn't wait; negative waits for ever.
 /// @return How many callbacks were called; 0 when there was no event in time. On failure a negative number, which is
@@ -52,6 +54,11 @@ public func nhDispatch(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> Int32 {
   defer { deliverLog() }
   return counting { () throws(NuthatchError) in
     let opened = try find(cache, .cache, as: CacheView.self)
+    guard nhs_go_deeper(deepestDispatch) != 0 else {
+      throw NuthatchError(
+        .invalid, "callbacks have called nh_dispatch one within the other, \(deepestDispatch) deep")
+    }
+    defer { nhs_come_back() }
     let deadline = Bell.deadline(timeout_ms < 0 ? nil : timeout_ms)
     return try opened.completions.dispatch(until: deadline, isIdle: { opened.cache.activity == 0 }) {
       switch $0 {
@@ -61,3 +68,6 @@ public func nhDispatch(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> Int32 {
     }
   }
 }
+
+/// A level takes three kilobytes of a thread's stack here, and what its callback takes.
+private let deepestDispatch: UInt32 = 20

@@ -109,6 +109,39 @@ static void two_threads(void) {
     nh_request_release(request);
 }
 
+static int depth, deepest, refused;
+
+static void dispatch_within(nh_event *event, void *user) {
+    (void)event, (void)user;
+    calls++;
+    if (++depth > deepest) deepest = depth;
+    refused += nh_dispatch(cache, 0) == -NH_INVALID;
+    depth--;
+}
+
+static void *dispatch_all(void *unused) {
+    while (calls < 3000 && nh_dispatch(cache, 60000) > 0) continue;
+    return unused;
+}
+
+/* Each callback takes the next event: however many there are, the stack isn't used up. */
+static void one_within_the_other(void) {
+    pthread_t thread;
+    pthread_attr_t small;
+    nh_request *request = make("/bytes/6", dispatch_within);
+    calls = 0;
+    for (int i = 0; i < 3000; i++) nh_submit(cache, request, NULL);
+    CHECK("all are there", nh_wait_idle(cache, -1) == NH_OK);
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 256 << 10);
+    CHECK("a thread", pthread_create(&thread, &small, dispatch_all, NULL) == 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&small);
+    CHECK("all are called", calls == 3000);
+    CHECK("only so deep", deepest == 20 && refused > 0);
+    nh_request_release(request);
+}
+
 static void *blocked_dispatch(void *unused) {
     (void)unused;
     return (void *)(intptr_t)nh_dispatch(cache, -1);
@@ -149,6 +182,7 @@ int main(int count, char **arguments) {
     base = arguments[1];
     basics();
     two_threads();
+    one_within_the_other();
     ends();
     return failures != 0;
 }

@@ -153,6 +153,12 @@ nhs_error_facts *nhs_last_error(void) {
     return &facts;
 }
 
+static _Thread_local uint32_t own_depth;
+
+int nhs_go_deeper(uint32_t deepest) { return own_depth < deepest ? (own_depth++, 1) : 0; }
+
+void nhs_come_back(void) { own_depth--; }
+
 char *nhs_message_buffer(void) {
     static _Thread_local char buffer[nhs_message_capacity];
     return buffer;

@@ -62,4 +62,8 @@ typedef struct nhs_error_facts {
 } nhs_error_facts;
 nhs_error_facts *nhs_last_error(void);
 
+/* Counts calls of this thread that are one within the callback of the other. 0, uncounted, where they are `deepest` deep. */
+int nhs_go_deeper(uint32_t deepest);
+void nhs_come_back(void);
+
 #endif
