@@ -1890,9 +1890,9 @@ nh_status nh_log_dispatch(void);
  * Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret, session, cookie, passw,
  * passphrase, credential, bearer or jwt, need a provider (nh_request_add_secret, nh_request_set_password_provider), or the
  * request is NH_SECRET_NEEDS_PROVIDER when it is used. What a .netrc has needs one, too, and so does a token that the answer to
- * NH_ASK_HEADERS adds; other headers that it adds are kept. A site's cookies go with the first attempt only. URL and body are
- * written as they are, for the directory's owner to read. A request that waits for a secret is NH_SECRET_NEEDS_PROVIDER in
- * nh_frozen_get_info.
+ * NH_ASK_HEADERS adds; other headers that it adds are kept. A site's cookies go with the first attempt only, its proxy is kept,
+ * and must have no password. URL and body are written as they are, for the directory's owner to read. A request that waits for a
+ * secret is NH_SECRET_NEEDS_PROVIDER in nh_frozen_get_info.
  *
  * @return NH_OK; NH_INVALID.
  */

@@ -13,6 +13,8 @@ final class FreezingPlan: @unchecked Sendable {
   let user: String?
   /// Who knows name and password, where the server may ask for some that the request doesn't have.
   let asked: FrozenRequest.Asked?
+  /// The way of its site's requests.
+  private let proxy: String?
 
   /// Its number in the outbox, when it was written there before its first attempt; 0 for none.
   var id: UInt64 = 0
@@ -25,9 +27,10 @@ final class FreezingPlan: @unchecked Sendable {
 
   fileprivate init(
     _ freezing: Request.Freezing, queue: String, lacksSecret: Bool, user: String?,
-    asked: FrozenRequest.Asked?
+    asked: FrozenRequest.Asked?, proxy: String?
   ) {
     self.freezing = freezing
+    self.proxy = proxy
     self.asked = asked
     self.queue = queue
     self.lacksSecret = lacksSecret
@@ -78,6 +81,8 @@ final class FreezingPlan: @unchecked Sendable {
       throw needsProvider("the password")
     }
     if request.certificate?.password != nil { throw needsProvider("the certificate's password") }
+    let proxy = request.site?.options.proxy
+    if let proxy, WebURL.redacted(proxy) != proxy { throw needsProvider("the password of the site's proxy") }
     let providers = freezing.secrets.map { ("provider", String?.some($0.provider)) }
     let names = [
       ("queue", freezing.queue), ("handler", freezing.handler), ("provider", freezing.passwordProvider),
@@ -94,7 +99,7 @@ final class FreezingPlan: @unchecked Sendable {
     let lacksSecret = lacksPassword || freezing.secrets.contains { !headers.contains($0.header) }
     return FreezingPlan(
       freezing, queue: freezing.queue ?? url.origin.text, lacksSecret: lacksSecret,
-      user: named.map { String(decoding: $0.user, as: UTF8.self) }, asked: asked)
+      user: named.map { String(decoding: $0.user, as: UTF8.self) }, asked: asked, proxy: proxy)
   }
 
   /// 128 random bits, as a UUID (RFC 9562, version 4).
@@ -127,7 +132,7 @@ final class FreezingPlan: @unchecked Sendable {
       user: user.flatMap { name in freezing.passwordProvider.map { (name, $0) } }, asked: asked,
       signIn: plan.terms.extras.flatMap { SignIn($0.signIn) },
       certificate: plan.terms.extras?.certificate.map { ClientCertificate(at: $0.path, key: $0.key) },
-      queue: queue,
+      proxy: proxy, queue: queue,
       isNamedQueue: freezing.queue != nil, handler: freezing.handler, tag: ticket.tag,
       guardGrade: plan.guardGrade, silence: plan.silence, maxBytes: plan.maxBytes,
       attempts: freezing.attempts,

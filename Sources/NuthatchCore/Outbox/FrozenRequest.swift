@@ -36,6 +36,8 @@ struct FrozenRequest: Sendable {
   /// How they are shown; Basic with the first request, unless it says otherwise.
   var signIn: SignIn?
   var certificate: ClientCertificate?
+  /// Its site's, empty for none; nil: that of whoever sends it.
+  var proxy: String?
   /// The name of its queue, or its origin.
   var queue: String
   var isNamedQueue = false
@@ -142,7 +144,7 @@ extension FrozenRequest {
     encoder.put(
       UInt8(
         (isNamedQueue ? 1 : 0) | (resendsLate ? 2 : 0) | (isLive ? 4 : 0) | (hasSignIn ? 8 : 0)
-          | (asked == nil ? 0 : 16)))
+          | (asked == nil ? 0 : 16) | (proxy == nil ? 0 : 32)))
     encoder.put(frozen)
     encoder.put(exposed)
     encoder.put(passedURL)
@@ -186,6 +188,7 @@ extension FrozenRequest {
       encoder.put(asked.provider)
       encoder.put(UInt8(asked.isSure ? 1 : 0))
     }
+    if let proxy { encoder.put(proxy) }
   }
 
   /// - Parameter withBody: whether bytes that stand in the record are wanted; they are empty otherwise.
@@ -232,6 +235,7 @@ extension FrozenRequest {
       let provider = try decoder.text()
       asked = Asked(provider: provider, isSure: try decoder.number(UInt8.self) != 0)
     }
+    if flags & 32 != 0 { proxy = try decoder.text() }
     isNamedQueue = flags & 1 != 0
     resendsLate = flags & 2 != 0
     isLive = flags & 4 != 0

@@ -247,6 +247,8 @@ final class OutboxSender: @unchecked Sendable {
         return end(queue)
       }
       do throws(NuthatchError) {
+        var options = options
+        if let proxy = request.proxy { options.proxy = proxy }
         let plan = try RequestPlan(whole, options)
         let ticket = Ticket(url: request.passedURL, tag: request.tag)
         flights[queue]?.ticket = ticket

@@ -287,6 +287,33 @@ import Testing
     #expect(bench.server.count("/b") == 0)
   }
 
+  @Test("goes the way of the request's site, whoever sends it")
+  func proxied() throws {
+    let proxy = try TestServer.start()
+    defer { proxy.stop() }
+    proxy.goDown()
+    var options = Site.Options()
+    options.proxy = proxy.url("")
+    let site = try #require(bench.cache).site(bench.url("/"), options)
+    let ticket = try #require(bench.cache).submit(bench.request("/a") { $0 = $0.to(site) })
+    let id = try #require(try ticket.final(within: 20_000)?.error?.outboxID)
+    bench.server.on("/a", .ok("direct"))
+    proxy.on("/a", .ok("by the proxy"))
+    try bench.server.goUp()
+    bench.close()
+    try bench.open()
+    try proxy.goUp()
+    #expect(try bench.waitUntilEnded(id).body == Array("by the proxy".utf8))
+    #expect(bench.server.count("/a") == 0)
+    // A password that stands in it would be written.
+    options.proxy = proxy.url("").replacing("http://", with: "http://ann:hush@")
+    let secret = try #require(bench.cache).site(bench.url("/"), options)
+    let error = #expect(throws: NuthatchError.self) {
+      try bench.cache?.submit(bench.request("/a") { $0 = $0.to(secret) }).result()
+    }
+    #expect(error?.code == .secretNeedsProvider && error?.message.contains("hush") == false)
+  }
+
   @Test("gives outcomes to the handler that is attached, again after a restart, until they are collected")
   func handlers() throws {
     bench.server.on("/a", .ok("ok"))
