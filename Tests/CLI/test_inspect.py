@@ -163,6 +163,12 @@ def test_rm_and_clear(urls: list[str], nuthatch: Runner) -> None:
     assert parsed(nuthatch, "ls") == [] and parsed(nuthatch, "stat")["thumbnails"] == 0
 
 
+def test_rm_of_what_is_partly_no_url_removes_nothing(urls: list[str], nuthatch: Runner) -> None:
+    done = nuthatch("rm", *urls, "no url")
+    assert done.returncode == 2 and b"bad_url" in done.stderr
+    assert sorted(answer["url"] for answer in parsed(nuthatch, "ls")) == urls
+
+
 def test_verify(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
     assert parsed(nuthatch, "verify")["intact"] >= 6
     [bulk] = [

@@ -23,6 +23,8 @@ enum RemoveCommand: Command {
     for url in arguments.operands { requests.append(try arguments.namedRequest(url)) }
     let wantsJSON = try arguments.wantsJSON
     return try arguments.withCache(name) { cache in
+      // What is wrong with one of them is found before anything goes.
+      for request in requests { _ = try cache.inspect(request) }
       var removed: [(url: String, wasStored: Bool)] = []
       for request in requests {
         removed.append((request.url, try cache.inspect(request) != nil))
