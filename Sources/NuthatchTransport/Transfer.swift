@@ -21,9 +21,14 @@ final class Transfer {
   var reader: BodyReader?
   let errorBuffer: UnsafeMutablePointer<CChar>
   let socketRules: UnsafeMutablePointer<nhs_socket_rules>
+  let sockets: OpenSockets
+  /// Those that this transfer has opened itself; some may be closed again.
+  private var opened: [Int32] = []
+  /// That of its connection; -1 while it isn't known.
+  private var socket: Int32 = -1
 
   var facts = ConnectionFacts()
-  /// Whether this transfer has opened a socket itself, so that its connection isn't a kept one.
+  /// Whether this transfer has wanted a socket of its own, so that its connection isn't a kept one.
   private var hasOpenedSocket = false
   private var onceOnly: OnceOnly
   /// Whether the server wants none of the protocols that it was offered, or knows nothing of such offers.
@@ -53,11 +58,13 @@ final class Transfer {
   private var verdict: TransportFault?
 
   init(
-    easy: UnsafeMutableRawPointer, _ pool: ConnectionPool, _ pending: PendingTransfer, startedAt: Int64
+    easy: UnsafeMutableRawPointer, _ pool: ConnectionPool, _ sockets: OpenSockets,
+    _ pending: PendingTransfer, startedAt: Int64
   ) {
     id = pending.id
     self.easy = easy
     self.pool = pool
+    self.sockets = sockets
     request = pending.request
     sink = pending.sink
     route = pending.route
@@ -69,7 +76,8 @@ final class Transfer {
     errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     socketRules = .allocate(capacity: 1)
-    socketRules.initialize(to: nhs_socket_rules(judge: socketWanted, context: nil, failure: 0))
+    socketRules.initialize(
+      to: nhs_socket_rules(judge: socketWanted, opened: socketOpened, context: nil, failure: 0))
     socketRules.pointee.context = Unmanaged.passUnretained(self).toOpaque()
   }
 
@@ -102,13 +110,20 @@ extension Transfer {
     return isAllowed(address)
   }
 
+  fileprivate func note(opened socket: Int32) { opened.append(socket) }
+
   /// Whether the connection that libcurl has found may carry the request. It may have been opened for another
   /// request, under another guard.
-  fileprivate func mayUseConnection(to address: IPAddress?) -> Bool {
-    facts.address = address
+  fileprivate func mayUseConnection(_ ends: OpenSockets.Ends) -> Bool {
+    facts.address = ends.there
     facts.isReused = !hasOpenedSocket
-    guard isAllowedConnection(to: address) else { return false }
+    guard isAllowedConnection(to: facts.address) else { return false }
     if isOfferDeclined, pool.isHTTP1 { return false }
+    socket = facts.isReused ? sockets.find(ends) : sockets.note(ends, opened)
+    if facts.isReused, sockets.hasUnasked(socket) {
+      wantsFreshConnection = true
+      return false
+    }
     if onceOnly.maySend() { return true }
     verdict = TransportFault(
       .reset, "the connection broke before the answer, and a \(request.method) isn't sent twice")
@@ -219,6 +234,7 @@ extension Transfer {
 
   private func begin(_ head: ResponseHead) -> Bool {
     self.head = head
+    if [.http10, .http11].contains(httpVersion) { sockets.noteTurns(of: socket) }
     if head.mayHaveBody(method: request.method) {
       do {
         decoder = try ContentDecoder.forAnswer(head)
@@ -491,12 +507,20 @@ private func socketWanted(
   return transfer.mayOpenSocket(to: IPAddress(address, length: Int(length))) ? 1 : 0
 }
 
+private func socketOpened(context: UnsafeMutableRawPointer?, socket: Int32) {
+  guard let context else { return }
+  Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().note(opened: socket)
+}
+
 func connectionReady(
-  context: UnsafeMutableRawPointer?, address: UnsafeMutablePointer<CChar>?,
-  _: UnsafeMutablePointer<CChar>?, _: Int32, _: Int32
+  context: UnsafeMutableRawPointer?, there: UnsafeMutablePointer<CChar>?,
+  here: UnsafeMutablePointer<CChar>?, portThere: Int32, portHere: Int32
 ) -> Int32 {
-  guard let context, let address else { return CURL_PREREQFUNC_ABORT }
+  guard let context, let there, let here else { return CURL_PREREQFUNC_ABORT }
   let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-  let isAllowed = transfer.mayUseConnection(to: IPAddress(printed: String(cString: address)))
+  let ends = OpenSockets.Ends(
+    there: IPAddress(printed: String(cString: there)), here: IPAddress(printed: String(cString: here)),
+    portThere: portThere, portHere: portHere)
+  let isAllowed = transfer.mayUseConnection(ends)
   return isAllowed ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }

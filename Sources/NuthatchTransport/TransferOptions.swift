@@ -20,6 +20,8 @@ extension Transfer {
     setter.note(nhs_easy_set_header_callback(easy, headerArrived, context))
     setter.note(nhs_easy_set_write_callback(easy, bodyArrived, context))
     setter.note(nhs_easy_set_socket_rules(easy, socketRules))
+    setter.note(
+      nhs_easy_set_close_callback(easy, socketUnwanted, Unmanaged.passUnretained(sockets).toOpaque()))
     setter.note(nhs_easy_set_prereq_callback(easy, connectionReady, context))
     if request.url.scheme == .https {
       configureVersion(setter)

@@ -17,6 +17,7 @@ package final class Transport: @unchecked Sendable {
   private var uploadPool: ConnectionPool?
   /// Servers that didn't agree to HTTP/1.1 when it was all that they were offered.
   private var withoutHTTP1: Set<Origin> = []
+  private let sockets = OpenSockets()
   private let lookups: NameLookups
   /// Those whose name is being looked up.
   private var lookingUp: [UInt64: PendingTransfer] = [:]
@@ -212,7 +213,7 @@ extension Transport {
       let fault = TransportFault(.outOfMemory, "no memory for a libcurl handle")
       return pending.sink.finished(fault, TransferTimings())
     }
-    let transfer = Transfer(easy: easy, pool, pending, startedAt: loop.now)
+    let transfer = Transfer(easy: easy, pool, sockets, pending, startedAt: loop.now)
     active[pending.id] = transfer
     guard transfer.configure(surroundings), pool.add(transfer) else {
       active[pending.id] = nil

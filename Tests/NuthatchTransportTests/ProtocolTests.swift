@@ -281,6 +281,35 @@ import Testing
     }
   }
 
+  @Test("never answers with what was sent before it, which nobody had asked for")
+  func unasked() throws {
+    let evil = "\(ok)Content-Length: 4\r\n\r\nevil"
+    let length: HeaderLines = ["Content-Length": "42"]
+    let late: [Script.Step] = [.wait("whole"), .text(evil), .wait("sent")]
+    let cases: [(method: String, Script)] = [
+      ("GET", Script(status: 204, steps: [.head] + late, framing: .keepOpen)),
+      ("GET", Script(status: 304, headers: length, steps: [.head] + late, framing: .keepOpen)),
+      ("GET", Script(headers: ["Content-Length": "1"], steps: [.text("a")] + late, framing: .keepOpen)),
+      ("GET", Script(steps: [.chunk(text: "a"), .lastChunk] + late)),
+      ("POST", Script(status: 204, steps: [.head] + late, framing: .keepOpen)),
+    ]
+    for (method, script) in cases {
+      let wire = try Wire()
+      wire.server.on("/good", .ok("good"))
+      wire.server.on("/odd", script)
+      #expect(try wire.get("/odd") { $0.method = method }.fault == nil)
+      wire.server.gate("whole").open()
+      // What was sent before is there, on loopback.
+      #expect(wire.server.gate("sent").waitUntilReached(1))
+      let record = try wire.get("/good") { $0.method = method }
+      #expect(record.fault == nil)
+      #expect(record.text == "good", "\(method) \(script)")
+      wire.server.gate("sent").open()
+      #expect(try wire.get("/good").text == "good")
+      #expect(wire.server.acceptedCount == 2)
+    }
+  }
+
   @Test("is ended where the sink has enough")
   func limits() throws {
     let wire = try Wire()

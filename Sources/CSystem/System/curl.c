@@ -63,7 +63,11 @@ static curl_socket_t open_judged_socket(void *context, curlsocktype purpose, str
     nhs_socket_rules *rules = context;
     if (!rules->judge(rules->context, &address->addr, address->addrlen)) return CURL_SOCKET_BAD;
     int descriptor = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (descriptor < 0) rules->failure = errno;
+    if (descriptor < 0) {
+        rules->failure = errno;
+    } else {
+        rules->opened(rules->context, descriptor);
+    }
     return descriptor;
 }
 
@@ -71,6 +75,11 @@ CURLcode nhs_easy_set_socket_rules(CURL *easy, nhs_socket_rules *rules) {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_judged_socket);
     if (!code) code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, rules);
     return code;
+}
+
+CURLcode nhs_easy_set_close_callback(CURL *easy, nhs_close_callback callback, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
+    return code ? code : curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
 }
 
 CURLcode nhs_easy_set_prereq_callback(CURL *easy, curl_prereq_callback callback, void *context) {

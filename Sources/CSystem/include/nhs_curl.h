@@ -28,8 +28,11 @@ CURLcode nhs_easy_set_debug_callback(CURL *easy, curl_debug_callback callback, v
 /* Nonzero when a socket to that address may be opened. */
 typedef int (*nhs_address_judge)(void *context, const struct sockaddr *address, unsigned int length);
 
+typedef void (*nhs_socket_opened)(void *context, int descriptor);
+
 typedef struct {
     nhs_address_judge judge;
+    nhs_socket_opened opened;
     void *context;
     int failure; /* the errno of a socket that could not be had; 0 when all could */
 } nhs_socket_rules;
@@ -37,6 +40,10 @@ typedef struct {
 /* Sockets are opened as the rules say, which must stay, and closed on exec. A refused address is as good as one that
    nobody answers at: libcurl tries the next. */
 CURLcode nhs_easy_set_socket_rules(CURL *easy, nhs_socket_rules *rules);
+
+/* Closes a socket, perhaps long after the transfer that it was opened for: the context must stay as long as the multi handle. */
+typedef int (*nhs_close_callback)(void *context, curl_socket_t socket);
+CURLcode nhs_easy_set_close_callback(CURL *easy, nhs_close_callback callback, void *context);
 
 /* Called when there is a connection, new or kept, and nothing of the request has been sent on it. */
 CURLcode nhs_easy_set_prereq_callback(CURL *easy, curl_prereq_callback callback, void *context);
