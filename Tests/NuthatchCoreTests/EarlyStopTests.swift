@@ -224,6 +224,8 @@ import Testing
       Script(steps: [.bytes(Array(bytes.dropLast(rest))), .wait("gate"), .bytes(Array(bytes.suffix(rest)))]))
     let ticket = try submit(20)
     #expect(bench.server.gate("gate").waitUntilReached(1))
+    // Time to end it too early.
+    usleep(300_000)
     bench.server.gate("gate").open()
     #expect(try image(ticket).width == 20)
     #expect(bench.cache.statistics.stopped == 0)
