@@ -147,6 +147,45 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #expect(try picture.final()?.error?.code == .http)
   }
 
+  @Test("of which a later one was answered sooner leave its answer in the cache")
+  func overtaken() throws {
+    let clock = TestClock()
+    let bench = try Bench { $0.clock = clock.wall }
+    let fresh: HeaderLines = ["Cache-Control": "max-age=600", "Content-Length": "3"]
+    bench.server.on(
+      "/a",
+      sequence: [
+        Script(headers: fresh, steps: [.text("o"), .wait("gate"), .text("ld")]),
+        Script(headers: fresh, steps: [.text("new")]),
+      ])
+    let slow = try bench.cache.submit(Request(bench.server.url("/a")))
+    #expect(bench.server.gate("gate").waitUntilReached(1))
+    clock.advance(seconds: 5)
+    #expect(try bench.get("/a") { $0.policy = Policy(.reload) }.text == "new")
+    bench.server.gate("gate").open()
+    #expect(try slow.result().text == "old")
+    let stored = try bench.get("/a")
+    #expect(stored.text == "new")
+    #expect(stored.isInCache)
+    #expect(bench.server.count("/a") == 2)
+  }
+
+  @Test("whose clock was set back are kept as ever")
+  func clockSetBack() throws {
+    let clock = TestClock()
+    let bench = try Bench { $0.clock = clock.wall }
+    let fresh: HeaderLines = ["Cache-Control": "max-age=600"]
+    bench.server.on(
+      "/a",
+      sequence: [
+        Script(headers: fresh, steps: [.text("old")]), Script(headers: fresh, steps: [.text("new")]),
+      ])
+    #expect(try bench.get("/a").text == "old")
+    clock.advance(seconds: -100_000)
+    #expect(try bench.get("/a") { $0.policy = Policy(.reload) }.text == "new")
+    #expect(try bench.get("/a").text == "new")
+  }
+
   @Test("with other headers, or other credentials, are others")
   func apart() throws {
     let bench = try Bench()

@@ -100,10 +100,17 @@ extension SharedCache {
     (try? store.lookup(key)) ?? nil
   }
 
-  /// Keeps what is known of an answer; its body is kept already. False when it can't be kept, or was taken out while it
-  /// was on its way.
+  /// Whether somebody asked later than for this, and had an answer sooner: who reloads, or who didn't wait for a process that
+  /// was stopped. What is stored from times to come says only that the clock was set back.
+  private func isOutdated(_ meta: Meta, _ plan: RequestPlan) -> Bool {
+    guard let stored = self.meta(plan) else { return false }
+    return meta.requestTime < stored.requestTime && stored.requestTime <= clock.seconds
+  }
+
+  /// Keeps what is known of an answer; its body is kept already. False when it can't be kept, when a later one is there, or when
+  /// it was taken out while it was on its way.
   func write(_ meta: Meta, _ plan: RequestPlan, _ flight: Flights.Flight?) -> Bool {
-    guard flight?.isRevoked != true else { return false }
+    guard flight?.isRevoked != true, !isOutdated(meta, plan) else { return false }
     do throws(StoreFault) {
       if meta.varied.isEmpty {
         try store.commit(plan.name.key(), meta.encoded())
