@@ -102,7 +102,7 @@ final class Transfer {
 // MARK: - Addresses
 
 extension Transfer {
-  fileprivate func mayOpenSocket(to address: IPAddress?) -> Bool {
+  func mayOpenSocket(to address: IPAddress?) -> Bool {
     hasOpenedSocket = true
     // Through a proxy, the socket's address says nothing about the origin's.
     guard !facts.isProxied else { return true }
@@ -110,11 +110,11 @@ extension Transfer {
     return isAllowed(address)
   }
 
-  fileprivate func note(opened socket: Int32) { opened.append(socket) }
+  func note(opened socket: Int32) { opened.append(socket) }
 
   /// Whether the connection that libcurl has found may carry the request. It may have been opened for another
   /// request, under another guard.
-  fileprivate func mayUseConnection(_ ends: OpenSockets.Ends) -> Bool {
+  func mayUseConnection(_ ends: OpenSockets.Ends) -> Bool {
     facts.address = ends.there
     facts.isReused = !hasOpenedSocket
     guard isAllowedConnection(to: facts.address) else { return false }
@@ -144,7 +144,7 @@ extension Transfer {
     return false
   }
 
-  fileprivate func note(remark: UnsafeRawBufferPointer) {
+  func note(remark: UnsafeRawBufferPointer) {
     if remark.starts(with: OnceOnly.refusedStream.utf8) { onceOnly.noteRefusal() }
     if remark.starts(with: Transfer.offerDeclined.utf8) { isOfferDeclined = true }
   }
@@ -187,7 +187,7 @@ extension Transfer {
 // MARK: - What arrives
 
 extension Transfer {
-  fileprivate func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+  func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
     noteBytes(line.count)
     if held != nil, line.starts(with: "HTTP/".utf8) {
       held = nil
@@ -246,7 +246,7 @@ extension Transfer {
     return obey(sink.head(head))
   }
 
-  fileprivate func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
     noteBytes(bytes.count)
     guard releaseHeld() else { return false }
     wireBytes += Int64(bytes.count)
@@ -271,7 +271,7 @@ extension Transfer {
     return obey(sink.body(bytes))
   }
 
-  fileprivate func noteUploaded(_ total: Int64) {
+  func noteUploaded(_ total: Int64) {
     guard total != uploaded else { return }
     noteBytes(Int(clamping: max(0, total - uploaded)))
     uploaded = total
@@ -279,7 +279,7 @@ extension Transfer {
   }
 
   /// Gives libcurl what it is to send.
-  fileprivate func provide(_ room: UnsafeMutableRawBufferPointer) -> Int? {
+  func provide(_ room: UnsafeMutableRawBufferPointer) -> Int? {
     do throws(TransportFault) {
       return try reader?.read(into: room)
     } catch {
@@ -438,89 +438,4 @@ extension Transfer {
     default: .unknown
     }
   }
-}
-
-// MARK: - libcurl's callbacks
-
-/// libcurl reads any other number than the one that it passed as "end this transfer".
-private func deliver(
-  _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
-  _ take: (Transfer, UnsafeRawBufferPointer) -> Bool
-) -> Int {
-  guard let context else { return 0 }
-  let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-  return take(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : count &+ 1
-}
-
-func headerArrived(
-  bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
-) -> Int {
-  deliver(bytes, size &* count, context) { $0.takeHeader($1) }
-}
-
-func bodyArrived(
-  bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
-) -> Int {
-  deliver(bytes, size &* count, context) { $0.takeBody($1) }
-}
-
-/// libcurl reads CURL_READFUNC_ABORT, a macro that Swift does not see, as "end this transfer".
-func bodyWanted(
-  room: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
-) -> Int {
-  guard let context else { return 0x1000_0000 }
-  let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-  return transfer.provide(UnsafeMutableRawBufferPointer(start: room, count: size &* count)) ?? 0x1000_0000
-}
-
-/// Only from the beginning is a body ever read again.
-func bodyMoved(context: UnsafeMutableRawPointer?, offset: curl_off_t, origin: Int32) -> Int32 {
-  guard let context, origin == SEEK_SET else { return CURL_SEEKFUNC_FAIL }
-  let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-  return transfer.reader?.seek(to: Int64(offset)) == true ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
-}
-
-func progressMade(
-  context: UnsafeMutableRawPointer?, _: curl_off_t, _: curl_off_t, _: curl_off_t, uploaded: curl_off_t
-) -> Int32 {
-  guard let context else { return 0 }
-  Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().noteUploaded(Int64(uploaded))
-  return 0
-}
-
-/// Of what libcurl tells about a transfer, two lines say what it tells in no other way.
-func remarkMade(
-  _: UnsafeMutableRawPointer?, kind: curl_infotype, text: UnsafeMutablePointer<CChar>?, count: Int,
-  context: UnsafeMutableRawPointer?
-) -> Int32 {
-  guard let context, kind == CURLINFO_TEXT else { return 0 }
-  let remark = UnsafeRawBufferPointer(start: text, count: count)
-  Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().note(remark: remark)
-  return 0
-}
-
-private func socketWanted(
-  context: UnsafeMutableRawPointer?, address: UnsafePointer<sockaddr>?, length: UInt32
-) -> Int32 {
-  guard let context, let address else { return 0 }
-  let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-  return transfer.mayOpenSocket(to: IPAddress(address, length: Int(length))) ? 1 : 0
-}
-
-private func socketOpened(context: UnsafeMutableRawPointer?, socket: Int32) {
-  guard let context else { return }
-  Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().note(opened: socket)
-}
-
-func connectionReady(
-  context: UnsafeMutableRawPointer?, there: UnsafeMutablePointer<CChar>?,
-  here: UnsafeMutablePointer<CChar>?, portThere: Int32, portHere: Int32
-) -> Int32 {
-  guard let context, let there, let here else { return CURL_PREREQFUNC_ABORT }
-  let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-  let ends = OpenSockets.Ends(
-    there: IPAddress(printed: String(cString: there)), here: IPAddress(printed: String(cString: here)),
-    portThere: portThere, portHere: portHere)
-  let isAllowed = transfer.mayUseConnection(ends)
-  return isAllowed ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
