@@ -72,3 +72,8 @@ extension NuthatchError {
   package static let forked = NuthatchError(
     .forked, "this handle belongs to the parent process; open the cache again in the forked child")
 }
+
+extension NuthatchError {
+  /// Whether this process itself has ended the request, which says nothing about it: also at its exit without a close.
+  var isOwnEnd: Bool { [.closed, .cancelled, .forked].contains(code) }
+}

@@ -110,3 +110,8 @@ struct Answer: Sendable {
   var response: Response?
   var images: [Image] = []
 }
+
+extension Event {
+  /// Whether this process itself has ended the request.
+  var isOwnEnd: Bool { error?.isOwnEnd ?? false }
+}

@@ -386,16 +386,6 @@ extension OutboxRules.Result {
   }
 }
 
-extension Event {
-  /// Whether this process itself has ended the request, which says nothing about it: also at its exit without a close.
-  var isOwnEnd: Bool { error?.isOwnEnd ?? false }
-}
-
-extension NuthatchError {
-  /// The same.
-  var isOwnEnd: Bool { [.closed, .cancelled, .forked].contains(code) }
-}
-
 extension OutboxBook.Entry {
   fileprivate var attemptsSinceReplay: Int {
     history.count { $0.place.sequence > (replayed?.place.sequence ?? 0) }
