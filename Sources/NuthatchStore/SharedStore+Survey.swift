@@ -152,8 +152,11 @@ extension SharedStore {
 
   private func whyUnreadable(_ number: UInt32) -> String {
     do throws(SystemFault) {
-      let isPack = try Pack(number, directory, shelf.pinned) != nil
-      return isPack ? "could not be read for a moment" : "not a pack that this version reads"
+      guard let pack = try Pack(number, directory, shelf.pinned) else {
+        return "not a pack that this version reads"
+      }
+      _ = try PackScan(pack, directory)
+      return "it could not be read for a moment"
     } catch {
       return String(cString: strerror(error.number))
     }
