@@ -1,6 +1,7 @@
 """The command as the tests run it."""
 
 import fcntl
+import json
 import os
 import pty
 import signal
@@ -8,7 +9,7 @@ import struct
 import subprocess
 import termios
 from pathlib import Path
-from typing import Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = str(ROOT / "build" / "nuthatch")
@@ -68,3 +69,9 @@ def on_terminal(
         code = process.wait(60)
     os.close(leader)
     return code, said.decode()
+
+
+def summary(stderr: bytes) -> Dict[str, Any]:
+    """What a run says of itself at its end, with --format jsonl."""
+    found: Dict[str, Any] = json.loads(stderr.splitlines()[-1])
+    return found

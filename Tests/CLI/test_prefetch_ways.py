@@ -10,17 +10,12 @@ import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Dict, List
 
 import pytest
-from command import COMMAND, ROOT, Runner, heed_signals, lines, names, on_terminal
+from command import COMMAND, ROOT, Runner, heed_signals, lines, names, on_terminal, summary
 from pictures import png
 from testserver import TestServer, answer, body, ok, script
-
-
-def summary(stderr: bytes) -> Dict[str, Any]:
-    found: Dict[str, Any] = json.loads(stderr.splitlines()[-1])
-    return found
 
 
 def test_the_line_for_parallel(
@@ -165,118 +160,6 @@ def test_keys_of_a_list(server: TestServer, nuthatch: Runner) -> None:
     assert b"spring/" + server.url("/a").encode() in nuthatch("ls").stdout
     wrong = nuthatch("prefetch", "--key", "all", given=b"http://x/\n")
     assert (wrong.returncode, b"{}" in wrong.stderr) == (2, True)
-
-
-def test_hosts_are_treated_well(server: TestServer, nuthatch: Runner) -> None:
-    gate = server.gate("g")
-    for number in range(12):
-        steps = [gate.step, body(png(9, 9, seed=number))]
-        server.on(f"/{number}", script(headers=[("Content-Type", "image/png")], steps=steps))
-    gate.open()
-    given = lines([server.url(f"/{number}") for number in range(12)])
-    assert nuthatch("prefetch", "--per-host=2", given=given).returncode == 0
-    assert server.high_water() <= 2
-    agents = {request.header("User-Agent") for request in server.requests()}
-    version = nuthatch("--version").stdout.decode().split()[1]
-    assert agents == {f"nuthatch/{version}"}
-    server.clear_log()
-    begin = time.monotonic()
-    arguments = ["--rate=4", "--policy=reload", "--user-agent=seeds/1 (+http://example.org)"]
-    assert nuthatch("prefetch", *arguments, given=given).returncode == 0
-    # Twelve starts, of which the first few may come at once.
-    assert time.monotonic() - begin > 1
-    assert server.requests()[0].header("User-Agent") == "seeds/1 (+http://example.org)"
-
-
-def test_only_what_is_sent_counts_for_the_rate(
-    server: TestServer, pictures: List[str], nuthatch: Runner
-) -> None:
-    given = lines(pictures[:4])
-    assert nuthatch("prefetch", given=given).returncode == 0
-    server.clear_log()
-    done = nuthatch("prefetch", "--rate=1", "--policy=reload", "--format=jsonl", given=given)
-    assert done.returncode == 0
-    waits = sorted(json.loads(line)["ms"]["queue"] for line in done.stdout.splitlines())
-    # A second between two, and none before the first.
-    assert waits[0] < 2000
-    assert 3000 <= json.loads(done.stderr)["seconds"] * 1000 < 5000
-    assert len(server.requests()) == 4
-
-
-def test_retry_after_is_heeded(server: TestServer, nuthatch: Runner) -> None:
-    busy = answer(429, headers=[("Retry-After", "2")])
-    server.on("/a", busy, ok(png(9, 9), "image/png"))
-    begin = time.monotonic()
-    done = nuthatch("prefetch", "--format=jsonl", given=lines([server.url("/a")]))
-    assert (done.returncode, json.loads(done.stdout)["attempts"]) == (0, 2)
-    assert time.monotonic() - begin > 1.9
-
-
-@pytest.mark.parametrize("way", ["text", "jsonl", "never"])
-def test_whose_retry_after_a_run_waits_for_is_said(way: str, server: TestServer, nuthatch: Runner) -> None:
-    busy = answer(503, headers=[("Retry-After", "3")])
-    server.on("/a", busy, ok(png(9, 9), "image/png"))
-    server.on("/b", answer(503, headers=[("Retry-After", "1")]), ok(png(9, 8), "image/png"))
-    arguments = {"text": ["--progress=always"], "jsonl": ["--format=jsonl"], "never": ["--progress=never"]}
-    urls = [server.url("/a"), server.url("/b", host="localhost")]
-    done = nuthatch("prefetch", *arguments[way], given=lines(urls))
-    assert done.returncode == 0
-    host = server.url("").split("/")[2]
-    said = done.stderr.decode()
-    # What is over in a moment isn't worth a line.
-    assert re.findall(r"nuthatch: prefetch: (.*)", said) == [
-        f"{host} wants to be left alone for 3 s (Retry-After)"
-    ]
-    assert (f"{host} paused, 2 s" in said) == (way == "text")
-
-
-def test_silent_hosts_delay_nobody_in_a_small_queue(server: TestServer, environment: Dict[str, str]) -> None:
-    gate = server.gate("g")
-    for number in range(40):
-        server.on(
-            f"/silent/{number}",
-            script(headers=[("Content-Type", "image/png")], steps=[gate.step, body(png(8, 8))]),
-        )
-    silent = [
-        server.url(f"/silent/{number}", host=("localhost", "127.0.0.1")[number % 2]) for number in range(40)
-    ]
-    good = [server.url(f"/png/9/{number}", host="a.localhost") for number in range(1, 3)]
-    with subprocess.Popen(
-        [COMMAND, "prefetch", "--concurrency=2", "--format=jsonl"],
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        assert process.stdin and process.stdout
-        process.stdin.write(lines(silent + good))
-        process.stdin.close()
-        done = [json.loads(process.stdout.readline())["url"] for _ in good]
-        assert sorted(done) == good
-        gate.open()
-        assert len(process.stdout.readlines()) == len(silent)
-    assert process.returncode == 0
-
-
-def test_dead_hosts_are_left_alone(server: TestServer, nuthatch: Runner) -> None:
-    # The server's port at an address that it doesn't listen at.
-    urls = [server.url(f"/{number}", host="127.0.0.2") for number in range(200)] + [server.url("/png/9/9")]
-    done = nuthatch("prefetch", "--format=jsonl", "--retries=0", given=lines(urls))
-    errors = summary(done.stderr)["errors"]
-    assert errors["circuit_open"] > 100 and errors["refused"] + errors["circuit_open"] == 200
-    assert summary(done.stderr)["ok"] == 1
-
-
-def test_the_summary_names_the_slowest_hosts(server: TestServer, nuthatch: Runner) -> None:
-    gate = server.gate("g")
-    server.on("/quick", ok(png(9, 9), "image/png"))
-    server.on("/slow", script(headers=[("Content-Type", "image/png")], steps=[gate.step, body(png(8, 8))]))
-    gate.open()
-    server.on("/404", answer(404))
-    urls = [server.url("/slow", host="localhost"), server.url("/quick"), server.url("/404"), "nonsense"]
-    said = nuthatch("prefetch", given=lines(urls)).stdout.decode()
-    assert re.search(r"slowest hosts: [a-z0-9.:]+ [\d.]+ m?s \(\d\), [a-z0-9.:]+ ", said), said
-    assert "failed: " in said and "http 1" in said and "bad_url 1" in said
 
 
 def test_a_line_on_a_terminal(

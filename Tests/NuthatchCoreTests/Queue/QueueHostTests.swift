@@ -83,11 +83,15 @@ import Testing
     #expect(bench.begun == ["a"])
   }
 
-  @Test("gets its starts evenly spaced, when a rate is set")
-  func rate() {
+  private static func fourASecond() -> QueueBench {
     var settings = QueueSettings.fixed(100)
     settings.rate = 4
-    let bench = QueueBench(settings)
+    return QueueBench(settings)
+  }
+
+  @Test("gets its starts evenly spaced, when a rate is set")
+  func rate() {
+    let bench = Self.fourASecond()
     for index in 0..<10 { bench.submit("\(index)") }
     for index in 0..<3 { bench.submit("b\(index)", to: "b.example") }
     #expect(bench.takeBegun() == ["0", "b0"])
@@ -106,9 +110,7 @@ import Testing
 
   @Test("gets another start in the place of one that sent nothing")
   func unusedStart() {
-    var settings = QueueSettings.fixed(100)
-    settings.rate = 4
-    let bench = QueueBench(settings)
+    let bench = Self.fourASecond()
     for index in 0..<4 { bench.submit("\(index)") }
     #expect(bench.takeBegun() == ["0"])
     bench.finishFirst(.unused)
