@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import shutil
 import statistics
 import subprocess
@@ -33,6 +34,7 @@ class Ended:
         with (out / "stdin").open("w+") as stdin, (out / "stdout").open("wb") as stdout:
             stdin.write(given)
             stdin.seek(0)
+            os.sync()  # what the one before has written is none of this one's work
             begin = time.perf_counter()
             process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=subprocess.STDOUT)
             _, status, usage = os.wait4(process.pid, 0)
@@ -119,11 +121,15 @@ class Bench:
         print(f"  {what:<52}{value:>10,.2f}{unit}  of at least {least:>10,.2f}{unit}  {verdict}", flush=True)
 
     def rates(self, ways: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
-        """Each way in turn, and that for as many rounds; the first one only warms up."""
+        """Each way once a round, and that for as many rounds; the first one only warms up.
+
+        In another order each time: whoever comes after one that left the machine's memory or disk busy is slower.
+        """
         found: dict[str, list[float]] = {name: [] for name in ways}
+        chance = random.Random(1)
         for step in range(rounds + 1):
-            for name, way in ways.items():
-                rate = way()
+            for name in chance.sample(list(ways), len(ways)):
+                rate = ways[name]()
                 if step > 0:
                     found[name].append(rate)
         for name, row in found.items():

@@ -148,6 +148,12 @@ void nhs_keep_freed_memory(void) {
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
 }
 
+void nhs_work_as_batch(void) {
+    const struct sched_param none = {0};
+    // A container may forbid it: the work is done all the same.
+    if (sched_getscheduler(0) == SCHED_OTHER) (void)sched_setscheduler(0, SCHED_BATCH, &none);
+}
+
 nhs_error_facts *nhs_last_error(void) {
     static _Thread_local nhs_error_facts facts = {.retry_after = -1};
     return &facts;

@@ -45,6 +45,12 @@ void nhs_trim_allocator(void);
  * and filled with zeros, again. For programs, not for libraries.
  */
 void nhs_keep_freed_memory(void);
+/*
+ * Tells the kernel that this program's work is a heap to get through, and nobody waits for a part of it: this thread, and all
+ * that it starts from now on, no longer interrupt others when they wake up. What somebody chose instead of the usual stays. For
+ * programs, not for libraries.
+ */
+void nhs_work_as_batch(void);
 
 /* A variable of the environment; NULL also in programs that run with more rights than who started them. */
 const char *nhs_environment(const char *name);
