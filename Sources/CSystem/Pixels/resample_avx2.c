@@ -22,6 +22,11 @@ NHS_AVX2 static inline __m256i spread(const uint8_t *pixels) {
 
 NHS_AVX2 static void widen_opaque(int16_t *wide, const uint8_t *rgbx, size_t pixels) {
     size_t i = 0;
+    for (; i + 16 <= pixels; i += 16) {
+        for (size_t k = 0; k < 16; k += 4) {
+            store(wide + (i + k) * 4, _mm256_slli_epi16(spread(rgbx + (i + k) * 4), 7));
+        }
+    }
     for (; i + 4 <= pixels; i += 4) store(wide + i * 4, _mm256_slli_epi16(spread(rgbx + i * 4), 7));
     if (i < pixels) nhs_resample_sse2()->widen_opaque(wide + i * 4, rgbx + i * 4, pixels - i);
 }
@@ -50,34 +55,42 @@ NHS_AVX2 static inline void add_product(__m256i *sum, __m256i values, __m256i we
     *sum = _mm256_add_epi16(*sum, _mm256_mulhrs_epi16(values, weight));
 }
 
+// Four vectors of a row's values, weighed for one result row.
+typedef struct four {
+    __m256i v[4];
+} four;
+
+NHS_AVX2 static inline four row_at(const int16_t *row) {
+    return (four){{load(row), load(row + 16), load(row + 32), load(row + 48)}};
+}
+
+NHS_AVX2 static inline void add_row(four *sums, four row, const int16_t weight[2]) {
+    __m256i spread = spread_pair(weight);
+    for (int i = 0; i < 4; i++) add_product(&sums->v[i], row.v[i], spread);
+}
+
+NHS_AVX2 static inline void store_row(int16_t *to, four sums) {
+    for (int i = 0; i < 4; i++) store(to + i * 16, sums.v[i]);
+}
+
 NHS_AVX2 static void vertical(int16_t *upper, int16_t *lower, const int16_t *const *rows,
                               const nhs_weights *weights, size_t taps, size_t values) {
+    // The upper row's window begins before the lower one's, and ends before it: what weighs nothing is left out.
+    size_t lower_begin = 0, upper_end = taps;
+    while (lower_begin < taps && weights[lower_begin].lower[0] == 0) lower_begin++;
+    while (upper_end > lower_begin && weights[upper_end - 1].upper[0] == 0) upper_end--;
     size_t i = 0;
     for (; i + 64 <= values; i += 64) {
-        __m256i upper0 = _mm256_setzero_si256(), upper1 = upper0, upper2 = upper0, upper3 = upper0;
-        __m256i lower0 = upper0, lower1 = upper0, lower2 = upper0, lower3 = upper0;
-        for (size_t t = 0; t < taps; t++) {
-            const int16_t *row = rows[t] + i;
-            __m256i row0 = load(row), row1 = load(row + 16), row2 = load(row + 32), row3 = load(row + 48);
-            __m256i upper_weight = spread_pair(weights[t].upper),
-                    lower_weight = spread_pair(weights[t].lower);
-            add_product(&upper0, row0, upper_weight);
-            add_product(&upper1, row1, upper_weight);
-            add_product(&upper2, row2, upper_weight);
-            add_product(&upper3, row3, upper_weight);
-            add_product(&lower0, row0, lower_weight);
-            add_product(&lower1, row1, lower_weight);
-            add_product(&lower2, row2, lower_weight);
-            add_product(&lower3, row3, lower_weight);
+        four above = {{_mm256_setzero_si256()}}, below = above;
+        for (size_t t = 0; t < lower_begin; t++) add_row(&above, row_at(rows[t] + i), weights[t].upper);
+        for (size_t t = lower_begin; t < upper_end; t++) {
+            four row = row_at(rows[t] + i);
+            add_row(&above, row, weights[t].upper);
+            add_row(&below, row, weights[t].lower);
         }
-        store(upper + i, upper0);
-        store(upper + i + 16, upper1);
-        store(upper + i + 32, upper2);
-        store(upper + i + 48, upper3);
-        store(lower + i, lower0);
-        store(lower + i + 16, lower1);
-        store(lower + i + 32, lower2);
-        store(lower + i + 48, lower3);
+        for (size_t t = upper_end; t < taps; t++) add_row(&below, row_at(rows[t] + i), weights[t].lower);
+        store_row(upper + i, above);
+        store_row(lower + i, below);
     }
     // A last block of eight pixels.
     if (i < values) {

@@ -74,10 +74,16 @@ static void add_steps(sums *to, const uint8_t *row, const uint8_t *above, const 
     to->values += values / 2;
 }
 
+static int can_be_soft(sums found, uint64_t values) {
+    return found.visible * VISIBLE_SHARE <= values && found.squares <= values * NOISE * NOISE;
+}
+
 int nhs_colours_are_soft(nhs_pixels pixels) {
     sums found = {0};
     size_t stride = pixels.width * 4;
-    for (size_t y = 0; y < pixels.height; y += 2) {
+    // More than are looked at: what isn't soft shows long before its end, mostly.
+    uint64_t values = (uint64_t)(stride / 2) * ((pixels.height + 1) / 2);
+    for (size_t y = 0; y < pixels.height && can_be_soft(found, values); y += 2) {
         const uint8_t *row = pixels.rgba + y * stride;
         const uint8_t *above = y ? row - stride : row, *top = y ? above - stride : row;
         // The last two pixels go without: whole vectors are read.
@@ -86,5 +92,5 @@ int nhs_colours_are_soft(nhs_pixels pixels) {
             add_steps(&found, row + x, above + x, top + x, left < RUN ? left : RUN);
         }
     }
-    return found.visible * VISIBLE_SHARE <= found.values && found.squares <= found.values * NOISE * NOISE;
+    return can_be_soft(found, found.values);
 }

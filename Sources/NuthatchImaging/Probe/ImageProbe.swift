@@ -18,20 +18,19 @@ public struct ImageProbe: Sendable {
   }
 
   private enum Stage: Sendable {
-    case sniffing
-    case jpeg(JPEGHeaderParser)
-    case png(PNGHeaderParser)
-    case over
+    case sniffing, jpeg, png, over
   }
 
   /// The last answer.
   public private(set) var answer = Answer.needMore
   private var stage = Stage.sniffing
+  // Beside the stage, not in it: taking a parser out and putting it back costs more than a step of it.
+  private var jpeg: JPEGHeaderParser
+  private var png = PNGHeaderParser()
   private var kept: [UInt8] = []
   private var skip = 0
   private var wanted = 0
   private var position = 0
-  private let collectsProfile: Bool
   /// The JPEG's ICC profile, where it was asked for and is complete.
   private(set) var profile: [UInt8]?
 
@@ -41,7 +40,7 @@ public struct ImageProbe: Sendable {
   }
 
   init(collectsProfile: Bool) {
-    self.collectsProfile = collectsProfile
+    jpeg = JPEGHeaderParser(collectsProfile: collectsProfile)
   }
 
   /// The stored size as soon as it is known, which may be long before `found`: for refusing early.
@@ -50,8 +49,8 @@ public struct ImageProbe: Sendable {
   /// Takes the next bytes of the input.
   @discardableResult
   public mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Answer {
-    var rest = bytes[...]
-    while answer == .needMore && !rest.isEmpty {
+    var rest = bytes
+    while !rest.isEmpty {
       switch stage {
       case .sniffing: sniff(&rest)
       case .jpeg, .png: read(&rest)
@@ -64,13 +63,14 @@ public struct ImageProbe: Sendable {
   /// Says that no more bytes will come; `needMore` becomes a verdict.
   @discardableResult
   public mutating func finish() -> Answer {
-    guard answer == .needMore else { return answer }
     switch stage {
     case .sniffing:
       let verdict = kept.withUnsafeBytes { FormatSniffer.sniff($0, isComplete: true) }
       if case .format(let format) = verdict { settle(.unsupported(format)) } else { settle(.notAnImage) }
-    case .jpeg, .png, .over:
+    case .jpeg, .png:
       settle(.fault(ImageFault(.truncated, "the header is incomplete", at: position)))
+    case .over:
+      break
     }
     return answer
   }
@@ -88,51 +88,55 @@ public struct ImageProbe: Sendable {
     kept = []
   }
 
-  private mutating func sniff(_ rest: inout Slice<UnsafeRawBufferPointer>) {
+  private mutating func sniff(_ rest: inout UnsafeRawBufferPointer) {
     // A few bytes decide about nearly everything, so not all of a large chunk is copied.
     let count = min(rest.count, kept.count < 32 ? 32 - kept.count : FormatSniffer.maxBytes - kept.count)
-    kept += rest.prefix(count)
-    rest = rest.dropFirst(count)
-    position += count
+    let piece = rest.removeFirst(count)
+    if kept.isEmpty, case .format(let format) = FormatSniffer.sniff(piece) {
+      begin(format, piece)
+      return
+    }
+    kept += piece
     switch kept.withUnsafeBytes({ FormatSniffer.sniff($0) }) {
     case .needMore: break
     case .unknown: settle(.notAnImage)
-    case .format(.jpeg):
-      replay(.jpeg(JPEGHeaderParser(collectsProfile: collectsProfile)), JPEGHeaderParser.first)
-    case .format(.png): replay(.png(PNGHeaderParser()), PNGHeaderParser.first)
-    case .format(let format): settle(.unsupported(format))
+    case .format(let format):
+      let head = kept
+      kept = []
+      head.withUnsafeBytes { begin(format, $0) }
     }
   }
 
-  /// Gives what was kept for sniffing to the format's parser.
-  private mutating func replay(_ next: Stage, _ first: HeaderStep) {
-    let head = kept
-    kept = []
-    position = 0
-    stage = next
-    take(first)
-    head.withUnsafeBytes { bytes in
-      var rest = bytes[...]
-      while answer == .needMore && !rest.isEmpty { read(&rest) }
+  /// The format is known: its parser gets what has come so far.
+  private mutating func begin(_ format: ImageFormat, _ head: UnsafeRawBufferPointer) {
+    switch format {
+    case .jpeg:
+      stage = .jpeg
+      take(JPEGHeaderParser.first)
+    case .png:
+      stage = .png
+      take(PNGHeaderParser.first)
+    default:
+      settle(.unsupported(format))
     }
+    var rest = head
+    while stage != .over && !rest.isEmpty { read(&rest) }
   }
 
-  private mutating func read(_ rest: inout Slice<UnsafeRawBufferPointer>) {
+  private mutating func read(_ rest: inout UnsafeRawBufferPointer) {
     let passed = min(skip, rest.count)
-    rest = rest.dropFirst(passed)
+    _ = rest.removeFirst(passed)
     skip -= passed
     position += passed
     guard skip == 0, !rest.isEmpty else { return }
     if kept.isEmpty && rest.count >= wanted {
-      let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(wanted))
-      rest = rest.dropFirst(wanted)
+      let piece = rest.removeFirst(wanted)
       position += wanted
       step(piece)
       return
     }
     let count = min(wanted - kept.count, rest.count)
-    kept += rest.prefix(count)
-    rest = rest.dropFirst(count)
+    kept += rest.removeFirst(count)
     position += count
     guard kept.count == wanted else { return }
     let piece = kept
@@ -142,17 +146,14 @@ public struct ImageProbe: Sendable {
 
   private mutating func step(_ bytes: UnsafeRawBufferPointer) {
     switch stage {
-    case .jpeg(var parser):
-      stage = .over
-      let step = parser.consume(bytes, end: position)
-      if case .found = step { profile = parser.profile }
-      size = parser.size
-      stage = .jpeg(parser)
+    case .jpeg:
+      let step = jpeg.consume(bytes, end: position)
+      if case .found = step { profile = jpeg.profile }
+      size = jpeg.size
       take(step)
-    case .png(var parser):
-      let step = parser.consume(bytes, end: position)
-      size = parser.size
-      stage = .png(parser)
+    case .png:
+      let step = png.consume(bytes, end: position)
+      size = png.size
       take(step)
     case .sniffing, .over:
       break
@@ -167,5 +168,14 @@ public struct ImageProbe: Sendable {
     case .found(let info): settle(.found(info))
     case .fault(let fault): settle(.fault(fault))
     }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Takes the first bytes off; the caller has checked that there are as many.
+  fileprivate mutating func removeFirst(_ count: Int) -> UnsafeRawBufferPointer {
+    let first = UnsafeRawBufferPointer(rebasing: self[..<count])
+    self = UnsafeRawBufferPointer(rebasing: self[count...])
+    return first
   }
 }

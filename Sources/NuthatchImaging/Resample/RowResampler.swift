@@ -56,19 +56,14 @@ final class RowResampler {
     // First, so that an absurd size costs no planning.
     result = try PixelBuffer(uninitialized: target, opaque: opaque)
 
-    let areaColumns = AreaPlan(start: crop.x, length: crop.width, limit: source.width, target: target.width)
-    let areaRows = AreaPlan(start: crop.y, length: crop.height, limit: source.height, target: target.height)
-    if areaColumns != nil || areaRows != nil {
-      area = try AreaStage(
-        columns: areaColumns ?? AreaPlan(wholePixelsFrom: crop.x, length: crop.width, limit: source.width),
-        rows: areaRows ?? AreaPlan(wholePixelsFrom: crop.y, length: crop.height, limit: source.height),
-        opaque: opaque)
+    let plan = ResamplePlan.plan(source: source, crop: crop, target: target)
+    if let (columns, rows) = plan.area {
+      area = try AreaStage(columns: columns, rows: rows, opaque: opaque)
     } else {
       area = nil
     }
-    columns = Self.plan(crop.x, crop.width, source.width, target.width, after: areaColumns)
-    rows = Self.plan(crop.y, crop.height, source.height, target.height, after: areaRows)
-    (windows, table) = columns.horizontalTable()
+    (columns, rows) = (plan.columns, plan.rows)
+    (windows, table) = (plan.windows, plan.table)
     copies = columns.isIdentity && rows.isIdentity
 
     // Windows are padded to groups of four, so they may reach beyond the last pixel: zeros lie there.
@@ -180,15 +175,18 @@ final class RowResampler {
   /// Lays two windows' weights side by side; the number of rows that they span.
   private func weigh(_ upper: nhs_window, _ lower: nhs_window) -> Int {
     let shift = Int(lower.start - upper.start)
-    let span = shift + rows.taps
+    let taps = rows.taps
+    let pairs = pairWeights.base
+    pairs.update(repeating: nhs_weights(), count: shift + taps)
     rows.weights.withUnsafeBufferPointer { weights in
-      for t in 0..<span {
-        let above = t < rows.taps ? weights[Int(upper.weights) + t] : 0
-        let below = t >= shift ? weights[Int(lower.weights) + t - shift] : 0
-        pairWeights.base[t] = nhs_weights(upper: (above, above), lower: (below, below))
+      for t in 0..<taps {
+        let above = weights[Int(upper.weights) + t]
+        let below = weights[Int(lower.weights) + t]
+        pairs[t].upper = (above, above)
+        pairs[shift + t].lower = (below, below)
       }
     }
-    return span
+    return shift + taps
   }
 
   private func copy(_ row: UnsafePointer<UInt8>) {
@@ -199,14 +197,6 @@ final class RowResampler {
       for i in Swift.stride(from: 3, to: result.stride, by: 4) { out[i] = 255 }
     }
     nextResult += 1
-  }
-
-  private static func plan(
-    _ start: Double, _ length: Double, _ limit: Int, _ target: Int, after area: AreaPlan?
-  ) -> AxisPlan {
-    guard let area else { return AxisPlan(start: start, length: length, limit: limit, target: target) }
-    let cells = area.cells.count
-    return AxisPlan(start: 0, length: Double(cells), limit: cells, target: target)
   }
 
   private static func check(source: ImageSize, crop: ImageRect, target: ImageSize) throws(ImageFault) {

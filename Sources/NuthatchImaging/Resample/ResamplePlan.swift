@@ -1,0 +1,76 @@
+import CSystem
+import Synchronization
+
+/// What resampling a part of a picture to a size needs to know before it begins.
+///
+/// It depends on sizes alone, of which a list of pictures has few: the last plans are kept, because making one takes
+/// a tenth of what reducing a small picture does.
+struct ResamplePlan: Sendable {
+  /// The averages that come first, where the ratio is large.
+  let area: (columns: AreaPlan, rows: AreaPlan)?
+  let columns: AxisPlan
+  let rows: AxisPlan
+  /// The columns' windows and weights, as the horizontal kernels take them.
+  let windows: [nhs_window]
+  let table: [Int16]
+
+  private init(_ task: Task) {
+    let (source, crop, target) = (task.source, task.crop, task.target)
+    let columns = AreaPlan(start: crop.x, length: crop.width, limit: source.width, target: target.width)
+    let rows = AreaPlan(start: crop.y, length: crop.height, limit: source.height, target: target.height)
+    if columns != nil || rows != nil {
+      area = (
+        columns ?? AreaPlan(wholePixelsFrom: crop.x, length: crop.width, limit: source.width),
+        rows ?? AreaPlan(wholePixelsFrom: crop.y, length: crop.height, limit: source.height)
+      )
+    } else {
+      area = nil
+    }
+    self.columns = Self.axis(crop.x, crop.width, source.width, target.width, after: columns)
+    self.rows = Self.axis(crop.y, crop.height, source.height, target.height, after: rows)
+    (windows, table) = self.columns.horizontalTable()
+  }
+
+  private static func axis(
+    _ start: Double, _ length: Double, _ limit: Int, _ target: Int, after area: AreaPlan?
+  ) -> AxisPlan {
+    guard let area else { return AxisPlan(start: start, length: length, limit: limit, target: target) }
+    let cells = area.cells.count
+    return AxisPlan(start: 0, length: Double(cells), limit: cells, target: target)
+  }
+}
+
+extension ResamplePlan {
+  private struct Task: Equatable, Sendable {
+    let source: ImageSize
+    let crop: ImageRect
+    let target: ImageSize
+  }
+
+  private static let kept = 8
+  /// Larger ones take little of the time that such a picture takes.
+  private static let largest = 64 << 10
+  private static let recent = Mutex<[(task: Task, plan: ResamplePlan)]>([])
+
+  /// The plan for a part of a picture of size `source`, of sizes that were looked at.
+  static func plan(source: ImageSize, crop: ImageRect, target: ImageSize) -> ResamplePlan {
+    let task = Task(source: source, crop: crop, target: target)
+    // Never waited for: in a child, a thread that only its parent has may hold the lock for ever.
+    let known = recent.withLockIfAvailable { recent in recent.first { $0.task == task }?.plan }
+    if let plan = known ?? nil { return plan }
+    let plan = ResamplePlan(task)
+    guard plan.bytes <= largest else { return plan }
+    recent.withLockIfAvailable { recent in
+      if recent.count == kept { recent.removeFirst() }
+      recent.append((task, plan))
+    }
+    return plan
+  }
+
+  private var bytes: Int {
+    let cells = area.map { $0.columns.cells.count + $0.rows.cells.count } ?? 0
+    let windows = columns.windows.count + rows.windows.count + windows.count
+    let weights = columns.weights.count + rows.weights.count + table.count
+    return cells * MemoryLayout<nhs_cell>.stride + windows * MemoryLayout<nhs_window>.stride + weights * 2
+  }
+}
