@@ -184,6 +184,36 @@ def test_interrupted_while_waiting_for_the_list(environment: Dict[str, str]) -> 
         assert b"1 URL: 0 hits, 0 fetched, 1 failed" in process.stdout.read()
 
 
+@pytest.mark.parametrize(
+    "chosen, expected", [(os.SCHED_OTHER, os.SCHED_BATCH), (os.SCHED_IDLE, os.SCHED_IDLE)]
+)
+def test_a_run_is_a_batch(
+    chosen: int, expected: int, server: TestServer, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    """To the kernel: none of its threads stops another, or another program, by waking up."""
+    gate = server.gate("never")
+    server.on("/never", script(steps=[gate.step, body("x")]))
+    (tmp_path / "list").write_bytes(lines([server.url("/never")]))
+
+    def choose() -> None:
+        heed_signals()
+        os.sched_setscheduler(0, chosen, os.sched_param(0))
+
+    with subprocess.Popen(
+        [COMMAND, "prefetch", "list"],
+        env=environment,
+        cwd=str(tmp_path),
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        preexec_fn=choose,
+    ) as process:
+        assert gate.wait_until_reached()
+        found = [os.sched_getscheduler(int(thread)) for thread in os.listdir(f"/proc/{process.pid}/task")]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 130
+    assert len(found) > 1 and set(found) == {expected}
+
+
 def test_a_closed_pipe_is_quiet(pictures: List[str], environment: Dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "list").write_bytes(lines(pictures * 2000))
     command = f"'{COMMAND}' prefetch --format=jsonl list; echo $? >&2"

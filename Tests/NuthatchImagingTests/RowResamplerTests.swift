@@ -52,6 +52,40 @@ import Testing
     }
   }
 
+  /// More tasks than plans are kept, some of which differ in one number, in turn and from several threads.
+  @Test func plansThatAreTakenAgainAreTheirOwn() async throws {
+    let pixels = noise(Self.source, seed: 4, transparent: false)
+    var tasks: [(crop: ImageRect, target: ImageSize)] = []
+    for width in [7, 8, 30] {
+      for x in [0, 0.5, 3] {
+        for height in [40, 40.25] {
+          let crop = ImageRect(x: x, y: 2, width: 50, height: height)
+          tasks.append((crop, ImageSize(width: width, height: 6)))
+        }
+      }
+    }
+    let all = tasks
+    let expected = try all.map {
+      try resample(Self.source, $0.target, crop: $0.crop, opaque: true, rows: pixels)
+    }
+    #expect(Set(expected).count == all.count)
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for step in [1, 5, 7, 11] {
+        group.addTask {
+          for i in 0..<3 * all.count {
+            // Each twice in a row: the second time its plan is there.
+            let (number, task) = (i / 2 * step % all.count, all[i / 2 * step % all.count])
+            let made = try resample(
+              Self.source, task.target, crop: task.crop, opaque: true, rows: pixels)
+            if made != expected[number] { return false }
+          }
+          return true
+        }
+      }
+      for try await isSame in group { #expect(isSame) }
+    }
+  }
+
   @Test func absurdCallsAreRefused() throws {
     let size = Self.source
     let all = ImageRect(size)

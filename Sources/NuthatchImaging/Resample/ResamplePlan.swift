@@ -4,7 +4,7 @@ import Synchronization
 /// What resampling a part of a picture to a size needs to know before it begins.
 ///
 /// It depends on sizes alone, of which a list of pictures has few: the last plans are kept, because making one takes
-/// a tenth of what reducing a small picture does.
+/// a twentieth of what reducing a small picture does.
 struct ResamplePlan: Sendable {
   /// The averages that come first, where the ratio is large.
   let area: (columns: AreaPlan, rows: AreaPlan)?
@@ -50,21 +50,35 @@ extension ResamplePlan {
   private static let kept = 8
   /// Larger ones take little of the time that such a picture takes.
   private static let largest = 64 << 10
-  private static let recent = Mutex<[(task: Task, plan: ResamplePlan)]>([])
+  private static let isTaken = Atomic(false)
+  // Only for who has taken it.
+  nonisolated(unsafe) private static var recent: [(task: Task, plan: ResamplePlan)] = []
 
   /// The plan for a part of a picture of size `source`, of sizes that were looked at.
   static func plan(source: ImageSize, crop: ImageRect, target: ImageSize) -> ResamplePlan {
     let task = Task(source: source, crop: crop, target: target)
-    // Never waited for: in a child, a thread that only its parent has may hold the lock for ever.
-    let known = recent.withLockIfAvailable { recent in recent.first { $0.task == task }?.plan }
+    let known = withRecent { recent in recent.first { $0.task == task }?.plan }
     if let plan = known ?? nil { return plan }
     let plan = ResamplePlan(task)
     guard plan.bytes <= largest else { return plan }
-    recent.withLockIfAvailable { recent in
+    withRecent { recent in
       if recent.count == kept { recent.removeFirst() }
       recent.append((task, plan))
     }
     return plan
+  }
+
+  /// Nil while another thread is at it. Nobody waits: in a forked child it may be taken, for ever, by a thread that only the
+  /// parent has.
+  @discardableResult
+  private static func withRecent<Result>(_ body: (inout [(task: Task, plan: ResamplePlan)]) -> Result)
+    -> Result?
+  {
+    guard isTaken.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
+      return nil
+    }
+    defer { isTaken.store(false, ordering: .releasing) }
+    return body(&recent)
   }
 
   private var bytes: Int {
