@@ -113,6 +113,11 @@ class Bench:
         count, seconds, _ = ended.text.split()
         return 1 / (float(seconds) / int(count) + CURL_MICROSECONDS / 1e6 / cores)
 
+    def bare(self, urls: Path, denominator: int) -> Ended:
+        """What a program can do that keeps nothing but bytes: how near the limit anybody comes on this machine."""
+        file = self.fresh() / "bytes"
+        return Ended([self.work / "bare", str(denominator), file], urls.read_text())
+
     # MARK: how it is told
 
     def judge(self, what: str, value: float, least: float, unit: str = "") -> None:
@@ -134,7 +139,7 @@ class Bench:
                     found[name].append(rate)
         for name, row in found.items():
             middle, low, high = statistics.median(row), min(row), max(row)
-            print(f"  {name:<36}{middle:>10,.0f} a second  ({low:,.0f}-{high:,.0f})", flush=True)
+            print(f"  {name:<38}{middle:>10,.0f} a second  ({low:,.0f}-{high:,.0f})", flush=True)
         return found
 
     def peers(self, urls: Path, count: int) -> dict[str, Callable[[], float]]:
@@ -189,6 +194,8 @@ class Bench:
                 / self.prefetch(urls, "--quality=fast").seconds,
                 "limit: decoding at 1/2, and curl": lambda: self.limit(files, 2),
                 "limit: decoding at 1/4, and curl": lambda: self.limit(files, 4),
+                "bare C at 1/2, nothing kept but bytes": lambda: count / self.bare(urls, 2).seconds,
+                "bare C at 1/4, nothing kept but bytes": lambda: count / self.bare(urls, 4).seconds,
                 **self.peers(urls, count),
             },
             self.rounds,
@@ -196,16 +203,21 @@ class Bench:
         names = list(found)
         self.compare(found, names[0], names[2], 0.6)
         self.compare(found, names[1], names[3], 0.6)
+        for own, limit, bare in ((names[0], names[2], names[4]), (names[1], names[3], names[5])):
+            ratio, most = self.ratio(found, own, bare), self.ratio(found, bare, limit)
+            print(f"  {own.replace('nuthatch ', '')}: {ratio:.2f} of bare C, which has {most:.2f} of the limit")
         for peer, best, fast in (("aiohttp", 3, 3.5), ("img2dataset", 12, 12)):
             for name in found:
                 if name.startswith(peer):
                     self.compare(found, names[0], name, best)
                     self.compare(found, names[1], name, fast)
 
+    def ratio(self, found: dict[str, list[float]], one: str, other: str) -> float:
+        return statistics.median(a / b for a, b in zip(found[one], found[other]))
+
     def compare(self, found: dict[str, list[float]], one: str, other: str, least: float) -> None:
-        ratio = statistics.median(a / b for a, b in zip(found[one], found[other]))
         short = one.replace("nuthatch ", "")
-        self.judge(f"{short} / {other.split(',')[0]}", ratio, least)
+        self.judge(f"{short} / {other.split(',')[0]}", self.ratio(found, one, other), least)
 
     def again(self, count: int) -> None:
         """Hits: each of the pictures many times, so that starting the process isn't what is measured, and once."""

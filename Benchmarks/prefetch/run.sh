@@ -32,6 +32,9 @@ environment venv-img2dataset "img2dataset" img2dataset
 
 cc -O2 "$here/../fetch/pictures.c" -o "$work/make-pictures" -ljpeg
 cc -O2 "$here/decode.c" -o "$work/decode" -ljpeg -lpthread
+kernels=$root/Sources/CSystem
+cc -O2 -I "$kernels/include" -I "$kernels/Pixels" "$here/bare.c" "$kernels"/Pixels/resample*.c -o "$work/bare" \
+  -lcurl -ljpeg -lcrypto -lpthread -lm
 if [ ! -f "$work/small/1999.jpg" ]; then
   mkdir -p "$work/small" && "$work/make-pictures" 2000 "$work/small" 69
 fi
