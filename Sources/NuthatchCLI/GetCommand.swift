@@ -93,7 +93,7 @@ enum GetCommand: Command {
     } catch let error as UsageError {
       throw error
     } catch let error as NuthatchError {
-      return report(error, .failure)
+      return report(error, error.code == .invalid ? .usage : .failure)
     } catch {
       return .failure
     }

@@ -456,7 +456,7 @@ def test_addresses_attempts_and_the_directory(server: TestServer, nuthatch: Runn
     nuthatch("get", server.url("/busy"), "--retries=0")
     assert len(server.requests("/busy")) == 1
     small = nuthatch("get", server.url("/a"), "--disk-bytes=1M")
-    assert (small.returncode, small.stderr[:22]) == (1, b"nuthatch: get: invalid")
+    assert (small.returncode, small.stderr[:22]) == (2, b"nuthatch: get: invalid")
     stored = ["--disk-bytes=8M", "--memory-bytes=1M", "--spill=pressure", "--store=raw"]
     assert nuthatch("get", server.url("/a"), *stored, "--cache", "other").stdout == b"nut"
     assert (tmp_path / "other").is_dir()

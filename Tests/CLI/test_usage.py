@@ -55,6 +55,8 @@ def test_without_a_command_it_says_what_there_is(nuthatch: Runner) -> None:
         ("get http://x/ --timeout soon", "not a positive number of seconds"),
         ("get http://x/ --timeout -1", "not a positive number of seconds"),
         ("get http://x/ --max-bytes 5T", "not a number of bytes"),
+        ("get http://x/ --disk-bytes 1M", "the limit of the disk is less than 4 MiB"),
+        ("prefetch --disk-bytes 1M -", "the limit of the disk is less than 4 MiB"),
         ("get http://x/ --max-bytes 99999999999G", "not a number of bytes"),
         ("get http://x/ --header plain", "not of the form"),
         ("get http://x/ --data @nothing", "nothing can't be read"),

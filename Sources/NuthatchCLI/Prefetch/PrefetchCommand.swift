@@ -78,7 +78,7 @@ enum PrefetchCommand: Command {
       return code
     } catch {
       Terminal.complain("nuthatch: prefetch: \(error)\n")
-      return .failure
+      return error.code == .invalid ? .usage : .failure
     }
   }
 }
