@@ -2,12 +2,15 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// Notes SIGINT and SIGTERM, so that the program can end in its own way. A second one ends it at once. One that was
-/// ignored when the program began, as in the background of a script, stays ignored.
+/// Notes SIGINT and SIGTERM, so that the program can end in its own way. A second one ends it at once, but not one that
+/// comes with the first: `timeout` signals its child and then the child's group, and wrappers pass on what a terminal
+/// has sent to all. One that was ignored when the program began, as in the background of a script, stays ignored.
 enum Interruption {
   private static let received = Atomic<Int32>(0)
   /// When it came.
   private static let moment = Atomic<Int64>(0)
+  /// What comes so soon after the first, in nanoseconds, is the same wish by another way.
+  private static let echo: Int64 = 100_000_000
 
   static func watch() {
     // The handler must not be the one that makes the atomics.
@@ -21,7 +24,10 @@ enum Interruption {
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { number in
         if Interruption.signal == nil { Interruption.moment.store(nhs_monotonic_ns(), ordering: .relaxed) }
-        if Interruption.received.exchange(number, ordering: .relaxed) != 0 { _exit(128 + number) }
+        let isFirst = Interruption.received.compareExchange(
+          expected: 0, desired: number, ordering: .relaxed
+        ).exchanged
+        if !isFirst, Interruption.age ?? 0 > Interruption.echo { _exit(128 + number) }
       }
       sigaction(number, &action, nil)
     }

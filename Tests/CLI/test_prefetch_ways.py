@@ -293,6 +293,33 @@ def test_a_dumb_terminal_is_asked_for_nothing(
     assert ("\x1b" in said) == is_shown
 
 
+def test_one_interrupt_that_comes_by_two_ways(
+    pictures: List[str], environment: Dict[str, str], nuthatch: Runner
+) -> None:
+    """`timeout` signals its child, and then the group that it is in; wrappers pass on what a terminal sent to all."""
+    with subprocess.Popen(
+        [COMMAND, "prefetch", "--format=jsonl", "--spill=pressure"],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=heed_signals,
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        process.stdin.write(lines(pictures))
+        process.stdin.flush()
+        for _ in pictures:
+            process.stdout.readline()
+        # Both are there when it goes on; two of one kind would have become one.
+        for number in [signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT]:
+            process.send_signal(number)
+        code = process.wait(10)
+        said = process.stderr.read()
+    assert code in (130, 143) and summary(said)["exit"] == code
+    again = nuthatch("prefetch", "--format=jsonl", given=lines(pictures))
+    assert summary(again.stderr)["hits"] == len(pictures)
+
+
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interrupted_while_nobody_reads_complaints(
     number: int, code: int, environment: Dict[str, str], tmp_path: Path
