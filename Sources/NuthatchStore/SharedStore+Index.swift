@@ -338,6 +338,21 @@ extension Index {
     (0..<slotCount).contains { read($0)?.isElsewhere(than: packs) ?? false }
   }
 
+  /// Whether it names a record that isn't where it was looked for. May be called by anybody.
+  func names(missingIn seen: [UInt32: SeenPack]) -> Bool {
+    (0..<slotCount).contains { read($0)?.isMissing(in: seen) ?? false }
+  }
+
+  /// Forgets the records that aren't where they were looked for, of packs that are still there. How many there were.
+  func giveUp(missingIn seen: [UInt32: SeenPack], if isThere: (UInt32) -> Bool) -> Int {
+    var count = 0
+    for place in 0..<slotCount {
+      let slot = ownRead(place)
+      if slot.isMissing(in: seen), isThere(slot.location.pack), giveUp(place, slot) { count += 1 }
+    }
+    return count
+  }
+
   /// Forgets everything in these packs.
   func giveUp(packs: Set<UInt32>) {
     for place in 0..<slotCount {
@@ -358,5 +373,9 @@ extension RecordHeader.Found {
 extension Slot {
   fileprivate func isElsewhere(than packs: Set<UInt32>) -> Bool {
     location.pack != Slot.neverUsed && location.pack != Slot.givenUp && !packs.contains(location.pack)
+  }
+
+  fileprivate func isMissing(in seen: [UInt32: SeenPack]) -> Bool {
+    seen[location.pack]?.isMissing(location.offset) ?? false
   }
 }

@@ -7,7 +7,7 @@ public struct VerifyReport: Sendable, Equatable {
   public var intact = 0
   /// The bytes of their payloads.
   public var bytes = 0
-  /// Records whose payload was damaged; they are out of the store now.
+  /// Records whose payload was damaged, or of which nothing is left; they are out of the store now.
   public var damaged = 0
   /// Places in packs where something else stood than a record.
   public var gaps = 0
@@ -75,6 +75,30 @@ extension VerifyReport {
   }
 }
 
+/// Where a pack had records.
+struct SeenPack {
+  /// What lies before it had been published before the pack was looked through. Nothing is known of the rest.
+  let end: Int
+  /// In rising order, in units of 8 bytes.
+  private var places: [UInt32] = []
+
+  init(upTo end: Int) { self.end = end }
+
+  mutating func add(_ offset: Int) { places.append(UInt32(truncatingIfNeeded: offset >> 3)) }
+
+  /// Whether a record that is named was looked for in vain.
+  func isMissing(_ offset: Int) -> Bool {
+    guard offset < end else { return false }
+    let place = UInt32(truncatingIfNeeded: offset >> 3)
+    var (low, high) = (0, places.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if places[middle] < place { low = middle + 1 } else { high = middle }
+    }
+    return low == places.count || places[low] != place
+  }
+}
+
 extension SharedStore {
   func statistics() -> StoreStatistics {
     var statistics = StoreStatistics()
@@ -123,10 +147,12 @@ extension SharedStore {
 
   func verify() throws(StoreFault) -> VerifyReport {
     var report = VerifyReport()
+    var seen: [UInt32: SeenPack] = [:]
     let numbers = try doing("listing the packs") { () throws(SystemFault) in try packNumbers() }
     for number in numbers {
       // Asked before reading: what is written meanwhile isn't there yet.
       let settled = settledPart(of: number)
+      var found = SeenPack(upTo: currentForReading()?.packs.first { $0.number == number }?.used ?? 0)
       guard let pin = shelf.pin(number), var scan = try? PackScan(pin.pack, directory, settled: settled)
       else {
         // Not when somebody has dropped it since the packs were listed.
@@ -137,15 +163,18 @@ extension SharedStore {
         continue
       }
       while let record = scan.next() {
+        found.add(record.offset)
         if !record.isRetired {
           try verify(record, Location(pack: number, offset: record.offset), pin.pack, &report)
         }
       }
+      seen[number] = found
       report.gaps += scan.gaps
       if scan.gaps > 0 {
         report.add(number, "something else than records in \(scan.gaps) place\(scan.gaps == 1 ? "" : "s")")
       }
     }
+    report.damaged += try forgetVanishedRecords(seen)
     try forgetVanishedPacks()
     return report
   }
@@ -168,6 +197,15 @@ extension SharedStore {
       PackWriter.isBusy(directory, number)
     else { return .max }
     return entry.used
+  }
+
+  /// Takes records out of the index whose packs are there and have something else in their place, such as the zeros that
+  /// a loss of power leaves. How many there were.
+  private func forgetVanishedRecords(_ seen: [UInt32: SeenPack]) throws(StoreFault) -> Int {
+    guard let index = currentForReading(), index.names(missingIn: seen) else { return 0 }
+    return try changing { (index) throws(StoreFault) in
+      index.giveUp(missingIn: seen) { !isDropped($0) }
+    }
   }
 
   /// Takes records out of the index whose packs aren't there: whoever dropped one may have been killed. They are misses before.

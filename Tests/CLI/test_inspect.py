@@ -186,6 +186,21 @@ def test_verify(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
     assert nuthatch("verify").returncode == 0
 
 
+def test_verify_misses_what_is_named_and_not_there(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
+    """As after a loss of power, or a copy that was broken off: zeros, where there were records."""
+    count = parsed(nuthatch, "verify")["intact"]
+    for path in (tmp_path / "cache" / "packs").iterdir():
+        size = path.stat().st_size
+        os.truncate(path, 64)
+        os.truncate(path, size)
+    found = parsed(nuthatch, "verify", given_exit=4)
+    assert (found["intact"], found["damaged"], found["gaps"]) == (0, count, 0)
+    assert parsed(nuthatch, "stat")["records"] == 0
+    assert parsed(nuthatch, "verify")["damaged"] == 0
+    assert nuthatch("prefetch", "-s64", given="\n".join(urls).encode()).returncode == 0
+    assert parsed(nuthatch, "verify")["intact"] > 0
+
+
 def test_verify_names_packs(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
     packs = tmp_path / "cache" / "packs"
     assert parsed(nuthatch, "verify")["troubled"] == []
