@@ -77,6 +77,8 @@ def test_lists_of_all_kinds(
             "what follows the gzip stream is none",
         ),
         (b'url\n"http://x/\n', ["--input=csv", "list"], "are never closed"),
+        (b"url,name\rhttp://x/,a\rhttp://y/,b\r", ["list"], "end in CR alone"),
+        (b"http://x/,a\rhttp://y/,b\r", ["--input=csv", "list"], "end in CR alone"),
         (b"http://x/\n", ["--shard=2/2", "list"], "is not I/N"),
         (b"http://x/\n", ["--min-success=2", "list"], "is not a share between 0 and 1"),
         (b"http://x/\n", ["--input=xml", "list"], "is none of auto, csv, jsonl, lines, tsv"),

@@ -82,7 +82,13 @@ struct RowFormat {
       return .success(text)
     case .rows(let separator):
       let fields = try Self.fields(record, separator)
-      guard let column else { return try firstRow(fields) }
+      guard let column else {
+        // All rows would be taken for one, and that for a header.
+        guard !Self.hasLoneReturn(record) else {
+          throw .unusable("the rows end in CR alone: LF, or CR and LF, are needed")
+        }
+        return try firstRow(fields)
+      }
       guard column < fields.count else {
         return .failure(
           NoURL(reason: "the row has \(fields.count) columns, and the URL is in column \(column + 1)"))
@@ -115,6 +121,11 @@ struct RowFormat {
       return .failure(NoURL(reason: "the URL is not UTF-8"))
     }
     return .success(text)
+  }
+
+  /// Whether there is a CR with something else than LF behind it.
+  private static func hasLoneReturn(_ row: [UInt8]) -> Bool {
+    row.indices.contains { row[$0] == 13 && $0 + 1 < row.count && row[$0 + 1] != 10 }
   }
 
   private static func isURL(_ field: [UInt8]) -> Bool {
