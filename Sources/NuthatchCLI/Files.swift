@@ -27,6 +27,14 @@ enum OutputFile {
     guard writeAll(bytes, to: draft.descriptor), draft.appear(as: path) else { throw failure(path) }
   }
 
+  /// Whether two names are those of one plain file, which is there or would be made.
+  static func areOne(_ one: String, _ other: String) -> Bool {
+    var (first, second) = (stat(), stat())
+    guard stat(one, &first) == 0 else { return one == other }
+    return first.st_mode & S_IFMT == S_IFREG && stat(other, &second) == 0
+      && first.st_dev == second.st_dev && first.st_ino == second.st_ino
+  }
+
   /// Whether a plain file of this name holds exactly these bytes.
   static func has(_ bytes: UnsafeRawBufferPointer, at path: String) -> Bool {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 import pytest
-from command import COMMAND, Runner, heed_signals, lines
+from command import COMMAND, Runner, heed_signals, lines, names
 from pictures import png
 from testserver import TestServer, answer, body, ok, script
 
@@ -91,6 +91,23 @@ def test_what_can_not_be_read(
         (tmp_path / "list").write_bytes(content)
     done = nuthatch("prefetch", "--dry-run", *arguments)
     assert (done.returncode, hint in done.stderr.decode()) == (2, True), done.stderr
+
+
+def test_a_report_does_not_take_the_place_of_a_list(nuthatch: Runner, tmp_path: Path) -> None:
+    """Nor that of the other file which a run writes."""
+    (tmp_path / "list").write_bytes(b"ftp://x/\n")
+    (tmp_path / "link").symlink_to("list")
+    for arguments in [
+        ["--report=list", "list"],
+        ["--report", "link", "list"],
+        ["--report=list", "--failed-out=link", "-"],
+        ["--report=new", "--failed-out=new", "-"],
+    ]:
+        done = nuthatch("prefetch", *arguments, given=b"ftp://x/\n")
+        assert done.returncode == 2 and b"--report" in done.stderr, done
+    assert (tmp_path / "list").read_bytes() == b"ftp://x/\n" and names(tmp_path) == ["link", "list"]
+    # What isn't a plain file takes all.
+    assert nuthatch("prefetch", "--report=/dev/null", "--failed-out=/dev/null", "list").returncode == 4
 
 
 def test_quotes_that_stay_open_take_neither_long_nor_much(

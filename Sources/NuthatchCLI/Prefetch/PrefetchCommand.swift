@@ -66,6 +66,7 @@ enum PrefetchCommand: Command {
     } catch {
       throw UsageError("prefetch: \(error.message)")
     }
+    try settings.checkReport(list)
     do throws(NuthatchError) {
       try queue.apply()
       // Before there are other threads. The loop's would stop a decoder for each packet, which took a seventh of a run.
@@ -135,6 +136,17 @@ struct PrefetchSettings {
     shard = try Self.shard(arguments)
     shardBy = try arguments.choice("shard-by", ["host": .host, "url": .url]) ?? .host
     respectsNoAI = arguments.has("respect-noai")
+  }
+
+  /// A page in the place of the list would be the end of the list.
+  fileprivate func checkReport(_ list: URLList) throws(UsageError) {
+    guard let report else { return }
+    guard !list.has(report) else {
+      throw UsageError("--report: \(report) is the list itself; the page needs a file of its own")
+    }
+    if let failedOut, OutputFile.areOne(report, failedOut) {
+      throw UsageError("--report and --failed-out: \(report) can't be both")
+    }
   }
 
   /// The request for a URL of the list.
