@@ -376,6 +376,23 @@ def test_what_was_there_before_is_part_of_a_list_that_does_not_fit(
     assert nuthatch("prefetch", *arguments, "list").stdout.startswith(b"160 URLs: 160 hits")
 
 
+def test_thumbnails_that_fit_are_not_said_to_be_dropped(
+    server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
+    """They may have what the originals leave, which is more than half."""
+    noise = random.Random(3)
+    urls = []
+    for number in range(160):
+        rows = b"".join(b"\0" + noise.randbytes(128 * 3) for _ in range(128))
+        server.on(f"/{number}.png", ok(png_of(rows, 128, 128), "image/png"))
+        urls.append(server.url(f"/{number}.png"))
+    (tmp_path / "list").write_bytes(lines(urls))
+    done = nuthatch("prefetch", "--size=128", "--store=raw", "--disk-bytes=16M", "list")
+    assert b"the originals don't fit into 17 MB beside the thumbnails, which stay" in done.stdout, done
+    planned = nuthatch("prefetch", "--size=128", "--dry-run", "list").stdout
+    assert planned == b"160 URLs: 160 would hit, 0 would be revalidated, 0 would be fetched\n"
+
+
 def test_no_cache_to_be_had(nuthatch: Runner) -> None:
     done = nuthatch("prefetch", "--cache", "/dev/null/x", given=b"http://x/\n")
     assert (done.returncode, done.stderr[:23]) == (1, b"nuthatch: prefetch: io:")

@@ -69,8 +69,14 @@ struct DiskWatch {
     let others = needed - originals
     // Originals may have half of the limit.
     guard originals > now.diskLimit / 2 - pack || needed > now.diskLimit - 2 * pack else { return report }
-    report.isOnlyOriginals = others < now.diskLimit / 2 - pack
-    let whole = Double(max(needed, originals * 2)) / min(1, max(done ?? 1, 0.01))
+    let part = min(1, max(done ?? 1, 0.01))
+    // Nothing else is dropped before the last of them. An estimate, in which what packs have unused counts as others, and
+    // early in a run for much: so what is far from the limit now is taken for that. Else a tenth more is still to fit into
+    // what is left by a drop, and a pack of either kind isn't full.
+    let isFar = others < now.diskLimit / 2 - pack
+    let fits = Double(others) / part * 1.1 < Double(now.diskLimit) * 0.9 - Double(2 * pack)
+    report.isOnlyOriginals = originals > 0 && (isFar || fits)
+    let whole = Double(max(needed, originals * 2)) / part
     report.suggested = Int(min(whole * 1.15, Double(Int.max / 2))) + 2 * pack
     return report
   }
