@@ -68,9 +68,14 @@ extension SharedStore {
       // If it can't be caught up with, the old one has to do.
       let sight = look(key.hash, isLenient: true)
       guard let found = sight.found else { return nil }
-      if found.slot.location != tried, let lease = lease(sight, found, key) { return lease }
+      if found.slot.location == tried {
+        // Nobody takes over what it retains.
+        sight.pin?.release()
+        counts.take(.hits)
+        break
+      }
+      if let lease = lease(sight, found, key) { return lease }
       counts.take(.hits)
-      if found.slot.location == tried { break }
       tried = found.slot.location
     }
     counts.add(.misses)

@@ -248,6 +248,21 @@ import Testing
     #expect(try survivors("back") == Self.count)
   }
 
+  @Test("holds no pack because a damaged record was looked for in it", arguments: [1, 3])
+  func leftPacks(_ lookups: Int) throws {
+    let key = RecordKey(.meta, "key")
+    let first = try Store.open(folder.path, .init(diskBytes: 16 << 20))
+    try first.commit(key, content(1, 5000))
+    first.close()
+    try folder.poke("packs/00000001.pack", at: 3000, [1, 2, 3])
+    let store = try Store.open(folder.path)
+    try store.commit(RecordKey(.meta, "other"), [1])
+    for _ in 0..<lookups { #expect(try store.bytes(key) == nil) }
+    try store.clear()
+    #expect(try store.statistics().pinnedBytes == 0)
+    store.close()
+  }
+
   @Test("follows no symbolic link, whatever has one's name, and writes through none")
   func links() throws {
     let outside = try Folder()
