@@ -39,6 +39,10 @@ struct LinuxCalls: SystemCalls {
     _ = try checked(nhs_mkdirat(directory, name, 0o700))
   }
 
+  func replace(_ fd: Int32, by other: Int32) throws(SystemFault) {
+    _ = try checked(nhs_replace_fd(fd, other))
+  }
+
   func unlink(_ directory: Int32, _ name: String) throws(SystemFault) {
     _ = try checked(nhs_unlinkat(directory, name))
   }

@@ -8,6 +8,7 @@ final class PackWriter {
   private let system: any SystemCalls
   private let fd: Int32
   private let epoch = nhs_fork_epoch()
+  private let generation: Int
   /// Where the next record begins.
   private(set) var end: Int
   /// Up to where zeros or records have been written: a page's beginning, not before `end`.
@@ -18,8 +19,11 @@ final class PackWriter {
   /// Where the pack stands in the table of packs, as far as is known.
   var place: Int
 
-  private init(_ directory: StoreDirectory, _ fd: Int32, _ header: PackHeader, end: Int, place: Int) {
+  private init(
+    _ directory: StoreDirectory, _ fd: Int32, _ header: PackHeader, end: Int, place: Int, _ generation: Int
+  ) {
     self.directory = directory
+    self.generation = generation
     system = directory.system
     usesWindows = directory.givesLargePages
     self.fd = fd
@@ -42,6 +46,7 @@ final class PackWriter {
     _ directory: StoreDirectory, _ family: Family, _ number: UInt32, capacity: Int
   ) throws(SystemFault) -> PackWriter {
     let system = directory.system
+    let generation = directory.packsGeneration
     let temporary = PackName.of(number, "tmp")
     let (fd, _) = try directory.openFile(directory.packs, temporary, O_RDWR | O_CREAT | O_EXCL)
     do throws(SystemFault) {
@@ -53,7 +58,7 @@ final class PackWriter {
           family: family, number: number, capacity: capacity, salt: .random(in: .min ... .max))
         try system.write(header.encoded, to: fd, at: 0)
         try directory.rename(temporary, toNew: PackName.of(number))
-        return PackWriter(directory, fd, header, end: PackHeader.size, place: -1)
+        return PackWriter(directory, fd, header, end: PackHeader.size, place: -1, generation)
       } catch {
         nhs_keep_in_child(fd)
         throw error
@@ -72,6 +77,7 @@ final class PackWriter {
     _ directory: StoreDirectory, _ entry: PackEntry, _ pack: Pack, end: () -> Int?
   ) throws(SystemFault) -> PackWriter? {
     let system = directory.system
+    let generation = directory.packsGeneration
     let (fd, status): (Int32, FileStatus)
     do throws(SystemFault) {
       (fd, status) = try directory.openFile(directory.packs, PackName.of(entry.number), O_RDWR)
@@ -90,7 +96,7 @@ final class PackWriter {
         try directory.isThere(directory.packs, PackName.of(entry.number)), let end = end()
       {
         try reserve(system, fd, end, pack.header.capacity - end)
-        return PackWriter(directory, fd, pack.header, end: end, place: entry.place)
+        return PackWriter(directory, fd, pack.header, end: end, place: entry.place, generation)
       }
     } catch {
       if isRegistered { nhs_keep_in_child(fd) }
@@ -101,6 +107,9 @@ final class PackWriter {
     system.close(fd)
     return nil
   }
+
+  /// Whether its pack lies in a folder that isn't the one of the packs any more: then another one may have its number.
+  var isElsewhere: Bool { generation != directory.packsGeneration }
 
   /// Whether somebody appends to it at this moment. What can't be found out is yes; what isn't there is no.
   static func isBusy(_ directory: StoreDirectory, _ number: UInt32) -> Bool {

@@ -247,6 +247,7 @@ extension SharedStore {
   }
 
   private func place(of writer: PackWriter, _ index: Index) -> Int? {
+    guard !writer.isElsewhere else { return nil }
     if writer.place >= 0, writer.place < index.packCapacity,
       nhs_load32(index.entry(writer.place)) == writer.header.number
     {

@@ -127,6 +127,7 @@ extension SharedStore {
 
   /// Drops packs until no more than this is left. No second chances: the caller wants the room.
   func trim(to bytes: Int) throws(StoreFault) {
+    followLock()
     for family in Family.allCases {
       try familyLocks[family.place].with { () throws(StoreFault) in try seal(family) }
     }
@@ -144,6 +145,7 @@ extension SharedStore {
 
   /// Removes everything, also what other processes append to: they go on in new packs.
   func clear() throws(StoreFault) {
+    followLock()
     for family in Family.allCases {
       try familyLocks[family.place].with { () throws(StoreFault) in try seal(family) }
     }

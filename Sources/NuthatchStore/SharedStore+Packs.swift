@@ -24,6 +24,7 @@ extension SharedStore {
     appenders[family.place].writer = nil
     writer.giveBackTail()
     try changing { (index) throws(StoreFault) in
+      guard !writer.isElsewhere else { return }
       if let entry = index.packs.first(where: { $0.number == writer.header.number }) {
         index.set(entry.place, family, .sealed)
       }

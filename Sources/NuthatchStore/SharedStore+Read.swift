@@ -79,6 +79,8 @@ extension SharedStore {
       tried = found.slot.location
     }
     counts.add(.misses)
+    // The index names what isn't there: somebody may have deleted everything.
+    followLock()
     return nil
   }
 

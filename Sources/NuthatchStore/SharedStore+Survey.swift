@@ -146,6 +146,7 @@ extension SharedStore {
   }
 
   func verify() throws(StoreFault) -> VerifyReport {
+    followLock()
     var report = VerifyReport()
     var seen: [UInt32: SeenPack] = [:]
     let numbers = try doing("listing the packs") { () throws(SystemFault) in try packNumbers() }

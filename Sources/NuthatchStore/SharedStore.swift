@@ -102,6 +102,8 @@ final class SharedStore: @unchecked Sendable {
 
   /// To be called with `indexLock`. Whoever has taken up the old index as a reader is waited for, then it is let go.
   private func keep(_ index: Index) {
+    // First: it names packs by their numbers, which are others in another folder.
+    followPacks()
     let old = keptIndex
     keptIndex = index
     if let old { index.goOn(after: old) }
@@ -153,6 +155,16 @@ final class SharedStore: @unchecked Sendable {
       }
     }
     if let index { forgetDropped(index) }
+  }
+
+  /// Goes over to the folder of packs that has the name now, should somebody have deleted the one in use. What is known of
+  /// packs is forgotten then: others have their numbers. Leases keep what they need.
+  private func followPacks() {
+    guard directory.followPacks() else { return }
+    shelf.drop { _ in true }
+    checkedFile.close(directory)
+    retirements.with { unsettled = [] }
+    memory.removeAll { $0.privateBytes == 0 && ($0.owner as? HeldLease)?.lease.pin is PackPin }
   }
 
   /// Unmaps packs that somebody dropped.
@@ -226,6 +238,7 @@ final class SharedStore: @unchecked Sendable {
       return current
     }
     let file = try locks.follow()
+    followPacks()
     let found: Index?
     do throws(SystemFault) { found = try Index.open(directory, boot: boot) } catch {
       // On a bad place of the disk, or not ours: as good as none.
@@ -258,9 +271,10 @@ final class SharedStore: @unchecked Sendable {
     return made
   }
 
-  /// Has everybody look for the index anew, if somebody deleted the lock, which newcomers then don't share.
+  /// Has everybody look for the index anew, if somebody deleted the lock, which newcomers then don't share, or the folder of
+  /// packs.
   func followLock() {
-    if locks.file.isDeleted { index?.markReplaced() }
+    if locks.file.isDeleted || directory.hasLostItsPacks { index?.markReplaced() }
   }
 
   /// Joins those who use the directory; the first of them begins a session and puts things in order.

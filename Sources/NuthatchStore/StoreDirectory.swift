@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import Synchronization
 
 /// The directory, held open: every file in it is reached through its descriptors, by a name of ours, and never
 /// through a symbolic link.
@@ -12,6 +13,7 @@ final class StoreDirectory: Sendable {
 
   let system: any SystemCalls
   let root: Int32
+  /// The folder of packs: the descriptor stays, the folder may become another one (`followPacks`).
   let packs: Int32
   let identity: Identity
   /// What the user should know about the file system.
@@ -22,6 +24,9 @@ final class StoreDirectory: Sendable {
   let writesInPlace: Bool
   /// Whether there has never been a pack in it.
   let isNew: Bool
+  private let trusts: Bool
+  private let following = Lock()
+  private let followed = Atomic(0)
 
   /// Opens the directory, and makes it when its parent is there.
   ///
@@ -39,6 +44,7 @@ final class StoreDirectory: Sendable {
       givesLargePages = kind.map { FileSystems.givesLargePages($0) } ?? false
       identity = Identity(device: status.device, inode: status.inode)
       self.root = root
+      self.trusts = trusts
     } catch {
       system.close(root)
       throw error
@@ -96,6 +102,41 @@ final class StoreDirectory: Sendable {
       guard status.mode & 0o022 == 0 else { throw StoreFault(.denied, "others may write to \(path)") }
     }
     return status
+  }
+
+  /// How often the folder of packs has become another one.
+  var packsGeneration: Int { followed.load(ordering: .acquiring) }
+
+  /// Whether somebody deleted the folder of packs. What can't be looked at is still there, as far as anybody knows.
+  var hasLostItsPacks: Bool { ((try? system.status(packs).links) ?? 1) == 0 }
+
+  /// Whether the folder of packs that is held is the one that has the name. What can't be found out is yes.
+  private var holdsItsPacks: Bool {
+    do throws(SystemFault) {
+      let named = try system.open(root, "packs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+      defer { system.close(named) }
+      let (its, ours) = (try system.status(named), try system.status(packs))
+      return its.inode == ours.inode && its.device == ours.device
+    } catch {
+      return error.number != ENOENT
+    }
+  }
+
+  /// Goes over to the folder of packs that has the name now, and makes it when it isn't there: somebody may have deleted
+  /// the one that is held. True when it did.
+  func followPacks() -> Bool {
+    following.with {
+      guard !holdsItsPacks else { return false }
+      do {
+        let (named, _) = try Self.openPacks(root, "the directory", trusts: trusts, system)
+        defer { system.close(named) }
+        try system.replace(packs, by: named)
+      } catch {
+        return false
+      }
+      followed.wrappingAdd(1, ordering: .acquiringAndReleasing)
+      return true
+    }
   }
 
   /// Opens a file of ours that must be a plain file.

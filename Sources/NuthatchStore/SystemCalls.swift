@@ -39,6 +39,8 @@ protocol SystemCalls: Sendable {
   func fileSystem(_ fd: Int32) throws(SystemFault) -> UInt32
   func names(_ directory: Int32) throws(SystemFault) -> [String]
   func makeDirectory(_ directory: Int32, _ name: String) throws(SystemFault)
+  /// Has a descriptor stand for what another one stands for.
+  func replace(_ fd: Int32, by other: Int32) throws(SystemFault)
   func unlink(_ directory: Int32, _ name: String) throws(SystemFault)
   func rename(_ directory: Int32, _ from: String, _ to: String, replaces: Bool) throws(SystemFault)
   /// Sets the size of a new file, which has no blocks then.

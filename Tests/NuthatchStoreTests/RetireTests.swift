@@ -49,7 +49,7 @@ import Testing
     try Self.expectGone(Self.key, folder, "after \(count) calls")
   }
 
-  @Test("stays away when the process that moved it died in the middle", arguments: 90..<190)
+  @Test("stays away when the process that moved it died in the middle", arguments: 100..<200)
   func deathOfTheMover(_ count: Int) throws {
     let folder = try Folder()
     let filler = content(1, 100_000)
@@ -65,8 +65,8 @@ import Testing
         guard (try? Self.keep(RecordKey(.meta, "\(number)"), filler, user)) != nil else { break }
       }
       // Before it has moved anything, and after.
-      if count == 90 { #expect(user.statistics().survivors == 0) }
-      if count == 189 { #expect(user.statistics().survivors == 1) }
+      if count == 100 { #expect(user.statistics().survivors == 0) }
+      if count == 199 { #expect(user.statistics().survivors == 1) }
     }
     try Self.expectGone(Self.key, folder, "after \(count) calls")
   }

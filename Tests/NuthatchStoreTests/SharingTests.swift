@@ -160,6 +160,76 @@ import Testing
     }
   }
 
+  @Test(
+    "becomes one again when everything in it was deleted, or its packs with their folder",
+    arguments: [["index", "lock", "packs"], ["packs"]], [false, true])
+  func contents(_ names: [String], _ isAlone: Bool) throws {
+    let old = try user()
+    let same = Self.key("same")
+    let lease = try [1].withBytes { (bytes) throws(StoreFault) in
+      try old.commit(same, PayloadShape(), [bytes])
+    }
+    #expect(old.lookup(same)?.copied() == [1])
+    for name in names { try folder.remove(name) }
+    let new = isAlone ? nil : try user()
+    if let new {
+      // At the same place in a pack of the same number, which another one has.
+      _ = try [2].withBytes { (bytes) throws(StoreFault) in try new.commit(same, PayloadShape(), [bytes]) }
+      for _ in 0..<2 { #expect(new.lookup(same)?.copied() == [2]) }
+      try keep("new", new)
+    }
+    old.followLock()
+    _ = old.lookup(Self.key("nothing"))
+    if new != nil, names.count == 3 { #expect(old.lookup(same)?.copied() == [2]) }
+    try keep("old", old)
+    if let new { try keep("newer", new) }
+    for user in [old, new].compactMap({ $0 }) {
+      #expect(has("old", user))
+      for name in ["new", "newer"] where new != nil { #expect(has(name, user), "\(name)") }
+      #expect(user.lookup(same)?.copied() == (isAlone ? nil : [2]))
+      #expect(try user.verify().isClean)
+    }
+    #expect(lease.copied() == [1])
+    try old.clear()
+    for user in [old, new].compactMap({ $0 }) {
+      #expect(!has("old", user))
+      #expect(!has("new", user))
+    }
+    #expect(folder.files().isEmpty)
+    for user in [old, new].compactMap({ $0 }) { user.finish() }
+  }
+
+  @Test("is found again by who looks for what it had, when everything in it was deleted")
+  func contentsMissed() throws {
+    let user = try user()
+    try keep("before", user)
+    for name in ["index", "lock", "packs"] { try folder.remove(name) }
+    #expect(!has("before", user))
+    try keep("after", user)
+    #expect(has("after", user))
+    #expect(folder.files("").contains("packs"))
+    user.finish()
+  }
+
+  @Test("that others cleared keeps what is theirs, when who clears it had everything deleted")
+  func contentsCleared() throws {
+    let old = try user()
+    try keep("before", old)
+    for name in ["index", "lock", "packs"] { try folder.remove(name) }
+    let new = try user()
+    try keep("new", new)
+    try old.clear()
+    #expect(!has("new", new))
+    #expect(folder.files().isEmpty)
+    try keep("newer", new)
+    try keep("old", old)
+    let third = try user()
+    for user in [old, new, third] {
+      for name in ["newer", "old"] { #expect(has(name, user), "\(name)") }
+      user.finish()
+    }
+  }
+
   @Test("may lose its lock with nobody else there")
   func alone() throws {
     let user = try user()

@@ -142,6 +142,8 @@ int nhs_mkdirat(int directory, const char *name, unsigned mode) {
     return mkdirat(directory, name, mode) < 0 ? -errno : 0;
 }
 
+int nhs_replace_fd(int fd, int other) { return dup3(other, fd, O_CLOEXEC) < 0 ? -errno : 0; }
+
 int nhs_unlinkat(int directory, const char *name) { return unlinkat(directory, name, 0) < 0 ? -errno : 0; }
 
 int nhs_renameat(int directory, const char *from, const char *to, int replaces) {
