@@ -170,8 +170,9 @@ extension SharedStore {
   private func removePacks() throws(StoreFault) {
     try doing("removing the packs") { () throws(SystemFault) in
       for number in try packNumbers() {
+        // A folder that has a pack's name isn't ours.
         do throws(SystemFault) { try system.unlink(directory.packs, PackName.of(number)) } catch
-          where error.number == ENOENT
+          where error.number == ENOENT || error.number == EISDIR
         {}
       }
     }

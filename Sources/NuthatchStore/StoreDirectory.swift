@@ -143,7 +143,11 @@ final class StoreDirectory: Sendable {
   func openFile(_ directory: Int32, _ name: String, _ flags: Int32) throws(SystemFault) -> (Int32, FileStatus)
   {
     // Not blocking, so that a pipe of that name can't hold us.
-    let fd = try system.open(directory, name, flags | O_NOFOLLOW | O_NONBLOCK)
+    let fd: Int32
+    do throws(SystemFault) { fd = try system.open(directory, name, flags | O_NOFOLLOW | O_NONBLOCK) } catch {
+      // A socket, which can't be opened at all.
+      throw error.number == ENXIO ? SystemFault(EINVAL) : error
+    }
     do throws(SystemFault) {
       let status = try system.status(fd)
       guard status.isFile else { throw SystemFault(EINVAL) }

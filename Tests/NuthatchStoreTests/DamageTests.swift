@@ -263,6 +263,48 @@ import Testing
     store.close()
   }
 
+  @Test("is cleared of its packs when a folder has the name of one, which stays")
+  func folderAsPack() throws {
+    try fill()
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/packs/00000000.pack", withIntermediateDirectories: false)
+    for name in ["00000001", "00000077"] {
+      try? folder.remove("packs/\(name).pack")
+      try FileManager.default.createDirectory(
+        atPath: folder.path + "/packs/\(name).pack", withIntermediateDirectories: false)
+    }
+    let store = try Store.open(folder.path)
+    #expect(folder.files().count > 3)
+    try store.clear()
+    #expect(folder.files() == ["00000000.pack", "00000001.pack", "00000077.pack"])
+    for number in 0..<Self.count { #expect(try store.bytes(Self.key(number)) == nil) }
+    store.close()
+  }
+
+  @Test("may have a socket under the name of its index, or of a pack")
+  func sockets() throws {
+    try fill()
+    for name in ["index", "packs/00000001.pack"] {
+      try folder.remove(name)
+      let made = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      try #require(made >= 0)
+      defer { close(made) }
+      var address = sockaddr_un()
+      address.sun_family = sa_family_t(AF_UNIX)
+      withUnsafeMutableBytes(of: &address.sun_path) {
+        $0.copyBytes(from: Array("\(folder.path)/\(name)".utf8))
+      }
+      let status = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(made, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
+      }
+      #expect(status == 0)
+      let found = try survivors(name)
+      #expect(name == "index" ? found == Self.count : found > 0)
+    }
+  }
+
   @Test("follows no symbolic link, whatever has one's name, and writes through none")
   func links() throws {
     let outside = try Folder()
