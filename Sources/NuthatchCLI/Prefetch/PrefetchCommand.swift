@@ -69,7 +69,7 @@ enum PrefetchCommand: Command {
     try settings.checkReport(list)
     do throws(NuthatchError) {
       try queue.apply()
-      // Before there are other threads. The loop's would stop a decoder for each packet, which took a seventh of a run.
+      // Before there are other threads. The loop's would stop a decoder for each packet, which took up to a seventh of a run.
       nhs_work_as_batch()
       let cache = try Cache(path: arguments.value("cache"), options: options)
       let run = try PrefetchRun(settings, cache, list, window: max(256, 4 * (queue.concurrency ?? 0)))
