@@ -31,8 +31,7 @@ enum OutputFile {
   static func areOne(_ one: String, _ other: String) -> Bool {
     var (first, second) = (stat(), stat())
     guard stat(one, &first) == 0 else { return one == other }
-    return first.st_mode & S_IFMT == S_IFREG && stat(other, &second) == 0
-      && first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    return first.st_mode & S_IFMT == S_IFREG && stat(other, &second) == 0 && first.isSameFile(as: second)
   }
 
   /// Whether a plain file of this name holds exactly these bytes.
@@ -236,4 +235,9 @@ enum InputFile {
   private static func failure(_ path: String) -> UsageError {
     UsageError("\(path) can't be read: \(String(cString: strerror(errno)))")
   }
+}
+
+extension stat {
+  /// Whether both tell of one file, under whatever name.
+  func isSameFile(as other: stat) -> Bool { st_dev == other.st_dev && st_ino == other.st_ino }
 }

@@ -343,17 +343,22 @@ def test_a_list_that_does_not_fit(server: TestServer, nuthatch: Runner, tmp_path
     }
 
 
-def test_what_was_there_before_is_part_of_a_list_that_does_not_fit(
-    server: TestServer, nuthatch: Runner, tmp_path: Path
-) -> None:
-    """A second run finds some of it still there: what is left to fetch would fit, but the list doesn't."""
-    noise = random.Random(2)
+def list_noise(server: TestServer, folder: Path, seed: int) -> None:
+    """A list of 160 pictures that can't be packed smaller."""
+    noise = random.Random(seed)
     urls = []
     for number in range(160):
         rows = b"".join(b"\0" + noise.randbytes(128 * 3) for _ in range(128))
         server.on(f"/{number}.png", ok(png_of(rows, 128, 128), "image/png"))
         urls.append(server.url(f"/{number}.png"))
-    (tmp_path / "list").write_bytes(lines(urls))
+    (folder / "list").write_bytes(lines(urls))
+
+
+def test_what_was_there_before_is_part_of_a_list_that_does_not_fit(
+    server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
+    """A second run finds some of it still there: what is left to fetch would fit, but the list doesn't."""
+    list_noise(server, tmp_path, seed=2)
     suggested = []
     for _ in range(2):
         done = nuthatch(
@@ -380,13 +385,7 @@ def test_thumbnails_that_fit_are_not_said_to_be_dropped(
     server: TestServer, nuthatch: Runner, tmp_path: Path
 ) -> None:
     """They may have what the originals leave, which is more than half."""
-    noise = random.Random(3)
-    urls = []
-    for number in range(160):
-        rows = b"".join(b"\0" + noise.randbytes(128 * 3) for _ in range(128))
-        server.on(f"/{number}.png", ok(png_of(rows, 128, 128), "image/png"))
-        urls.append(server.url(f"/{number}.png"))
-    (tmp_path / "list").write_bytes(lines(urls))
+    list_noise(server, tmp_path, seed=3)
     done = nuthatch("prefetch", "--size=128", "--store=raw", "--disk-bytes=16M", "list")
     assert b"the originals don't fit into 17 MB beside the thumbnails, which stay" in done.stdout, done
     planned = nuthatch("prefetch", "--size=128", "--dry-run", "list").stdout

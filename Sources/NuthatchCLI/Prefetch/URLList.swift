@@ -56,7 +56,7 @@ final class URLList {
     return paths.contains { name in
       var own = stat()
       let isThere = name == "-" ? fstat(STDIN_FILENO, &own) == 0 : stat(name, &own) == 0
-      return isThere && own.st_ino == file.st_ino && own.st_dev == file.st_dev
+      return isThere && own.isSameFile(as: file)
     }
   }
 
