@@ -194,7 +194,9 @@ typedef enum nh_status {
     /** A defect of Nuthatch itself; please report it with the message. */
     NH_INTERNAL = 29,
     /** The answer isn't of the format that it was to be read as. */
-    NH_WRONG_FORMAT = 30
+    NH_WRONG_FORMAT = 30,
+    /** Another process holds a lock of the directory for too long; it may be stopped. The message names it. */
+    NH_BUSY = 31
 } nh_status;
 
 /** Yes, no, or nothing said. */
@@ -280,9 +282,10 @@ typedef struct nh_options {
     /** Longest silence in milliseconds: connecting, waiting, between two bytes. 30000. */
     int64_t timeout_ms;
     /**
-     * All attempts of a request together, without its wait for its turn in the queue, in milliseconds. 120000 for pictures,
-     * no limit otherwise. One that is given here, or with a request, runs on while its server has asked to be left alone
-     * (Retry-After); the usual one doesn't.
+     * All of a request together, in milliseconds. One that is given here, or with a request, counts from the call, its wait
+     * for its turn in the queue included, and from the first attempt for requests of a batch (nh_request_set_batched); it
+     * runs on while its server has asked to be left alone (Retry-After). The default is 120000 for pictures, in which
+     * neither is counted, and no limit otherwise.
      */
     int64_t deadline_ms;
     /** The largest body, in bytes. 67108864 (64 MiB). */
@@ -307,8 +310,8 @@ typedef struct nh_options {
     const char *accept;
     /** A name for whose answers are kept, in place of the credentials that are sent: for tokens that change. None. */
     const char *partition;
-    /** The proxy for all requests: http://, https://, socks4://, socks5:// or socks5h://; "" for none. What the environment
-     *  says. */
+    /** The proxy for all requests: http://, https://, socks4://, socks5:// or socks5h://; "" for none. Answers
+     *  that came by it are kept for it alone. What the environment says. */
     const char *proxy;
     /** header_count headers, sent with every request that has none of the same name. None. */
     const nh_header *headers;
@@ -495,7 +498,8 @@ typedef struct nh_image_options {
     int32_t allow_truncated;
     /** Must be 0. */
     uint32_t reserved;
-    /** The most pixels that the source may have. 0: 100 million. */
+    /** The most pixels that the source may have; negative for no limit. 0: of a response, what its request allowed; else 100
+     *  million. */
     int64_t max_pixels;
 } nh_image_options;
 
@@ -549,7 +553,7 @@ typedef enum nh_sign_in {
 typedef enum nh_delivery {
     /** A stale one at once, and the one that holds now after it. */
     NH_DELIVERY_TWICE = 0,
-    /** One answer, a stale one too; it is revalidated behind. */
+    /** One answer, a stale one too; it is revalidated behind. With NH_ASK_VERDICT it is as NH_DELIVERY_FRESH. */
     NH_DELIVERY_FIRST = 1,
     /** One answer, which holds now. */
     NH_DELIVERY_FRESH = 2
@@ -950,14 +954,18 @@ nh_status nh_drain(nh_cache *cache, int64_t timeout_ms);
 /* ---- Looking after a cache --------------------------------------------------------------------------------------- */
 
 /**
- * Forgets what is stored of a URL: its next request asks the server. Thumbnails that another URL has in common stay.
+ * Forgets all that is stored of a URL, whoever it is kept for and under whatever key: its next request asks the server. When
+ * this returns, no process gets from the cache what was asked for before, nor keeps an answer that was on its way. Thumbnails
+ * that another URL has in common stay.
  *
- * @return NH_OK, also when nothing was stored; NH_BAD_URL; NH_CLOSED; NH_FORKED; NH_INVALID.
+ * @return NH_OK, also when nothing was stored; NH_BAD_URL; NH_BUSY when another process holds the directory's lock for five
+ *         seconds; NH_NO_SPACE, NH_IO when it can't be done; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
 nh_status nh_remove(nh_cache *cache, const char *url);
 
 /**
- * Forgets what is stored for a request: for its URL or key, its credentials, its partition.
+ * The same for a request. Its key, its credentials, its partition and whatever else makes its answer another than everybody's
+ * for that URL narrow it to that answer.
  *
  * @return As nh_remove, and NH_BAD_HEADER.
  */
@@ -1138,14 +1146,15 @@ nh_status nh_site_cancel_all(nh_site *site);
 nh_status nh_request_new(const char *url, nh_request **request);
 
 /**
- * Sets the method, such as "POST"; it is sent as it is spelled.
+ * Sets the method, such as "POST". One that HTTP knows is put into capitals: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE
+ * and CONNECT. Any other is sent as it is spelled.
  *
- * @return NH_OK; NH_INVALID.
+ * @return NH_OK; NH_INVALID. A method that can't be sent is NH_BAD_HEADER when the request is used.
  */
 nh_status nh_request_set_method(nh_request *request, const char *method);
 
 /**
- * Adds a header. It replaces one of the same name that would be sent otherwise.
+ * Adds a header. It replaces those of the same name that would be sent otherwise. Added twice, both are sent, in this order.
  *
  * @return NH_OK; NH_INVALID. A name or value that can't be sent is NH_BAD_HEADER when the request is used.
  */
@@ -1159,8 +1168,8 @@ nh_status nh_request_add_header(nh_request *request, const char *name, const cha
 nh_status nh_request_set_priority(nh_request *request, int32_t priority);
 
 /**
- * Sets when answers from the cache are delivered. NH_DELIVERY_TWICE by default; blocking calls wait for the answer that
- * holds now, whatever is set here.
+ * Sets when answers from the cache are delivered. NH_DELIVERY_TWICE by default; blocking calls, which give one answer, take it
+ * for NH_DELIVERY_FRESH.
  *
  * @return NH_OK; NH_INVALID.
  */
@@ -1440,7 +1449,7 @@ nh_status nh_request_set_guard(nh_request *request, nh_guard guard);
 /**
  * Sets what the answer is kept under instead of the URL: for URLs that carry a signature or a date. NULL: the URL.
  *
- * @return NH_OK; NH_INVALID.
+ * @return NH_OK; NH_INVALID. An empty key is NH_INVALID when the request is used: all URLs would have one answer.
  */
 nh_status nh_request_set_key(nh_request *request, const char *key);
 
@@ -1459,13 +1468,21 @@ nh_status nh_request_set_ignore_query(nh_request *request, int32_t ignore);
 nh_status nh_request_set_timeout(nh_request *request, int64_t milliseconds);
 
 /**
- * Sets the longest time for all of it, redirects and further attempts included, in milliseconds. What it waits for its turn
- * in the queue isn't counted, but where it is freezable; while its server has asked to be left alone (Retry-After) it is:
- * then retry_after of the event says for how long that is still so. 0: the cache's; negative: none.
+ * Sets the longest time for all of it, from the call on, in milliseconds: the wait for its turn in the queue, redirects and
+ * further attempts. While its server has asked to be left alone (Retry-After) it runs on, too: then retry_after of the event
+ * says for how long that is still so. For requests of a batch see nh_request_set_batched. 0: the cache's; negative: none.
  *
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_request_set_deadline(nh_request *request, int64_t milliseconds);
+
+/**
+ * Sets whether it is one of many that are submitted at once: 1 for yes, 0, the default, for no. The deadline of such a request
+ * counts from its first attempt: the waits for its turn in the queue are left out, unless it is freezable.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_batched(nh_request *request, int32_t batched);
 
 /**
  * Sets how often a failed attempt is followed by another. 0: the cache's; negative: never.
@@ -1883,7 +1900,7 @@ nh_status nh_log_dispatch(void);
 
 /**
  * Sets whether a request goes to the outbox when its server can't be reached, instead of failing: 1 for yes, 0, the default, for
- * no. For POST, PUT, PATCH and DELETE; for others it is ignored. Its last event is NH_EVENT_FROZEN then, and a blocking call
+ * no. For POST, PUT, PATCH and DELETE; another is NH_INVALID when it is used. Its last event is NH_EVENT_FROZEN then, and a blocking call
  * gives NH_FROZEN (nh_error_info has the number). It is kept at the first connection fault, body and all, before any retry;
  * an answer of whatever status is its answer. The request gets an Idempotency-Key unless it has one, the same for every attempt.
  *

@@ -15,7 +15,8 @@ extension Cache {
     try await response(for: Request(url))
   }
 
-  /// Carries out a request without sizes and waits for the answer that holds now, whatever `delivery` says.
+  /// Carries out a request without sizes and waits for its answer: the one that holds now, or a stale one where `delivery` is
+  /// `first`.
   ///
   /// - Parameter answering: Answers what the request asks; nil leaves its questions unanswered, without waiting.
   /// - Throws: as `get`; `bad_header`; `invalid` for a request with sizes.
@@ -44,7 +45,8 @@ extension Cache {
     return try await thumbnail(Request(url), ThumbnailBox(size))
   }
 
-  /// A thumbnail of what `request` fetches, that fits any box; its own sizes are left aside.
+  /// A thumbnail of what `request` fetches, that fits any box; its own sizes are left aside. With the `delivery` `first` it may
+  /// be stale.
   public func thumbnail(_ request: Request, _ box: ThumbnailBox) async throws(NuthatchError) -> Image {
     var request = request
     request.boxes = [box]
@@ -54,7 +56,8 @@ extension Cache {
     return image
   }
 
-  /// Carries out a request with sizes and waits for the images, in the order of the sizes.
+  /// Carries out a request with sizes and waits for the images, in the order of the sizes. With the `delivery` `first` they may
+  /// be stale.
   ///
   /// - Parameter answering: as for `response(for:answering:)`.
   /// - Throws: as `thumbnail`; `invalid` for a request without sizes.
@@ -83,8 +86,7 @@ extension Cache {
 
   /// The final event of a request that waits for one answer.
   private func final(of request: Request, _ answering: Answering?) async throws(NuthatchError) -> Event {
-    var request = request
-    request.delivery = .fresh
+    var request = request.forOneAnswer
     request.reportsProgress = false
     let ticket = try submit(request)
     if request.asks.isEmpty { return await ticket.ended() }

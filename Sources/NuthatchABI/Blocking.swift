@@ -129,13 +129,11 @@ func thumbnail(
   return image
 }
 
-/// The success that holds now. What happens before is told to the callback of `view`, if there is one.
+/// The final success. What happens before is told to the callback of `view`, if there is one.
 private func event(
   of request: Request, in cache: Cache, telling view: (Ticket) -> TicketView? = { _ in nil }
 ) throws(NuthatchError) -> Event {
-  var request = request
-  request.delivery = .fresh
-  let ticket = try cache.submit(request)
+  let ticket = try cache.submit(request.forOneAnswer)
   let listener = view(ticket).flatMap { $0.callback == nil ? nil : $0 }
   while true {
     guard let event = try listener == nil ? ticket.final() : ticket.next() else { continue }

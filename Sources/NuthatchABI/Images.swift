@@ -138,16 +138,15 @@ public func nhImageRelease(_ image: nh_image_ref?) -> nh_status {
 }
 
 private func imageOptions(_ pointer: UnsafePointer<nh_image_options>) throws(NuthatchError) -> ImageOptions {
-  let given = try readSized(pointer, zero: nh_image_options(), "options")
-  guard given.reserved == 0 else { throw NuthatchError(.invalid, "options.reserved is not 0") }
+  let said = try readSized(pointer, zero: nh_image_options(), "options")
+  guard said.reserved == 0 else { throw NuthatchError(.invalid, "options.reserved is not 0") }
   var options = ImageOptions(
     ThumbnailBox(
-      width: Int(given.width), height: Int(given.height == 0 ? given.width : given.height),
-      mode: try boxMode(given.mode, "options.mode"), enlarge: given.enlarge != 0,
-      quality: try boxQuality(given.quality, "options.quality")))
-  options.allowTruncated = given.allow_truncated != 0
-  guard given.max_pixels >= 0 else { throw NuthatchError(.invalid, "options.max_pixels is negative") }
-  if given.max_pixels > 0 { options.maxPixels = Int(given.max_pixels) }
+      width: Int(said.width), height: Int(said.height == 0 ? said.width : said.height),
+      mode: try boxMode(said.mode, "options.mode"), enlarge: said.enlarge != 0,
+      quality: try boxQuality(said.quality, "options.quality")))
+  options.allowTruncated = said.allow_truncated != 0
+  options.maxPixels = given(limit: said.max_pixels).map { Int($0) }
   return options
 }
 

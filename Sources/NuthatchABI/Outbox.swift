@@ -4,7 +4,7 @@ import CNuthatch
 import NuthatchCore
 
 /// Sets whether a request goes to the outbox when its server can't be reached, instead of failing: 1 for yes, 0, the default, for
-/// no. For POST, PUT, PATCH and DELETE; for others it is ignored. Its last event is NH_EVENT_FROZEN then, and a blocking call
+/// no. For POST, PUT, PATCH and DELETE; another is NH_INVALID when it is used. Its last event is NH_EVENT_FROZEN then, and a blocking call
 /// gives NH_FROZEN (nh_error_info has the number). It is kept at the first connection fault, body and all, before any retry;
 /// an answer of whatever status is its answer. The request gets an Idempotency-Key unless it has one, the same for every attempt.
 ///

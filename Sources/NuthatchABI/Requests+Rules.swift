@@ -41,7 +41,7 @@ public func nhRequestSetGuard(_ request: nh_request_ref?, _ guard: nh_guard) -> 
 
 /// Sets what the answer is kept under instead of the URL: for URLs that carry a signature or a date. NULL: the URL.
 ///
-/// @return NH_OK; NH_INVALID.
+/// @return NH_OK; NH_INVALID. An empty key is NH_INVALID when the request is used: all URLs would have one answer.
 @_cdecl("nh_request_set_key")
 public func nhRequestSetKey(_ request: nh_request_ref?, _ key: UnsafePointer<CChar>?) -> nh_status {
   changing(request) { (draft) throws(NuthatchError) in draft.request.key = try given(key, "key") }
@@ -63,14 +63,23 @@ public func nhRequestSetTimeout(_ request: nh_request_ref?, _ milliseconds: Int6
   changing(request) { $0.request.timeout = given(milliseconds: milliseconds) }
 }
 
-/// Sets the longest time for all of it, redirects and further attempts included, in milliseconds. What it waits for its turn
-/// in the queue isn't counted, but where it is freezable; while its server has asked to be left alone (Retry-After) it is:
-/// then retry_after of the event says for how long that is still so. 0: the cache's; negative: none.
+/// Sets the longest time for all of it, from the call on, in milliseconds: the wait for its turn in the queue, redirects and
+/// further attempts. While its server has asked to be left alone (Retry-After) it runs on, too: then retry_after of the event
+/// says for how long that is still so. For requests of a batch see nh_request_set_batched. 0: the cache's; negative: none.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_deadline")
 public func nhRequestSetDeadline(_ request: nh_request_ref?, _ milliseconds: Int64) -> nh_status {
   changing(request) { $0.request.deadline = given(milliseconds: milliseconds) }
+}
+
+/// Sets whether it is one of many that are submitted at once: 1 for yes, 0, the default, for no. The deadline of such a request
+/// counts from its first attempt: the waits for its turn in the queue are left out, unless it is freezable.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_batched")
+public func nhRequestSetBatched(_ request: nh_request_ref?, _ batched: Int32) -> nh_status {
+  changing(request) { $0.request.isBatched = batched != 0 }
 }
 
 /// Sets how often a failed attempt is followed by another. 0: the cache's; negative: never.

@@ -19,9 +19,10 @@ public func nhRequestNew(_ url: UnsafePointer<CChar>?, _ request: UnsafeMutableP
   }
 }
 
-/// Sets the method, such as "POST"; it is sent as it is spelled.
+/// Sets the method, such as "POST". One that HTTP knows is put into capitals: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE
+/// and CONNECT. Any other is sent as it is spelled.
 ///
-/// @return NH_OK; NH_INVALID.
+/// @return NH_OK; NH_INVALID. A method that can't be sent is NH_BAD_HEADER when the request is used.
 @_cdecl("nh_request_set_method")
 public func nhRequestSetMethod(_ request: nh_request_ref?, _ method: UnsafePointer<CChar>?) -> nh_status {
   changing(request) { (draft) throws(NuthatchError) in
@@ -29,7 +30,7 @@ public func nhRequestSetMethod(_ request: nh_request_ref?, _ method: UnsafePoint
   }
 }
 
-/// Adds a header. It replaces one of the same name that would be sent otherwise.
+/// Adds a header. It replaces those of the same name that would be sent otherwise. Added twice, both are sent, in this order.
 ///
 /// @return NH_OK; NH_INVALID. A name or value that can't be sent is NH_BAD_HEADER when the request is used.
 @_cdecl("nh_request_add_header")
@@ -49,8 +50,8 @@ public func nhRequestSetPriority(_ request: nh_request_ref?, _ priority: Int32) 
   changing(request) { $0.request.priority = Int(priority) }
 }
 
-/// Sets when answers from the cache are delivered. NH_DELIVERY_TWICE by default; blocking calls wait for the answer that
-/// holds now, whatever is set here.
+/// Sets when answers from the cache are delivered. NH_DELIVERY_TWICE by default; blocking calls, which give one answer, take it
+/// for NH_DELIVERY_FRESH.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_delivery")

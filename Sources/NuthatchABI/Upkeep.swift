@@ -4,9 +4,12 @@ import CNuthatch
 import Glibc
 import NuthatchCore
 
-/// Forgets what is stored of a URL: its next request asks the server. Thumbnails that another URL has in common stay.
+/// Forgets all that is stored of a URL, whoever it is kept for and under whatever key: its next request asks the server. When
+/// this returns, no process gets from the cache what was asked for before, nor keeps an answer that was on its way. Thumbnails
+/// that another URL has in common stay.
 ///
-/// @return NH_OK, also when nothing was stored; NH_BAD_URL; NH_CLOSED; NH_FORKED; NH_INVALID.
+/// @return NH_OK, also when nothing was stored; NH_BAD_URL; NH_BUSY when another process holds the directory's lock for five
+///         seconds; NH_NO_SPACE, NH_IO when it can't be done; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_remove")
 public func nhRemove(_ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?) -> nh_status {
   answering { () throws(NuthatchError) in
@@ -15,7 +18,8 @@ public func nhRemove(_ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?) -> nh
   }
 }
 
-/// Forgets what is stored for a request: for its URL or key, its credentials, its partition.
+/// The same for a request. Its key, its credentials, its partition and whatever else makes its answer another than everybody's
+/// for that URL narrow it to that answer.
 ///
 /// @return As nh_remove, and NH_BAD_HEADER.
 @_cdecl("nh_remove_request")

@@ -34,6 +34,25 @@ enum OutputFile {
     return first.st_mode & S_IFMT == S_IFREG && stat(other, &second) == 0 && first.isSameFile(as: second)
   }
 
+  /// The bytes of a plain file; nil for what isn't one, can't be read, or is longer than a picture that is made here.
+  static func content(of path: String) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 30
+    else { return nil }
+    var content: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while content.count <= 1 << 30 {
+      let count = read(descriptor, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return count == 0 ? content : nil }
+      content += chunk[..<count]
+    }
+    return nil
+  }
+
   /// Whether a plain file of this name holds exactly these bytes.
   static func has(_ bytes: UnsafeRawBufferPointer, at path: String) -> Bool {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -150,13 +169,13 @@ final class DraftFile {
     if waiting.count >= 65_536 { flush() }
   }
 
-  /// Gives it its name.
+  /// Gives it its name, or another one.
   ///
   /// - Throws: `io` or `no_space`, also for what could not be written before.
-  func finish() throws(NuthatchError) {
+  func finish(as name: String? = nil) throws(NuthatchError) {
     flush()
     if reason == 0 {
-      let isDone = draft?.appear(as: target) ?? (close(descriptor) == 0)
+      let isDone = draft?.appear(as: name ?? target) ?? (close(descriptor) == 0)
       if !isDone { reason = errno }
       descriptor = -1
     }

@@ -228,7 +228,7 @@ enum GetCommand: Command {
       if let code = Interruption.exitCode { return code }
       if Terminal.isOutputClosed { return .closedPipe }
       let isOurs = [.outOfMemory, .internal, .noSpace, .io].contains(error.code)
-      return report(error, isOurs ? .failure : .notFetched)
+      return report(error, error.code == .invalid ? .usage : isOurs ? .failure : .notFetched)
     case .success(.picture(let image)):
       return end(writer.write(image), .success)
     case .success(.response(let response)):

@@ -3,7 +3,8 @@ extension Cache {
   public struct Options: Sendable {
     /// Silence: the longest time without a byte.
     public var timeout = Request.Limit.milliseconds(30_000)
-    /// All attempts of a request together. nil: two minutes for pictures, none otherwise.
+    /// All of a request together, from the call on, its wait for its turn in the queue included; for those of a batch from the
+    /// first attempt (`Request.isBatched`). nil: two minutes for pictures, in which no such wait is counted; none otherwise.
     public var deadline: Request.Limit?
     /// How often a failed attempt is followed by another.
     public var retries = 3
@@ -26,7 +27,7 @@ extension Cache {
     /// A name for whose answers are kept, instead of the credentials sent. nil: none.
     public var partition: String?
     /// The proxy that all requests go through: `http://`, `https://`, `socks4://`, `socks5://` or `socks5h://`; empty for
-    /// none. nil: what the environment says.
+    /// none. Answers that came by it are kept for it alone. nil: what the environment says.
     public var proxy: String?
     /// Where user and password for a request's host are looked up, when nothing else says who asks. nil: nowhere.
     public var netrc: Netrc?
@@ -65,6 +66,9 @@ extension Cache {
     var outboxClock: OutboxClock?
     /// Says when the network has changed, beside the kernel.
     package var reachabilitySource: (any ReachabilitySource)?
+
+    /// Called before a note on a flight is read or written (`FlightLocks`).
+    package var beforeNotes: (@Sendable () -> Void)?
 
     /// The defaults.
     public init() {}

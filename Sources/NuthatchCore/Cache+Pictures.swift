@@ -9,13 +9,12 @@ extension Cache {
     try thumbnail(Request(url), ImageOptions(ThumbnailBox(size)))
   }
 
-  /// A thumbnail of what `request` fetches, as `options` say. Waits for the answer that holds now.
+  /// A thumbnail of what `request` fetches, as `options` say. Waits for the answer.
   package func thumbnail(_ request: Request, _ options: ImageOptions) throws(NuthatchError) -> Image {
-    var request = request
+    var request = request.forOneAnswer
     request.boxes = [options.box]
-    request.maxPixels = options.maxPixels
+    request.maxPixels = options.maxPixels ?? request.maxPixels
     request.allowTruncated = options.allowTruncated
-    request.delivery = .fresh
     let ticket = try submit(request)
     while true {
       guard let event = try ticket.final() else { continue }

@@ -27,6 +27,12 @@ extension Cache {
     try? upkeep { (store) throws(StoreFault) in try store.leavePages() }
   }
 
+  /// The process that has kept this one from storing anything since a wait for it ended in vain, and for how long. Nil when
+  /// none does.
+  package var storeIsHeld: (by: String, nanoseconds: Int64)? {
+    isForked ? nil : shared.store.holder.map { (by: $0.name, nanoseconds: $0.nanoseconds) }
+  }
+
   /// Drops what was not used for longest until no more than `bytes` are left on disk.
   ///
   /// - Throws: `io`; `closed`; `forked`.

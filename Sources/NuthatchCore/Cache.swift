@@ -166,17 +166,33 @@ public final class Cache: Sendable {
     for ticket in open.all where ticket.site === site { ticket.cancel() }
   }
 
-  /// Forgets what is stored of a URL: its next request asks the server. Thumbnails that another URL has in common stay.
+  /// Forgets all that is stored of a URL, whoever it is kept for, and whatever it is called: its next request asks the
+  /// server. Thumbnails that another URL has in common stay. When this returns, no process gets from the cache what was asked
+  /// for before.
   ///
-  /// - Throws: `bad_url`; `closed`; `forked`.
-  public func remove(_ url: String) throws(NuthatchError) {
-    try remove(Request(url))
+  /// - Returns: how many answers there were.
+  /// - Throws: `bad_url`; `no_space` or `io` when it can't be done; `closed`; `forked`.
+  @discardableResult
+  public func remove(_ url: String) throws(NuthatchError) -> Int {
+    try remove(RequestPlan(Request(url), options, shelf), isNarrow: false)
   }
 
-  /// Forgets what is stored for this request: for its credentials, partition, or key.
-  public func remove(_ request: Request) throws(NuthatchError) {
+  /// The same for a request. Credentials, partition, key and whatever else makes its answer another than everybody's for that
+  /// URL narrow it to that answer.
+  @discardableResult
+  public func remove(_ request: Request) throws(NuthatchError) -> Int {
+    let plan = try RequestPlan(request, options, shelf)
+    return try remove(
+      plan, isNarrow: !plan.name.partition.isEmpty || plan.name.address != plan.url.address)
+  }
+
+  private func remove(_ plan: RequestPlan, isNarrow: Bool) throws(NuthatchError) -> Int {
     try checkUsable()
-    shared.forget(try RequestPlan(request, options, shelf).name)
+    do throws(StoreFault) {
+      return isNarrow ? try shared.forget(plan.name) : try shared.forget(plan.url, plan.name.partition)
+    } catch {
+      throw NuthatchError(error, path: path)
+    }
   }
 
   /// Waits until no request is under way. False when that took longer than `milliseconds`; nil waits for ever.

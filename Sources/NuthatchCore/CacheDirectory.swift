@@ -36,12 +36,14 @@ package enum CacheDirectory {
     guard access(path + "/packs", F_OK) != 0, let folder = opendir(path) else { return }
     defer { closedir(folder) }
     // The outbox's folder may be all that a cleared disk has left.
-    let ours: Set = [".", "..", "index", "lock", "limits", "outbox"]
+    let ours: Set = [".", "..", "index", "lock", "locks", "limits", "flights", "cookies", "outbox"]
     while let entry = readdir(folder) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) {
         String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
-      guard !ours.contains(name) else { continue }
+      guard !ours.contains(name), !name.hasSuffix(".new"), !name.contains(".folder-") else { continue }
+      // Another process may be making it at this moment.
+      if access(path + "/packs", F_OK) == 0 { return }
       throw NuthatchError(
         .io, "\(path) is no cache: other things are in it (--cache says which one is meant)")
     }

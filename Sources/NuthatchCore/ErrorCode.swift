@@ -63,6 +63,8 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case `internal` = 29
   /// The answer isn't of the format that it was to be read as.
   case wrongFormat = 30
+  /// Another process holds a lock of the directory for too long; it may be stopped. The message names it.
+  case busy = 31
 }
 
 extension ErrorCode {
@@ -99,6 +101,7 @@ extension ErrorCode {
     case .outOfMemory: "out_of_memory"
     case .internal: "internal"
     case .wrongFormat: "wrong_format"
+    case .busy: "busy"
     }
   }
 }

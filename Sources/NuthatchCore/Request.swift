@@ -4,8 +4,8 @@ import NuthatchTransport
 public struct Request: Sendable {
   /// The URL, as it will be echoed by every answer and error.
   public var url: String
-  /// `GET` unless said otherwise; compared with regard to case, as HTTP has it.
-  public var method = "GET"
+  /// `GET` unless said otherwise. A method that HTTP knows is put into capitals; any other is sent as it is spelled.
+  public var method = "GET" { didSet { method = sentMethod(method) } }
   /// Sent in this order, after those that Nuthatch adds. A field given here replaces the one that would be added.
   public var headers: [(name: String, value: String)] = []
   /// What is sent with it; say what it is with a `Content-Type` header.
@@ -39,7 +39,7 @@ public struct Request: Sendable {
   /// then cost another fetch. Where bodies aren't kept it always may. Off.
   public var earlyStop = false
 
-  /// When answers from the cache are delivered.
+  /// When answers from the cache are delivered. A call that waits for one answer takes `twice` for `fresh`.
   public var delivery = Delivery.twice
   /// −10 to 10, higher ones first.
   public var priority = 0
@@ -49,7 +49,7 @@ public struct Request: Sendable {
   public var policy: Policy?
   /// Which addresses may be connected to. nil: the cache's own.
   public var `guard`: Guard?
-  /// What the answer is kept under, instead of the URL: for URLs that carry a signature or a date.
+  /// What the answer is kept under, instead of the URL: for URLs that carry a signature or a date. Never empty.
   public var key: String?
   /// Leaves the query out of what the answer is kept under. Off.
   public var ignoreQuery = false
@@ -58,9 +58,12 @@ public struct Request: Sendable {
 
   /// Silence: the longest time without a byte, be it in connecting, waiting or receiving. nil: the cache's own.
   public var timeout: Limit?
-  /// All of it together, redirects and further attempts included, but not the wait for its turn in the queue, unless it is
-  /// freezable. One that is set runs on while the server has asked to be left alone (`Retry-After`). nil: the cache's own.
+  /// All of it together, from the call on: the wait for its turn in the queue, redirects, further attempts, and the time for
+  /// which the server has asked to be left alone (`Retry-After`). nil: the cache's own.
   public var deadline: Limit?
+  /// Whether it is one of many that are submitted at once. Then its `deadline` counts from its first attempt: the waits for
+  /// its turn in the queue are left out, unless it is freezable. Off.
+  public var isBatched = false
   /// How often a failed attempt is followed by another. nil: the cache's own.
   public var retries: Int?
   /// The largest body that is taken. nil: the cache's own.
@@ -71,7 +74,8 @@ public struct Request: Sendable {
   public var asks: Set<Question.Kind> = []
   /// What becomes of `saveTo`, once it is submitted.
   var download: Download?
-  /// What becomes of it when its server can't be reached; for POST, PUT, PATCH and DELETE only. nil: it fails.
+  /// What becomes of it when its server can't be reached; for POST, PUT, PATCH and DELETE only, and an error with another
+  /// method. nil: it fails.
   public var freezing: Freezing?
   /// Whether it comes from the outbox.
   var isReplay = false
@@ -99,7 +103,8 @@ public struct Request: Sendable {
   public enum Delivery: Int32, Sendable {
     /// A stale one at once, the fresh one after it.
     case twice = 0
-    /// One answer, a stale one too; it is revalidated behind.
+    /// One answer, a stale one too; it is revalidated behind. Where the program judges answers (`Question.Kind.verdict`) it is
+    /// as `fresh`.
     case first = 1
     /// One answer, which holds now.
     case fresh = 2
@@ -138,6 +143,23 @@ extension Guard {
 extension Request {
   /// The URL for messages, its password hidden.
   package var shownURL: String { WebURL.redacted(url) }
+
+  /// The same for a call that gives one answer: nothing is shown before the one that holds now.
+  package var forOneAnswer: Request {
+    var result = self
+    if delivery == .twice { result.delivery = .fresh }
+    return result
+  }
+
+  /// - Throws: `invalid` for what no request can mean.
+  func check() throws(NuthatchError) {
+    // All URLs would have one answer.
+    guard key?.isEmpty != true else { throw NuthatchError(.invalid, "the key is empty: \(shownURL)") }
+    guard freezing == nil || FrozenRequest.freezableMethods.contains(method) else {
+      throw NuthatchError(
+        .invalid, "a \(method) can't be freezable; a POST, PUT, PATCH or DELETE can: \(shownURL)")
+    }
+  }
 }
 
 /// What is taken for fresh, and for how long (docs/HTTP.md).

@@ -246,3 +246,14 @@ extension Cache.Options {
     }
   }
 }
+
+extension ProxyChoice {
+  /// The proxy that an option names, empty for none; nil where the environment decides.
+  var named: String? {
+    switch self {
+    case .environment: nil
+    case .none: ""
+    case .explicit(let proxy): proxy
+    }
+  }
+}

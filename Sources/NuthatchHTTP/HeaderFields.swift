@@ -84,6 +84,16 @@ package func checkMethod(_ method: String) throws(HeaderFault) {
   }
 }
 
+/// A method as it is sent: one that HTTP knows in capitals, as HTTP has it; another as it is spelled.
+package func sentMethod(_ method: String) -> String {
+  knownMethods.first { $0.equalsIgnoringCase(method) } ?? method
+}
+
+/// Those of RFC 9110, section 9, and of RFC 5789.
+private let knownMethods = [
+  "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT",
+]
+
 /// Whether a request with this method may be sent twice (RFC 9110, 9.2.2). One that isn't known may not.
 package func isIdempotent(method: String) -> Bool {
   ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)

@@ -14,7 +14,8 @@ extension Index {
     func number(_ index: Int) -> Int {
       Int(truncatingIfNeeded: nhs_load64(base + IndexLayout.counters + index * 8))
     }
-    return IndexCounters(occupied: number(0), meta: number(1), body: number(2), thumb: number(3))
+    return IndexCounters(
+      occupied: number(0), meta: number(1), body: number(2), thumb: number(3), answer: number(4))
   }
 
   /// Whether so many slots are taken that searches become long.
@@ -36,7 +37,7 @@ extension Index {
     return true
   }
 
-  var canWriteHead: Bool { canWrite(base, IndexLayout.tableStart) }
+  var canWriteHead: Bool { canWrite(base, IndexLayout.headSize) }
 
   private func canWriteEntry(_ place: Int) -> Bool {
     place >= packCapacity || canWrite(entry(place), IndexLayout.entrySize)
@@ -103,7 +104,6 @@ extension Index {
     counters[kind] &+= 1
     let slot = Slot(hash: hash, location: location, flags: Slot.flags(kind, session: session))
     let retired = old.flatMap { $0.location == location ? nil : $0 }
-    if expected == nil { outdatePins(hash) }
     // Should there be no room to write it, then there is none for a larger index, and that is an error.
     return change(free, to: slot, counters, used: used, retiring: retired) ? .done(replaced: old) : .full
   }
@@ -129,8 +129,8 @@ extension Index {
 
   /// Says how full an index is that nobody else knows yet.
   func set(_ counters: IndexCounters) {
-    for (index, number) in [counters.occupied, counters.meta, counters.body, counters.thumb].enumerated() {
-      nhs_store64(base + IndexLayout.counters + index * 8, UInt64(truncatingIfNeeded: number))
+    for (index, number) in counters.numbers.enumerated() {
+      nhs_store64(base + IndexLayout.counters + index * 8, number)
     }
   }
 
@@ -139,7 +139,6 @@ extension Index {
 
   /// Takes a record out if it is where it is thought to be; nil for wherever it is, and then it is `retiring`.
   func remove(_ hash: KeyHash, at expected: Location? = nil) -> Removal {
-    if expected == nil { outdatePins(hash) }
     var place = place(of: hash)
     for _ in 0..<min(IndexLayout.reach, slotCount) {
       let slot = ownRead(place)
@@ -211,6 +210,7 @@ extension Index {
     nhs_store64(numbers + 8, UInt64(truncatingIfNeeded: counters.meta))
     nhs_store64(numbers + 16, UInt64(truncatingIfNeeded: counters.body))
     nhs_store64(numbers + 24, UInt64(truncatingIfNeeded: counters.thumb))
+    nhs_store64(numbers + 32, UInt64(truncatingIfNeeded: counters.answer))
     nhs_store64(base + IndexLayout.pendingEntry, used.map { UInt64($0.place) } ?? .max)
     nhs_store64(base + IndexLayout.pendingUsed, UInt64(used?.bytes ?? 0))
     // Before the change: until then the index names it, and nobody retires what the index names.
@@ -230,7 +230,7 @@ extension Index {
           location: Location(pack: nhs_load32(image + 20), offset: Int(nhs_load32(image + 24)) << 3),
           flags: nhs_load32(image + 28)))
     }
-    for index in 0..<4 {
+    for index in 0..<5 {
       nhs_store64(
         base + IndexLayout.counters + index * 8, nhs_load64(base + IndexLayout.pendingCounters + index * 8))
     }

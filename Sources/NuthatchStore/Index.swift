@@ -121,9 +121,11 @@ final class Index: @unchecked Sendable {
       header.store(UInt32(1), at: IndexLayout.session)
       header.store(UInt64(1), at: IndexLayout.nextSequence)
       header.store(UInt64(1), at: IndexLayout.nextPack)
-      return Index(
+      let made = Index(
         directory, fd: fd, base: base, length: sizes.file, slotCount: slots, packCapacity: packs,
         slotStart: sizes.slots)
+      made.beginRemovals()
+      return made
     } catch {
       system.close(fd)
       do { try system.unlink(directory.root, "index.new") } catch {}

@@ -3,8 +3,13 @@ import CSystem
 /// Where everything is in the file `index` (docs/FORMAT.md, "The index").
 enum IndexLayout {
   static let magic: UInt64 = 0x5845_444E_4954_554E  // NUTINDEX
-  static let version: UInt32 = 3
-  static let tableStart = 4096
+  static let version: UInt32 = 4
+  /// The fixed part, which is one page.
+  static let headSize = 4096
+  /// One counter of removals for each of so many hashes of groups.
+  static let removals = headSize
+  static let removalCount = 4096
+  static let tableStart = removals + removalCount * 8
   static let entrySize = 32
   static let slotSize = 32
   /// How far from its place a record may be.
@@ -27,15 +32,13 @@ enum IndexLayout {
   static let pendingSlot = 264
   static let pendingImage = 272
   static let pendingCounters = 304
-  static let pendingEntry = 336
-  static let pendingUsed = 344
-  static let retiringHash = 352
-  static let retiringPack = 368
-  static let retiringOffset = 372
-  static let pinCount = 376
-  static let pins = 384
-  static let pinSize = 16
-  static let mostPins = (tableStart - pins) / pinSize
+  static let pendingEntry = 344
+  static let pendingUsed = 352
+  static let retiringHash = 360
+  static let retiringPack = 376
+  static let retiringOffset = 380
+  static let clears = 384
+  static let hasEarlier = 392
 
   /// Where the slots begin, and how long the file is.
   static func sizes(slots: Int, packs: Int) -> (slots: Int, file: Int)? {
@@ -101,9 +104,15 @@ struct IndexCounters: Equatable {
   var meta = 0
   var body = 0
   var thumb = 0
+  var answer = 0
 
   /// All records. Damaged numbers give a number that makes no sense, but no trap.
-  var live: Int { meta &+ body &+ thumb }
+  var live: Int { meta &+ body &+ thumb &+ answer }
+
+  /// In the order in which the index has them.
+  var numbers: [UInt64] {
+    [occupied, meta, body, thumb, answer].map { UInt64(truncatingIfNeeded: $0) }
+  }
 
   subscript(kind: RecordKind) -> Int {
     get {
@@ -111,6 +120,7 @@ struct IndexCounters: Equatable {
       case .meta: meta
       case .body: body
       case .thumb: thumb
+      case .answer: answer
       }
     }
     set {
@@ -118,6 +128,7 @@ struct IndexCounters: Equatable {
       case .meta: meta = newValue
       case .body: body = newValue
       case .thumb: thumb = newValue
+      case .answer: answer = newValue
       }
     }
   }

@@ -39,6 +39,10 @@ struct LinuxCalls: SystemCalls {
     _ = try checked(nhs_mkdirat(directory, name, 0o700))
   }
 
+  func link(_ directory: Int32, _ name: String, to target: String) throws(SystemFault) {
+    _ = try checked(nhs_symlinkat(directory, name, target))
+  }
+
   func replace(_ fd: Int32, by other: Int32) throws(SystemFault) {
     _ = try checked(nhs_replace_fd(fd, other))
   }
@@ -110,10 +114,6 @@ struct LinuxCalls: SystemCalls {
   }
 
   func unmap(_ base: UnsafeMutableRawPointer, _ length: Int) { munmap(base, length) }
-
-  func lock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) {
-    _ = try checked(nhs_lock_byte(fd, byte, kind.letter, 1))
-  }
 
   func tryLock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) -> Bool {
     let result = nhs_lock_byte(fd, byte, kind.letter, 0)

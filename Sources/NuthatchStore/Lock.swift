@@ -1,3 +1,4 @@
+import CSystem
 import Glibc
 
 /// A lock of this process's threads.
@@ -21,6 +22,14 @@ final class Lock: @unchecked Sendable {
     defer { pthread_mutex_unlock(mutex) }
     return try body()
   }
+
+  /// Takes it. False when it isn't free before the deadline on the monotonic clock, which is asked for only then.
+  @inline(__always)
+  func take(until deadline: () -> Int64) -> Bool {
+    pthread_mutex_trylock(mutex) == 0 || nhs_lock_mutex(mutex, deadline()) == 0
+  }
+
+  func giveBack() { pthread_mutex_unlock(mutex) }
 
   func tryWith(_ body: () -> Void) -> Bool {
     guard pthread_mutex_trylock(mutex) == 0 else { return false }

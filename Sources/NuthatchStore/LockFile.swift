@@ -5,19 +5,31 @@ import Glibc
 /// index needs no system call to know that it is the right one.
 final class LockFile: @unchecked Sendable {
   private static let magic: UInt64 = 0x534B_434F_4C54_554E  // NUTLOCKS
-  private static let size = 64
+  private static let size = 128
+  static let name = "locks"
+  /// What version 0.1 locked. A link in its place keeps that version out, which would not understand the index.
+  private static let earlierName = "lock"
 
   let fd: Int32
   private let directory: StoreDirectory
   private let system: any SystemCalls
   private let epoch = nhs_fork_epoch()
   let words: LockWords
+  private let process = getpid()
+  private let program: (UInt64, UInt64) = {
+    var name: (UInt64, UInt64) = (0, 0)
+    withUnsafeMutableBytes(of: &name) {
+      nhs_program_name($0.baseAddress?.assumingMemoryBound(to: CChar.self))
+    }
+    return name
+  }()
   private var base: UnsafeMutableRawPointer { words.base }
 
   /// Opens it, and makes it when it isn't there.
   init(_ directory: StoreDirectory) throws(StoreFault) {
     self.directory = directory
     system = directory.system
+    try Self.keepEarlierOut(directory)
     do throws(SystemFault) {
       let opened = try Self.open(directory)
       fd = opened.fd
@@ -36,7 +48,7 @@ final class LockFile: @unchecked Sendable {
   ) throws(SystemFault) -> (fd: Int32, base: UnsafeMutableRawPointer) {
     let system = directory.system
     for _ in 0..<8 {
-      let (fd, status) = try directory.openFile(directory.root, "lock", O_RDWR | O_CREAT)
+      let (fd, status) = try directory.openFile(directory.root, name, O_RDWR | O_CREAT)
       do throws(SystemFault) {
         // Never made shorter, so who makes it longer at the same time does no harm. With its block: the first touch of a
         // mapped page without one would end the process when the disk is full.
@@ -47,7 +59,7 @@ final class LockFile: @unchecked Sendable {
         }
         // Mapped by another opening of the file: a forked child has the mapping too, and would keep the opening and with
         // it the locks of a parent that was killed.
-        let (other, itsStatus) = try directory.openFile(directory.root, "lock", O_RDWR)
+        let (other, itsStatus) = try directory.openFile(directory.root, name, O_RDWR)
         defer { system.close(other) }
         if status.inode == itsStatus.inode { return (fd, try system.map(other, size, isWritable: true)) }
       } catch {
@@ -58,6 +70,43 @@ final class LockFile: @unchecked Sendable {
       system.close(fd)
     }
     throw SystemFault(ENOENT)
+  }
+
+  /// Puts a link in the place of the file that version 0.1 locks.
+  ///
+  /// - Throws: `conflict` while a program of that version has the directory open.
+  private static func keepEarlierOut(_ directory: StoreDirectory) throws(StoreFault) {
+    let system = directory.system
+    do throws(SystemFault) {
+      let fd: Int32
+      do throws(SystemFault) { (fd, _) = try directory.openFile(directory.root, earlierName, O_RDWR) } catch
+        where error.number == ENOENT
+      {
+        // Another process may make it at this moment.
+        do throws(SystemFault) { return try system.link(directory.root, earlierName, to: name) } catch
+          where error.number == EEXIST
+        { return }
+      }
+      defer { system.close(fd) }
+      guard try system.tryLock(fd, DirectoryLocks.Byte.users.rawValue, .exclusive) else {
+        throw SystemFault(EBUSY)
+      }
+      // A program that has opened the file and waits for its lock finds that it is deleted, and opens the link.
+      let temporary = earlierName + ".new"
+      try directory.makeWay(for: temporary)
+      try system.link(directory.root, temporary, to: name)
+      try directory.replace(earlierName, by: temporary)
+    } catch {
+      switch error.number {
+      // A link, or something else that version 0.1 can't use either.
+      case ELOOP, EISDIR, EINVAL: return
+      case EBUSY:
+        throw StoreFault(
+          .conflict,
+          "a program of Nuthatch 0.1 has the directory open: end it, or use another directory until then")
+      default: throw StoreFault(error, "keeping version 0.1 out")
+      }
+    }
   }
 
   deinit {
@@ -91,6 +140,23 @@ final class LockFile: @unchecked Sendable {
   var firstSequence: UInt64 {
     get { plausible(at: 24, below: 1 << 60) }
     set { store(newValue, at: 24) }
+  }
+
+  /// Notes that this process holds the index's lock.
+  func noteOwner() {
+    guard directory.canWrite(base, Self.size) else { return }
+    nhs_store32(base + 64, UInt32(bitPattern: process))
+    nhs_store64(base + 72, program.0)
+    nhs_store64(base + 80, program.1)
+  }
+
+  /// The process that took the index's lock last.
+  var owner: String {
+    var words = (nhs_load64(base + 72), nhs_load64(base + 80))
+    let name = withUnsafeBytes(of: &words) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }.map { 0x20..<0x7F ~= $0 ? $0 : 0x3F }, as: UTF8.self)
+    }
+    return "process \(nhs_load32(base + 64))\(name.isEmpty ? "" : " (\(name))")"
   }
 
   /// Where `index` is, for as long as the mapping is.

@@ -13,12 +13,14 @@
 
 /// What a record holds, which is part of its key.
 public enum RecordKind: UInt8, Sendable, CaseIterable {
-  /// What is known about an answer.
+  /// What is known about something else than an answer; in packs of version 2, about an answer.
   case meta = 1
   /// An answer's bytes.
   case body = 2
   /// A picture made from a body.
   case thumb = 3
+  /// What is known about an answer. Its key begins with its group (`RecordGroup`).
+  case answer = 4
 
   var family: Family { self == .body ? .bulk : .small }
 }

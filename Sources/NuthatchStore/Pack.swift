@@ -6,12 +6,15 @@ import Synchronization
 struct PackHeader {
   static let size = 64
   static let magic: UInt64 = 0x314B_4341_5054_554E  // NUTPACK1
-  static let version: UInt32 = 2
+  static let version: UInt32 = 3
+  /// That of 0.1, which is read, and not appended to.
+  static let earlierVersion: UInt32 = 2
 
   var family: Family
   var number: UInt32
   var capacity: Int
   var salt: UInt64
+  var isEarlier = false
 
   var encoded: [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Self.size)
@@ -33,13 +36,15 @@ struct PackHeader {
     func word(_ at: Int) -> UInt64 {
       UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self))
     }
-    guard word(0) == Self.magic, UInt32(truncatingIfNeeded: word(8)) == Self.version,
+    let version = UInt32(truncatingIfNeeded: word(8))
+    guard word(0) == Self.magic, version == Self.version || version == Self.earlierVersion,
       word(16) == UInt64(number),
       let family = Family(rawValue: UInt16(truncatingIfNeeded: word(8) >> 32)),
       let capacity = Int(exactly: word(24)),
       nhs_hash64(bytes.baseAddress, 56, 0) == word(56)
     else { return nil }
     self.init(family: family, number: number, capacity: capacity, salt: word(32))
+    isEarlier = version == Self.earlierVersion
   }
 
   init(family: Family, number: UInt32, capacity: Int, salt: UInt64) {

@@ -86,7 +86,7 @@ extension RecordHeader {
     let name = UnsafeRawBufferPointer(start: start + size, count: place.keyLength)
     let header = RecordHeader(
       kind: kind, shape: shape(start), keyLength: place.keyLength,
-      hash: KeyHash(name, seed: UInt64(kind.rawValue)), sequence: word(start, 16),
+      hash: KeyHash(kind, name), sequence: word(start, 16),
       payloadLength: place.payloadLength, payloadChecksum: word(start, 40))
     return Found(
       header: header, offset: offset, payload: place.payload, end: place.end, isRetired: place.isRetired)

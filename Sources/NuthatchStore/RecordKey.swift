@@ -14,7 +14,7 @@ public struct KeyHash: Hashable, Sendable {
 
   /// The hash under which a record of this key is found.
   public init(_ kind: RecordKind, _ key: UnsafeRawBufferPointer) {
-    self.init(key, seed: UInt64(kind.rawValue))
+    if kind == .answer { self.init(answer: key) } else { self.init(key, seed: UInt64(kind.rawValue)) }
   }
 
   init(_ bytes: UnsafeRawBufferPointer, seed: UInt64) {

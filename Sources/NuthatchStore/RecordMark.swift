@@ -20,19 +20,23 @@ extension Store {
     return unretained._withUnsafeGuaranteedRef { $0.mark(of: key.hash, bringsUpToDate: true) }
   }
 
-  /// Whether a key still has this record. False also when that can't be said at once.
+  /// Whether a key still has this record. False also when that can't be said at once. Lets nothing go that the memory tier
+  /// keeps: its end may need a lock that the caller holds.
   public func isCurrent(_ mark: RecordMark, _ key: RecordKey) -> Bool {
     guard isUsable else { return false }
-    if mark.index == 0 || spillsLate { if let now = memoryMark(key) { return now == mark } }
-    return unretained._withUnsafeGuaranteedRef { $0.mark(of: key.hash, bringsUpToDate: false) } == mark
+    return unretained._withUnsafeGuaranteedRef { shared in
+      if spillsLate, let isPrivate = shared.isPrivateNow(mark, key) { return isPrivate }
+      return shared.mark(of: key.hash, bringsUpToDate: false) == mark
+    }
   }
 
   private func memoryMark(_ key: RecordKey) -> RecordMark? {
     guard spillsLate else { return nil }
-    unretained._withUnsafeGuaranteedRef { $0.followOthers() }
-    guard
-      let lease = key.bytes.withUnsafeBytes({ memory.find(.record, key.kind, key.hash, $0) })
-    else { return nil }
+    let lease = unretained._withUnsafeGuaranteedRef {
+      $0.followOthers()
+      return $0.privateRecord(of: key)
+    }
+    guard let lease else { return nil }
     return RecordMark(index: 0, pack: 0, offset: lease.sequence)
   }
 }

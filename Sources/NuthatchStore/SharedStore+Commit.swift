@@ -36,6 +36,11 @@ extension SharedStore {
     /// The one that is there: it is moved, and nothing is lost when somebody was faster.
     case moved(Location)
     case earlier
+    /// The answer to an earlier question, if nothing was removed since.
+    case askedBefore(Moment)
+
+    /// When the record's answer was asked for; nil for what is no answer.
+    var moment: Moment? { if case .askedBefore(let moment) = self { moment } else { nil } }
   }
 
   private static func checksum(_ parts: [UnsafeRawBufferPointer]) throws(StoreFault) -> UInt64 {
@@ -70,7 +75,7 @@ extension SharedStore {
     _ header: RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer], replacing: Replaceable
   ) throws(StoreFault) -> Lease? {
     let family = header.kind.family
-    return try familyLocks[family.place].with { () throws(StoreFault) -> Lease? in
+    return try withAppender(of: family) { () throws(StoreFault) -> Lease? in
       var header = header
       if needsOwnPack(header) { return try appendLarge(header, key, parts, replacing: replacing) }
       var fault = StoreFault(.io, "packs can't be mapped, or vanish while they are written")
@@ -113,11 +118,13 @@ extension SharedStore {
             }
           }
         } catch {
-          if end != nil {
-            // The caller is told that it isn't there, so nobody who takes the pack over may find it.
+          // The caller is told that it isn't there, so that a later writer of the pack must not find it. It stays where it is,
+          // because a shorter record in its place would leave a rest of it behind.
+          if let record = pin.pack.record(at: location.offset), record.header.hash == header.hash {
             writer.retire(at: location.offset)
-            throw error
+            writer.advance(to: record.end)
           }
+          if end != nil { throw error }
           guard error.kind == .io else { throw error }
           // A bad place of the disk, perhaps: nobody shall append here any more.
           fault = error
@@ -134,6 +141,15 @@ extension SharedStore {
       }
       throw fault
     }
+  }
+
+  /// Does something with a family's appender, as the only thread.
+  ///
+  /// - Throws: `busy` when another thread has it for too long, because that one waits for another process.
+  func withAppender<Result>(
+    of family: Family, _ body: () throws(StoreFault) -> Result
+  ) throws(StoreFault) -> Result {
+    try familyLocks[family.place].patiently(locks.busy(.index), body)
   }
 
   /// Whether a record is too long for a pack that others are in.
@@ -155,12 +171,13 @@ extension SharedStore {
     replacing: Replaceable
   ) throws(StoreFault) -> Outcome {
     guard let place = place(of: writer, index) else { return .packIsGone }
-    if isPublished(header, location, index, replacing) {
+    let isRemoved = replacing.moment.map { !index.isCurrent($0) } ?? false
+    if !isRemoved, isPublished(header, location, index, replacing) {
       writer.advance(to: end)
       index.set(place, used: end)
       return .published
     }
-    if case .earlier = replacing, try !isLatest(header, index) {
+    guard !isRemoved, try mayReplace(header, replacing, index) else {
       writer.advance(to: end)
       index.set(place, used: end)
       takeBack(header, location, index)
@@ -178,6 +195,17 @@ extension SharedStore {
     }
     finishRetiring(insertion.index)
     return .published
+  }
+
+  /// To be called by the index's changer. What is moved is looked at when it is inserted.
+  func mayReplace(
+    _ header: RecordHeader, _ replacing: Replaceable, _ index: Index
+  ) throws(StoreFault) -> Bool {
+    switch replacing {
+    case .any, .moved: true
+    case .earlier: try isLatest(header, index)
+    case .askedBefore(let moment): try mayReplace(header, moment, index)
+    }
   }
 
   /// Whether the index names a record already, which must not seem to be in its own way then: what changes the index is done

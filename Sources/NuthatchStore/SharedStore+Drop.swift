@@ -129,7 +129,7 @@ extension SharedStore {
   func trim(to bytes: Int) throws(StoreFault) {
     followLock()
     for family in Family.allCases {
-      try familyLocks[family.place].with { () throws(StoreFault) in try seal(family) }
+      try withAppender(of: family) { () throws(StoreFault) in try seal(family) }
     }
     try locks.droppingInTurn { () throws(StoreFault) in
       mendTable()
@@ -147,7 +147,7 @@ extension SharedStore {
   func clear() throws(StoreFault) {
     followLock()
     for family in Family.allCases {
-      try familyLocks[family.place].with { () throws(StoreFault) in try seal(family) }
+      try withAppender(of: family) { () throws(StoreFault) in try seal(family) }
     }
     try locks.droppingInTurn { () throws(StoreFault) in
       do throws(StoreFault) { try clearInTurn() } catch {

@@ -34,7 +34,8 @@ extension SharedStore {
       made.set(limit: old.limit)
       made.set(session: old.session)
       made.set(clearedBefore: old.clearedBefore)
-      made.takeOverPins(of: old)
+      made.takeOverRemovals(of: old)
+      made.set(hasEarlier: old.hasEarlier)
       let isLean = leavesPages.load(ordering: .relaxed)
       // More aren't there for keys that there are: slots that claim one place are damaged.
       let isLast = slots > old.slotCount && slots * 2 > Self.mostSlots(for: live)
@@ -111,11 +112,12 @@ extension SharedStore {
       let made = try emptyIndex(slots: slots, packs: places)
       for pack in packs {
         // Open, so that the next writer goes on where the last one ended; one that is full will be sealed then.
-        let isFull = pack.header.capacity - pack.used < 1 << 16
+        let isFull = pack.header.isEarlier || pack.header.capacity - pack.used < 1 << 16
         _ = made.add(
           pack: pack.header.number, pack.header.family, isFull ? .sealed : .open, used: pack.used,
           capacity: pack.header.capacity)
       }
+      made.set(hasEarlier: packs.contains { $0.header.isEarlier })
       made.set(nextSequence: firstSequence(after: records.lazy.map(\.header.sequence).max() ?? 0))
       let last = UInt64(numbers.last { $0 <= PackName.lastGiven } ?? 0)
       made.set(nextPack: max(last, locks.file.lastPack) + 1)
@@ -173,7 +175,9 @@ extension SharedStore {
     guard let pin = shelf.pin(number), var scan = try? PackScan(pin.pack, directory) else { return index }
     // Before its records: an index that grows takes over what is in packs that it knows.
     var place = 0
-    var index = try register(index, pin.pack.header, .open, used: PackHeader.size) { place = $0 }
+    let state: PackEntry.State = pin.pack.header.isEarlier ? .sealed : .open
+    var index = try register(index, pin.pack.header, state, used: PackHeader.size) { place = $0 }
+    if pin.pack.header.isEarlier { index.set(hasEarlier: true) }
     while let record = scan.next() {
       index.raise(nextSequence: record.header.sequence &+ 1)
       guard !record.isRetired else { continue }

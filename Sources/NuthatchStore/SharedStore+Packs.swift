@@ -291,11 +291,11 @@ extension SharedStore {
         try directory.isThere(directory.packs, PackName.of(pack.number))
       }
       guard isThere else { return .packIsGone }
+      if let moment = replacing.moment, !index.isCurrent(moment) { return .unwanted }
       if isPublished(header, location, index, replacing) { return .published }
       switch replacing {
-      case .any: break
-      case .earlier: guard try isLatest(header, index) else { return .unwanted }
       case .moved(let old): guard index.find(header.hash)?.slot.location == old else { return .unwanted }
+      default: guard try mayReplace(header, replacing, index) else { return .unwanted }
       }
       let extent = RecordHeader.extent(
         at: location.offset, keyLength: header.keyLength, payloadLength: header.payloadLength)

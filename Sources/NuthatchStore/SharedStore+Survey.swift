@@ -105,7 +105,7 @@ extension SharedStore {
     if let index = currentForReading() {
       let counters = index.counters
       let packs = index.packs
-      statistics.meta = max(0, counters.meta)
+      statistics.meta = max(0, counters.meta &+ counters.answer)
       statistics.bodies = max(0, counters.body)
       statistics.thumbs = max(0, counters.thumb)
       statistics.packs = packs.count

@@ -15,7 +15,6 @@ final class SharedStore: @unchecked Sendable {
   let counts = StoreCounts()
   let memory: MemoryTier
   let spill: Store.Spill
-  let pins = RecordPins()
   /// Taken to write a record that is in memory only to a pack, and to remove records, so that none comes back by it.
   let spills = Lock()
   let spillCounts = SpillCounts()
@@ -57,7 +56,6 @@ final class SharedStore: @unchecked Sendable {
     boot = Self.bootID(directory.system)
     currentIndex = Atomic(0)
     lockWord = Atomic(UInt(bitPattern: locks.file.indexWord))
-    pins.store = self
     try begin(limit: options.diskBytes)
   }
 
@@ -174,7 +172,6 @@ final class SharedStore: @unchecked Sendable {
     let present = Set(index.packs.map(\.number))
     shelf.drop { !present.contains($0) }
     let cleared = index.clearedBefore
-    pins.forgetAll(before: cleared)
     // A lease that the memory tier keeps must not hold a pack that everybody else has let go of.
     memory.removeAll { entry in
       if entry.space == .record { return entry.sequence < cleared }
@@ -279,6 +276,7 @@ final class SharedStore: @unchecked Sendable {
 
   /// Joins those who use the directory; the first of them begins a session and puts things in order.
   private func begin(limit: Int?) throws(StoreFault) {
+    if joins(limit: limit) { return }
     try locks.changingIndex { (file) throws(StoreFault) in
       let isAlone = try locks.enter()
       let index = try indexToChange(file)
@@ -290,12 +288,33 @@ final class SharedStore: @unchecked Sendable {
       index.set(limit: wanted)
       if isAlone {
         index.beginSession()
-        index.forgetPins()
         try tidy(index)
         mendGrown()
       }
     }
   }
+
+  /// Joins others who use the directory, if nothing has to be changed for it: without the index's lock, which a process that
+  /// was stopped may hold.
+  private func joins(limit: Int?) -> Bool {
+    let file = locks.file
+    // Whatever is wrong is found again by the way that changes the index.
+    guard !file.isNew, !file.isDeleted, (try? locks.join()) == true else { return false }
+    let kept = Limits.kept(directory)
+    guard limit == nil || limit == kept, let found = (try? Index.open(directory, boot: boot)) ?? nil,
+      !found.isReplaced,
+      !found.isOfDamagedNumbers, file.index == found.identity, found.nextSequence >= file.firstSequence,
+      found.limit == kept ?? Limits.standard
+    else {
+      locks.leave()
+      return false
+    }
+    use(found)
+    return true
+  }
+
+  /// The process that has held up the changes of the index since a wait for it ended in vain.
+  var holder: (name: String, nanoseconds: Int64)? { locks.holder }
 
   var limits: Limits { Limits(disk: max(Limits.least, min(index?.limit ?? Limits.standard, 1 << 46))) }
 
@@ -304,9 +323,9 @@ final class SharedStore: @unchecked Sendable {
     // What can't be written is lost, and nobody is left who could be told.
     do { try flush() } catch {}
     memory.removeAll { _ in true }
-    pins.forgetAll()
     for family in Family.allCases {
-      familyLocks[family.place].with {
+      // A thread that waits for the index may have it. Then the reserved room is given back by the next one who opens.
+      try? familyLocks[family.place].patiently(locks.busy(.index)) {
         appenders[family.place].writer?.giveBackTail()
         appenders[family.place].writer = nil
       }

@@ -77,7 +77,10 @@ public final class Store: Sendable {
     guard options.memoryBytes ?? 0 >= 0, options.memoryItems ?? 0 >= 0 else {
       throw StoreFault(.invalid, "a limit of the memory is negative")
     }
-    return Store(try StoreRegistry.acquire(directory, options))
+    return Store(
+      try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
+        try StoreRegistry.acquire(directory, options)
+      })
   }
 
   deinit { close() }
@@ -88,8 +91,20 @@ public final class Store: Sendable {
     guard epoch == nhs_fork_epoch(), !isClosed.exchange(true, ordering: .acquiringAndReleasing) else {
       return
     }
-    StoreRegistry.release(shared)
+    Patience.lasting(Patience.upkeep) { StoreRegistry.release(shared) }
   }
+
+  /// Does something that its caller asked for, and that may have to wait for other processes.
+  private func upkeep<Result>(
+    _ body: (SharedStore) throws(StoreFault) -> Result
+  ) throws(StoreFault) -> Result {
+    let shared = try usable()
+    return try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in try body(shared) }
+  }
+
+  /// The process that has kept this one from changing the index since a wait for it ended in vain, and for how many
+  /// nanoseconds. Nil when none does.
+  public var holder: (name: String, nanoseconds: Int64)? { isUsable ? shared.holder : nil }
 
   private func usable() throws(StoreFault) -> SharedStore {
     try check()
@@ -141,7 +156,10 @@ public final class Store: Sendable {
   public func commit(
     _ key: RecordKey, shape: PayloadShape = PayloadShape(), parts: [UnsafeRawBufferPointer]
   ) throws(StoreFault) -> Lease {
-    try usable().keep(key, shape, parts)
+    let shared = try usable()
+    return try Patience.lasting(Patience.writing) { () throws(StoreFault) in
+      try shared.keep(key, shape, parts)
+    }
   }
 
   /// Keeps a record with these bytes.
@@ -150,7 +168,74 @@ public final class Store: Sendable {
     _ key: RecordKey, shape: PayloadShape = PayloadShape(), _ payload: [UInt8]
   ) throws(StoreFault) -> Lease {
     let shared = try usable()
-    return try payload.withBytes { (bytes) throws(StoreFault) in try shared.keep(key, shape, [bytes]) }
+    return try Patience.lasting(Patience.writing) { () throws(StoreFault) in
+      try payload.withBytes { (bytes) throws(StoreFault) in try shared.keep(key, shape, [bytes]) }
+    }
+  }
+
+  /// The moment of a question that is asked now, for its answer, which belongs to one group or two. Nil when it can't be
+  /// told at once (`moment`). Opens no file and takes no lock that waits.
+  public func momentNow(_ first: RecordGroup, _ second: RecordGroup? = nil) -> Moment? {
+    guard isUsable else { return nil }
+    return unretained._withUnsafeGuaranteedRef { $0.momentNow(first, second) }
+  }
+
+  /// The same, but this process follows what others did first. Nil when the directory can't be written.
+  public func moment(_ first: RecordGroup, _ second: RecordGroup? = nil) throws(StoreFault) -> Moment? {
+    try usable().moment(first, second)
+  }
+
+  /// The removals until now, for an answer that is read next: a moment that no answer is kept with. Nil when they can't be
+  /// told at once.
+  public func removalsNow(_ first: RecordGroup, _ second: RecordGroup? = nil) -> Moment? {
+    guard isUsable else { return nil }
+    return unretained._withUnsafeGuaranteedRef { $0.removalsNow(first, second) }
+  }
+
+  /// Whether nothing was removed since a moment that takes its answer out. False also when that can't be told at once.
+  public func isCurrent(_ moment: Moment) -> Bool {
+    guard isUsable else { return false }
+    return unretained._withUnsafeGuaranteedRef { $0.isCurrentNow(moment) }
+  }
+
+  /// Keeps the answer to a question of that moment, in place of the one with its key. Not when its group was removed since,
+  /// nor when the answer to a later question is there: nil then.
+  ///
+  /// - Throws: as the other `commit`.
+  public func commit(
+    answer key: RecordKey, form: UInt8 = 0, _ payload: [UInt8], asked moment: Moment
+  ) throws(StoreFault) -> Lease? {
+    let shared = try usable()
+    return try Patience.lasting(Patience.writing) { () throws(StoreFault) in
+      try payload.withBytes { (bytes) throws(StoreFault) in
+        try shared.keep(key, form, bytes, asked: moment)
+      }
+    }
+  }
+
+  /// Takes out the answers of groups, and the records of keys. When this returns, no process gets from the store, nor keeps
+  /// there, an answer of these groups that was asked for before.
+  ///
+  /// - Returns: what was there.
+  public func remove(
+    _ groups: [RecordGroup], _ keys: [RecordKey] = []
+  ) throws(StoreFault) -> [RemovedRecord] {
+    try upkeep { (shared) throws(StoreFault) in try shared.drop(groups, keys) }
+  }
+
+  /// Whether answers may be there under the names that version 0.1 gave them.
+  public var hasEarlierAnswers: Bool {
+    isUsable
+      && unretained._withUnsafeGuaranteedRef { $0.reading { index, _, _ in index.hasEarlier } ?? false }
+  }
+
+  /// Whether there is a record of this key, without making a hit of it. Reads no record.
+  public func isThere(_ key: RecordKey) -> Bool {
+    guard isUsable else { return false }
+    return unretained._withUnsafeGuaranteedRef {
+      spillsLate && $0.privateRecord(of: key) != nil
+        || $0.reading { index, _, _ in index.find(key.hash) != nil } ?? false
+    }
   }
 
   /// Does to the record's chances what a hit does, without reading it. False when there is none.
@@ -159,14 +244,20 @@ public final class Store: Sendable {
 
   /// Takes a record out, also from any index to come. False when there was none.
   @discardableResult
-  public func remove(_ key: RecordKey) throws(StoreFault) -> Bool { try usable().drop(key) }
+  public func remove(_ key: RecordKey) throws(StoreFault) -> Bool {
+    try upkeep { (shared) throws(StoreFault) in try shared.drop(key) }
+  }
 
   /// Drops the oldest packs until no more than this many bytes are left, apart from packs that other processes are
   /// appending to.
-  public func trim(to bytes: Int) throws(StoreFault) { try usable().trim(to: max(0, bytes)) }
+  public func trim(to bytes: Int) throws(StoreFault) {
+    try upkeep { (shared) throws(StoreFault) in try shared.trim(to: max(0, bytes)) }
+  }
 
   /// Removes every record, of every process.
-  public func clear() throws(StoreFault) { try usable().dropAll() }
+  public func clear() throws(StoreFault) {
+    try upkeep { (shared) throws(StoreFault) in try shared.dropAll() }
+  }
 
   /// Calls `body` with every record's key and payload, in no order, until it says false. Records that come or go
   /// meanwhile may be among them or not.
@@ -175,7 +266,9 @@ public final class Store: Sendable {
   }
 
   /// Reads every record. What is damaged is taken out, what the index forgot is put back.
-  public func verify() throws(StoreFault) -> VerifyReport { try usable().verify() }
+  public func verify() throws(StoreFault) -> VerifyReport {
+    try upkeep { (shared) throws(StoreFault) in try shared.verify() }
+  }
 
   /// What the store holds, and what has happened in this process. Instant.
   public func statistics() throws(StoreFault) -> StoreStatistics { try usable().statistics() }
@@ -202,7 +295,9 @@ extension Store {
     shape: PayloadShape = PayloadShape(), cost: Int
   ) throws(StoreFault) -> Bool {
     let shared = try usable()
-    return shared.remember(MemoryEntry(.value, key, owner, bytes, shape, privateBytes: max(0, cost)))
+    return Patience.lasting(Patience.writing) {
+      shared.remember(MemoryEntry(.value, key, owner, bytes, shape, privateBytes: max(0, cost)))
+    }
   }
 
   /// Keeps a record's lease in memory, so that `recall` finds it faster than `lookup` does. It costs little memory, and
@@ -214,10 +309,12 @@ extension Store {
     _ key: RecordKey, _ lease: Lease, owner: (any AnyObject & Sendable)? = nil
   ) throws(StoreFault) -> Bool {
     let shared = try usable()
-    return shared.remember(
-      MemoryEntry(
-        .value, key, HeldLease(lease, owner), lease.unsafeBytes, lease.shape, sequence: lease.sequence,
-        privateBytes: 0))
+    return Patience.lasting(Patience.writing) {
+      shared.remember(
+        MemoryEntry(
+          .value, key, HeldLease(lease, owner), lease.unsafeBytes, lease.shape, sequence: lease.sequence,
+          privateBytes: 0))
+    }
   }
 
   /// What is in memory under a key, or nil. Neither waits nor makes a system call.
@@ -238,13 +335,12 @@ extension Store {
   @discardableResult
   public func forget(_ key: RecordKey) throws(StoreFault) -> Bool { try usable().memory.remove(.value, key) }
 
-  /// Holds a record as long as the result lives. Nil when there is none.
-  public func pin(_ key: RecordKey) throws(StoreFault) -> Pin? { try usable().pin(key) }
-
   /// Writes to packs what is in memory only (`Spill.pressure`).
   ///
   /// - Throws: `noSpace`, `io`: what couldn't be written stays in memory.
-  public func flush() throws(StoreFault) { try usable().flush() }
+  public func flush() throws(StoreFault) {
+    try upkeep { (shared) throws(StoreFault) in try shared.flush() }
+  }
 
   /// Unmaps what has been read from packs: it counts as this process's memory, and stays in the system's.
   public func leavePages() throws(StoreFault) { try usable().leavePages() }

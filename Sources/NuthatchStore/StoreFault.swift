@@ -18,6 +18,8 @@ public struct StoreFault: Error, Sendable, Equatable {
     case conflict
     /// The record is larger than the store may hold.
     case tooLarge
+    /// Another process, or another thread, holds a lock for too long.
+    case busy
     /// The store was opened before this process was forked off.
     case forked
     /// The store was closed.

@@ -39,6 +39,8 @@ protocol SystemCalls: Sendable {
   func fileSystem(_ fd: Int32) throws(SystemFault) -> UInt32
   func names(_ directory: Int32) throws(SystemFault) -> [String]
   func makeDirectory(_ directory: Int32, _ name: String) throws(SystemFault)
+  /// Makes a symbolic link.
+  func link(_ directory: Int32, _ name: String, to target: String) throws(SystemFault)
   /// Has a descriptor stand for what another one stands for.
   func replace(_ fd: Int32, by other: Int32) throws(SystemFault)
   func unlink(_ directory: Int32, _ name: String) throws(SystemFault)
@@ -68,8 +70,6 @@ protocol SystemCalls: Sendable {
   /// that there is none. `EINVAL` where the kernel can't.
   func populate(_ base: UnsafeMutableRawPointer, _ length: Int) throws(SystemFault)
   func unmap(_ base: UnsafeMutableRawPointer, _ length: Int)
-  /// Waits until the byte is free.
-  func lock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault)
   /// False when somebody else has it.
   func tryLock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) -> Bool
   func unlock(_ fd: Int32, _ byte: Int64)

@@ -31,6 +31,9 @@ package struct TransferRequest: Sendable {
   /// Whether an earlier hop of the same fetch was answered from a public address (`ConnectionFacts.countsAsPublic`).
   package var isSentByPublic = false
   package var proxy = ProxyChoice.environment
+  /// Whether nothing is sent: the transfer ends without a fault when there is a connection, and closes it. Through a proxy,
+  /// that is the connection to the proxy, and for https and SOCKS the proxy's connection to the server. TLS is left out.
+  package var connectsOnly = false
 
   package init(url: WebURL) { self.url = url }
 

@@ -344,6 +344,7 @@ extension Transfer {
   }
 
   private func outcomeOfWhole() -> TransportFault? {
+    if request.connectsOnly { return nil }
     guard head != nil else { return TransportFault(.http, "the answer is not HTTP/1 or HTTP/2") }
     // Nothing at all may be a coded body where its length says so; not where only the close ends it.
     guard let decoder, !decoder.isWhole || wireBytes == 0 && isCloseDelimited else { return nil }
@@ -362,7 +363,8 @@ extension Transfer {
 
   /// Whether this is, or may turn out to be, one of several streams of a connection.
   var mayBeStream: Bool {
-    request.url.scheme == .https && !pool.isHTTP1 && (head == nil || httpVersion == .http2)
+    request.url.scheme == .https && !request.connectsOnly && !pool.isHTTP1
+      && (head == nil || httpVersion == .http2)
   }
 
   /// Lets a transfer go on that was held up. False when it wasn't.

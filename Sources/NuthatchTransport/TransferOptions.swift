@@ -8,7 +8,8 @@ extension Transfer {
     let setter = OptionSetter(easy)
     setter.set(CURLOPT_PRIVATE, context)
     setter.set(CURLOPT_ERRORBUFFER, UnsafeRawPointer(errorBuffer))
-    setter.set(CURLOPT_URL, request.url.address)
+    setter.set(CURLOPT_URL, request.connectsOnly ? request.url.plainPlace : request.url.address)
+    if request.connectsOnly { configureConnection(setter) }
     setter.set(CURLOPT_PATH_AS_IS, 1)  // dot segments are resolved already, by the rules of our own keys
     setter.set(CURLOPT_PROTOCOLS_STR, "http,https")
     setter.set(CURLOPT_FOLLOWLOCATION, 0)  // each hop is judged above
@@ -23,7 +24,7 @@ extension Transfer {
     setter.note(
       nhs_easy_set_close_callback(easy, socketUnwanted, Unmanaged.passUnretained(sockets).toOpaque()))
     setter.note(nhs_easy_set_prereq_callback(easy, connectionReady, context))
-    if request.url.scheme == .https {
+    if request.url.scheme == .https, !request.connectsOnly {
       configureVersion(setter)
       if let file = surroundings.certificateFile { setter.set(CURLOPT_CAINFO, file) }
       if let folder = surroundings.certificateFolder { setter.set(CURLOPT_CAPATH, folder) }
@@ -34,6 +35,12 @@ extension Transfer {
     configureCredentials(setter)
     configureHeaders(setter)
     return !setter.isRefused
+  }
+
+  private func configureConnection(_ setter: OptionSetter) {
+    setter.set(CURLOPT_CONNECT_ONLY, 1)
+    setter.set(CURLOPT_FRESH_CONNECT, 1)
+    if request.url.scheme == .https { setter.set(CURLOPT_HTTPPROXYTUNNEL, 1) }
   }
 
   /// For what can't be sent again when its connection breaks.
@@ -183,6 +190,11 @@ extension Transfer {
       setter.note(CURLE_OUT_OF_MEMORY)
     }
   }
+}
+
+extension WebURL {
+  /// The server's port without its TLS.
+  fileprivate var plainPlace: String { "http://\(host):\(port)/" }
 }
 
 extension TransferExtras.SignIn {

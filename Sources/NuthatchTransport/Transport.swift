@@ -114,19 +114,24 @@ package final class Transport: @unchecked Sendable {
   /// Ends the thread and lets everything else lie, for the end of the process.
   package func abandon() { loop.stop {} }
 
+  /// libcurl's own counter would need a matching clean-up.
+  private static let isInitialised = Locked(false)
+
+  /// What failed for lack of memory may succeed the next time.
   private static func initialiseOnce() throws(TransportFault) {
-    struct Global {
-      // Swift runs this once; libcurl's own counter would need a matching clean-up.
-      static let result = {
-        let result = curl_global_init(Int(CURL_GLOBAL_ALL))
-        nhs_sha256_prepare()
-        return result
-      }()
-    }
     nhs_hold_forks()
     defer { nhs_release_forks() }
-    guard Global.result == CURLE_OK else {
-      throw TransportFault(.internal, "libcurl can't be initialised (\(Global.result.rawValue))")
+    let result = isInitialised.withLock { isDone in
+      if isDone { return CURLE_OK }
+      let result = curl_global_init(Int(CURL_GLOBAL_ALL))
+      isDone = result == CURLE_OK
+      return result
+    }
+    guard result != CURLE_OUT_OF_MEMORY else {
+      throw TransportFault(.outOfMemory, "no memory for libcurl")
+    }
+    guard result == CURLE_OK else {
+      throw TransportFault(.internal, "libcurl can't be initialised (\(result.rawValue))")
     }
   }
 }
@@ -219,7 +224,7 @@ extension Transport {
       active[pending.id] = nil
       curl_easy_cleanup(easy)
       return pending.sink.finished(
-        TransportFault(.internal, "libcurl refused the request"), TransferTimings())
+        TransportFault(.outOfMemory, "no memory for what libcurl is told"), TransferTimings())
     }
     watch(transfer)
     if transfer.mayBeStream { watchStreams() }
@@ -304,12 +309,12 @@ extension Transport {
     withoutHTTP1.insert(transfer.request.url.origin)
     transfer.pool.remove(transfer)
     if let pool = pool(for: transfer.request), transfer.move(to: pool), pool.add(transfer) { return }
-    finish(transfer, TransportFault(.internal, "libcurl refused the request"))
+    finish(transfer, TransportFault(.outOfMemory, "no memory for what libcurl is told"))
   }
 
   private func retryOnFreshConnection(_ transfer: Transfer) {
     transfer.pool.remove(transfer)
     if transfer.prepareFreshConnection(), transfer.pool.add(transfer) { return }
-    finish(transfer, TransportFault(.internal, "libcurl refused the request"))
+    finish(transfer, TransportFault(.outOfMemory, "no memory for what libcurl is told"))
   }
 }

@@ -65,21 +65,56 @@ static void errors(void) {
     CHECK("refused", nh_get(cache, "http://127.0.0.1:1/", &response) == NH_REFUSED);
 }
 
+/* Texts without a lifetime are stale at once, and pictures are by the rules of HTTP. */
+static void deliveries(void) {
+    const struct {
+        nh_delivery delivery;
+        int is_stale;
+    } wanted[] = {{NH_DELIVERY_FRESH, 0}, {NH_DELIVERY_TWICE, 0}, {NH_DELIVERY_FIRST, 1}};
+    nh_response *response = NULL;
+    nh_image *image = NULL;
+    nh_response_info info = {.struct_size = sizeof info};
+    nh_image_info shown = {.struct_size = sizeof shown};
+    nh_request *text = NULL, *picture = NULL;
+    nh_request_new(url_of(base, "/etag/deliveries"), &text);
+    nh_request_new(url_of(base, "/png/64/48?seed=7"), &picture);
+    nh_request_set_policy(picture, NH_POLICY_RFC9111);
+    nh_request_add_size(picture, 8, 8);
+    CHECK("text", nh_perform(cache, text, &response) == NH_OK && nh_response_release(response) == NH_OK);
+    CHECK("picture", nh_perform_images(cache, picture, &image, 1) == NH_OK && nh_image_release(image) == NH_OK);
+    for (int i = 0; i < 3; i++) {
+        nh_request_set_delivery(text, wanted[i].delivery);
+        nh_request_set_delivery(picture, wanted[i].delivery);
+        CHECK("text again", nh_perform(cache, text, &response) == NH_OK && nh_response_get_info(response, &info) == NH_OK &&
+                                info.is_in_cache && info.is_stale == wanted[i].is_stale &&
+                                (info.source == NH_SOURCE_REVALIDATED) == !wanted[i].is_stale);
+        CHECK("picture again", nh_perform_images(cache, picture, &image, 1) == NH_OK &&
+                                   nh_image_get_info(image, &shown) == NH_OK && shown.is_in_cache &&
+                                   shown.is_stale == wanted[i].is_stale);
+        nh_response_release(response);
+        nh_image_release(image);
+    }
+    nh_request_release(text);
+    nh_request_release(picture);
+}
+
 static void requests(void) {
     nh_request *request = NULL;
     nh_response *response = NULL;
     nh_response_info info = {.struct_size = sizeof info};
     CHECK("request", nh_request_new(url_of(base, "/echo"), &request) == NH_OK);
-    CHECK("method", nh_request_set_method(request, "PUT") == NH_OK);
+    CHECK("method", nh_request_set_method(request, "Put") == NH_OK);
     CHECK("header of a request", nh_request_add_header(request, "X-Seed", "hazel") == NH_OK);
+    CHECK("the same header once more", nh_request_add_header(request, "X-Seed", "walnut") == NH_OK);
     CHECK("body of a request", nh_request_set_body(request, "nut", 3) == NH_OK);
     CHECK("user", nh_request_set_user(request, "u", "p") == NH_OK);
     CHECK("limits", nh_request_set_timeout(request, 5000) == NH_OK && nh_request_set_deadline(request, -1) == NH_OK &&
+                        nh_request_set_batched(request, 1) == NH_OK &&
                         nh_request_set_max_bytes(request, 100000) == NH_OK);
     CHECK("perform", nh_perform(cache, request, &response) == NH_OK);
     nh_response_get_info(response, &info);
     char *echo = strndup(info.body, info.body_size);
-    CHECK("echo", strstr(echo, "PUT") && strstr(echo, "hazel") && strstr(echo, "nut") && strstr(echo, "Basic dTpw"));
+    CHECK("echo", strstr(echo, "PUT") && strstr(echo, "\"hazel\"") && strstr(echo, "\"walnut\"") && strstr(echo, "\"nut\"") && strstr(echo, "Basic dTpw"));
     free(echo);
     nh_response_release(response);
 
@@ -260,6 +295,7 @@ int main(int count, char **arguments) {
     empty_answer();
     shorter_struct();
     errors();
+    deliveries();
     requests();
     bodies();
     downloads();

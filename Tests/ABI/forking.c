@@ -16,14 +16,12 @@ typedef struct evp_md_st *looked_up(void *, const char *, const char *);
 
 looked_up EVP_MD_fetch;
 
-static pthread_t opener;
-
-static int opener_looked_up, others_looked_up;
+static int lookups;
 
 struct evp_md_st *EVP_MD_fetch(void *context, const char *name, const char *properties) {
     looked_up *own;
     *(void **)&own = dlsym(RTLD_NEXT, "EVP_MD_fetch");
-    __atomic_fetch_add(pthread_equal(pthread_self(), opener) ? &opener_looked_up : &others_looked_up, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&lookups, 1, __ATOMIC_SEQ_CST);
     return own(context, name, properties);
 }
 
@@ -184,13 +182,11 @@ static int busy_child(void) {
 int main(int count, char **arguments) {
     if (count < 2) return 2;
     base = arguments[1];
-    opener = pthread_self();
     nh_cache *cache = open_cache(NULL);
     nh_response *response = NULL, *again = NULL;
-    CHECK("libcrypto is ready after an open", opener_looked_up == 1);
     CHECK("get before", nh_get(cache, url_of(base, "/bytes/1000"), &response) == NH_OK);
     CHECK("image before", nh_thumbnail(cache, url_of(base, "/png/20/20"), 10, &image) == NH_OK && nh_fd(cache) >= 0);
-    CHECK("libcrypto is asked for nothing by other threads", opener_looked_up == 1 && others_looked_up == 0);
+    CHECK("no digest is looked up in libcrypto, which takes locks for that", lookups == 0);
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
     nh_request_new(url_of(base, "/delay/600000"), &request);

@@ -57,6 +57,40 @@ static void options(void) {
     nh_response_release(response);
 }
 
+/* What a cache or a request allows holds for the bodies of its answers, too. */
+static void limits(void) {
+    nh_cache *strict = NULL;
+    nh_request *request = NULL;
+    nh_response *response = NULL;
+    nh_image *image = NULL;
+    char path[4200];
+    nh_options options = {.struct_size = sizeof options, .max_pixels = 1000};
+    nh_image_options made = {.struct_size = sizeof made, .width = 10};
+    snprintf(path, sizeof path, "%s/strict", folder);
+    CHECK("open strictly", nh_open(path, &options, &strict) == NH_OK);
+    /* The second time it is an answer that was given before. */
+    for (int round = 0; round < 2; round++) {
+        CHECK("get", nh_get(strict, url_of(base, "/png/640/480"), &response) == NH_OK);
+        CHECK("the cache's limit", nh_response_image(response, &made, &image) == NH_TOO_MANY_PIXELS && image == NULL);
+        made.max_pixels = 640 * 480;
+        CHECK("one's own", nh_response_image(response, &made, &image) == NH_OK && nh_image_release(image) == NH_OK);
+        made.max_pixels = -1;
+        CHECK("none", nh_response_image(response, &made, &image) == NH_OK && nh_image_release(image) == NH_OK);
+        made.max_pixels = 0;
+        nh_response_release(response);
+    }
+    CHECK("close", nh_close(strict) == NH_OK);
+    nh_request_new(url_of(base, "/png/640/480"), &request);
+    nh_request_set_max_pixels(request, 1000);
+    CHECK("perform", nh_perform(cache, request, &response) == NH_OK);
+    CHECK("the request's limit", nh_response_image(response, &made, &image) == NH_TOO_MANY_PIXELS && image == NULL);
+    nh_response_release(response);
+    nh_request_release(request);
+    CHECK("only its own", nh_get(cache, url_of(base, "/png/640/480"), &response) == NH_OK &&
+                              nh_response_image(response, &made, &image) == NH_OK && nh_image_release(image) == NH_OK);
+    nh_response_release(response);
+}
+
 /* Two pixels: (200, 100, 50) half transparent, and (10, 20, 30) not to be seen at all. */
 static void conversions(void) {
     const unsigned char rgba[] = {200, 100, 50, 128, 10, 20, 30, 0}, bgra[] = {50, 100, 200, 128, 30, 20, 10, 0};
@@ -160,6 +194,7 @@ int main(int count, char **arguments) {
     cache = open_cache(NULL);
     thumbnail();
     options();
+    limits();
     conversions();
     events();
     failures_to_decode();

@@ -3,6 +3,7 @@
 #include "checks.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -31,7 +32,7 @@ static void server_is(int line, const char *state) {
 static nh_request *make(const char *path, const char *body) {
     nh_request *request = NULL;
     nh_request_new(url_of(base, path), &request);
-    nh_request_set_method(request, "POST");
+    nh_request_set_method(request, "post");
     nh_request_set_body(request, body, strlen(body));
     nh_request_set_freezable(request, 1);
     return request;
@@ -133,12 +134,33 @@ static void looking(int line) {
     nh_response_release(response);
 }
 
+/* More than the outbox of a cache holds that says nothing of it. */
+static void without_limit(int line) {
+    nh_cache *large = NULL;
+    nh_request *request = make("/echo?large", "");
+    nh_response *response = NULL;
+    char path[4200], body[4300];
+    nh_options options = {.struct_size = sizeof options, .outbox_bytes = -1, .outbox_items = -1};
+    snprintf(path, sizeof path, "%s/large", folder);
+    CHECK("open without a limit", nh_open(path, &options, &large) == NH_OK);
+    snprintf(body, sizeof body, "%s/body", path);
+    CHECK("a large body", close(open(body, O_WRONLY | O_CREAT, 0600)) == 0 && truncate(body, 257L << 20) == 0);
+    nh_request_set_body_file(request, body);
+    server_is(line, "down");
+    CHECK("more than the usual limit", nh_perform(large, request, &response) == NH_FROZEN);
+    nh_request_release(request);
+    CHECK("close", nh_close(large) == NH_OK);
+    server_is(line, "up");
+}
+
 static void of_a_get(int line) {
     nh_response *response = NULL;
     nh_request *request = make("/echo?get", "");
-    nh_request_set_method(request, "GET");
-    nh_request_set_retries(request, -1);
+    nh_request_set_method(request, "get");
     server_is(line, "down");
+    CHECK("a GET can't be freezable", nh_perform(cache, request, &response) == NH_INVALID && response == NULL);
+    nh_request_set_freezable(request, 0);
+    nh_request_set_retries(request, -1);
     CHECK("a GET isn't frozen", nh_perform(cache, request, &response) == NH_REFUSED);
     server_is(line, "up");
     nh_request_release(request);
@@ -348,6 +370,7 @@ int main(int count, char **arguments) {
     int line = control_line();
     cache = open_cache(NULL);
     looking(line);
+    without_limit(line);
     of_a_get(line);
     with_events(line);
     in_callbacks(line);

@@ -103,6 +103,7 @@ static void keys(void) {
     nh_request_set_key(request, "another");
     nh_response *response = NULL;
     CHECK("offline and not there", nh_perform(cache, request, &response) == NH_OFFLINE);
+    CHECK("an empty key", nh_request_set_key(request, "") == NH_OK && nh_perform(cache, request, &response) == NH_INVALID);
     nh_request_release(request);
     nh_request_release(other);
 

@@ -117,6 +117,37 @@ def test_what_is_sent(server: TestServer, nuthatch: Runner, tmp_path: Path) -> N
     assert five.method == "HEAD"
 
 
+def test_a_header_is_sent_as_often_as_it_is_given(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", redirect("/b"))
+    server.on("/b", ok("x"))
+    again = ["-H", "A: 1", "-H", "a: 2", "--header=X-Token: 3", "-HX-Token: 4"]
+    for more in ([], ["-X", "POST"], ["-d", "x"]):
+        server.clear_log()
+        assert nuthatch("get", *again, *more, server.url("/b"), "--cache", "c").returncode == 0
+        assert nuthatch("get", *again, *more, server.url("/a"), "--cache", "c").returncode == 0
+        for request in server.requests():
+            assert (request.values("A"), request.values("X-Token")) == (["1", "2"], ["3", "4"])
+        assert server.count() == 3
+    server.clear_log()
+    nuthatch("prefetch", *again, "-", "--cache", "c", given=server.url("/b?1").encode())
+    assert [request.values("A") for request in server.requests()] == [["1", "2"]]
+
+
+def test_a_method_is_sent_in_capitals(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", ok("x"))
+    for method, expected in [("post", b"x"), ("head", b""), ("Delete", b"x"), ("purge", b"x")]:
+        done = nuthatch("get", "-X", method, server.url("/a"))
+        assert (done.returncode, done.stdout) == (0, expected)
+    assert [request.method for request in server.requests()] == ["POST", "HEAD", "DELETE", "purge"]
+
+
+def test_an_empty_key_is_refused(server: TestServer, nuthatch: Runner) -> None:
+    for command in (["get"], ["get", "--size", "16"], ["explain"], ["rm"]):
+        done = nuthatch(*command, "--key", "", server.url("/a"))
+        assert done.returncode == 2 and b"key" in done.stderr, command
+    assert server.count() == 0
+
+
 def test_forms_json_and_files_are_sent(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     server.on("/a", ok("x"))
     (tmp_path / "nut.jpg").write_bytes(b"\xff\xd8" * 1_000_000)

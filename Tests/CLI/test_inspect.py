@@ -151,16 +151,37 @@ def test_what_a_server_says_commands_no_terminal(server: TestServer, nuthatch: R
 
 
 def test_rm_and_clear(urls: list[str], nuthatch: Runner) -> None:
-    removed = parsed(nuthatch, "rm", urls[1], urls[1] + "?")
-    assert removed == [
-        {"url": urls[1], "was_stored": True},
-        {"url": urls[1] + "?", "was_stored": False},
+    done = nuthatch("rm", urls[1], urls[1] + "?", "--format=json")
+    assert done.returncode == 4 and json.loads(done.stdout) == [
+        {"url": urls[1], "was_stored": True, "removed": 1},
+        {"url": urls[1] + "?", "was_stored": False, "removed": 0},
     ]
     assert [answer["url"] for answer in parsed(nuthatch, "ls")] == urls[:1]
     room = parsed(nuthatch, "clear")
     assert room["freed_bytes"] > 0 and set(room) == {"freed_bytes", "disk_bytes", "disk_limit"}
     assert b"freed" in nuthatch("clear").stdout
     assert parsed(nuthatch, "ls") == [] and parsed(nuthatch, "stat")["thumbnails"] == 0
+
+
+def test_rm_removes_what_is_kept_for_anyone_unless_an_option_narrows_it(
+    server: TestServer, nuthatch: Runner
+) -> None:
+    server.on("/a", ok(png(90, 60, seed=1), "image/png", headers=[("Cache-Control", "max-age=600")]))
+    url = server.url("/a?b=1")
+    ways = [[], ["-u", "ann:pw"], ["--partition=p"], ["--key=name-{}"], ["--ignore-query"]]
+    for way in ways:
+        assert nuthatch("prefetch", "-s8", *way, given=url.encode()).returncode == 0
+        assert parsed(nuthatch, "explain", "-s8", *way, url)["prospect"] == "hit"
+    done = nuthatch("rm", "-u", "ann:pw", url)
+    assert done.returncode == 0 and done.stdout == b"removed 1 answer\n"
+    assert parsed(nuthatch, "explain", "-s8", url)["prospect"] == "hit"
+    assert nuthatch("export", "out", "-s8", "-u", "ann:pw", given=url.encode()).returncode == 4
+    done = nuthatch("rm", url)
+    assert done.returncode == 0 and done.stdout == b"removed 4 answers\n"
+    for way in ways:
+        assert parsed(nuthatch, "explain", "-s8", *way, url)["prospect"] == "fetch", way
+    done = nuthatch("rm", url)
+    assert done.returncode == 4 and b"nothing is stored of" in done.stderr
 
 
 def test_rm_of_what_is_partly_no_url_removes_nothing(urls: list[str], nuthatch: Runner) -> None:
@@ -241,7 +262,20 @@ def test_export(urls: list[str], server: TestServer, nuthatch: Runner, tmp_path:
     files = ["00000000-20.jpg", "00000000-64.jpg", "00000001-20.jpg", "00000001-64.jpg"]
     assert names(tmp_path / "out") == [*files, "manifest.jsonl"]
     lines = [json.loads(line) for line in (tmp_path / "out" / "manifest.jsonl").read_text().splitlines()]
-    assert lines[0] == {"file": files[1], "url": urls[0], "index": 0, "width": 64, "height": 43}
+    first = (tmp_path / "out" / files[1]).read_bytes()
+    told = parsed(nuthatch, "explain", urls[0])
+    assert lines[0] == {
+        "file": files[1],
+        "url": urls[0],
+        "index": 0,
+        "width": 64,
+        "height": 43,
+        "made": "64x64 fit best jpg",
+        "record": told["record"],
+        "content": hashlib.sha256(png(300, 200, seed=1)).hexdigest(),
+        "bytes": len(first),
+        "sha256": hashlib.sha256(first).hexdigest(),
+    }
     assert (lines[-1]["index"], lines[-1]["error"]) == (2, "offline")
     done = nuthatch("export", "all", "--as=png", "--name", "hash", "--size=64")
     assert done.returncode == 0
@@ -269,7 +303,9 @@ def test_export(urls: list[str], server: TestServer, nuthatch: Runner, tmp_path:
 def test_a_folder_of_other_things_is_left_alone(line: str, nuthatch: Runner, tmp_path: Path) -> None:
     folder = tmp_path / "other"
     folder.mkdir()
-    assert nuthatch(*line.split(), "--cache", folder).returncode == 0, "an empty one is an empty cache"
+    # Nothing is there that rm could remove.
+    status = 4 if line.startswith("rm") else 0
+    assert nuthatch(*line.split(), "--cache", folder).returncode == status, "an empty one is an empty cache"
     for path in sorted(folder.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
     (folder / "notes.txt").touch()
@@ -294,6 +330,49 @@ def test_export_goes_on(urls: list[str], nuthatch: Runner, tmp_path: Path) -> No
     assert parsed(nuthatch, "export", "out", "-s64")["files"] == 2
     assert first.stat().st_ino != before
     assert names(out) == [first.name, second.name, "manifest.jsonl"], "no drafts are left"
+
+
+def test_export_goes_on_with_files_that_are_proven(
+    urls: list[str], server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
+    """A file that is there is another URL's, of another size or source, or not what was written: it is written anew."""
+    out, listed = tmp_path / "out", tmp_path / "list"
+
+    def resume(*lines: str, size: int = 64) -> tuple[int, int]:
+        listed.write_text("\n".join(lines))
+        found = parsed(
+            nuthatch, "export", "out", "list", f"-s{size}", "--resume", given_exit=len(lines) - 2 and 4
+        )
+        assert nuthatch("export", "fresh", "list", f"-s{size}").returncode == (len(lines) - 2 and 4)
+        assert (out / "manifest.jsonl").read_text() == (tmp_path / "fresh" / "manifest.jsonl").read_text()
+        for line in (out / "manifest.jsonl").read_text().splitlines():
+            if name := json.loads(line).get("file"):
+                assert (out / name).read_bytes() == (tmp_path / "fresh" / name).read_bytes()
+        return found["files"], found["left"]
+
+    assert resume(*urls) == (2, 0)
+    inodes = [path.stat().st_ino for path in sorted(out.glob("*.jpg"))]
+    assert resume(*urls) == (0, 2)
+    assert [path.stat().st_ino for path in sorted(out.glob("*.jpg"))] == inodes
+    # A line in front: the first name has no URL now, the second another one's picture, the third is new.
+    assert resume(server.url("/missing"), *urls) == (2, 0)
+    assert resume(server.url("/missing"), *urls) == (0, 2)
+    # No line tells of the first file now, but it holds what would be written.
+    assert resume(*urls) == (1, 1)
+    assert resume(*reversed(urls)) == (2, 0)
+    # The names say nothing of the size.
+    assert resume(*urls, size=32) == (2, 0)
+    assert resume(*urls) == (2, 0)
+    # Of the same length.
+    first = out / "00000000.jpg"
+    first.write_bytes(bytes(reversed(first.read_bytes())))
+    assert resume(*urls) == (1, 1)
+    server.on("/a", ok(png(300, 200, seed=3), "image/png"))
+    assert nuthatch("get", urls[0], "--policy=reload", "-o", "new").returncode == 0
+    assert resume(*urls) == (1, 1)
+    # A manifest of another version proves nothing: the files are compared with the bytes that would be written.
+    (out / "manifest.jsonl").write_text('{"file": "00000000.jpg", "url": "x", "width": 64}\n{"file"\nno\n')
+    assert resume(*urls) == (0, 2)
 
 
 def test_export_of_all_goes_on_with_what_is_there_now(
@@ -336,13 +415,15 @@ def test_export_of_what_has_another_name(server: TestServer, nuthatch: Runner, t
 
 def test_export_of_what_is_kept_for_somebody(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     server.on_prefix("/", ok(png(90, 60, seed=1), "image/png"))
-    for number, whose in enumerate([[], ["--partition=ann"], ["--header=Authorization: Bearer nut"]]):
+    ways = [[], ["--partition=ann"], ["--header=Authorization: Bearer nut"], ["--proxy="]]
+    for number, whose in enumerate(ways):
         given = server.url(f"/{number}").encode()
         assert nuthatch("prefetch", "-s64", *whose, given=given).returncode == 0
         found = parsed(nuthatch, "export", "out", "-s64", *whose)
         assert (found["files"], found["missing"]) == (1, 0)
         line = json.loads((tmp_path / "out" / "manifest.jsonl").read_text())
         assert line["url"] == server.url(f"/{number}")
+        assert parsed(nuthatch, "explain", line["url"], "-s64", *whose)["prospect"] == "hit"
 
 
 def test_export_interrupted(server: TestServer, nuthatch: Runner, environment: Any, tmp_path: Path) -> None:
@@ -369,7 +450,15 @@ def test_export_interrupted(server: TestServer, nuthatch: Runner, environment: A
             _, said = process.communicate(timeout=60)
         assert (process.returncode, said) == (130, b"")
         files = sorted(path.name for path in folder.iterdir())
+        assert files.pop() == "manifest.part"
         assert 20 <= len(files) < 2000 and all(name.endswith(".jpg") for name in files)
+        told = [json.loads(line)["file"] for line in (folder / "manifest.part").read_text().splitlines()]
+        assert len(files) - 1 <= len(told) <= len(files) and set(told) <= set(files)
+    before = (folder / files[0]).stat().st_ino
+    found = parsed(nuthatch, "export", folder.name, "list", "-s64", "--resume")
+    assert (found["files"], found["left"]) == (2000 - len(files), len(files))
+    assert (folder / files[0]).stat().st_ino == before
+    assert len(names(folder)) == 2001 and names(folder)[-1] == "manifest.jsonl"
 
 
 def test_export_writes_into_its_folder_only(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:

@@ -216,6 +216,19 @@ def test_a_password_is_one_of_the_environment(server: TestServer, nuthatch: Runn
     assert nuthatch("get", "-u", "a", "--password", "env:PW", server.url("/a")).returncode == 2
 
 
+def test_what_reads_is_not_freezable(server: TestServer, nuthatch: Runner) -> None:
+    for more in ([], ["-X", "get"], ["-X", "HEAD"], ["-X", "REPORT", "-d", "x"], ["--size=16"]):
+        done = nuthatch("get", "--freezable", *more, server.url("/a"))
+        assert done.returncode == 2 and b"freezable" in done.stderr
+    assert server.count() == 0
+
+
+def test_a_method_in_small_letters_is_kept(nobody: str, nuthatch: Runner) -> None:
+    assert nuthatch("get", "--freezable", "-X", "patch", "-d", "x", nobody).returncode == 4
+    (item,) = json.loads(nuthatch("outbox", "list", "--format=json").stdout)
+    assert item["method"] == "PATCH"
+
+
 def test_those_before_one_that_lacks_a_secret_are_sent(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", ok("a"))
     server.go_down()

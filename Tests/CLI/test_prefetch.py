@@ -73,6 +73,24 @@ def test_records(server: TestServer, pictures: List[str], nuthatch: Runner) -> N
     assert summary["exit"] == 4
 
 
+def test_what_is_stored_is_no_hit_beyond_the_limit(
+    server: TestServer, pictures: List[str], nuthatch: Runner
+) -> None:
+    assert nuthatch("prefetch", "-s16", given=lines(pictures[:1])).returncode == 0
+    asked = server.count()
+    for limit, code in [("1K", 4), ("2400", 0)]:  # it is 60x40
+        options = ["--format=jsonl", f"--max-pixels={limit}", "-s16"]
+        done = nuthatch("prefetch", *options, given=lines(pictures[:1]))
+        (record,), summary = records(done)
+        assert (done.returncode, record["ok"], record.get("error")) == (
+            code,
+            code == 0,
+            "too_many_pixels" if code else None,
+        )
+        assert summary["hits"] == (0 if code else 1)
+    assert server.count() == asked
+
+
 def test_a_second_run_asks_for_nothing(
     server: TestServer, pictures: List[str], nuthatch: Runner, environment: Dict[str, str]
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Dict, List
 import pytest
 from command import COMMAND, Runner, lines, summary
 from pictures import png
-from testserver import TestServer, answer, body, ok, script
+from testserver import TestServer, answer, body, drip, ok, pause, script
 
 
 def test_hosts_are_treated_well(server: TestServer, nuthatch: Runner) -> None:
@@ -103,6 +103,42 @@ def test_silent_hosts_delay_nobody_in_a_small_queue(server: TestServer, environm
         gate.open()
         assert len(process.stdout.readlines()) == len(silent)
     assert process.returncode == 0
+
+
+def test_dripping_bodies_delay_nobody(server: TestServer, environment: Dict[str, str]) -> None:
+    # 20 bytes a second, for half a minute.
+    steps = [drip(png(300, 300)[:600], 50)]
+    server.on_prefix("/drip/", script(headers=[("Content-Type", "image/png")], steps=steps))
+    dripping = [
+        server.url(f"/drip/{number}", host=("localhost", "127.0.0.1")[number % 2]) for number in range(40)
+    ]
+    good = [server.url(f"/png/9/{number}", host="a.localhost") for number in range(1, 20)]
+    with subprocess.Popen(
+        [COMMAND, "prefetch", "--concurrency=12", "--format=jsonl"],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdin and process.stdout
+        process.stdin.write(lines(dripping + good))
+        process.stdin.close()
+        done = [json.loads(process.stdout.readline()) for _ in good]
+        assert sorted(one["url"] for one in done) == sorted(good) and all(one["ok"] for one in done)
+        # No host has more requests at once than it may.
+        assert server.high_water() <= 18
+        process.terminate()
+        process.stdout.read()
+
+
+def test_a_deadline_begins_with_the_first_attempt(server: TestServer, nuthatch: Runner) -> None:
+    steps = [pause(700), body(png(9, 9))]
+    server.on_prefix("/n/", script(headers=[("Content-Type", "image/png")], steps=steps))
+    urls = [server.url(f"/n/{number}") for number in range(6)]
+    done = nuthatch("prefetch", "--concurrency=1", "--deadline=3", "--format=jsonl", given=lines(urls))
+    assert done.returncode == 0 and summary(done.stderr)["ok"] == 6
+    waits = [json.loads(line)["ms"]["queue"] for line in done.stdout.splitlines()]
+    assert max(waits) > 3000
 
 
 def test_dead_hosts_are_left_alone(server: TestServer, nuthatch: Runner) -> None:

@@ -37,6 +37,44 @@ import Testing
     #expect(try thumbnail("/plain.png").source == .network)
   }
 
+  @Test("are stale when the clock was set back, bodies and pictures, also those that were shown before")
+  func clockSetBack() throws {
+    let month: Int64 = 30 * 86_400
+    bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=3600"], steps: [.text("x")]))
+    bench.server.on("/a.png", .ok(Pictures.png(width: 40, height: 20)))
+    var picture = Request(bench.server.url("/a.png"))
+    picture.boxes = [ThumbnailBox(16)]
+    func prospects() throws -> [StoredAnswerInfo.Prospect?] {
+      try [Request(bench.server.url("/a")), picture].map { try bench.cache.inspect($0)?.prospect }
+    }
+    for (round, back): (Int, Int64) in [(1, 0), (2, month), (3, 6)] {
+      clock.advance(seconds: -back)
+      for isFirst in [true, false] {
+        #expect(try thumbnail("/a.png").isInCache == !isFirst)
+        #expect(try bench.get("/a") { $0.delivery = .fresh }.isInCache == !isFirst)
+        #expect(try bench.cache.peek(bench.server.url("/a.png"), size: 16) != nil)
+        #expect(try bench.cache.peekResponse(bench.server.url("/a")) != nil)
+      }
+      #expect(bench.server.count("/a") == round && bench.server.count("/a.png") == round)
+      #expect(try prospects() == [.hit, .hit])
+      // A clock that is corrected by seconds makes nothing stale.
+      clock.advance(seconds: -5)
+      #expect(try thumbnail("/a.png").isInCache)
+      #expect(try bench.get("/a").isInCache)
+      clock.advance(seconds: 5)
+    }
+    clock.advance(seconds: -month)
+    #expect(try prospects() == [.revalidate, .revalidate])
+    #expect(try bench.cache.peek(bench.server.url("/a.png"), size: 16) == nil)
+    #expect(try bench.cache.peekResponse(bench.server.url("/a")) == nil)
+    var listed: [Bool] = []
+    try bench.cache.forEachAnswer {
+      listed.append($0.isFresh)
+      return true
+    }
+    #expect(listed == [false, false])
+  }
+
   @Test("are not texts without a lifetime, which are asked for again")
   func texts() throws {
     bench.server.on("/a", Script(headers: ["ETag": "\"1\""], steps: [.text("x")], answersConditions: true))
@@ -230,6 +268,21 @@ import Testing
     #expect(try bench.get("/a?signature=2") { $0.key = "picture 1" }.isInCache)
     _ = try bench.get("/a?token=1") { $0.ignoreQuery = true }
     #expect(try bench.get("/a?token=2") { $0.ignoreQuery = true }.isInCache)
+  }
+
+  @Test("under an empty key would be the answer of every URL, which is refused")
+  func emptyKeys() throws {
+    bench.server.on("/a", .ok("x"))
+    for url in [bench.server.url("/a"), "data:,a"] {
+      var request = Request(url)
+      request.key = ""
+      for boxes in [[], [ThumbnailBox(16)]] {
+        request.boxes = boxes
+        let caught = #expect(throws: NuthatchError.self) { try bench.cache.submit(request) }
+        #expect(caught?.code == .invalid && caught?.message.contains("key") == true)
+      }
+    }
+    #expect(bench.server.count("/a") == 0)
   }
 
   @Test("say that they are stale to who takes them all the same")

@@ -213,6 +213,75 @@ final class TestClock: Sendable {
     #expect(event.kind == .fresh && event.images.first?.width == 8)
   }
 
+  @Test(
+    "of a stale one, where the program judges the answer: none stored without its verdict",
+    arguments: [.twice, .first, .fresh] as [Request.Delivery],
+    ["max-age=60", "max-age=60, stale-while-revalidate=600"])
+  func judged(delivery: Request.Delivery, control: String) throws {
+    try store(stale: true, control: control)
+    bench.server.on(
+      "/a", Script(headers: ["Cache-Control": "max-age=60", "ETag": "\"2\""], steps: [.text("bad")]))
+    let events = try judgedEvents(delivery)
+    #expect(
+      events.map(\.kind) == (delivery == .twice ? [.cached, .question, .failed] : [.question, .failed]))
+    #expect(events.first { $0.kind == .question }?.question?.response?.text == "bad")
+    #expect(events.last?.error?.message.contains("no good") == true)
+    #expect(bench.server.count() == 1)
+    let stored = try bench.get("/a") { $0.policy = Policy(.offline) }
+    #expect(stored.text == "old")
+    // Where its server can't be asked, the stored one does.
+    bench.server.on("/a", Script(steps: [.reset], sendsHead: false))
+    let standIn = try judgedEvents(delivery)
+    #expect(standIn.map(\.kind) == (delivery == .twice ? [.cached, .failed] : [.cached]))
+    #expect(standIn[0].response?.text == "old" && standIn[0].isStale)
+  }
+
+  @Test("of a stale redirect, where the program judges the answer: what it leads to now")
+  func judgedRedirect() throws {
+    func lead(to path: String) {
+      bench.server.on(
+        "/a", Script(status: 302, headers: ["Cache-Control": "max-age=60", "Location": path], steps: []))
+    }
+    for path in ["/old", "/new"] {
+      bench.server.on(path, Script(headers: ["Cache-Control": "max-age=6000"], steps: [.text(path)]))
+    }
+    lead(to: "/old")
+    #expect(try bench.get("/a") { $0.policy = Policy(.rfc9111) }.text == "/old")
+    clock.advance(seconds: 100)
+    lead(to: "/new")
+    let events = try judgedEvents(.first) { $0.policy = Policy(.rfc9111) }
+    #expect(events.first?.question?.response?.text == "/new")
+    #expect(bench.server.count("/a") == 2)
+  }
+
+  @Test("of a stale one, where the program judges the answer, is looked up as what must be asked about")
+  func judgedProspect() throws {
+    try store(stale: true, control: "max-age=60, stale-while-revalidate=600")
+    var request = Request(bench.server.url("/a"))
+    request.delivery = .first
+    #expect(try bench.cache.inspect(request)?.prospect == .hit)
+    request.asks = [.verdict]
+    #expect(try bench.cache.inspect(request)?.prospect == .revalidate)
+  }
+
+  /// The events of a request that rejects what comes.
+  private func judgedEvents(
+    _ delivery: Request.Delivery, _ change: (inout Request) -> Void = { _ in }
+  ) throws -> [Event] {
+    var request = Request(bench.server.url("/a"))
+    request.delivery = delivery
+    request.asks = [.verdict]
+    change(&request)
+    let ticket = try bench.cache.submit(request)
+    var events: [Event] = []
+    repeat {
+      let event = try #require(try ticket.next(within: 30_000))
+      events.append(event)
+      if let question = event.question { try ticket.answer(question, .reject("no good")) }
+    } while events.last?.isFinal == false
+    return events
+  }
+
   @Test("behind an answer ends with the request's deadline")
   func endlessBehind() throws {
     try store(stale: true)

@@ -190,7 +190,7 @@ import Testing
     #expect(bench.server.waitForDisconnect(2))
   }
 
-  @Test("don't begin before a request's turn: what it waits in the queue costs nothing")
+  @Test("count the wait for a turn in the queue, but those of a batch begin with the first attempt")
   func queued() throws {
     let bench = try Bench()
     let held = try (0..<6).map { number in
@@ -203,10 +203,15 @@ import Testing
     bench.server.on("/never", Script.ok("x").after(.wait("never")))
     let tickets = try ["/a", "/never"].map { path in
       var request = Request(bench.server.url(path))
-      request.deadline = .milliseconds(1500)
+      request.deadline = .milliseconds(2000)
+      request.isBatched = true
       return try bench.cache.submit(request)
     }
-    #expect(try tickets[0].next(within: 2500) == nil)
+    // The program has waited for longer than the deadline of those of the batch when this one fails.
+    let error = try bench.failure("/a") { $0.deadline = .milliseconds(3000) }
+    #expect(error.code == .timeout)
+    #expect(error.message.contains("deadline that came before its turn"))
+    for ticket in tickets { #expect(try ticket.next(within: 0) == nil) }
     #expect(bench.server.count("/a") == 0)
     bench.server.gate("gate").open()
     #expect(try tickets[0].result().text == "there")

@@ -186,6 +186,39 @@ import Testing
     #expect(try bench.cache.peek(bench.server.url("/a.png"), size: 16)?.originalWidth == 40)
   }
 
+  @Test("is looked up anew in a file that names another user now, also for pictures that were shown before")
+  func changedNetrc() throws {
+    bench.server.on("/a.png") { request in
+      let side = request.headers["Authorization"] == "Basic YW5uOnB3" ? 40 : 80
+      return Script.ok(Pictures.png(width: side, height: side), type: "image/png")
+        .with("Cache-Control", "max-age=60")
+    }
+    var options = Cache.Options()
+    options.netrc = .file(try write("machine 127.0.0.1 login ann password pw\n"))
+    let cache = try Cache(path: "\(bench.folder)/other", options: options)
+    defer { cache.close() }
+    let url = bench.server.url("/a.png")
+    var request = Request(url)
+    request.boxes = [ThumbnailBox(16)]
+    func hit() -> Image? {
+      var url = url
+      return url.withUTF8 { cache.hit(UnsafeRawBufferPointer($0), size: 16) }
+    }
+    for _ in 0..<3 { #expect(try cache.thumbnail(url, size: 16).originalWidth == 40) }
+    #expect(try cache.peek(url, size: 16)?.originalWidth == 40)
+    #expect(try cache.peek(request)?.originalWidth == 40)
+    _ = try write("machine 127.0.0.1 login bob password pw\n")
+    #expect(hit() == nil)
+    #expect(try cache.peek(url, size: 16) == nil)
+    #expect(try cache.peek(request) == nil)
+    #expect(try cache.submit(request).final()?.images.first?.originalWidth == 80)
+    #expect(try cache.thumbnail(url, size: 16).originalWidth == 80)
+    #expect(try cache.peek(url, size: 16)?.originalWidth == 80)
+    _ = try write("machine 127.0.0.1 login ann password pw\n")
+    #expect(try cache.thumbnail(url, size: 16).originalWidth == 40)
+    #expect(bench.server.count("/a.png") == 2)
+  }
+
   @Test("by what a challenge is answered with, in several steps, and in the place of what was refused")
   func challenge() throws {
     bench.server.on("/a") { request in

@@ -42,6 +42,20 @@ import Testing
     #expect(bench.server.count("/a") == 1 && bench.cache.statistics.decodes == 1)
   }
 
+  @Test("A picture of more pixels than a request allows is no hit")
+  func tooManyPixels() throws {
+    bench.server.on("/a", .ok(picture))
+    _ = try bench.cache.submit(request("/a", 64)).final()
+    var request = request("/a", 64)
+    for (pixels, prospect) in [(80_000, StoredAnswerInfo.Prospect.hit), (79_999, .fetch)] {
+      request.maxPixels = pixels
+      #expect(try bench.cache.inspect(request)?.prospect == prospect)
+      let event = try #require(try bench.cache.submit(request).final())
+      #expect(event.error?.code == (prospect == .hit ? nil : .tooManyPixels))
+    }
+    #expect(bench.server.count("/a") == 1)
+  }
+
   @Test("What a request would meet with is what it does meet with")
   func prospects() throws {
     bench.server.on("/fresh", Script(headers: ["Cache-Control": "max-age=600"], steps: [.bytes(picture)]))

@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import TestServer
 import Testing
 
 @testable import NuthatchCore
@@ -24,6 +25,43 @@ import Testing
     }
     #expect(open.count == 0)
     #expect(open.waitUntilEmpty(within: 0))
+  }
+
+  @Test("of a cache that closes are open until they have had their final events")
+  func openUntilTold() {
+    let open = OpenTickets()
+    let turns = Atomic(0)
+    open.watch { turns.add(1, ordering: .relaxed) }
+    let tickets = (0..<2).map { _ in Ticket(url: "http://host.example/") }
+    for ticket in tickets { #expect(open.add(ticket)) }
+    #expect(open.close()?.count == 2)
+    #expect(open.close() == nil)
+    #expect(!open.add(Ticket(url: "http://host.example/")))
+    #expect(open.count == 2 && !open.waitUntilEmpty(within: 0))
+    tickets[0].finish(.failed(.closed))
+    #expect(open.count == 1 && !open.waitUntilEmpty(within: 0))
+    // From none, and not back yet.
+    #expect(turns.load(ordering: .relaxed) == 1)
+    tickets[1].finish(.failed(.closed))
+    #expect(open.count == 0 && open.waitUntilEmpty(within: 0))
+    #expect(turns.load(ordering: .relaxed) == 2)
+  }
+
+  @Test("keep a cache from being idle while it is shut down, or closed", arguments: [false, true])
+  func idle(isClosed: Bool) throws {
+    let bench = try Bench()
+    bench.server.on(prefix: "/", { _ in Script.ok("x").after(.wait("never")) })
+    let cache = bench.cache
+    let idle = Collected<Bool>()
+    for path in ["/a", "/b"] {
+      try cache.submit(Request(bench.server.url(path))).whenFinal { _ in
+        do { idle.add(try cache.waitUntilIdle(within: 0)) } catch { Issue.record(error) }
+      }
+    }
+    if isClosed { cache.close() } else { cache.shutdown() }
+    // The first one's end finds the other open.
+    #expect(idle.values == [false, true])
+    #expect(try cache.waitUntilIdle(within: 0))
   }
 
   @Test("that have just ended have told everybody when a shutdown returns")

@@ -232,6 +232,18 @@ import Testing
     #expect(try peek("/a.png") == nil)
   }
 
+  @Test("shows nothing for a request whose program says who asks")
+  func unasked() throws {
+    put("/a.png")
+    _ = try bench.thumbnail("/a.png", 128)
+    var request = Request(bench.server.url("/a.png"))
+    request.boxes = [ThumbnailBox(128)]
+    #expect(try bench.cache.peek(request) != nil)
+    request.asks = [.headers]
+    #expect(try bench.cache.peek(request) == nil)
+    #expect(try bench.cache.peek(request, decode: true) == nil)
+  }
+
   @Test("says what is wrong with its question")
   func wrong() throws {
     func code(_ body: () throws -> Image?) throws -> ErrorCode? {

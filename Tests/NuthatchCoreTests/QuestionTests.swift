@@ -124,6 +124,24 @@ import Testing
     #expect(bench.server.count("/a") == 2)
   }
 
+  @Test("about the answer to a POST come before it is stored for those who GET its URL")
+  func verdictOfPost() throws {
+    bench.server.on("/a") { request in
+      Script(
+        headers: ["Cache-Control": "max-age=60", "Content-Location": "/a"],
+        steps: [.text(request.method)])
+    }
+    func post(_ reply: Reply) throws -> Event? {
+      try submit("/a", [.verdict]) { ($0.method, $0.policy) = ("POST", Policy(.rfc9111)) }
+        .final(answering: { _ in reply })
+    }
+    #expect(try post(.reject("no"))?.error?.code == .http)
+    #expect(try bench.failure("/a") { $0.policy = Policy(.offline) }.code == .offline)
+    #expect(try post(.accept)?.response?.text == "POST")
+    #expect(try bench.get("/a") { $0.policy = Policy(.rfc9111) }.text == "POST")
+    #expect(bench.server.count("/a") == 2)
+  }
+
   @Test("about an answer may ask for another, as often as the request may be tried")
   func retry() throws {
     bench.server.on("/a", sequence: [.ok("no"), .ok("no"), .ok("yes")])

@@ -44,7 +44,8 @@ import Testing
     }
     let found = Found(
       meta: Meta(head: ResponseHead(status: 200), requestTime: 0, responseTime: 0, finalURL: "x"),
-      standing: .fresh, isStale: false, mayServeOnError: true, age: 0, body: nil, pictures: [recipe: claimed],
+      trail: nil, standing: .fresh, isStale: false, mayServeOnError: true, age: 0, body: nil,
+      pictures: [recipe: claimed],
       isInMemory: true,
       thumbs: [:])
     var request = Request("http://example.org/")

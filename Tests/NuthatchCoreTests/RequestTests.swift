@@ -34,6 +34,39 @@ import Testing
     #expect(seen.headers["Expect"] == nil)
   }
 
+  @Test(
+    "put the methods that HTTP knows into capitals, and no others",
+    arguments: [
+      ("get", "GET"), ("Head", "HEAD"), ("post", "POST"), ("pUT", "PUT"), ("delete", "DELETE"),
+      ("patch", "PATCH"), ("options", "OPTIONS"), ("trace", "TRACE"), ("propfind", "propfind"),
+      ("Report", "Report"),
+    ])
+  func spelling(_ spelled: String, _ sent: String) throws {
+    let bench = try Bench()
+    bench.server.on("/a", .ok("x"))
+    #expect(try bench.get("/a") { $0.method = spelled }.bodySize == (sent == "HEAD" ? 0 : 1))
+    #expect(bench.server.requests("/a").map(\.method) == [sent])
+  }
+
+  @Test("have their method as it is sent from the beginning")
+  func spellingOfRequests() {
+    var request = Request("http://example.org/")
+    for (spelled, sent) in [("connect", "CONNECT"), ("po\u{17f}t", "po\u{17f}t"), ("", ""), ("getx", "getx")]
+    {
+      request.method = spelled
+      #expect(request.method == sent)
+    }
+  }
+
+  @Test("send a header as often as it is given")
+  func repeatedHeaders() throws {
+    let bench = try Bench { $0.headers = [("X-B", "3"), ("X-B", "4"), ("x-a", "0")] }
+    bench.server.on("/a", .ok("x"))
+    _ = try bench.get("/a") { $0.headers = [("X-A", "1"), ("X-A", "2")] }
+    let sent = try #require(bench.server.requests("/a").first)
+    #expect(sent.headers.values(of: "X-A") == ["1", "2"] && sent.headers.values(of: "X-B") == ["3", "4"])
+  }
+
   @Test("may have no body where others have one")
   func emptyBodies() throws {
     let bench = try Bench()

@@ -1,6 +1,8 @@
-import NuthatchCore
+import NuthatchHTTP
 import TestServer
 import Testing
+
+@testable import NuthatchCore
 
 @Suite("Sites") struct SiteTests {
   @Test("give their requests headers, credentials and limits")
@@ -83,6 +85,57 @@ import Testing
     _ = try site.get("a")
     #expect(try bench.cache.get(bench.server.url("/a")).isInCache == false)
     #expect(bench.server.requests("/a").count == 2)
+  }
+
+  @Test("with a proxy of their own have answers of their own, asked together or one after the other")
+  func proxies() throws {
+    let bench = try Bench { $0.proxy = "" }
+    let proxies = [try TestServer.start(), try TestServer.start()]
+    defer { for proxy in proxies { proxy.stop() } }
+    for (proxy, name) in zip(proxies, ["one", "two"]) {
+      proxy.on(
+        "/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text(name)]).after(.wait("gate")))
+    }
+    let sites = try proxies.map { proxy in
+      var options = Site.Options()
+      options.proxy = "http://127.0.0.1:\(proxy.port)"
+      return try bench.cache.site(bench.server.url("/"), options)
+    }
+    bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("none")]))
+    let tickets = try sites.map { try bench.cache.submit($0.request("a")) }
+    for proxy in proxies {
+      #expect(proxy.gate("gate").waitUntilReached(1))
+      proxy.gate("gate").open()
+    }
+    #expect(try tickets.map { try $0.result().text } == ["one", "two"])
+    #expect(try bench.cache.get(bench.server.url("/a")).text == "none")
+    for (site, name) in zip(sites, ["one", "two"]) {
+      let stored = try site.get("a")
+      #expect(stored.isInCache && stored.text == name)
+    }
+    #expect(bench.server.count("/a") == 1)
+    // A POST with credentials takes out the answer without credentials that came by the same proxy.
+    for proxy in proxies { proxy.on("/a", .ok("x")) }
+    var change = sites[0].request("a")
+    (change.method, change.user) = ("POST", ("ann", "pw"))
+    _ = try bench.cache.submit(change).result()
+    #expect(try sites[0].get("a").isInCache == false)
+  }
+
+  @Test("without a proxy of their own find what was stored before proxies counted")
+  func noProxy() throws {
+    let plain = try RequestPlan(Request("http://host.example/a"), Cache.Options())
+    #expect(plain.name == AnswerName(address: "http://host.example/a", partition: []))
+    var options = Cache.Options()
+    options.proxy = "http://127.0.0.1:1"
+    let other = try RequestPlan(Request("http://host.example/a"), options)
+    #expect(
+      other.name.address == plain.name.address && other.name != plain.name && other.joint != plain.joint)
+    // What it leads to is reached in the same way.
+    var redirect = ResponseHead(status: 302)
+    redirect.fields.append("Location", "/b")
+    #expect(try plain.following(redirect, sentByPublic: false).name.partition.isEmpty)
+    #expect(try other.following(redirect, sentByPublic: false).name.partition == other.name.partition)
   }
 
   @Test("refuse what no request could be sent with")

@@ -218,6 +218,30 @@ private func stored(_ head: ResponseHead, at time: Int64 = now, isPicture: Bool 
     #expect(!mayServe("max-age=10, stale-if-error=20", .rfc9111))
   }
 
+  @Test(
+    "ends when the clock is set back, but for five seconds", arguments: [FreshnessRules.Kind.kit, .rfc9111])
+  func future(kind: FreshnessRules.Kind) {
+    func freshness(_ control: String, _ back: Int64, _ wish: String? = nil) -> Freshness {
+      stored(head(200, ("Cache-Control", control)), isPicture: true).freshness(
+        for: wish.map { fields(("Cache-Control", $0)) } ?? HeaderFields(), FreshnessRules(kind),
+        now: now - back)
+    }
+    let control = "max-age=3600, stale-while-revalidate=7200"
+    #expect(freshness(control, 5).standing == .fresh && !freshness(control, 5).isFromFuture)
+    for back: Int64 in [6, 30 * 86_400, .max] {
+      let stale = freshness(control, back)
+      #expect(stale.standing == .stale && stale.isFromFuture && stale.isStale && stale.mayServeOnError)
+      #expect(freshness(control + ", must-revalidate", back).standing == .mustValidate)
+      #expect(freshness(control, back, "max-stale=86400").standing == .stale)
+      // Takes an answer of any age.
+      #expect(freshness(control, back, "max-stale").standing == .fresh)
+      #expect(freshness(control, back, "max-stale, max-age=86400").standing == .stale)
+      #expect(freshness(control + ", immutable", back, "max-age=0").standing == .stale)
+    }
+    let offline = stored(head(200)).freshness(for: HeaderFields(), FreshnessRules(.offline), now: now - 100)
+    #expect(offline.standing == .fresh)
+  }
+
   @Test("never traps, whatever times a record holds")
   func oddTimes() {
     for request in [Int64.min, 0, .max] {

@@ -45,7 +45,9 @@ import Testing
   @Test func srgbCostsNothing() throws {
     let profile = Fixture.profile(Int(NHT_SRGB))
     var warnings: [String] = []
-    let converter = profile.withUnsafeBytes { ColorConverter.make($0, for: .rgb, warnings: &warnings) }
+    let converter = try profile.withUnsafeBytes {
+      try ColorConverter.make($0, for: .rgb, warnings: &warnings)
+    }
     #expect(converter == nil && warnings.isEmpty)
   }
 

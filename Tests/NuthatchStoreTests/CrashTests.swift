@@ -133,10 +133,10 @@ final class Victim {
       .contains(") Z") == false
     { usleep(1000) }
     // The child lives for a minute and was never told anything; yet every lock can be had at once.
-    for name in ["lock"] + folder.files().map({ "packs/" + $0 }) {
+    for name in ["locks"] + folder.files().map({ "packs/" + $0 }) {
       let fd = Glibc.open(folder.path + "/" + name, O_RDWR)
       defer { close(fd) }
-      for byte: Int64 in 0..<3 where name == "lock" || byte == 0 {
+      for byte: Int64 in 0..<3 where name == "locks" || byte == 0 {
         #expect(nhs_lock_byte(fd, byte, CChar(UInt8(ascii: "w")), 0) == 0, "\(name), byte \(byte)")
       }
     }

@@ -311,7 +311,7 @@ import Testing
     let victim = outside.path + "/victim"
     let whole = content(1, 100_000)
     for name in [
-      "limits", "limits.new", "index", "index.new", "lock", "packs/00000001.pack", "packs/00000001.tmp",
+      "limits", "limits.new", "index", "index.new", "locks", "packs/00000001.pack", "packs/00000001.tmp",
       "packs/00000002.pack", "packs/00000002.tmp", "packs",
     ] {
       for isFilled in [false, true] {
@@ -324,7 +324,7 @@ import Testing
         symlink(name == "packs" ? outside.path + "/folder" : victim, folder.path + "/" + name)
         // A link in the place of the lock or of the folder is an error; elsewhere the store goes on without.
         let store = try? Store.open(folder.path, .init(diskBytes: 8 << 20))
-        #expect((store == nil) == ["lock", "packs"].contains(name), "\(name)")
+        #expect((store == nil) == ["locks", "packs"].contains(name), "\(name)")
         for number in 0..<20 {
           _ = try? store?.commit(RecordKey(.meta, "\(number)"), content(2, number == 9 ? 1 << 20 : 5000))
         }
@@ -342,7 +342,7 @@ import Testing
   func permissions() throws {
     try fill()
     var status = stat()
-    for name in ["index", "lock", "packs/" + (folder.files().first ?? "")] {
+    for name in ["index", "locks", "packs/" + (folder.files().first ?? "")] {
       #expect(stat(folder.path + "/" + name, &status) == 0)
       #expect(status.st_mode & 0o777 == 0o600)
     }
@@ -366,8 +366,8 @@ import Testing
       symlink(path + ".real", path)
     }
     #expect(try survivors("linked packs") == 0)
-    try folder.remove("lock")
-    symlink("/etc/passwd", folder.path + "/lock")
+    try folder.remove("locks")
+    symlink("/etc/passwd", folder.path + "/locks")
     #expect(throws: StoreFault.self) { try Store.open(folder.path) }
   }
 }

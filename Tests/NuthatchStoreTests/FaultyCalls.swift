@@ -244,9 +244,9 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
     populated.wrappingAdd(1, ordering: .relaxed)
   }
   func unmap(_ base: UnsafeMutableRawPointer, _ length: Int) { linux.unmap(base, length) }
-  func lock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) {
+  func link(_ directory: Int32, _ name: String, to target: String) throws(SystemFault) {
     try attempt()
-    try linux.lock(fd, byte, kind)
+    try linux.link(directory, name, to: target)
   }
   func tryLock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) -> Bool {
     try attempt()

@@ -13,7 +13,7 @@ import Testing
     IndexLayout.nextPack, IndexLayout.limit, IndexLayout.clearedBefore, IndexLayout.counters,
     IndexLayout.counters + 8, IndexLayout.counters + 16, IndexLayout.counters + 24, IndexLayout.pendingState,
     IndexLayout.pendingSlot, IndexLayout.pendingEntry, IndexLayout.pendingUsed, IndexLayout.pendingCounters,
-    IndexLayout.retiringHash, IndexLayout.retiringPack, IndexLayout.retiringOffset, IndexLayout.pinCount,
+    IndexLayout.retiringHash, IndexLayout.retiringPack, IndexLayout.retiringOffset, IndexLayout.clears,
   ]
   private static let words: [UInt64] = [
     0, 1, 2, 3, 8, 64, 255, 4095, 1 << 20, 1 << 31, UInt64(UInt32.max), 1 << 32, 1 << 40, 1 << 46, 1 << 60,

@@ -140,7 +140,7 @@ extension SeveralUsers {
     } else {
       try other.clear()
     }
-    for name in ["index", "lock"] { try folder.remove(name) }
+    for name in ["index", "locks"] { try folder.remove(name) }
     let third = try user()
     try keep(Self.key, [2], third)
     for _ in 0..<2 { #expect(bytes(Self.key, third) == [2]) }
@@ -204,13 +204,11 @@ extension SeveralUsers {
   let folder: Folder
   init() throws { folder = try Folder() }
 
-  @Test("go when another one clears the directory, with their pins", arguments: [false, true])
+  @Test("go when another one clears the directory", arguments: [false, true])
   func cleared(_ writes: Bool) throws {
     let (own, other) = (try user(spill: .pressure), try user())
     try keep(Self.key, [1], own)
     if writes { try own.flush() }
-    let pin = own.pin(Self.key)
-    #expect(pin != nil)
     try other.dropAll()
     #expect(bytes(Self.key, own) == nil)
     #expect(own.statistics().memory.unwritten == 0)
@@ -244,20 +242,6 @@ extension SeveralUsers {
     try keep(Self.key, [2], other)
     try own.flush()
     for user in [own, other] { #expect(bytes(Self.key, user) == [2]) }
-    for user in [own, other] { user.finish() }
-  }
-
-  @Test("are no longer held by a pin once another one's took their place")
-  func pins() throws {
-    let (own, other) = (try user(spill: .pressure), try user())
-    try keep(Self.key, [1], own)
-    let pin = own.pin(Self.key)
-    try keep(Self.key, [2], other)
-    try own.flush()
-    #expect(bytes(Self.key, own) == [2])
-    #expect(try other.drop(Self.key))
-    #expect(bytes(Self.key, own) == nil)
-    #expect(pin?.lease.copied() == [1])
     for user in [own, other] { user.finish() }
   }
 

@@ -141,13 +141,13 @@ import Testing
   func index() throws { try isOne(deleting: ["index"]) }
 
   @Test("stays one when its lock is deleted")
-  func lock() throws { try isOne(deleting: ["lock"]) }
+  func lock() throws { try isOne(deleting: ["locks"]) }
 
   @Test("becomes one again when lock and index are deleted")
   func both() throws {
     let old = try user()
     try keep("before", old)
-    try folder.remove("lock")
+    try folder.remove("locks")
     try folder.remove("index")
     let new = try user()
     // Two worlds now, until the old user looks: each eighth of a pack.
@@ -162,7 +162,7 @@ import Testing
 
   @Test(
     "becomes one again when everything in it was deleted, or its packs with their folder",
-    arguments: [["index", "lock", "packs"], ["packs"]], [false, true])
+    arguments: [["index", "locks", "packs"], ["packs"]], [false, true])
   func contents(_ names: [String], _ isAlone: Bool) throws {
     let old = try user()
     let same = Self.key("same")
@@ -203,7 +203,7 @@ import Testing
   func contentsMissed() throws {
     let user = try user()
     try keep("before", user)
-    for name in ["index", "lock", "packs"] { try folder.remove(name) }
+    for name in ["index", "locks", "packs"] { try folder.remove(name) }
     #expect(!has("before", user))
     try keep("after", user)
     #expect(has("after", user))
@@ -215,7 +215,7 @@ import Testing
   func contentsCleared() throws {
     let old = try user()
     try keep("before", old)
-    for name in ["index", "lock", "packs"] { try folder.remove(name) }
+    for name in ["index", "locks", "packs"] { try folder.remove(name) }
     let new = try user()
     try keep("new", new)
     try old.clear()
@@ -234,13 +234,13 @@ import Testing
   func alone() throws {
     let user = try user()
     try keep("before", user)
-    try folder.remove("lock")
+    try folder.remove("locks")
     user.followLock()
     #expect(has("before", user))
     try keep("after", user)
     #expect(has("before", user))
     #expect(has("after", user))
-    #expect(folder.files("").contains("lock"))
+    #expect(folder.files("").contains("locks"))
     user.finish()
   }
 

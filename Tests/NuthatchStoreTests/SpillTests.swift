@@ -120,29 +120,6 @@ import Testing
     #expect(try store.bytes(RecordKey(.meta, "0")) == content(0, 3000))
   }
 
-  @Test("that are pinned stay found when a later one can't be kept", arguments: [false, true])
-  func notReplaced(_ spills: Bool) throws {
-    let system = FaultyCalls(.number(ENOSPC), isLasting: true)
-    let store = try Store.open(
-      folder.path, .init(memoryBytes: 80_000, spill: spills ? .pressure : .eager), system)
-    let key = RecordKey(.meta, "k")
-    try store.commit(key, [1])
-    try store.flush()
-    let pin = try #require(try store.pin(key))
-    try store.trim(to: 0)
-    #expect(try store.bytes(key) == [1])
-    system.arm(after: 0)
-    #expect(throws: StoreFault.self) { try store.commit(key, content(1, 20_000)) }
-    system.disarm()
-    #expect(try store.bytes(key) == [1])
-    // And no longer when one is.
-    try store.commit(key, content(1, 20_000))
-    try store.trim(to: 0)
-    #expect(try store.bytes(key) == nil)
-    #expect(pin.lease.copied() == [1])
-    store.close()
-  }
-
   @Test("stay when a later one that is a little too large for memory can't be kept in a pack")
   func tooLarge() throws {
     let system = FaultyCalls(.number(ENOSPC), isLasting: true)
@@ -239,7 +216,7 @@ import Testing
     #expect(try store.commit(late, [3]).sequence > sequence)
   }
 
-  @Test("do what they do to a dictionary, with pins and pixels beside them", arguments: 0..<24)
+  @Test("do what they do to a dictionary, with pixels beside them", arguments: 0..<24)
   func model(_ run: Int) throws {
     let seed = newSeed() &+ UInt64(run)
     var dice = Dice(seed)
@@ -251,7 +228,6 @@ import Testing
     }
     var store = try Store.open(folder.path, options())
     var model: [RecordKey: UInt64] = [:]
-    var pins: [RecordKey: (pin: Pin, version: UInt64)] = [:]
     func size(_ version: UInt64) -> Int { version % 17 == 0 ? 60_000 : Int(version % 4000) }
     for step in 0..<300 {
       let note: Comment = "seed \(seed), step \(step)"
@@ -281,12 +257,7 @@ import Testing
         var found: Set<RecordKey> = []
         try store.forEach { key, _ in found.insert(key).inserted }
         #expect(found == Set(model.keys), note)
-      case 53..<58:
-        let pin = try store.pin(key)
-        #expect((pin != nil) == (model[key] != nil), note)
-        if let pin, let version = model[key] { pins[key] = (pin, version) }
-      case 58..<60: pins[key] = nil
-      case 60..<65:
+      case 53..<65:
         if let lease = try store.lookup(key) { try store.keep(key, lease, bytes: lease) }
       case 65..<75:
         if let lease = try store.recall(key) {
@@ -295,9 +266,6 @@ import Testing
       case 75: #expect(try store.verify().isClean, note)
       default:
         #expect(try store.lookup(key)?.copied() == model[key].map { content($0, size($0)) }, note)
-      }
-      for (pin, version) in pins.values where pin.lease.copied() != content(version, size(version)) {
-        Issue.record("a pinned record changed: seed \(seed), step \(step)")
       }
     }
     for (key, version) in model {
@@ -326,8 +294,7 @@ import Testing
           case 11: try store.relieve(.warning)
           case 12: try store.relieve(.critical)
           case 13: try store.forEach { _, lease in lease.count >= 2000 }
-          case 14: if let pin = try store.pin(key), pin.lease.copied() != payload { wrong.add() }
-          case 15: if let lease = try store.lookup(key) { try store.keep(key, lease) }
+          case 14, 15: if let lease = try store.lookup(key) { try store.keep(key, lease) }
           case 16..<19: if let lease = try store.recall(key), lease.copied() != payload { wrong.add() }
           default: if let lease = try store.lookup(key), lease.copied() != payload { wrong.add() }
           }
@@ -365,67 +332,11 @@ import Testing
   }
 }
 
-@Suite("Pins and leases in memory") struct PinTests {
+@Suite("Leases in memory") struct MemoryLeaseTests {
   let folder: Folder
   init() throws { folder = try Folder() }
 
-  @Test("hold a record while its pack is dropped, until it is removed")
-  func pins() throws {
-    let store = try Store.open(folder.path, .init(diskBytes: 4 << 20))
-    let key = RecordKey(.thumb, "pinned")
-    #expect(try store.pin(key) == nil)
-    try store.commit(key, content(1, 10_000))
-    var pin = try store.pin(key)
-    let again = try store.pin(key)
-    try store.trim(to: 0)
-    #expect(folder.files().isEmpty)
-    #expect(try store.statistics().pinnedBytes > 0)
-    #expect(try store.bytes(key) == content(1, 10_000))
-    pin = nil
-    #expect(try store.bytes(key) == content(1, 10_000))
-    // Also by a pin of a pin.
-    #expect(try store.pin(key)?.lease.copied() == content(1, 10_000))
-    #expect(try store.remove(key))
-    #expect(try store.remove(key) == false)
-    #expect(try store.lookup(key) == nil)
-    #expect(again?.lease.copied() == content(1, 10_000))
-    withExtendedLifetime((pin, again)) {}
-  }
-
-  @Test("give nothing that another process removed or replaced")
-  func removed() throws {
-    let store = try Store.open(folder.path, .init(diskBytes: 4 << 20))
-    let key = RecordKey(.thumb, "pinned")
-    for spill in [false, true] {
-      try store.commit(key, content(1, 10_000))
-      let pin = try store.pin(key)
-      if spill {
-        _ = try store.shared.commit(key, PayloadShape(), [])
-      } else {
-        _ = try store.shared.remove(key)
-      }
-      try store.trim(to: 0)
-      #expect(try store.lookup(key) == nil)
-      withExtendedLifetime(pin) {}
-    }
-  }
-
-  @Test("let go of the last one, and the pack is gone")
-  func unpinned() throws {
-    let store = try Store.open(folder.path, .init(diskBytes: 4 << 20, spill: .pressure))
-    let key = RecordKey(.thumb, "pinned")
-    try store.commit(key, content(1, 10_000))
-    var pin = try store.pin(key)
-    try store.relieve(.critical)
-    #expect(pin?.lease.copied() == content(1, 10_000))
-    try store.trim(to: 0)
-    #expect(try store.bytes(key) == content(1, 10_000))
-    pin = nil
-    #expect(try store.lookup(key) == nil)
-    #expect(try store.statistics().pinnedBytes == 0)
-  }
-
-  @Test("in memory give back what was kept, and hold no dropped pack")
+  @Test("give back what was kept, and hold no dropped pack")
   func leases() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 4 << 20))
     let key = RecordKey(.thumb, "raw")

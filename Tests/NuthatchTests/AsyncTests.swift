@@ -72,6 +72,29 @@ final class Bench: Sendable {
     }
   }
 
+  @Test("get the stale answer where they want it at once, and else the one that holds now")
+  func delivery() async throws {
+    let bench = try Bench()
+    let headers: HeaderLines = ["ETag": "\"1\"", "Cache-Control": "max-age=0"]
+    bench.server.on("/a", Script(headers: headers, steps: [.text("x")], answersConditions: true))
+    bench.server.on(
+      "/a.png",
+      Script(headers: headers, steps: [.bytes(Pictures.png(width: 64, height: 48))], answersConditions: true))
+    var text = Request(bench.server.url("/a"))
+    var picture = Request(bench.server.url("/a.png"))
+    picture.boxes = [ThumbnailBox(8)]
+    _ = try await bench.cache.response(for: text)
+    _ = try await bench.cache.images(for: picture)
+    for (delivery, isStale): (Request.Delivery, Bool) in [(.twice, false), (.fresh, false), (.first, true)] {
+      (text.delivery, picture.delivery) = (delivery, delivery)
+      let response = try await bench.cache.response(for: text)
+      #expect(response.isInCache && response.isStale == isStale)
+      #expect((response.source == .revalidated) == !isStale)
+      let image = try await bench.cache.thumbnail(picture, ThumbnailBox(8))
+      #expect(image.isInCache && image.isStale == isStale)
+    }
+  }
+
   @Test("cancel the request with the task")
   func cancel() async throws {
     let bench = try Bench()

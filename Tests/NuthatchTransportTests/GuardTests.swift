@@ -29,6 +29,32 @@ import Testing
     #expect(wire.server.acceptedCount == 0, "\(host)")
   }
 
+  @Test("judges a transfer that only connects; it sends nothing, and closes its connection")
+  func connecting() throws {
+    let wire = try Wire()
+    for scheme in ["http", "https"] {
+      let place = "\(scheme)://127.0.0.1:\(wire.server.port)/a"
+      let denied = try wire.fault(place) {
+        $0.connectsOnly = true
+        $0.addressGuard = .public
+      }
+      #expect(denied.kind == .denied && wire.server.acceptedCount == 0)
+    }
+    // Not even over a connection that was kept.
+    wire.server.on("/a", .ok("x"))
+    #expect(try wire.get("/a").text == "x")
+    for (number, scheme) in ["http", "https"].enumerated() {
+      let record = try wire.get("\(scheme)://127.0.0.1:\(wire.server.port)/a") { $0.connectsOnly = true }
+      #expect(record.fault == nil && record.head == nil && record.endings == 1)
+      #expect(wire.server.acceptedCount == number + 2)
+    }
+    #expect(wire.server.count() == 1 && wire.server.malformedCount == 0)
+    #expect(try wire.get("/a").text == "x")
+    wire.server.goDown()
+    let refused = try wire.fault("http://127.0.0.1:\(wire.server.port)/a") { $0.connectsOnly = true }
+    #expect(refused.kind == .refused)
+  }
+
   @Test("has met at least 30 spellings that are URLs")
   func count() {
     #expect(GuardTests.spellings.count { (try? WebURL("http://\($0)/")) != nil } >= 30)

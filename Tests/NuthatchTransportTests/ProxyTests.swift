@@ -72,4 +72,24 @@ import Testing
     }
     #expect(asked.text == "asked for")
   }
+
+  @Test("are asked for the server by a transfer that only connects, where they tunnel")
+  func connecting() throws {
+    let tunnel = try TunnelProxy.start()
+    defer { tunnel.stop() }
+    let proxy = try TestServer.start()
+    let wire = try Wire(environment: [
+      "https_proxy": "http://127.0.0.1:\(tunnel.port)", "http_proxy": "http://127.0.0.1:\(proxy.port)",
+    ])
+    func connect(_ scheme: String, _ port: UInt16) throws -> TransportFault? {
+      try wire.get("\(scheme)://127.0.0.1:\(port)/a") { $0.connectsOnly = true }.fault
+    }
+    #expect(try connect("https", wire.server.port) == nil)
+    #expect(tunnel.targets == ["127.0.0.1:\(wire.server.port)"])
+    #expect(wire.server.acceptedCount == 1 && wire.server.malformedCount == 0)
+    #expect(try connect("http", wire.server.port) == nil)
+    #expect(proxy.acceptedCount == 1 && proxy.requests.isEmpty && wire.server.acceptedCount == 1)
+    wire.server.goDown()
+    #expect(try connect("https", wire.server.port) != nil)
+  }
 }

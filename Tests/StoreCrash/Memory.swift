@@ -88,12 +88,11 @@ func forkAgainAndAgain(_ path: String) throws {
       { context in
         guard let context else { return nil }
         let store = Unmanaged<Store>.fromOpaque(context).takeUnretainedValue()
-        // What isn't there for a moment has no pin.
-        while true { _ = try? store.pin(recordKey(0)) }
+        // A lookup takes the locks that a child must not wait for.
+        while true { _ = try? store.recall(recordKey(0)) }
       }, context)
   }
   for round in 0..<40 {
-    var pin = try store.pin(recordKey(0))
     let child = forked()
     if child == 0 {
       // Rather killed than waiting for ever.
@@ -103,12 +102,9 @@ func forkAgainAndAgain(_ path: String) throws {
       expectForked("keep") { () throws(StoreFault) in
         try store.keep(recordKey(0), pixels, bytes: UnsafeRawBufferPointer(start: nil, count: 0), cost: 1)
       }
-      expectForked("pin") { () throws(StoreFault) in _ = try store.pin(recordKey(0)) }
       expectForked("flush") { () throws(StoreFault) in try store.flush() }
       expectForked("relieve") { () throws(StoreFault) in try store.relieve(.critical) }
       expect(version(0, lease.copied()) == 7, "an inherited lease")
-      expect(pin.map { version(0, $0.lease.copied()) } ?? 7 == 7, "an inherited pin")
-      pin = nil
       let own = try Store.open(path, .init(memoryBytes: 300_000, spill: .pressure))
       try own.commit(recordKey(1000), payload(1000, UInt64(round)))
       try own.keep(recordKey(1000), pixels, bytes: UnsafeRawBufferPointer(start: nil, count: 0), cost: 1)
@@ -118,7 +114,6 @@ func forkAgainAndAgain(_ path: String) throws {
       store.close()
       _exit(0)
     }
-    withExtendedLifetime(pin) {}
     var status: Int32 = 0
     waitpid(child, &status, 0)
     expect(status == 0, "child \(round) ended with \(status)")

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 NEVER_USED, GIVEN_UP = 0, 0xFFFFFFFF
-KINDS = {1: 1, 2: 2, 3: 1}
+KINDS = {1: 1, 2: 2, 3: 1, 4: 1}
+ANSWER = 4
+TABLE = 4096 + 8 * 4096
 
 
 class Hash128(ctypes.Structure):
@@ -34,6 +36,13 @@ def hash64(data: bytes, seed: int = 0) -> int:
 def hash128(data: bytes, seed: int = 0) -> Tuple[int, int]:
     found = xxhash.XXH3_128bits_withSeed(data, len(data), seed)
     return found.low, found.high
+
+
+def key_hash(kind: int, key: bytes) -> Tuple[int, int]:
+    if kind != ANSWER:
+        return hash128(key, kind)
+    high = hash64(key, kind)
+    return hash64(key[:16], kind | (high & 15) << 8), high
 
 
 def up(number: int, multiple: int) -> int:
@@ -59,7 +68,7 @@ class Pack:
     def __init__(self, number: int, data: bytes) -> None:
         self.number, self.data = number, data
         magic, version, family, named, capacity, salt = struct.unpack_from("<8sIIQQQ", data)
-        assert magic == b"NUTPACK1" and version == 2, (magic, version)
+        assert magic == b"NUTPACK1" and version in (2, 3), (magic, version)
         assert family in (1, 2) and named == number and capacity == len(data), (family, named, capacity)
         assert data[40:56] == bytes(16)
         assert struct.unpack_from("<Q", data, 56)[0] == hash64(data[:56])
@@ -103,7 +112,7 @@ class Index:
     def __init__(self, data: bytes) -> None:
         self.data = data
         magic, version, table, slots, entries = struct.unpack_from("<8sIIQQ", data)
-        assert magic == b"NUTINDEX" and version == 3 and table == 4096, (magic, version, table)
+        assert magic == b"NUTINDEX" and version == 4 and table == TABLE, (magic, version, table)
         boot_id = Path("/proc/sys/kernel/random/boot_id").read_bytes()
         assert struct.unpack_from("<QQ", data, 32) == hash128(boot_id)
         self.identity = struct.unpack_from("<Q", data, 48)[0]
@@ -111,13 +120,13 @@ class Index:
         assert struct.unpack_from("<Q", data, 56)[0] == hash64(data[:56])
         self.is_replaced, self.drops, self.session = struct.unpack_from("<III", data, 64)
         self.next_sequence, self.next_pack, self.limit = struct.unpack_from("<QQQ", data, 128)
-        self.counters = struct.unpack_from("<QQQQ", data, 192)
+        self.counters = struct.unpack_from("<5Q", data, 192)
         self.is_pending = struct.unpack_from("<I", data, 256)[0]
-        self.count, self.begin = slots, up(4096 + 32 * entries, 4096)
+        self.count, self.begin = slots, up(TABLE + 32 * entries, 4096)
         assert slots >= 64 and len(data) == self.begin + 32 * slots
         self.packs: Dict[int, Tuple[int, int, int, int]] = {}
         for place in range(entries):
-            number, family, state, used, capacity = struct.unpack_from("<IHHQQ", data, 4096 + 32 * place)
+            number, family, state, used, capacity = struct.unpack_from("<IHHQQ", data, TABLE + 32 * place)
             if number:
                 self.packs[number] = (family, state, used, capacity)
 
@@ -151,6 +160,8 @@ def check_limits(folder: Path, problems: List[str]) -> Optional[int]:
 def check_modes(folder: Path, problems: List[str]) -> None:
     for path in [folder, *folder.rglob("*")]:
         status = path.lstat()
+        if path.is_symlink():
+            continue
         if status.st_uid != os.geteuid() or status.st_mode & 0o777 != (0o700 if path.is_dir() else 0o600):
             problems.append(f"mode of {path.name}")
         name = str(path.relative_to(folder))
@@ -160,7 +171,7 @@ def check_modes(folder: Path, problems: List[str]) -> None:
             and len(path.stem) >= 8
             and path.stem.isdigit()
         )
-        if name not in (".", "limits", "lock", "index", "packs") and not is_pack:
+        if name not in (".", "limits", "lock", "locks", "index", "packs") and not is_pack:
             problems.append(f"name {name}")
 
 
@@ -179,14 +190,14 @@ def check_index(index: Index, packs: Dict[int, Pack], problems: List[str]) -> Li
         if not record or not record.is_valid or not record.is_whole:
             problems.append(f"slot {place}: no record")
             continue
-        if hash128(record.key, record.kind) != (low, high) or flags >> 1 & 7 != record.kind:
+        if key_hash(record.kind, record.key) != (low, high) or flags >> 1 & 7 != record.kind:
             problems.append(f"slot {place}: another record")
         if index.find(low, high) != (pack, offset * 8, flags):
             problems.append(f"slot {place}: isn't found")
         if flags >> 4 & 0xFFF > 4095 or record.sequence >= index.next_sequence:
             problems.append(f"slot {place}: session or sequence")
         named.append(record)
-    counted = tuple(sum(record.kind == kind for record in named) for kind in (1, 2, 3))
+    counted = tuple(sum(record.kind == kind for record in named) for kind in (1, 2, 3, 4))
     if index.counters != (in_use, *counted):
         problems.append(f"counters {index.counters}, not {(in_use, *counted)}")
     if index.is_pending or index.is_replaced or not 1 <= index.session <= 4095:
@@ -238,8 +249,10 @@ def read(folder: Path) -> Dict[str, object]:
     if (folder / "index").exists():
         index = Index((folder / "index").read_bytes())
         named = check_index(index, packs, problems)
-        lock = (folder / "lock").read_bytes()
-        if len(lock) != 64 or struct.unpack_from("<8sQ", lock) != (b"NUTLOCKS", index.identity):
+        lock = (folder / "locks").read_bytes()
+        if os.readlink(folder / "lock") != "locks":
+            problems.append("what keeps version 0.1 out")
+        if len(lock) != 128 or struct.unpack_from("<8sQ", lock) != (b"NUTLOCKS", index.identity):
             problems.append("lock")
         if limit is not None and limit != index.limit:
             problems.append("limit of the index")
@@ -257,7 +270,7 @@ def write(folder: Path) -> None:
     ):  # fmt: skip
         data = bytearray(1 << 20)
         salt = 0xFEDCBA9876543210
-        struct.pack_into("<8sIIQQQ", data, 0, b"NUTPACK1", 2, family, number, len(data), salt)
+        struct.pack_into("<8sIIQQQ", data, 0, b"NUTPACK1", 3, family, number, len(data), salt)
         struct.pack_into("<Q", data, 56, hash64(bytes(data[:56])))
         at = 64
         for record in records:

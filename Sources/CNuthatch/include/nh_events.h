@@ -28,7 +28,7 @@ typedef enum nh_sign_in {
 typedef enum nh_delivery {
     /** A stale one at once, and the one that holds now after it. */
     NH_DELIVERY_TWICE = 0,
-    /** One answer, a stale one too; it is revalidated behind. */
+    /** One answer, a stale one too; it is revalidated behind. With NH_ASK_VERDICT it is as NH_DELIVERY_FRESH. */
     NH_DELIVERY_FIRST = 1,
     /** One answer, which holds now. */
     NH_DELIVERY_FRESH = 2

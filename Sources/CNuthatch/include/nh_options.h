@@ -90,9 +90,10 @@ typedef struct nh_options {
     /** Longest silence in milliseconds: connecting, waiting, between two bytes. 30000. */
     int64_t timeout_ms;
     /**
-     * All attempts of a request together, without its wait for its turn in the queue, in milliseconds. 120000 for pictures,
-     * no limit otherwise. One that is given here, or with a request, runs on while its server has asked to be left alone
-     * (Retry-After); the usual one doesn't.
+     * All of a request together, in milliseconds. One that is given here, or with a request, counts from the call, its wait
+     * for its turn in the queue included, and from the first attempt for requests of a batch (nh_request_set_batched); it
+     * runs on while its server has asked to be left alone (Retry-After). The default is 120000 for pictures, in which
+     * neither is counted, and no limit otherwise.
      */
     int64_t deadline_ms;
     /** The largest body, in bytes. 67108864 (64 MiB). */
@@ -117,8 +118,8 @@ typedef struct nh_options {
     const char *accept;
     /** A name for whose answers are kept, in place of the credentials that are sent: for tokens that change. None. */
     const char *partition;
-    /** The proxy for all requests: http://, https://, socks4://, socks5:// or socks5h://; "" for none. What the environment
-     *  says. */
+    /** The proxy for all requests: http://, https://, socks4://, socks5:// or socks5h://; "" for none. Answers
+     *  that came by it are kept for it alone. What the environment says. */
     const char *proxy;
     /** header_count headers, sent with every request that has none of the same name. None. */
     const nh_header *headers;

@@ -57,7 +57,8 @@ typedef struct nh_image_options {
     int32_t allow_truncated;
     /** Must be 0. */
     uint32_t reserved;
-    /** The most pixels that the source may have. 0: 100 million. */
+    /** The most pixels that the source may have; negative for no limit. 0: of a response, what its request allowed; else 100
+     *  million. */
     int64_t max_pixels;
 } nh_image_options;
 

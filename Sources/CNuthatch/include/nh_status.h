@@ -65,7 +65,9 @@ typedef enum nh_status {
     /** A defect of Nuthatch itself; please report it with the message. */
     NH_INTERNAL = 29,
     /** The answer isn't of the format that it was to be read as. */
-    NH_WRONG_FORMAT = 30
+    NH_WRONG_FORMAT = 30,
+    /** Another process holds a lock of the directory for too long; it may be stopped. The message names it. */
+    NH_BUSY = 31
 } nh_status;
 
 #endif

@@ -13,6 +13,7 @@ struct nhs_icc {
     cmsHTRANSFORM transform;
     int pixels;
     size_t held;          // bytes that Little CMS has
+    bool is_short;        // whether the system had no memory for it: what it says of the profile then is no verdict
     uint8_t gray[256][3]; // gray needs no more than a table
 };
 
@@ -28,6 +29,7 @@ static void *on_malloc(cmsContext context, cmsUInt32Number count) {
     size_t size = count;
     uint8_t *memory = malloc(size + PREFIX);
     if (!memory) {
+        icc->is_short = true;
         return NULL;
     }
     memcpy(memory, &size, sizeof size);
@@ -181,6 +183,9 @@ nhs_icc *nhs_icc_open(const void *profile, size_t count, int pixels, int *status
     if (icc->context) {
         cmsSetLogErrorHandlerTHR(icc->context, on_message);
         *status = prepare(icc, profile, count);
+    }
+    if (icc->is_short) {
+        *status = NHS_ICC_NO_MEMORY;
     }
     if (*status != NHS_ICC_READY) {
         nhs_icc_free(icc);

@@ -174,6 +174,10 @@ int nhs_png_open(nhs_png *p, nhs_png_info *out) {
     png_set_keep_unknown_chunks(p->png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
     png_set_keep_unknown_chunks(p->png, PNG_HANDLE_CHUNK_NEVER, ignored, sizeof ignored / 5);
     png_read_info(p->png, p->info);
+    // libpng only warns of a profile for which there was no memory. The colours would be others.
+    if (p->out_of_memory) {
+        return nhs_png_fail(p, NHS_FAULT_OUT_OF_MEMORY, "no memory for the PNG's header");
+    }
 
     p->width = (int32_t)png_get_image_width(p->png, p->info);
     p->height = (int32_t)png_get_image_height(p->png, p->info);

@@ -1,24 +1,13 @@
 #include "nhs_digest.h"
 
-#include <openssl/evp.h>
-#include <pthread.h>
+/* The functions of libcrypto that OpenSSL 3 calls deprecated: the ones that it recommends ask for memory, take locks, and
+   search providers by name. Once such a search has failed for lack of memory, libcrypto may never succeed again. */
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/sha.h>
 
-/* Looked up once: libcrypto searches its providers by name each time that it is asked, which costs more than hashing a
-   small file. */
-static EVP_MD *sha256;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void fetch(void) { sha256 = EVP_MD_fetch(NULL, "SHA256", NULL); }
-
-void nhs_sha256_prepare(void) { pthread_once(&once, fetch); }
-
-int nhs_sha256(const void *bytes, size_t count, uint8_t digest[nhs_sha256_size]) {
-    pthread_once(&once, fetch);
-    if (!sha256) return -1;
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
-    if (!context) return -1;
-    int isDone = EVP_DigestInit_ex2(context, sha256, NULL) == 1 && EVP_DigestUpdate(context, bytes, count) == 1 &&
-                 EVP_DigestFinal_ex(context, digest, NULL) == 1;
-    EVP_MD_CTX_free(context);
-    return isDone ? 0 : -1;
+void nhs_sha256(const void *bytes, size_t count, uint8_t digest[nhs_sha256_size]) {
+    SHA256_CTX context;
+    SHA256_Init(&context);
+    SHA256_Update(&context, bytes, count);
+    SHA256_Final(digest, &context);
 }

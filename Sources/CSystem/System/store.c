@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -126,6 +127,27 @@ uint32_t nhs_thread_number(void) {
     return mine - 1;
 }
 
+static _Thread_local nhs_patience_state patience;
+
+nhs_patience_state nhs_patience(void) { return patience; }
+
+void nhs_set_patience(nhs_patience_state state) { patience = state; }
+
+int nhs_lock_mutex(pthread_mutex_t *mutex, int64_t deadline) {
+    struct timespec until = {.tv_sec = deadline / 1000000000, .tv_nsec = deadline % 1000000000};
+    return pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &until);
+}
+
+void nhs_nap(int64_t nanoseconds) {
+    struct timespec length = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    nanosleep(&length, NULL);
+}
+
+void nhs_program_name(char name[16]) {
+    memset(name, 0, 16);
+    strncpy(name, program_invocation_short_name, 15);
+}
+
 void nhs_word_wait(uint32_t *word) {
     while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE) != 0)
         syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
@@ -140,6 +162,10 @@ int nhs_openat(int directory, const char *name, int flags, unsigned mode) {
 
 int nhs_mkdirat(int directory, const char *name, unsigned mode) {
     return mkdirat(directory, name, mode) < 0 ? -errno : 0;
+}
+
+int nhs_symlinkat(int directory, const char *name, const char *target) {
+    return symlinkat(target, directory, name) < 0 ? -errno : 0;
 }
 
 int nhs_replace_fd(int fd, int other) { return dup3(other, fd, O_CLOEXEC) < 0 ? -errno : 0; }

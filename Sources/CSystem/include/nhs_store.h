@@ -3,6 +3,7 @@
 #define NHS_STORE_H
 
 #include <stddef.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -17,11 +18,13 @@ static inline uint32_t nhs_load32(const void *at) { return __atomic_load_n((cons
 static inline uint32_t nhs_load32_acquire(const void *at) {
     return __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE);
 }
+static inline uint64_t nhs_load64_acquire(const void *at) { return __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE); }
 static inline uint64_t nhs_load64(const void *at) { return __atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED); }
 static inline void nhs_store32(void *at, uint32_t value) { __atomic_store_n((uint32_t *)at, value, __ATOMIC_RELAXED); }
 static inline void nhs_store32_release(void *at, uint32_t value) {
     __atomic_store_n((uint32_t *)at, value, __ATOMIC_RELEASE);
 }
+static inline void nhs_store64_release(void *at, uint64_t value) { __atomic_store_n((uint64_t *)at, value, __ATOMIC_RELEASE); }
 static inline void nhs_store64(void *at, uint64_t value) { __atomic_store_n((uint64_t *)at, value, __ATOMIC_RELAXED); }
 /* The value before the addition, which wraps. */
 static inline uint32_t nhs_add32(void *at, uint32_t amount) {
@@ -39,6 +42,22 @@ static inline int nhs_swap32(void *at, uint32_t expected, uint32_t desired) {
 static inline void nhs_prefetch(const void *at) { __builtin_prefetch(at); }
 static inline void nhs_fence_acquire(void) { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
 static inline void nhs_fence_release(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
+
+/* How long the calling thread waits for locks, in nanoseconds, and until when; zeros where it has not said so. */
+typedef struct nhs_patience_state {
+    int64_t length, deadline;
+} nhs_patience_state;
+nhs_patience_state nhs_patience(void);
+void nhs_set_patience(nhs_patience_state state);
+
+/* Waits for a mutex until a time on the monotonic clock. 0, or ETIMEDOUT. */
+int nhs_lock_mutex(pthread_mutex_t *mutex, int64_t deadline);
+
+/* Sleeps for so many nanoseconds, or less when a signal comes. */
+void nhs_nap(int64_t nanoseconds);
+
+/* The name of the program, in 16 bytes that end with a zero. */
+void nhs_program_name(char name[16]);
 
 /* XXH3. The two halves of the 128-bit hash, and the 64-bit one. */
 void nhs_hash128(const void *bytes, size_t count, uint64_t seed, uint64_t *low, uint64_t *high);
@@ -99,6 +118,7 @@ static inline void nhs_word_unlock(void *at) {
 /* Each returns what the call returns, or the negated error number. An interrupted call is begun again. */
 int nhs_openat(int directory, const char *name, int flags, unsigned mode);
 int nhs_mkdirat(int directory, const char *name, unsigned mode);
+int nhs_symlinkat(int directory, const char *name, const char *target);
 int nhs_unlinkat(int directory, const char *name);
 /* `fd` stands for what `other` stands for from now on; in between it is never closed. */
 int nhs_replace_fd(int fd, int other);

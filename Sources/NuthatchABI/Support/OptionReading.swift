@@ -45,8 +45,8 @@ struct GivenOptions {
     options.diskBytes = given(amount: raw.disk_bytes).map { Int($0) }
     options.keepSource = try given(raw.keep_source, "options.keep_source")
     options.allowFiles = try given(raw.allow_files, "options.allow_files") ?? false
-    options.outboxBytes = raw.outbox_bytes > 0 ? raw.outbox_bytes : nil
-    options.outboxItems = raw.outbox_items > 0 ? Int(raw.outbox_items) : nil
+    options.outboxBytes = given(limit: raw.outbox_bytes)
+    options.outboxItems = given(limit: raw.outbox_items).map { Int($0) }
     switch raw.outbox {
     case NH_OUTBOX_UNSAID, NH_OUTBOX_AUTO: break
     case NH_OUTBOX_OFF: options.outbox = .off

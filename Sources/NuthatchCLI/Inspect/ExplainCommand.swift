@@ -45,9 +45,9 @@ enum ExplainCommand: Command {
     guard let info else { return "fetch: nothing is stored of \(request.shownURL)\n" }
     let prospect = Terminal.styled(info.prospect.rawValue, info.prospect == .hit ? .good : .doubtful)
     var lines = ["\(prospect): \(reason(request, info))"]
-    let left = info.lifetime - info.age
+    let left = info.isFromFuture ? 0 : info.lifetime - info.age
     lines.append("  rule      \(rule(info))")
-    lines.append("  age       \(Amounts.seconds(Double(info.age)))")
+    lines.append("  age       \(info.isFromFuture ? "not known" : Amounts.seconds(Double(info.age)))")
     let until =
       left > 0 ? "another \(Amounts.seconds(Double(left)))" : "over for \(Amounts.seconds(Double(-left)))"
     lines.append("  fresh     until \(moment(info.freshUntil)), \(until)")
@@ -79,6 +79,8 @@ enum ExplainCommand: Command {
     let isThere =
       request.boxes.isEmpty ? info.hasBody : info.hasBody || info.thumbs.count == request.boxes.count
     switch info.prospect {
+    case .revalidate where info.isFromFuture:
+      return "stored at a time that is still to come: the clock was set back, and the server is asked"
     case .hit where info.age >= info.lifetime: return "stale, but good enough for this request"
     case .hit:
       return info.thumbs.count < request.boxes.count

@@ -1,4 +1,3 @@
-import CSystem
 import Glibc
 import NuthatchCore
 
@@ -14,7 +13,8 @@ enum ExportCommand: Command {
       Option(
         "name", value: "index|hash",
         "files are named by the place in the list, or by the URL's SHA-256 (index)"),
-      Option("resume", "leave files that are there: a run that was interrupted goes on"),
+      Option(
+        "resume", "leave files that are there and proven: a run that was interrupted goes on"),
       Option("format", value: "text|json", "how the summary is written (text)"),
       Option("input", value: "FORMAT", "auto, lines, csv, tsv or jsonl; any of them may be in gzip (auto)"),
       Option("url-field", value: "NAME", "the column or field with the URL (url)"),
@@ -27,8 +27,9 @@ enum ExportCommand: Command {
     The URLs come from lists, as those of prefetch; without FILE all pictures in the cache are written that are for
     everybody, or for whom --partition or --header names. A size that isn't there is made of the stored original. DIR is
     made when it isn't there; nothing is written outside of it. A file gets its name when it is complete, and
-    DIR/manifest.jsonl when all are: a line for each file, with file, url, index, width and height; or, for a URL
-    without, url, index, error and message. Without FILE, url is what --key put in its place, if anything.
+    DIR/manifest.jsonl when all are: a line for each file, with file, url, index, width and height, and with made, record,
+    content, bytes and sha256, which prove it to --resume; or, for a URL without, url, index, error and message. Without FILE,
+    url is what --key put in its place, if anything. A run that is interrupted leaves its lines in DIR/manifest.part.
 
     Exit status: 0 every URL has its files; 4 some were not in the cache; 1 something can't be written; 2 wrong usage or a
     list that can't be read; 130 and 143 interrupted.
@@ -67,9 +68,9 @@ enum ExportCommand: Command {
       throw UsageError("export: \(error.message)")
     }
     return try arguments.withCache(name) { cache in
-      let run = try ExportRun(cache, request, folder: folder, isPNG: isPNG, byHash: byHash)
-      run.resumes = resumes
-      run.isForSomebody = arguments.has("partition") || arguments.has("header")
+      let run = try ExportRun(
+        cache, request, folder: folder, isPNG: isPNG, byHash: byHash, resumes: resumes)
+      run.isForSomebody = arguments.has("partition") || arguments.has("header") || arguments.has("proxy")
       run.key = arguments.key
       return try run.run(list, wantsJSON: wantsJSON)
     }
@@ -84,8 +85,8 @@ final class ExportRun {
   private let isPNG: Bool
   private let byHash: Bool
   private let manifest: DraftFile
-  /// Leaves files that are there.
-  var resumes = false
+  /// What earlier runs have left, for one that leaves it.
+  private let earlier: ExportManifest?
   /// Somebody's own answers are meant, too.
   var isForSomebody = false
   /// What a list's answers are kept under, if not under their URLs.
@@ -95,14 +96,17 @@ final class ExportRun {
   private var left = 0
   private var missing = 0
 
-  init(_ cache: Cache, _ request: Request, folder: String, isPNG: Bool, byHash: Bool) throws(NuthatchError) {
+  init(
+    _ cache: Cache, _ request: Request, folder: String, isPNG: Bool, byHash: Bool, resumes: Bool
+  ) throws(NuthatchError) {
     self.cache = cache
     self.request = request
     self.folder = folder
     self.isPNG = isPNG
     self.byHash = byHash
     if mkdir(folder, 0o777) != 0, errno != EEXIST { throw OutputFile.failure(folder) }
-    manifest = try DraftFile(folder + "/manifest.jsonl", followsLinks: false)
+    earlier = resumes ? ExportManifest(of: folder) : nil
+    manifest = try DraftFile(folder + "/" + ExportManifest.name, followsLinks: false)
   }
 
   func run(_ list: URLList?, wantsJSON: Bool) throws -> ExitCode {
@@ -111,14 +115,22 @@ final class ExportRun {
       try list.map { try go(through: $0) } ?? goThroughAll()
     } catch {
       // Also of a file that a signal kept from being written.
-      if let code = Interruption.exitCode { return code }
+      if let code = Interruption.exitCode { return interrupted(code) }
       if let fault = error as? ListFault { throw UsageError("export: \(fault.message)") }
       throw error
     }
-    if let code = Interruption.exitCode { return code }
+    if let code = Interruption.exitCode { return interrupted(code) }
     try manifest.finish()
+    unlink(folder + "/" + ExportManifest.unfinished)
     Terminal.print(wantsJSON ? summary : text)
     return missing == 0 ? .success : .notFetched
+  }
+
+  /// Leaves what the next run goes on by.
+  private func interrupted(_ code: ExitCode) -> ExitCode {
+    // Without it, the next run makes the pictures once more, and compares.
+    try? manifest.finish(as: folder + "/" + ExportManifest.unfinished)
+    return code
   }
 
   private var text: String {
@@ -148,7 +160,7 @@ final class ExportRun {
         var request = request
         request.url = listed.url
         request.key = key?.key(for: listed.url)
-        if resumes, try isThere(listed.url, listed.index, request) { continue }
+        if try isThere(listed.url, listed.index, request) { continue }
         try export(request, as: listed.url, listed.index)
       }
     }
@@ -179,7 +191,10 @@ final class ExportRun {
 
   private func export(_ request: Request, as url: String, _ index: Int) throws(NuthatchError) {
     var images: [Image] = []
+    var files: [ExportedFile] = []
     do throws(NuthatchError) {
+      // Before the picture: of one that changes between, the entry doesn't fit the next time.
+      files = self.files(of: url, index, try cache.inspect(request))
       guard let event = try cache.submit(request).final() else { return }
       if let error = event.error { throw error }
       images = event.images
@@ -192,44 +207,41 @@ final class ExportRun {
         json.put("message", error.message)
       }
     }
-    for (box, image) in zip(request.boxes, images) {
-      let file = name(url, index, box)
+    for (made, image) in zip(files, images) {
+      var file = made
+      (file.width, file.height) = (image.width, image.height)
+      let path = folder + "/" + file.name
       let encoded = try image.encoded(as: isPNG ? .png() : .jpeg())
       try encoded.withBytes { (bytes) throws(NuthatchError) in
-        // The places of what is in a cache change: a file that is there may be another picture's.
-        if resumes, OutputFile.has(bytes, at: folder + "/" + file) {
+        file.hold(bytes)
+        // A file that is there may be another picture's, or another run's of which no manifest tells.
+        if earlier != nil, OutputFile.has(bytes, at: path) {
           left += 1
         } else {
-          try OutputFile.replace(folder + "/" + file, with: bytes)
+          try OutputFile.replace(path, with: bytes)
           written += 1
         }
       }
-      note(file, url, index, image.width, image.height)
+      note { file.write(to: &$0) }
     }
   }
 
-  /// Whether all files of a URL are there; then they are in the manifest now.
+  /// Whether all files of a URL are there, and proven to be its; then they are in the manifest now.
   private func isThere(_ url: String, _ index: Int, _ request: Request) throws(NuthatchError) -> Bool {
-    let files = request.boxes.map { name(url, index, $0) }
-    for file in files {
-      var status = stat()
-      guard lstat(folder + "/" + file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0
-      else { return false }
-    }
-    // Its sides are known without decoding; else it is written once more.
-    guard let info = try? cache.inspect(request), info.thumbs.count == files.count else { return false }
-    for (file, thumb) in zip(files, info.thumbs) { note(file, url, index, thumb.width, thumb.height) }
+    guard let earlier else { return false }
+    // What is wrong with the URL is told by who exports it.
+    guard let stored = try? cache.inspect(request) else { return false }
+    let files = files(of: url, index, stored)
+    let proven = files.compactMap { earlier.proven($0) }
+    guard proven.count == files.count else { return false }
+    for file in proven { note { file.write(to: &$0) } }
     left += files.count
     return true
   }
 
-  private func note(_ file: String, _ url: String, _ index: Int, _ width: Int, _ height: Int) {
-    note { json in
-      json.put("file", file)
-      json.put("url", url)
-      json.put("index", index)
-      json.put("width", width)
-      json.put("height", height)
+  private func files(of url: String, _ index: Int, _ stored: StoredAnswerInfo?) -> [ExportedFile] {
+    request.boxes.map {
+      ExportedFile(name: name(url, index, $0), url: url, index: index, $0, isPNG: isPNG, stored)
     }
   }
 
@@ -248,9 +260,6 @@ final class ExportRun {
   }
 
   private func hash(_ url: String) -> String {
-    let bytes = Array(url.utf8)
-    var digest = [UInt8](repeating: 0, count: Int(nhs_sha256_size))
-    _ = nhs_sha256(bytes, bytes.count, &digest)
-    return digest.hexadecimal
+    Array(url.utf8).withUnsafeBytes { ExportedFile.digest(of: $0) }
   }
 }

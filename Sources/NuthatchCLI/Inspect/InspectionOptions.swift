@@ -14,10 +14,12 @@ enum InspectionOptions {
 
   /// Whose answer is meant.
   static let names = [
+    FetchOptions.user,
     Option(
       "header", letter: "H", value: "'K: V'",
       "as sent with the request: credentials take part in the name; repeatable"),
     Option("partition", value: "NAME", "whose answers are meant, instead of the credentials sent"),
+    Option("proxy", value: "URL", "the proxy that it came through, where --proxy named one"),
     Option("ignore-query", "kept under the URL without its query"),
     Option("key", value: "TEXT", "kept under TEXT, in which {} stands for the URL without its query"),
   ]
@@ -50,6 +52,7 @@ extension ParsedArguments {
     request.headers = try headers("header")
     request.ignoreQuery = has("ignore-query")
     request.key = key?.key(for: url)
+    if let user { request.user = user }
     request.delivery = .fresh
     return request
   }
@@ -71,7 +74,7 @@ extension ParsedArguments {
       throw error
     } catch let error as NuthatchError {
       Terminal.complain("nuthatch: \(command): \(error)\n")
-      return error.code == .badURL || error.code == .badHeader ? .usage : .failure
+      return [.badURL, .badHeader, .invalid].contains(error.code) ? .usage : .failure
     } catch {
       return .failure
     }

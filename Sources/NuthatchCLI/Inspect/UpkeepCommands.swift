@@ -7,10 +7,13 @@ enum RemoveCommand: Command {
   static let usage = "[OPTION…] URL…"
   static let options = [InspectionOptions.format, FetchOptions.cache] + InspectionOptions.names
   static let details = """
-    The next request for such a URL asks the server. A picture that another URL has in common stays. It is no fault when
-    nothing is stored of a URL; --format json has a list of url and was_stored.
+    The next request for such a URL asks the server. All that is kept under it goes, whoever it is for and under whatever
+    name; with --user, --header, --partition, --proxy, --key or --ignore-query only the answer that these options mean. A
+    picture that another URL has in common stays. It says how many answers it removed; --format json has a list of url,
+    was_stored and removed, the number of answers.
 
-    \(InspectionOptions.exits)
+    Exit status: 0 done; 4 of a URL nothing was stored, the others are removed; 1 the cache can't be opened, read or
+    written; 2 wrong usage; 141 standard output was closed.
 
     Examples:
       nuthatch rm https://example.org/a.jpg
@@ -25,22 +28,28 @@ enum RemoveCommand: Command {
     return try arguments.withCache(name) { cache in
       // What is wrong with one of them is found before anything goes.
       for request in requests { _ = try cache.inspect(request) }
-      var removed: [(url: String, wasStored: Bool)] = []
-      for request in requests {
-        removed.append((request.url, try cache.inspect(request) != nil))
-        try cache.remove(request)
+      var removed: [(url: String, count: Int)] = []
+      for request in requests { removed.append((request.url, try cache.remove(request))) }
+      let exit: ExitCode = removed.contains { $0.count == 0 } ? .notFetched : .success
+      guard wantsJSON else {
+        let count = removed.reduce(0) { $0 + $1.count }
+        Terminal.print("removed \(Amounts.grouped(count)) \(count == 1 ? "answer" : "answers")\n")
+        for entry in removed where entry.count == 0 {
+          Terminal.complain("nuthatch: rm: nothing is stored of \(entry.url.printable)\n")
+        }
+        return exit
       }
-      guard wantsJSON else { return .success }
       var json = JSONText()
       json.list(nil, removed) { json, entry in
         json.object { json in
           json.put("url", entry.url)
-          json.put("was_stored", entry.wasStored)
+          json.put("was_stored", entry.count > 0)
+          json.put("removed", entry.count)
         }
       }
       json.endLine()
       Terminal.print(json.text)
-      return .success
+      return exit
     }
   }
 }

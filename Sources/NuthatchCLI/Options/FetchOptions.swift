@@ -41,7 +41,9 @@ enum FetchOptions {
     Option("allow-private", "the same as --guard any: connect to any address"),
     Option("allow-files", "take file: URLs, too: any file that you may read"),
     Option("timeout", value: "SECONDS", "longest silence: connecting, waiting, between two bytes (30)"),
-    Option("deadline", value: "SECONDS", "longest time for all of it (pictures 120, else none)"),
+    Option(
+      "deadline", value: "SECONDS",
+      "longest time, queue included; in prefetch from the first attempt (pictures 120, else none)"),
     Option("retries", value: "N", "further attempts after one that failed (3)"),
     Option("max-bytes", value: "N", "largest body; N may end in K, M or G (64M)"),
     Option("netrc", "sign in with the user and password that $NETRC, else ~/.netrc, has for the host"),

@@ -1,4 +1,4 @@
-/// Reads one field of a line of JSON, without making anything of the rest.
+/// Reads a field of a line of JSON, without making anything of the rest.
 struct JSONLine {
   private let bytes: [UInt8]
   private var place = 0
@@ -10,17 +10,31 @@ struct JSONLine {
     var reader = JSONLine(line)
     reader.skipBlanks()
     if reader.next == UInt8(ascii: "\"") { return reader.string() }
-    guard reader.take(UInt8(ascii: "{")) else { return nil }
+    return reader.find(name) ? reader.string() : nil
+  }
+
+  /// The whole number, not below 0, that the field `name` of an object is. Nil for anything else.
+  static func number(_ name: String, in line: [UInt8]) -> Int? {
+    var reader = JSONLine(line)
+    reader.skipBlanks()
+    guard reader.find(name) else { return nil }
+    return Int(
+      String(decoding: reader.bytes[reader.place...].prefix { (0x30...0x39).contains($0) }, as: UTF8.self))
+  }
+
+  /// Goes to the value of a field of an object. False when there is none.
+  private mutating func find(_ name: String) -> Bool {
+    guard take(UInt8(ascii: "{")) else { return false }
     while true {
-      reader.skipBlanks()
-      guard let key = reader.string() else { return nil }
-      reader.skipBlanks()
-      guard reader.take(UInt8(ascii: ":")) else { return nil }
-      reader.skipBlanks()
-      if key == name { return reader.string() }
-      guard reader.skipValue() else { return nil }
-      reader.skipBlanks()
-      guard reader.take(UInt8(ascii: ",")) else { return nil }
+      skipBlanks()
+      guard let key = string() else { return false }
+      skipBlanks()
+      guard take(UInt8(ascii: ":")) else { return false }
+      skipBlanks()
+      if key == name { return true }
+      guard skipValue() else { return false }
+      skipBlanks()
+      guard take(UInt8(ascii: ",")) else { return false }
     }
   }
 

@@ -35,6 +35,9 @@ enum PrefetchCommand: Command {
     line. FILE may be the list itself, which stays as it was unless all of it was tried. A host that wants to be left
     alone (Retry-After) is, for five minutes at most; a line says so, and the progress line for how long yet.
 
+    While another process holds the lock of the cache for more than 30 s, nothing can be stored: then nothing is fetched
+    until it is free. A line says so, and who holds it.
+
     What is in the cache already costs no request while it is fresh, and a conditional one after that. A run that was
     interrupted is begun again with the same command.
 
@@ -107,6 +110,8 @@ struct PrefetchSettings {
   init(_ arguments: ParsedArguments) throws(UsageError) {
     request.boxes = try arguments.boxes(arguments.value("size") ?? "256")
     request.headers = try arguments.headers("header")
+    // The list is as long as it is: a URL that waits for its turn is not late.
+    request.isBatched = true
     request.user = arguments.user
     request.allowTruncated = arguments.has("allow-truncated")
     request.earlyStop = arguments.has("early-stop")

@@ -21,6 +21,9 @@ final class PrefetchRun {
   private let isOnOneTerminal = isatty(STDOUT_FILENO) == 1
   private var disk: DiskWatch
   private var pauses = PauseWatch()
+  private var hold: HoldWatch
+  /// URLs whose requests were ended because nothing could be stored; the next ones to be fetched.
+  private var again: [ListedURL] = []
   private var failedOut: DraftFile?
   /// Whether what failed is to take the place of the list itself.
   private let isListReplaced: Bool
@@ -38,6 +41,7 @@ final class PrefetchRun {
     self.window = window
     progress = ProgressLine(settings.progress)
     disk = DiskWatch(cache)
+    hold = HoldWatch { cache.storeIsHeld }
     isListReplaced = settings.failedOut.map { list.has($0) } ?? false
     if let path = settings.failedOut { failedOut = try DraftFile(path) }
     if let path = settings.report { report = try ReportPage(path) }
@@ -47,9 +51,9 @@ final class PrefetchRun {
     Interruption.watch()
     while Interruption.signal == nil, failure == nil {
       let isWaitingForInput = fill()
-      if isListDone, inFlight == 0 { break }
+      if isListDone, inFlight == 0, again.isEmpty { break }
       if failure != nil { break }
-      settle(within: inFlight == 0 ? 0 : isWaitingForInput ? 20 : 100)
+      settle(within: hold.isHeld ? 100 : inFlight == 0 ? 0 : isWaitingForInput ? 20 : 100)
       output.flush()
       if let ended = output.ended { failure = ended }
     }
@@ -61,6 +65,8 @@ final class PrefetchRun {
 
   /// Takes URLs until the window is full or none is there. True when the list has to be waited for.
   private func fill() -> Bool {
+    guard !hold.isHeld else { return false }
+    while inFlight < window, let listed = again.popLast() { start(listed) }
     while !isListDone, inFlight < window, Interruption.signal == nil, failure == nil {
       do throws(ListFault) {
         switch try list.next(within: inFlight == 0 ? 200 : 0) {
@@ -107,9 +113,27 @@ final class PrefetchRun {
   private func settle(within milliseconds: Int64) {
     for record in arrivals.take(within: milliseconds, enough: max(1, min(inFlight, window / 4))) {
       inFlight -= 1
-      if record.kind != .cancelled { account(record) }
+      if record.kind != .cancelled {
+        account(record)
+      } else if Interruption.signal == nil, failure == nil {
+        again.append(record.listed)
+      }
     }
+    heedHold()
     showProgress()
+  }
+
+  /// What is fetched while the store can't be written is lost, so that nothing is.
+  private func heedHold() {
+    guard let news = hold.news(at: nhs_monotonic_ns()) else { return }
+    progress.clear()
+    switch news {
+    case .stop(let words):
+      Terminal.complain("nuthatch: prefetch: \(words)\n")
+      if !settings.isDryRun { cache.cancelAll() }
+    case .goOn(let words):
+      Terminal.complain("nuthatch: prefetch: \(words)\n")
+    }
   }
 
   // MARK: Records
@@ -204,9 +228,10 @@ final class PrefetchRun {
 
   /// How much of the list is done; nil when nobody knows.
   private var share: Double? {
-    guard !isListDone else { return Double(list.count - inFlight) / Double(max(list.count, 1)) }
+    let done = Double(list.count - inFlight - again.count)
+    guard !isListDone else { return done / Double(max(list.count, 1)) }
     guard let read = list.share, list.count > 0 else { return nil }
-    return read * Double(list.count - inFlight) / Double(list.count)
+    return read * done / Double(list.count)
   }
 
   private func showProgress() {

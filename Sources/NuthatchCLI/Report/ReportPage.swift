@@ -113,7 +113,7 @@ enum ReportTemplate {
   private static func hash(_ text: String) -> String {
     let bytes = Array(text.utf8)
     var digest = [UInt8](repeating: 0, count: Int(nhs_sha256_size))
-    _ = nhs_sha256(bytes, bytes.count, &digest)
+    nhs_sha256(bytes, bytes.count, &digest)
     return "sha256-" + digest.withUnsafeBytes { Base64.encoded($0) }
   }
 

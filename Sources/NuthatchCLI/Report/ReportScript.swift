@@ -27,6 +27,7 @@ enum ReportScript {
       wrong_format: 'See what the URL is: it is something else than was expected.',
       forked: 'A defect: please report it.', invalid: 'A defect: please report it.', internal: 'A defect: please report it.',
       frozen: 'It waits for the network: run it again when there is one.',
+      busy: 'Another process holds the cache. Look whether the one that the message names is stopped.',
       secret_needs_provider: 'Give the credentials with --user or --header.',
       conflict: 'The cache is open elsewhere with other options: leave them out here.',
       no_space: 'Make room on the disk, or use another with --cache.',

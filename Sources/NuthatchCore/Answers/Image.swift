@@ -68,8 +68,8 @@ package final class Companion: Sendable {
 public struct ImageOptions: Sendable, Equatable {
   /// What the result must fit.
   public var box: ThumbnailBox
-  /// The most pixels that a source may have; 100 million.
-  public var maxPixels = ImageLimits().pixels
+  /// The most pixels that a source may have. nil: of a response, what its request allowed; else 100 million.
+  public var maxPixels: Int?
   /// Whether what decodes of a damaged or truncated source is an image, marked `isPartial`, instead of an error.
   public var allowTruncated = false
 
@@ -84,7 +84,7 @@ extension Response {
   ///   `out_of_memory`; `invalid` for a box without a size.
   public func image(_ options: ImageOptions) throws(NuthatchError) -> Image {
     let picture = try withBody { (body) throws(NuthatchError) in
-      try Picture.make(from: body, options, url: finalURL)
+      try Picture.make(from: body, options, maxPixels: maxPixels, url: finalURL)
     }
     let origin = AnswerOrigin(
       finalURL: finalURL, source: source, isInCache: isInCache, isStale: isStale, age: age,
@@ -101,7 +101,7 @@ extension Image {
   public static func decode(
     _ bytes: UnsafeRawBufferPointer, _ options: ImageOptions, url: String = ""
   ) throws(NuthatchError) -> Image {
-    let picture = try Picture.make(from: bytes, options, url: url)
+    let picture = try Picture.make(from: bytes, options, maxPixels: ImageLimits().pixels, url: url)
     let origin = AnswerOrigin(
       finalURL: url, source: .memory, isInCache: false, isStale: false, age: 0, redirects: 0)
     return Image(url: url, picture, origin)
@@ -110,10 +110,10 @@ extension Image {
 
 extension Picture {
   fileprivate static func make(
-    from body: UnsafeRawBufferPointer, _ options: ImageOptions, url: String
+    from body: UnsafeRawBufferPointer, _ options: ImageOptions, maxPixels: Int, url: String
   ) throws(NuthatchError) -> Picture {
     var decoding = DecodeOptions()
-    decoding.limits.pixels = options.maxPixels
+    decoding.limits.pixels = options.maxPixels ?? maxPixels
     // It is within the caller's own `max_bytes` already.
     decoding.limits.bytes = max(decoding.limits.bytes, body.count)
     decoding.allowDamaged = options.allowTruncated

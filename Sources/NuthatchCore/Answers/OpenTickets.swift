@@ -106,16 +106,13 @@ final class OpenTickets: Sendable {
     }
   }
 
-  /// Takes no more tickets, and hands over those that are left. nil when it was closed before.
+  /// Takes no more tickets, and hands over those that are left, which the caller ends. They stay open until they have had their
+  /// final events. nil when it was closed before.
   func close() -> [Ticket]? {
-    defer { bell.ring() }
-    let (left, watchers) = book.withLock { book -> ([Ticket]?, [@Sendable () -> Void]) in
-      guard !book.isClosed else { return (nil, []) }
+    book.withLock { book in
+      guard !book.isClosed else { return nil }
       book.isClosed = true
-      defer { book.tickets = [] }
-      return (book.tickets, book.tickets.isEmpty ? [] : book.watchers)
+      return book.tickets
     }
-    for watcher in watchers { watcher() }
-    return left
   }
 }

@@ -29,6 +29,8 @@ public final class Response: Sendable {
   public let redirects: Int
   /// The interim answers (1xx) that came before this one, in order; none with what comes from the cache.
   public let interim: [Interim]
+  /// The most pixels that a picture made of it may have, unless the caller says otherwise.
+  let maxPixels: Int
   private let body: Payload
 
   /// An answer that only said that another one follows, such as 103 (Early Hints).
@@ -65,7 +67,9 @@ public final class Response: Sendable {
     public var total: Int64 = 0
   }
 
-  init(url: String, head: ResponseHead, body: Payload, origin: AnswerOrigin, isCut: Bool = false) {
+  init(
+    url: String, head: ResponseHead, body: Payload, origin: AnswerOrigin, maxPixels: Int, isCut: Bool = false
+  ) {
     self.url = url
     finalURL = origin.finalURL
     status = head.status
@@ -75,6 +79,7 @@ public final class Response: Sendable {
     source = origin.source
     isStale = origin.isStale
     self.isCut = isCut
+    self.maxPixels = maxPixels
     age = origin.age
     timings = origin.timings
     redirects = origin.redirects
@@ -94,6 +99,7 @@ public final class Response: Sendable {
     source = other.source
     isStale = other.isStale
     isCut = other.isCut
+    maxPixels = other.maxPixels
     self.age = age
     timings = other.timings
     redirects = other.redirects

@@ -1,6 +1,7 @@
 import CSystem
 import Glibc
 import NuthatchTransport
+import Synchronization
 
 /// Where a site's cookies are kept.
 public enum CookieStorage: Int32, Sendable {
@@ -11,80 +12,148 @@ public enum CookieStorage: Int32, Sendable {
 }
 
 /// The cookies of one site, which all its requests in this process share. Any thread may use it.
+///
+/// Servers set cookies on the loop's thread, which must not wait for a disk: there they are noted in memory, for the next
+/// request, and a worker writes them into the file. The answer that has set them is delivered when they are in the file
+/// (`Admission`), or when another process has kept the file's lock for a second.
 final class SiteCookies: Sendable {
+  /// What an answer has set, until it is in the file.
+  private struct Change {
+    let lines: [String]
+    let url: WebURL
+    let time: Int64
+  }
+
   private struct State {
     var jar = CookieJar()
+    /// Those that `jar` has and the file hasn't.
+    var pending: [Change] = []
+    var isToBeWritten = false
     /// The file as it was read or written last.
     var identity: [Int64] = []
   }
 
+  /// As many answers are noted while the file can't be written.
+  private static let mostPending = 1000
+
+  /// Never held while the disk is waited for.
   private let state = Locked(State())
+  /// Whether a thread reads or writes the file.
+  private let isAtFile = Atomic(false)
   /// Nil in memory only.
   private let path: String?
   private let clock: WallClock
+  private let workers: WorkerPool
+  /// How long another process's lock on the file is waited for, in nanoseconds.
+  private let patience: Int64
 
-  init(path: String?, _ clock: WallClock) {
+  init(path: String?, _ clock: WallClock, _ workers: WorkerPool, patience: Int64 = 1_000_000_000) {
     self.path = path
     self.clock = clock
+    self.workers = workers
+    self.patience = patience
   }
 
-  /// What a request for `url` sends; nil for nothing.
+  /// What a request for `url` sends; nil for nothing. Reads what another process has written: not on the loop's thread.
   func header(for url: WebURL) -> String? {
-    state.withLock { state in
-      refresh(&state)
-      return state.jar.header(for: url, now: clock.seconds)
+    if let path, enter(patience: 0) {
+      readIfChanged(path)
+      leave()
     }
+    return knownHeader(for: url)
   }
 
-  /// Takes what an answer sets. It is in the file when this returns.
+  /// The same by what this process knows.
+  func knownHeader(for url: WebURL) -> String? {
+    state.withLock { $0.jar.header(for: url, now: clock.seconds) }
+  }
+
+  /// Takes what an answer sets. It is in the file after the next `settle`, which a worker is told to do.
   func take(_ head: ResponseHead, from url: WebURL) {
     let lines = head.fields.values("Set-Cookie")
     guard !lines.isEmpty else { return }
-    change { $0.take(lines, from: url, now: clock.seconds) }
+    let mustWrite = state.withLock { state in
+      let now = clock.seconds
+      guard state.jar.take(lines, from: url, now: now), path != nil else { return false }
+      if state.pending.count < Self.mostPending {
+        state.pending.append(Change(lines: lines, url: url, time: now))
+      }
+      defer { state.isToBeWritten = true }
+      return !state.isToBeWritten
+    }
+    if mustWrite, !workers.submit(priority: Priority.most, { self.settle() }) { settle() }
   }
 
-  func clear() {
-    change { jar in
-      jar = CookieJar()
-      return true
+  /// Writes what answers have set. Not on the loop's thread.
+  func settle() {
+    guard let path, state.withLock({ !$0.pending.isEmpty }) else { return }
+    state.withLock { $0.isToBeWritten = false }
+    guard enter(patience: patience) else { return }
+    defer { leave() }
+    guard state.withLock({ !$0.pending.isEmpty }) else { return }
+    let lock = lockedFile(path)
+    defer { if lock >= 0 { close(lock) } }
+    readIfChanged(path)
+    let (text, count) = state.withLock { ($0.jar.file, $0.pending.count) }
+    write(Array(text.utf8), path)
+    let identity = Self.identity(of: path)
+    state.withLock { state in
+      state.pending.removeFirst(min(count, state.pending.count))
+      state.identity = identity
     }
   }
 
-  /// - Parameter body: false when nothing is different.
-  private func change(_ body: (inout CookieJar) -> Bool) {
-    let lock = lockedFile()
+  /// Forgets all of them. Not on the loop's thread.
+  func clear() {
+    let isAlone = enter(patience: patience)
+    defer { if isAlone { leave() } }
+    let lock = path.map { lockedFile($0) } ?? -1
     defer { if lock >= 0 { close(lock) } }
     state.withLock { state in
-      refresh(&state)
-      guard body(&state.jar), let path else { return }
-      write(Array(state.jar.file.utf8), path)
-      state.identity = Self.identity(of: path)
+      state.jar = CookieJar()
+      state.pending = []
     }
+    guard let path else { return }
+    write(Array(CookieJar().file.utf8), path)
+    let identity = Self.identity(of: path)
+    state.withLock { $0.identity = identity }
   }
 
   // MARK: The file
 
-  /// Reads what another process has written.
-  private func refresh(_ state: inout State) {
-    guard let path else { return }
-    let identity = Self.identity(of: path)
-    guard identity != state.identity else { return }
-    state.identity = identity
-    state.jar = CookieJar(file: SmallFile.read(path).map { String(decoding: $0, as: UTF8.self) } ?? "")
+  /// False when another thread has been at the file for all of this time, in nanoseconds.
+  private func enter(patience: Int64) -> Bool {
+    let due = nhs_monotonic_ns() &+ patience
+    while !isAtFile.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged {
+      guard nhs_monotonic_ns() < due else { return false }
+      usleep(1000)
+    }
+    return true
   }
 
-  /// Holds other processes off for a moment; -1 where there is nothing to hold, or somebody is at it for longer: the loop's
-  /// thread waits for nobody, and what is lost then is a cookie that two processes were given at the same time.
-  private func lockedFile() -> Int32 {
-    guard let path else { return -1 }
+  private func leave() { isAtFile.store(false, ordering: .releasing) }
+
+  /// Reads what another process has written.
+  private func readIfChanged(_ path: String) {
+    let identity = Self.identity(of: path)
+    guard state.withLock({ $0.identity != identity }) else { return }
+    var jar = CookieJar(file: SmallFile.read(path).map { String(decoding: $0, as: UTF8.self) } ?? "")
+    state.withLock { state in
+      for change in state.pending { _ = jar.take(change.lines, from: change.url, now: change.time) }
+      state.identity = identity
+      state.jar = jar
+    }
+  }
+
+  /// Holds other processes off for a moment; -1 where there is nothing to hold. One that keeps the lock for longer is passed
+  /// over: what is lost then is a cookie that two processes were given at the same time.
+  private func lockedFile(_ path: String) -> Int32 {
     let folder = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
     mkdir(String(folder), 0o700)
     let lock = open("\(folder)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard lock >= 0 else { return -1 }
-    for _ in 0..<100 {
-      if flock(lock, LOCK_EX | LOCK_NB) == 0 { return lock }
-      sched_yield()
-    }
+    let due = nhs_monotonic_ns() &+ patience
+    while flock(lock, LOCK_EX | LOCK_NB) != 0, nhs_monotonic_ns() < due { usleep(1000) }
     return lock
   }
 
@@ -114,11 +183,13 @@ final class SiteCookies: Sendable {
 final class CookieShelf: Sendable {
   private let folder: String
   private let clock: WallClock
+  private let workers: WorkerPool
   private let open = Locked<[String: SiteCookies]>([:])
 
-  init(_ directory: String, _ clock: WallClock) {
+  init(_ directory: String, _ clock: WallClock, _ workers: WorkerPool) {
     folder = "\(directory)/cookies"
     self.clock = clock
+    self.workers = workers
   }
 
   /// Those of a base URL, of whoever asks there.
@@ -127,9 +198,9 @@ final class CookieShelf: Sendable {
     return open.withLock { open in
       let key = "\(storage.rawValue) \(place)"
       if let known = open[key] { return known }
-      let digest = Array(place.utf8).withUnsafeBytes { Digest(of: $0)?.bytes } ?? []
+      let digest = Array(place.utf8).withUnsafeBytes { Digest(of: $0).bytes }
       let name = digest.prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-      let made = SiteCookies(path: storage == .disk ? "\(folder)/\(name).txt" : nil, clock)
+      let made = SiteCookies(path: storage == .disk ? "\(folder)/\(name).txt" : nil, clock, workers)
       open[key] = made
       return made
     }

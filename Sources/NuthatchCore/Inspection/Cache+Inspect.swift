@@ -34,8 +34,9 @@ extension Cache {
     let rules = options.policy.freshnessRules
     let now = shared.clock.seconds
     try upkeep { (store) throws(StoreFault) in
-      try store.forEach(.meta) { key, lease in
-        guard let meta = lease.withBytes({ Meta($0) }), !meta.isSignpost, let name = AnswerName.Parts(key)
+      try store.forEach { key, lease in
+        guard key.kind == .answer || key.kind == .meta, lease.shape.form == RecordForm.answer,
+          let meta = lease.withBytes({ Meta($0) }), !meta.isSignpost, let name = AnswerName.Parts(key)
         else {
           return true
         }
@@ -78,7 +79,7 @@ extension AnswerName {
     let isPrivate: Bool
 
     init?(_ key: RecordKey) {
-      let bytes = key.bytes
+      let bytes = Array(key.name)
       guard let first = bytes.first, bytes.count > 2 else { return nil }
       // The mark of a key that was too long: its digest, then the beginning of it.
       let plain = first == 255 ? Array(bytes.dropFirst(1 + Digest.size)) : bytes
@@ -121,10 +122,13 @@ extension SharedCache {
       isThere = info.hasBody || meta.bodyLength == 0
     }
     guard isThere else { return .fetch }
+    if let source = info.originalSize, Picture.pixels(source.width, source.height) > plan.maxPixels {
+      return .fetch
+    }
     switch verdict.standing {
     case .fresh: return .hit
-    case .staleWhileRevalidate: return plan.delivery == .twice ? .revalidate : .hit
-    case .stale: return plan.delivery == .first ? .hit : .revalidate
+    case .staleWhileRevalidate: return plan.delivery == .twice || plan.wantsVerdict ? .revalidate : .hit
+    case .stale: return plan.delivery == .first && !plan.wantsVerdict ? .hit : .revalidate
     case .mustValidate: return .revalidate
     }
   }
@@ -147,10 +151,12 @@ extension SharedCache {
   }
 
   private func metaWithKey(_ plan: RequestPlan) -> (Meta, RecordKey)? {
-    let name = plan.name.key()
+    let isEarlier = isEarlier(plan.name)
+    let name = plan.name.key(isEarlier: isEarlier)
     guard let first = storedMeta(name) else { return nil }
     guard first.isSignpost else { return (first, name) }
-    let key = plan.name.key(variant: Caching.variant(first.varied, of: first.mark, plan))
+    let key = plan.name.key(
+      variant: Caching.variant(first.varied, of: first.mark, plan), isEarlier: isEarlier)
     return storedMeta(key).map { ($0, key) }
   }
 

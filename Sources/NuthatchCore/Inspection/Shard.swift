@@ -14,8 +14,8 @@ package enum Shard {
   package static func number(of url: String, by: By, among count: Int) -> Int {
     var bytes = Array((by == .host ? host(of: url) ?? url : url).utf8)
     var digest = [UInt8](repeating: 0, count: Int(nhs_sha256_size))
-    // Without memory for a digest nothing else works either.
-    guard count > 1, nhs_sha256(&bytes, bytes.count, &digest) == 0 else { return 0 }
+    guard count > 1 else { return 0 }
+    nhs_sha256(&bytes, bytes.count, &digest)
     let number = digest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     return Int(number % UInt64(count))
   }

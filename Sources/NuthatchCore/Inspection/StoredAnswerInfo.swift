@@ -44,6 +44,8 @@ public struct StoredAnswerInfo: Sendable {
   public let lifetime: Int64
   /// Seconds since 1970 until which it is fresh.
   public let freshUntil: Int64
+  /// Whether it came at a time that is still to come, because the clock was set back: then it is stale, and its age isn't known.
+  public let isFromFuture: Bool
   /// Seconds since 1970 at which it came, or was last said to hold.
   public let storedAt: Int64
   /// Whether it is a picture, by its bytes.
@@ -79,7 +81,9 @@ public struct StoredAnswerInfo: Sendable {
     status = meta.head.status
     age = verdict.age
     lifetime = verdict.lifetime
-    freshUntil = now.addingReportingOverflow(verdict.lifetime &- verdict.age).partialValue
+    isFromFuture = verdict.isFromFuture
+    freshUntil =
+      isFromFuture ? now : now.addingReportingOverflow(verdict.lifetime &- verdict.age).partialValue
     storedAt = meta.responseTime
     isPicture = meta.isPicture
     bodyBytes = meta.bodyLength

@@ -54,9 +54,7 @@ final class FreezingPlan: @unchecked Sendable {
     _ request: Request, _ url: WebURL, _ credentials: (user: [UInt8], password: [UInt8])?,
     _ headers: inout HeaderFields
   ) throws(NuthatchError) -> FreezingPlan? {
-    guard let freezing = request.freezing, FrozenRequest.freezableMethods.contains(request.method) else {
-      return nil
-    }
+    guard let freezing = request.freezing else { return nil }
     guard request.saveTo.isEmpty else {
       throw NuthatchError(
         .invalid, "an answer that comes from the outbox can't be saved while it comes: \(url)")

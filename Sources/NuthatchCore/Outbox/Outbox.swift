@@ -1,3 +1,4 @@
+import NuthatchImaging
 import NuthatchStore
 import NuthatchTransport
 
@@ -344,7 +345,9 @@ extension Outbox.Outcome {
     let buffer = ByteBuffer()
     guard body.withUnsafeBytes({ buffer.append($0) }) == 0 else { return nil }
     let origin = AnswerOrigin(finalURL: finalURL, source: .network, isInCache: false)
-    return Response(url: url, head: head, body: Payload(buffer), origin: origin, isCut: isCut)
+    return Response(
+      url: url, head: head, body: Payload(buffer), origin: origin, maxPixels: ImageLimits().pixels,
+      isCut: isCut)
   }
 
   init(_ id: UInt64, _ request: FrozenRequest, _ settlement: OutboxSettlement) {

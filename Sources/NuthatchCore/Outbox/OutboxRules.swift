@@ -18,6 +18,10 @@ package struct OutboxRules: Sendable {
   package var longest: Int64 = 300_000_000_000
   /// The longest wait that a server may ask for. A day.
   package var longestRetryAfter: Int64 = 86_400_000_000_000
+  /// The time between two probes of a server that can't be reached. 3 s.
+  package var probeInterval: Int64 = 3_000_000_000
+  /// The same once it has been away for more than eleven minutes, and up to 25 hours; later it isn't probed. 20 s.
+  package var longProbeInterval: Int64 = 20_000_000_000
 
   package init() {}
 
@@ -94,6 +98,27 @@ package struct OutboxRules: Sendable {
       let lifetime = request.keyLifetime, exposed.age(at: now) > lifetime
     else { return nil }
     return "the server may have had it, and forgotten its key after \(lifetime / 1_000_000_000) s"
+  }
+
+  /// Nanoseconds until the next probe of a server that has been away for so long; nil for none.
+  func probeInterval(absence: Int64) -> Int64? {
+    let minute: Int64 = 60_000_000_000
+    if absence < 11 * minute { return probeInterval }
+    return absence < 25 * 60 * minute ? longProbeInterval : nil
+  }
+
+  /// For how long the server of a request has been away, by the attempts to reach it.
+  static func absence(_ entry: OutboxBook.Entry, _ now: Stamp) -> Int64 {
+    let since = entry.replayed?.place.sequence ?? 0
+    let attempts = entry.history.lazy.filter { $0.place.sequence > since }.map(\.attempt)
+    var first: OutboxAttempt?
+    for attempt in attempts.reversed() {
+      guard attempt.isUnreachable else { return first?.ended.age(at: now) ?? 0 }
+      first = attempt
+    }
+    // Of many attempts the first ones are forgotten.
+    if entry.forgotten > 0 { return entry.since.age(at: now) }
+    return first?.ended.age(at: now) ?? 0
   }
 
   /// Nanoseconds until a request is too old; nil where it never is.

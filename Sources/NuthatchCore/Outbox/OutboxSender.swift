@@ -29,6 +29,7 @@ final class OutboxSender: @unchecked Sendable {
   private var hasLease = false
   private var isDraining = false
   private var timer: EventLoop.TimerID?
+  private lazy var probes = OutboxProbes(runtime, rules) { [weak self] origin in self?.wake(origin) }
   /// When the network changed, or a host showed itself: what has reached nobody before that may be tried again.
   private var wokenAt: Stamp?
   private var wokenHosts: [Origin: Stamp] = [:]
@@ -67,6 +68,7 @@ final class OutboxSender: @unchecked Sendable {
     }
     if let timer { runtime.loop.cancelTimer(timer) }
     timer = nil
+    probes.stop()
     let ended = flights.values.compactMap(\.ticket)
     flights = [:]
     inFlight.withLock { $0 = 0 }
@@ -142,6 +144,7 @@ final class OutboxSender: @unchecked Sendable {
       if options != nil { lookAgain(in: 5 * Self.patience) }
     }
     if isOutdated { mustLookAgain = true }
+    if case .success(nil) = surveyed { probes.stop() }
     if let survey, options != nil, !isDraining, !isOutdated {
       hasLease = survey.isLeaseTaken
       launch(survey, &wanted)
@@ -194,11 +197,45 @@ final class OutboxSender: @unchecked Sendable {
       }
       begin(head.entry)
     }
+    if let delay = probe(survey) { comeBack(in: delay) }
     if flights.isEmpty, hasLease {
       hasLease = false
       lane.submit { self.store.journal.releaseLease() }
     }
     lookAgain(in: next)
+  }
+
+  /// Has the servers probed that keep requests waiting because they can't be reached. Gives the nanoseconds until one of them
+  /// may be asked again that wants to be left alone.
+  private func probe(_ survey: OutboxStore.Survey) -> Int64? {
+    var pause: Int64?
+    var known: Set<Origin> = []
+    var waiting: [OutboxProbes.Server] = []
+    let now = store.clock.now()
+    for head in survey.heads {
+      guard head.entry.last?.isUnreachable == true, let url = try? WebURL(head.entry.request.address) else {
+        continue  // an address that can't be read was never sent
+      }
+      known.insert(url.origin)
+      guard let options, let delay = head.delay, delay > 0, !head.entry.isLive,
+        flights[head.entry.request.queue] == nil, !barred.contains(head.entry.id),
+        head.entry.needed.allSatisfy({ secrets.value(of: $0) != nil })
+      else { continue }
+      let left = store.pause(head.entry.request)
+      guard left == 0 else {
+        pause = min(pause ?? .max, left)
+        continue
+      }
+      var request = TransferRequest(url: url)
+      request.connectsOnly = true
+      request.addressGuard = head.entry.request.guardGrade.addressGuard
+      var route = options
+      if let proxy = head.entry.request.proxy { route.proxy = proxy }
+      request.proxy = route.proxyChoice
+      waiting.append(OutboxProbes.Server(request: request, absence: OutboxRules.absence(head.entry, now)))
+    }
+    probes.watch(waiting, known: known)
+    return pause
   }
 
   /// nil: when something happens.
@@ -306,7 +343,10 @@ final class OutboxSender: @unchecked Sendable {
   }
 
   /// Begins nothing any more.
-  func drain() { isDraining = true }
+  func drain() {
+    isDraining = true
+    probes.stop()
+  }
 
   /// Ends a request that is being sent, and begins it no more, so that it can be dropped.
   func bar(_ id: UInt64) {

@@ -143,8 +143,7 @@ extension Cache {
 
   /// The same for one that wasn't.
   func recall(_ plan: RequestPlan, _ url: String) -> Response? {
-    // What stands in a netrc file may be another thing now.
-    guard options.netrc == nil else { return nil }
+    guard remembersHits else { return nil }
     var bytes = url
     return bytes.withUTF8 {
       guard let (made, answer) = shared.recall(plan, UnsafeRawBufferPointer($0), url) else { return nil }
@@ -152,6 +151,9 @@ extension Cache {
       return answer
     }
   }
+
+  /// Whether a hit may be found again by its URL alone. A netrc file may name another user the next time.
+  private var remembersHits: Bool { options.netrc == nil }
 
   // MARK: Requests that a peek answers
 
@@ -199,17 +201,17 @@ extension Cache {
   }
 
   private func shown(_ sighting: Sighting) -> Image {
-    if let kept = sighting.kept { peeks.keep(sighting.entry, as: kept) }
+    if let kept = sighting.kept, remembersHits { peeks.keep(sighting.entry, as: kept) }
     return sighting.image
   }
 }
 
 extension Request {
   /// Whether it is what `Cache.peek` looks for: one picture of a URL, and all else as the cache has it.
-  var asksForOnePicture: Bool { boxes.count == 1 && isBare }
+  var asksForOnePicture: Bool { boxes.count == 1 && freezing == nil && isBare }
 
   /// Whether it is what `Cache.peekResponse` looks for.
-  var asksForAnswer: Bool { boxes.isEmpty && freezing == nil && isBare }
+  var asksForAnswer: Bool { boxes.isEmpty && freezing == nil && maxPixels == nil && isBare }
 
   private var isBare: Bool {
     method == "GET" && headers.isEmpty && body.isEmpty && user == nil && key == nil

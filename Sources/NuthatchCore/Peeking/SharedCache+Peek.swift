@@ -15,7 +15,7 @@ extension SharedCache {
   func sight(
     _ plan: RequestPlan, _ url: UnsafeRawBufferPointer, _ shownURL: String, _ size: UInt64, decodes: Bool
   ) -> Sighting? {
-    guard plan.readsStore, let recipe = plan.recipes.first, plan.recipes.count == 1,
+    guard plan.readsStore, !plan.asksForHeaders, let recipe = plan.recipes.first, plan.recipes.count == 1,
       let (meta, trail) = trace(plan)
     else { return nil }
     let now = clock.coarseSeconds
@@ -63,7 +63,7 @@ extension SharedCache {
     let now = clock.coarseSeconds
     let verdict = Caching.judge(meta, plan, now: now)
     guard verdict.standing == .fresh, !verdict.isStale else { return nil }
-    let found = found(meta, plan, verdict)
+    let found = found(meta, trail, nil, plan, verdict)
     guard let given = found.immediateAnswer(to: plan, shownURL, .stored(found))?.response
     else { return nil }
     let recalled = Recalled(
@@ -95,12 +95,14 @@ extension SharedCache {
   }
 
   /// What is known about the answer to a request, and by which records.
-  private func trace(_ plan: RequestPlan) -> (Meta, MetaTrail)? {
+  func trace(_ plan: RequestPlan) -> (Meta, MetaTrail)? {
     // Marks first: what changes after them is noticed when they are compared.
-    let name = plan.name.key()
+    let isEarlier = isEarlier(plan.name)
+    let name = plan.name.key(isEarlier: isEarlier)
     guard let firstMark = mark(name), let first = meta(name) else { return nil }
     guard first.isSignpost else { return (first, MetaTrail(key: name, mark: firstMark)) }
-    let key = plan.name.key(variant: Caching.variant(first.varied, of: first.mark, plan))
+    let key = plan.name.key(
+      variant: Caching.variant(first.varied, of: first.mark, plan), isEarlier: isEarlier)
     guard let ownMark = mark(key), let variant = meta(key) else { return nil }
     return (variant, MetaTrail(key: key, mark: ownMark, signpost: (name, firstMark)))
   }

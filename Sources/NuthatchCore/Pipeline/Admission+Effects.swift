@@ -1,23 +1,41 @@
 import NuthatchHTTP
+import NuthatchStore
 
 // What the answer to a request that isn't a GET does to what is stored.
 
 extension Admission {
-  func affectStored(_ content: Digest?) {
-    invalidate()
-    guard arrival.redirects.isEmpty else { return }
+  /// - Returns: the moment of the request as it is afterwards.
+  func affectStored(_ content: Digest?) -> Moment? {
+    let asked = invalidate()
+    guard arrival.redirects.isEmpty else { return asked }
     switch plan.method {
     case "HEAD": freshen()
-    case "POST": storeForGet(content)
+    case "POST" where !isToBeJudged: withMoment(asked).storeForGet(content)
     default: break
     }
+    return asked
   }
 
-  private func invalidate() {
-    for url in StorageRules.invalidated(method: plan.method, url: plan.url, by: head) {
-      shared.forget(AnswerName(address: url.address, partition: plan.name.partition))
-      shared.forget(AnswerName(address: url.address, partition: []))
+  /// The same, but asked for at another moment.
+  func withMoment(_ asked: Moment?) -> Admission {
+    var admission = self
+    admission.asked = asked
+    return admission
+  }
+
+  /// Removes what the request has made invalid.
+  ///
+  /// - Returns: the moment of the request as it is afterwards; nil when something else was removed since.
+  private func invalidate() -> Moment? {
+    let urls = StorageRules.invalidated(method: plan.method, url: plan.url, by: head)
+    let wasCurrent = asked.map { shared.store.isCurrent($0) } ?? false
+    for url in urls {
+      // What can't be taken out now is taken out with its pack.
+      do throws(StoreFault) { try shared.forget(url, plan.name.partition) } catch {
+        shared.counts.note(error)
+      }
     }
+    return wasCurrent ? asked?.after(removing: urls.map { AnswerName.group(of: $0.address) }) : nil
   }
 
   /// An answer to HEAD says what one to GET would have said: the stored one is renewed by it, or known to be of the past.
@@ -38,13 +56,14 @@ extension Admission {
     case .unknown: return
     }
     switch Caching.fate(of: meta, [], plan) {
-    case .kept: _ = shared.write(meta, plan, nil)
+    case .kept: _ = shared.write(meta, plan, asked: asked)
     case .dropped: shared.takeOut(plan.name)
     case .left: break
     }
   }
 
-  private func storeForGet(_ content: Digest?) {
+  func storeForGet(_ content: Digest?) {
+    guard arrival.redirects.isEmpty else { return }
     let answer = StoredAnswer(
       head: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime, isPicture: false)
     guard StorageRules.answersGet(answer, at: plan.url, plan.policy.freshnessRules) else { return }

@@ -22,7 +22,8 @@ struct Admission: Sendable {
   let made: [Recipe: Picture]
   let maxPixels: Int
   let lockPlace: Int64?
-  let flight: Flights.Flight?
+  /// When it was asked for, in the store's terms.
+  var asked: Moment?
   /// Whether nothing but the end of the connection said where the body ends.
   let isCloseDelimited: Bool
   /// Whether everybody who waits wants to judge it first.
@@ -35,6 +36,7 @@ struct Admission: Sendable {
 
   /// - Parameter then: gets the outcome; nil when the whole answer has to be asked for.
   func run(then: @escaping @Sendable (FetchOutcome?) -> Void) {
+    plan.terms.cookies?.settle()
     let isNamed = plan.isShared
     if head.status == 304, let base {
       var isKept = false
@@ -44,7 +46,7 @@ struct Admission: Sendable {
       return then(renewed.map { .unchanged($0) })
     }
     let content = body.withBytes { Digest(of: $0) }
-    if !isNamed { affectStored(content) }
+    let askedAfterwards = isNamed ? asked : affectStored(content)
     let storesNow = isNamed && !isToBeJudged
     let begin = nhs_monotonic_ns()
     var isKept = false
@@ -66,7 +68,10 @@ struct Admission: Sendable {
       received.arrive()
       var fetched = Fetched(head: head, body: body, content: content, pictures: pictures, origin: origin)
       fetched.isFromPublic = arrival.isFromPublic
-      if isNamed, isToBeJudged { fetched.keep = { _ = store(content) } }
+      if isToBeJudged, isNamed { fetched.keep = { _ = store(content) } }
+      if isToBeJudged, plan.method == "POST" {
+        fetched.keep = { withMoment(askedAfterwards).storeForGet(content) }
+      }
       then(.answered(fetched))
     }
   }
@@ -90,12 +95,12 @@ struct Admission: Sendable {
     else { return nil }
     // It answers those who wait, whether it can be kept or not.
     switch Caching.fate(of: meta, arrival.redirects, plan) {
-    case .kept: isKept = shared.write(meta, plan, flight)
+    case .kept: isKept = shared.write(meta, plan, asked: asked)
     case .dropped: shared.takeOut(plan.name)
     case .left: break
     }
     return Found(
-      meta: meta, standing: .fresh, isStale: false, mayServeOnError: true,
+      meta: meta, trail: nil, standing: .fresh, isStale: false, mayServeOnError: true,
       age: meta.answer.age(plan.policy.freshnessRules, now: shared.clock.seconds), body: base.body,
       pictures: base.pictures,
       isInMemory: base.isInMemory, thumbs: base.thumbs)
@@ -109,16 +114,28 @@ struct Admission: Sendable {
     meta.bodyLength = Int64(body.count)
     meta.isPicture = body.withBytes { Picture.isOne($0) }
     guard !isBodyMissing, Caching.mayStore(meta, arrival.redirects, plan) else {
-      if head.isGone { shared.takeOut(plan.name) }
+      // A server that gives another answer, which must not be kept, takes back the one that was.
+      if head.isGone || supersedes && !isIntruder(meta) { shared.takeOut(plan.name) }
       return false
     }
-    // A page of a captive portal, or an error with status 200, must not take a picture's place.
-    if plan.policy.rules == .kit, !meta.isPicture, shared.hasPicture(plan) { return false }
-    guard !isCloseDelimited || isTakenForWhole, keepBody(content, isPicture: meta.isPicture),
-      shared.write(meta, plan, flight)
+    guard !isIntruder(meta), !isCloseDelimited || isTakenForWhole,
+      keepBody(content, isPicture: meta.isPicture),
+      shared.write(meta, plan, asked: asked)
     else { return false }
     shared.failures.forget(plan.name)
     return true
+  }
+
+  /// A page of a captive portal, or an error with status 200, must not take a picture's place.
+  private func isIntruder(_ meta: Meta) -> Bool {
+    plan.policy.rules == .kit && !meta.isPicture && shared.hasPicture(plan)
+  }
+
+  /// Whether it is a success that only its own words keep from being stored.
+  private var supersedes: Bool {
+    (200..<300).contains(head.status) && !isBodyMissing && plan.isShared && !plan.asksForPart
+      && !RequestWishes(plan.headers).noStore
+      && (CacheDirectives(head.fields).has("no-store") || Vary(head.fields).isAny)
   }
 
   /// A body whose end nobody announced may have been cut off: stored are only pictures that decode to their end. RFC 9112, 8
@@ -179,8 +196,8 @@ extension FetchTask {
       base: exchange.isConditional ? base : nil,
       recipes: Array(Set(wanting.flatMap(\.plan.recipes))), made: exchange.earlyStop?.made ?? [:],
       maxPixels: wanting.map(\.plan.maxPixels).max() ?? 0,
-      lockPlace: lockPlace, flight: flight, isCloseDelimited: timings.isCloseDelimited,
-      isToBeJudged: errands.allSatisfy { $0.plan.inquiry?.request.asks.contains(.verdict) == true },
+      lockPlace: lockPlace, asked: exchange.asked, isCloseDelimited: timings.isCloseDelimited,
+      isToBeJudged: errands.allSatisfy(\.plan.wantsVerdict),
       priority: priority)
     lockPlace = nil
     // What came before an answer broke off is part of it for those who look at it, too.

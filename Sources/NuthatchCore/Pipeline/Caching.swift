@@ -23,7 +23,7 @@ enum Caching {
       encoder.put(UInt8(value == nil ? 0 : 1))
       encoder.put(value ?? "")
     }
-    return encoder.bytes.withUnsafeBytes { Digest(of: $0)?.bytes } ?? []
+    return encoder.bytes.withUnsafeBytes { Digest(of: $0).bytes }
   }
 
   /// What becomes of a stored answer that a server's word has renewed.

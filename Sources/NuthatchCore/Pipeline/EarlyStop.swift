@@ -97,7 +97,7 @@ extension FetchTask {
     admit(
       PartialAdmission(
         shared: shared, plan: plan, arrival: exchange.arrival(head, timings), announced: attempt.announced,
-        pictures: made, lockPlace: lockPlace, flight: flight))
+        pictures: made, lockPlace: lockPlace, asked: exchange.asked))
   }
 
   private func admit(_ admission: PartialAdmission) {
@@ -135,7 +135,7 @@ struct PartialAdmission: Sendable {
   let announced: Int64
   let pictures: [Recipe: Picture]
   let lockPlace: Int64?
-  let flight: Flights.Flight?
+  let asked: Moment?
 
   func run() {
     store()
@@ -147,7 +147,8 @@ struct PartialAdmission: Sendable {
   }
 
   private func store() {
-    guard plan.isShared, let tag = arrival.head.strongTag, var content = digest(tag) else { return }
+    guard plan.isShared, let tag = arrival.head.strongTag else { return }
+    var content = digest(tag)
     var meta = arrival.meta
     meta.isPicture = true
     meta.bodyLength = announced
@@ -161,10 +162,10 @@ struct PartialAdmission: Sendable {
     }
     meta.content = content
     shared.maker(plan).keep(pictures, content)
-    if shared.write(meta, plan, flight) { shared.failures.forget(plan.name) }
+    if shared.write(meta, plan, asked: asked) { shared.failures.forget(plan.name) }
   }
 
-  private func digest(_ tag: String) -> Digest? {
+  private func digest(_ tag: String) -> Digest {
     var encoder = RecordEncoder()
     encoder.put("partial")
     encoder.put(plan.name.key().bytes)

@@ -67,9 +67,6 @@ struct OpenQuestion {
 }
 
 extension Errand {
-  /// Whether the program is to be asked before anything else.
-  var asksForHeaders: Bool { plan.inquiry?.request.asks.contains(.headers) == true }
-
   func askForHeaders() {
     ask(.headers, about: nil) { reply in
       if case .headers = reply { return self.goOn(reply, to: .headers) }
@@ -91,7 +88,9 @@ extension Errand {
   }
 
   func ask(_ kind: Question.Kind, about fetched: Fetched) {
-    let response = Response(url: ticket.url, head: fetched.head, body: fetched.body, origin: fetched.origin)
+    let response = Response(
+      url: ticket.url, head: fetched.head, body: fetched.body, origin: fetched.origin,
+      maxPixels: plan.maxPixels)
     ask(kind, about: response) { self.heed($0, fetched) }
   }
 

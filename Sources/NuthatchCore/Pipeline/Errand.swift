@@ -18,7 +18,7 @@ final class Errand: TicketWork, @unchecked Sendable {
   var talk: Talk?
   private let submitted: Int64
   private var deadlineTimer: EventLoop.TimerID?
-  /// When it began to wait for its turn in the queue, and how long it has waited so in all.
+  /// When it began to wait for its turn in the queue, and how long it has waited so in all, where its deadline leaves that out.
   private var queuedAt: Int64 = 0
   private var waited: Int64 = 0
   /// For how long its host had been paused when that wait began.
@@ -42,7 +42,7 @@ final class Errand: TicketWork, @unchecked Sendable {
   /// Answers from what is stored, if that needs neither network nor decoding; else sets out.
   static func start(_ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache) {
     shared.counts.requests.count()
-    if plan.inquiry?.request.asks.contains(.headers) == true {
+    if plan.asksForHeaders {
       return setOut(plan, ticket, shared, nil)
     }
     let found = plan.readsStore ? shared.find(plan) : nil
@@ -103,7 +103,7 @@ extension Errand {
   }
 
   private func setOut(_ found: Found?) {
-    if asksForHeaders { return askForHeaders() }
+    if plan.asksForHeaders { return askForHeaders() }
     if let freezing = plan.freezing { return beginFreezable(freezing) }
     decide(found)
   }
@@ -141,7 +141,11 @@ extension Errand {
     }
     guard found.meta.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.meta.bodyLength) }
     switch (found.standing, plan.delivery) {
-    case (.fresh, _), (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):
+    case (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):
+      // A revalidation behind the answer has no ticket that could ask for the verdict.
+      if plan.wantsVerdict { return fetch() }
+      fallthrough
+    case (.fresh, _):
       if !found.leadsOn { shared.counts.hits.count() }
       if found.standing != .fresh { shared.revalidateBehind(plan, found) }
       deliver(found, .cached, .stored(found), isFinal: true)
@@ -192,7 +196,8 @@ extension Errand {
     // Whoever came late has not been asked while the bytes were coming.
     guard fetched.body.count <= plan.maxBytes else { return failAsTooLarge(Int64(fetched.body.count)) }
     guard plan.wantsPictures else {
-      let response = Response(url: ticket.url, head: fetched.head, body: fetched.body, origin: origin)
+      let response = Response(
+        url: ticket.url, head: fetched.head, body: fetched.body, origin: origin, maxPixels: plan.maxPixels)
       return finish(.answer(.fresh, Answer(response: response), isFinal: true))
     }
     guard (200..<300).contains(status) else {
@@ -338,8 +343,9 @@ extension Errand {
     if plan.terms.isDeadlineSet { pausedBefore = task?.pauses.past ?? 0 }
   }
 
-  /// The time in the queue was none of its own.
+  /// The time in the queue is no part of some deadlines.
   func noteTurn() {
+    guard !plan.terms.deadlineCountsQueue else { return }
     waited &+= waitInLine
     guard isDeadlineHeld else { return }
     isDeadlineHeld = false
@@ -354,9 +360,9 @@ extension Errand {
     return max(0, wait - max(0, task.pauses.past - pausedBefore))
   }
 
-  /// Whether the deadline has moved, or does so as long as it waits. What is to be kept instead waits no longer.
+  /// Whether the deadline has moved, or does so as long as it waits.
   private var hasMoreTime: Bool {
-    guard plan.freezing == nil, let remaining else { return false }
+    guard !plan.terms.deadlineCountsQueue, let remaining else { return false }
     guard task?.isInLine == true else {
       if remaining > 0 { watchDeadline() }
       return remaining > 0
@@ -377,10 +383,12 @@ extension Errand {
     guard !hasMoreTime, !answersAtDeadline() else { return }
     // It is being kept: not behind others any more.
     if let freezing = plan.freezing, freezing.isFreezing { return shared.outbox.hurry(freezing) }
-    let pause = task?.isInLine == true ? task?.pauses.left ?? 0 : 0
+    let isInLine = task?.isInLine == true
+    let pause = isInLine ? task?.pauses.left ?? 0 : 0
     task?.leave(self)
     let limit = Double(plan.deadline ?? Self.longestRevalidation) / 1e9
-    var error = NuthatchError(.timeout, "not done after \(limit) s, the deadline: \(plan.url)")
+    let place = isInLine ? " that came before its turn" : ""
+    var error = NuthatchError(.timeout, "not done after \(limit) s, the deadline\(place): \(plan.url)")
     // When its server may be asked again.
     if pause > 0 { error.retryAfter = (pause + 999_999_999) / 1_000_000_000 }
     if freezes(for: error) { return }

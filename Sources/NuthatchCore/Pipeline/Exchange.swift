@@ -1,4 +1,5 @@
 import NuthatchImaging
+import NuthatchStore
 import NuthatchTransport
 
 /// One attempt's way over the network: the hops so far, and what the last of them has brought.
@@ -25,6 +26,8 @@ final class Exchange {
   var admitPictures = false
   /// For a picture whose transfer may end before its body does.
   var earlyStop: EarlyStop?
+  /// Bytes of the request's body that were sent.
+  private var sent: Int64 = 0
   /// Whether the server was asked if what is stored still holds.
   var isConditional = false
   /// Why the transfer was stopped by us.
@@ -35,6 +38,10 @@ final class Exchange {
   var reach: UInt8 = 0
   /// Seconds since 1970 at which the request was sent and the head came, for the age of the answer.
   var requestTime: Int64 = 0
+  /// When the first hop was sent, in the store's terms; nil when nothing can be stored.
+  var asked: Moment?
+  /// Whether a worker has told that moment, because the loop could not.
+  var isAskedLate = false
   var responseTime: Int64 = 0
 
   /// How much silence the transfer bears, in nanoseconds; nil for any.
@@ -75,6 +82,12 @@ final class Exchange {
     redirects.count == meta.redirects && (redirects.isEmpty || hop.url.address == meta.finalURL)
   }
 
+  /// How many bytes more than before were sent, when `total` were in all; of a body that is sent again, from the beginning.
+  func noteSent(_ total: Int64) -> Int {
+    defer { sent = total }
+    return Int(clamping: total < sent ? total : total - sent)
+  }
+
   /// Where the answer of this hop comes from.
   func origin(_ timings: TransferTimings) -> AnswerOrigin {
     AnswerOrigin(
@@ -89,6 +102,7 @@ final class Exchange {
     head = nil
     next = nil
     body = ByteBuffer()
+    sent = 0
     skipped = 0
     skipsBody = false
     isKept = true

@@ -1,3 +1,4 @@
+import CSystem
 import NuthatchTransport
 
 // Whoever waits bears as much silence as it has said, whatever the others do.
@@ -49,7 +50,35 @@ extension FetchTask {
   func isSilent(_ place: Int64, since: Int64) -> Bool {
     guard let silence = longestSilence else { return false }
     let now = runtime.loop.now
-    let last = max(since, shared.locks.lastSign(place, now: now) ?? since)
-    return now - last - 2_000_000_000 > max(silence, 3_000_000_000)
+    let sign = otherSign ?? OtherSign()
+    otherSign = sign
+    guard now - max(since, sign.last) - 2_000_000_000 > max(silence, 3_000_000_000) else {
+      sign.isRead = false
+      return false
+    }
+    if sign.isRead { return true }
+    // A disk that doesn't answer for two seconds is no sign either.
+    if let askedAt = sign.askedAt { return now - askedAt > 2_000_000_000 }
+    sign.askedAt = now
+    let (locks, loop) = (shared.locks, runtime.loop)
+    runtime.workers.submit(priority: Priority.most) {
+      let last = locks.lastSign(place, now: nhs_monotonic_ns())
+      loop.post {
+        sign.askedAt = nil
+        sign.last = last ?? sign.last
+        sign.isRead = true
+      }
+    }
+    return false
   }
+}
+
+/// The last sign of life of a process that is waited for, as a worker has read it. Confined to the loop's thread.
+final class OtherSign: @unchecked Sendable {
+  /// On the monotonic clock.
+  var last = Int64.min / 2
+  /// Whether it has been read since it seemed to be too long ago.
+  var isRead = false
+  /// Since when a worker is reading it.
+  var askedAt: Int64?
 }

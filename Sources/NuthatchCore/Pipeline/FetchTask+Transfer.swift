@@ -1,3 +1,4 @@
+import CSystem
 import Glibc
 import NuthatchImaging
 import NuthatchTransport
@@ -32,7 +33,10 @@ extension FetchTask: QueuedWork {
       isInLine = false
       for errand in errands { errand.noteTurn() }
     }
-    if exchange.redirects.isEmpty { setOut() }
+    if exchange.redirects.isEmpty, !setOut() {
+      giveBack(entry)
+      return setOutLate()
+    }
     guard exchange.redirects.isEmpty, plan.isShared, !plan.asksForPart, lockPlace == nil, !goesAlone else {
       return send(entry)
     }
@@ -43,21 +47,41 @@ extension FetchTask: QueuedWork {
     }
     lockPlace = place
     // What another process stored between this one's look and the lock is an answer, too; to a reload nothing stored is.
-    guard isReload || shared.latestMark(plan) == knownMark else {
+    guard isReload || shared.isUnchanged(plan, base) else {
       giveBack(entry)
       return lookAgain()
     }
     send(entry)
   }
 
-  /// What was taken out before this moment is neither asked about nor an answer; what is taken out after it, isn't stored.
-  private func setOut() {
-    guard plan.isShared else { return }
-    if flight?.isRevoked == true {
-      base = nil
-      knownMark = nil
+  /// Notes the moment of the question. What is removed after it isn't stored. What was removed before it is not asked about.
+  ///
+  /// - Returns: false when the moment can't be told at once.
+  private func setOut() -> Bool {
+    if exchange.isAskedLate {
+      exchange.isAskedLate = false
+    } else {
+      exchange.asked = shared.momentNow(plan)
+      guard exchange.asked != nil else { return false }
     }
-    flight = shared.flights.board(plan.name)
+    if let base, base.seen.map({ !shared.store.isCurrent($0) }) ?? true { self.base = nil }
+    return true
+  }
+
+  /// The same by a worker: files may have to be opened for it.
+  private func setOutLate() {
+    phase = .admitting
+    let isPosted = runtime.workers.submit(priority: priority) {
+      let asked = self.shared.moment(self.plan)
+      self.runtime.loop.post {
+        guard case .admitting = self.phase else { return }
+        // Without one the answer is not stored.
+        self.exchange.asked = asked
+        self.exchange.isAskedLate = true
+        self.enqueue()
+      }
+    }
+    if !isPosted { conclude(.failed(.closed)) }
   }
 
   func refused(_ entry: QueueEntry, retryAfter: Int64) {
@@ -102,7 +126,7 @@ extension FetchTask: QueuedWork {
     exchange.isConditional = false
     if let cookies = plan.terms.cookies,
       // The first hop sends what its answer is kept by.
-      let cookie = exchange.redirects.isEmpty ? plan.terms.cookie : cookies.header(for: request.url)
+      let cookie = exchange.redirects.isEmpty ? plan.terms.cookie : cookies.knownHeader(for: request.url)
     {
       request.headers.append("Cookie", cookie)
     }
@@ -121,7 +145,7 @@ extension FetchTask: QueuedWork {
 
   /// Whether "it still holds" would be an answer to every errand.
   private func mayAskWhether(_ base: Found) -> Bool {
-    !isReload && !plan.asksForPart && exchange.isAt(base.meta)
+    !isReload && !asksWhole && !plan.asksForPart && exchange.isAt(base.meta)
       && errands.allSatisfy { base.isAnswer(to: $0.plan) }
   }
 
@@ -148,29 +172,31 @@ extension FetchTask: QueuedWork {
   /// Reads on a worker's thread what was stored meanwhile.
   private func lookAgain() {
     phase = .admitting
-    flight = shared.flights.board(plan.name)
-    let known = knownMark
+    let known = base?.meta.mark
+    let (place, since) = (lockPlace, waitedSince)
     let isPosted = runtime.workers.submit(priority: priority) {
       let found = self.shared.find(self.plan)
-      self.runtime.loop.post { self.take(found, known) }
+      var wasVain = false
+      if let place, let since {
+        wasVain = self.shared.locks.wasVain(place, since: since, now: nhs_monotonic_ns())
+      }
+      self.runtime.loop.post { [wasVain] in self.take(found, known, wasVain: wasVain) }
     }
     if !isPosted { conclude(.failed(.closed)) }
   }
 
-  private func take(_ found: Found?, _ known: UInt64?) {
+  private func take(_ found: Found?, _ known: UInt64?, wasVain: Bool) {
     guard case .admitting = phase else { return }
     phase = .idle
-    knownMark = found?.meta.mark
-    if let found, found.meta.mark != known, !isReload {
-      if errands.allSatisfy({ found.isAnswer(to: $0.plan) }) { return conclude(.stored(found)) }
-      base = found
-    } else if found == nil {
-      base = nil
-    }
-    // What was waited for left nothing, nor will this: who else waits needn't wait for it.
-    if let place = lockPlace, let since = waitedSince,
-      shared.locks.wasVain(place, since: since, now: runtime.loop.now)
+    if let found, found.meta.mark != known, !isReload,
+      errands.allSatisfy({ found.isAnswer(to: $0.plan) })
     {
+      return conclude(.stored(found))
+    }
+    // The same answer, too: its record may lie elsewhere now.
+    if !isReload || found == nil { base = found }
+    // What was waited for left nothing, nor will this: who else waits needn't wait for it.
+    if wasVain {
       goesAlone = true
       releaseLock()
     }
@@ -202,7 +228,7 @@ extension FetchTask: TransferSink {
   func interim(_ head: ResponseHead) { exchange.interim.append(head) }
 
   func sent(_ bytes: Int64) {
-    if case .flying(let entry, _) = phase { runtime.queue.moved(entry, now: runtime.loop.now) }
+    noteMoved(exchange.noteSent(bytes))
     for errand in errands where errand.plan.reportsProgress {
       errand.ticket.report(bytes, of: exchange.hop.bodyCount, isUpload: true)
     }
@@ -303,7 +329,12 @@ extension FetchTask: TransferSink {
     }
   }
 
+  private func noteMoved(_ bytes: Int) {
+    if case .flying(let entry, _) = phase { runtime.queue.moved(entry, bytes, now: runtime.loop.now) }
+  }
+
   func body(_ bytes: UnsafeRawBufferPointer) -> TransferVerdict {
+    noteMoved(bytes.count)
     if exchange.next != nil || exchange.skipsBody {
       exchange.skipped += bytes.count
       return exchange.skipped <= Exchange.longestSkip ? .goOn : .stop

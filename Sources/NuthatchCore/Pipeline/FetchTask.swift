@@ -32,8 +32,8 @@ final class FetchTask: @unchecked Sendable {
   private(set) var errands: [Errand] = []
   /// What is asked about, when the server is asked whether it still holds.
   var base: Found?
-  /// Which answer was stored when somebody looked last; another one is news.
-  var knownMark: UInt64?
+  /// Whether it is not asked about all the same, because the server has said that something else still holds.
+  private(set) var asksWhole = false
   var phase = Phase.idle
   private var step: Int8
   private(set) var hasBegun = false
@@ -42,8 +42,6 @@ final class FetchTask: @unchecked Sendable {
   /// The transfer was ended, because everybody's pictures were done: nobody else can have anything of it.
   var stoppedEarly = false
   var attempt = 1
-  /// Nil before it sets out.
-  var flight: Flights.Flight?
   /// Made when it sets out, so that what waits is small.
   private(set) var begunExchange: Exchange?
   var exchange: Exchange {
@@ -69,12 +67,13 @@ final class FetchTask: @unchecked Sendable {
   var goesAlone = false
   /// Since when another process was waited for, on the monotonic clock; nil when none was.
   var waitedSince: Int64?
+  /// What that process has noted; nil before it has been waited for in earnest.
+  var otherSign: OtherSign?
 
   init(_ plan: RequestPlan, base: Found?, _ shared: SharedCache) {
     self.plan = plan
     self.shared = shared
     self.base = base
-    knownMark = base?.meta.mark
     step = Int8(clamping: plan.priority)
   }
 
@@ -89,7 +88,8 @@ final class FetchTask: @unchecked Sendable {
       return false
     }
     // What it will bring was taken out before this one asked.
-    if flight?.isRevoked == true || stoppedEarly { return false }
+    if stoppedEarly { return false }
+    if let asked = begunExchange?.asked, !shared.store.isCurrent(asked) { return false }
     guard case .over = phase else { return errand.plan.policy.rules != .reload || (isReload && !hasBegun) }
     return false
   }
@@ -126,7 +126,7 @@ final class FetchTask: @unchecked Sendable {
   /// The server said that something else still holds than what is stored: the whole answer is asked for.
   func fetchAnew() {
     guard case .admitting = phase else { return }
-    base = nil
+    asksWhole = true
     exchange.begin(again: plan.first)
     enqueue()
   }
@@ -139,9 +139,7 @@ final class FetchTask: @unchecked Sendable {
       error.attempts = exchange.journey.attempts
       outcome = .failed(error)
     }
-    if case .failed(let error) = outcome, let lockPlace, !error.isOwnEnd {
-      shared.locks.noteVain(lockPlace, at: runtime.loop.now)
-    }
+    if case .failed(let error) = outcome, !error.isOwnEnd { releaseLock(isVain: true) }
     let waiting = errands
     errands = []
     for errand in waiting { errand.task = nil }
@@ -170,10 +168,18 @@ final class FetchTask: @unchecked Sendable {
     }
   }
 
-  func releaseLock() {
+  /// - Parameter isVain: whether the fetch leaves nothing for those in other processes who wait for it.
+  func releaseLock(isVain: Bool = false) {
     guard let place = lockPlace else { return }
     lockPlace = nil
-    shared.locks.release(place)
+    guard isVain else { return shared.locks.release(place) }
+    // A worker writes the note, because a disk may be slow. The lock is released behind it: those who get the lock read it.
+    let (locks, now) = (shared.locks, runtime.loop.now)
+    let isSubmitted = runtime.workers.submit(priority: Priority.most) {
+      locks.noteVain(place, at: now)
+      locks.release(place)
+    }
+    if !isSubmitted { locks.release(place) }
   }
 
   func noteBegin() {

@@ -6,6 +6,8 @@ final class Fetches: @unchecked Sendable {
   /// Those that others of the machine may wait for, by the place of their lock.
   private var leading: [Int64: FetchTask] = [:]
   private var isWatching = false
+  /// Whether a worker writes signs.
+  private var isNoting = false
 
   var isEmpty: Bool { joinable.isEmpty }
 
@@ -29,15 +31,24 @@ final class Fetches: @unchecked Sendable {
     if let task, !isWatching { showSigns(task.runtime.loop) }
   }
 
+  /// A worker writes them, all at once, because a disk may be slow: until it has, there are no later ones.
+  private func noteSigns(_ loop: EventLoop) {
+    guard !isNoting, let any = leading.values.first else { return }
+    let signs = leading.map { (place: $0.key, time: $0.value.lastSign) }
+    let (locks, now) = (any.shared.locks, loop.now)
+    isNoting = any.runtime.workers.submit(priority: Priority.most) {
+      for sign in signs { locks.noteSign(sign.place, at: sign.time, now: now) }
+      loop.post { self.isNoting = false }
+    }
+  }
+
   /// Once a second; most fetches are over before.
   private func showSigns(_ loop: EventLoop) {
     isWatching = !leading.isEmpty
     guard isWatching else { return }
     _ = loop.at(loop.now &+ 1_000_000_000) { [weak self, weak loop] in
       guard let self, let loop else { return }
-      for (place, task) in self.leading {
-        task.shared.locks.noteSign(place, at: task.lastSign, now: loop.now)
-      }
+      self.noteSigns(loop)
       self.showSigns(loop)
     }
   }

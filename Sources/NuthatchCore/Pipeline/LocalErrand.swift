@@ -28,7 +28,8 @@ struct LocalErrand: Sendable {
       guard request.recipes.isEmpty else { return makePictures(of: body, received) }
       received.arrive()
       let response = Response(
-        url: ticket.url, head: head(body, type), body: body, origin: origin(false, body.count))
+        url: ticket.url, head: head(body, type), body: body, origin: origin(false, body.count),
+        maxPixels: request.maxPixels)
       let event = Event.answer(.fresh, Answer(response: response), isFinal: true)
       guard let download else { return ticket.finish(event) }
       try download.open()
@@ -42,10 +43,7 @@ struct LocalErrand: Sendable {
   }
 
   private func makePictures(of body: Payload, _ received: ByteBuffer) {
-    guard let content = body.withBytes({ Digest(of: $0) }) else {
-      return ticket.finish(
-        .failed(NuthatchError(.outOfMemory, "no digest of the bytes: \(request.shownURL)")))
-    }
+    let content = body.withBytes { Digest(of: $0) }
     let isStored = request.recipes.allSatisfy { shared.hasThumb(content, $0) }
     let maker = PictureMaker(
       workers: runtime.workers, store: shared.store, keeping: shared.settings.thumbs,

@@ -33,6 +33,7 @@ struct LocalRequest: Sendable {
     } else {
       return nil
     }
+    try request.check()
     guard request.method == "GET" else {
       throw NuthatchError(
         .invalid, "what needs no server is read by GET, not by \(request.method): \(shownURL)")

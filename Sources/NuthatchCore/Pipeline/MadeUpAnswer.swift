@@ -17,6 +17,8 @@ extension Answer {
     head.fields.append("Content-Type", "text/plain; charset=utf-8")
     head.fields.append("Content-Length", String(buffer.count))
     let origin = AnswerOrigin(finalURL: plan.url.address, source: .network, isInCache: false)
-    return Answer(response: Response(url: url, head: head, body: Payload(buffer), origin: origin))
+    return Answer(
+      response: Response(
+        url: url, head: head, body: Payload(buffer), origin: origin, maxPixels: plan.maxPixels))
   }
 }

@@ -33,6 +33,10 @@ final class RequestPlan: Sendable {
   var reportsProgress: Bool { terms.reportsProgress }
   var stopsEarly: Bool { terms.stopsEarly }
   var inquiry: Inquiry? { terms.inquiry }
+  /// Whether the program says of each new answer whether it is one: none comes without it.
+  var wantsVerdict: Bool { inquiry?.request.asks.contains(.verdict) == true }
+  /// Whether the program says who asks, so that nothing is known of the answer before.
+  var asksForHeaders: Bool { inquiry?.request.asks.contains(.headers) == true }
   var download: Download? { terms.download }
   var freezing: FreezingPlan? { terms.freezing }
   var asksForPart: Bool { terms.asksForPart }
@@ -120,6 +124,7 @@ final class RequestPlan: Sendable {
   init(
     _ request: Request, _ options: Cache.Options, _ shelf: TermsShelf? = nil
   ) throws(NuthatchError) {
+    try request.check()
     let url = try request.absoluteURL()
     terms =
       if let shelf { try shelf.terms(of: request, options, url) } else {
@@ -131,7 +136,7 @@ final class RequestPlan: Sendable {
     self.url = url
     name = AnswerName(
       address: Self.address(request, url), secrets: terms.secrets(of: url), named: terms.partition,
-      host: terms.host(otherThanOf: url))
+      host: terms.host(otherThanOf: url), proxy: terms.proxy.named)
     priority = min(max(request.priority, Priority.least), Priority.most)
     hops = 0
     isBehindStale = false
@@ -172,7 +177,7 @@ final class RequestPlan: Sendable {
     url = next.url
     name = AnswerName(
       address: url.address, secrets: terms.secrets(of: url), named: terms.partition,
-      host: terms.host(otherThanOf: url))
+      host: terms.host(otherThanOf: url), proxy: terms.proxy.named)
     priority = last.priority
     hops = last.hops + 1
     self.isBehindStale = isBehindStale

@@ -27,8 +27,10 @@ final class RequestTerms: Sendable {
   /// In nanoseconds.
   let silence: Int64?
   let deadline: Int64?
-  /// Whether somebody has set it: then a server that wants to be left alone doesn't make it longer.
+  /// Whether the program has set it: then a server that wants to be left alone doesn't make it longer.
   let isDeadlineSet: Bool
+  /// Whether the waits for its turn in the queue are part of it.
+  let deadlineCountsQueue: Bool
   let retries: Int
   let reportsProgress: Bool
   /// Whether a transfer may end when its pictures are done.
@@ -80,6 +82,7 @@ final class RequestTerms: Sendable {
     let limit = request.deadline ?? options.deadline
     deadline = (limit ?? standard).nanoseconds
     isDeadlineSet = limit != nil
+    deadlineCountsQueue = limit != nil && !request.isBatched || freezing != nil
     retries = max(0, request.retries ?? options.retries)
     reportsProgress = request.reportsProgress
     stopsEarly = request.earlyStop
@@ -95,7 +98,7 @@ final class RequestTerms: Sendable {
     body = next.body
     credentials = next.credentials
     extras = next.extras
-    let (jar, sent) = (last.cookies, last.cookies?.header(for: next.url))
+    let (jar, sent) = (last.cookies, last.cookies?.knownHeader(for: next.url))
     cookies = jar
     cookie = sent
     secrets = Self.secrets(headers, credentials, extras, cookie)
@@ -114,6 +117,7 @@ final class RequestTerms: Sendable {
     silence = last.silence
     deadline = last.deadline
     isDeadlineSet = last.isDeadlineSet
+    deadlineCountsQueue = last.deadlineCountsQueue
     retries = last.retries
     reportsProgress = last.reportsProgress
     stopsEarly = last.stopsEarly

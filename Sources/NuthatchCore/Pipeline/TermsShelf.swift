@@ -49,7 +49,8 @@ extension Request {
       && maxPixels == other.maxPixels && allowTruncated == other.allowTruncated
       && earlyStop == other.earlyStop
       && policy == other.policy && self.guard == other.guard && partition == other.partition
-      && timeout == other.timeout && deadline == other.deadline && retries == other.retries
+      && timeout == other.timeout && deadline == other.deadline && isBatched == other.isBatched
+      && retries == other.retries
       && maxBytes == other.maxBytes && reportsProgress == other.reportsProgress && asks == other.asks
       && signIn == other.signIn && certificate == other.certificate && netrc == other.netrc
       && upload == other.upload && saveTo == other.saveTo && resumes == other.resumes

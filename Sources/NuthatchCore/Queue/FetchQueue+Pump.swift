@@ -39,15 +39,32 @@ extension FetchQueue {
     }
     host.rate.noteStart(at: now, settings.rate)
     host.noteStart(of: entry)
-    lendLater(entry, now)
+    entry.isAnswered = false
+    watch(entry, now)
     refresh(host, now)
     entry.work?.begin(entry)
     return true
   }
 
-  /// Places are lent when nothing has come, and nothing gone, for a while.
-  func lendLater(_ entry: QueueEntry, _ now: Int64) {
-    unanswered.set(entry, key: key(now &+ settings.lendAfter))
+  /// Looks after `lendAfter` how much has moved from now on.
+  func watch(_ entry: QueueEntry, _ now: Int64) {
+    entry.forgetMoved()
+    watched.set(entry, key: key(now &+ settings.lendAfter))
+  }
+
+  /// Lends the place of an entry of which too little has moved. One that lends it already is looked at again when something
+  /// moves.
+  private func look(at entry: QueueEntry, _ now: Int64) {
+    let isSlow = entry.moved < settings.leastBytes
+    let pool = entry.host.pool
+    entry.forgetMoved()
+    watched.remove(entry)
+    if isSlow, !entry.isLending, !entry.isAnswered || pool.lentByBodies < pool.size {
+      // A request whose host's name is looked up takes no descriptor of a connection.
+      entry.host.lend(of: entry, atMost: pool.mostLent + lookingUp)
+      refresh(entry.host, now)
+    }
+    if !entry.isLending { watch(entry, now) }
   }
 
   private func tellRefusals(atMost limit: Int, _ now: Int64) -> Int {
@@ -76,11 +93,11 @@ extension FetchQueue {
 // MARK: - Time
 
 extension FetchQueue {
-  private func key(_ time: Int64) -> UInt64 { UInt64(max(0, time)) }
+  func key(_ time: Int64) -> UInt64 { UInt64(max(0, time)) }
 
   /// When something happens by itself.
   private var nextTime: UInt64 {
-    min(wakingHosts.firstKey ?? .max, delayed.firstKey ?? .max, unanswered.firstKey ?? .max)
+    min(wakingHosts.firstKey ?? .max, delayed.firstKey ?? .max, watched.firstKey ?? .max)
   }
 
   private func hasDue(_ now: Int64) -> Bool {
@@ -92,12 +109,7 @@ extension FetchQueue {
       delayed.remove(entry)
       enqueue(entry, notBefore: nil, now: now)
     }
-    while let due = unanswered.firstKey, due <= key(now), let entry = unanswered.first {
-      unanswered.remove(entry)
-      // Whoever looks up a name takes no descriptor of a connection.
-      entry.host.lend(of: entry, atMost: entry.host.pool.mostLent + lookingUp)
-      refresh(entry.host, now)
-    }
+    while let due = watched.firstKey, due <= key(now), let entry = watched.first { look(at: entry, now) }
     while let due = wakingHosts.firstKey, due <= key(now), let host = wakingHosts.first {
       wakingHosts.remove(host)
       refresh(host, now)
@@ -165,7 +177,7 @@ extension FetchQueue {
     }
     guard isSilent, host.latency.hasBaseline, !host.isLoopback else { return }
     adaptation.noteTimeOut(host: host.number, began: entry.since, at: now)
-    resize()
+    resize(now)
   }
 
   private func refuseAll(of host: QueueHost) {
@@ -205,6 +217,14 @@ extension FetchQueue {
 extension FetchQueue {
   func pool(isLoopback: Bool) -> PlacePool {
     isLoopback && settings.concurrency == .automatic ? loopbackPlaces : linkPlaces
+  }
+
+  /// What was measured may have changed the size, and with it whether a host with slow bodies is held.
+  func resize(_ now: Int64) {
+    let before = linkPlaces.size
+    resize()
+    guard linkPlaces.size != before, linkPlaces.lentByBodies > 0 else { return }
+    for host in hosts.values where host.lendingBodies > 0 { refresh(host, now) }
   }
 
   /// Loopback has a quarter of what there are descriptors for, so that neither side can take all of it.

@@ -44,8 +44,8 @@ final class FetchQueue: @unchecked Sendable {
   var wakingHosts = PositionedHeap<HostsByWake>()
   /// Entries that wait for a time, by that time.
   var delayed = PositionedHeap<EntriesByAge>()
-  /// Running entries whose head hasn't come, by the time when they lend their place.
-  var unanswered = PositionedHeap<EntriesByAge>()
+  /// Running entries of which something moves, or should, by the time when the queue looks how much that was.
+  var watched = PositionedHeap<EntriesByAge>()
   var refusals: [QueueEntry] = []
   /// How many running entries lend their place because their host's name is being looked up.
   private(set) var lookingUp = 0
@@ -146,7 +146,7 @@ extension FetchQueue {
     guard entry.isLending else { return }
     entry.isLookingUp = true
     lookingUp += 1
-    unanswered.remove(entry)
+    watched.remove(entry)
     refresh(entry.host, now)
     pump(now)
   }
@@ -157,7 +157,7 @@ extension FetchQueue {
     guard entry.state == .running, entry.isLending else { return true }
     guard entry.host.pool.hasRoom(isBackground: entry.isBackground) else { return false }
     entry.host.takeBack(of: entry)
-    lendLater(entry, now)
+    watch(entry, now)
     refresh(entry.host, now)
     pump(now)
     return true
@@ -168,12 +168,17 @@ extension FetchQueue {
     entry.isLookingUp = false
   }
 
-  /// Some of its body has been sent: it is no request that nothing comes for.
-  func moved(_ entry: QueueEntry, now: Int64) {
-    guard entry.state == .running, entry.isLending || unanswered.contains(entry) else { return }
-    lendLater(entry, now)
+  /// So many bytes of a body have been sent or have come. One that lent its place has it back when it is fast again.
+  func moved(_ entry: QueueEntry, _ bytes: Int, now: Int64) {
+    guard entry.state == .running else { return }
+    entry.noteMoved(bytes)
     guard entry.isLending else { return }
+    guard entry.moved >= settings.leastBytes else {
+      if !watched.contains(entry) { watched.set(entry, key: key(now &+ settings.lendAfter)) }
+      return
+    }
     entry.host.takeBack(of: entry)
+    watch(entry, now)
     refresh(entry.host, now)
     pump(now)
   }
@@ -197,15 +202,16 @@ extension FetchQueue {
   func answered(_ entry: QueueEntry, firstByte: Int64?, now: Int64) {
     guard entry.state == .running else { return }
     let host = entry.host
-    unanswered.remove(entry)
     host.takeBack(of: entry)
+    entry.isAnswered = true
+    watch(entry, now)
     entry.endProbe()
     host.circuit.noteAnswer()
     if let firstByte {
       let judgement = host.latency.note(firstByte, at: now)
       if !host.isLoopback {
         adaptation.noteAnswer(host: host.number, judgement, began: entry.since, at: now)
-        resize()
+        resize(now)
       }
     }
     refresh(host, now)
@@ -217,7 +223,7 @@ extension FetchQueue {
     guard entry.state == .running else { return }
     let host = entry.host
     noteLookedUp(entry)
-    unanswered.remove(entry)
+    watched.remove(entry)
     host.noteEnd(of: entry)
     if outcome == .unused { host.rate.takeBack(settings.rate) }
     learn(outcome, from: entry, now)
@@ -283,6 +289,14 @@ extension FetchQueue {
       host.circuit.halfOpen(at: now)
       refresh(host, now)
     }
+    pump(now)
+  }
+
+  /// A connection to a host could be made: its circuit lets a probe through.
+  func noteReachable(_ origin: Origin, now: Int64) {
+    guard let host = hosts[origin] else { return }
+    host.circuit.halfOpen(at: now)
+    refresh(host, now)
     pump(now)
   }
 

@@ -11,6 +11,10 @@
 /// too: it doesn't count until its head comes. So a slow host, or a name that doesn't resolve, keeps nobody from
 /// anything, whatever the size is. A host that lends is held meanwhile: it has the places that it had before, and
 /// beyond them only such as would be free if nothing were lent.
+///
+/// A request with a slow body lends its place likewise, and has it back when its body is fast again, even if no place is
+/// free: then nothing starts until fewer run than `size`. Slow bodies lend at most `size` places in all, because each may
+/// go on for as long as its server likes.
 final class PlacePool {
   /// Lanes whose host may start something.
   private struct Ready {
@@ -44,6 +48,8 @@ final class PlacePool {
   private var turnShare = Share()
   /// Places lent to others by requests that nothing comes for.
   private(set) var lent = 0
+  /// How many of them by requests with a slow body.
+  private(set) var lentByBodies = 0
   var mostLent = 0
 
   init(size: Int, isFixed: Bool) {
@@ -81,22 +87,26 @@ final class PlacePool {
   func hasRoom(isBackground: Bool) -> Bool { isBackground ? hasBackgroundRoom : hasForegroundRoom }
 
   /// False when so many places are lent already.
-  func lend(isBackground: Bool, atMost limit: Int) -> Bool {
+  func lend(isBackground: Bool, isBody: Bool, atMost limit: Int) -> Bool {
     guard lent < limit else { return false }
     lent += 1
+    if isBody { lentByBodies += 1 }
     noteEnd(isBackground: isBackground)
     return true
   }
 
-  func takeBack(isBackground: Bool) {
+  func takeBack(isBackground: Bool, isBody: Bool) {
     lent -= 1
+    if isBody { lentByBodies -= 1 }
     noteStart(isBackground: isBackground)
   }
 
-  /// Those that lend `count` places here do so in another pool from now on.
-  func moveLent(_ count: Int, to other: PlacePool) {
+  /// Those that lend `count` places here, `bodies` of them because of a slow body, do so in another pool from now on.
+  func moveLent(_ count: Int, bodies: Int, to other: PlacePool) {
     lent -= count
     other.lent += count
+    lentByBodies -= bodies
+    other.lentByBodies += bodies
   }
 
   /// Puts `lane` among those that could start something, or keeps its place there up to date.

@@ -29,6 +29,10 @@ final class QueueEntry {
   var isLending = false
   /// Whether it is because its host's name is being looked up.
   var isLookingUp = false
+  /// Whether the head of the answer has come, so that the body is what moves, or doesn't.
+  var isAnswered = false
+  /// Bytes of its body since the queue looked last; no more than fit are counted.
+  private(set) var moved: UInt16 = 0
   fileprivate var positionByRank: Int32 = -1
   fileprivate var positionByAge: Int32 = -1
   unowned let host: QueueHost
@@ -58,6 +62,13 @@ final class QueueEntry {
     if state == .gone { work = nil }
   }
 
+  func noteMoved(_ bytes: Int) {
+    let (sum, isTooMuch) = moved.addingReportingOverflow(UInt16(clamping: bytes))
+    moved = isTooMuch ? .max : sum
+  }
+
+  func forgetMoved() { moved = 0 }
+
   func endProbe() {
     guard isProbe else { return }
     isProbe = false
@@ -72,7 +83,7 @@ enum EntriesByRank: HeapOrder {
   static func setPosition(of element: QueueEntry, to position: Int32) { element.positionByRank = position }
 }
 
-/// Also the order of delayed entries and of unanswered ones by their time: an entry is never in two of them.
+/// Also the order of delayed entries and of watched ones by their time: an entry is never in two of them.
 enum EntriesByAge: HeapOrder {
   static func position(of element: QueueEntry) -> Int32 { element.positionByAge }
   static func setPosition(of element: QueueEntry, to position: Int32) { element.positionByAge = position }

@@ -17,7 +17,9 @@ final class QueueHost {
   var isProbing = false
   private var lending = 0
   private var lendingBackground = 0
-  /// How many ran when the first of them began to lend its place.
+  /// How many of them have their head, and a slow body.
+  private(set) var lendingBodies = 0
+  /// How many ran when the first that waits for its head began to lend its place.
   private var runningBeforeLending = 0
   var speaksHTTP2 = false
   private(set) var pausedUntil: Int64 = .min
@@ -109,14 +111,19 @@ final class QueueHost {
     if isLending { lend(of: entry, atMost: .max) }
   }
 
-  /// Whether more of it would be started in places that it lends to others itself.
-  var isHeld: Bool { lending > 0 && running >= runningBeforeLending }
+  /// Whether more of it would be started in places that it lends to others itself. A host that nothing comes from keeps the
+  /// places that it had. A slow body may go on for hours, and its host has other bodies: they take part in the order, so
+  /// that no more run at this host than there are places.
+  var isHeld: Bool {
+    lending > lendingBodies && running >= runningBeforeLending || lendingBodies > 0 && running >= pool.size
+  }
 
   /// Others may use the place of `entry`, but not to start more at this host; unless so many places are lent already.
   func lend(of entry: QueueEntry, atMost limit: Int) {
-    guard pool.lend(isBackground: entry.isBackground, atMost: limit) else { return }
-    if lending == 0 { runningBeforeLending = running }
+    guard pool.lend(isBackground: entry.isBackground, isBody: entry.isAnswered, atMost: limit) else { return }
+    if lending == lendingBodies { runningBeforeLending = running }
     lending += 1
+    if entry.isAnswered { lendingBodies += 1 }
     if entry.isBackground { lendingBackground += 1 }
     entry.isLending = true
   }
@@ -125,8 +132,9 @@ final class QueueHost {
     guard entry.isLending else { return }
     entry.isLending = false
     lending -= 1
+    if entry.isAnswered { lendingBodies -= 1 }
     if entry.isBackground { lendingBackground -= 1 }
-    pool.takeBack(isBackground: entry.isBackground)
+    pool.takeBack(isBackground: entry.isBackground, isBody: entry.isAnswered)
   }
 
   /// Takes part in another pool from now on, with all that runs.
@@ -141,7 +149,7 @@ final class QueueHost {
         other.noteStart(isBackground: isBackground)
       }
     }
-    pool.moveLent(lending, to: other)
+    pool.moveLent(lending, bodies: lendingBodies, to: other)
     pool = other
   }
 

@@ -21,8 +21,10 @@ struct QueueSettings: Equatable, Sendable {
   var longestPause: Int64 = 300_000_000_000
   /// After this time in the queue an entry is given one place in eight before all others. Default 10 s.
   var patience: Int64 = 10_000_000_000
-  /// After this time without a head a request lends its place to others. Default 1 s.
+  /// A request lends its place to other hosts when less than `leastBytes` of a body moved in this time. Default 1 s.
   var lendAfter: Int64 = 1_000_000_000
+  /// Bytes of the body that is sent, or after the head of the body that is received. Default 1 KiB.
+  var leastBytes: UInt16 = 1024
   var circuit = Circuit.Settings()
 }
 

@@ -15,15 +15,30 @@ struct AnswerName: Hashable, Sendable {
     self.partition = partition
   }
 
+  /// What is removed together with it: all that is kept under its address.
+  var group: RecordGroup { Self.group(of: address) }
+
+  static func group(of address: String) -> RecordGroup {
+    var address = address
+    return address.withUTF8 { RecordGroup(UnsafeRawBufferPointer($0)) }
+  }
+
   /// The key of what is known about the answer. `variant` tells apart those that `Vary` makes.
-  func key(variant: [UInt8] = []) -> RecordKey {
+  ///
+  /// - Parameter isEarlier: whether the key is wanted that version 0.1 gave it.
+  func key(variant: [UInt8] = [], isEarlier: Bool = false) -> RecordKey {
     let bytes =
       [UInt8(partition.count), UInt8(truncatingIfNeeded: variant.count)] + partition + variant
       + Array(address.utf8)
-    guard bytes.count > Int(UInt16.max) else { return RecordKey(.meta, bytes) }
+    let longest = Int(UInt16.max) - (isEarlier ? 0 : RecordGroup.length)
+    guard bytes.count > longest else { return key(bytes, isEarlier: isEarlier) }
     // Longer than a key may be: its digest, with a mark that no other key begins with.
-    let digest = bytes.withUnsafeBytes { Digest(of: $0)?.bytes } ?? []
-    return RecordKey(.meta, [255] + digest + bytes.prefix(1024))
+    let digest = bytes.withUnsafeBytes { Digest(of: $0).bytes }
+    return key([255] + digest + bytes.prefix(1024), isEarlier: isEarlier)
+  }
+
+  private func key(_ bytes: [UInt8], isEarlier: Bool) -> RecordKey {
+    isEarlier ? RecordKey(.meta, bytes) : RecordKey(group, bytes)
   }
 }
 
@@ -32,10 +47,12 @@ extension AnswerName {
   ///   - secrets: what makes the answer one for somebody: credentials, cookies, fields named like secrets.
   ///   - named: the caller's own name for whom the answer is, which stands for all secrets.
   ///   - host: whose answer it is, where that isn't the URL's host.
-  init(address: String, secrets: [(String, [UInt8])], named: String?, host: String?) {
+  ///   - proxy: the proxy that an option names, empty for none; nil where the environment decides.
+  init(address: String, secrets: [(String, [UInt8])], named: String?, host: String?, proxy: String?) {
     self.address = address
     var parts = named.map { [("name", Array($0.utf8))] } ?? secrets
     if let host { parts.append(("host", Array(host.utf8))) }
+    if let proxy { parts.append(("proxy", Array(proxy.utf8))) }
     partition = parts.isEmpty ? [] : Self.digest(parts)
   }
 
@@ -45,7 +62,6 @@ extension AnswerName {
       encoder.put(name)
       encoder.put(value)
     }
-    // Without memory for a digest nothing else works either; a partition of its own shares nothing.
-    return encoder.bytes.withUnsafeBytes { Digest(of: $0)?.bytes } ?? [0]
+    return encoder.bytes.withUnsafeBytes { Digest(of: $0).bytes }
   }
 }

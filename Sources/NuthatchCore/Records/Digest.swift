@@ -6,10 +6,10 @@ struct Digest: Hashable, Sendable {
 
   let bytes: [UInt8]
 
-  /// Nil when there is no memory for it.
-  init?(of content: UnsafeRawBufferPointer) {
+  /// Of those bytes.
+  init(of content: UnsafeRawBufferPointer) {
     var bytes = [UInt8](repeating: 0, count: Self.size)
-    guard nhs_sha256(content.baseAddress, content.count, &bytes) == 0 else { return nil }
+    nhs_sha256(content.baseAddress, content.count, &bytes)
     self.bytes = bytes
   }
 

@@ -4,7 +4,9 @@ import NuthatchStore
 /// What is kept of an answer, apart from its body: head, times, and where the body is found.
 struct Meta: Sendable {
   /// Raised when older readers would misunderstand.
-  static let version: UInt8 = 3
+  static let version: UInt8 = 4
+  /// That of 0.1, which is read.
+  private static let earlierVersion: UInt8 = 3
 
   var head: ResponseHead
   /// Seconds since 1970 at which the request was sent and the answer came.
@@ -15,6 +17,8 @@ struct Meta: Sendable {
   /// The URL that answered, without userinfo, and how many redirects led to it.
   var finalURL: String
   var redirects = 0
+  /// The URL that was asked for, without userinfo, where it isn't the address that the answer is kept under.
+  var requestedURL: String?
   /// What the body is found by; nil for an answer without one.
   var content: Digest?
   var bodyLength: Int64 = 0
@@ -53,6 +57,7 @@ struct Meta: Sendable {
     }
     encoder.put(UInt32(clamping: varied.count))
     for name in varied { encoder.put(name) }
+    encoder.put(requestedURL ?? "")
     return encoder.bytes
   }
 
@@ -60,7 +65,8 @@ struct Meta: Sendable {
   init?(_ bytes: UnsafeRawBufferPointer) {
     var decoder = RecordDecoder(bytes)
     do {
-      guard try decoder.number(UInt8.self) == Self.version else { return nil }
+      let version = try decoder.number(UInt8.self)
+      guard version == Self.version || version == Self.earlierVersion else { return nil }
       let flags = try decoder.number(UInt8.self)
       isPicture = flags & 1 != 0
       isPartial = flags & 2 != 0
@@ -86,6 +92,10 @@ struct Meta: Sendable {
       }
       for _ in 0..<(try decoder.number(UInt32.self)) {
         varied.append(try decoder.text())
+      }
+      if version == Self.version {
+        let url = try decoder.text()
+        requestedURL = url.isEmpty ? nil : url
       }
     } catch {
       return nil

@@ -15,6 +15,7 @@ final class CacheCounts: Sendable {
   let filed = Atomic(0)
   let bytes = Atomic(0)
   let unkept = Atomic(0)
+  let heldUp = Atomic(0)
 }
 
 /// What has happened at a directory in this process since it was opened; all handles on it count together.
@@ -43,6 +44,8 @@ public struct CacheStatistics: Sendable, Equatable {
   public var bytes = 0
   /// Records that were not kept because the disk was full.
   public var unkept = 0
+  /// Records that were not kept because another process held the directory's lock for too long.
+  public var heldUp = 0
 }
 
 extension Cache {
@@ -58,7 +61,13 @@ extension CacheCounts {
   }
 
   /// Notes why something couldn't be kept.
-  func note(_ fault: StoreFault) { if fault.kind == .noSpace { unkept.count() } }
+  func note(_ fault: StoreFault) {
+    switch fault.kind {
+    case .noSpace: unkept.count()
+    case .busy: heldUp.count()
+    default: break
+    }
+  }
 
   var statistics: CacheStatistics {
     CacheStatistics(
@@ -67,7 +76,8 @@ extension CacheCounts {
       revalidated: revalidated.load(ordering: .relaxed), fetched: fetched.load(ordering: .relaxed),
       failed: failed.load(ordering: .relaxed), decodes: decodes.load(ordering: .relaxed),
       stopped: stopped.load(ordering: .relaxed), filed: filed.load(ordering: .relaxed),
-      bytes: bytes.load(ordering: .relaxed), unkept: unkept.load(ordering: .relaxed))
+      bytes: bytes.load(ordering: .relaxed), unkept: unkept.load(ordering: .relaxed),
+      heldUp: heldUp.load(ordering: .relaxed))
   }
 }
 

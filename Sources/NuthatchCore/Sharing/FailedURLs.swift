@@ -1,3 +1,4 @@
+import NuthatchStore
 import NuthatchTransport
 
 /// URLs that were no pictures a short while ago, so that a page shown again doesn't ask for them again. In memory only.
@@ -7,6 +8,8 @@ final class FailedURLs: Sendable {
     let limits: Limits
     /// On the monotonic clock.
     let until: Int64
+    /// A removal since takes the failure out, too; nil where nothing can be said of that.
+    let asked: Moment?
   }
 
   /// What the failed request allowed: one that allows more may succeed.
@@ -34,13 +37,16 @@ final class FailedURLs: Sendable {
     }
   }
 
-  func note(_ name: AnswerName, _ error: NuthatchError, _ limits: Limits, seconds: Int64, now: Int64) {
+  func note(
+    _ name: AnswerName, _ error: NuthatchError, _ limits: Limits, seconds: Int64, now: Int64, asked: Moment?
+  ) {
     failures.withLock { failures in
       if failures.count >= Self.most {
         failures = failures.filter { $0.value.until > now }
         if failures.count >= Self.most { failures = [:] }
       }
-      failures[name] = Failure(error: error, limits: limits, until: now &+ seconds * 1_000_000_000)
+      failures[name] = Failure(
+        error: error, limits: limits, until: now &+ seconds * 1_000_000_000, asked: asked)
     }
   }
 
@@ -49,10 +55,14 @@ final class FailedURLs: Sendable {
   func forgetAll() { failures.withLock { $0 = [:] } }
 
   /// The failure, if it isn't too long ago, with the seconds after which to ask again.
-  func failure(of name: AnswerName, _ limits: Limits, now: Int64) -> NuthatchError? {
+  ///
+  /// - Parameter isCurrent: whether nothing was removed since a moment.
+  func failure(
+    of name: AnswerName, _ limits: Limits, now: Int64, isCurrent: (Moment) -> Bool
+  ) -> NuthatchError? {
     failures.withLock { failures in
       guard !failures.isEmpty, let failure = failures[name] else { return nil }
-      guard failure.until > now else {
+      guard failure.until > now, failure.asked.map(isCurrent) ?? true else {
         failures[name] = nil
         return nil
       }

@@ -18,7 +18,11 @@ final class FlightLocks: Sendable {
   /// How many flights of this process share a lock: they are told apart by the table of fetches, not here.
   private let held = Locked<[Int64: Int]>([:])
 
-  init(directory: String) {
+  /// Called before a note is read or written: a test's disk that doesn't answer.
+  private let beforeNotes: (@Sendable () -> Void)?
+
+  init(directory: String, beforeNotes: (@Sendable () -> Void)? = nil) {
+    self.beforeNotes = beforeNotes
     file = nhs_openat(
       AT_FDCWD, directory + "/flights", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
     // A child that held them open would hold its dead parent's locks.
@@ -42,6 +46,10 @@ final class FlightLocks: Sendable {
 
   private static func offset(_ place: Int64) -> Int { Int(place & (signs - 1)) * 8 }
 
+  // Notes are bytes of the file, and reading or writing them may wait for the disk: not on the loop's thread. Locks are taken
+  // and released there: F_OFD_SETLK never waits for another owner, and on a file system of this machine the kernel keeps the
+  // locks in memory. On one of another machine the call is a message to it; the store warns of those when it is opened.
+
   /// Notes that the flight with this lock was alive at `time`, on the machine's monotonic clock.
   func noteSign(_ place: Int64, at time: Int64, now: Int64) {
     guard file >= 0, lastSign(place, now: now) ?? .min < time else { return }
@@ -52,6 +60,7 @@ final class FlightLocks: Sendable {
   /// The last sign of the flight with this lock; nil when there was none.
   func lastSign(_ place: Int64, now: Int64) -> Int64? {
     guard file >= 0 else { return nil }
+    beforeNotes?()
     var time: Int64 = 0
     let count = withUnsafeMutableBytes(of: &time) {
       nhs_pread(file, $0.baseAddress, 8, Int64(Self.offset(place)))
@@ -63,6 +72,7 @@ final class FlightLocks: Sendable {
   /// Notes that the flight with this lock leaves nothing for those who wait for it.
   func noteVain(_ place: Int64, at time: Int64) {
     guard file >= 0 else { return }
+    beforeNotes?()
     // Where it can't be written they wait for each other.
     withUnsafeBytes(of: time) { _ = pwrite(file, $0.baseAddress, 8, Self.offset(place) + Self.vainNotes) }
   }
@@ -71,6 +81,7 @@ final class FlightLocks: Sendable {
   /// request where a flight ended without a word.
   func wasVain(_ place: Int64, since: Int64, now: Int64) -> Bool {
     guard file >= 0 else { return false }
+    beforeNotes?()
     var time: Int64 = 0
     let count = withUnsafeMutableBytes(of: &time) {
       nhs_pread(file, $0.baseAddress, 8, Int64(Self.offset(place) + Self.vainNotes))

@@ -13,17 +13,19 @@ extension Found {
       to: plan.headers, from: meta.head, length: meta.bodyLength, now: meta.responseTime)
   }
 
-  func response(_ reply: RequestConditions.Reply, _ url: String, _ origin: AnswerOrigin) -> Response {
+  func response(
+    _ reply: RequestConditions.Reply, to plan: RequestPlan, _ url: String, _ origin: AnswerOrigin
+  ) -> Response {
     var head = RequestConditions.head(of: reply, from: meta.head, length: meta.bodyLength)
     head.fields.remove { $0.name.equalsIgnoringCase("Age") }
     head.fields.append("Age", String(age))
     let whole = body.map { Payload($0) } ?? .empty
-    switch reply {
-    case .whole: return Response(url: url, head: head, body: whole, origin: origin)
-    case .part(let bytes):
-      return Response(url: url, head: head, body: whole.part(bytes), origin: origin)
-    case .notModified, .unsatisfiable:
-      return Response(url: url, head: head, body: .empty, origin: origin)
-    }
+    let given =
+      switch reply {
+      case .whole: whole
+      case .part(let bytes): whole.part(bytes)
+      case .notModified, .unsatisfiable: Payload.empty
+      }
+    return Response(url: url, head: head, body: given, origin: origin, maxPixels: plan.maxPixels)
   }
 }

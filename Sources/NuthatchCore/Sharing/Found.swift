@@ -6,6 +6,10 @@ final class Found: Sendable {
   typealias Standing = Freshness.Standing
 
   let meta: Meta
+  /// The records that say so; nil for what was renewed a moment ago.
+  let trail: MetaTrail?
+  /// The removals before it was read; nil where they couldn't be told.
+  let seen: Moment?
   let standing: Standing
   /// Also for who takes it all the same.
   let isStale: Bool
@@ -21,10 +25,13 @@ final class Found: Sendable {
   let thumbs: [Recipe: ThumbRecord.Stored]
 
   init(
-    meta: Meta, standing: Standing, isStale: Bool, mayServeOnError: Bool, age: Int64, body: Lease?,
+    meta: Meta, trail: MetaTrail?, seen: Moment? = nil, standing: Standing, isStale: Bool,
+    mayServeOnError: Bool, age: Int64, body: Lease?,
     pictures: [Recipe: Picture], isInMemory: Bool, thumbs: [Recipe: ThumbRecord.Stored]
   ) {
     self.meta = meta
+    self.trail = trail
+    self.seen = seen
     self.standing = standing
     self.isStale = isStale
     self.mayServeOnError = mayServeOnError
@@ -51,7 +58,7 @@ final class Found: Sendable {
   func immediateAnswer(to plan: RequestPlan, _ url: String, _ origin: AnswerOrigin) -> Answer? {
     guard !leadsOn, isAnswer(to: plan), meta.bodyLength <= plan.maxBytes else { return nil }
     guard plan.wantsPictures else {
-      return Answer(response: response(reply(to: plan) ?? .whole, url, origin))
+      return Answer(response: response(reply(to: plan) ?? .whole, to: plan, url, origin))
     }
     var images: [Image] = []
     for recipe in plan.recipes {

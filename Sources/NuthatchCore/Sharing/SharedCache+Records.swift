@@ -6,12 +6,18 @@ import NuthatchStore
 extension SharedCache {
   /// The stored answer to a request. Whatever can't be read is not there.
   func find(_ plan: RequestPlan) -> Found? {
-    guard let meta = meta(plan), plan.admits(meta.reach) else { return nil }
-    return found(meta, plan, Caching.judge(meta, plan, now: clock.seconds))
+    // Before the record: a removal between the two is noticed.
+    let groups = groups(of: plan)
+    let seen = store.removalsNow(groups.own, groups.ofURL)
+    guard let (meta, trail) = trace(plan), plan.admits(meta.reach) else { return nil }
+    touchLink(plan)
+    return found(meta, trail, seen, plan, Caching.judge(meta, plan, now: clock.seconds))
   }
 
   /// A stored answer of which this is known, and what it is good for.
-  func found(_ meta: Meta, _ plan: RequestPlan, _ verdict: Freshness) -> Found {
+  func found(
+    _ meta: Meta, _ trail: MetaTrail, _ seen: Moment? = nil, _ plan: RequestPlan, _ verdict: Freshness
+  ) -> Found {
     var thumbs = Thumbs()
     var body: Lease?
     if let content = meta.content {
@@ -23,7 +29,7 @@ extension SharedCache {
       }
     }
     return Found(
-      meta: meta, standing: verdict.standing, isStale: verdict.isStale,
+      meta: meta, trail: trail, seen: seen, standing: verdict.standing, isStale: verdict.isStale,
       mayServeOnError: verdict.mayServeOnError, age: verdict.age, body: body, pictures: thumbs.ready,
       isInMemory: thumbs.isInMemory && plan.wantsPictures,
       thumbs: thumbs.packed)
@@ -80,76 +86,88 @@ extension SharedCache {
     }
   }
 
-  /// Which record a request finds at this moment; nil for none.
-  func latestMark(_ plan: RequestPlan) -> UInt64? { meta(plan)?.mark }
+  /// Whether a request finds the same at this moment as before, when it found `found`. Reads no record. False also where
+  /// the record has only been moved.
+  func isUnchanged(_ plan: RequestPlan, _ found: Found?) -> Bool {
+    if let found { return found.trail?.isCurrent(store) ?? false }
+    return !store.isThere(plan.name.key(isEarlier: isEarlier(plan.name)))
+  }
 
   /// Whether what is stored is a picture.
   func hasPicture(_ plan: RequestPlan) -> Bool { meta(plan)?.isPicture ?? false }
 
   /// What is stored for a request, whether it may be given to it or not.
-  func meta(_ plan: RequestPlan) -> Meta? {
-    guard let first = read(plan.name.key()) else { return nil }
-    guard first.isSignpost else { return first }
-    return read(plan.name.key(variant: Caching.variant(first.varied, of: first.mark, plan)))
-  }
-
-  private func read(_ key: RecordKey) -> Meta? { record(key).flatMap { $0.withBytes { Meta($0) } } }
+  func meta(_ plan: RequestPlan) -> Meta? { trace(plan)?.0 }
 
   private func record(_ key: RecordKey) -> Lease? {
     // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
     (try? store.lookup(key)) ?? nil
   }
 
-  /// Whether somebody asked later than for this, and had an answer sooner: who reloads, or who didn't wait for a process that
-  /// was stopped. What is stored from times to come says only that the clock was set back.
-  private func isOutdated(_ meta: Meta, _ plan: RequestPlan) -> Bool {
-    guard let stored = self.meta(plan) else { return false }
-    return meta.requestTime < stored.requestTime && stored.requestTime <= clock.seconds
+  /// Whether an answer is there under the name that version 0.1 gave it, and under no other.
+  func isEarlier(_ name: AnswerName) -> Bool {
+    store.hasEarlierAnswers && !store.isThere(name.key()) && store.isThere(name.key(isEarlier: true))
   }
 
-  /// Keeps what is known of an answer; its body is kept already. False when it can't be kept, when a later one is there, or when
-  /// it was taken out while it was on its way.
-  func write(_ meta: Meta, _ plan: RequestPlan, _ flight: Flights.Flight?) -> Bool {
-    guard flight?.isRevoked != true, !isOutdated(meta, plan) else { return false }
+  // MARK: Writing
+
+  /// The moment of a question that is asked now; nil when it can't be told at once.
+  func momentNow(_ plan: RequestPlan) -> Moment? {
+    let groups = groups(of: plan)
+    return store.momentNow(groups.own, groups.ofURL)
+  }
+
+  /// The same, but it may wait. Nil when nothing can be stored at present.
+  func moment(_ plan: RequestPlan) -> Moment? {
+    let groups = groups(of: plan)
+    return (try? store.moment(groups.own, groups.ofURL)) ?? nil
+  }
+
+  /// Whose removal takes its answer out.
+  private func groups(of plan: RequestPlan) -> (own: RecordGroup, ofURL: RecordGroup?) {
+    let isByURL = plan.name.address == plan.url.address
+    return (plan.name.group, isByURL ? nil : AnswerName.group(of: plan.url.address))
+  }
+
+  /// Keeps what is known of an answer; its body is kept already. False when it can't be kept, when the answer to a later
+  /// question is there, or when it was removed since it was asked for.
+  func write(_ meta: Meta, _ plan: RequestPlan, asked: Moment?) -> Bool {
+    guard let asked else { return false }
+    var meta = meta
     do throws(StoreFault) {
-      if meta.varied.isEmpty {
-        try store.commit(plan.name.key(), meta.encoded())
-      } else {
-        try writeVariant(meta, plan)
+      if plan.name.address != plan.url.address {
+        meta.requestedURL = plan.url.address
+        guard try link(plan, asked) else { return false }
       }
+      let isKept =
+        meta.varied.isEmpty
+        ? try commit(plan.name.key(), .answer, meta.encoded(), asked) : try writeVariant(meta, plan, asked)
+      // What version 0.1 kept of it would be found again when this one is dropped.
+      if isKept, store.hasEarlierAnswers { try store.remove(plan.name.key(isEarlier: true)) }
+      return isKept
     } catch {
       counts.note(error)
       return false
     }
-    guard flight?.isRevoked == true else { return true }
-    // Taken out between the look and the writing.
-    _ = try? store.remove(plan.name.key())
-    return false
+  }
+
+  private func commit(
+    _ key: RecordKey, _ form: RecordForm, _ bytes: [UInt8], _ asked: Moment
+  ) throws(StoreFault) -> Bool {
+    try store.commit(answer: key, form: form.rawValue, bytes, asked: asked) != nil
   }
 
   /// The answer, and a signpost under the URL that says which fields lead to it. With the signpost all variants go.
-  private func writeVariant(_ meta: Meta, _ plan: RequestPlan) throws(StoreFault) {
+  private func writeVariant(_ meta: Meta, _ plan: RequestPlan, _ asked: Moment) throws(StoreFault) -> Bool {
     var signpost = Meta(head: ResponseHead(status: 0), requestTime: 0, responseTime: 0, finalURL: "")
     signpost.varied = meta.varied
-    let present = read(plan.name.key())
-    let isThere = present?.isSignpost == true && present?.varied == meta.varied
-    if let present, isThere { signpost.mark = present.mark }
+    let key = plan.name.key()
+    let present = record(key).flatMap { $0.withBytes { Meta($0) } }
+    if let present, present.isSignpost, present.varied == meta.varied { signpost.mark = present.mark }
     let variant = Caching.variant(meta.varied, of: signpost.mark, plan)
-    try store.commit(plan.name.key(variant: variant), meta.encoded())
-    if !isThere { try store.commit(plan.name.key(), signpost.encoded()) }
-  }
-
-  /// Takes out what is stored under a name, all variants of it with it.
-  func forget(_ name: AnswerName) {
-    flights.revoke(name)
-    takeOut(name)
-    failures.forget(name)
-  }
-
-  /// The same, for what the server itself says: an answer on its way is not doubted.
-  func takeOut(_ name: AnswerName) {
-    // What can't be taken out now is taken out with its pack.
-    _ = try? store.remove(name.key())
+    guard try commit(plan.name.key(variant: variant), .answer, meta.encoded(), asked) else { return false }
+    // Also where the same one is there: an answer to an earlier question must not take its place later.
+    return try commit(key, .signpost, signpost.encoded(), asked)
   }
 
   /// Asks the server behind an answer that was given already.

@@ -16,7 +16,6 @@ final class SharedCache: @unchecked Sendable {
   let settings: Settings
   let locks: FlightLocks
   let failures = FailedURLs()
-  let flights = Flights()
   let counts = CacheCounts()
   /// Revalidations behind answers that were given already.
   let behind = Revalidations()
@@ -33,12 +32,12 @@ final class SharedCache: @unchecked Sendable {
     self.path = path
     store = try Self.openStore(path, options)
     settings = Settings(thumbs: options.store ?? .packed, keepsSource: options.keepSource ?? true)
-    locks = FlightLocks(directory: path)
+    locks = FlightLocks(directory: path, beforeNotes: options.beforeNotes)
     self.runtime = runtime
     clock = options.clock
     retryPolicy = options.retryPolicy
     outbox = OutboxDesk(path, options, runtime)
-    cookies = CookieShelf(path, options.clock)
+    cookies = CookieShelf(path, options.clock, runtime.workers)
     decodes = Decodes(runtime)
   }
 
@@ -90,14 +89,15 @@ final class SharedCache: @unchecked Sendable {
 
   func rememberedFailure(_ plan: RequestPlan) -> NuthatchError? {
     guard plan.remembersFailures else { return nil }
-    return failures.failure(of: plan.name, plan.failureLimits, now: runtime.loop.now)
+    return failures.failure(of: plan.name, plan.failureLimits, now: runtime.loop.now) { store.isCurrent($0) }
   }
 
   func remember(_ error: NuthatchError, status: Int?, _ plan: RequestPlan) {
     guard plan.remembersFailures, let seconds = FailedURLs.lifetime(of: error.code, status: status) else {
       return
     }
-    failures.note(plan.name, error, plan.failureLimits, seconds: seconds, now: runtime.loop.now)
+    failures.note(
+      plan.name, error, plan.failureLimits, seconds: seconds, now: runtime.loop.now, asked: momentNow(plan))
   }
 }
 
@@ -112,6 +112,7 @@ extension NuthatchError {
       case .invalid: .invalid
       case .conflict: .conflict
       case .tooLarge: .tooLarge
+      case .busy: .busy
       case .forked: .forked
       case .closed: .closed
       }

@@ -15,6 +15,9 @@ package struct FreshnessRules: Sendable, Equatable {
   /// would make answers that are fresh for seconds stale on arrival.
   var clockTolerance: Int64 { kind == .rfc9111 ? 1 : 60 }
 
+  /// By how many seconds an answer may come later than now and still have come just now: clocks are corrected by as much.
+  static let futureTolerance: Int64 = 5
+
   /// What the heuristic gives at most: a day.
   package static let longestHeuristic: Int64 = 86_400
 }
@@ -56,6 +59,8 @@ package struct Freshness: Sendable, Equatable {
   /// In seconds.
   package var age: Int64
   package var lifetime: Int64
+  /// Whether it came at a time that is still to come, because the clock was set back. How old it is isn't known.
+  package var isFromFuture = false
 
   package var isStale: Bool { standing != .fresh || isTolerated }
 }
@@ -125,6 +130,7 @@ extension StoredAnswer {
     let mustValidate = control.has("must-revalidate") || (rules.kind == .rfc9111 && hasNoCache(control))
     var result = Freshness(
       standing: .mustValidate, mayServeOnError: !mustValidate, age: age, lifetime: lifetime)
+    result.isFromFuture = responseTime.since(now) > FreshnessRules.futureTolerance
     if rules.kind == .offline {
       result.standing = .fresh
       return result
@@ -135,9 +141,10 @@ extension StoredAnswer {
       result.mayServeOnError = false
       return result
     }
-    // Both are from 0 to far below what can be counted.
-    let left = lifetime - age
-    let isYoungEnough = age <= wishes.maxAge || wishes.isReload && control.has("immutable")
+    // Both are from 0 to far below what can be counted. An age that isn't known is above every limit.
+    let left = result.isFromFuture ? -.max : lifetime - age
+    let known = result.isFromFuture ? .max : age
+    let isYoungEnough = known <= wishes.maxAge || wishes.isReload && control.has("immutable")
     if left > 0, left >= wishes.minFresh, isYoungEnough {
       result.standing = .fresh
     } else if mustValidate {
@@ -145,7 +152,7 @@ extension StoredAnswer {
     } else if left <= 0, isYoungEnough, let most = wishes.maxStale, -left <= most {
       result.standing = .fresh
       result.isTolerated = true
-    } else if left <= 0, age <= wishes.maxAge, -left < control.seconds("stale-while-revalidate") ?? 0 {
+    } else if left <= 0, known <= wishes.maxAge, -left < control.seconds("stale-while-revalidate") ?? 0 {
       result.standing = .staleWhileRevalidate
     } else {
       result.standing = .stale

@@ -48,14 +48,16 @@ final class ColorConverter {
   }
 
   /// The converter that a profile asks for; nil, possibly with a warning, where its pixels stay as they are.
+  ///
+  /// - Throws: `outOfMemory`: the picture would have other colours than with memory.
   static func make(
     _ profile: UnsafeRawBufferPointer, for pixels: Pixels, warnings: inout [String]
-  ) -> ColorConverter? {
+  ) throws(ImageFault) -> ColorConverter? {
     switch open(profile, for: pixels) {
     case .convert(let converter): return converter
     case .nothingToDo: return nil
     case .unusable: warnings.append("an unusable ICC profile was ignored")
-    case .outOfMemory: warnings.append("no memory for the ICC profile")
+    case .outOfMemory: throw ImageFault(.outOfMemory, "no memory for the ICC profile")
     }
     return nil
   }

@@ -92,7 +92,7 @@ final class JPEGRowDecoder {
       }
       try scale.start(behind: leader, mayStop: options.earlyStop)
     }
-    if isCMYK { openInkProfile() }
+    if isCMYK { try openInkProfile() }
     stage = .scans
     return true
   }
@@ -126,10 +126,11 @@ final class JPEGRowDecoder {
     return true
   }
 
-  private func openInkProfile() {
+  private func openInkProfile() throws(ImageFault) {
     let pixels: ColorConverter.Pixels = isInverted ? .invertedCMYK : .cmyk
-    profile?.withUnsafeBytes { bytes in
-      inkConverter = ColorConverter.make(bytes, for: pixels, warnings: &ownWarnings)
+    try profile?.withUnsafeBufferPointer { (bytes) throws(ImageFault) in
+      inkConverter = try ColorConverter.make(
+        UnsafeRawBufferPointer(bytes), for: pixels, warnings: &ownWarnings)
     }
   }
 

@@ -50,10 +50,10 @@ final class PNGRowDecoder {
   }
 
   /// The converter that the picture's profile asks for.
-  func colorConverter(warnings: inout [String]) -> ColorConverter? {
+  func colorConverter(warnings: inout [String]) throws(ImageFault) -> ColorConverter? {
     guard let profile = info.profile, info.has_srgb == 0 else { return nil }
     let bytes = UnsafeRawBufferPointer(start: profile, count: info.profile_bytes)
-    return ColorConverter.make(bytes, for: info.is_gray != 0 ? .gray : .rgb, warnings: &warnings)
+    return try ColorConverter.make(bytes, for: info.is_gray != 0 ? .gray : .rgb, warnings: &warnings)
   }
 
   var report: DecodeReport {

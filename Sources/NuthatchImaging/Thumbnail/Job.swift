@@ -45,8 +45,9 @@ struct Job {
     let stored = try decoder.finish()
     if info.color != .cmyk && info.color != .ycck {
       let before = warnings.count
-      let converter = profile?.withUnsafeBytes { bytes in
-        ColorConverter.make(bytes, for: info.color == .gray ? .gray : .rgb, warnings: &warnings)
+      let converter = try profile?.withUnsafeBufferPointer { (bytes) throws(ImageFault) in
+        try ColorConverter.make(
+          UnsafeRawBufferPointer(bytes), for: info.color == .gray ? .gray : .rgb, warnings: &warnings)
       }
       report.warningCount += warnings.count - before
       convert(stored, by: converter ?? nil)
@@ -71,7 +72,7 @@ struct Job {
     var warnings = decoder.warnings
     var report = decoder.report
     let before = warnings.count
-    if options.convertColors { convert(stored, by: decoder.colorConverter(warnings: &warnings)) }
+    if options.convertColors { convert(stored, by: try decoder.colorConverter(warnings: &warnings)) }
     report.warningCount += warnings.count - before
     return DecodeResult(info: info, pictures: try upright(stored), warnings: warnings, report: report)
   }

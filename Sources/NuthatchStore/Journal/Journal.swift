@@ -63,11 +63,13 @@ package final class Journal: @unchecked Sendable {
   package func changing<Result>(
     makes: Bool, _ body: () throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result? {
-    try mutex.with { () throws(StoreFault) -> Result? in
+    let busy = StoreFault(.busy, "another process has been changing the outbox for too long; is it stopped?")
+    return try mutex.patiently(busy) { () throws(StoreFault) -> Result? in
       guard let folder = try openFolder(makes: makes) else { return nil }
-      try doing("locking the outbox") { () throws(SystemFault) in
-        try system.lock(folder.lock, JournalFolder.changing, .exclusive)
+      let isFree = try doing("locking the outbox") { () throws(SystemFault) in
+        try system.lock(folder.lock, JournalFolder.changing, .exclusive, until: Patience.deadline())
       }
+      guard isFree else { throw busy }
       defer { system.unlock(folder.lock, JournalFolder.changing) }
       try follow(folder)
       let result = try body()

@@ -23,11 +23,13 @@ final class MemoryEntry: @unchecked Sendable {
   let sequence: UInt64
   /// The memory that would be free without it.
   let privateBytes: Int
+  /// When it was asked for, of an answer that is in no pack.
+  let moment: Moment?
 
   init(
     _ space: MemorySpace, _ key: RecordKey, _ owner: any AnyObject & Sendable,
     _ bytes: UnsafeRawBufferPointer,
-    _ shape: PayloadShape, sequence: UInt64 = 0, privateBytes: Int
+    _ shape: PayloadShape, sequence: UInt64 = 0, privateBytes: Int, moment: Moment? = nil
   ) {
     self.space = space
     self.key = key
@@ -36,6 +38,7 @@ final class MemoryEntry: @unchecked Sendable {
     self.shape = shape
     self.sequence = sequence
     self.privateBytes = privateBytes
+    self.moment = moment
   }
 
   /// What it counts for: what it owns, and what finding it takes (this object, a pin or two, its share of the table).

@@ -78,7 +78,15 @@ extension MemoryTier {
       let old = entry.key.bytes.withUnsafeBytes {
         table.pointee.find(entry.space, entry.key.kind, entry.key.hash, $0)
       }
-      if let old { lanes.remove(old, &taken) }
+      if let old {
+        // Another thread may have kept the answer to a later question meanwhile.
+        if entry.moment != nil, let there = table.pointee.entry(old),
+          there.shape.question > entry.shape.question
+        {
+          return (false, [])
+        }
+        lanes.remove(old, &taken)
+      }
       guard entry.cost <= limits.largest, limits.items > 0 else { return (false, []) }
       let leaving = shrink(to: limits.bytes - entry.cost, items: limits.items - 1, &taken)
       if table.pointee.isFull { grow() }

@@ -7,7 +7,7 @@ extension SharedStore {
   /// Keeps a record in memory, and writes to packs what has to make room for it. Nil when it is too large for that, or
   /// has no sequence because the index can't be written.
   func commitPrivately(
-    _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer]
+    _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer], _ moment: Moment? = nil
   ) throws(StoreFault) -> Lease? {
     let length = try Self.length(key, parts, limits)
     // Asked before: the tier lets go of the one before also when it doesn't take this one, which has to be in a pack then.
@@ -19,7 +19,7 @@ extension SharedStore {
     let sequence = takeSequence()
     guard sequence != 0 else { return nil }
     let entry = MemoryEntry(
-      .record, key, payload, payload.bytes, shape, sequence: sequence, privateBytes: length)
+      .record, key, payload, payload.bytes, shape, sequence: sequence, privateBytes: length, moment: moment)
     guard remember(entry) else { return nil }
     // Not by way of the table, from which it may be gone again.
     return MemoryPin(entry).lease
@@ -33,18 +33,23 @@ extension SharedStore {
   private func write(_ records: [MemoryEntry], loses: Bool) -> StoreFault? {
     var fault: StoreFault?
     for record in records {
-      spills.with {
-        // Somebody may have removed it, or put another one in its place.
-        guard memory.contains(record) else { return }
-        do throws(StoreFault) {
+      do throws(StoreFault) {
+        try spills.patiently(locks.busy(.index)) { () throws(StoreFault) in
+          // Somebody may have removed it, or put another one in its place.
+          guard memory.contains(record) else { return }
           try write(record)
-        } catch {
-          fault = fault ?? error
-          spillCounts.failures.wrappingAdd(1, ordering: .relaxed)
-          if !loses { return memory.stay(record) }
-          spillCounts.lost.wrappingAdd(1, ordering: .relaxed)
+          memory.remove(record)
         }
-        memory.remove(record)
+      } catch {
+        fault = fault ?? error
+        guard memory.contains(record) else { continue }
+        spillCounts.failures.wrappingAdd(1, ordering: .relaxed)
+        if loses {
+          spillCounts.lost.wrappingAdd(1, ordering: .relaxed)
+          memory.remove(record)
+        } else {
+          memory.stay(record)
+        }
       }
     }
     return fault
@@ -54,18 +59,19 @@ extension SharedStore {
   private func write(_ record: MemoryEntry) throws(StoreFault) {
     // Another process, or a larger record that went to a pack at once, may have a later one. The same one is there if
     // room couldn't be made after it was written.
-    let there = current(record.key)?.lease.sequence ?? 0
-    if there > record.sequence { return pins.forget(record.key, before: there) }
-    if there < record.sequence {
-      try commit(late: record.key, record.shape, record.bytes, sequence: record.sequence)
+    if let moment = record.moment {
+      guard current(record.key)?.lease.shape.question != record.shape.question,
+        try commit(record.key, record.shape, record.bytes, asked: moment) != nil
+      else { return }
+    } else {
+      let there = current(record.key)?.lease.sequence ?? 0
+      guard there <= record.sequence else { return }
+      if there < record.sequence {
+        try commit(late: record.key, record.shape, record.bytes, sequence: record.sequence)
+      }
     }
     spillCounts.spills.wrappingAdd(1, ordering: .relaxed)
     spillCounts.bytes.wrappingAdd(record.bytes.count, ordering: .relaxed)
-    guard let stored = current(record.key) else { return }
-    pins.forget(record.key, before: stored.lease.sequence)
-    guard stored.lease.sequence == record.sequence, pins.has(record.key) else { return }
-    let note = notePin(record.key, at: stored.location).note
-    pins.move(record.key, record.sequence, stored.lease, stored.location, note)
   }
 
   /// The record of a key in the packs. Counts neither as a hit nor as a miss.
@@ -95,7 +101,8 @@ extension SharedStore {
       write(memory.shrink(to: 0), loses: true)
       leavePages()
       for family in Family.allCases {
-        familyLocks[family.place].with { appenders[family.place].writer?.closeWindow() }
+        // Not essential: the next sign finds it again.
+        try? withAppender(of: family) { appenders[family.place].writer?.closeWindow() }
       }
     }
   }
@@ -120,44 +127,82 @@ extension SharedStore {
   /// What isn't found without more ado.
   @inline(never)
   func recordSlowly(of key: RecordKey) -> Lease? {
-    guard spill == .pressure else { return lookupSlowly(key) ?? pins.find(key)?.lease }
+    guard spill == .pressure else { return lookupSlowly(key) }
     // Another process may have cleared the directory, and with it what is in memory.
     followOthers()
-    return memory.find(.record, key) ?? lookup(key) ?? pins.find(key)?.lease
+    return privateRecord(of: key) ?? lookup(key)
+  }
+
+  /// The record that is in memory only. Nil also for an answer that was removed since, or has a later one in a pack.
+  func privateRecord(of key: RecordKey) -> Lease? {
+    guard let lease = memory.find(.record, key) else { return nil }
+    guard key.kind == .answer, let entry = (lease.pin as? MemoryPin)?.entry, let moment = entry.moment,
+      !isCurrent(moment) || hasLaterAnswer(key, than: moment.number)
+    else { return lease }
+    memory.remove(entry)
+    return nil
+  }
+
+  /// Whether a key has the record with this mark in memory, and no other; nil when it has none there. Follows nobody, and
+  /// takes nothing out.
+  func isPrivateNow(_ mark: RecordMark, _ key: RecordKey) -> Bool? {
+    guard let lease = memory.find(.record, key) else { return nil }
+    guard mark == RecordMark(index: 0, pack: 0, offset: lease.sequence) else { return false }
+    return reading { index, _, shard in
+      guard !isOutdated(index) else { return false }
+      guard let moment = (lease.pin as? MemoryPin)?.entry.moment else { return true }
+      guard index.isCurrent(moment) else { return false }
+      guard let found = index.find(key.hash) else { return true }
+      // A record in a pack that isn't mapped has to be looked at more closely.
+      let pin = shard.held(found.slot.location.pack)
+      return pin?._withUnsafeGuaranteedRef { pin in
+        guard let record = pin.pack.record(at: found.slot.location.offset), record.header.hash == key.hash
+        else { return false }
+        return record.header.shape.question <= moment.number
+      } ?? false
+    } ?? false
   }
 
   func keep(
     _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer]
   ) throws(StoreFault) -> Lease {
     memory.remove(.value, key)
-    let lease = try keepRecord(key, shape, parts)
-    // Not before: what can't be kept takes no record's place.
-    pins.forget(key, before: lease.sequence)
-    return lease
-  }
-
-  private func keepRecord(
-    _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer]
-  ) throws(StoreFault) -> Lease {
     guard spill == .pressure else { return try commit(key, shape, parts) }
     if let lease = try commitPrivately(key, shape, parts) { return lease }
-    return try spills.with { () throws(StoreFault) in
+    return try spills.patiently(locks.busy(.index)) { () throws(StoreFault) in
       let lease = try commit(key, shape, parts)
       memory.remove(.record, key)
       return lease
     }
   }
 
+  /// Keeps an answer. Nil when it was removed since it was asked for, or when a later one is there.
+  func keep(
+    _ key: RecordKey, _ form: UInt8, _ payload: UnsafeRawBufferPointer, asked moment: Moment
+  ) throws(StoreFault) -> Lease? {
+    let shape = PayloadShape(form: form, question: moment.number)
+    guard spill == .pressure else { return try commit(key, shape, payload, asked: moment) }
+    guard isCurrent(moment), !hasLaterAnswer(key, than: moment.number),
+      privateRecord(of: key)?.shape.question ?? 0 <= moment.number
+    else { return nil }
+    if let lease = try commitPrivately(key, shape, [payload], moment) { return lease }
+    return try spills.patiently(locks.busy(.index)) { () throws(StoreFault) in
+      let lease = try commit(key, shape, payload, asked: moment)
+      // Not one that was asked for later. An earlier one would hide what the packs have now.
+      _ = privateRecord(of: key)
+      return lease
+    }
+  }
+
+  /// Removes a record from memory and packs. False when there was none.
   func drop(_ key: RecordKey) throws(StoreFault) -> Bool {
     memory.remove(.value, key)
-    let wasPinned = pins.find(key) != nil
-    pins.forget(key)
-    guard spill == .pressure else { return try remove(key) || wasPinned }
-    return try spills.with { () throws(StoreFault) in
+    guard spill == .pressure else { return try remove(key) }
+    return try spills.patiently(locks.busy(.index)) { () throws(StoreFault) in
       // From the packs first: else somebody could find there what came before the private one.
       do throws(StoreFault) {
         let wasThere = try remove(key)
-        return memory.remove(.record, key) || wasThere || wasPinned
+        return memory.remove(.record, key) || wasThere
       } catch {
         memory.remove(.record, key)
         throw error
@@ -165,12 +210,28 @@ extension SharedStore {
     }
   }
 
-  func dropAll() throws(StoreFault) {
-    try spills.with { () throws(StoreFault) in
-      defer {
-        memory.removeAll { _ in true }
-        pins.forgetAll()
+  /// Removes groups of answers and records from memory and packs. What was there.
+  func drop(_ groups: [RecordGroup], _ keys: [RecordKey]) throws(StoreFault) -> [RemovedRecord] {
+    for key in keys { memory.remove(.value, key) }
+    guard spill == .pressure else { return try remove(groups, keys) }
+    return try spills.patiently(locks.busy(.index)) { () throws(StoreFault) in
+      var removed = try remove(groups, keys)
+      let known = Set(removed.map(\.key))
+      // Those in memory are no hits any more from the moment on that the removal was counted.
+      for entry in memory.unwritten()
+      where keys.contains(entry.key) || entry.key.group.map({ groups.contains($0) }) == true {
+        guard memory.remove(entry), !known.contains(entry.key) else { continue }
+        removed.append(
+          RemovedRecord(
+            key: entry.key, form: entry.shape.form, payload: Array(entry.bytes.prefix(1 << 16))))
       }
+      return removed
+    }
+  }
+
+  func dropAll() throws(StoreFault) {
+    try spills.patiently(locks.busy(.index)) { () throws(StoreFault) in
+      defer { memory.removeAll { _ in true } }
       // From the packs first, as above.
       try clear()
     }

@@ -14,10 +14,11 @@ import Testing
 
   @Test(
     "keeps a request whose server can't be reached, and sends it when it can",
-    arguments: ["POST", "PUT", "PATCH", "DELETE"])
-  func sends(_ method: String) throws {
+    arguments: ["POST", "PUT", "PATCH", "DELETE", "post"])
+  func sends(_ spelled: String) throws {
+    let method = spelled.uppercased()
     let id = try bench.freeze("/a") {
-      $0.method = method
+      $0.method = spelled
       $0.headers = [("Content-Type", "text/plain"), ("X-Row", "7")]
       $0.freezing?.handler = "rows"
       $0.tag = "t"
@@ -40,17 +41,47 @@ import Testing
     #expect(try bench.cache?.outbox.collect(id) == nil)
   }
 
-  @Test("is ignored for GET, and for requests that didn't ask for it")
-  func ignored() throws {
-    for change in [{ $0.method = "GET" }, { $0.freezable = false }] as [(inout Request) -> Void] {
-      let ticket = try #require(bench.cache).submit(
-        bench.request(
-          "/a", "",
-          {
-            $0.retries = 0; change(&$0)
-          }))
-      #expect(try ticket.final(within: 20_000)?.error?.code == .refused)
+  @Test(
+    "is an error with any other method", arguments: ["GET", "get", "HEAD", "OPTIONS", "TRACE", "PROPFIND"])
+  func otherMethods(_ method: String) throws {
+    let cache = try #require(bench.cache)
+    for url in [bench.url("/a"), "data:,a"] {
+      let caught = #expect(throws: NuthatchError.self) {
+        try cache.submit(
+          bench.request("/a", "") {
+            $0.url = url
+            $0.method = method
+          })
+      }
+      #expect(caught?.code == .invalid && caught?.message.contains("freezable") == true)
     }
+    #expect(!names(in: bench.folder).contains("outbox"))
+  }
+
+  @Test("is an error of a picture that is in memory, too")
+  func pictures() throws {
+    let cache = try #require(bench.cache)
+    bench.server.on("/a.png", Script(steps: [.bytes(Pictures.png(width: 40, height: 30))]))
+    try bench.server.goUp()
+    for delivery in [Request.Delivery.fresh, .twice] {
+      var request = Request(bench.url("/a.png"))
+      request.boxes = [ThumbnailBox(16)]
+      request.delivery = delivery
+      #expect(try cache.submit(request).final()?.images.count == 1)
+      request.freezable = true
+      let caught = #expect(throws: NuthatchError.self) { try cache.submit(request) }
+      #expect(caught?.code == .invalid)
+    }
+  }
+
+  @Test("isn't done for requests that didn't ask for it")
+  func notAskedFor() throws {
+    let ticket = try #require(bench.cache).submit(
+      bench.request("/a", "") {
+        $0.retries = 0
+        $0.freezable = false
+      })
+    #expect(try ticket.final(within: 20_000)?.error?.code == .refused)
     #expect(try bench.list().isEmpty)
     #expect(!names(in: bench.folder).contains("outbox"))
   }

@@ -86,6 +86,19 @@ import Testing
     return bench
   }
 
+  @Test("lets one request through when a connection could be made, long before its time")
+  func reachable() {
+    let bench = benchWithDeadHost()
+    bench.finishFirst(.abandoned)
+    bench.queue.noteReachable(QueueBench.origin("a.example"), now: bench.now)
+    bench.queue.noteReachable(QueueBench.origin("unknown.example"), now: bench.now)
+    bench.submit("first")
+    bench.submit("second")
+    #expect(bench.takeBegun() == ["first"] && bench.refused.isEmpty)
+    bench.finishFirst()
+    #expect(bench.takeBegun() == ["second"])
+  }
+
   @Test("fails what waits for it, and what comes later, at once and with a time")
   func failsFast() {
     let bench = benchWithDeadHost(waiting: 20)

@@ -201,19 +201,21 @@ import Testing
     bench.submit("other", to: "b.example")
     for _ in 0..<10 {
       bench.pass(900 * millisecond)
-      bench.queue.moved(upload, now: bench.now)
+      bench.queue.moved(upload, 2000, now: bench.now)
     }
     #expect(bench.takeBegun() == ["upload"])
-    bench.pass(second)
+    bench.pass(2 * second)
     #expect(bench.takeBegun() == ["other"])
     // It goes on: its place is its own again.
-    bench.queue.moved(upload, now: bench.now)
+    bench.queue.moved(upload, 2000, now: bench.now)
     bench.submit("third", to: "c.example")
     bench.finish(bench.running[1])
     #expect(bench.takeBegun() == [])
     bench.queue.answered(upload, firstByte: nil, now: bench.now)
-    bench.queue.moved(upload, now: bench.now)
-    bench.pass(10 * second)
+    for _ in 0..<10 {
+      bench.queue.moved(upload, 2000, now: bench.now)
+      bench.pass(second)
+    }
     #expect(bench.takeBegun() == [])
     bench.finishAll()
     #expect(bench.takeBegun() == ["third"] && bench.queue.activity == 0)

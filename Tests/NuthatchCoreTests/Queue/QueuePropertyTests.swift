@@ -37,6 +37,9 @@ import Testing
       case 14, 15:
         guard let running else { return }
         queue.answered(running, firstByte: .random(in: 0...second, using: &random), now: bench.now)
+      case 21:
+        guard let running else { return }
+        queue.moved(running, .random(in: 0...3000, using: &random), now: bench.now)
       case 16:
         guard let entry = entries.randomElement(using: &random) else { return }
         queue.setPriority(.random(in: -10...10, using: &random), of: entry, now: bench.now)

@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
+import functools
 import os
 import sys
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Type, Union, cast
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type, Union, cast
 
 from ._arguments import moment
 from ._async_fetching import AsyncFetching
@@ -16,12 +17,12 @@ from ._errors import Closed
 from ._fetching import Fetching
 from ._image import Image, Size
 from ._log import tells_all
+from ._pickling import added_to, remade
 from ._port import TURN, Port
 from ._response import Response
 from ._stats import Stats
-
-if TYPE_CHECKING:
-    from ._wishes import CacheWishes, SiteWishes, Unpack, Wishes
+from ._values import pairs
+from ._wishes import CacheWishes, SiteWishes, Unpack, Wishes
 
 
 class AsyncCache(AsyncFetching):
@@ -52,6 +53,9 @@ class AsyncCache(AsyncFetching):
             # What is wrong with them otherwise is told when it is opened.
             if name not in (Cache.__init__.__kwdefaults__ or {}):
                 raise TypeError(f"AsyncCache has no option {name!r}")
+        if "headers" in options:
+            # For one loop after the other, also where they came once.
+            self._options["headers"] = pairs(options["headers"])
         self._ports: Dict[asyncio.AbstractEventLoop, Port] = {}
         self._is_closed = False
 
@@ -89,9 +93,9 @@ class AsyncCache(AsyncFetching):
 
     # To be awaited
 
-    async def remove(self, url: str) -> None:
+    async def remove(self, url: str, **options: Any) -> None:
         """As :meth:`Cache.remove`."""
-        await self._off_the_loop("remove", url)
+        await self._off_the_loop("remove", url, **options)
 
     async def clear(self) -> None:
         """As :meth:`Cache.clear`."""
@@ -171,7 +175,8 @@ class AsyncCache(AsyncFetching):
                     loop.call_soon_threadsafe(port.detach)
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return (_made, (self._path, self._options))
+        arguments = (type(self), AsyncCache, (self._path,), self._options)
+        return remade, arguments, added_to(self, AsyncCache, "_is_closed", "_options", "_path", "_ports")
 
     def __repr__(self) -> str:
         path = None if self._path is None else os.fspath(self._path)
@@ -255,10 +260,7 @@ class AsyncCache(AsyncFetching):
         known = self._ports.get(loop)
         return known if known is not None else self._ports.setdefault(loop, Port(loop, self._make()))
 
-    async def _off_the_loop(self, what: str, *arguments: Any) -> None:
+    async def _off_the_loop(self, what: str, *arguments: Any, **options: Any) -> None:
         port = await self._opened()
-        await port.loop.run_in_executor(None, getattr(port.cache, what), *arguments)
-
-
-def _made(path: Any, options: Dict[str, Any]) -> AsyncCache:
-    return AsyncCache(path, **options)
+        call = functools.partial(getattr(port.cache, what), *arguments, **options)
+        await port.loop.run_in_executor(None, call)

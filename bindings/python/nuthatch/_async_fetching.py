@@ -27,10 +27,10 @@ from ._port import Port
 from ._prefetch import END, Item, Run, item
 from ._response import Response
 from ._ticket import Event
+from ._wishes import Sending, Unpack, Wishes
 
 if TYPE_CHECKING:
     from ._async import AsyncCache
-    from ._wishes import Sending, Unpack, Wishes
 
 
 class _AsyncRun:

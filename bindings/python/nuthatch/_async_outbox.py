@@ -11,6 +11,9 @@ from ._outbox import Outbox, Secret
 
 if TYPE_CHECKING:
     from ._async import AsyncCache
+else:
+    # Which loads this; type hints that are read at run time say no more.
+    AsyncCache = Any
 
 
 class AsyncOutbox:

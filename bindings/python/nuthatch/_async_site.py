@@ -4,11 +4,16 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, cast
 
 from ._async_fetching import AsyncFetching
 from ._fetching import Fetching
+from ._pickling import added_to, remade
 from ._port import Port
 from ._site import Site
+from ._values import pairs
 
 if TYPE_CHECKING:
     from ._async import AsyncCache
+else:
+    # Which loads this; type hints that are read at run time say no more.
+    AsyncCache = Any
 
 
 class AsyncSite(AsyncFetching):
@@ -18,6 +23,8 @@ class AsyncSite(AsyncFetching):
         #: What requests are resolved against.
         self.base_url = base_url
         self._of = owner
+        # For one loop after the other, also where they came once.
+        options["headers"] = pairs(options.get("headers"))
         self._options = options
 
     @property
@@ -55,7 +62,8 @@ class AsyncSite(AsyncFetching):
         await port.loop.run_in_executor(None, site.clear_cookies)
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return (AsyncSite, (self._owner, self.base_url, self._options))
+        arguments: Tuple[Any, ...] = (type(self), AsyncSite, (self._owner, self.base_url, self._options), {})
+        return remade, arguments, added_to(self, AsyncSite, "_of", "_options", "base_url")
 
     def __repr__(self) -> str:
         return f"<AsyncSite {self.base_url}>"

@@ -18,6 +18,7 @@ from typing import (
 
 from . import _prototypes as abi
 from ._arguments import moment
+from ._async_saving import Stream
 from ._errors import error_for
 from ._fetching import Fetching
 from ._image import Size
@@ -26,6 +27,9 @@ from ._ticket import Asked, Event
 
 if TYPE_CHECKING:
     from ._port import Port
+else:
+    # Which loads this; type hints that are read at run time say no more.
+    Port = Any
 
 T = TypeVar("T")
 
@@ -61,6 +65,16 @@ class AsyncTicket(Asked[T]):
         self._news: List[Event[T]] = []
         self._waiting: List[asyncio.Future[None]] = []
         self._listener: Optional[Callable[[], None]] = None
+        #: What gives the answer to functions while it comes, and the final event until all has been given.
+        self._saving: Optional[asyncio.Future[None]] = None
+        self._held: Optional[Event[T]] = None
+        #: How many loops over the events there are, which hear of each piece.
+        self._hearing = 0
+        #: How many wait for the result: then no piece waits for a loop over the events to take it.
+        self._hurrying = 0
+        #: Bytes of the answer.
+        self._given = 0
+        self._taken: Optional[asyncio.Future[None]] = None
 
     def resubmit(self) -> "AsyncTicket[T]":
         """The same request once more, as :meth:`Ticket.resubmit`."""
@@ -74,9 +88,14 @@ class AsyncTicket(Asked[T]):
         :param timeout: bounds the wait in seconds, and not the request.
         """
         due = moment(timeout, self._port.loop.time())
-        while not self._is_over:
-            if not await self._wait(due):
-                raise error_for(abi.TIMEOUT, f"no answer within {timeout} s: {self.url}", self.url)
+        self._hurrying += 1
+        self._all_taken()
+        try:
+            while not self._is_over:
+                if not await self._wait(due):
+                    raise error_for(abi.TIMEOUT, f"no answer within {timeout} s: {self.url}", self.url)
+        finally:
+            self._hurrying -= 1
         return self._result()
 
     def __await__(self) -> Generator[Any, None, T]:
@@ -87,14 +106,20 @@ class AsyncTicket(Asked[T]):
 
         :raises TimeoutError: when none came for ``timeout`` seconds.
         """
-        while True:
-            while self._news:
-                yield self._news.pop(0)
-            if self._is_over:
-                break
-            due = moment(timeout, self._port.loop.time())
-            if not await self._wait(due):
-                raise error_for(abi.TIMEOUT, f"no event within {timeout} s: {self.url}", self.url)
+        self._hearing += 1
+        try:
+            while True:
+                while self._news:
+                    yield self._news.pop(0)
+                self._all_taken()
+                if self._is_over:
+                    break
+                due = moment(timeout, self._port.loop.time())
+                if not await self._wait(due):
+                    raise error_for(abi.TIMEOUT, f"no event within {timeout} s: {self.url}", self.url)
+        finally:
+            self._hearing -= 1
+            self._all_taken()
         if self._failure is not None:
             raise self._failure
 
@@ -124,6 +149,7 @@ class AsyncTicket(Asked[T]):
 
     def _fail(self, failure: BaseException) -> None:
         super()._fail(failure)
+        self._stop_saving()
         self._wake()
 
     def _came(self, event: Event[T]) -> None:
@@ -143,7 +169,10 @@ class AsyncTicket(Asked[T]):
         question = told.question
         event = self._event(told)
         if not question:
-            self._came(event)
+            if event.is_final and self._saving is not None:
+                self._hold(event)
+            else:
+                self._came(event)
             return
         try:
             given: Any = ask(self._options, question, event)
@@ -153,6 +182,56 @@ class AsyncTicket(Asked[T]):
                 tell(self._handle, question, given, self.url)
         except Exception as failure:
             self._fail(failure)
+
+    # What is saved by functions
+
+    def _save(self, stream: Stream) -> None:
+        """Has the answer given to functions while it comes."""
+        self._saving = self._port.begin(stream.give(self._tell_of))
+
+        def ended(saving: "asyncio.Future[None]") -> None:
+            stream.close()
+            self._saving = None
+            held, self._held = self._held, None
+            failure = None if saving.cancelled() else saving.exception()
+            if saving.cancelled() and not self._is_over and (held is None or held.error is None):
+                # By nothing here: the request hasn't ended without an answer, nor with its cache.
+                failure = error_for(abi.CANCELLED, f"what saves {self.url} was cancelled", self.url)
+            if failure is not None:
+                self._fail(failure)
+            if held is not None:
+                self._final = held
+                self._came(held)
+
+        self._saving.add_done_callback(ended)
+
+    def _hold(self, event: Event[T]) -> None:
+        """Nobody hears of the end before all has been given that came until then."""
+        self._final, self._held = None, event
+        if event.error is not None:
+            self._stop_saving()
+
+    def _stop_saving(self) -> None:
+        if self._saving is not None:
+            self._saving.cancel()
+
+    async def _tell_of(self, piece: bytes) -> None:
+        """Tells those who listen to events of a piece. The next one comes when they have taken it."""
+        self._given += len(piece)
+        if not self._hearing:
+            return
+        told = abi.nh_event()
+        told.kind, told.bytes_done, told.bytes_total = abi.EVENT_DATA, self._given, -1
+        event: Event[T] = Event(told, self.url, False)
+        event.data = piece
+        self._came(event)
+        while self._news and self._hearing and not self._hurrying and self._failure is None:
+            self._taken = self._port.loop.create_future()
+            await self._taken
+
+    def _all_taken(self) -> None:
+        if self._taken is not None and not self._taken.done():
+            self._taken.set_result(None)
 
     async def _answer(self, question: int, given: Any) -> None:
         try:

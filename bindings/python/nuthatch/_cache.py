@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, Optional, Set, Tuple, Type, TypeVar, Union
+from typing import Any, Callable, Iterator, Optional, Set, Tuple, Type, TypeVar, Union
 
 from . import _log
 from . import _prototypes as abi
@@ -19,15 +19,23 @@ from ._later import loading
 from ._library import bare, check, encode, library, quick
 from ._options import options_struct
 from ._outbox import Listeners, Outbox
+from ._pickling import added_to, remade
 from ._response import Response
 from ._site import Site
 from ._stats import Stats
 from ._ticket import PATIENCE
 from ._values import QUESTIONS, encode_path, pairs
-from ._wishes import AskChallenge, AskCredentials, AskHeaders, AskVerdict, HeaderArgument, Netrc
-
-if TYPE_CHECKING:
-    from ._wishes import SiteWishes, Unpack, Wishes
+from ._wishes import (
+    AskChallenge,
+    AskCredentials,
+    AskHeaders,
+    AskVerdict,
+    HeaderArgument,
+    Netrc,
+    SiteWishes,
+    Unpack,
+    Wishes,
+)
 
 T = TypeVar("T")
 
@@ -62,10 +70,11 @@ class Cache(Fetching):
     :param path: the directory, made when it is missing; ``None`` for ``$NUTHATCH_CACHE``, else
         ``$XDG_CACHE_HOME/nuthatch``, else ``~/.cache/nuthatch``.
     :param timeout: the longest silence in seconds (connecting, waiting, between two bytes); ``None`` for no limit.
-    :param deadline: the longest time for all attempts of a request in seconds, without its wait for its turn in the
-        queue, but with the time for which its server has asked to be left alone (``Retry-After``); ``None`` for no
-        limit; -1, the default, for two minutes where pictures are asked for, which no such time is counted in, and
-        no limit otherwise.
+    :param deadline: the longest time for all of a request in seconds, from the call on: its wait for its turn in the
+        queue, all attempts, and the time for which its server has asked to be left alone (``Retry-After``). In
+        :meth:`prefetch` it counts from the first attempt of each URL. ``None`` for no limit; -1, the default, for two
+        minutes where pictures are asked for, in which neither the queue nor ``Retry-After`` is counted, and no limit
+        otherwise.
     :param max_bytes: the largest body.
     :param max_pixels: the most pixels that a picture may have; 0 for the default, 100 million.
     :param retries: how often a failed attempt is followed by another; 3 by default.
@@ -73,7 +82,8 @@ class Cache(Fetching):
     :param headers: sent with every request that has none of the same name.
     :param accept: what the ``Accept`` header says.
     :param partition: a name for whose answers are kept, in place of credentials: for tokens that change.
-    :param proxy: for all requests; ``""`` for none; by default what the environment says.
+    :param proxy: for all requests; ``""`` for none; by default what the environment says. Answers that came by it are
+        kept for it alone.
     :param policy: what is taken for fresh: "kit" (the default), "rfc9111", "offline" or "reload".
     :param validator_ttl, image_ttl, no_cache_ttl: of "kit", in seconds: for how long a picture with a validator and no
         lifetime is fresh (a day), one of which nothing is said (seven days), an answer marked no-cache (60 s).
@@ -92,7 +102,8 @@ class Cache(Fetching):
     :param outbox_bytes, outbox_items: what the outbox may hold; more is refused. 256 MiB and 10,000 requests.
     :param netrc: a file with users and passwords by host, which requests sign in by when nothing else says who asks;
         True for ``$NETRC``, else ``~/.netrc``. None by default.
-    :param ask_headers, ask_credentials, ask_challenge, ask_verdict: asked by each request; see :meth:`submit`.
+    :param ask_headers, ask_credentials, ask_challenge, ask_verdict: asked by each request, those of sites, too; see
+        :meth:`submit`.
 
     >>> with nuthatch.Cache(directory) as cache:
     ...     cache.get(url).status
@@ -239,11 +250,13 @@ class Cache(Fetching):
     def site(self, base_url: str, **options: "Unpack[SiteWishes]") -> Site:
         """A base URL with what the requests below it have in common.
 
-        :param headers: sent with every request below it that has none of the same name.
+        :param headers: sent with every request below it that has none of the same name; as of :meth:`submit`.
         :param user: a pair for Basic sign-in, for the base URL's origin and no other.
         :param cookies: whether cookies that its servers set are sent back, and where they are kept meanwhile: "memory",
             as long as the cache is open in this process, or "disk", in the cache's directory, too, readable for its
             owner only, and in clear. Sites with the same base URL, user and partition share them. Ignored by default.
+        :param ask_headers, ask_credentials, ask_challenge, ask_verdict: as of :meth:`submit`; what isn't given is asked
+            as the cache asks it, and None is for nobody.
         :param options: ``user_agent``, ``accept``, ``proxy``, and those of :meth:`submit` that hold for any request.
         """
         return Site(self, base_url, dict(options))
@@ -253,10 +266,20 @@ class Cache(Fetching):
         """The requests that wait for the network, and what came of them."""
         return Outbox(self)
 
-    def remove(self, url: str) -> None:
-        """Forgets what is stored of a URL: its next request asks the server."""
-        address = encode(url, "url")
-        self._call(lambda handle: library.nh_remove(handle, address), url)
+    def remove(self, url: str, **options: Any) -> None:
+        """Forgets all that is stored of a URL, whoever it is kept for: its next request asks the server.
+
+        When this returns, no process gets from the cache what was asked for before.
+
+        :param options: ``user``, ``headers``, ``partition``, ``key`` or ``ignore_query`` narrow it to the answer that a
+            request with them gets.
+        """
+        if options:
+            described = self._complete(url, options)
+            self._with_request(url, None, None, described, library.nh_remove_request)
+        else:
+            address = encode(url, "url")
+            self._call(lambda handle: library.nh_remove(handle, address), url)
 
     def clear(self) -> None:
         """Forgets everything that is stored."""
@@ -353,7 +376,7 @@ class Cache(Fetching):
 
     def __reduce__(self) -> Tuple[Any, ...]:
         # As path and options: whoever gets it opens the same directory.
-        return (_opened, (type(self), self._arguments))
+        return remade, (type(self), Cache, (), self._arguments), added_to(self, Cache, *_OWN)
 
     def __repr__(self) -> str:
         path = None if self._path is None else os.fsdecode(self._path)
@@ -504,5 +527,16 @@ def _status(given: int, counts: bool) -> int:
     return given if not counts else -given if given < 0 else abi.OK
 
 
-def _opened(kind: Type[Cache], arguments: Dict[str, Any]) -> Cache:
-    return kind(**arguments)
+#: What a cache has of its own, beside what a program adds to it.
+_OWN = (
+    "_arguments",
+    "_asks",
+    "_handle",
+    "_is_hurried",
+    "_kept",
+    "_listeners",
+    "_options",
+    "_path",
+    "_plain",
+    "_twins",
+)

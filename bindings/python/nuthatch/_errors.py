@@ -22,7 +22,7 @@ class Error(Exception):
         self.url = url
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return (type(self), self.args, self.__dict__)
+        return (_remade, (type(self), self.args), self.__dict__)
 
 
 class TimeoutError(Error, builtins.TimeoutError):
@@ -137,6 +137,13 @@ _CLASSES: Dict[int, Type[Error]] = {
     _prototypes.FROZEN: Frozen,
     _prototypes.WRONG_FORMAT: WrongFormat,
 }
+
+
+def _remade(kind: Type[Error], args: Tuple[Any, ...]) -> Error:
+    """What a pickle has: a class of a program's own may want to be given something else."""
+    made = kind.__new__(kind)
+    made.args = args
+    return made
 
 
 def error_for(status: int, message: str, url: Optional[str]) -> Error:

@@ -20,18 +20,20 @@ from typing import (
 from . import _log
 from . import _prototypes as abi
 from ._arguments import flag
+from ._errors import error_for
 from ._image import Image, Size, sides
 from ._library import bare, check, encode, library, quick
+from ._prefetch import Item, prefetch
 from ._request import describe, keyed
 from ._response import Response
+from ._saving import refuse_async
 from ._sending import prepared
 from ._ticket import Ticket
 from ._values import boxes_of, several
+from ._wishes import Sending, Unpack, Wishes
 
 if TYPE_CHECKING:
     from ._cache import Cache
-    from ._prefetch import Item
-    from ._wishes import Sending, Unpack, Wishes
 
 
 class Fetching:
@@ -127,9 +129,10 @@ class Fetching:
 
         Requests for one URL share one fetch, whatever their sizes.
 
-        :param size, sizes: the box that a thumbnail is to fit, or several; none for the response itself.
-        :param method, headers, body, user: what is sent. ``body`` is bytes, or a ``Path``, which is read while it is
-            sent; ``user`` is a pair to sign in with.
+        :param size, sizes: the box that a thumbnail is to fit, or several; none for the response itself; never both.
+        :param method, headers, body, user: what is sent. A method that HTTP knows is put into capitals, any other is
+            sent as it is spelled. ``headers`` is a mapping, or pairs: a name that comes twice is sent twice. ``body``
+            is bytes, or a ``Path``, which is read while it is sent; ``user`` is a pair to sign in with.
         :param sign_in: how: "basic" (the default, with the first request), "digest", "ntlm", "negotiate", or "any",
             the strongest that the server asks for. (A Digest that covers the body, ``auth-int`` alone, is
             :class:`HTTPStatusError` with the status 401 for a request that has one.) ``bearer`` is a token to sign in
@@ -137,16 +140,21 @@ class Fetching:
             All of it goes to the URL's origin only.
         :param netrc: a file to look user and password of the URL's host up in, when nothing else says who asks; True
             for ``$NETRC``, else ``~/.netrc``.
-        :param json: a value to send as JSON; ``form``: fields to send as a form does; ``files``: files by the names of
-            their fields, each as bytes, a path, which is read while it is sent, an open file, or a tuple (file name,
-            one of these[, type]).
+        :param json: a value to send as JSON, in which NaN and infinity are :class:`Invalid`; ``form``: fields to send
+            as a form does, without those that are None; ``files``: files by the names of their fields, each as bytes, a
+            path, which is read while it is sent, an open file, which is read from where it stands, or a tuple (file
+            name, one of these[, type]).
         :param save_to: where the answer goes while it comes: a path, an open file or descriptor, an ``io.BytesIO``, or
             a function, which is called with each piece on the thread that waits for the ticket; or a list of these.
-            Files have their names only when they are complete; ``append`` adds to them. What is saved may be larger
-            than the cache's ``max_bytes``; then the response has no body. A transfer that broke off is gone on with,
-            also by the next request for the same file, unless ``resume`` is False. Of an open file the descriptor is
-            written to, past its buffers.
+            What has a ``write`` of its own, as ``gzip.open(path, "wb")`` has, is written to by it; files of text are a
+            ``TypeError``. With :class:`AsyncCache` the function is called on the event loop, may be ``async``, and the
+            next piece is received when it is done with this one; elsewhere an ``async`` one is :class:`Invalid`. Files
+            have their names only when they are complete; ``append`` adds to them. What is saved may be larger than the
+            cache's ``max_bytes``; then the response has no body. A transfer that broke off is gone on with, also by the
+            next request for the same file, unless ``resume`` is False. Of a plain open file the descriptor is written
+            to, past its buffers.
         :param timeout, deadline, retries, max_bytes, max_pixels, policy, guard, partition: as for the cache.
+            ``deadline`` counts from this call.
         :param validator_ttl, image_ttl, no_cache_ttl, heuristic: the policy's numbers, as for the cache.
         :param mode: "fit", "fill" (covers the box) or "exact"; ``enlarge`` makes smaller pictures larger;
             ``quality`` is "best" or "fast".
@@ -155,20 +163,21 @@ class Fetching:
         :param delivery: "twice" (a stale answer at once, the fresh one after it), "first" (one answer, a stale one
             too) or "fresh" (one answer, which holds now).
         :param priority: -10 to 10, higher ones first; ``tag``: a word to cancel by.
-        :param key: what the answer is kept under, instead of the URL; ``ignore_query`` leaves the query out of it.
+        :param key: what the answer is kept under, instead of the URL, and never empty; ``ignore_query`` leaves the
+            query out of it.
         :param progress: whether there are "progress" events, of what is sent and of what comes.
-        :param freezable: whether a POST, PUT, PATCH or DELETE whose server can't be reached goes to the outbox, to
-            be sent when it can: its last event is "frozen", and :class:`Frozen` is raised, with its number
-            (:attr:`Cache.outbox`). ``durable`` writes it before the first attempt, too. It waits behind those to the
-            same origin, or of the same ``queue``. ``handler`` is who gets the outcome (:meth:`Outbox.attach`);
-            without one it waits to be collected.
+        :param freezable: whether a POST, PUT, PATCH or DELETE whose server can't be reached goes to the outbox, to be
+            sent when it can; of another method it is :class:`Invalid`. Its last event is "frozen", and :class:`Frozen`
+            is raised, with its number (:attr:`Cache.outbox`). ``durable`` writes it before the first attempt, too. It
+            waits behind those to the same origin, or of the same ``queue``. ``handler`` is who gets the outcome
+            (:meth:`Outbox.attach`); without one it waits to be collected.
         :param secrets: of freezable requests: the providers of headers that must not be written to disk, by the
             headers' names: ``{"Authorization": ("Bearer ", "token")}``. "env:NAME" is a variable of the environment,
             others mean what :meth:`Outbox.provide` says. ``password_provider`` is that of the password of ``user``.
         :param attempts, longest, key_lifetime, resends_late: when a frozen request is put aside: after how many answers
-            that the server can't now (25); after how many seconds (7 days; None: never); and how long the server knows
-            its ``Idempotency-Key``, in seconds: what may have arrived isn't sent again later than that (24 hours),
-            unless ``resends_late``.
+            that the server can't now (25; 1 at the least); after how many seconds (7 days; None: never); and how long
+            the server knows its ``Idempotency-Key``, in seconds: what may have arrived isn't sent again later than that
+            (24 hours), unless ``resends_late``.
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
             headers to add.
         :param ask_credentials: called with a 401 of the URL's own origin; gives user and password, or None.
@@ -202,14 +211,14 @@ class Fetching:
         :param sizes: of the thumbnails that are to be in the cache afterwards; ``()`` for the answers themselves.
         :param progress: whether to show it on standard error: by tqdm where that is installed, else as a line.
         :param images: whether items hold their images, or their response.
-        :param options: those of :meth:`submit`. The priority is -5 here.
+        :param options: those of :meth:`submit` but ``key``, which would give all URLs one answer. The priority is -5
+            here, and a ``deadline`` counts from the first attempt of each URL. A function that is named by ``save_to``
+            is called with the pieces of all URLs, in the order in which they come.
 
         >>> items = cache.prefetch([picture_url, missing_url], sizes=[128, 256])
         >>> sorted((item.index, item.ok, item.error and item.error.code) for item in items)
         [(0, True, None), (1, False, 'http')]
         """
-        from ._prefetch import prefetch
-
         return prefetch(self, urls, sizes, progress, images, dict(options))
 
     # How it is done
@@ -227,17 +236,21 @@ class Fetching:
     def _submit(
         self, url: str, size: Optional[Size], sizes: Optional[Sequence[Size]], options: Dict[str, Any]
     ) -> Ticket[Any]:
-        options = self._complete(url, options)
+        options = keyed(self._complete(url, options))
+        refuse_async(options.get("save_to"), url)
+        sizes = None if sizes is None else several(sizes)
         handle = self._start(url, size, sizes, options)
         return Ticket(self, handle, url, size, sizes, options)
 
     def _complete(self, url: str, options: Dict[str, Any]) -> Dict[str, Any]:
         if self._asks:
             options = {**self._asks, **options}
+        if not options:
+            return options
+        options = prepared(options, url)
         if options.get("freezable"):
             self._cache.outbox._prepare(options)
-            return keyed(prepared(options, url))
-        return prepared(options, url) if options else options
+        return options
 
     def _start(
         self,
@@ -285,6 +298,8 @@ class Fetching:
         use: Callable[[ctypes.c_void_p, ctypes.c_void_p], int],
     ) -> None:
         _log.follow()
+        if size is not None and sizes is not None:
+            raise error_for(abi.INVALID, "of size and sizes there can be one", url)
         boxes = boxes_of([*([] if size is None else [size]), *([] if sizes is None else several(sizes))], url)
         address = encode(url, "url")
 

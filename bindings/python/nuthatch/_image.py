@@ -3,13 +3,14 @@
 import ctypes
 import os
 from operator import index
-from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, Type, Union
 
 from . import _prototypes
 from ._arguments import flag, whole
 from ._errors import error_for
 from ._later import loading
 from ._library import bare, check, library, quick
+from ._pickling import added_to, remade
 
 SOURCES = {
     _prototypes.SOURCE_MEMORY: "memory",
@@ -217,7 +218,8 @@ class Image:
 
     def __reduce__(self) -> Tuple[Any, ...]:
         # As the bytes of a PNG, which has the same pixels, and what else was told.
-        return (_unpickled, (self.encode("png"), self.url, {name: getattr(self, name) for name in _KEPT}))
+        told = {name: getattr(self, name) for name in _KEPT}
+        return _unpickled, (type(self), self.encode("png"), self.url, told), added_to(self, Image)
 
     def __copy__(self) -> "Image":
         return self
@@ -236,14 +238,20 @@ _TOLD = frozenset([*_KEPT, "_address", "height", "width"])
 
 def decoded(data: bytes, wanted: _prototypes.nh_image_options, url: str) -> Image:
     """An image of bytes that come from no cache."""
+    return Image(_decode(data, wanted, url), url)
+
+
+def _decode(data: bytes, wanted: _prototypes.nh_image_options, url: str) -> ctypes.c_void_p:
     made = ctypes.c_void_p()
     check(library.nh_image_decode(data, len(data), ctypes.byref(wanted), ctypes.byref(made)), url)
-    return Image(made, url)
+    return made
 
 
-def _unpickled(data: bytes, url: str, told: Dict[str, Any]) -> Image:
-    image = decoded(data, options(65535, "fit", False, "best", False, 2**62 - 1, url), url)
-    assert image.width  # asks for all, some of which is then put right
+def _unpickled(kind: Type[Image], data: bytes, url: str, told: Dict[str, Any]) -> Image:
+    handle = _decode(data, options(65535, "fit", False, "best", False, 2**62 - 1, url), url)
+    image: Image = remade(kind, Image, (handle, url), {})
+    # Fills all that is told, some of which is then put right.
+    getattr(image, "width")  # noqa: B009
     for name, value in told.items():
         setattr(image, name, value)
     return image

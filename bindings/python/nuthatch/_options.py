@@ -12,12 +12,12 @@ from ._values import (
     COOKIES,
     GUARDS,
     POLICIES,
-    attempts,
     chosen,
     heuristic,
     lifetime,
     milliseconds,
     netrc_path,
+    retries,
     signature,
 )
 
@@ -75,7 +75,7 @@ def options_struct(given: Mapping[str, Any]) -> Tuple[abi.nh_options, List[Any]]
         elif name == "netrc":
             wanted.netrc = netrc_path(value)
         elif name == "retries":
-            wanted.retries = attempts(value)
+            wanted.retries = retries(value)
         elif name == "headers":
             lines = header_array(value)
             kept.append(lines)

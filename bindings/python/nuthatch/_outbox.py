@@ -16,6 +16,9 @@ from ._ticket import EVENT_SIZE, PATIENCE
 
 if TYPE_CHECKING:
     from ._cache import Cache
+else:
+    # Which loads this; type hints that are read at run time say no more.
+    Cache = Any
 
 #: A secret, or a function that is asked for it with the provider's name; None where it isn't known.
 Secret = Union[str, Callable[[str], Optional[str]], None]

@@ -8,6 +8,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Coroutine, Dict, Optional, Sequence, Set
 
 from . import _prototypes as abi
+from ._async_saving import Stream
 from ._async_ticket import AsyncTicket
 from ._cache import Cache
 from ._errors import Closed, Error
@@ -16,7 +17,9 @@ from ._image import Size
 from ._library import bare
 from ._outbox import News, heard
 from ._prefetch import Arrivals
+from ._request import keyed
 from ._ticket import EVENT_SIZE, NO_WAIT
+from ._values import several
 
 if TYPE_CHECKING:
     from ._async_fetching import AsyncFetching
@@ -76,10 +79,11 @@ class Port:
             except Exception as failure:  # of a number that the library made up: nobody else may suffer
                 ticket._fail(failure)
 
-    def begin(self, work: "Coroutine[Any, Any, None]") -> None:
+    def begin(self, work: "Coroutine[Any, Any, None]") -> "asyncio.Future[None]":
         task = asyncio.ensure_future(work)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
+        return task
 
     async def _tell(self, news: News) -> None:
         """Calls who listens for what belongs to no ticket."""
@@ -107,12 +111,23 @@ class Port:
         sizes: Optional[Sequence[Size]],
         options: Dict[str, Any],
     ) -> AsyncTicket[Any]:
-        options = fetching._complete(url, options)
+        options = keyed(fetching._complete(url, options))
+        sizes = None if sizes is None else several(sizes)
         self.listen()
         self.last += 1
         number = self.last
-        handle = fetching._start(url, size, sizes, options, number)
+        stream = Stream.of(options)
+        try:
+            told_of = options if stream is None else stream.begun(options)
+            handle = fetching._start(url, size, sizes, told_of, number)
+        except BaseException:
+            if stream is not None:
+                stream.close()
+            raise
         ticket: AsyncTicket[Any] = AsyncTicket(self, number, fetching, handle, url, size, sizes, options)
+        if stream is not None:
+            stream.handed_over()
+            ticket._save(stream)
         # What the cache has is there, and need not go by the descriptor.
         told = abi.nh_event()
         if bare.nh_wait(handle, NO_WAIT, ctypes.byref(told), EVENT_SIZE) == abi.OK:

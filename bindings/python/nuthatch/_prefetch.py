@@ -25,6 +25,8 @@ from ._progress import Progress
 from ._questions import ask, tell
 from ._queue import room
 from ._response import Response
+from ._saving import give, refuse_async
+from ._sending import prepared
 from ._ticket import EVENT_SIZE, Event
 from ._values import boxes_of, several
 
@@ -106,9 +108,12 @@ class Run:
         boxes_of(self.sizes, "")
         if isinstance(urls, (str, bytes)) or not (hasattr(urls, "__iter__") or hasattr(urls, "__aiter__")):
             raise wrong("urls", "an iterable of URLs", urls)
+        if options.get("key") is not None:
+            raise error_for(abi.INVALID, "a prefetch takes no key: all its URLs would have one answer", None)
         options.setdefault("delivery", "fresh")
         options.setdefault("priority", -5)
-        self.options = options
+        options["_batched"] = True
+        self.options = prepared(options, "")
         self.window = 4 * room()
         total = len(urls) if hasattr(urls, "__len__") else None
         self.progress = Progress(total) if progress else None
@@ -139,6 +144,7 @@ def prefetch(
     """The items of URLs, in the order in which they end."""
     fetching._cache._usable(None)
     run = Run(urls, sizes, progress, keeps, options)
+    refuse_async(run.options.get("save_to"), "")
     return _items(fetching, iter(urls), run)
 
 
@@ -152,6 +158,7 @@ def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item
         arrivals = Arrivals(cache._usable(None))
         descriptor = select.poll()
         descriptor.register(arrivals.descriptor, select.POLLIN)
+        # Each of the requests that it is said of gets an Idempotency-Key of its own from the library.
         options = mine._complete("", dict(run.options))
         count, is_open = 0, True
         while is_open or under_way:
@@ -225,6 +232,8 @@ class Arrivals:
                 event: Event[Any] = Event(one, url, True)
                 if question:
                     tell(ticket, question, ask(options, question, event), url)
+                elif event.kind == "data":
+                    give(options.get("save_to"), event.data, url)
                 elif event.is_final:
                     del under_way[number]
                     bare.nh_ticket_release(ticket)

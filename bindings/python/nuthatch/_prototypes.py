@@ -35,6 +35,7 @@ IO = 27
 OUT_OF_MEMORY = 28
 INTERNAL = 29
 WRONG_FORMAT = 30
+BUSY = 31
 
 WORDS: Dict[int, str] = {
     0: "ok",
@@ -68,6 +69,7 @@ WORDS: Dict[int, str] = {
     28: "out_of_memory",
     29: "internal",
     30: "wrong_format",
+    31: "busy",
 }
 
 # nh_choice
@@ -969,6 +971,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_void_p,
             ctypes.c_int64,
+        ],
+    ),
+    "nh_request_set_batched": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
         ],
     ),
     "nh_request_set_retries": (
@@ -1962,6 +1971,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_request *",
             "int64_t",
+        ],
+    ),
+    "nh_request_set_batched": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
         ],
     ),
     "nh_request_set_retries": (

@@ -23,16 +23,16 @@ from ._values import (
     lifetime,
     milliseconds,
     netrc_path,
+    retries,
     signature,
 )
 from ._wishes import Netrc
 
-_FREEZABLE = ("POST", "PUT", "PATCH", "DELETE")
-
 
 def keyed(options: Dict[str, Any]) -> Dict[str, Any]:
-    """Options of a freezable request with its ``Idempotency-Key``: to be used again while it is the same request."""
-    if "_key" in options or options.get("method") not in _FREEZABLE:
+    """Options of one request, which are its own. A freezable one has its ``Idempotency-Key`` among them, to be used
+    again while it is the same request."""
+    if "_key" in options or not options.get("freezable"):
         return options
     if any(name.lower() == "idempotency-key" for name, _ in options.get("headers", ())):
         return options
@@ -142,7 +142,7 @@ def _freezing_limits(request: ctypes.c_void_p, options: Mapping[str, Any], url: 
     times = [
         milliseconds(options[name], name) if name in options else 0 for name in ("longest", "key_lifetime")
     ]
-    count = attempts(options.get("attempts"), "attempts")
+    count = attempts(options.get("attempts"))
     late = flag(options.get("resends_late", False), "resends_late")
     check(quick.nh_request_set_outbox_limits(request, count, *times, late), url)
 
@@ -193,7 +193,8 @@ _SETTERS: Dict[str, _Setter] = {
     "netrc": _netrc,
     "timeout": _limit("timeout"),
     "deadline": _limit("deadline"),
-    "retries": _number("retries", attempts),
+    "_batched": _flag("batched"),
+    "retries": _number("retries", retries),
     "max_bytes": _amount("max_bytes"),
     "max_pixels": _amount("max_pixels"),
     "mode": _number("mode", _word("mode", MODES)),

@@ -3,16 +3,32 @@
 import codecs
 import ctypes
 import re
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Tuple,
+    Type,
+)
 
 from . import _prototypes
 from ._errors import HTTPStatusError, WrongFormat
 from ._image import SOURCES, Image, Size, decoded, options
 from ._later import loading
 from ._library import bare, check, library, quick
+from ._pickling import added_to, remade
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
+else:
+    # Loaded where it is needed; type hints that are read at run time say no more.
+    Element = Any
 
 _get_info = bare.nh_response_get_info
 _info_type = _prototypes.nh_response_info
@@ -26,44 +42,85 @@ _NO_CHARSETS = ("punycode", "idna", "undefined", "unicode-escape", "raw-unicode-
 
 
 class Headers(Mapping[str, str]):
-    """The headers of an answer: a mapping of names in any spelling to their first value.
+    """The headers of an answer: a mapping of names, in any spelling, to their values.
 
-    ``items()`` gives every line that was received, in order, repeated names apart; ``get_all`` all values of a name.
+    The values of a name that came in several lines are joined by ", ". Only ``Set-Cookie`` is never joined: it maps to
+    its first value, and ``items()`` has a pair for each. ``get_all`` gives the values of a name, and ``lines`` the
+    lines, as they came. They equal another mapping that has the same values, its names compared without
+    regard to case.
+
+    >>> headers = nuthatch.Headers([("Vary", "Accept"), ("ETag", "x"), ("vary", "Cookie")])
+    >>> headers["VARY"], headers.items()
+    ('Accept, Cookie', [('Vary', 'Accept, Cookie'), ('ETag', 'x')])
+    >>> headers.get_all("Vary"), headers == {"etag": "x", "vary": "Accept, Cookie"}
+    (['Accept', 'Cookie'], True)
     """
 
-    def __init__(self, lines: List[Tuple[str, str]]) -> None:
-        self._lines = lines
-        self._first: Dict[str, str] = {}
-        for name, value in lines:
-            self._first.setdefault(name.lower(), value)
+    def __init__(self, lines: Iterable[Tuple[str, str]]) -> None:
+        self._lines = list(lines)
+        #: By the name in small letters: how it was spelled first, and its values.
+        self._known: Dict[str, Tuple[str, List[str]]] = {}
+        for name, value in self._lines:
+            self._known.setdefault(name.lower(), (name, []))[1].append(value)
 
     def __getitem__(self, name: str) -> str:
         if not isinstance(name, str):
             raise KeyError(name)
-        return self._first[name.lower()]
+        lower = name.lower()
+        values = self._known[lower][1]
+        return values[0] if lower == _APART else ", ".join(values)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._first)
+        return (name for name, _ in self._known.values())
 
     def __len__(self) -> int:
-        return len(self._first)
+        return len(self._known)
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name.lower() in self._first
+        return isinstance(name, str) and name.lower() in self._known
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        if isinstance(other, Headers):
+            return self._compared() == other._compared()
+        return {name.lower(): value for name, value in dict(self).items()} == {
+            name.lower() if isinstance(name, str) else name: value for name, value in other.items()
+        }
+
+    # As of every mapping that compares.
+    __hash__ = None  # type: ignore[assignment]
+
+    def _compared(self) -> Dict[str, Any]:
+        """What is equal where headers are."""
+        return {name: self.get_all(name) if name == _APART else self[name] for name in self._known}
 
     def items(self) -> List[Tuple[str, str]]:  # type: ignore[override]
-        """Every line that was received."""
+        """Names, as they were spelled first, and values, in the order in which the names came."""
+        pairs = []
+        for name, values in self._known.values():
+            apart = values if name.lower() == _APART else [", ".join(values)]
+            pairs += [(name, value) for value in apart]
+        return pairs
+
+    @property
+    def lines(self) -> List[Tuple[str, str]]:
+        """Every line that was received, in order, as it was received."""
         return list(self._lines)
 
     def get_all(self, name: str) -> List[str]:
-        """Every value of a name, in order."""
-        return [value for key, value in self._lines if key.lower() == name.lower()]
+        """Every value of a name, in order; an empty list where there is none."""
+        return list(self._known[name.lower()][1]) if name in self else []
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return (Headers, (self.items(),))
+        return remade, (type(self), Headers, (self._lines,), {}), added_to(self, Headers, "_lines", "_known")
 
     def __repr__(self) -> str:
         return f"Headers({self._lines!r})"
+
+
+#: Its values hold commas of their own, so that none may be put between them.
+_APART = "set-cookie"
 
 
 class Response:
@@ -198,7 +255,9 @@ class Response:
     @property
     def text(self) -> str:
         """The body as text: by the charset of the Content-Type, else UTF-8; what can't be decoded becomes U+FFFD."""
-        for name, quoted, plain in _PARAMETER.findall(self.headers.get("content-type", "")):
+        # Of several lines the first.
+        kind = self.headers.get_all("content-type")[:1]
+        for name, quoted, plain in _PARAMETER.findall("".join(kind)):
             if name.lower() == "charset":
                 try:
                     if codecs.lookup(quoted or plain).name not in _NO_CHARSETS:
@@ -289,7 +348,8 @@ class Response:
         :param enlarge: make a smaller picture larger.
         :param quality: "best", or "fast".
         :param allow_truncated: take what decodes of a damaged picture; see ``is_partial``.
-        :param max_pixels: the most that the source may have; 100 million by default.
+        :param max_pixels: the most that the source may have; what the request allowed by default, and 100 million once
+            the response was pickled.
         :raises NotAnImage, UnsupportedFormat, Corrupt, ...: when there is no picture to be had.
         """
         wanted = options(size, mode, enlarge, quality, allow_truncated, max_pixels, self.url)
@@ -303,7 +363,8 @@ class Response:
     def __reduce__(self) -> Tuple[Any, ...]:
         # As bytes, and what was told of them.
         told = {name: getattr(self, name) for name in _TOLD}
-        return (_unpickled, (self.body, self.url, self.headers, self.interim, told))
+        arguments = (type(self), self.body, self.url, self.headers, self.interim, told)
+        return _unpickled, arguments, added_to(self, Response)
 
     def __copy__(self) -> "Response":
         return self
@@ -335,9 +396,14 @@ _OTHERWISE = {
 
 
 def _unpickled(
-    body: bytes, url: str, headers: Headers, interim: List[Tuple[int, Headers]], told: Dict[str, Any]
+    kind: Type[Response],
+    body: bytes,
+    url: str,
+    headers: Headers,
+    interim: List[Tuple[int, Headers]],
+    told: Dict[str, Any],
 ) -> Response:
-    response = Response(None, url)
+    response: Response = remade(kind, Response, (None, url), {})
     response._body, response.headers, response.interim = body, headers, interim
     for name, value in told.items():
         setattr(response, name, value)

@@ -1,6 +1,7 @@
 """Where answers go while they come."""
 
 import ctypes
+import io
 from typing import Any, Callable, List
 
 from . import _prototypes as abi
@@ -19,19 +20,53 @@ def sinks(save_to: SinkArgument) -> List[Any]:
 
 
 def _sink(sink: Any) -> Any:
-    """What stands in memory has no descriptor to write to."""
-    if not hasattr(sink, "write"):
+    """What isn't a plain file makes something else of what it is given, or has no descriptor: it is written to."""
+    if not hasattr(sink, "write") or _is_plain(sink):
         return sink
-    try:
-        sink.fileno()
-    except (AttributeError, OSError):
-        return sink.write
-    return sink
+    if isinstance(sink, io.TextIOBase):
+        raise TypeError(
+            "save_to takes files that are opened for bytes, as by open(path, 'wb'), and none of text"
+        )
+    return sink.write
+
+
+def _is_plain(sink: Any) -> bool:
+    """Whether what is written to a file goes to its descriptor as it is."""
+    if type(sink) in (io.BufferedWriter, io.BufferedRandom):
+        sink = sink.raw
+    return type(sink) is io.FileIO
 
 
 def takers(save_to: SinkArgument) -> List[Callable[[bytes], Any]]:
     """The functions among them."""
     return [sink for sink in sinks(save_to) if callable(sink)]
+
+
+def give(save_to: SinkArgument, piece: bytes, url: str) -> None:
+    """Gives the functions a piece of the answer, where they can't be awaited."""
+    for taker in takers(save_to):
+        given = taker(piece)
+        if hasattr(given, "__await__"):
+            if hasattr(given, "close"):
+                given.close()
+            raise _needs_loop(url)
+
+
+def refuse_async(save_to: SinkArgument, url: str) -> None:
+    """Refuses, before anything is sent, functions that would have to be awaited where they can't be."""
+    for taker in takers(save_to):
+        if _is_async(taker) or _is_async(getattr(type(taker), "__call__", None)):  # noqa: B004
+            raise _needs_loop(url)
+
+
+def _is_async(function: Any) -> bool:
+    code = getattr(function, "__code__", None)
+    # CO_COROUTINE, without loading inspect.
+    return code is not None and bool(code.co_flags & 0x80)
+
+
+def _needs_loop(url: str) -> Exception:
+    return error_for(abi.INVALID, "save_to: an async function can't be called here; AsyncCache can", url)
 
 
 def save(request: ctypes.c_void_p, save_to: SinkArgument, append: bool, url: str) -> None:
@@ -40,6 +75,10 @@ def save(request: ctypes.c_void_p, save_to: SinkArgument, append: bool, url: str
         if callable(sink):
             check(quick.nh_request_save_to_events(request), url)
         elif isinstance(sink, int) or hasattr(sink, "fileno"):
+            flush = getattr(sink, "flush", None)
+            if flush is not None:
+                # What was written to it before comes before.
+                flush()
             number = sink if isinstance(sink, int) else sink.fileno()
             # Out of ctypes' range a number would be cut, silently, into one that may be somebody's.
             if isinstance(number, bool) or not 0 <= number < 2**31:

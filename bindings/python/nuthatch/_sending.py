@@ -13,19 +13,74 @@ from ._values import encode_path, pairs
 from ._wishes import Fields
 
 
-def as_json(value: Any) -> bytes:
+def as_json(value: Any, url: str) -> bytes:
     """A value as JSON."""
     with loading:
         import json
 
-    return json.dumps(value).encode()
+    try:
+        # Neither NaN nor infinity is JSON: a server may take the text for something else, or for nothing.
+        return json.dumps(value, allow_nan=False).encode()
+    except ValueError as error:
+        raise error_for(abi.INVALID, f"json can't be sent: {error}", url) from None
 
 
-def _as_form(lines: Fields) -> bytes:
+def _as_form(lines: List[Tuple[str, Any]]) -> bytes:
     with loading:
         from urllib.parse import urlencode
 
-    return urlencode(fields(lines, "form"), True).encode()
+    return urlencode(lines, True).encode()
+
+
+def _said(form: Fields) -> List[Tuple[str, Any]]:
+    """The fields of a form without those that are None."""
+    lines = []
+    for name, value in fields(form, "form"):
+        if isinstance(value, (list, tuple)):
+            value = [one for one in value if one is not None]
+        if value is not None:
+            lines.append((name, value))
+    return lines
+
+
+class OpenFile:
+    """An open file of a form. It is read from where it stood, each time that the form is sent."""
+
+    __slots__ = ("_file", "_is_read", "_start", "name")
+
+    def __init__(self, file: Any) -> None:
+        own = getattr(file, "name", None)
+        #: Its own, where it has one.
+        self.name = os.path.basename(own) if isinstance(own, str) else None
+        self._file = file
+        self._is_read = False
+        try:
+            self._start = file.tell()
+        except (AttributeError, OSError, ValueError):
+            self._start = None
+
+    def read(self, url: str) -> Any:
+        """What is left of it."""
+        if self._is_read:
+            why = "it can't seek"
+            try:
+                if self._start is not None:
+                    self._file.seek(self._start)
+                    why = ""
+            except (AttributeError, OSError, ValueError) as error:
+                why = str(error)
+            if why:
+                which = "the open file" if self.name is None else f"the open file {self.name}"
+                raise error_for(abi.INVALID, f"files: {which} can't be read again: {why}", url)
+        self._is_read = True
+        return self._file.read()
+
+
+def _opened(file: Any) -> Any:
+    """A file of a form, to be used again."""
+    if isinstance(file, tuple):
+        return tuple(_opened(part) for part in file)
+    return OpenFile(file) if hasattr(file, "read") and not isinstance(file, OpenFile) else file
 
 
 class Form:
@@ -38,21 +93,25 @@ class Form:
 
 
 def prepared(options: Dict[str, Any], url: str) -> Dict[str, Any]:
-    """Options with headers as pairs, and with ``json``, ``form`` and ``files`` made a ``body``: to be used again."""
+    """Options with headers as pairs, and with ``json``, ``form`` and ``files`` made a ``body``: to be used again, also
+    where they came as what can be gone through once."""
     if "headers" in options:
         options["headers"] = pairs(options["headers"])
+    if "secrets" in options:
+        options["secrets"] = fields(options["secrets"], "secrets")
     json, form, files = options.pop("json", None), options.pop("form", None), options.pop("files", None)
     if json is None and form is None and files is None:
         return options
     if options.get("body") is not None or (json is not None and not (form is files is None)):
         raise error_for(abi.INVALID, "of body, json, and form with files there can be one", url)
     if files is not None:
-        options["body"] = Form(fields(form, "form"), fields(files, "files"))
+        parts = [(name, _opened(file)) for name, file in fields(files, "files")]
+        options["body"] = Form(_said(form), parts)
         return options
     if json is not None:
-        body, kind = as_json(json), "application/json"
+        body, kind = as_json(json, url), "application/json"
     else:
-        body, kind = _as_form(form), "application/x-www-form-urlencoded"
+        body, kind = _as_form(_said(form)), "application/x-www-form-urlencoded"
     options["body"], lines = body, options.get("headers", [])
     if not any(name.lower() == "content-type" for name, _ in lines):
         options["headers"] = [*lines, ("Content-Type", kind)]
@@ -100,9 +159,8 @@ def _form(request: ctypes.c_void_p, form: Form, url: str) -> None:
             path = encode_path(file, url, "files")
             check(quick.nh_request_add_form_file(request, encode(name, "files"), path, *given), url)
             continue
-        if hasattr(file, "read"):
-            own = getattr(file, "name", None)
-            called = called or (os.path.basename(own) if isinstance(own, str) else None)
-            file = file.read()
+        if isinstance(file, OpenFile):
+            called = called or file.name
+            file = file.read(url)
         data = _as_bytes(file, "what files names", "bytes, a path or an open file")
         add(name, data, called or name, kind)

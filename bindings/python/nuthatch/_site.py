@@ -10,10 +10,14 @@ from ._errors import Closed
 from ._fetching import Fetching
 from ._library import bare, check, encode, library, quick
 from ._options import options_struct
+from ._pickling import added_to, remade
 from ._values import QUESTIONS, pairs
 
 if TYPE_CHECKING:
     from ._cache import Cache
+else:
+    # Which loads this; type hints that are read at run time say no more.
+    Cache = Any
 
 
 class Site(Fetching):
@@ -38,8 +42,12 @@ class Site(Fetching):
         self._owner = cache
         options["headers"] = pairs(options.get("headers"))
         self._arguments = options
+        own = {name: options[name] for name in QUESTIONS if name in options}
+        # One by one: what the site doesn't say is as the cache has it, and None is none.
         self._asks = {
-            name: called(options[name], name) for name in QUESTIONS if options.get(name) is not None
+            name: called(function, name)
+            for name, function in {**cache._asks, **own}.items()
+            if function is not None
         }
         given = {name: value for name, value in options.items() if name not in QUESTIONS}
         self._options, self._kept = options_struct(given)
@@ -122,7 +130,22 @@ class Site(Fetching):
             _release(handle)
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return (Site, (self._cache, self.base_url, self._arguments))
+        arguments: Tuple[Any, ...] = (type(self), Site, (self._cache, self.base_url, self._arguments), {})
+        return remade, arguments, added_to(self, Site, *_OWN)
 
     def __repr__(self) -> str:
         return f"<Site {self.base_url}>"
+
+
+#: What a site has of its own, beside what a program adds to it.
+_OWN = (
+    "_arguments",
+    "_asks",
+    "_base",
+    "_handles",
+    "_kept",
+    "_options",
+    "_owner",
+    "_twins",
+    "base_url",
+)

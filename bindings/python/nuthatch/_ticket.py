@@ -15,7 +15,6 @@ from typing import (
     Mapping,
     Optional,
     TypeVar,
-    Union,
     cast,
 )
 
@@ -26,10 +25,13 @@ from ._image import SOURCES, Image, Size
 from ._library import bare, check, library, quick
 from ._questions import ask, tell
 from ._response import Response
-from ._saving import takers
+from ._saving import give
 
 if TYPE_CHECKING:
     from ._fetching import Fetching
+else:
+    # Which loads this; type hints that are read at run time say no more.
+    Fetching = Any
 
 #: A blocking call looks this often (in milliseconds) whether Ctrl-C was pressed.
 PATIENCE = 100
@@ -45,8 +47,6 @@ def _count_fork() -> None:
 
 os.register_at_fork(after_in_child=_count_fork)
 
-#: What a request comes to: a response, an image, or the images of several sizes.
-Result = Union[Response, Image, List[Image]]
 T = TypeVar("T")
 
 _KINDS = {
@@ -237,9 +237,6 @@ class Asked(Generic[T]):
             bare.nh_event_clear(ctypes.byref(told))
         if event.is_final:
             self._final = event
-        elif event.kind == "data":
-            for sink in takers(self._options.get("save_to")):
-                sink(event.data)
         return event
 
     def _result(self) -> T:
@@ -281,7 +278,10 @@ class Ticket(Asked[T]):
         """The same request once more, whatever became of it; after a failure, for instance.
 
         A freezable one keeps its ``Idempotency-Key``, so that a server that has had it doesn't do it twice; once
-        it has been seen to succeed (2xx), it is another request, with another key.
+        it has been seen to succeed (2xx), it is another request, with another key. An open file of a form is read once
+        more from where it stood at first.
+
+        :raises Invalid: when such a file can't seek, or has been closed.
         """
         size, sizes = self._wanted
         again = self._fetching.submit(self.url, size=size, sizes=sizes, **self._again())
@@ -350,9 +350,12 @@ class Ticket(Asked[T]):
         check(status, self.url)
         question = told.question
         event = self._event(told)
-        if not question:
+        if not question and event.kind != "data":
             return event
         try:
+            if not question:
+                give(self._options.get("save_to"), event.data, self.url)
+                return event
             tell(self._handle, question, ask(self._options, question, event), self.url)
         except BaseException as failure:
             self._fail(failure)

@@ -130,11 +130,18 @@ def netrc_path(value: Netrc) -> Optional[bytes]:
     return b"" if value is True else encode_path(value, None, "netrc")
 
 
-def attempts(value: Optional[int], what: str = "retries") -> int:
+def retries(value: Optional[int]) -> int:
+    """A number of further attempts as the C side has it, where 0 means "not given"."""
+    return 0 if value is None else _count(value, "retries", 0) or -1
+
+
+def attempts(value: Optional[int]) -> int:
     """A number of attempts as the C side has it, where 0 means "not given"."""
-    if value is None:
-        return 0
+    return 0 if value is None else _count(value, "attempts", 1)
+
+
+def _count(value: int, what: str, least: int) -> int:
     given = whole(value, what)
-    if not 0 <= given < 2**31:
-        raise error_for(abi.INVALID, f"{what} must be 0 or more, not {given}", None)
-    return given or -1
+    if not least <= given < 2**31:
+        raise error_for(abi.INVALID, f"{what} must be {least} or more, not {given}", None)
+    return given

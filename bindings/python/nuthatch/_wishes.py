@@ -3,113 +3,49 @@
 import os
 from typing import TYPE_CHECKING, Any, Awaitable, Callable, Iterable, Mapping, Optional, Tuple, Union
 
+from ._response import Response
+
 if TYPE_CHECKING:
     from typing_extensions import TypedDict, Unpack  # no need for it at run time
+else:
+    from typing import TypedDict
 
-    from ._response import Response
+    try:
+        from typing import Unpack
+    except ImportError:  # before Python 3.11
 
-    class Sent(TypedDict, total=False):
-        """What a request sends."""
+        class Unpack:
+            """What stands for the options that a function takes, for type hints that are read at run time."""
 
-        headers: "HeaderArgument"
-        body: "Body"
-        sign_in: Optional[str]
-        bearer: Optional[str]
-        cert: Union[str, "os.PathLike[str]", Tuple[Union[str, "os.PathLike[str]"], ...], None]
-        save_to: "SinkArgument"
-        append: bool
-        resume: bool
-        json: Any
-        form: "Fields"
-        files: "Files"
-        user: Optional[Tuple[str, str]]
-        freezable: bool
-        durable: bool
-        queue: Optional[str]
-        handler: Optional[str]
-        secrets: "Secrets"
-        password_provider: Optional[str]
-        attempts: Optional[int]
-        longest: Optional[float]
-        key_lifetime: Optional[float]
-        resends_late: bool
+            def __class_getitem__(cls, options):
+                return options
 
-    class Limits(TypedDict, total=False):
-        """What a request, or all of a site, may say otherwise than the cache."""
 
-        timeout: Optional[float]
-        deadline: Optional[float]
-        retries: Optional[int]
-        max_bytes: int
-        max_pixels: int
-        policy: Optional[str]
-        validator_ttl: Optional[float]
-        image_ttl: Optional[float]
-        no_cache_ttl: Optional[float]
-        heuristic: Optional[float]
-        guard: Optional[str]
-        partition: Optional[str]
-        netrc: "Netrc"
-        ask_headers: "AskHeaders"
-        ask_credentials: "AskCredentials"
-        ask_challenge: "AskChallenge"
-        ask_verdict: "AskVerdict"
+__all__ = [
+    "AskChallenge",
+    "AskCredentials",
+    "AskHeaders",
+    "AskVerdict",
+    "Body",
+    "CacheWishes",
+    "Fields",
+    "Files",
+    "HeaderArgument",
+    "Netrc",
+    "Secrets",
+    "Sending",
+    "SinkArgument",
+    "SiteWishes",
+    "Unpack",
+    "Wishes",
+]
 
-    class Sending(Sent, Limits, total=False):
-        """What may be said of any request; :meth:`Cache.submit` explains it."""
-
-        mode: str
-        enlarge: bool
-        quality: str
-        allow_truncated: bool
-        early_stop: bool
-        delivery: str
-        priority: int
-        tag: Optional[str]
-        key: Optional[str]
-        ignore_query: bool
-
-    class Wishes(Sending, total=False):
-        """The same where it is said as an option."""
-
-        method: str
-        progress: bool
-
-    class SiteWishes(Limits, total=False):
-        """What a site may be told."""
-
-        headers: "HeaderArgument"
-        user: Optional[Tuple[str, str]]
-        cookies: Optional[str]
-        user_agent: Optional[str]
-        accept: Optional[str]
-        proxy: Optional[str]
-
-    class CacheWishes(Limits, total=False):
-        """What a cache may be told."""
-
-        headers: "HeaderArgument"
-        user_agent: Optional[str]
-        accept: Optional[str]
-        proxy: Optional[str]
-        memory_bytes: int
-        memory_items: int
-        disk_bytes: int
-        spill: Optional[str]
-        store: Optional[str]
-        keep_source: Optional[bool]
-        allow_files: bool
-        outbox: Optional[str]
-        outbox_bytes: int
-        outbox_items: int
-
-    __all__ = ["Unpack"]
 HeaderArgument = Union[Mapping[str, str], Iterable[Tuple[str, str]], None]
 
 #: Bytes, or the path of a file that is read while it is sent.
 Body = Union[bytes, bytearray, memoryview, "os.PathLike[str]", None]
 
-#: A path, an open file or descriptor, a function that gets each piece; or a list of these.
+#: A path, an open file or descriptor, what has a ``write``, a function that gets each piece; or a list of these.
 SinkArgument = Any
 Fields = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
 
@@ -124,7 +60,108 @@ Secrets = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
 Netrc = Union[bool, str, "os.PathLike[str]", None]
 AskHeaders = Optional[Callable[[str], Union[HeaderArgument, Awaitable[HeaderArgument]]]]
 _User = Optional[Tuple[str, str]]
-AskCredentials = Optional[Callable[["Response"], Union[_User, Awaitable[_User]]]]
-AskChallenge = Optional[Callable[["Response"], Union[HeaderArgument, Awaitable[HeaderArgument]]]]
+AskCredentials = Optional[Callable[[Response], Union[_User, Awaitable[_User]]]]
+AskChallenge = Optional[Callable[[Response], Union[HeaderArgument, Awaitable[HeaderArgument]]]]
 _Verdict = Union[bool, str, None]
-AskVerdict = Optional[Callable[["Response"], Union[_Verdict, Awaitable[_Verdict]]]]
+AskVerdict = Optional[Callable[[Response], Union[_Verdict, Awaitable[_Verdict]]]]
+
+
+class Sent(TypedDict, total=False):
+    """What a request sends."""
+
+    headers: HeaderArgument
+    body: Body
+    sign_in: Optional[str]
+    bearer: Optional[str]
+    cert: Union[str, "os.PathLike[str]", Tuple[Union[str, "os.PathLike[str]"], ...], None]
+    save_to: SinkArgument
+    append: bool
+    resume: bool
+    json: Any
+    form: Fields
+    files: Files
+    user: Optional[Tuple[str, str]]
+    freezable: bool
+    durable: bool
+    queue: Optional[str]
+    handler: Optional[str]
+    secrets: Secrets
+    password_provider: Optional[str]
+    attempts: Optional[int]
+    longest: Optional[float]
+    key_lifetime: Optional[float]
+    resends_late: bool
+
+
+class Limits(TypedDict, total=False):
+    """What a request, or all of a site, may say otherwise than the cache."""
+
+    timeout: Optional[float]
+    deadline: Optional[float]
+    retries: Optional[int]
+    max_bytes: int
+    max_pixels: int
+    policy: Optional[str]
+    validator_ttl: Optional[float]
+    image_ttl: Optional[float]
+    no_cache_ttl: Optional[float]
+    heuristic: Optional[float]
+    guard: Optional[str]
+    partition: Optional[str]
+    netrc: Netrc
+    ask_headers: AskHeaders
+    ask_credentials: AskCredentials
+    ask_challenge: AskChallenge
+    ask_verdict: AskVerdict
+
+
+class Sending(Sent, Limits, total=False):
+    """What may be said of any request; :meth:`Cache.submit` explains it."""
+
+    mode: str
+    enlarge: bool
+    quality: str
+    allow_truncated: bool
+    early_stop: bool
+    delivery: str
+    priority: int
+    tag: Optional[str]
+    key: Optional[str]
+    ignore_query: bool
+
+
+class Wishes(Sending, total=False):
+    """The same where it is said as an option."""
+
+    method: str
+    progress: bool
+
+
+class SiteWishes(Limits, total=False):
+    """What a site may be told."""
+
+    headers: HeaderArgument
+    user: Optional[Tuple[str, str]]
+    cookies: Optional[str]
+    user_agent: Optional[str]
+    accept: Optional[str]
+    proxy: Optional[str]
+
+
+class CacheWishes(Limits, total=False):
+    """What a cache may be told."""
+
+    headers: HeaderArgument
+    user_agent: Optional[str]
+    accept: Optional[str]
+    proxy: Optional[str]
+    memory_bytes: int
+    memory_items: int
+    disk_bytes: int
+    spill: Optional[str]
+    store: Optional[str]
+    keep_source: Optional[bool]
+    allow_files: bool
+    outbox: Optional[str]
+    outbox_bytes: int
+    outbox_items: int

@@ -86,7 +86,7 @@ OF_REQUESTS: Dict[str, List[Any]] = {
     "allow_truncated": FLAGS,
     "early_stop": FLAGS,
     "ignore_query": FLAGS,
-    "key": TEXTS,
+    "key": [*TEXTS, ""],
     "tag": TEXTS,
     "priority": [*NUMBERS, 100, -11, None],
     "freezable": FLAGS,
@@ -96,7 +96,7 @@ OF_REQUESTS: Dict[str, List[Any]] = {
     "handler": TEXTS,
     "password_provider": TEXTS,
     "secrets": [*PAIRS, {"a": 5}],
-    "attempts": NUMBERS,
+    "attempts": [*NUMBERS, 0, -1],
     "longest": SECONDS,
     "key_lifetime": SECONDS,
     "size": ["256", b"..", 1.5, 0, -1, (0, 1), (1, 2, 3), {1, 2}, {1: 2}, [1.5, 2], 65536],
@@ -148,6 +148,30 @@ def test_requests(name: str, cache: nuthatch.Cache) -> None:
             for call in (cache.thumbnail, cache.peek, site.thumbnail, site.peek):
                 assert_said(name, wrong, lambda: call(URL, wrong))  # noqa: B023
     assert cache.activity == 0
+
+
+def test_size_and_sizes_are_one_too_many(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    server.on("/a", ok(png(40, 30), "image/png"))
+    both: Dict[str, Any] = {"size": 8, "sizes": [16]}
+    for fetching in (cache, cache.site(URL)):
+        with pytest.raises(nuthatch.Invalid, match="size and sizes"):
+            fetching.submit(server.url("/a"), **both)
+    # They may be what can be gone through once.
+    ticket = cache.submit(server.url("/a"), sizes=iter([8, 16]))  # type: ignore[call-overload]
+    for again in (ticket, ticket.resubmit()):
+        assert [image.size for image in again.result()] == [(8, 6), (16, 12)]
+
+    async def main() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "c") as other:
+            with pytest.raises(nuthatch.Invalid, match="size and sizes"):
+                other.submit(server.url("/a"), **both)
+            with pytest.raises(nuthatch.Invalid, match="size and sizes"):
+                [event async for event in other.events(server.url("/a"), **both)]
+            ticket = other.submit(server.url("/a"), sizes=iter([8, 16]))  # type: ignore[call-overload]
+            for again in (ticket, ticket.resubmit()):
+                assert [image.size for image in await again] == [(8, 6), (16, 12)]
+
+    asyncio.run(main())
 
 
 def test_urls(cache: nuthatch.Cache) -> None:

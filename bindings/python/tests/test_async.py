@@ -4,6 +4,8 @@ import asyncio
 import gc
 import os
 import pickle
+import subprocess
+import sys
 import threading
 import weakref
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any, AsyncIterator, Awaitable, Callable, List
 import nuthatch
 import pytest
 from pictures import png
-from testserver import TestServer, answer, body, ok, script
+from testserver import TestServer, answer, body, fill, ok, script
 
 Main = Callable[[nuthatch.AsyncCache], Awaitable[Any]]
 
@@ -294,6 +296,178 @@ def test_questions_are_asked_on_the_loop(run: Callable[[Main], Any], server: Tes
         assert cache.activity == 0
 
     run(main)
+
+
+def test_functions_that_save_are_awaited(run: Callable[[Main], Any], server: TestServer) -> None:
+    content = bytes(range(256)) * 6_000
+    server.on("/a", ok(content))
+    server.on("/gone", answer(404, "gone"))
+    later: List[bytes] = []
+    at_once: List[bytes] = []
+
+    async def save(piece: bytes) -> None:
+        await asyncio.sleep(0)
+        later.append(piece)
+
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        site = cache.site(server.url("/"))
+        for fetching in (cache, site):
+            response = await fetching.get(server.url("/a"), save_to=[save, at_once.append])
+            # All of it has been given when the answer is there.
+            assert b"".join(later) == b"".join(at_once) == content == response.body
+            # From the cache, too.
+            again = await fetching.submit(server.url("/a"), save_to=save)
+            assert b"".join(later) == content * 2 and again.ok
+            later.clear()
+            at_once.clear()
+        ticket = cache.submit(server.url("/a"), save_to=save)
+        assert (await ticket).ok and (await ticket.resubmit()).ok and b"".join(later) == content * 2
+        later.clear()
+        assert [item.ok async for item in cache.prefetch([server.url("/a")], (), save_to=save)] == [True]
+        assert b"".join(later) == content
+        later.clear()
+        # What is no success is saved nowhere.
+        assert (await cache.get(server.url("/gone"), save_to=save)).status == 404 and later == []
+        with pytest.raises(nuthatch.TransportError):
+            await cache.get("http://127.0.0.1:1/", save_to=save, retries=0)
+        with pytest.raises(nuthatch.BadURL):
+            await cache.get("nonsense", save_to=save)
+        assert cache.activity == 0 and later == []
+
+    run(main)
+
+
+def test_a_function_that_saves_and_fails(run: Callable[[Main], Any], server: TestServer) -> None:
+    server.on("/a", script(steps=[fill(1 << 22)]))
+    server.on("/small", ok(b"x"))
+    begun: List[int] = []
+    ended: List[str] = []
+
+    async def fail(piece: bytes) -> None:
+        raise LookupError("no room")
+
+    async def wait(piece: bytes) -> None:
+        begun.append(len(piece))
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            ended.append("cancelled")
+
+    def fail_at_once(piece: bytes) -> None:
+        raise LookupError("no room")
+
+    async def cancelled(piece: bytes) -> None:
+        raise asyncio.CancelledError
+
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        for path in ("/a", "/small"):
+            with pytest.raises(nuthatch.Cancelled, match="saves"):
+                await cache.get(server.url(path), save_to=cancelled)
+        for taker in (fail, fail_at_once):
+            with pytest.raises(LookupError):
+                await cache.get(server.url("/a"), save_to=taker)
+            with pytest.raises(LookupError):
+                [item async for item in cache.prefetch([server.url("/a")], (), save_to=taker)]
+        ticket = cache.submit(server.url("/a"), save_to=wait)
+        while not begun:
+            await asyncio.sleep(0.01)
+        ticket.cancel()
+        with pytest.raises(nuthatch.Cancelled):
+            await ticket
+        assert len(begun) == 1 and ended == ["cancelled"]
+        task = asyncio.ensure_future(cache.get(server.url("/a"), save_to=wait))
+        while len(begun) == 1:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        # A cache that is closed ends it, too.
+        last = cache.submit(server.url("/a"), save_to=wait)
+        while len(begun) == 2:
+            await asyncio.sleep(0.01)
+        await cache.close()
+        with pytest.raises(nuthatch.Closed):
+            await last
+        assert ended == ["cancelled"] * 3
+
+    run(main)
+
+
+def test_pieces_are_events_too(run: Callable[[Main], Any], server: TestServer) -> None:
+    content = bytes(range(256)) * 6_000
+    server.on("/a", ok(content))
+
+    async def main(cache: nuthatch.AsyncCache) -> None:
+        seen: List[bytes] = []
+        kinds = []
+        async for event in cache.events(server.url("/a"), save_to=lambda piece: None):
+            kinds.append(event.kind)
+            if event.kind == "data":
+                seen.append(event.data)
+                assert event.bytes_done == sum(map(len, seen)) and not event.is_final
+                await asyncio.sleep(0)
+        assert b"".join(seen) == content and kinds == ["data"] * len(seen) + ["fresh"]
+        ticket = cache.submit(server.url("/a"), save_to=lambda piece: None)
+        async for _ in ticket.events():
+            break
+        # Where nothing listens any more nothing is held up, nor by what listens to the first piece only.
+        assert (await ticket).ok
+        first = cache.submit(server.url("/a"), save_to=lambda piece: None)
+        listening = first.events()
+        assert (await listening.__anext__()).kind == "data"
+        assert (await first).ok
+
+    run(main)
+
+
+HELD_UP = """
+import asyncio, pathlib, re, sys, nuthatch
+
+def peak():
+    return int(re.search(r"VmHWM:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text()).group(1))
+
+async def main():
+    given, gate = 0, asyncio.Event()
+
+    async def save(piece):
+        nonlocal given
+        given += len(piece)
+        await gate.wait()
+
+    async with nuthatch.AsyncCache(sys.argv[1], max_bytes=1000) as cache:
+        await cache.get(sys.argv[2] + "warm")
+        pathlib.Path("/proc/self/clear_refs").write_text("5")
+        before = peak()
+        ticket = cache.submit(sys.argv[2], save_to=save)
+        while not given and ticket.state != "done":
+            await asyncio.sleep(0.01)
+        print("held", flush=True)
+        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+        gate.set()
+        response = await ticket
+        print(given, len(response.body), peak() - before)
+
+asyncio.run(main())
+"""
+
+
+def test_what_is_saved_by_a_function_is_never_whole_in_memory(server: TestServer, tmp_path: Path) -> None:
+    """Pieces come as fast as the function takes them, and are gone then."""
+    size = 48 << 20
+    server.on("/a", script(steps=[fill(size)]))
+    server.on("/awarm", ok(b"x"))
+    arguments = [sys.executable, "-c", HELD_UP, str(tmp_path / "cache"), server.url("/a")]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None and process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        # While the function is at the first piece, the server can't send the rest.
+        assert not server.wait_for_answers(1, "/a", seconds=2)
+        process.stdin.write("\n")
+        process.stdin.flush()
+        given, kept, kilobytes = map(int, process.stdout.readline().split())
+        assert process.wait(60) == 0
+    print(f"{given >> 20} MB received with {kilobytes} KB more than before")
+    assert (given, kept) == (size, 0) and kilobytes < 16 << 10
 
 
 def test_prefetch(run: Callable[[Main], Any], server: TestServer) -> None:

@@ -1,5 +1,6 @@
 """What is sent: bytes, files, forms, JSON."""
 
+import asyncio
 import email
 import email.policy
 import io
@@ -66,6 +67,92 @@ def test_multipart_forms(server: TestServer, cache: nuthatch.Cache, tmp_path: Pa
         ("open", "nut.jpg", data, b"\xff\xd8file"),
         ("made", "made.txt", data, b"made"),
     ]
+
+
+def test_fields_that_are_none_are_left_out(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", ok("thanks"))
+    form = {"a": None, "b": ["1", None, "2"], "c": "", "d": [None]}
+    cache.request("POST", server.url("/a"), form=form)
+    cache.request("POST", server.url("/a"), form=form, files={"f": b"x"})
+    plain, whole = server.requests("/a")
+    assert plain.body == b"b=1&b=2&c="
+    assert [(name, data) for name, _, _, data in parts(whole)] == [
+        ("b", b"1"), ("b", b"2"), ("c", b""), ("f", b"x"),
+    ]  # fmt: skip
+
+
+def test_what_is_no_json(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    round: List[Any] = []
+    round.append(round)
+    for value in (float("nan"), {"a": [float("inf")]}, -float("inf"), round):
+        with pytest.raises(nuthatch.Invalid, match="json"):
+            cache.request("POST", server.url("/a"), json=value)
+        with pytest.raises(nuthatch.Invalid, match="json"):
+            list(cache.prefetch([server.url("/a")], (), method="POST", json=value))
+
+    async def main() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "other") as other:
+            with pytest.raises(nuthatch.Invalid, match="json"):
+                await other.request("POST", server.url("/a"), json=float("nan"))
+
+    asyncio.run(main())
+    assert server.count() == 0
+
+
+class Once(io.RawIOBase):
+    """What can be read, and not gone back in."""
+
+    def __init__(self) -> None:
+        self.left = [b"once", b""]
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        return self.left.pop(0)
+
+
+def test_open_files_are_sent_once_more_from_where_they_stood(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    server.on("/a", ok("thanks"))
+    (tmp_path / "nut").write_bytes(b"hazelnut")
+
+    def sent() -> List[bytes]:
+        return [parts(request)[0][3] for request in server.requests("/a")]
+
+    with open(tmp_path / "nut", "rb") as opened:
+        opened.seek(5)
+        for files in ({"f": opened}, {"f": ("name", opened, "text/plain")}):
+            opened.seek(5)
+            ticket = cache.submit(server.url("/a"), method="POST", files=files)
+            assert ticket.result().ok and ticket.resubmit().result().ok
+        assert sent() == [b"nut"] * 4
+        opened.seek(5)
+        urls = [server.url("/a")] * 3
+        assert [item.ok for item in cache.prefetch(urls, (), method="POST", files={"f": opened})] == [
+            True
+        ] * 3
+        memory = io.BytesIO(b"seed")
+
+        async def main() -> None:
+            async with nuthatch.AsyncCache(tmp_path / "other") as other:
+                ticket = other.submit(urls[0], method="POST", files={"f": memory})
+                assert (await ticket).ok and (await ticket.resubmit()).ok
+                options: Any = {"method": "POST", "files": {"f": opened}}
+                opened.seek(5)
+                assert [item.ok async for item in other.prefetch(urls, (), **options)] == [True] * 3
+
+        asyncio.run(main())
+        assert sent() == [b"nut"] * 7 + [b"seed"] * 2 + [b"nut"] * 3
+        server.clear_log()
+        closed = cache.submit(server.url("/a"), method="POST", files={"f": opened})
+        assert closed.result().ok
+    for ticket in (closed, cache.submit(server.url("/a"), method="POST", files={"f": Once()})):
+        assert ticket.result().ok
+        with pytest.raises(nuthatch.Invalid, match="read again"):
+            ticket.resubmit()
+    assert sent() == [b"", b"once"]
 
 
 def test_files(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import re
 import socket
 import subprocess
 import sys
+import typing
 from pathlib import Path
 from typing import Any, Dict, Iterator, List
 
@@ -119,6 +120,38 @@ def test_everything_public_is_explained(name: str) -> None:
     for member, value in vars(thing).items():
         if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):
             assert inspect.getdoc(value), f"{name}.{member}"
+
+
+def hinted() -> List[Any]:
+    """All that is public, classes and functions, also what they have by inheritance."""
+    found: Dict[str, Any] = {}
+    for name in nuthatch.__all__:
+        thing = getattr(nuthatch, name)
+        if not callable(thing):
+            continue
+        found[name] = thing
+        for member in dir(thing) if inspect.isclass(thing) else []:
+            value = inspect.getattr_static(thing, member)
+            value = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+            is_ours = str(getattr(value, "__module__", "")).startswith("nuthatch")
+            if inspect.isfunction(value) and is_ours and (member == "__init__" or not member.startswith("_")):
+                found[f"{name}.{member}"] = value
+    return [pytest.param(thing, id=name) for name, thing in found.items()]
+
+
+@pytest.mark.parametrize("thing", hinted())
+def test_type_hints_can_be_read(thing: Any) -> None:
+    hints = typing.get_type_hints(thing)
+    if inspect.isfunction(thing):
+        assert set(hints) == set(thing.__annotations__)
+
+
+def test_type_hints_say_what_the_options_are() -> None:
+    assert len(hinted()) > 150
+    hints = typing.get_type_hints(nuthatch.Cache.get)
+    assert hints["return"] is nuthatch.Response and hints["url"] is str
+    options = getattr(hints["options"], "__args__", [hints["options"]])[0]
+    assert {"headers", "timeout", "method", "ask_verdict"} <= set(typing.get_type_hints(options))
 
 
 def test_it_says_that_it_is_typed() -> None:

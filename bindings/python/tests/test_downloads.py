@@ -1,15 +1,20 @@
 """Answers that are saved while they come."""
 
+import asyncio
+import bz2
+import functools
+import gc
+import gzip
 import io
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import List
+from typing import Any, List
 
 import nuthatch
 import pytest
-from testserver import HEAD, Script, TestServer, body, chunk, ok, script
+from testserver import HEAD, Script, TestServer, body, chunk, fill, ok, script
 
 CONTENT = bytes(range(256)) * 2000
 
@@ -31,6 +36,136 @@ def test_into_memory(server: TestServer, cache: nuthatch.Cache) -> None:
     memory = io.BytesIO()
     cache.get(server.url("/a"), save_to=[memory])
     assert memory.getvalue() == CONTENT
+
+
+class Doubled(io.BufferedWriter):
+    """A file that makes something else of what it is given."""
+
+    def write(self, piece: Any) -> int:
+        super().write(bytes(piece).upper())
+        return len(piece)
+
+
+def test_files_that_make_something_else_of_it(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    """What is given to them goes by their own ``write``, and not past it to the descriptor that they have, too."""
+    content = b"seeds and nuts" * 50_000
+    server.on("/a", ok(content))
+    packed, other = gzip.open(tmp_path / "a.gz", "wb"), bz2.open(tmp_path / "a.bz2", "wb")  # noqa: SIM115
+    with packed, other, Doubled(io.FileIO(tmp_path / "own", "w")) as own:
+        response = cache.get(server.url("/a"), save_to=[packed, other, own])
+    assert response.body == content
+    assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == content
+    assert bz2.decompress((tmp_path / "a.bz2").read_bytes()) == content
+    assert (tmp_path / "own").read_bytes() == content.upper()
+
+    async def main() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "other") as loops:
+            with gzip.open(tmp_path / "b.gz", "wb") as packed:
+                await loops.get(server.url("/a"), save_to=packed)
+
+    asyncio.run(main())
+    assert gzip.decompress((tmp_path / "b.gz").read_bytes()) == content
+
+
+def test_plain_files_by_their_descriptors(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    server.on("/a", ok(CONTENT))
+    names = ["plain", "both", "unbuffered"]
+    plain, both = open(tmp_path / "plain", "wb"), open(tmp_path / "both", "w+b")  # noqa: SIM115
+    with plain, both, open(tmp_path / "unbuffered", "wb", buffering=0) as unbuffered:
+        files: List[Any] = [plain, both, unbuffered]
+        for file in files:
+            file.write(b"before ")
+        ticket = cache.submit(server.url("/a"), save_to=files)
+        assert [event.kind for event in ticket.events(60)] == ["fresh"]
+    # What was written to them before comes before.
+    assert [(tmp_path / name).read_bytes() == b"before " + CONTENT for name in names] == [True] * 3
+
+
+def test_files_of_text_are_refused(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    server.on("/a", ok(CONTENT))
+    with open(tmp_path / "text", "w") as text, gzip.open(tmp_path / "packed", "wt") as packed:
+        for file in (text, packed, io.StringIO()):
+            for sink in (file, [tmp_path / "one", file]):
+                with pytest.raises(TypeError, match="text"):
+                    cache.get(server.url("/a"), save_to=sink)
+    assert server.count() == 0 and (tmp_path / "text").read_bytes() == b""
+
+
+class Later:
+    """What gives something to be awaited when it is called."""
+
+    def __init__(self) -> None:
+        self.pieces: List[bytes] = []
+
+    async def __call__(self, piece: bytes) -> None:
+        self.pieces.append(piece)
+
+    async def method(self, piece: bytes) -> None:
+        self.pieces.append(piece)
+
+
+def test_async_functions_are_refused_where_they_cannot_be_awaited(
+    server: TestServer, cache: nuthatch.Cache, recwarn: pytest.WarningsRecorder
+) -> None:
+    server.on("/a", ok(CONTENT))
+    later = Later()
+    for taker in (later, later.method, [io.BytesIO(), later.method]):
+        with pytest.raises(nuthatch.Invalid, match="async"):
+            cache.get(server.url("/a"), save_to=taker)
+        with pytest.raises(nuthatch.Invalid, match="async"):
+            cache.submit(server.url("/a"), save_to=taker)
+        with pytest.raises(nuthatch.Invalid, match="async"):
+            list(cache.prefetch([server.url("/a")], (), save_to=taker))
+    assert server.count() == 0
+    # Of those that don't look it, the request ends with the first piece.
+    hidden = functools.partial(later.method)
+    ticket = cache.submit(server.url("/a"), save_to=lambda piece: later(piece))
+    for _ in range(2):
+        with pytest.raises(nuthatch.Invalid, match="async"):
+            ticket.result(60)
+    for call in (cache.get, lambda url, save_to: list(cache.prefetch([url], (), save_to=save_to))):
+        with pytest.raises(nuthatch.Invalid, match="async"):
+            call(server.url("/a"), save_to=lambda piece: hidden(piece))
+    assert cache.wait_idle(60) and later.pieces == []
+    del ticket
+    gc.collect()
+    assert [str(warning.message) for warning in recwarn if "never awaited" in str(warning.message)] == []
+
+
+def test_a_function_that_fails_ends_the_request(server: TestServer, cache: nuthatch.Cache) -> None:
+    # More than may wait to be taken: the rest has not come when the function fails.
+    server.on("/a", script(steps=[fill(16 << 20)]))
+
+    def fail(piece: bytes) -> None:
+        raise LookupError("no room")
+
+    ticket = cache.submit(server.url("/a"), save_to=fail)
+    for _ in range(2):
+        with pytest.raises(LookupError):
+            ticket.result(60)
+    assert ticket.state == "cancelled" and cache.wait_idle(60)
+
+
+def test_a_prefetch_gives_it_to_functions_too(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/a", ok(CONTENT))
+    pieces: List[bytes] = []
+    memory = io.BytesIO()
+    site = cache.site(server.url("/"))
+    assert [item.ok for item in cache.prefetch([server.url("/a")], (), save_to=[pieces.append, memory])] == [
+        True
+    ]
+    assert b"".join(pieces) == memory.getvalue() == CONTENT
+    assert [item.ok for item in site.prefetch(["/a"], (), save_to=memory)] == [True]
+    assert memory.getvalue() == CONTENT * 2
+
+    def fail(piece: bytes) -> None:
+        raise LookupError("no room")
+
+    with pytest.raises(LookupError):
+        list(cache.prefetch([server.url("/a")], (), save_to=fail))
+    assert cache.wait_idle(60)
 
 
 def test_larger_than_what_is_kept(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:

@@ -33,6 +33,44 @@ def test_repeated_headers_stay_apart(server: TestServer, cache: nuthatch.Cache) 
     assert len(headers) == len(list(headers))
 
 
+def test_repeated_headers_are_one_view(server: TestServer, cache: nuthatch.Cache) -> None:
+    lines = [("Link", "</a>"), ("Vary", "Accept"), ("link", "</b>"), ("VARY", "Cookie"), ("Set-Cookie", "a=1, 2"),
+             ("Set-Cookie", "b=2"), ("X-One", "1")]  # fmt: skip
+    server.on("/a", script(headers=lines, steps=[body("x")]))
+    headers = cache.get(server.url("/a")).headers
+    for seen in (headers, pickle.loads(pickle.dumps(headers)), nuthatch.Headers(headers.lines)):
+        assert (seen["link"], seen["VARY"]) == ("</a>, </b>", "Accept, Cookie")
+        for view in (dict(seen), dict(seen.items())):
+            assert (view["Link"], view["Vary"], view["X-One"]) == (seen["link"], seen["vary"], "1")
+        assert [line for line in seen.lines if line[0].lower() in ("link", "vary")] == lines[:4]
+        assert [pair for pair in seen.items() if pair[0] == "Set-Cookie"] == lines[4:6]
+        assert seen["set-cookie"] == "a=1, 2" and seen.get_all("SET-cookie") == ["a=1, 2", "b=2"]
+        assert seen.get_all("x-one") == ["1"] and seen.get_all("x") == [] and seen.get_all("Link") == [
+            "</a>", "</b>",
+        ]  # fmt: skip
+        assert len(seen) == len(list(seen)) == len(seen.keys()) == len(seen.values())
+    assert headers == nuthatch.Headers(headers.lines)
+
+
+def test_headers_compare_as_they_are_seen() -> None:
+    one = nuthatch.Headers([("Vary", "Accept"), ("Vary", "Cookie"), ("ETag", "x")])
+    same = {"VARY": "Accept, Cookie", "ETag": "x"}
+    other = {"vary": "Cookie", "etag": "x"}
+    assert one == nuthatch.Headers(reversed(same.items())) and one == same and same == one
+    assert (
+        one != nuthatch.Headers(other.items()) and one != other and one != [("Vary", "Accept")] and one != 5
+    )
+    cookies = [("Set-Cookie", "a"), ("Set-Cookie", "b")]
+    assert nuthatch.Headers(cookies) != nuthatch.Headers(cookies[:1])
+    assert nuthatch.Headers(iter(cookies)).get_all("set-cookie") == ["a", "b"]
+
+
+def test_the_first_of_several_types_counts(server: TestServer, cache: nuthatch.Cache) -> None:
+    lines = [("Content-Type", "text/plain; charset=latin-1"), ("Content-Type", "text/plain; charset=utf-16")]
+    server.on("/a", script(headers=lines, steps=[body("é".encode("latin-1"))]))
+    assert cache.get(server.url("/a")).text == "é"
+
+
 def test_any_status_is_an_answer(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", answer(404, "gone"))
     response = cache.get(server.url("/a"))

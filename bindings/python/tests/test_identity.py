@@ -106,6 +106,46 @@ def test_pictures_that_were_shown_are_whose_they_are(
     assert server.count("/a.png") == 4
 
 
+def test_pictures_are_whose_the_file_says_now(server: TestServer, tmp_path: Path) -> None:
+    kept = [("Cache-Control", "max-age=60")]
+    server.on(
+        "/a.png", ok(png(40, 40), "image/png", headers=kept), ok(png(80, 80), "image/png", headers=kept)
+    )
+    url, netrc = server.url("/a.png"), tmp_path / "netrc"
+
+    def sign_in(name: str) -> None:
+        netrc.write_text(f"machine 127.0.0.1 login {name} password pw\n")
+
+    async def shown() -> List[Any]:
+        async with nuthatch.AsyncCache(tmp_path / "cache", netrc=netrc) as ac:
+            found = [(await ac.thumbnail(url, 16)).original_size[0] for _ in range(2)]
+            sign_in("ann")
+            return [*found, (await ac.thumbnail(url, 16)).original_size[0]]
+
+    with nuthatch.Cache(tmp_path / "cache", netrc=netrc) as cache:
+        sign_in("ann")
+        for _ in range(2):
+            assert cache.thumbnail(url, 16).original_size[0] == 40
+        assert cache.peek(url, 16) is not None
+        sign_in("bob")
+        assert cache.peek(url, 16) is None
+        assert cache.submit(url, size=16).result().original_size[0] == 80
+        assert cache.thumbnail(url, 16).original_size[0] == 80
+        assert asyncio.run(shown()) == [80, 80, 40]
+    assert server.count("/a.png") == 2
+
+
+def test_a_verdict_comes_before_a_stale_answer(server: TestServer, cache: nuthatch.Cache) -> None:
+    stale = [("Cache-Control", "max-age=0, stale-while-revalidate=600")]
+    server.on("/a", ok("good", headers=stale), ok("bad", headers=stale))
+    url = server.url("/a")
+    assert cache.get(url).text == "good"
+    with pytest.raises(nuthatch.Error):
+        cache.get(url, delivery="first", ask_verdict=lambda response: response.text != "bad")
+    assert cache.get(url, policy="offline").text == "good"
+    assert server.count("/a") == 2
+
+
 def steps(response: nuthatch.Response) -> Dict[str, str]:
     return {"Authorization": f"Nut {int(response.headers['WWW-Authenticate'][4:]) + 1}"}
 

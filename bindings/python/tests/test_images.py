@@ -139,6 +139,22 @@ def test_limits_and_nonsense(server: TestServer, cache: nuthatch.Cache, url: str
     assert server.count() == before
 
 
+def test_the_limit_of_a_cache_holds_for_bodies(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path, url: str
+) -> None:
+    with nuthatch.Cache(tmp_path / "strict", max_pixels=1000) as strict:
+        # The second one was given before.
+        for response in (strict.get(url), strict.get(url)):
+            with pytest.raises(nuthatch.TooLarge) as caught:
+                response.image(64)
+            assert caught.value.code == "too_many_pixels"
+            assert response.image(64, max_pixels=640 * 480).size == (64, 48)
+        assert strict.get(url, max_pixels=640 * 480).image(64).size == (64, 48)
+    with pytest.raises(nuthatch.TooLarge):
+        cache.get(url, max_pixels=1000).image(64)
+    assert cache.get(url).image(64).size == (64, 48)
+
+
 def test_any_whole_number_is_a_size(cache: nuthatch.Cache, url: str) -> None:
     class Whole:
         def __index__(self) -> int:

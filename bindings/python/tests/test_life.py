@@ -332,6 +332,161 @@ def test_images_and_responses_pickle_as_data(server: TestServer, cache: nuthatch
     assert pickle.loads(pickle.dumps(again)).pixels == image.pixels
 
 
+class OwnCache(nuthatch.Cache):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, timeout=7)
+        self.own = "cache"
+
+
+class OwnAsyncCache(nuthatch.AsyncCache):
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, timeout=7)
+        self.own = "async cache"
+
+
+class OwnSite(nuthatch.Site):
+    pass
+
+
+class OwnAsyncSite(nuthatch.AsyncSite):
+    pass
+
+
+class OwnImage(nuthatch.Image):
+    __slots__ = ("own",)
+    own: str
+
+
+class OwnResponse(nuthatch.Response):
+    pass
+
+
+class OwnHeaders(nuthatch.Headers):
+    pass
+
+
+class OwnError(nuthatch.TimeoutError):
+    def __init__(self, one: int, two: int) -> None:
+        super().__init__(f"{one} and {two}", "timeout", "http://x/")
+
+
+class OwnEvent(nuthatch.Event[Any]):
+    pass
+
+
+class OwnItem(nuthatch.Item):
+    __slots__ = ("own",)
+    own: str
+
+
+class OwnOutbox(nuthatch.Outbox):
+    pass
+
+
+class OwnStats(nuthatch.Stats):
+    pass
+
+
+#: Whose handles others have.
+_lent: List[Any] = []
+
+
+def _like(thing: Any, kind: Any) -> Any:
+    """The same as one of another class, with something added; the thing itself is of no use then."""
+    made = kind.__new__(kind)
+    _lent.append(thing)
+    kinds = type(thing).__mro__
+    names = [
+        *getattr(thing, "__dict__", {}),
+        *(name for one in kinds for name in one.__dict__.get("__slots__", ())),
+    ]
+    for name in names:
+        if not name.startswith("__") and hasattr(thing, name):
+            setattr(made, name, getattr(thing, name))
+    made.own = "mine"
+    return made
+
+
+def test_classes_of_a_program_pickle_with_what_it_added(server: TestServer, tmp_path: Path, url: str) -> None:
+    with OwnCache(tmp_path / "c") as cache:
+        again = pickle.loads(pickle.dumps(cache))
+        assert (type(again), again.own, again._arguments["timeout"]) == (OwnCache, "cache", 7)
+        assert again.get(url).ok and copy.copy(again).get(url).ok
+        plain = cache.site(server.url("/"), headers={"X-A": "1"})
+        site = OwnSite(cache, plain.base_url, plain._arguments)
+        site.own = "site"  # type: ignore[attr-defined]
+        other = pickle.loads(pickle.dumps(site))
+        assert (type(other), other.own, other.base_url) == (OwnSite, "site", site.base_url)
+        assert other.get("/a.png").ok and type(other._cache) is OwnCache
+        made: List[Any] = [
+            (OwnResponse, lambda: cache.get(url), lambda one: one.body),
+            (OwnImage, lambda: cache.thumbnail(url, 64), lambda one: one.pixels),
+            (OwnHeaders, lambda: cache.get(url).headers, dict),
+            (OwnEvent, lambda: next(cache.submit(url, size=8).events()), lambda one: one.image.size),
+            (
+                OwnItem,
+                lambda: next(iter(cache.prefetch([url], [8], images=True))),
+                lambda one: one.image.size,
+            ),
+            (OwnOutbox, lambda: cache.outbox, lambda one: one.list()),
+        ]
+        for kind, make, shown in made:
+            for protocol in (2, pickle.HIGHEST_PROTOCOL):
+                thing = make()
+                same = pickle.loads(pickle.dumps(thing, protocol))
+                expected = shown(thing)
+                assert type(same) is type(thing) and shown(same) == expected
+                own = pickle.loads(pickle.dumps(_like(thing, kind), protocol))
+                assert type(own) is kind and own.own == "mine" and shown(own) == expected
+        id = _frozen(cache)
+        request = cache.outbox.get(id)
+        assert cache.outbox.drop(id) and request is not None
+        stats = OwnStats(cache.stats())
+        assert pickle.loads(pickle.dumps(stats)) == stats
+        assert pickle.loads(pickle.dumps(request)).method == "POST"
+        again.close()
+        other._cache.close()
+    error = OwnError(3, 4)
+    error.status = 504
+    raised = pickle.loads(pickle.dumps(error))
+    assert (type(raised), str(raised), raised.code, raised.status) == (OwnError, "3 and 4", "timeout", 504)
+
+    async def main() -> None:
+        loops = pickle.loads(pickle.dumps(OwnAsyncCache(tmp_path / "c")))
+        assert (type(loops), loops.own, loops._options) == (OwnAsyncCache, "async cache", {"timeout": 7})
+        below = OwnAsyncSite(loops, server.url("/"), {})
+        below.own = "site"  # type: ignore[attr-defined]
+        below = pickle.loads(pickle.dumps(below))
+        assert (type(below), below.own) == (OwnAsyncSite, "site")  # type: ignore[attr-defined]
+        assert (await below.get("/a.png")).ok
+        await below._owner.close()
+
+    asyncio.run(main())
+
+
+WITHOUT_ASSERTS = """
+import pickle, sys, nuthatch
+assert False, "asserts are not left out"
+image = pickle.loads(sys.stdin.buffer.read())
+print(image.width, image.height, image.original_size, image.source, image.age, image.status, image.size, image.is_stale)
+print(len(bytes(image.pixels)))
+"""
+
+
+def test_images_unpickle_without_asserts(cache: nuthatch.Cache, url: str) -> None:
+    image = cache.thumbnail(url, 64)
+    done = subprocess.run(
+        [sys.executable, "-O", "-c", WITHOUT_ASSERTS],
+        input=pickle.dumps(image),
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    told = f"64 48 (640, 480) {image.source} {image.age} 200 (64, 48) False\n{64 * 48 * 4}\n"
+    assert done.stdout.decode() == told
+
+
 @pytest.mark.parametrize(
     "error",
     [

@@ -184,9 +184,72 @@ def test_of_a_site_it_says_where_to(offline: TestServer, cache: nuthatch.Cache) 
     assert cache.outbox.wait(caught.value.outbox_id, 30).request.url == item.url
 
 
-def test_a_get_and_an_answer_are_not_frozen(offline: TestServer, cache: nuthatch.Cache) -> None:
-    with pytest.raises(nuthatch.TransportError):
-        cache.get(offline.url("/a"), freezable=True, retries=0)
+def test_each_request_of_a_prefetch_has_a_key_of_its_own(server: TestServer, tmp_path: Path) -> None:
+    paths = [f"/n/{number}" for number in range(5)]
+    options: Dict[str, Any] = {"sizes": (), "method": "POST", "body": b"x", "freezable": True}
+    server.on_prefix("/n/", ok("thanks"))
+
+    async def awaited() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "cache") as cache:
+            urls = [server.url(path) for path in paths]
+            assert [item.ok async for item in cache.prefetch(urls, **options)] == [True] * 5
+
+    with nuthatch.Cache(tmp_path / "cache") as cache:
+        for fetching in (cache, cache.site(server.url("/"))):
+            assert [item.ok for item in fetching.prefetch(map(server.url, paths), **options)] == [True] * 5
+        own = list(cache.prefetch(map(server.url, paths), **options, headers={"Idempotency-Key": '"7"'}))
+    asyncio.run(awaited())
+    for path in paths:
+        assert keys(server, path)[2] == '"7"' and len(keys(server, path)) == 4
+    sent = [key for path in paths for key in keys(server, path) if key != '"7"']
+    assert len(own) == 5 and None not in sent and len(set(sent)) == 15
+
+
+@pytest.mark.parametrize("method", ["post", "Put", "PATCH", "delete"])
+def test_a_method_in_small_letters_is_the_same(
+    offline: TestServer, cache: nuthatch.Cache, method: str
+) -> None:
+    with pytest.raises(nuthatch.Frozen) as frozen:
+        cache.request(method, offline.url("/a"), body=b"x", freezable=True)
+    (item,) = cache.outbox.list()
+    assert (item.id, item.method) == (frozen.value.outbox_id, method.upper())
+    offline.go_up()
+    assert cache.outbox.wait(item.id, 60).ok
+    assert [request.method for request in offline.requests("/a")] == [method.upper()]
+    ticket = cache.submit(offline.url("/b"), method=method, body=b"x", freezable=True)
+    assert ticket.result().status == ticket.resubmit().result().status == 404
+    assert len(keys(offline, "/b")) == 2 and len(set(keys(offline, "/b"))) == 1
+
+
+def test_what_reads_is_not_freezable(offline: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    site = cache.site(offline.url("/"))
+    for fetching in (cache, site):
+        for method in ("GET", "get", "HEAD", "OPTIONS", "REPORT"):
+            with pytest.raises(nuthatch.Invalid, match="freezable"):
+                fetching.request(method, offline.url("/a"), freezable=True)
+        with pytest.raises(nuthatch.Invalid, match="freezable"):
+            fetching.thumbnail(offline.url("/a"), 16, freezable=True)
+        with pytest.raises(nuthatch.Invalid, match="freezable"):
+            list(fetching.prefetch([offline.url("/a")], (), freezable=True))
+
+    async def main() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "other") as other:
+            with pytest.raises(nuthatch.Invalid, match="freezable"):
+                await other.get(offline.url("/a"), freezable=True)
+
+    asyncio.run(main())
+
+
+def test_secrets_that_can_be_gone_through_once(offline: TestServer, cache: nuthatch.Cache) -> None:
+    asked: List[str] = []
+    cache.outbox.provide("token", lambda name: asked.append(name) or "hush")  # type: ignore[func-returns-value]
+    id = freeze(cache, offline.url("/a"), secrets=iter([("X-Token", "token")]))
+    offline.go_up()
+    assert cache.outbox.wait(id, 60).ok
+    assert offline.requests("/a")[-1].header("X-Token") == "hush" and asked[0] == "token"
+
+
+def test_an_answer_is_not_frozen(offline: TestServer, cache: nuthatch.Cache) -> None:
     offline.go_up()
     offline.on("/b", answer(503))
     assert cache.request("POST", offline.url("/b"), freezable=True).status == 503

@@ -39,6 +39,41 @@ def test_prefetch_tells_how_each_ended(server: TestServer, cache: nuthatch.Cache
     assert server.count("/n/0") == 1
 
 
+def test_a_deadline_counts_the_queue_but_in_a_prefetch(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    gate = server.gate("held")
+    server.on_prefix("/held/", script(steps=[gate.step, body("x")]))
+    server.on_prefix("/n/", ok("x"))
+    held = [cache.submit(server.url(f"/held/{number}")) for number in range(6)]
+    assert gate.wait_until_reached(6)
+    items: List[nuthatch.Item] = []
+
+    def prefetch() -> None:
+        items.extend(cache.prefetch(numbered(server, 2), sizes=(), deadline=2))
+
+    async def prefetch_too() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "cache") as other:
+            async for item in other.prefetch(numbered(server, 2, 2), sizes=(), deadline=2):
+                items.append(item)
+
+    threads = [
+        threading.Thread(target=prefetch),
+        threading.Thread(target=lambda: asyncio.run(prefetch_too())),
+    ]
+    for thread in threads:
+        thread.start()
+    # Those of the batches have waited for longer than their deadline when this one fails.
+    with pytest.raises(nuthatch.TimeoutError, match="before its turn"):
+        cache.get(server.url("/n/9"), deadline=4)
+    assert not items and server.count("/n/9") == 0
+    gate.open()
+    for thread in threads:
+        thread.join()
+    assert [item.ok for item in items] == [True] * 4
+    assert [ticket.result().body for ticket in held] == [b"x"] * 6
+
+
 def test_prefetch_is_lazy_and_ends_with_its_loop(server: TestServer, cache: nuthatch.Cache) -> None:
     gate = server.gate("never")
     server.on_prefix("/n/", ok("x", headers=[("Cache-Control", "max-age=60")]))
@@ -260,6 +295,132 @@ def test_questions(server: TestServer, cache: nuthatch.Cache) -> None:
     with pytest.raises(LookupError):
         list(cache.prefetch([server.url("/echo?5")], (), ask_verdict=broken))
     assert cache.activity == 0
+
+
+def test_one_key_for_many_urls_is_refused(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    server.on_prefix("/n/", ok("x"))
+    site = cache.site(server.url("/"))
+    for fetching in (cache, site):
+        with pytest.raises(nuthatch.Invalid, match="key"):
+            list(fetching.prefetch(numbered(server, 2), (), key="x"))
+        for submit in (fetching.submit, fetching.get):
+            with pytest.raises(nuthatch.Invalid, match="key"):
+                submit(server.url("/n/1"), key="")
+        with pytest.raises(nuthatch.Invalid, match="key"):
+            fetching.thumbnail(server.url("/n/1"), 16, key="")
+
+    async def main() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "other") as other:
+            for prefetch in (other.prefetch, other.site(server.url("/")).prefetch):
+                with pytest.raises(nuthatch.Invalid, match="key"):
+                    [item async for item in prefetch(numbered(server, 2), (), key="x")]
+            with pytest.raises(nuthatch.Invalid, match="key"):
+                await other.get(server.url("/n/1"), key="")
+
+    asyncio.run(main())
+    assert server.count() == 0
+    assert len(list(cache.prefetch(numbered(server, 2), (), key=None))) == 2
+
+
+def test_what_can_be_gone_through_once_is_said_of_all(server: TestServer, tmp_path: Path) -> None:
+    server.on_prefix("/n/", ok("x"))
+
+    def headers() -> Any:
+        return iter([("X-A", "1"), ("X-A", "2")])
+
+    with nuthatch.Cache(tmp_path / "c") as cache:
+        assert len(list(cache.prefetch(numbered(server, 3), (), headers=headers()))) == 3
+        ticket = cache.submit(server.url("/n/3"), headers=headers(), policy="reload")
+        assert ticket.result().ok and ticket.resubmit().result().ok
+
+    async def main(cache: nuthatch.AsyncCache, site: nuthatch.AsyncSite) -> None:
+        plain = nuthatch.AsyncCache(tmp_path / "c")
+        ended = [item.ok async for item in plain.prefetch(numbered(server, 3, 4), (), headers=headers())]
+        sent = [
+            item.ok
+            async for item in plain.prefetch(
+                numbered(server, 3, 7), (), method="POST", form=iter([("a", "1")])
+            )
+        ]
+        assert ended == sent == [True] * 3
+        again = plain.submit(server.url("/n/10"), headers=headers(), policy="reload")
+        assert (await again).ok and (await again.resubmit()).ok
+        assert (await cache.get(server.url("/n/11"), policy="reload")).ok
+        assert (await site.get("/n/12", policy="reload")).ok
+        await plain.close()
+        await cache.close()
+
+    # For one loop after the other.
+    shared = nuthatch.AsyncCache(tmp_path / "c", headers=headers())
+    below = shared.site(server.url("/"), headers=headers())
+
+    async def first() -> None:
+        assert (await shared.get(server.url("/n/11"), policy="reload")).ok
+        assert (await below.get("/n/12", policy="reload")).ok
+
+    asyncio.run(first())
+    asyncio.run(main(shared, below))
+    for number in [*range(7), *range(10, 13)]:
+        requests = server.requests(f"/n/{number}")
+        assert [request.values("X-A") for request in requests] == [["1", "2"]] * len(requests), number
+        assert len(requests) == (1 if number not in (3, 10, 11, 12) else 2)
+    assert [server.requests(f"/n/{number}")[0].body for number in range(7, 10)] == [b"a=1"] * 3
+
+
+def test_sites_ask_what_their_cache_asks(server: TestServer, tmp_path: Path) -> None:
+    """One by one: what a site or a request says of a question counts before what the cache says."""
+    server.echo("/echo")
+    server.on("/locked", answer(401, "who?", [("WWW-Authenticate", "Nut")]))
+    heard: List[str] = []
+
+    def token(url: str) -> Any:
+        return {"X-Token": "cache"}
+
+    def verdict(response: nuthatch.Response) -> bool:
+        heard.append("verdict")
+        return True
+
+    def challenge(response: nuthatch.Response) -> Any:
+        heard.append("challenge")
+
+    def credentials(response: nuthatch.Response) -> Any:
+        heard.append("credentials")
+
+    asks: Any = {
+        "ask_headers": token, "ask_verdict": verdict, "ask_challenge": challenge, "ask_credentials": credentials,
+    }  # fmt: skip
+
+    def tokens() -> List[Any]:
+        return [request.header("X-Token") for request in server.requests("/echo")]
+
+    with nuthatch.Cache(tmp_path / "c", **asks) as cache:
+        site = cache.site(server.url("/"))
+        own = cache.site(server.url("/"), ask_headers=lambda url: {"X-Token": "site"})
+        none = cache.site(server.url("/"), ask_headers=None)
+        assert site.get("/echo?1").ok and heard == ["verdict"]
+        assert [item.ok for item in site.prefetch(["/echo?2"], ())] == [True] and heard == ["verdict"] * 2
+        assert own.get("/echo?3").ok and none.get("/echo?4").ok and heard == ["verdict"] * 4
+        assert site.get("/echo?5", ask_headers=lambda url: {"X-Token": "request"}).ok
+        assert site.get("/echo?6", ask_headers=None, ask_verdict=None).ok and heard == ["verdict"] * 5
+        assert tokens() == ["cache", "cache", "site", None, "request", None]
+        heard.clear()
+        assert site.get("/locked", ask_verdict=None).status == 401
+        assert site.get("/locked", ask_verdict=None, ask_credentials=None).status == 401
+        assert heard == ["credentials", "challenge"]
+        # Whose answer it is isn't known without asking.
+        assert site.peek("/echo?1", 16) is None
+
+    async def main() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "c", **asks) as cache:
+            heard.clear()
+            assert (await cache.site(server.url("/")).get("/echo?7")).ok and heard == ["verdict"]
+            other = cache.site(server.url("/"), ask_verdict=None)
+            assert [item.ok async for item in other.prefetch(["/echo?8"], ())] == [True] and heard == [
+                "verdict"
+            ]
+
+    asyncio.run(main())
+    assert tokens()[6:] == ["cache", "cache"]
 
 
 def test_a_cache_that_asks(server: TestServer, tmp_path: Path) -> None:

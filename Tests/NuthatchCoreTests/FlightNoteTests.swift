@@ -1,0 +1,103 @@
+import Synchronization
+import TestServer
+import Testing
+
+@testable import NuthatchCore
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// A disk that doesn't answer until a test lets it.
+private final class HungDisk: Sendable {
+  private let isHung = Atomic(true)
+  let waiting = Atomic(0)
+
+  func wait() {
+    waiting.add(1, ordering: .relaxed)
+    while isHung.load(ordering: .acquiring) { usleep(1000) }
+  }
+
+  func goOn() { isHung.store(false, ordering: .releasing) }
+}
+
+@Suite("Notes on flights, on a disk that doesn't answer,") struct FlightNoteTests {
+  private let disk: HungDisk
+  private let bench: Bench
+
+  init() throws {
+    let disk = HungDisk()
+    self.disk = disk
+    bench = try Bench { $0.beforeNotes = { disk.wait() } }
+  }
+
+  private func place(_ path: String) throws -> Int64 {
+    let plan = try RequestPlan(Request(bench.server.url(path)), Cache.Options(), TermsShelf())
+    return FlightLocks.place(of: plan.name.key().hash.low)
+  }
+
+  /// Ends by the loop's timer alone.
+  private func expectLoopRuns() throws {
+    bench.server.on("/never", Script.ok("x").after(.wait("never")))
+    var request = Request(bench.server.url("/never"))
+    request.deadline = .milliseconds(1)
+    request.policy = Policy(.reload)
+    #expect(try bench.cache.submit(request).final(within: 60_000)?.error?.code == .timeout)
+  }
+
+  @Test("keep nobody from the error of a fetch, and are written before the lock is released")
+  func vain() throws {
+    defer { disk.goOn() }
+    bench.server.on("/a", Script(steps: [.reset], sendsHead: false))
+    let (place, others) = (try place("/a"), FlightLocks(directory: bench.folder))
+    let ticket = try bench.cache.submit(Request(bench.server.url("/a")))
+    #expect(try ticket.final(within: 60_000)?.error?.code == .reset)
+    try expectLoopRuns()
+    for _ in 0..<60_000 where disk.waiting.load(ordering: .relaxed) == 0 { usleep(1000) }
+    #expect(!others.tryTake(place) && !others.wasVain(place, since: 1, now: .max))
+    disk.goOn()
+    var isFree = false
+    for _ in 0..<60_000 where !isFree {
+      isFree = others.tryTake(place)
+      if !isFree { usleep(1000) }
+    }
+    #expect(isFree && others.wasVain(place, since: 1, now: .max))
+    others.release(place)
+  }
+
+  @Test("count as no sign of life: the fetch of another process is no longer waited for")
+  func silent() throws {
+    defer { disk.goOn() }
+    bench.server.on("/a", .ok("x"))
+    let (place, others) = (try place("/a"), FlightLocks(directory: bench.folder))
+    #expect(others.tryTake(place))
+    var request = Request(bench.server.url("/a"))
+    request.timeout = .milliseconds(1000)
+    let ticket = try bench.cache.submit(request)
+    for _ in 0..<60_000 where disk.waiting.load(ordering: .relaxed) == 0 { usleep(1000) }
+    try expectLoopRuns()
+    #expect(bench.server.waitForRequests(1, path: "/a"))
+    disk.goOn()
+    #expect(try ticket.result().text == "x")
+    others.release(place)
+  }
+
+  @Test("of a fetch under way are no more than one at a time")
+  func signs() throws {
+    defer { disk.goOn() }
+    bench.server.on("/a", Script.ok("x").after(.wait("gate")))
+    let ticket = try bench.cache.submit(Request(bench.server.url("/a")))
+    #expect(bench.server.gate("gate").waitUntilReached(1))
+    for _ in 0..<60_000 where disk.waiting.load(ordering: .relaxed) == 0 { usleep(1000) }
+    try expectLoopRuns()
+    usleep(2_500_000)
+    #expect(disk.waiting.load(ordering: .relaxed) == 1)
+    disk.goOn()
+    bench.server.gate("gate").open()
+    #expect(try ticket.result().text == "x")
+    let (place, others) = (try place("/a"), FlightLocks(directory: bench.folder))
+    // A worker writes it, perhaps after the answer was given.
+    for _ in 0..<60_000 where others.lastSign(place, now: .max) == nil { usleep(1000) }
+    #expect(others.lastSign(place, now: .max) != nil)
+  }
+}

@@ -1,0 +1,182 @@
+import CSystem
+import Dispatch
+import Glibc
+import Testing
+
+@testable import NuthatchStore
+
+/// A byte of the file `locks`, held by another opening of the file, as a process that was stopped holds it.
+private struct HeldByte: ~Copyable {
+  private let fd: Int32
+
+  init(_ folder: Folder, _ byte: DirectoryLocks.Byte) throws {
+    fd = open(folder.path + "/locks", O_RDWR)
+    try #require(fd >= 0 && nhs_lock_byte(fd, byte.rawValue, CChar(UInt8(ascii: "w")), 0) == 0)
+  }
+
+  deinit { close(fd) }
+}
+
+@Suite("While another process holds a lock and does nothing") struct HeldLockTests {
+  let folder: Folder
+  init() throws { folder = try Folder() }
+
+  private static let key = RecordKey(.meta, "key")
+
+  /// Seconds that it takes, and what it throws.
+  private func time(_ body: () throws -> Void) -> (seconds: Double, fault: StoreFault?) {
+    let begin = nhs_monotonic_ns()
+    var fault: StoreFault?
+    do { try body() } catch { fault = error as? StoreFault }
+    return (Double(nhs_monotonic_ns() - begin) / 1e9, fault)
+  }
+
+  @Test("records are found, and one that is kept ends as busy after a second, the next ones at once")
+  func writers() throws {
+    let store = try Store.open(folder.path)
+    try store.commit(Self.key, [1])
+    let other = try SharedStore(
+      try StoreDirectory(folder.path, trusts: false, LinuxCalls()), Store.Options())
+    defer { other.finish() }
+    do {
+      let held = try HeldByte(folder, .index)
+      #expect(try store.bytes(Self.key) == [1])
+      let first = time { try store.commit(Self.key, [2]) }
+      #expect(first.fault?.kind == .busy && first.seconds >= 1)
+      // The process that had the lock last is the one that sits on it.
+      #expect(first.fault?.message.contains("process \(getpid()) (") == true)
+      #expect(store.holder.map { $0.nanoseconds >= 1_000_000_000 } == true)
+      // Twenty of them would take twenty seconds.
+      let later = time { for _ in 0..<20 { _ = try? store.commit(Self.key, [3]) } }
+      #expect(later.seconds < 10)
+      _ = consume held
+    }
+    #expect(store.holder == nil)
+    try store.commit(Self.key, [4])
+    #expect(try store.bytes(Self.key) == [4])
+    #expect(try store.verify().isClean)
+    store.close()
+  }
+
+  @Test("many threads that keep records are told within the time of one")
+  func threads() throws {
+    let store = try Store.open(folder.path)
+    try store.commit(Self.key, [1])
+    let held = try HeldByte(folder, .index)
+    let busy = Counter()
+    let all = time {
+      DispatchQueue.concurrentPerform(iterations: 8) { number in
+        do { try store.commit(RecordKey(.meta, "\(number)"), [1]) } catch {
+          if (error as? StoreFault)?.kind == .busy { busy.add() }
+        }
+      }
+    }
+    #expect(busy.count == 8)
+    // One after the other they would take eight.
+    #expect(all.seconds < 6)
+    _ = consume held
+    store.close()
+  }
+
+  @Test("what changes the directory ends as busy after five seconds", arguments: [false, true])
+  func upkeep(_ isDropping: Bool) throws {
+    let store = try Store.open(folder.path, .init(spill: .pressure))
+    try store.commit(Self.key, [1])
+    let held = try HeldByte(folder, isDropping ? .dropping : .index)
+    let calls: [() throws -> Void] =
+      isDropping
+      ? [{ try store.clear() }, { try store.trim(to: 0) }]
+      : [{ try store.flush() }, { try store.remove(Self.key) }]
+    for call in calls {
+      let result = time(call)
+      #expect(result.fault?.kind == .busy)
+      #expect((5..<30).contains(result.seconds))
+    }
+    _ = consume held
+    try store.flush()
+    try store.clear()
+    #expect(try store.bytes(Self.key) == nil)
+    store.close()
+  }
+
+  @Test("a process that joins others opens the directory and finds what is there")
+  func joining() throws {
+    let store = try Store.open(folder.path)
+    try store.commit(Self.key, [1])
+    let held = try HeldByte(folder, .index)
+    let other = try SharedStore(
+      try StoreDirectory(folder.path, trusts: false, LinuxCalls()), Store.Options())
+    #expect(other.lookup(Self.key)?.copied() == [1])
+    other.finish()
+    _ = consume held
+    store.close()
+  }
+
+  @Test("a process that comes alone is told that the directory is busy")
+  func alone() throws {
+    try Store.open(folder.path).close()
+    let held = try HeldByte(folder, .index)
+    let result = time { try Store.open(folder.path).close() }
+    #expect(result.fault?.kind == .busy && result.seconds >= 5)
+    _ = consume held
+    try Store.open(folder.path).close()
+  }
+}
+
+@Suite("A directory of version 0.1") struct EarlierVersionTests {
+  let folder: Folder
+  init() throws { folder = try Folder() }
+
+  /// Makes what version 0.1 leaves: packs of version 2, and a lock that is a file.
+  private func makeEarlier() throws {
+    let store = try Store.open(folder.path)
+    for number in 0..<20 { try store.commit(RecordKey(.meta, "\(number)"), content(UInt64(number), 2000)) }
+    store.close()
+    for name in folder.files() {
+      var head = Array(try folder.read("packs/" + name).prefix(64))
+      head.withUnsafeMutableBytes {
+        $0.store(PackHeader.earlierVersion, at: 8)
+        $0.store(nhs_hash64($0.baseAddress, 56, 0), at: 56)
+      }
+      try folder.poke("packs/" + name, at: 0, head)
+    }
+    for name in ["index", "locks", "lock"] { try folder.remove(name) }
+    let fd = open(folder.path + "/lock", O_RDWR | O_CREAT, 0o600)
+    ftruncate(fd, 64)
+    close(fd)
+  }
+
+  @Test("is taken over with its records, which are not appended to")
+  func isTakenOver() throws {
+    try makeEarlier()
+    let before = try folder.files().map { try folder.read("packs/" + $0) }
+    let names = folder.files()
+    let store = try Store.open(folder.path)
+    for number in 0..<20 {
+      #expect(try store.bytes(RecordKey(.meta, "\(number)")) == content(UInt64(number), 2000))
+    }
+    #expect(store.hasEarlierAnswers)
+    try store.commit(RecordKey(.meta, "new"), [1])
+    #expect(try names.map { try folder.read("packs/" + $0) } == before)
+    #expect(try store.verify().isClean)
+    store.close()
+    // Version 0.1 follows no link.
+    #expect(open(folder.path + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0o600) == -1)
+  }
+
+  @Test("is a conflict while a program of that version has it open, and nothing is changed")
+  func isOpen() throws {
+    try makeEarlier()
+    let lock = open(folder.path + "/lock", O_RDWR)
+    #expect(nhs_lock_byte(lock, 2, CChar(UInt8(ascii: "r")), 0) == 0)
+    let before = folder.files("")
+    let fault = #expect(throws: StoreFault.self) { try Store.open(folder.path) }
+    #expect(fault?.kind == .conflict)
+    #expect(fault?.message.contains("0.1") == true)
+    #expect(folder.files("") == before)
+    close(lock)
+    let store = try Store.open(folder.path)
+    #expect(try store.bytes(RecordKey(.meta, "3")) == content(3, 2000))
+    store.close()
+  }
+}

@@ -1,0 +1,134 @@
+import Testing
+
+@testable import NuthatchStore
+
+@Suite("Answers that are kept with the moment of their question") struct MomentTests: SeveralUsers {
+  let folder: Folder
+  init() throws { folder = try Folder() }
+
+  private func group(_ name: String) -> RecordGroup {
+    Array(name.utf8).withUnsafeBytes { RecordGroup($0) }
+  }
+
+  private func key(_ name: String, _ variant: UInt8 = 0) -> RecordKey {
+    RecordKey(group(name), [variant] + Array(name.utf8))
+  }
+
+  private func moment(_ name: String, _ user: SharedStore) throws -> Moment {
+    try #require(user.moment(group(name), nil))
+  }
+
+  private func keep(_ name: String, _ payload: [UInt8], _ asked: Moment, _ user: SharedStore) throws -> Bool {
+    try payload.withBytes { (bytes) throws(StoreFault) in
+      try user.keep(key(name), 0, bytes, asked: asked) != nil
+    }
+  }
+
+  /// Each way in which another process, or the same one, takes an answer out.
+  enum Removal: CaseIterable { case group, clear }
+
+  @Test(
+    "aren't kept when their group was removed on the way, by whichever process",
+    arguments: Removal.allCases, [false, true])
+  func removedOnTheWay(_ removal: Removal, _ isPrivate: Bool) throws {
+    let (own, other) = (try user(spill: isPrivate ? .pressure : .eager), try user())
+    for remover in [own, other] {
+      let asked = try moment("a", own)
+      let bystander = try moment("b", own)
+      switch removal {
+      case .group: _ = try remover.drop([group("a")], [])
+      case .clear: try remover.dropAll()
+      }
+      #expect(try !keep("a", [1], asked, own))
+      #expect(bytes(key("a"), own) == nil)
+      #expect(try keep("b", [2], bystander, own) == (removal == .group))
+      #expect(try keep("a", [3], moment("a", own), own))
+      #expect(bytes(key("a"), own) == [3])
+    }
+    for user in [own, other] { user.finish() }
+  }
+
+  @Test("that are in one process's memory only are gone when another one removes them")
+  func privateOnes() throws {
+    let (own, other) = (try user(spill: .pressure), try user())
+    for removal in Removal.allCases {
+      #expect(try keep("a", [1], moment("a", own), own))
+      #expect(try keep("b", [2], moment("b", own), own))
+      switch removal {
+      case .group: _ = try other.drop([group("a")], [])
+      case .clear: try other.dropAll()
+      }
+      #expect(bytes(key("a"), own) == nil)
+      #expect(bytes(key("b"), own) == (removal == .group ? [2] : nil))
+      try own.flush()
+      #expect(bytes(key("a"), other) == nil)
+    }
+    for user in [own, other] { user.finish() }
+  }
+
+  @Test("in memory only give way to a later one of another process, also when they are written to packs")
+  func laterOne() throws {
+    let (own, other) = (try user(spill: .pressure), try user())
+    #expect(try keep("a", [1], moment("a", own), own))
+    #expect(try keep("a", [2], moment("a", other), other))
+    #expect(bytes(key("a"), own) == [2])
+    try own.flush()
+    for user in [own, other] { #expect(bytes(key("a"), user) == [2]) }
+    for user in [own, other] { user.finish() }
+  }
+
+  @Test("never take the place of the answer to a later question", arguments: [false, true])
+  func overtaken(_ isPrivate: Bool) throws {
+    let (own, other) = (try user(spill: isPrivate ? .pressure : .eager), try user())
+    let early = try moment("a", own)
+    #expect(try keep("a", [2], moment("a", other), other))
+    #expect(try !keep("a", [1], early, own))
+    #expect(bytes(key("a"), own) == [2])
+    #expect(try keep("a", [3], moment("a", own), own))
+    #expect(bytes(key("a"), own) == [3])
+    for user in [own, other] { user.finish() }
+  }
+
+  @Test("are removed with their group, all of it and nothing else, also from a larger index")
+  func group() throws {
+    let own = try user()
+    for variant in 0..<200 {
+      for name in ["a", "b"] {
+        let asked = try moment(name, own)
+        let kept = try [UInt8(variant)].withBytes { (bytes) throws(StoreFault) in
+          try own.keep(key(name, UInt8(variant)), 7, bytes, asked: asked)
+        }
+        #expect(kept != nil)
+      }
+    }
+    for number in 0..<3000 { _ = try own.commit(RecordKey(.meta, "other \(number)"), PayloadShape(), []) }
+    let removed = try own.drop([group("a")], [])
+    #expect(removed.count == 200)
+    #expect(removed.allSatisfy { $0.form == 7 && $0.payload == [$0.key.name.first ?? 0] })
+    for variant in 0..<200 {
+      #expect(bytes(key("a", UInt8(variant)), own) == nil)
+      #expect(bytes(key("b", UInt8(variant)), own) == [UInt8(variant)])
+    }
+    try folder.remove("index")
+    own.finish()
+    let later = try user()
+    #expect(bytes(key("a", 3), later) == nil)
+    #expect(bytes(key("b", 3), later) == [3])
+    later.finish()
+  }
+
+  @Test("keep their counters when the index grows, and have others when it is made anew")
+  func counters() throws {
+    let own = try user()
+    let asked = try moment("a", own)
+    for number in 0..<3000 { _ = try own.commit(RecordKey(.meta, "other \(number)"), PayloadShape(), []) }
+    #expect(own.isCurrent(asked))
+    #expect(try keep("a", [1], asked, own))
+    let other = try user()
+    try folder.remove("index")
+    try folder.remove("locks")
+    let third = try user()
+    #expect(!third.isCurrent(asked))
+    for user in [own, other, third] { user.finish() }
+  }
+}
