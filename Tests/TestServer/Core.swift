@@ -13,9 +13,16 @@ final class Core: Sendable {
 
   init(families: [Family]) throws {
     var held: [CInt] = []
+    // They stay bound meanwhile, so that the kernel chooses other ones.
+    var refused: [CInt] = []
+    defer { refused.forEach { close($0) } }
     for attempt in 0... {
       held = [try boundSocket(.v4, port: 0)]
       let port = portNumber(of: held[0])
+      guard UsedPorts.claim(port) else {
+        refused += held
+        continue
+      }
       guard families.contains(where: { $0 == .v6 }) else { break }
       do {
         held.append(try boundSocket(.v6, port: port))

@@ -112,4 +112,10 @@ struct ObservationTests {
       #expect(client.answer().head.hasPrefix("HTTP/1.1 204"))
     }
   }
+
+  @Test("No server gets the port of an earlier one")
+  func portsOnce() throws {
+    var ports: Set<UInt16> = []
+    for _ in 1...400 { #expect(ports.insert(try TestServer.start().port).inserted) }
+  }
 }
