@@ -74,7 +74,7 @@ let package = Package(
     tests("TestServerTests", ["TestServer"]),
     tests("NuthatchHTTPTests", ["NuthatchHTTP"]),
     .executableTarget(
-      name: "nuthatch-storecrash", dependencies: ["NuthatchStore"], path: "Tests/StoreCrash",
+      name: "nuthatch-storecrash", dependencies: ["CSystem", "NuthatchStore"], path: "Tests/StoreCrash",
       swiftSettings: swiftSettings),
     .executableTarget(
       name: "nuthatch-bench-store", dependencies: ["CSystem", "NuthatchStore"], path: "Benchmarks/Store",

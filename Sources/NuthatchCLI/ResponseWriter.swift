@@ -35,9 +35,10 @@ struct ResponseWriter {
 
   func write(_ response: Response) -> Outcome {
     guard let image else {
-      return response.withBody { body in
-        each { (_, write) in write(body) }
-      }
+      let outcome = response.withBody { body in each { (_, write) in write(body) } }
+      guard case .written = outcome else { return outcome }
+      do throws(NuthatchError) { try response.checkBody() } catch { return .notWritten(error) }
+      return .written
     }
     do throws(NuthatchError) {
       return write(try response.image(image))

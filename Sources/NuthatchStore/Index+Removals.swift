@@ -13,13 +13,14 @@ extension Index {
 
   func set(hasEarlier: Bool) { nhs_store32(base + IndexLayout.hasEarlier, hasEarlier ? 1 : 0) }
 
-  /// What holds at this moment. `number` is that of the question.
-  func moment(_ first: RecordGroup, _ second: RecordGroup?, number: UInt64) -> Moment {
+  /// What holds at this moment; nil when that can't be read. `number` is that of the question.
+  func moment(_ first: RecordGroup, _ second: RecordGroup?, number: UInt64) -> Moment? {
     func removals(_ group: RecordGroup) -> Moment.Removals {
       Moment.Removals(counter: Int32(group.counter), count: nhs_load64_acquire(counter(group.counter)))
     }
-    return Moment(
+    let moment = Moment(
       clears: clears, first: removals(first), second: second.map { removals($0) }, number: number)
+    return isBroken ? nil : moment
   }
 
   /// Whether nothing was removed since that would have taken out what was asked for then.
@@ -28,7 +29,9 @@ extension Index {
     func isCurrent(_ removals: Moment.Removals) -> Bool {
       nhs_load64_acquire(counter(Int(removals.counter))) == removals.count
     }
-    return clears == moment.clears && isCurrent(moment.first) && moment.second.map(isCurrent) ?? true
+    // Asked last: zeros say nothing.
+    return clears == moment.clears && isCurrent(moment.first) && (moment.second.map(isCurrent) ?? true)
+      && !isBroken
   }
 
   /// Says that the records of a group are removed, before they are. False when it can't be written now. For the index's
@@ -37,7 +40,7 @@ extension Index {
     let counter = counter(group.counter)
     guard canWrite(counter, 8) else { return false }
     nhs_store64_release(counter, nhs_load64(counter) &+ 1)
-    return true
+    return !isBroken
   }
 
   /// For an index that nobody else knows yet: it begins at random numbers, so that no earlier one fits by chance.

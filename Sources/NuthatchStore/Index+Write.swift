@@ -34,7 +34,7 @@ extension Index {
       return false
     }
     applyPending()
-    return true
+    return !isBroken
   }
 
   var canWriteHead: Bool { canWrite(base, IndexLayout.headSize) }
@@ -49,10 +49,9 @@ extension Index {
     let number = nhs_load32(base + IndexLayout.retiringPack)
     guard number != 0, canWriteHead else { return nil }
     let offset = Int(nhs_load32(base + IndexLayout.retiringOffset)) << 3
-    let hash = base + IndexLayout.retiringHash
-    return (
-      Location(pack: number, offset: offset), KeyHash(low: nhs_load64(hash), high: nhs_load64(hash + 8))
-    )
+    let at = base + IndexLayout.retiringHash
+    let hash = KeyHash(low: nhs_load64(at), high: nhs_load64(at + 8))
+    return isBroken ? nil : (Location(pack: number, offset: offset), hash)
   }
 
   /// It is retired.
@@ -192,7 +191,8 @@ extension Index {
   }
 
   /// Writes down what is going to be, does it, and crosses it out. A kill at any point leaves the old or the new state.
-  /// False when it can't be written now.
+  /// False when it can't be written now, or some of it didn't reach the file: then who has the lock next finishes what was
+  /// written down.
   private func change(
     _ place: Int, to slot: Slot, _ counters: IndexCounters, used: (place: Int, bytes: Int)?,
     retiring: Slot? = nil
@@ -217,7 +217,7 @@ extension Index {
     if let retiring { noteRetiring(retiring) }
     nhs_store32_release(base + IndexLayout.pendingState, 1)
     applyPending()
-    return true
+    return !isBroken
   }
 
   private func applyPending() {
@@ -317,12 +317,20 @@ extension Index {
   }
 
   /// 0 when none can be taken now.
-  func takeSequence() -> UInt64 { canWriteHead ? nhs_add64(base + IndexLayout.nextSequence, 1) : 0 }
+  func takeSequence() -> UInt64 {
+    guard canWriteHead else { return 0 }
+    let sequence = nhs_add64(base + IndexLayout.nextSequence, 1)
+    return isBroken ? 0 : sequence
+  }
 
-  /// Never 0 and never all ones, which mean something else in a slot.
-  func takePackNumber() -> UInt32 {
-    let number = UInt32(truncatingIfNeeded: nhs_add64(base + IndexLayout.nextPack, 1))
-    return number == 0 || number == .max ? takePackNumber() : number
+  /// Never 0 and never all ones, which mean something else in a slot. Nil when none can be taken now.
+  func takePackNumber() -> UInt32? {
+    guard canWriteHead else { return nil }
+    while true {
+      let number = UInt32(truncatingIfNeeded: nhs_add64(base + IndexLayout.nextPack, 1))
+      if isBroken { return nil }
+      if number != 0, number != .max { return number }
+    }
   }
 
   func set(limit: Int) { nhs_store64(base + IndexLayout.limit, UInt64(truncatingIfNeeded: limit)) }

@@ -9,29 +9,45 @@ final class Index: @unchecked Sendable {
   private let directory: StoreDirectory
   private let system: any SystemCalls
   private let fd: Int32
+  private let mapping: FileMapping
   let base: UnsafeMutableRawPointer
-  let length: Int
   let slotCount: Int
   let packCapacity: Int
   let slots: UnsafeMutableRawPointer
 
   private init(
-    _ directory: StoreDirectory, fd: Int32, base: UnsafeMutableRawPointer, length: Int, slotCount: Int,
-    packCapacity: Int, slotStart: Int
+    _ directory: StoreDirectory, fd: Int32, _ mapping: FileMapping, slotCount: Int, packCapacity: Int,
+    slotStart: Int
   ) {
     self.directory = directory
     system = directory.system
     self.fd = fd
-    self.base = base
-    self.length = length
+    self.mapping = mapping
+    base = mapping.base
     self.slotCount = slotCount
     self.packCapacity = packCapacity
     slots = base + slotStart
   }
 
   deinit {
-    system.unmap(base, length)
+    system.unmap(mapping)
     system.close(fd)
+  }
+
+  var length: Int { mapping.length }
+
+  /// Whether a touch of it has failed: since then this process sees nothing but zeros, and what it writes reaches nobody. It is
+  /// to be opened anew. What was read of it before this was asked is right if the answer is no.
+  @inline(__always)
+  var isBroken: Bool { mapping.isBroken }
+
+  /// Whether its first bytes can be read from the file, which is whole.
+  var canBeRead: Bool {
+    var byte: UInt8 = 0
+    let count = try? withUnsafeMutableBytes(of: &byte) { (bytes) throws(SystemFault) in
+      try system.read(fd, bytes, Int64(length - 1))
+    }
+    return count == 1
   }
 
   /// The index that is there; nil when there is none that is of this boot and whole.
@@ -58,9 +74,8 @@ final class Index: @unchecked Sendable {
         system.close(fd)
         return nil
       }
-      let base = try system.map(fd, sizes.file, isWritable: true)
       return Index(
-        directory, fd: fd, base: base, length: sizes.file, slotCount: sizes.slotCount,
+        directory, fd: fd, try system.map(fd, sizes.file, isWritable: true), slotCount: sizes.slotCount,
         packCapacity: sizes.packCapacity, slotStart: sizes.slots)
     } catch {
       system.close(fd)
@@ -98,13 +113,14 @@ final class Index: @unchecked Sendable {
     do throws(SystemFault) {
       try system.resize(fd, Int64(sizes.file))
       try fill(system, fd, sizes.file)
-      let base = try system.map(fd, sizes.file, isWritable: true)
+      let mapping = try system.map(fd, sizes.file, isWritable: true)
+      guard let base = mapping.base else { throw SystemFault(EINVAL) }
       // Much faster than a page at a time. Not essential where all of it has been written in place.
       do throws(SystemFault) {
         if !isLean || !directory.writesInPlace { try system.populate(base, sizes.file) }
       } catch {
         if !directory.canWrite(base, sizes.file) {
-          system.unmap(base, sizes.file)
+          system.unmap(mapping)
           throw SystemFault(ENOSPC)
         }
       }
@@ -121,9 +137,12 @@ final class Index: @unchecked Sendable {
       header.store(UInt32(1), at: IndexLayout.session)
       header.store(UInt64(1), at: IndexLayout.nextSequence)
       header.store(UInt64(1), at: IndexLayout.nextPack)
+      guard !mapping.isBroken else {
+        system.unmap(mapping)
+        throw SystemFault(ENOSPC)
+      }
       let made = Index(
-        directory, fd: fd, base: base, length: sizes.file, slotCount: slots, packCapacity: packs,
-        slotStart: sizes.slots)
+        directory, fd: fd, mapping, slotCount: slots, packCapacity: packs, slotStart: sizes.slots)
       made.beginRemovals()
       return made
     } catch {

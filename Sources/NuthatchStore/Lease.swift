@@ -24,4 +24,17 @@ public struct Lease: @unchecked Sendable {
 
   /// A copy of the payload.
   public func copied() -> [UInt8] { withBytes { Array($0) } }
+
+  /// Whether some of the payload's pack couldn't be read from the disk: the payload may be zeros there. To be asked after
+  /// reading it.
+  public var isBroken: Bool {
+    if let pin = pin as? PackPin { return pin.pack.isBroken }
+    return ((pin as? MemoryPin)?.entry.owner as? HeldLease)?.lease.isBroken ?? false
+  }
+
+  /// What was made of the payload; nil when that may have been zeros that the disk gave instead of it.
+  public func reading<Result>(_ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
+    let result = withBytes(body)
+    return result == nil || isBroken ? nil : result
+  }
 }

@@ -91,29 +91,35 @@ struct LinuxCalls: SystemCalls {
     try checked(nhs_data_ends(fd, offset))
   }
 
-  func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> UnsafeMutableRawPointer {
-    let protection = isWritable ? PROT_READ | PROT_WRITE : PROT_READ
-    guard let base = mmap(nil, length, protection, MAP_SHARED, fd, 0), base != MAP_FAILED else {
-      throw SystemFault(errno)
-    }
+  func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> FileMapping {
+    let mapping = try map(fd, 0, length, isWritable: isWritable)
     // Read ahead, and a look at the end of a pack would fill memory with pages that nobody wrote, which the file system
     // then takes for written ones. Payloads are read once with `read`, which reads ahead.
-    if !isWritable { madvise(base, length, MADV_RANDOM) }
-    return base
+    if !isWritable { madvise(mapping.base, length, MADV_RANDOM) }
+    return mapping
   }
 
-  func map(_ fd: Int32, from offset: Int64, _ length: Int) throws(SystemFault) -> UnsafeMutableRawPointer {
-    guard let base = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, Int(offset)),
-      base != MAP_FAILED
-    else { throw SystemFault(errno) }
-    return base
+  func map(_ fd: Int32, from offset: Int64, _ length: Int) throws(SystemFault) -> FileMapping {
+    try map(fd, offset, length, isWritable: true)
+  }
+
+  private func map(
+    _ fd: Int32, _ offset: Int64, _ length: Int, isWritable: Bool
+  ) throws(SystemFault) -> FileMapping {
+    var mapping = nhs_mapping()
+    _ = try checked(nhs_map_file(fd, offset, length, isWritable ? 1 : 0, &mapping))
+    return mapping
   }
 
   func populate(_ base: UnsafeMutableRawPointer, _ length: Int) throws(SystemFault) {
     _ = try checked(nhs_populate(base, length))
   }
 
-  func unmap(_ base: UnsafeMutableRawPointer, _ length: Int) { munmap(base, length) }
+  func mapAgain(_ mapping: FileMapping, _ fd: Int32) throws(SystemFault) {
+    _ = try checked(withUnsafePointer(to: mapping) { nhs_map_again($0, fd, 0) })
+  }
+
+  func unmap(_ mapping: FileMapping) { withUnsafePointer(to: mapping) { nhs_unmap_file($0) } }
 
   func tryLock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) -> Bool {
     let result = nhs_lock_byte(fd, byte, kind.letter, 0)

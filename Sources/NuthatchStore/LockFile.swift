@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import Synchronization
 
 /// The file `lock`, open and mapped (docs/FORMAT.md, "Locks"). It says which index is in use, so that who changes the
 /// index needs no system call to know that it is the right one.
@@ -15,6 +16,8 @@ final class LockFile: @unchecked Sendable {
   private let system: any SystemCalls
   private let epoch = nhs_fork_epoch()
   let words: LockWords
+  private let mending = Lock()
+  private let mends = Atomic(0)
   private let process = getpid()
   private let program: (UInt64, UInt64) = {
     var name: (UInt64, UInt64) = (0, 0)
@@ -33,7 +36,7 @@ final class LockFile: @unchecked Sendable {
     do throws(SystemFault) {
       let opened = try Self.open(directory)
       fd = opened.fd
-      words = LockWords(system, opened.base, Self.size)
+      words = LockWords(system, opened.words)
     } catch {
       throw StoreFault(error, "opening the lock")
     }
@@ -45,18 +48,14 @@ final class LockFile: @unchecked Sendable {
 
   private static func open(
     _ directory: StoreDirectory
-  ) throws(SystemFault) -> (fd: Int32, base: UnsafeMutableRawPointer) {
+  ) throws(SystemFault) -> (fd: Int32, words: FileMapping) {
     let system = directory.system
     for _ in 0..<8 {
       let (fd, status) = try directory.openFile(directory.root, name, O_RDWR | O_CREAT)
       do throws(SystemFault) {
         // Never made shorter, so who makes it longer at the same time does no harm. With its block: the first touch of a
         // mapped page without one would end the process when the disk is full.
-        if status.size < Int64(size) || status.allocated == 0 {
-          do { try system.reserve(fd, 0, Int64(size)) } catch  where error.number == EOPNOTSUPP {
-            try system.resize(fd, Int64(size))
-          }
-        }
+        try makeRoom(system, fd, status)
         // Mapped by another opening of the file: a forked child has the mapping too, and would keep the opening and with
         // it the locks of a parent that was killed.
         let (other, itsStatus) = try directory.openFile(directory.root, name, O_RDWR)
@@ -71,6 +70,37 @@ final class LockFile: @unchecked Sendable {
     }
     throw SystemFault(ENOENT)
   }
+
+  private static func makeRoom(
+    _ system: any SystemCalls, _ fd: Int32, _ status: FileStatus
+  ) throws(SystemFault) {
+    guard status.size < Int64(size) || status.allocated == 0 else { return }
+    do { try system.reserve(fd, 0, Int64(size)) } catch  where error.number == EOPNOTSUPP {
+      try system.resize(fd, Int64(size))
+    }
+  }
+
+  /// Maps the words anew, should a touch of them have failed. False when they can't be read. May be called by anybody.
+  func mend() -> Bool {
+    mending.with {
+      guard words.isBroken else { return true }
+      do throws(SystemFault) {
+        let (other, status) = try directory.openFile(directory.root, Self.name, O_RDWR)
+        defer { system.close(other) }
+        guard try system.status(fd).inode == status.inode else { return false }
+        try Self.makeRoom(system, other, status)
+        try words.mapAgain(other)
+      } catch {
+        return false
+      }
+      mends.wrappingAdd(1, ordering: .relaxed)
+      _ = isNew
+      return !words.isBroken
+    }
+  }
+
+  /// Counts how often the words were lost and found again. What was written to them before may be missing.
+  var timesMended: Int { mends.load(ordering: .relaxed) }
 
   /// Puts a link in the place of the file that version 0.1 locks.
   ///
@@ -183,11 +213,17 @@ final class LockFile: @unchecked Sendable {
 final class LockWords: @unchecked Sendable {
   let base: UnsafeMutableRawPointer
   private let system: any SystemCalls
-  private let length: Int
+  private let mapping: FileMapping
 
-  init(_ system: any SystemCalls, _ base: UnsafeMutableRawPointer, _ length: Int) {
-    (self.system, self.base, self.length) = (system, base, length)
+  init(_ system: any SystemCalls, _ mapping: FileMapping) {
+    (self.system, self.mapping) = (system, mapping)
+    base = mapping.base
   }
 
-  deinit { system.unmap(base, length) }
+  deinit { system.unmap(mapping) }
+
+  /// Whether a touch of them has failed: they are zeros then, and what is written to them reaches nobody.
+  var isBroken: Bool { mapping.isBroken }
+
+  func mapAgain(_ fd: Int32) throws(SystemFault) { try system.mapAgain(mapping, fd) }
 }

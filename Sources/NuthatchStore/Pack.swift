@@ -98,11 +98,17 @@ final class Pack: @unchecked Sendable {
   let header: PackHeader
   let bytes: UnsafeRawBufferPointer
   private let system: any SystemCalls
+  private let mapping: FileMapping
   private let pinned: PinnedBytes
   private let isDropped = Atomic(false)
+  /// Whether some of it couldn't be read before: each record is read from the file then, whatever was checked.
+  let isDistrusted: Bool
 
   /// Opens and maps a pack; nil when there is none of this number that could be relied on.
-  init?(_ number: UInt32, _ directory: StoreDirectory, _ pinned: PinnedBytes) throws(SystemFault) {
+  init?(
+    _ number: UInt32, _ directory: StoreDirectory, _ pinned: PinnedBytes, isDistrusted: Bool = false
+  ) throws(SystemFault) {
+    self.isDistrusted = isDistrusted
     let system = directory.system
     self.system = system
     self.pinned = pinned
@@ -118,13 +124,18 @@ final class Pack: @unchecked Sendable {
       let size = Int(exactly: status.size), size <= 1 << 46
     else { return nil }
     self.header = header
-    bytes = UnsafeRawBufferPointer(start: try system.map(fd, size, isWritable: false), count: size)
+    mapping = try system.map(fd, size, isWritable: false)
+    bytes = UnsafeRawBufferPointer(start: mapping.base, count: size)
   }
 
   deinit {
-    if let base = bytes.baseAddress { system.unmap(UnsafeMutableRawPointer(mutating: base), bytes.count) }
+    system.unmap(mapping)
     if isDropped.load(ordering: .relaxed) { pinned.add(-bytes.count) }
   }
+
+  /// Whether some of it couldn't be read, which may be anything: there are zeros. To be asked after reading.
+  @inline(__always)
+  var isBroken: Bool { mapping.isBroken }
 
   /// Counts its bytes as pinned from now on: its file is gone, and only leases keep it.
   func drop() {
@@ -143,6 +154,7 @@ final class Pack: @unchecked Sendable {
 final class PackPin: @unchecked Sendable {
   let pack: Pack
   let bytes: UnsafeRawBufferPointer
+  let isDistrusted: Bool
   private let salt: UInt64
   // Keeps the reference counts of two pins, which two threads write, away from each other: a pair of cache lines.
   private let distance: (SIMD16<UInt64>) = .zero
@@ -150,6 +162,7 @@ final class PackPin: @unchecked Sendable {
   init(_ pack: Pack) {
     self.pack = pack
     bytes = pack.bytes
+    isDistrusted = pack.isDistrusted
     salt = pack.header.salt
   }
 

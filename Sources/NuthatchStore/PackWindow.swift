@@ -12,6 +12,7 @@ final class PackWindow {
   private static let most = 4 * piece
 
   private let system: any SystemCalls
+  private let mapping: FileMapping
   private let base: UnsafeMutableRawPointer
   private let begin: Int
   private let length: Int
@@ -24,10 +25,11 @@ final class PackWindow {
     self.begin = begin
     end = begin
     length = min(Self.most, (limit - begin) / Self.piece * Self.piece)
-    base = try system.map(fd, from: Int64(begin), length)
+    mapping = try system.map(fd, from: Int64(begin), length)
+    base = mapping.base
   }
 
-  deinit { system.unmap(base, length) }
+  deinit { system.unmap(mapping) }
 
   /// Whether there is another piece.
   var hasMore: Bool { end < begin + length }
@@ -42,10 +44,11 @@ final class PackWindow {
   func holds(_ from: Int, _ end: Int) -> Bool { from >= begin && end <= self.end }
 
   /// Writes a record, for which `holds` is true. Its header comes last: whoever is killed leaves no record, or a whole one.
+  /// False when it may not have reached the file; then nothing else that is written here does.
   func write(
     _ record: RecordHeader, key: UnsafeRawBufferPointer, _ parts: [UnsafeRawBufferPointer], at offset: Int,
     payload: Int, salt: UInt64
-  ) {
+  ) -> Bool {
     let head = UnsafeMutableRawBufferPointer(start: base + (offset - begin), count: payload - offset)
     var at = base + (payload - begin)
     for part in parts {
@@ -55,5 +58,6 @@ final class PackWindow {
     }
     nhs_fence_release()
     record.encode(into: head, key: key, at: offset, salt: salt)
+    return !mapping.isBroken
   }
 }

@@ -180,8 +180,11 @@ final class PackWriter {
     }
     prepare(upTo: extent.end)
     if let window, window.holds(end, extent.end) {
-      window.write(record, key: key, parts, at: end, payload: extent.payload, salt: header.salt)
-      return (end, extent.end)
+      if window.write(record, key: key, parts, at: end, payload: extent.payload, salt: header.salt) {
+        return (end, extent.end)
+      }
+      // The system calls say what is the matter, or do it.
+      (self.window, usesWindows) = (nil, false)
     }
     var fault: SystemFault?
     withUnsafeTemporaryAllocation(byteCount: extent.payload - end, alignment: 8) { head in

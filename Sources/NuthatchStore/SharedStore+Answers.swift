@@ -24,7 +24,7 @@ extension SharedStore {
   func moment(_ first: RecordGroup, _ second: RecordGroup?) -> Moment? {
     let number = takeSequence()
     guard number != 0 else { return nil }
-    return reading { index, _, _ in index.moment(first, second, number: number) }
+    return reading { index, _, _ in index.moment(first, second, number: number) } ?? nil
   }
 
   /// Whether nothing was removed since, as far as that can be said at once.
@@ -113,9 +113,8 @@ extension SharedStore {
     if record.header.payloadLength <= 1 << 16, isIntact(record, pack) {
       payload = Array(pack.bytes[record.payload..<record.payload + record.header.payloadLength])
     }
-    return RemovedRecord(
-      key: RecordKey(record.header.kind, Array(pack.bytes[begin..<begin + record.header.keyLength])),
-      form: record.header.shape.form, payload: payload)
+    let key = RecordKey(record.header.kind, Array(pack.bytes[begin..<begin + record.header.keyLength]))
+    return pack.isBroken ? nil : RemovedRecord(key: key, form: record.header.shape.form, payload: payload)
   }
 }
 

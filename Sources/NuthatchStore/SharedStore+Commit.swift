@@ -228,7 +228,9 @@ extension SharedStore {
   /// who looks through the packs must not find it again.
   func finishRetiring(_ index: Index) {
     guard let (location, hash) = index.retiring else { return }
-    if index.find(hash)?.slot.location != location { retire(location, hash) }
+    let isNamed = index.find(hash)?.slot.location == location
+    guard !index.isBroken else { return }
+    if !isNamed { retire(location, hash) }
     if settle() { index.forgetRetiring() }
   }
 
@@ -254,7 +256,10 @@ extension SharedStore {
         throw error
       }
     }
-    guard let record = pack?.record(at: location.offset), record.header.hash == hash else { return nil }
+    guard let record = pack?.record(at: location.offset), record.header.hash == hash else {
+      if let pack, pack.isBroken { throw SystemFault(EIO) }
+      return nil
+    }
     return record
   }
 
@@ -323,7 +328,7 @@ extension SharedStore {
     guard let pin = shelf.pin(location.pack) else { return isNoPack(location.pack) }
     // What isn't found in a pack that can be read isn't there.
     guard let record = pin.pack.record(at: location.offset), record.header.hash == hash, !record.isRetired
-    else { return true }
+    else { return !pin.pack.isBroken }
     var mark = [UInt8](repeating: 0, count: 4)
     mark.withUnsafeMutableBytes { $0.store(RecordHeader.retired, at: 0) }
     do throws(SystemFault) {

@@ -135,8 +135,12 @@ extension SharedStore {
       mendTable()
       var attempts = Attempts()
       for _ in 0..<1_000_000 {
-        guard let index, usage(index).total > bytes, let victim = victim(index, onlyBulk: false, attempts)
-        else { return }
+        guard let index else { return }
+        guard usage(index).total > bytes, let victim = victim(index, onlyBulk: false, attempts) else {
+          // Of zeros there are no packs.
+          if index.isBroken { throw failure(of: index) }
+          return
+        }
         _ = attempts.count(victim.number)
         if try drop(victim, index, keepsVisited: false) { attempts.forget(victim.number) }
       }

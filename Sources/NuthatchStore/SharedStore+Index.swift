@@ -18,6 +18,7 @@ extension SharedStore {
   /// A copy of the index with more room, in its place. Nil when there can't be room for what finds none: somebody chose the
   /// keys.
   func grown(_ old: Index, packs: Int? = nil) throws(StoreFault) -> Index? {
+    guard !old.isBroken else { throw failure(of: old) }
     let present = Set(old.packs.map(\.number))
     let live = min(max(0, old.counters.live), old.slotCount)
     var slots = Self.slots(for: live)
@@ -42,6 +43,8 @@ extension SharedStore {
       let isWhole = made.takeOver(old, packs: present, isLean: isLean, leavesOut: isLast)
       if isWhole || isLast {
         let isDamaged = old.isReplaced
+        // Else what it had would be missing here, the counters of removals, too.
+        guard !old.isBroken else { throw failure(of: old) }
         try publish(made, insteadOf: old)
         use(made)
         // What has found no room, or isn't to be found any more in the old one, is found again by who changes the index
@@ -61,6 +64,7 @@ extension SharedStore {
   }
 
   private func publish(_ made: Index, insteadOf old: Index?, isCleared: Bool = false) throws(StoreFault) {
+    guard !made.isBroken else { throw failure(of: made) }
     // Who is killed in between leaves a lock that names none, so that the next one looks which it is.
     let file = locks.file
     file.index = 0
@@ -78,6 +82,7 @@ extension SharedStore {
     made.set(nextPack: old.nextPack)
     made.set(limit: old.limit)
     made.set(clearedBefore: old.nextSequence)
+    guard !old.isBroken else { throw failure(of: old) }
     try publish(made, insteadOf: old, isCleared: true)
     use(made)
   }
@@ -103,7 +108,9 @@ extension SharedStore {
         guard !record.isRetired else { continue }
         records.append((record.header, Location(pack: number, offset: record.offset)))
       }
-      packs.append((pin.pack.header, scan.end))
+      // Nothing is appended to one of which some couldn't be read: nobody knows where it ends.
+      let isBroken = pin.pack.isBroken
+      packs.append((pin.pack.header, isBroken ? pin.pack.header.capacity : scan.end))
     }
     var places = Self.leastPacks
     while places / 2 < packs.count { places *= 2 }
@@ -240,6 +247,7 @@ extension SharedStore {
     defer { system.unlock(fd, 0) }
     guard let pin = shelf.pin(entry.number), var scan = try? PackScan(pin.pack, directory) else { return }
     while scan.next() != nil {}
+    guard !pin.pack.isBroken else { return }
     let end = (max(scan.end, entry.used) + 4095) & ~4095
     guard end < pin.pack.bytes.count else { return }
     do { try system.punch(fd, Int64(end), Int64(pin.pack.bytes.count - end)) } catch {}

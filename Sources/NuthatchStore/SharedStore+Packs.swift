@@ -57,7 +57,8 @@ extension SharedStore {
     let writer = try doing("making a pack") { () throws(SystemFault) -> PackWriter in
       for _ in 0..<100 {
         do throws(SystemFault) {
-          return try PackWriter.make(directory, family, takePackNumber(index), capacity: capacity)
+          guard let number = takePackNumber(index) else { throw SystemFault(ENOSPC) }
+          return try PackWriter.make(directory, family, number, capacity: capacity)
         } catch  where error.number == EEXIST {
           // The index was made when this pack wasn't understood, or its numbers are damaged.
         }
@@ -68,14 +69,16 @@ extension SharedStore {
     return writer
   }
 
-  private func takePackNumber(_ index: Index) -> UInt32 {
+  /// Nil when the index can't be written.
+  private func takePackNumber(_ index: Index) -> UInt32? {
+    guard index.canWriteHead else { return nil }
     // A damaged one would give numbers again: others have the packs mapped that had them, and would look there. Or it would
     // leave no numbers to give: none is skipped that far.
     let (last, next) = (locks.file.lastPack, index.nextPack)
     if next <= last || next > UInt64(PackName.lastGiven) || last > 0 && next - last > 1 << 25 {
       index.set(nextPack: last + 1)
     }
-    let number = index.takePackNumber()
+    guard let number = index.takePackNumber() else { return nil }
     locks.file.lastPack = UInt64(number)
     return number
   }
@@ -173,6 +176,8 @@ extension SharedStore {
         index.markReplaced()
       }
     }
+    // Where it ends isn't known when some of it couldn't be read.
+    guard !pack.isBroken else { throw SystemFault(EIO) }
     let end = max(scan.end, min(entry.used, pack.header.capacity))
     index.set(entry.place, used: end)
     return (end + 7) & ~7
@@ -242,7 +247,7 @@ extension SharedStore {
     for _ in 0..<100 {
       // By the index in use: one that was replaced gives numbers that the new one gives, too.
       let file = try changing { (index) throws(StoreFault) -> UnfinishedPack? in
-        let number = takePackNumber(index)
+        guard let number = takePackNumber(index) else { throw Self.indexIsFull }
         return try doing("making a pack") { () throws(SystemFault) in
           do throws(SystemFault) { return try UnfinishedPack(directory, number) } catch
             where error.number == EEXIST

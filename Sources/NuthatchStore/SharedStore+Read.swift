@@ -41,7 +41,7 @@ extension SharedStore {
         nhs_find_slot(
           index.slots, index.slotCount, IndexLayout.reach, hash.low, hash.high, &slot) == 1,
         slot.flags & Slot.visited != 0, slot.flags >> 4 & 0xFFF == index.session,
-        let pin = shard.held(slot.pack)
+        let pin = shard.held(slot.pack), !pin._withUnsafeGuaranteedRef({ $0.isDistrusted })
       else { return nil }
       let offset = Int(slot.offset) << 3
       pin._withUnsafeGuaranteedRef { $0.prefetch(offset) }
@@ -130,7 +130,7 @@ extension SharedStore {
   private func lease(_ sight: Sight, _ found: Index.Found, _ key: RecordKey) -> Lease? {
     guard let pin = sight.pin?.takeRetainedValue() ?? shelf.open(found.slot.location.pack) else { return nil }
     let match: nhs_record
-    if found.slot.session == sight.session {
+    if found.slot.session == sight.session, !pin.isDistrusted {
       let known = key.bytes.withUnsafeBytes { pin.match(at: found.slot.location.offset, key.kind, $0) }
       guard let known else { return nil }
       match = known
@@ -140,7 +140,8 @@ extension SharedStore {
       note(sight) { $0.markChecked(found, session: sight.session) }
     }
     if found.slot.flags & Slot.visited == 0 { note(sight) { $0.visit(found) } }
-    return Lease(pin, match)
+    // What was mapped when it broke may be zeros; who looks again finds it mapped anew.
+    return pin.pack.isBroken ? nil : Lease(pin, match)
   }
 
   /// The record, whose payload's checksum holds. All of it is read from the file before anything is touched in memory,

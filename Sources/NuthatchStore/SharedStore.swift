@@ -33,12 +33,14 @@ final class SharedStore: @unchecked Sendable {
   // The index in use, as a reference that is followed only by who stands in a shard of the shelf. `keptIndex` keeps it;
   // it changes under `indexLock`, and the one before goes when no reader can be in it any more.
   let currentIndex: Atomic<UInt>
-  private let indexLock = Lock()
+  let indexLock = Lock()
   private var keptIndex: Index?
   private let seenDrops = Atomic<UInt32>(0)
   // Where the lock says what index is in use, and what it said when this process looked for it last.
   private let lockWord: Atomic<UInt>
   private let seenLockWord = Atomic<UInt64>(0)
+  /// What has become of mappings of which some couldn't be read or written (`SharedStore+Broken`).
+  let broken = BrokenMappings()
   /// Bytes appended since it was last looked at whether there are too many. So many at first that the first record makes
   /// this process look: there may be processes that keep no more than one each.
   let appended = Atomic(Int.max / 2)
@@ -99,12 +101,12 @@ final class SharedStore: @unchecked Sendable {
   }
 
   /// To be called with `indexLock`. Whoever has taken up the old index as a reader is waited for, then it is let go.
-  private func keep(_ index: Index) {
+  func keep(_ index: Index) {
     // First: it names packs by their numbers, which are others in another folder.
     followPacks()
     let old = keptIndex
     keptIndex = index
-    if let old { index.goOn(after: old) }
+    if let old, !old.isBroken { index.goOn(after: old) } else if old != nil { broken.countLost() }
     currentIndex.store(UInt(bitPattern: Unmanaged.passUnretained(index).toOpaque()), ordering: .releasing)
     shelf.awaitReaders()
     withExtendedLifetime(old) {}
@@ -121,7 +123,7 @@ final class SharedStore: @unchecked Sendable {
   @inline(__always)
   func isOutdated(_ index: Index) -> Bool {
     index.isReplaced || index.drops != seenDrops.load(ordering: .relaxed)
-      || saidByLock != seenLockWord.load(ordering: .relaxed)
+      || saidByLock != seenLockWord.load(ordering: .relaxed) || broken.areNew
   }
 
   /// The index for a reader, who first sees to it that what other processes did has reached this one.
@@ -139,14 +141,17 @@ final class SharedStore: @unchecked Sendable {
   }
 
   func catchUp() {
+    if broken.areNew { followBroken() }
     // Opened by one thread; the others find it done.
     indexLock.with {
-      guard let current = index else { return }
+      guard let current = index, !current.isBroken else { return }
       let said = saidByLock
       guard current.isReplaced || said != seenLockWord.load(ordering: .relaxed) else { return }
       do throws(SystemFault) {
         let opened = try Index.open(directory, boot: boot)
-        if let opened, !opened.isReplaced, opened.identity != current.identity { keep(opened) }
+        if let opened, !opened.isReplaced, opened.identity != current.identity, !opened.isBroken {
+          keep(opened)
+        }
         seenLockWord.store(said, ordering: .relaxed)
       } catch {
         // Looked for again by the next one.
@@ -167,11 +172,13 @@ final class SharedStore: @unchecked Sendable {
 
   /// Unmaps packs that somebody dropped.
   func forgetDropped(_ index: Index) {
-    seenDrops.store(index.drops, ordering: .relaxed)
-    checkedFile.close(directory)
+    let drops = index.drops
     let present = Set(index.packs.map(\.number))
-    shelf.drop { !present.contains($0) }
     let cleared = index.clearedBefore
+    guard !index.isBroken else { return }
+    seenDrops.store(drops, ordering: .relaxed)
+    checkedFile.close(directory)
+    shelf.drop { !present.contains($0) }
     // A lease that the memory tier keeps must not hold a pack that everybody else has let go of.
     memory.removeAll { entry in
       if entry.space == .record { return entry.sequence < cleared }
@@ -187,10 +194,12 @@ final class SharedStore: @unchecked Sendable {
   /// `body` is called again when somebody with another lock has put another index in its place meanwhile: what it did
   /// may have been too late to be taken over.
   func changing<Result>(_ body: (Index) throws(StoreFault) -> Result) throws(StoreFault) -> Result {
-    try locks.changingIndex { (file) throws(StoreFault) -> Result in
+    try beReadyToChange()
+    return try locks.changingIndex { (file) throws(StoreFault) -> Result in
       for _ in 0..<4 {
-        let index = try indexToChange(file)
+        let (index, losses) = (try indexToChange(file), losses)
         let result = try body(index)
+        try check(losses)
         if currentIndexIs(index) {
           guard index.isReplaced else { return result }
         } else {
@@ -212,7 +221,7 @@ final class SharedStore: @unchecked Sendable {
   func takeSequence() -> UInt64 {
     var sequence: UInt64 = 0
     for _ in 0..<4 {
-      guard let index = currentForReading() else { return 0 }
+      guard let index = indexForSequence() else { return 0 }
       sequence = index.takeSequence()
       let last = lastSequence.load(ordering: .relaxed)
       guard sequence != 0, sequence <= last, last < 1 << 62, index.nextSequence <= last else { break }
@@ -229,12 +238,13 @@ final class SharedStore: @unchecked Sendable {
   /// To be called while the index lock is held.
   private func indexToChange(_ file: LockFile) throws(StoreFault) -> Index {
     let current = index
-    if let current, !current.isReplaced, file.index == current.identity {
+    if file.mend(), let current, !current.isReplaced, file.index == current.identity, !current.isBroken {
       guard current.finishPending() else { throw Self.indexIsFull }
       finishRetiring(current)
       return current
     }
     let file = try locks.follow()
+    guard file.mend() else { throw failure(of: nil) }
     followPacks()
     let found: Index?
     do throws(SystemFault) { found = try Index.open(directory, boot: boot) } catch {
@@ -250,6 +260,7 @@ final class SharedStore: @unchecked Sendable {
     {
       guard found.finishPending() else { throw Self.indexIsFull }
       file.index = found.identity
+      guard !found.isBroken else { throw failure(of: found) }
       use(found)
       finishRetiring(found)
       return found
@@ -279,7 +290,7 @@ final class SharedStore: @unchecked Sendable {
     if joins(limit: limit) { return }
     try locks.changingIndex { (file) throws(StoreFault) in
       let isAlone = try locks.enter()
-      let index = try indexToChange(file)
+      let (index, losses) = (try indexToChange(file), losses)
       let kept = Limits.kept(directory)
       let wanted = limit ?? kept ?? Limits.standard
       if let limit, limit != kept {
@@ -291,6 +302,7 @@ final class SharedStore: @unchecked Sendable {
         try tidy(index)
         mendGrown()
       }
+      try check(losses)
     }
   }
 
@@ -304,7 +316,7 @@ final class SharedStore: @unchecked Sendable {
     guard limit == nil || limit == kept, let found = (try? Index.open(directory, boot: boot)) ?? nil,
       !found.isReplaced,
       !found.isOfDamagedNumbers, file.index == found.identity, found.nextSequence >= file.firstSequence,
-      found.limit == kept ?? Limits.standard
+      found.limit == kept ?? Limits.standard, !found.isBroken
     else {
       locks.leave()
       return false

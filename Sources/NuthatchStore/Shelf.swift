@@ -14,6 +14,8 @@ final class Shelf: @unchecked Sendable {
   // Guards `packs`; taken before a shard's lock.
   private let lock = Lock()
   private var packs: [UInt32: Pack] = [:]
+  // Those of which something couldn't be read.
+  private var distrusted: Set<UInt32> = []
 
   init(_ directory: StoreDirectory) {
     self.directory = directory
@@ -62,7 +64,10 @@ final class Shelf: @unchecked Sendable {
         pack = known
       } else {
         // Whatever went wrong: the record can't be had, which is a miss.
-        guard let opened = try? Pack(number, directory, pinned) else { return nil }
+        let isDistrusted = distrusted.contains(number)
+        guard let opened = try? Pack(number, directory, pinned, isDistrusted: isDistrusted) else {
+          return nil
+        }
         pack = opened
         packs[number] = opened
       }
@@ -89,12 +94,30 @@ final class Shelf: @unchecked Sendable {
       let gone = Set(packs.keys.filter(isGone))
       guard !gone.isEmpty else { return }
       for number in gone { packs.removeValue(forKey: number)?.drop() }
-      for number in 0..<Self.shardCount {
-        let shard = shard(number)
-        shard.lock()
-        defer { shard.unlock() }
-        shard.removeAll(where: gone.contains)
-      }
+      distrusted.subtract(gone)
+      takeAway(gone)
+    }
+  }
+
+  /// Lets go of packs of which something couldn't be read: who wants them maps them anew. Whether there were any.
+  func dropBroken() -> Bool {
+    lock.with {
+      let broken = Set(packs.filter(\.value.isBroken).keys)
+      guard !broken.isEmpty else { return false }
+      distrusted.formUnion(broken)
+      for number in broken { packs[number] = nil }
+      takeAway(broken)
+      return true
+    }
+  }
+
+  /// To be called with `lock`.
+  private func takeAway(_ gone: Set<UInt32>) {
+    for number in 0..<Self.shardCount {
+      let shard = shard(number)
+      shard.lock()
+      defer { shard.unlock() }
+      shard.removeAll(where: gone.contains)
     }
   }
 }

@@ -226,7 +226,9 @@ public final class Store: Sendable {
   /// Whether answers may be there under the names that version 0.1 gave them.
   public var hasEarlierAnswers: Bool {
     isUsable
-      && unretained._withUnsafeGuaranteedRef { $0.reading { index, _, _ in index.hasEarlier } ?? false }
+      && unretained._withUnsafeGuaranteedRef {
+        $0.reading { index, _, _ in index.hasEarlier || index.isBroken } ?? false
+      }
   }
 
   /// Whether there is a record of this key, without making a hit of it. Reads no record.
@@ -320,7 +322,14 @@ extension Store {
   /// What is in memory under a key, or nil. Neither waits nor makes a system call.
   public func recall(_ key: RecordKey) throws(StoreFault) -> Lease? {
     try check()
+    followBroken()
     return key.bytes.withUnsafeBytes { memory.find(.value, key.kind, key.hash, $0) }
+  }
+
+  /// Leases of packs that broke are let go of.
+  @inline(__always)
+  private func followBroken() {
+    unretained._withUnsafeGuaranteedRef { if $0.broken.areNew { $0.followBroken() } }
   }
 
   /// The same for a key that lies somewhere, whose hash was computed before: nothing is allocated.
@@ -328,6 +337,7 @@ extension Store {
     _ kind: RecordKind, _ hash: KeyHash, _ key: UnsafeRawBufferPointer
   ) throws(StoreFault) -> Lease? {
     try check()
+    followBroken()
     return memory.find(.value, kind, hash, key)
   }
 

@@ -63,13 +63,15 @@ protocol SystemCalls: Sendable {
   func dataBegins(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64?
   /// Where the next hole begins, or the file ends.
   func dataEnds(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64
-  func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> UnsafeMutableRawPointer
+  func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> FileMapping
   /// Maps a part of a file to be written.
-  func map(_ fd: Int32, from offset: Int64, _ length: Int) throws(SystemFault) -> UnsafeMutableRawPointer
+  func map(_ fd: Int32, from offset: Int64, _ length: Int) throws(SystemFault) -> FileMapping
   /// Sees to it that all pages of a mapping are there and may be written: no touch of them has to wait for one, or to find
   /// that there is none. `EINVAL` where the kernel can't.
   func populate(_ base: UnsafeMutableRawPointer, _ length: Int) throws(SystemFault)
-  func unmap(_ base: UnsafeMutableRawPointer, _ length: Int)
+  /// Maps the beginning of the same file where a broken mapping of it is.
+  func mapAgain(_ mapping: FileMapping, _ fd: Int32) throws(SystemFault)
+  func unmap(_ mapping: FileMapping)
   /// False when somebody else has it.
   func tryLock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) -> Bool
   func unlock(_ fd: Int32, _ byte: Int64)

@@ -86,7 +86,7 @@ import Testing
     }
     // One that is being made at the same time stays.
     let (other, file) = try user.changing { (index) throws(StoreFault) in
-      let number = index.takePackNumber()
+      let number = index.takePackNumber() ?? 0
       return (
         number, try doing("making") { () throws(SystemFault) in try UnfinishedPack(user.directory, number) }
       )

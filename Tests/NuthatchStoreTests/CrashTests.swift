@@ -13,7 +13,8 @@ final class Victim {
 
   /// - Parameter tracing: what the tracer is told, if it is to run under one.
   /// - Parameter forks: whether it forks while other threads of it are at work.
-  init(_ arguments: [String], tracing: [String]? = nil, forks: Bool = false) throws {
+  /// - Parameter isPlain: without Swift's own handlers of signals, which report crashes.
+  init(_ arguments: [String], tracing: [String]? = nil, forks: Bool = false, isPlain: Bool = false) throws {
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let program = URL(fileURLWithPath: tests).deletingLastPathComponent()
       .appendingPathComponent("nuthatch-storecrash")
@@ -25,6 +26,11 @@ final class Victim {
       // that it hasn't got.
       var environment = ProcessInfo.processInfo.environment
       environment["ASAN_OPTIONS", default: ""] += ":quarantine_size_mb=0:thread_local_quarantine_size_kb=0"
+      process.environment = environment
+    }
+    if isPlain {
+      var environment = ProcessInfo.processInfo.environment
+      environment["SWIFT_BACKTRACE"] = "enable=no"
       process.environment = environment
     }
     try process.run()

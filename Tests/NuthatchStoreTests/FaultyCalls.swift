@@ -223,14 +223,14 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
     try attempt()
     return try linux.dataEnds(fd, offset)
   }
-  func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> UnsafeMutableRawPointer {
+  func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> FileMapping {
     try attempt()
     if !isWritable, mapsToFail.wrappingSubtract(1, ordering: .relaxed).oldValue > 0 {
       throw SystemFault(ENOMEM)
     }
     return try linux.map(fd, length, isWritable: isWritable)
   }
-  func map(_ fd: Int32, from offset: Int64, _ length: Int) throws(SystemFault) -> UnsafeMutableRawPointer {
+  func map(_ fd: Int32, from offset: Int64, _ length: Int) throws(SystemFault) -> FileMapping {
     try attempt()
     return try linux.map(fd, from: offset, length)
   }
@@ -243,7 +243,11 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
     try linux.populate(base, length)
     populated.wrappingAdd(1, ordering: .relaxed)
   }
-  func unmap(_ base: UnsafeMutableRawPointer, _ length: Int) { linux.unmap(base, length) }
+  func mapAgain(_ mapping: FileMapping, _ fd: Int32) throws(SystemFault) {
+    try attempt()
+    try linux.mapAgain(mapping, fd)
+  }
+  func unmap(_ mapping: FileMapping) { linux.unmap(mapping) }
   func link(_ directory: Int32, _ name: String, to target: String) throws(SystemFault) {
     try attempt()
     try linux.link(directory, name, to: target)

@@ -1,6 +1,6 @@
 // A process that uses a store until somebody kills it: `nuthatch-storecrash write DIRECTORY ORDINAL SEED`,
-// `nuthatch-storecrash fork DIRECTORY`, or what Memory.swift, Script.swift, Mix.swift, Hostile.swift and
-// Steps.swift do. Ends with status 3 when it reads wrong bytes, 4 when
+// `nuthatch-storecrash fork DIRECTORY`, or what Memory.swift, Script.swift, Mix.swift, Hostile.swift,
+// Signals.swift and Steps.swift do. Ends with status 3 when it reads wrong bytes, 4 when
 // a call fails.
 
 import Glibc
@@ -112,6 +112,8 @@ do {
     if arguments[1] == "hostile" { endureForEver(arguments[2], ordinal, seed) }
     if arguments[1] == "mix" { try mixForEver(arguments[2], ordinal, seed) }
     try writeForEver(arguments[2], ordinal, seed)
+  } else if arguments.count == 4, arguments[1] == "signal" {
+    receiveSignal(arguments[2], arguments[3])
   } else if arguments.count == 3 {
     switch arguments[1] {
     case "spill": try spillForEver(arguments[2])

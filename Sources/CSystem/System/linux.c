@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -80,16 +79,28 @@ int nhs_unlinked_file(const char *folder) {
     return fd;
 }
 
-void *nhs_map_longer(int fd, void *old, size_t old_size, size_t size) {
-    // Without room on the disk a write into the mapping would end the process.
-    int error = posix_fallocate(fd, 0, (off_t)size);
-    if (error != 0) {
-        errno = error;
-        return NULL;
+int nhs_map_longer(int fd, size_t size, nhs_mapping *mapping) {
+    int problem = posix_fallocate(fd, 0, (off_t)size);
+    if (problem != 0) return problem;
+    nhs_mapping made;
+    problem = -nhs_map_file(fd, 0, size, 0, &made);
+    if (problem != 0) return problem;
+    if (mapping->base) nhs_unmap_file(mapping);
+    *mapping = made;
+    return 0;
+}
+
+int nhs_write_at(int fd, const void *bytes, size_t count, int64_t offset) {
+    const char *at = bytes;
+    while (count > 0) {
+        ssize_t written = pwrite(fd, at, count, (off_t)offset);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return written < 0 ? errno : ENOSPC;
+        at += written;
+        count -= (size_t)written;
+        offset += written;
     }
-    void *mapped = old ? mremap(old, old_size, size, MREMAP_MAYMOVE)
-                       : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    return mapped == MAP_FAILED ? NULL : mapped;
+    return 0;
 }
 
 int nhs_connect_unix(const char *path) {

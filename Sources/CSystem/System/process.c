@@ -123,6 +123,8 @@ int nhs_thread_start(uint64_t *thread, const char *name, void *(*body)(void *), 
     if (!own) return ENOMEM;
     *own = (beginning){body, context};
     sigfillset(&all);
+    /* That of a touch that failed (nhs_mapping.h): the kernel ends a process where it is blocked. */
+    sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failure = pthread_create(&started, NULL, begin, own);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -2,6 +2,8 @@
 #ifndef NHS_LINUX_H
 #define NHS_LINUX_H
 
+#include "nhs_mapping.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -28,10 +30,12 @@ int nhs_epoll_wait(int epoll, int *fds, uint32_t *events, int count, int timeout
 /* A file without a name in `folder`, closed on exec. -1 and errno on failure. */
 int nhs_unlinked_file(const char *folder);
 /*
- * Makes the file `size` bytes long, all of them with room on the disk, and maps it in the place of `old`, which has
- * `old_size` bytes (NULL, 0 at first). NULL and errno on failure; `old` is as it was then.
+ * Makes the file `size` bytes long, all of them with room on the disk, and maps it to be read, in the place of what is mapped
+ * of it (a NULL base at first). 0, or an error number; the mapping is as it was then.
  */
-void *nhs_map_longer(int fd, void *old, size_t old_size, size_t size);
+int nhs_map_longer(int fd, size_t size, nhs_mapping *mapping);
+/* Writes all of it. 0, or an error number. */
+int nhs_write_at(int fd, const void *bytes, size_t count, int64_t offset);
 
 /* Room on the disk for bytes to come, without making the file longer. -1 and errno on failure. */
 int nhs_reserve_ahead(int fd, int64_t offset, int64_t count);

@@ -32,7 +32,7 @@ void nhs_keep_in_child(int fd);
 int nhs_processors(void);
 
 /*
- * Starts a thread that has every signal blocked, so that the program's handlers run on the program's own threads. It holds forks from
+ * Starts a thread that has every signal but SIGBUS blocked, so that the program's handlers run on the program's own threads. It holds forks from
  * its first step; its body releases them while it waits.
  */
 int nhs_thread_start(uint64_t *thread, const char *name, void *(*body)(void *), void *context);

@@ -10,8 +10,9 @@ final class ByteBuffer: @unchecked Sendable {
   private var base: UnsafeMutableRawPointer?
   private var capacity = 0
   private(set) var count = 0
-  /// The file that `base` is mapped from; -1 for private memory.
+  /// The file that `base` is mapped from, to be read; -1 for private memory.
   private var file: Int32 = -1
+  private var mapping = nhs_mapping()
   private let inFlight: InFlight?
   /// Where a file may be made.
   private let folder: String
@@ -36,6 +37,9 @@ final class ByteBuffer: @unchecked Sendable {
   /// Whether they lie in a file.
   var isInFile: Bool { file >= 0 }
 
+  /// Whether some of them couldn't be read from the file: they are zeros then. To be asked after reading.
+  var isBroken: Bool { isInFile && nhs_is_broken(mapping.broken) != 0 }
+
   /// Makes room for an announced length.
   func reserve(announced: Int64) {
     // What can't be had now is asked for again when bytes come.
@@ -51,8 +55,14 @@ final class ByteBuffer: @unchecked Sendable {
       let fault = grow(to: max(needed, capacity + capacity / 2))
       guard fault == 0 else { return fault }
     }
-    guard let base else { return ENOMEM }
-    memcpy(base + count, source, bytes.count)
+    if isInFile {
+      // By a system call, which has an error where memory that belongs to a file has a signal.
+      let fault = nhs_write_at(file, source, bytes.count, Int64(count))
+      guard fault == 0 else { return fault }
+    } else {
+      guard let base else { return ENOMEM }
+      memcpy(base + count, source, bytes.count)
+    }
     count = needed
     return 0
   }
@@ -97,24 +107,25 @@ final class ByteBuffer: @unchecked Sendable {
     let new = nhs_unlinked_file(folder)
     guard new >= 0 else { return errno }
     let size = Self.rounded(wanted)
-    guard let mapped = nhs_map_longer(new, nil, 0, size) else {
-      let fault = errno
+    var fault = nhs_map_longer(new, size, &mapping)
+    if fault == 0, base != nil { fault = nhs_write_at(new, base, count, 0) }
+    guard fault == 0 else {
+      if mapping.base != nil { nhs_unmap_file(&mapping) }
+      mapping = nhs_mapping()
       close(new)
       return fault
     }
-    if let base {
-      memcpy(mapped, base, count)
-      free(base)
-    }
+    free(base)
     arrive()
-    (base, capacity, file) = (mapped, size, new)
+    (base, capacity, file) = (mapping.base, size, new)
     return 0
   }
 
   private func lengthen(to wanted: Int) -> Int32 {
     let size = Self.rounded(wanted)
-    guard let mapped = nhs_map_longer(file, base, capacity, size) else { return errno }
-    (base, capacity) = (mapped, size)
+    let fault = nhs_map_longer(file, size, &mapping)
+    guard fault == 0 else { return fault }
+    (base, capacity) = (mapping.base, size)
     return 0
   }
 
@@ -123,7 +134,7 @@ final class ByteBuffer: @unchecked Sendable {
 
   deinit {
     if isInFile {
-      munmap(base, capacity)
+      nhs_unmap_file(&mapping)
       close(file)
     } else {
       arrive()

@@ -49,6 +49,15 @@ struct Payload: @unchecked Sendable {
 
   var count: Int { bytes.count }
 
+  /// Whether some of the bytes couldn't be read from the disk, and may be zeros. To be asked after reading them.
+  var isBroken: Bool {
+    switch owner {
+    case let lease as Lease: lease.isBroken
+    case let received as ByteBuffer: received.isBroken
+    default: false
+    }
+  }
+
   /// Calls `use` with the bytes, which stay where they are meanwhile.
   func withBytes<Result, Failure: Error>(
     _ use: (UnsafeRawBufferPointer) throws(Failure) -> Result

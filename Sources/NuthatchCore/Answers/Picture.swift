@@ -39,9 +39,11 @@ final class Picture: Sendable {
   /// The pixels to encode from; copied when they lie in the store.
   func pixels() throws(ImageFault) -> PixelBuffer {
     if let buffer { return buffer }
-    return try payload.withBytes { (bytes) throws(ImageFault) in
+    let copy = try payload.withBytes { (bytes) throws(ImageFault) in
       try PixelBuffer(size: ImageSize(width: width, height: height), rgba: bytes)
     }
+    guard !payload.isBroken else { throw ImageFault(.corrupt, "the pixels can't be read from the disk") }
+    return copy
   }
 }
 

@@ -132,6 +132,12 @@ public final class Response: Sendable {
     try body.withBytes(use)
   }
 
+  /// Throws when some of the body couldn't be read from the disk, and may be zeros. To be called after reading it.
+  package func checkBody() throws(NuthatchError) {
+    guard body.isBroken else { return }
+    throw NuthatchError(.io, "the stored answer can't be read from the disk: \(url)")
+  }
+
   /// The first value of a header, its name compared without regard to case.
   public func header(_ name: String) -> String? {
     indexOfHeader(name).map { headers[$0].value }

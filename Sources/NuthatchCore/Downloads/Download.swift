@@ -315,6 +315,7 @@ extension Download {
       try partial?.reserve(Int64(bytes.count))
       _ = try write(bytes)
     }
+    try response.checkBody()
   }
 
   private func finishStreams(_ event: Event, _ runtime: Runtime, _ then: @escaping @Sendable (Event) -> Void)

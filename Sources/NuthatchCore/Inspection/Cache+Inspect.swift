@@ -36,7 +36,7 @@ extension Cache {
     try upkeep { (store) throws(StoreFault) in
       try store.forEach { key, lease in
         guard key.kind == .answer || key.kind == .meta, lease.shape.form == RecordForm.answer,
-          let meta = lease.withBytes({ Meta($0) }), !meta.isSignpost, let name = AnswerName.Parts(key)
+          let meta = lease.reading({ Meta($0) }), !meta.isSignpost, let name = AnswerName.Parts(key)
         else {
           return true
         }
@@ -162,6 +162,6 @@ extension SharedCache {
 
   private func storedMeta(_ key: RecordKey) -> Meta? {
     // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
-    ((try? store.lookup(key)) ?? nil).flatMap { $0.withBytes { Meta($0) } }
+    ((try? store.lookup(key)) ?? nil).flatMap { $0.reading { Meta($0) } }
   }
 }

@@ -113,7 +113,7 @@ extension SharedCache {
   }
 
   private func meta(_ key: RecordKey) -> Meta? {
-    ((try? store.lookup(key)) ?? nil).flatMap { $0.withBytes { Meta($0) } }
+    ((try? store.lookup(key)) ?? nil).flatMap { $0.reading { Meta($0) } }
   }
 
   private func picture(_ key: RecordKey, _ recipe: Recipe, decodes: Bool) -> (Picture, KeptPicture?)? {

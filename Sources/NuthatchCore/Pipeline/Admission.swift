@@ -66,6 +66,7 @@ struct Admission: Sendable {
         releaseLock(isKept: origin.journey.isKept == true)
       }
       received.arrive()
+      guard !received.isBroken else { return then(.failed(Self.unreadable(plan))) }
       var fetched = Fetched(head: head, body: body, content: content, pictures: pictures, origin: origin)
       fetched.isFromPublic = arrival.isFromPublic
       if isToBeJudged, isNamed { fetched.keep = { _ = store(content) } }
@@ -74,6 +75,10 @@ struct Admission: Sendable {
       }
       then(.answered(fetched))
     }
+  }
+
+  private static func unreadable(_ plan: RequestPlan) -> NuthatchError {
+    NuthatchError(.io, "what has been received can't be read from the disk again: \(plan.url)")
   }
 
   /// Without the body the thumbnails are the answer: who looks for it must find all of it, or nothing.
@@ -119,7 +124,7 @@ struct Admission: Sendable {
       return false
     }
     guard !isIntruder(meta), !isCloseDelimited || isTakenForWhole,
-      keepBody(content, isPicture: meta.isPicture),
+      keepBody(content, isPicture: meta.isPicture), !received.isBroken,
       shared.write(meta, plan, asked: asked)
     else { return false }
     shared.failures.forget(plan.name)
@@ -162,7 +167,9 @@ struct Admission: Sendable {
       // The same bytes may have come from elsewhere.
       if try shared.store.touch(key) { return true }
       try body.withBytes { (bytes) throws(StoreFault) in _ = try shared.store.commit(key, parts: [bytes]) }
-      return true
+      // Zeros that the disk gave instead of what has been received must not have this name.
+      if received.isBroken { try shared.store.remove(key) }
+      return !received.isBroken
     } catch {
       shared.counts.note(error)
       return false

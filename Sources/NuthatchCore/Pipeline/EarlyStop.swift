@@ -55,7 +55,7 @@ extension FetchTask {
     else { return }
     // A copy, because what has come moves while more comes.
     let received = ByteBuffer(runtime.inFlight, else: shared.path)
-    guard received.append(exchange.body.contents) == 0 else { return }
+    guard received.append(exchange.body.contents) == 0, !exchange.body.isBroken else { return }
     let body = Payload(received)
     let boxes = attempt.recipes.map(\.box)
     // An estimate that can't be had is the decoder's to explain.
@@ -70,7 +70,8 @@ extension FetchTask {
       self.shared.counts.decodes.count()
       // What doesn't decode yet may do so when more has come; a fault of the picture is found at its end.
       let pictures = body.withBytes { try? Picture.make(from: $0, boxes, settled) }
-      self.runtime.loop.post { self.tried(attempt, pictures) }
+      let isWhole = !body.isBroken
+      self.runtime.loop.post { self.tried(attempt, isWhole ? pictures : nil) }
     }
     if !isSubmitted { exchange.earlyStop = nil }
   }

@@ -79,6 +79,8 @@ struct PictureMaker: Sendable {
         let made = try body.withBytes { (bytes) throws(ImageFault) in
           try Picture.make(from: bytes, group.map(\.box), options)
         }
+        // Of zeros that the disk gave instead of the bytes there is no picture.
+        guard !body.isBroken else { throw ImageFault(.corrupt, "the picture can't be read from the disk") }
         let named = Dictionary(zip(group, made)) { first, _ in first }
         keep(named, source.content)
         for (recipe, picture) in named { pictures[recipe] = .success(picture) }

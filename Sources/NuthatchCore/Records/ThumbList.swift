@@ -34,7 +34,7 @@ enum ThumbList {
   static func read(_ content: Digest, in store: Store) -> [Recipe] {
     // Whatever the store can't give is a miss.
     guard let lease = (try? store.lookup(key(content))) ?? nil else { return [] }
-    return lease.withBytes { bytes in
+    return lease.reading { (bytes) -> [Recipe]? in
       var decoder = RecordDecoder(bytes)
       guard (try? decoder.number(UInt8.self)) == version else { return [] }
       var recipes: [Recipe] = []
@@ -42,6 +42,6 @@ enum ThumbList {
         if let recipe = Recipe(bytes) { recipes.append(recipe) }
       }
       return recipes
-    }
+    } ?? []
   }
 }

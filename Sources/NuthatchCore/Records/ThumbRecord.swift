@@ -135,6 +135,9 @@ enum ThumbRecord {
       }
       let packed = Payload(lease, from: headSize)
       let result = try packed.withBytes { (bytes) throws(ImageFault) in try Thumbnailer.decode(bytes) }
+      guard !lease.isBroken else {
+        throw ImageFault(.corrupt, "a stored thumbnail can't be read from the disk")
+      }
       guard let pixels = result.pictures.first, pixels.width == Int(lease.shape.width),
         pixels.height == Int(lease.shape.height)
       else { throw ImageFault(.corrupt, "a stored thumbnail of another size") }

@@ -162,7 +162,7 @@ extension SharedCache {
     var signpost = Meta(head: ResponseHead(status: 0), requestTime: 0, responseTime: 0, finalURL: "")
     signpost.varied = meta.varied
     let key = plan.name.key()
-    let present = record(key).flatMap { $0.withBytes { Meta($0) } }
+    let present = record(key).flatMap { $0.reading { Meta($0) } }
     if let present, present.isSignpost, present.varied == meta.varied { signpost.mark = present.mark }
     let variant = Caching.variant(meta.varied, of: signpost.mark, plan)
     guard try commit(plan.name.key(variant: variant), .answer, meta.encoded(), asked) else { return false }

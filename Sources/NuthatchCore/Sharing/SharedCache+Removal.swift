@@ -35,7 +35,7 @@ extension SharedCache {
       .map { RecordKey(.answer, $0.payload) }
       .filter { key in
         let lease = (try? store.lookup(key)) ?? nil
-        return lease?.withBytes { Meta($0) }?.requestedURL == url.address
+        return lease?.reading { Meta($0) }?.requestedURL == url.address
       }
     if !linked.isEmpty { count += Self.answers(try store.remove([], linked)) }
     return count

@@ -1,0 +1,169 @@
+#define _GNU_SOURCE
+#include "nhs_mapping.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/*
+ * The table of mappings. The handler of SIGBUS reads it at any moment, in any thread, and so does a child that was forked off
+ * while another thread wrote: hence no lock. Slots are taken and given back by atomic stores, in chunks that are never freed.
+ */
+typedef struct slot {
+    /* Where the mapping begins; 0 for a free slot, 1 for one that is being filled. */
+    uintptr_t begin;
+    size_t length;
+    int protection;
+    /* Counts the touches that failed. */
+    uint32_t broken;
+} slot;
+
+enum { free_slot = 0, taken_slot = 1, chunk_size = 128 };
+
+typedef struct chunk {
+    struct chunk *next;
+    /* About how many slots are taken: a full chunk needs no search. */
+    uint32_t taken;
+    slot slots[chunk_size];
+} chunk;
+
+static chunk first_chunk;
+uint64_t nhs_failed_touch_count;
+
+static struct sigaction previous;
+static size_t page_size;
+static pthread_once_t installing = PTHREAD_ONCE_INIT;
+
+static slot *take_slot(void) {
+    for (chunk *at = &first_chunk;;) {
+        if (__atomic_load_n(&at->taken, __ATOMIC_RELAXED) < chunk_size) {
+            for (int i = 0; i < chunk_size; i++) {
+                uintptr_t expected = free_slot;
+                if (__atomic_load_n(&at->slots[i].begin, __ATOMIC_RELAXED) == free_slot &&
+                    __atomic_compare_exchange_n(&at->slots[i].begin, &expected, taken_slot, 0, __ATOMIC_ACQUIRE,
+                                                __ATOMIC_RELAXED)) {
+                    __atomic_fetch_add(&at->taken, 1, __ATOMIC_RELAXED);
+                    return &at->slots[i];
+                }
+            }
+        }
+        chunk *next = __atomic_load_n(&at->next, __ATOMIC_ACQUIRE);
+        if (!next) {
+            chunk *made = calloc(1, sizeof *made);
+            if (!made) return NULL;
+            if (__atomic_compare_exchange_n(&at->next, &next, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+                next = made;
+            else
+                free(made);
+        }
+        at = next;
+    }
+}
+
+static void give_back(slot *own) {
+    for (chunk *at = &first_chunk; at; at = __atomic_load_n(&at->next, __ATOMIC_ACQUIRE)) {
+        if (own >= at->slots && own < at->slots + chunk_size) __atomic_fetch_sub(&at->taken, 1, __ATOMIC_RELAXED);
+    }
+    __atomic_store_n(&own->begin, free_slot, __ATOMIC_RELEASE);
+}
+
+/* Whether a touch of this address may go on: it lies in a mapping of ours, which has got zeros there. */
+static int mend(uintptr_t address) {
+    for (chunk *at = &first_chunk; at; at = __atomic_load_n(&at->next, __ATOMIC_ACQUIRE)) {
+        for (int i = 0; i < chunk_size; i++) {
+            slot *own = &at->slots[i];
+            uintptr_t begin = __atomic_load_n(&own->begin, __ATOMIC_ACQUIRE);
+            if (begin <= taken_slot || address < begin) continue;
+            size_t length = __atomic_load_n(&own->length, __ATOMIC_RELAXED);
+            int protection = __atomic_load_n(&own->protection, __ATOMIC_RELAXED);
+            if (address - begin >= length) continue;
+            /* First: who sees a zero sees this, too. */
+            if (__atomic_add_fetch(&own->broken, 1, __ATOMIC_SEQ_CST) == 0)
+                __atomic_store_n(&own->broken, 1, __ATOMIC_SEQ_CST);
+            __atomic_fetch_add(&nhs_failed_touch_count, 1, __ATOMIC_SEQ_CST);
+            int flags = MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+            uintptr_t page = address & ~(uintptr_t)(page_size - 1);
+            if (!(protection & PROT_WRITE) && mmap((void *)page, page_size, protection, flags, -1, 0) != MAP_FAILED)
+                return 1;
+            return mmap((void *)begin, length, protection, flags, -1, 0) != MAP_FAILED;
+        }
+    }
+    return 0;
+}
+
+/* What would have happened without this handler. */
+static void pass_on(int number, siginfo_t *info, void *context) {
+    if (previous.sa_flags & SA_SIGINFO) {
+        previous.sa_sigaction(number, info, context);
+    } else if (previous.sa_handler == SIG_IGN && info->si_code <= 0) {
+        /* Somebody sent it, and nobody wants it. */
+    } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+        previous.sa_handler(number);
+    } else {
+        struct sigaction usual = {.sa_handler = SIG_DFL};
+        sigaction(number, &usual, NULL);
+        /* A failed touch is made again when this returns; what was sent has to be sent again. */
+        if (info->si_code <= 0) raise(number);
+    }
+}
+
+static void handle(int number, siginfo_t *info, void *context) {
+    int problem = errno;
+    /* Codes above 0 are the kernel's own, and say where. An address that isn't aligned would fail again and again. */
+    if (info->si_code <= 0 || info->si_code == BUS_ADRALN || !mend((uintptr_t)info->si_addr))
+        pass_on(number, info, context);
+    errno = problem;
+}
+
+static void install(void) {
+    page_size = (size_t)sysconf(_SC_PAGESIZE);
+    if (sigaction(SIGBUS, NULL, &previous) != 0) return;
+    struct sigaction own = {.sa_mask = previous.sa_mask};
+    own.sa_sigaction = handle;
+    /* On the stack for signals where a thread has one: its own may be small, as those of other languages are. */
+    own.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous.sa_flags & (SA_NODEFER | SA_RESTART));
+    sigaction(SIGBUS, &own, NULL);
+}
+
+int nhs_map_file(int fd, int64_t offset, size_t length, int is_writable, nhs_mapping *made) {
+    pthread_once(&installing, install);
+    slot *own = take_slot();
+    if (!own) return -ENOMEM;
+    int protection = is_writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *base = mmap(NULL, length, protection, MAP_SHARED, fd, (off_t)offset);
+    if (base == MAP_FAILED) {
+        int problem = errno;
+        give_back(own);
+        return -problem;
+    }
+    __atomic_store_n(&own->length, (length + page_size - 1) & ~(page_size - 1), __ATOMIC_RELAXED);
+    __atomic_store_n(&own->protection, protection, __ATOMIC_RELAXED);
+    __atomic_store_n(&own->broken, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&own->begin, (uintptr_t)base, __ATOMIC_RELEASE);
+    *made = (nhs_mapping){.base = base, .length = length, .broken = &own->broken};
+    return 0;
+}
+
+static slot *slot_of(const nhs_mapping *mapping) {
+    return (slot *)((char *)(uintptr_t)mapping->broken - offsetof(slot, broken));
+}
+
+int nhs_map_again(const nhs_mapping *mapping, int fd, int64_t offset) {
+    slot *own = slot_of(mapping);
+    uint32_t failed = __atomic_load_n(&own->broken, __ATOMIC_SEQ_CST);
+    if (mmap(mapping->base, mapping->length, own->protection, MAP_SHARED | MAP_FIXED, fd, (off_t)offset) == MAP_FAILED)
+        return -errno;
+    /* Only now: until then it may have been zeros. Not where another touch has failed since. */
+    __atomic_compare_exchange_n(&own->broken, &failed, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return 0;
+}
+
+void nhs_unmap_file(const nhs_mapping *mapping) {
+    slot *own = slot_of(mapping);
+    /* First: somebody else may have the addresses a moment later. */
+    give_back(own);
+    munmap(mapping->base, mapping->length);
+}

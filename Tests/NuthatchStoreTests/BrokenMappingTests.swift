@@ -1,0 +1,296 @@
+import CSystem
+import Foundation
+import Synchronization
+import Testing
+
+@testable import NuthatchStore
+
+/// Files that become shorter while they are mapped: each touch of what is missing is the signal that a full or failing disk sends.
+@Suite("A store whose files can't be read or written through memory", .serialized)
+struct BrokenMappingTests {
+  private static let count = 24
+  private static let magic: UInt32 = 0x0102_1994  // tmpfs, where nobody looks before whether there is room
+
+  let folder: Folder
+  init() throws { folder = try Folder() }
+
+  private static func key(_ number: Int) -> RecordKey { RecordKey(.body, "broken \(number)") }
+  private static func payload(_ number: Int) -> [UInt8] { content(UInt64(number), 6000) }
+
+  private func opened() throws -> Store {
+    let store = try Store.open(folder.path, .init(), FaultyCalls(.number(EIO), fileSystem: Self.magic))
+    for number in 0..<Self.count { try store.commit(Self.key(number), Self.payload(number)) }
+    for number in 0..<Self.count { _ = try store.lookup(Self.key(number)) }
+    return store
+  }
+
+  private func cut(_ name: String, to size: Int) throws {
+    #expect(truncate(folder.path + "/" + name, off_t(size)) == 0)
+  }
+
+  /// Waits, as long as it takes, for what comes by itself.
+  private func eventually(_ note: Comment, _ isSo: () -> Bool) {
+    for _ in 0..<3000 {
+      if isSo() { return }
+      usleep(10_000)
+    }
+    Issue.record(note)
+  }
+
+  /// What is found is right.
+  private func isRight(_ store: Store, _ number: Int) -> Bool {
+    guard let lease = (try? store.lookup(Self.key(number))) ?? nil else { return true }
+    let bytes = lease.copied()
+    return bytes == Self.payload(number) || lease.isBroken
+  }
+
+  /// That all goes on by itself, without opening it again.
+  private func recovers(_ store: Store, _ note: Comment, finds: Bool = true) throws {
+    eventually(note) { (try? store.commit(Self.key(100), Self.payload(100))) != nil }
+    eventually(note) { (try? store.bytes(Self.key(100))) == Self.payload(100) }
+    #expect((0..<Self.count).allSatisfy { isRight(store, $0) }, note)
+    if finds {
+      for number in 1..<Self.count {
+        eventually(note) { (try? store.bytes(Self.key(number))) == Self.payload(number) }
+      }
+    }
+    let other = try Store.open(folder.path)
+    #expect(try other.bytes(Self.key(100)) == Self.payload(100), note)
+    #expect(try other.verify().damaged == 0, note)
+  }
+
+  /// What a program does with a store.
+  enum Step: CaseIterable, Sendable {
+    case lookup, commit, touch, remove, clear, trim, verify, statistics, list, moment, answer, mark, recall
+    case flush, open, relieve
+  }
+
+  private static let group = Array("group".utf8).withUnsafeBytes { RecordGroup($0) }
+
+  private func take(_ step: Step, _ store: Store) throws {
+    switch step {
+    case .lookup: for number in 0..<Self.count { #expect(isRight(store, number)) }
+    case .commit: _ = try store.commit(Self.key(0), Self.payload(0))
+    case .touch: _ = try store.touch(Self.key(0))
+    case .remove: _ = try store.remove(Self.key(0))
+    case .clear: try store.clear()
+    case .trim: try store.trim(to: 0)
+    case .verify: _ = try store.verify()
+    case .statistics: _ = try store.statistics()
+    case .list:
+      try store.forEach { _, lease in
+        _ = lease.copied()
+        return true
+      }
+    case .moment: _ = try store.moment(Self.group)
+    case .answer:
+      if let moment = store.momentNow(Self.group) {
+        _ = try store.commit(answer: RecordKey(Self.group, [1]), [1, 2, 3], asked: moment)
+      }
+    case .mark: _ = try store.mark(Self.key(0))
+    case .recall: _ = try store.recall(Self.key(0))
+    case .flush: try store.flush()
+    case .open: _ = try Store.open(folder.path).lookup(Self.key(0))
+    case .relieve: try store.relieve(.critical)
+    }
+  }
+
+  @Test("goes on when its index was cut", arguments: Step.allCases, [0, 4096, 40960])
+  func index(_ step: Step, _ size: Int) throws {
+    let store = try opened()
+    try cut("index", to: size)
+    var isDone = true
+    do { try take(step, store) } catch { isDone = false }
+    switch step {
+    case .remove where isDone: #expect(try store.lookup(Self.key(0)) == nil)
+    case .clear where isDone:
+      for number in 0..<Self.count { #expect(try store.lookup(Self.key(number)) == nil) }
+    default: break
+    }
+    let isEmptied = step == .clear || step == .trim
+    try recovers(store, "\(step), cut to \(size)", finds: !isEmptied)
+    // What was removed stays away, also from an index that is made anew.
+    if isDone, step == .remove || step == .clear {
+      store.close()
+      try folder.remove("index")
+      #expect(try Store.open(folder.path).lookup(Self.key(0)) == nil)
+    }
+  }
+
+  @Test("goes on when its lock was cut", arguments: Step.allCases)
+  func lock(_ step: Step) throws {
+    let store = try opened()
+    try cut("locks", to: 0)
+    try? take(step, store)
+    try recovers(store, "\(step)", finds: step != .clear && step != .trim)
+  }
+
+  @Test(
+    "goes on when its packs were cut, and finds what they have when they are whole again",
+    arguments: Step.allCases)
+  func packs(_ step: Step) throws {
+    let store = try opened()
+    let name = "packs/" + (try #require(folder.files().first))
+    let bytes = try folder.read(name)
+    try cut(name, to: 0)
+    try? take(step, store)
+    #expect((0..<Self.count).allSatisfy { isRight(store, $0) })
+    guard step != .clear, step != .trim else { return try recovers(store, "\(step)", finds: false) }
+    // `verify` and some others may have given up what wasn't there.
+    try cut(name, to: bytes.count)
+    try folder.poke(name, at: 0, bytes)
+    eventually("\(step)") {
+      _ = try? store.verify()
+      return (1..<Self.count).allSatisfy { (try? store.bytes(Self.key($0))) == Self.payload($0) }
+    }
+    if step == .remove { #expect((0..<Self.count).allSatisfy { isRight(store, $0) }) }
+  }
+
+  @Test("says of a lease whether its pack could be read, and never gives it out again")
+  func leases() throws {
+    let store = try opened()
+    let held = try #require(try store.lookup(Self.key(5)))
+    try store.keep(Self.key(5), held)
+    try cut("packs/" + (try #require(folder.files().first)), to: 0)
+    #expect(!held.isBroken)
+    #expect(held.copied().contains { $0 != 0 } == false)
+    #expect(held.isBroken)
+    #expect(held.reading { $0.count } == nil)
+    #expect(try store.lookup(Self.key(5)) == nil)
+    eventually("forgotten") { ((try? store.recall(Self.key(5))) ?? nil) == nil }
+  }
+
+  @Test("lets nothing pass as current, and takes no number, of an index that can't be read")
+  func moments() throws {
+    let store = try opened()
+    let moment = try #require(store.momentNow(Self.group))
+    #expect(store.isCurrent(moment))
+    let index = try #require(store.shared.index)
+    try cut("index", to: 0)
+    #expect(!index.isCurrent(moment))
+    #expect(index.isBroken)
+    #expect(index.moment(Self.group, nil, number: 1) == nil)
+    #expect(index.takeSequence() == 0)
+    #expect(index.takePackNumber() == nil)
+    #expect(!index.countRemoval(of: Self.group))
+    #expect(index.remove(Self.key(0).hash) == .absent)
+    #expect(!store.isCurrent(moment))
+    #expect(store.momentNow(Self.group) == nil)
+    // Nobody knows any more whether it was removed meanwhile.
+    #expect((try? store.commit(answer: RecordKey(Self.group, [1]), [1], asked: moment)) ?? nil == nil)
+    try recovers(store, "afterwards")
+    #expect(try #require(try store.moment(Self.group)).clears != moment.clears)
+  }
+
+  @Test("leaves a change that broke in the middle to the next one who has the lock, as if it had been killed")
+  func pending() throws {
+    func user() throws -> SharedStore {
+      let calls = FaultyCalls(.number(EIO), fileSystem: Self.magic)
+      return try SharedStore(try StoreDirectory(folder.path, trusts: false, calls), Store.Options())
+    }
+    let (own, other) = (try user(), try user())
+    func keep(_ number: Int, _ user: SharedStore) throws {
+      _ = try Self.payload(number).withBytes { (bytes) throws(StoreFault) in
+        try user.commit(Self.key(number), PayloadShape(), [bytes])
+      }
+    }
+    try keep(0, own)
+    try keep(1, other)
+    let index = try #require(own.index)
+    let start = index.slots - index.base
+    let bytes = try folder.read("index")
+    // All but the slots is there: what is going to be is written down, and then can't be done.
+    try cut("index", to: start)
+    #expect(throws: StoreFault.self) { try keep(2, own) }
+    #expect(index.isBroken)
+    #expect(own.lookup(Self.key(2)) == nil)
+    try cut("index", to: bytes.count)
+    try folder.poke("index", at: start, Array(bytes[start...]))
+    try keep(3, other)
+    // The record is retired: its writer was told that it isn't kept.
+    #expect(other.index?.find(Self.key(2).hash) != nil && other.lookup(Self.key(2)) == nil)
+    eventually("the other's") { (try? keep(4, own)) != nil }
+    for user in [own, other] {
+      for number in [0, 1, 3, 4] {
+        #expect(user.lookup(Self.key(number))?.copied() == Self.payload(number), "\(number)")
+      }
+    }
+    #expect(own.index?.identity == other.index?.identity)
+    own.finish()
+    other.finish()
+  }
+
+  @Test("writes by system calls what a pack's window didn't take")
+  func window() throws {
+    let calls = FaultyCalls(.number(EIO), fileSystem: 0x5846_5342)
+    let store = try Store.open(folder.path, .init(diskBytes: 256 << 20), calls)
+    // Into the second window's piece.
+    for number in 0..<80 { try store.commit(Self.key(number), content(UInt64(number), 60_000)) }
+    let name = "packs/" + (try #require(folder.files().first))
+    let size = try folder.read(name).count
+    try cut(name, to: 4 << 20)
+    let lease = try? store.commit(Self.key(200), content(200, 60_000))
+    #expect(lease != nil)
+    eventually("kept") { (try? store.bytes(Self.key(200))) == content(200, 60_000) }
+    for number in 0..<60 { #expect(try store.bytes(Self.key(number)) == content(UInt64(number), 60_000)) }
+    try cut(name, to: size)
+    store.close()
+    #expect(try Store.open(folder.path).bytes(Self.key(200)) == content(200, 60_000))
+  }
+
+  @Test("isn't asked more often than every 100 ms to read what can't be read")
+  func pace() throws {
+    let calls = FaultyCalls(.number(EIO), fileSystem: Self.magic)
+    let store = try Store.open(folder.path, .init(), calls)
+    for number in 0..<Self.count { try store.commit(Self.key(number), Self.payload(number)) }
+    calls.refuseOpening("index", EIO)
+    try cut("index", to: 0)
+    #expect(try store.lookup(Self.key(0)) == nil)
+    let (openings, begin) = (calls.openings, ContinuousClock.now)
+    for _ in 0..<20_000 { _ = try store.lookup(Self.key(0)) }
+    let most = Int((ContinuousClock.now - begin) / .milliseconds(100)) + 2
+    // Each look opens the lock, the index, or both.
+    #expect(calls.openings - openings <= 4 * most)
+  }
+
+  @Test("never gives wrong bytes, nor ends, while its files become shorter and longer under several threads")
+  func threads() throws {
+    let store = try opened()
+    let isOver = Atomic(false)
+    let wrong = Atomic(0)
+    var dice = Dice(newSeed())
+    let names = ["index", "locks"]
+    let thread = { @Sendable (number: Int) in
+      var dice = Dice(UInt64(number))
+      while !isOver.load(ordering: .relaxed) {
+        let record = Int(dice.next() % UInt64(Self.count))
+        switch dice.next() % 12 {
+        case 0: _ = try? store.commit(Self.key(record), Self.payload(record))
+        case 1: _ = try? store.moment(Self.group)
+        case 2 where number == 1: _ = try? store.remove(Self.key(record))
+        default:
+          if !self.isRight(store, record) { wrong.wrappingAdd(1, ordering: .relaxed) }
+        }
+      }
+    }
+    let done = DispatchGroup()
+    for number in 1...3 {
+      DispatchQueue.global().async(group: done) { thread(number) }
+    }
+    for _ in 0..<60 {
+      let name = names[Int(dice.next() % UInt64(names.count))]
+      let fd = open(folder.path + "/" + name, O_RDWR)
+      guard fd >= 0, let bytes = try? folder.read(name) else { continue }
+      ftruncate(fd, off_t(dice.next() % 3) * 4096)
+      usleep(10_000)
+      // The same file, whoever has its name by now.
+      if dice.next() % 2 == 0 { pwrite(fd, bytes, bytes.count, 0) }
+      close(fd)
+      usleep(10_000)
+    }
+    isOver.store(true, ordering: .relaxed)
+    done.wait()
+    #expect(wrong.load(ordering: .relaxed) == 0)
+    try recovers(store, "afterwards", finds: false)
+  }
+}
