@@ -71,6 +71,11 @@ def test_the_library_stays_loaded(build: Path) -> None:
     assert "NODELETE" in elf.flags(build / "libnuthatch.so.1")
 
 
+def test_the_library_can_be_loaded_late(build: Path) -> None:
+    """Beside other libraries, a running program may have no room for thread-local storage of the static kind."""
+    assert "STATIC_TLS" not in elf.output("readelf", "-dW", str(build / "libnuthatch.so.1"))
+
+
 def test_the_code_can_be_shared(built: Path) -> None:
     assert "TEXTREL" not in elf.flags(built)
     assert "TEXTREL" not in elf.output("readelf", "-dW", str(built))

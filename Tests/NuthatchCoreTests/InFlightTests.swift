@@ -47,6 +47,26 @@ import Testing
     #expect(inFlight.bytes == 0)
   }
 
+  @Test("say when their file can't be read, and end no process")
+  func cutFile() throws {
+    let folder = try Bench.makeFolder()
+    defer { removeTree(folder) }
+    let buffer = ByteBuffer(InFlight(limit: 10), else: folder)
+    #expect(fill(buffer, 2_000_000) == 0)
+    let body = Payload(buffer)
+    #expect(isWhole(buffer, 2_000_000) && !body.isBroken)
+    let files = (3..<1024).filter { (fd: Int32) in
+      var path = [CChar](repeating: 0, count: 4096)
+      let length = readlink("/proc/self/fd/\(fd)", &path, path.count - 1)
+      return length > 0 && String(cString: path).contains(folder)
+    }
+    for fd in files { ftruncate(fd, 4096) }
+    #expect(!files.isEmpty && !isWhole(buffer, 2_000_000))
+    #expect(body.isBroken)
+    // By a system call, which makes the file longer again.
+    #expect(fill(buffer, 6000, from: 2_000_000) == 0)
+  }
+
   @Test("that find neither memory nor a file say why")
   func noFile() {
     let inFlight = InFlight(limit: 10)
