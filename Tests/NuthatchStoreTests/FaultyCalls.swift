@@ -48,6 +48,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private var syncedInodes: Set<UInt64> = []
   private var halfway: (length: Int, body: @Sendable () -> Void)?
   private var refused: (name: String, number: Int32)?
+  private var populating: (address: UInt, body: @Sendable () -> Void)?
 
   /// Does something once, when so many unlockings have been done.
   func interfere(at count: Int, _ body: @escaping @Sendable () -> Void) {
@@ -62,6 +63,11 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   /// Does something once, when of a record of so many bytes or more only the header has been written.
   func interfereHalfway(_ length: Int, _ body: @escaping @Sendable () -> Void) {
     hooks.with { halfway = (length, body) }
+  }
+
+  /// Does something once, when the mapped page of this address is said to be writable.
+  func interfere(populating address: UnsafeRawPointer, _ body: @escaping @Sendable () -> Void) {
+    hooks.with { populating = (UInt(bitPattern: address), body) }
   }
 
   /// From now on files of this name can't be opened.
@@ -241,6 +247,12 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
     let isPageMeant = page != 0 && (begin..<begin + UInt(length)).contains(page)
     if isPageMeant || isFull.load(ordering: .relaxed) { throw SystemFault(EFAULT) }
     try linux.populate(base, length)
+    let hook = hooks.with { () -> (@Sendable () -> Void)? in
+      guard let hook = populating, (begin..<begin + UInt(length)).contains(hook.address) else { return nil }
+      populating = nil
+      return hook.body
+    }
+    hook?()
     populated.wrappingAdd(1, ordering: .relaxed)
   }
   func mapAgain(_ mapping: FileMapping, _ fd: Int32) throws(SystemFault) {
