@@ -71,7 +71,7 @@
  * Handles.   A NULL, released, foreign or made-up handle, and one of another kind, is answered with NH_INVALID by
  *            every function; nothing is followed. Releasing a handle twice is therefore found out.
  * Threads.   Every function may be called from any thread, at any time. No callback ever runs on a thread of the
- *            library. Its threads have all signals blocked, so your handlers run on yours. Releasing an object while
+ *            library. Its threads have all signals but SIGBUS blocked, so your handlers run on yours. Releasing an object while
  *            another thread reads bytes out of it is your race, as with free().
  * Events.    They belong to the handle that the request was submitted with: two handles on one directory don't take each
  *            other's. Events of requests with a callback go to nh_dispatch only, of those without to nh_poll only, and
@@ -93,10 +93,32 @@
  * Sizes.     Structs begin with struct_size, or are passed with their size (nh_event); set it with sizeof. That is how
  *            programs and libraries of different versions understand each other. Zero what you don't set.
  * Text.      All strings are UTF-8, terminated by NUL. URLs come back byte for byte as they were passed.
- * Files.     The directory must be on a file system of this machine. Its files are mapped: a program that truncates
- *            them while they are in use ends whoever reads them.
+ * Files.     The directory must be on a file system of this machine. Its files are mapped. What the disk can't give or take
+ *            (it is full, it fails, somebody cut a file) is a miss or NH_NO_SPACE or NH_IO, never wrong bytes; but a body or
+ *            pixels that you hold, and that lie in such a file, read as zeros where they are missing (nh_response_check).
  * Log.       NUTHATCH_LOG=debug in the environment shows on standard error what happens (nh_log_set).
  * Unload.    The library stays loaded once it was: dlclose() does nothing.
+ *
+ * What can still end a process
+ * ============================
+ *
+ * The first mapped file, which the first nh_open brings, installs a handler of SIGBUS. It deals with pages of the cache's files
+ * that can't be had, and passes every other SIGBUS on to the handler that was there before, or to what the system does. It stays
+ * for good. Nothing of the library ends a process on purpose; these do:
+ *
+ *   - A handler of SIGBUS that is installed later and doesn't call the one before it: the full or failing disk is its then.
+ *     Python's faulthandler is one when it is enabled after the first cache was opened (before, all is well). Put the handler
+ *     in before nh_open, or pass on what isn't yours with its siginfo_t and context.
+ *   - A call from a thread that has SIGBUS blocked: the kernel ends the process for a page that can't be had there. Leave SIGBUS
+ *     out of the mask of threads that use the library, or that read bodies and pixels.
+ *   - No memory for small things. Bodies, pictures, and whatever else has a size that a server, a file or the program chooses
+ *     is checked for and is NH_OUT_OF_MEMORY; but where the Swift runtime gets not even some bytes it ends the process.
+ *     The kernel's out-of-memory killer asks nobody. Where nothing may be promised beyond what there is
+ *     (vm.overcommit_memory is 2), an index that can't be read needs memory for its zeros.
+ *   - A stack that is too small for a call. What the system gives a thread by itself is enough.
+ *   - What C lets a program do: reading bytes of an object after its release, writing into memory that isn't its own, calling
+ *     in a signal handler, or in a child of vfork().
+ *   - A defect of the library, or of libcurl, libcrypto, libjpeg, libpng, lcms2 or ISA-L.
  */
 
 #ifndef NUTHATCH_H
@@ -1694,6 +1716,14 @@ nh_status nh_get_now(nh_cache *cache, const char *url, nh_found *found);
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_response_get_info(nh_response *response, nh_response_info *info);
+
+/**
+ * Says whether the body could be read, for who has copied it or made something of it: a body of the cache lies in a mapped file, and
+ * what the disk fails to give of it reads as zeros.
+ *
+ * @return NH_OK; NH_IO when some of it may have been zeros; NH_INVALID.
+ */
+nh_status nh_response_check(nh_response *response);
 
 /**
  * Gives the first value of a header, its name compared without regard to case; NULL when there is none. It lives as

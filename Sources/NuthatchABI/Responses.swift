@@ -60,6 +60,17 @@ public func nhResponseGetInfo(
   }
 }
 
+/// Says whether the body could be read, for who has copied it or made something of it: a body of the cache lies in a mapped file, and
+/// what the disk fails to give of it reads as zeros.
+///
+/// @return NH_OK; NH_IO when some of it may have been zeros; NH_INVALID.
+@_cdecl("nh_response_check")
+public func nhResponseCheck(_ response: nh_response_ref?) -> nh_status {
+  answering { () throws(NuthatchError) in
+    try find(response, .response, as: ResponseView.self).response.checkBody()
+  }
+}
+
 /// Gives the first value of a header, its name compared without regard to case; NULL when there is none. It lives as
 /// long as the response.
 ///

@@ -230,9 +230,11 @@ extension SharedStore {
         guard !isBeingPublished(location, index), !isIntact(record, pack), !isDropped(location.pack) else {
           return false
         }
+        // One that nobody was told of is what was left of a write for which the disk had no room.
+        let isNamed = index.find(hash)?.slot.location == location
         _ = index.remove(hash, at: location)
         retire(location, hash)
-        return true
+        return isNamed
       }
       if isDamaged { report.damaged += 1 }
       return

@@ -1144,6 +1144,12 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.POINTER(nh_response_info),
         ],
     ),
+    "nh_response_check": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
     "nh_response_header": (
         ctypes.c_uint32,
         [
@@ -2142,6 +2148,12 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_response *",
             "nh_response_info *",
+        ],
+    ),
+    "nh_response_check": (
+        "nh_status",
+        [
+            "nh_response *",
         ],
     ),
     "nh_response_header": (

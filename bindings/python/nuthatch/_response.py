@@ -31,6 +31,7 @@ else:
     Element = Any
 
 _get_info = bare.nh_response_get_info
+_check_body = bare.nh_response_check
 _info_type = _prototypes.nh_response_info
 _info_size = ctypes.sizeof(_info_type)
 _byref, _string_at = ctypes.byref, ctypes.string_at
@@ -230,12 +231,17 @@ class Response:
     def body(self) -> bytes:
         """The bytes of the body."""
         if self._body is None:
-            self._body = _string_at(*self._lies)
+            body = _string_at(*self._lies)
+            # What the disk failed to give while it was copied reads as zeros.
+            if self._handle is not None:
+                check(_check_body(self._handle), self.url)
+            self._body = body
         return self._body
 
     @property
     def view(self) -> memoryview:
-        """The bytes of the body where they lie, read-only and without a copy; pinned while a view lives."""
+        """The bytes of the body where they lie, read-only and without a copy; pinned while a view lives. What the disk
+        fails to give reads as zeros there, while ``body`` is an ``io`` error then."""
         if self._handle is None:
             return memoryview(self.body)
         start, size = self._lies
