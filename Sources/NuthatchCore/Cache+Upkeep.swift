@@ -21,6 +21,9 @@ extension Cache {
     try upkeep { (store) throws(StoreFault) in try store.flush() }
   }
 
+  /// Whether the directory can only be read, so that nothing is stored.
+  package var isReading: Bool { shared.store.isReading }
+
   /// Lets go of the mapped pages that were read from disk, for those who go through more than they will come back to.
   package func leavePages() {
     // A cache that is closed has none.

@@ -30,6 +30,9 @@ public final class Cache: Sendable {
 
   /// Opens the cache in a directory, which is made when it is missing.
   ///
+  /// A directory on a file system that is mounted read-only, or to which this user may not write, is opened to be read: what is
+  /// in it is found, answers of the network are delivered unstored, and whatever would change the directory fails with `io`.
+  ///
   /// - Parameter path: nil for `$NUTHATCH_CACHE`, else `$XDG_CACHE_HOME/nuthatch`, else `~/.cache/nuthatch`.
   /// - Throws: `io` when the directory can't be made or used; `denied` when it belongs to somebody else or others may
   ///   write to it; `conflict` when it is open in this process with other options of the store; `no_space`.

@@ -2,7 +2,7 @@ import Glibc
 
 /// Where a cache is kept when nobody says where, and how its directory comes to be.
 package enum CacheDirectory {
-  /// The directory to use, made when it is missing, for its owner only.
+  /// The directory to use, made when it is missing, for its owner only. One that can only be read will do: the store finds out.
   static func prepare(_ path: String?) throws(NuthatchError) -> String {
     let path = if let path { path } else { try standard() }
     guard !path.isEmpty else { throw NuthatchError(.invalid, "the path of the cache is empty") }
@@ -12,7 +12,7 @@ package enum CacheDirectory {
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw NuthatchError(.io, "the cache can't be opened: \(path) is not a directory")
     }
-    guard access(path, R_OK | W_OK | X_OK) == 0 else { throw failure("can't be used", path) }
+    guard access(path, R_OK | X_OK) == 0 else { throw failure("can't be used", path) }
     return path
   }
 
@@ -20,12 +20,16 @@ package enum CacheDirectory {
   struct Identity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
+    /// The same directory may be mounted twice, once so that it can only be read.
+    let isWritable: Bool
   }
 
   static func identity(of path: String) throws(NuthatchError) -> Identity {
     var status = stat()
     guard stat(path, &status) == 0 else { throw failure("can't be read", path) }
-    return Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    return Identity(
+      device: UInt64(status.st_dev), inode: UInt64(status.st_ino),
+      isWritable: faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0)
   }
 
   /// Refuses a folder in which other things are, and no cache: who only looks into it leaves nothing there.

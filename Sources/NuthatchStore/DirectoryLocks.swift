@@ -158,5 +158,8 @@ final class DirectoryLocks: @unchecked Sendable {
   }
 
   /// Says that this process doesn't use the directory any more.
-  func leave() { system.unlock(file.fd, Byte.users.rawValue) }
+  func leave() {
+    guard !directory.isReading else { return }
+    system.unlock(file.fd, Byte.users.rawValue)
+  }
 }

@@ -5,9 +5,13 @@ import Glibc
 ///
 /// Sizes are taken from the file once, when it has been checked; after that nothing read from the mapping is ever used
 /// as an address or a size without a check, since any process can write there.
+///
+/// Of a directory that can only be read, the file is mapped so that it can't be changed, and what others write to it is
+/// seen; or the index is memory of this process, made from the packs (`isPrivate`).
 final class Index: @unchecked Sendable {
   private let directory: StoreDirectory
   private let system: any SystemCalls
+  /// -1 when it is no file.
   private let fd: Int32
   private let mapping: FileMapping
   let base: UnsafeMutableRawPointer
@@ -31,8 +35,11 @@ final class Index: @unchecked Sendable {
 
   deinit {
     system.unmap(mapping)
-    system.close(fd)
+    if fd >= 0 { system.close(fd) }
   }
+
+  /// Whether it is memory of this process.
+  var isPrivate: Bool { fd < 0 }
 
   var length: Int { mapping.length }
 
@@ -56,7 +63,7 @@ final class Index: @unchecked Sendable {
     let fd: Int32
     let status: FileStatus
     do {
-      (fd, status) = try directory.openFile(directory.root, "index", O_RDWR)
+      (fd, status) = try directory.openFile(directory.root, "index", directory.isReading ? O_RDONLY : O_RDWR)
     } catch  where [ENOENT, EINVAL, ELOOP, EISDIR].contains(error.number) {
       return nil
     }
@@ -74,8 +81,11 @@ final class Index: @unchecked Sendable {
         system.close(fd)
         return nil
       }
+      let mapping =
+        directory.isReading
+        ? try system.mapPrivately(fd, sizes.file) : try system.map(fd, sizes.file, isWritable: true)
       return Index(
-        directory, fd: fd, try system.map(fd, sizes.file, isWritable: true), slotCount: sizes.slotCount,
+        directory, fd: fd, mapping, slotCount: sizes.slotCount,
         packCapacity: sizes.packCapacity, slotStart: sizes.slots)
     } catch {
       system.close(fd)
@@ -100,7 +110,8 @@ final class Index: @unchecked Sendable {
     return (slotCount, packCapacity, sizes.slots, sizes.file)
   }
 
-  /// A new, empty index under the name `index.new`, which `publish` gives its proper name.
+  /// A new, empty index under the name `index.new`, which `publish` gives its proper name; in memory where the directory can
+  /// only be read.
   ///
   /// - Parameter isLean: whether this process wants it in its memory only as far as it is looked at.
   static func make(
@@ -108,6 +119,10 @@ final class Index: @unchecked Sendable {
   ) throws(SystemFault) -> Index {
     let system = directory.system
     guard let sizes = IndexLayout.sizes(slots: slots, packs: packs) else { throw SystemFault(EFBIG) }
+    guard !directory.isReading else {
+      let mapping = try system.mapPrivately(-1, sizes.file)
+      return begin(directory, boot, slots: slots, packs: packs, sizes, fd: -1, mapping)
+    }
     try directory.makeWay(for: "index.new")
     let (fd, _) = try directory.openFile(directory.root, "index.new", O_RDWR | O_CREAT | O_EXCL)
     do throws(SystemFault) {
@@ -124,32 +139,38 @@ final class Index: @unchecked Sendable {
           throw SystemFault(ENOSPC)
         }
       }
-      let header = UnsafeMutableRawBufferPointer(start: base, count: IndexLayout.tableStart)
-      header.store(IndexLayout.magic, at: 0)
-      header.store(IndexLayout.version, at: 8)
-      header.store(UInt32(IndexLayout.tableStart), at: 12)
-      header.store(UInt64(slots), at: IndexLayout.slotCount)
-      header.store(UInt64(packs), at: IndexLayout.packCapacity)
-      header.store(boot.low, at: IndexLayout.boot)
-      header.store(boot.high, at: IndexLayout.boot + 8)
-      header.store(UInt64.random(in: 1 ... .max), at: IndexLayout.identity)
-      header.store(nhs_hash64(base, IndexLayout.checksum, 0), at: IndexLayout.checksum)
-      header.store(UInt32(1), at: IndexLayout.session)
-      header.store(UInt64(1), at: IndexLayout.nextSequence)
-      header.store(UInt64(1), at: IndexLayout.nextPack)
-      guard !mapping.isBroken else {
-        system.unmap(mapping)
-        throw SystemFault(ENOSPC)
-      }
-      let made = Index(
-        directory, fd: fd, mapping, slotCount: slots, packCapacity: packs, slotStart: sizes.slots)
-      made.beginRemovals()
+      let made = begin(directory, boot, slots: slots, packs: packs, sizes, fd: fd, mapping)
+      guard !mapping.isBroken else { throw SystemFault(ENOSPC) }
       return made
     } catch {
       system.close(fd)
       do { try system.unlink(directory.root, "index.new") } catch {}
       throw error
     }
+  }
+
+  /// Writes the head of a new index, which is all zeros.
+  private static func begin(
+    _ directory: StoreDirectory, _ boot: KeyHash, slots: Int, packs: Int, _ sizes: (slots: Int, file: Int),
+    fd: Int32, _ mapping: FileMapping
+  ) -> Index {
+    let header = UnsafeMutableRawBufferPointer(start: mapping.base, count: IndexLayout.tableStart)
+    header.store(IndexLayout.magic, at: 0)
+    header.store(IndexLayout.version, at: 8)
+    header.store(UInt32(IndexLayout.tableStart), at: 12)
+    header.store(UInt64(slots), at: IndexLayout.slotCount)
+    header.store(UInt64(packs), at: IndexLayout.packCapacity)
+    header.store(boot.low, at: IndexLayout.boot)
+    header.store(boot.high, at: IndexLayout.boot + 8)
+    header.store(UInt64.random(in: 1 ... .max), at: IndexLayout.identity)
+    header.store(nhs_hash64(mapping.base, IndexLayout.checksum, 0), at: IndexLayout.checksum)
+    header.store(UInt32(1), at: IndexLayout.session)
+    header.store(UInt64(1), at: IndexLayout.nextSequence)
+    header.store(UInt64(1), at: IndexLayout.nextPack)
+    let made = Index(
+      directory, fd: fd, mapping, slotCount: slots, packCapacity: packs, slotStart: sizes.slots)
+    made.beginRemovals()
+    return made
   }
 }
 
@@ -172,7 +193,9 @@ extension Index {
     directory.writesInPlace || canWrite(slots + place * IndexLayout.slotSize, IndexLayout.slotSize)
   }
 
-  func canWrite(_ at: UnsafeMutableRawPointer, _ length: Int) -> Bool { directory.canWrite(at, length) }
+  func canWrite(_ at: UnsafeMutableRawPointer, _ length: Int) -> Bool {
+    isPrivate || directory.canWrite(at, length)
+  }
 
   /// Whether another index has taken this one's place: seen by readers once the one who replaced it said so.
   @inline(__always)

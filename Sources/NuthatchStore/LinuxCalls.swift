@@ -9,6 +9,10 @@ struct LinuxCalls: SystemCalls {
 
   func close(_ fd: Int32) { _ = Glibc.close(fd) }
 
+  func checkWritable(_ directory: Int32) throws(SystemFault) {
+    guard faccessat(directory, ".", W_OK, AT_EACCESS) == 0 else { throw SystemFault(errno) }
+  }
+
   func status(_ fd: Int32) throws(SystemFault) -> FileStatus {
     var found = stat()
     guard fstat(fd, &found) == 0 else { throw SystemFault(errno) }
@@ -92,7 +96,7 @@ struct LinuxCalls: SystemCalls {
   }
 
   func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> FileMapping {
-    let mapping = try map(fd, 0, length, isWritable: isWritable)
+    let mapping = try map(fd, 0, length, isWritable ? NHS_MAP_SHARED : NHS_MAP_READ)
     // Read ahead, and a look at the end of a pack would fill memory with pages that nobody wrote, which the file system
     // then takes for written ones. Payloads are read once with `read`, which reads ahead.
     if !isWritable { madvise(mapping.base, length, MADV_RANDOM) }
@@ -100,15 +104,19 @@ struct LinuxCalls: SystemCalls {
   }
 
   func map(_ fd: Int32, from offset: Int64, _ length: Int) throws(SystemFault) -> FileMapping {
-    try map(fd, offset, length, isWritable: true)
+    try map(fd, offset, length, NHS_MAP_SHARED)
   }
 
   private func map(
-    _ fd: Int32, _ offset: Int64, _ length: Int, isWritable: Bool
+    _ fd: Int32, _ offset: Int64, _ length: Int, _ access: nhs_map_access
   ) throws(SystemFault) -> FileMapping {
     var mapping = nhs_mapping()
-    _ = try checked(nhs_map_file(fd, offset, length, isWritable ? 1 : 0, &mapping))
+    _ = try checked(nhs_map_file(fd, offset, length, access, &mapping))
     return mapping
+  }
+
+  func mapPrivately(_ fd: Int32, _ length: Int) throws(SystemFault) -> FileMapping {
+    try map(fd, 0, length, NHS_MAP_PRIVATE)
   }
 
   func populate(_ base: UnsafeMutableRawPointer, _ length: Int) throws(SystemFault) {

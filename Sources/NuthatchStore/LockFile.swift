@@ -11,6 +11,7 @@ final class LockFile: @unchecked Sendable {
   /// What version 0.1 locked. A link in its place keeps that version out, which would not understand the index.
   private static let earlierName = "lock"
 
+  /// -1 in a directory that can only be read: then no byte is locked.
   let fd: Int32
   private let directory: StoreDirectory
   private let system: any SystemCalls
@@ -28,10 +29,18 @@ final class LockFile: @unchecked Sendable {
   }()
   private var base: UnsafeMutableRawPointer { words.base }
 
-  /// Opens it, and makes it when it isn't there.
+  /// Opens it, and makes it when it isn't there. In a directory that can only be read the words are mapped to be read, or are
+  /// zeros when there is no such file.
   init(_ directory: StoreDirectory) throws(StoreFault) {
     self.directory = directory
     system = directory.system
+    guard !directory.isReading else {
+      fd = -1
+      do throws(SystemFault) { words = LockWords(system, try Self.read(directory)) } catch {
+        throw StoreFault(error, "reading the lock")
+      }
+      return
+    }
     try Self.keepEarlierOut(directory)
     do throws(SystemFault) {
       let opened = try Self.open(directory)
@@ -84,6 +93,7 @@ final class LockFile: @unchecked Sendable {
   func mend() -> Bool {
     mending.with {
       guard words.isBroken else { return true }
+      guard fd >= 0 else { return false }
       do throws(SystemFault) {
         let (other, status) = try directory.openFile(directory.root, Self.name, O_RDWR)
         defer { system.close(other) }
@@ -101,6 +111,15 @@ final class LockFile: @unchecked Sendable {
 
   /// Counts how often the words were lost and found again. What was written to them before may be missing.
   var timesMended: Int { mends.load(ordering: .relaxed) }
+
+  private static func read(_ directory: StoreDirectory) throws(SystemFault) -> FileMapping {
+    let system = directory.system
+    guard let (fd, status) = try? directory.openFile(directory.root, name, O_RDONLY) else {
+      return try system.mapPrivately(-1, size)
+    }
+    defer { system.close(fd) }
+    return try system.mapPrivately(status.size < Int64(size) ? -1 : fd, size)
+  }
 
   /// Puts a link in the place of the file that version 0.1 locks.
   ///
@@ -141,7 +160,7 @@ final class LockFile: @unchecked Sendable {
 
   deinit {
     // In a forked child the descriptor has been closed already, and its number may be somebody else's.
-    guard epoch == nhs_fork_epoch() else { return }
+    guard epoch == nhs_fork_epoch(), fd >= 0 else { return }
     // Unlocked first: a child that is forked off between the next two lines would keep what is locked.
     for byte in DirectoryLocks.Byte.allCases { system.unlock(fd, byte.rawValue) }
     nhs_keep_in_child(fd)
@@ -205,7 +224,7 @@ final class LockFile: @unchecked Sendable {
   /// Whether somebody deleted it, so that newcomers lock another file.
   var isDeleted: Bool {
     // What can't be looked at is still there, as far as anybody knows.
-    ((try? system.status(fd).links) ?? 1) == 0
+    fd >= 0 && ((try? system.status(fd).links) ?? 1) == 0
   }
 }
 

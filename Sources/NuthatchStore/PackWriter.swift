@@ -113,6 +113,7 @@ final class PackWriter {
 
   /// Whether somebody appends to it at this moment. What can't be found out is yes; what isn't there is no.
   static func isBusy(_ directory: StoreDirectory, _ number: UInt32) -> Bool {
+    guard !directory.isReading else { return true }
     let fd: Int32
     do throws(SystemFault) {
       fd = try directory.openFile(directory.packs, PackName.of(number), O_RDWR).0

@@ -6,7 +6,8 @@ extension SharedStore {
   /// The moment of a question that is asked now. Nil when this process has yet to follow others, or the index can't be
   /// written. Opens no file and takes no lock that waits.
   func momentNow(_ first: RecordGroup, _ second: RecordGroup?) -> Moment? {
-    reading { index, _, _ -> Moment? in
+    guard !directory.isReading else { return nil }
+    return reading { index, _, _ -> Moment? in
       guard !isOutdated(index) else { return nil }
       let number = index.takeSequence()
       guard number != 0, number < 1 << 62 else { return nil }

@@ -145,11 +145,12 @@ extension SharedStore {
 
   /// Does something with a family's appender, as the only thread.
   ///
-  /// - Throws: `busy` when another thread has it for too long, because that one waits for another process.
+  /// - Throws: `readOnly`; `busy` when another thread has it for too long, because that one waits for another process.
   func withAppender<Result>(
     of family: Family, _ body: () throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
-    try familyLocks[family.place].patiently(locks.busy(.index), body)
+    try checkWritable()
+    return try familyLocks[family.place].patiently(locks.busy(.index), body)
   }
 
   /// Whether a record is too long for a pack that others are in.
@@ -311,6 +312,7 @@ extension SharedStore {
   /// Marks a record in its pack, so that no new index brings it back. Only if there is one of this hash: a damaged
   /// index must not make us write into somebody's payload.
   func retire(_ location: Location, _ hash: KeyHash) {
+    guard !directory.isReading else { return }
     if !isRetired(location, hash) { retirements.with { unsettled.append((location, hash)) } }
   }
 

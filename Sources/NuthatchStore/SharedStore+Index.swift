@@ -64,6 +64,8 @@ extension SharedStore {
   }
 
   private func publish(_ made: Index, insteadOf old: Index?, isCleared: Bool = false) throws(StoreFault) {
+    // It is memory of this process.
+    guard !directory.isReading else { return }
     guard !made.isBroken else { throw failure(of: made) }
     // Who is killed in between leaves a lock that names none, so that the next one looks which it is.
     let file = locks.file
@@ -353,6 +355,11 @@ extension Index {
   /// Whether it names a record that isn't where it was looked for. May be called by anybody.
   func names(missingIn seen: [UInt32: SeenPack]) -> Bool {
     (0..<slotCount).contains { read($0)?.isMissing(in: seen) ?? false }
+  }
+
+  /// How many records it names that aren't where they were looked for. May be called by anybody.
+  func count(missingIn seen: [UInt32: SeenPack]) -> Int {
+    (0..<slotCount).count { read($0)?.isMissing(in: seen) ?? false }
   }
 
   /// Forgets the records that aren't where they were looked for, of packs that are still there. How many there were.

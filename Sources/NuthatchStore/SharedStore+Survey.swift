@@ -64,7 +64,8 @@ public struct StoreStatistics: Sendable, Equatable {
   public var memory = MemoryStatistics()
   /// Times that this store was told to make room in memory.
   public var pressure = PressureCounts()
-  /// What speaks against the place where the directory is: a file system that isn't this machine's own.
+  /// What speaks against the place where the directory is: a file system that isn't this machine's own, or that it can only be
+  /// read.
   public var warning: String?
 }
 
@@ -175,6 +176,10 @@ extension SharedStore {
         report.add(number, "something else than records in \(scan.gaps) place\(scan.gaps == 1 ? "" : "s")")
       }
     }
+    guard !directory.isReading else {
+      if let index = currentForReading() { report.damaged += index.count(missingIn: seen) }
+      return report
+    }
     report.damaged += try forgetVanishedRecords(seen)
     try forgetVanishedPacks()
     return report
@@ -225,6 +230,12 @@ extension SharedStore {
   ) throws(StoreFault) {
     let hash = record.header.hash
     guard isIntact(record, pack) else {
+      guard !directory.isReading else {
+        // A record that others write, or remove, at this moment isn't damaged.
+        let isNamed = currentForReading()?.find(hash)?.slot.location == location
+        if isNamed, !isIntact(record, pack), !isDropped(location.pack) { report.damaged += 1 }
+        return
+      }
       let isDamaged = try changing { (index) throws(StoreFault) -> Bool in
         // Half of it was there when it was read, perhaps, because somebody is writing it.
         guard !isBeingPublished(location, index), !isIntact(record, pack), !isDropped(location.pack) else {
@@ -241,7 +252,7 @@ extension SharedStore {
     }
     report.intact += 1
     report.bytes += record.header.payloadLength
-    guard currentForReading()?.find(hash)?.slot.location != location else { return }
+    guard !directory.isReading, currentForReading()?.find(hash)?.slot.location != location else { return }
     // Either lost, or being replaced or published at this moment: decided with the index locked.
     let isRecovered = try changing { (index) throws(StoreFault) -> Bool in
       // Nor is it lost when its pack has just been dropped, which takes the file away before the index forgets it. Of a

@@ -51,7 +51,8 @@ final class SharedStore: @unchecked Sendable {
     self.directory = directory
     memory = MemoryTier(
       MemoryLimits(bytes: options.memoryBytes ?? MemoryLimits.standard, items: options.memoryItems ?? .max))
-    spill = options.spill ?? .eager
+    // What is in memory only could never be written.
+    spill = directory.isReading ? .eager : options.spill ?? .eager
     system = directory.system
     locks = try DirectoryLocks(directory)
     shelf = Shelf(directory)
@@ -193,7 +194,10 @@ final class SharedStore: @unchecked Sendable {
   ///
   /// `body` is called again when somebody with another lock has put another index in its place meanwhile: what it did
   /// may have been too late to be taken over.
+  ///
+  /// - Throws: `readOnly`, since every change goes through here; `busy`.
   func changing<Result>(_ body: (Index) throws(StoreFault) -> Result) throws(StoreFault) -> Result {
+    try checkWritable()
     try beReadyToChange()
     return try locks.changingIndex { (file) throws(StoreFault) -> Result in
       for _ in 0..<4 {
@@ -217,8 +221,14 @@ final class SharedStore: @unchecked Sendable {
     if let index, index.isReplaced { _ = try? indexToChange(locks.file) }
   }
 
+  /// - Throws: `readOnly`.
+  func checkWritable() throws(StoreFault) {
+    if let refusal = directory.refusal { throw .readOnly(refusal) }
+  }
+
   /// The sequence of a new record. 0 when none can be had now.
   func takeSequence() -> UInt64 {
+    guard !directory.isReading else { return 0 }
     var sequence: UInt64 = 0
     for _ in 0..<4 {
       guard let index = indexForSequence() else { return 0 }
@@ -282,11 +292,13 @@ final class SharedStore: @unchecked Sendable {
   /// Has everybody look for the index anew, if somebody deleted the lock, which newcomers then don't share, or the folder of
   /// packs.
   func followLock() {
+    guard !directory.isReading else { return }
     if locks.file.isDeleted || directory.hasLostItsPacks { index?.markReplaced() }
   }
 
   /// Joins those who use the directory; the first of them begins a session and puts things in order.
   private func begin(limit: Int?) throws(StoreFault) {
+    guard !directory.isReading else { return try beginReading() }
     if joins(limit: limit) { return }
     try locks.changingIndex { (file) throws(StoreFault) in
       let isAlone = try locks.enter()
@@ -309,20 +321,34 @@ final class SharedStore: @unchecked Sendable {
   /// Joins others who use the directory, if nothing has to be changed for it: without the index's lock, which a process that
   /// was stopped may hold.
   private func joins(limit: Int?) -> Bool {
-    let file = locks.file
     // Whatever is wrong is found again by the way that changes the index.
-    guard !file.isNew, !file.isDeleted, (try? locks.join()) == true else { return false }
+    guard !locks.file.isDeleted, (try? locks.join()) == true else { return false }
     let kept = Limits.kept(directory)
-    guard limit == nil || limit == kept, let found = (try? Index.open(directory, boot: boot)) ?? nil,
-      !found.isReplaced,
-      !found.isOfDamagedNumbers, file.index == found.identity, found.nextSequence >= file.firstSequence,
-      found.limit == kept ?? Limits.standard, !found.isBroken
-    else {
+    guard limit == nil || limit == kept, let found = soundIndex, found.limit == kept ?? Limits.standard else {
       locks.leave()
       return false
     }
     use(found)
     return true
+  }
+
+  /// The index that is there, if it is the one that the lock names, and nothing has to be changed before it is used.
+  private var soundIndex: Index? {
+    let file = locks.file
+    guard !file.isNew, let found = (try? Index.open(directory, boot: boot)) ?? nil, !found.isReplaced,
+      !found.isOfDamagedNumbers, file.index == found.identity, found.nextSequence >= file.firstSequence,
+      !found.isBroken
+    else { return nil }
+    return found
+  }
+
+  /// Reads a directory that can't be written: by its index, which others may change meanwhile, or by one that is made in memory
+  /// from the packs, after a restart of the machine for instance.
+  private func beginReading() throws(StoreFault) {
+    if let found = soundIndex { return use(found) }
+    let made = try rebuiltIndex()
+    made.set(limit: Limits.kept(directory) ?? Limits.standard)
+    use(made)
   }
 
   /// The process that has held up the changes of the index since a wait for it ended in vain.

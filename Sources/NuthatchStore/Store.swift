@@ -61,7 +61,11 @@ public final class Store: Sendable {
 
   /// Opens the store in a directory, which is made when its parent is there.
   ///
-  /// - Throws: `denied`, `conflict`, `invalid`, `io`, `noSpace`.
+  /// A directory on a file system that is mounted read-only, or to which this user may not write, can be read all the same
+  /// (`isReading`): nothing is written there, and no lock is taken. Its index is used when it was made since the machine was
+  /// started; another one is made in this process's memory from the packs, which takes a look at each record's header.
+  ///
+  /// - Throws: `denied`, `conflict`, `invalid`, `io`, `noSpace`; `readOnly` when there is no store that could be read.
   public static func open(_ path: String, _ options: Options = Options()) throws(StoreFault) -> Store {
     try open(path, options, LinuxCalls())
   }
@@ -94,6 +98,21 @@ public final class Store: Sendable {
     Patience.lasting(Patience.upkeep) { StoreRegistry.release(shared) }
   }
 
+  /// Whether the directory can only be read. Lookups find what is there; records aren't kept, and nothing is removed: `readOnly`.
+  public var isReading: Bool { shared.directory.isReading }
+
+  /// Changes what is stored because its caller asked for it.
+  ///
+  /// - Throws: `readOnly`; what the body throws.
+  private func change<Result>(
+    _ body: (SharedStore) throws(StoreFault) -> Result
+  ) throws(StoreFault) -> Result {
+    try upkeep { (shared) throws(StoreFault) in
+      try shared.checkWritable()
+      return try body(shared)
+    }
+  }
+
   /// Does something that its caller asked for, and that may have to wait for other processes.
   private func upkeep<Result>(
     _ body: (SharedStore) throws(StoreFault) -> Result
@@ -108,6 +127,12 @@ public final class Store: Sendable {
 
   private func usable() throws(StoreFault) -> SharedStore {
     try check()
+    return shared
+  }
+
+  private func writable() throws(StoreFault) -> SharedStore {
+    let shared = try usable()
+    try shared.checkWritable()
     return shared
   }
 
@@ -151,12 +176,12 @@ public final class Store: Sendable {
   ///
   /// - Parameter parts: the payload, in pieces, so that the caller needs no copy of the whole.
   /// - Returns: the record, in place.
-  /// - Throws: `noSpace`, `tooLarge` (more than a quarter of the limit), `io`.
+  /// - Throws: `noSpace`, `tooLarge` (more than a quarter of the limit), `io`, `readOnly`.
   @discardableResult
   public func commit(
     _ key: RecordKey, shape: PayloadShape = PayloadShape(), parts: [UnsafeRawBufferPointer]
   ) throws(StoreFault) -> Lease {
-    let shared = try usable()
+    let shared = try writable()
     return try Patience.lasting(Patience.writing) { () throws(StoreFault) in
       try shared.keep(key, shape, parts)
     }
@@ -167,7 +192,7 @@ public final class Store: Sendable {
   public func commit(
     _ key: RecordKey, shape: PayloadShape = PayloadShape(), _ payload: [UInt8]
   ) throws(StoreFault) -> Lease {
-    let shared = try usable()
+    let shared = try writable()
     return try Patience.lasting(Patience.writing) { () throws(StoreFault) in
       try payload.withBytes { (bytes) throws(StoreFault) in try shared.keep(key, shape, [bytes]) }
     }
@@ -205,7 +230,7 @@ public final class Store: Sendable {
   public func commit(
     answer key: RecordKey, form: UInt8 = 0, _ payload: [UInt8], asked moment: Moment
   ) throws(StoreFault) -> Lease? {
-    let shared = try usable()
+    let shared = try writable()
     return try Patience.lasting(Patience.writing) { () throws(StoreFault) in
       try payload.withBytes { (bytes) throws(StoreFault) in
         try shared.keep(key, form, bytes, asked: moment)
@@ -220,7 +245,7 @@ public final class Store: Sendable {
   public func remove(
     _ groups: [RecordGroup], _ keys: [RecordKey] = []
   ) throws(StoreFault) -> [RemovedRecord] {
-    try upkeep { (shared) throws(StoreFault) in try shared.drop(groups, keys) }
+    try change { (shared) throws(StoreFault) in try shared.drop(groups, keys) }
   }
 
   /// Whether answers may be there under the names that version 0.1 gave them.
@@ -247,18 +272,18 @@ public final class Store: Sendable {
   /// Takes a record out, also from any index to come. False when there was none.
   @discardableResult
   public func remove(_ key: RecordKey) throws(StoreFault) -> Bool {
-    try upkeep { (shared) throws(StoreFault) in try shared.drop(key) }
+    try change { (shared) throws(StoreFault) in try shared.drop(key) }
   }
 
   /// Drops the oldest packs until no more than this many bytes are left, apart from packs that other processes are
   /// appending to.
   public func trim(to bytes: Int) throws(StoreFault) {
-    try upkeep { (shared) throws(StoreFault) in try shared.trim(to: max(0, bytes)) }
+    try change { (shared) throws(StoreFault) in try shared.trim(to: max(0, bytes)) }
   }
 
   /// Removes every record, of every process.
   public func clear() throws(StoreFault) {
-    try upkeep { (shared) throws(StoreFault) in try shared.dropAll() }
+    try change { (shared) throws(StoreFault) in try shared.dropAll() }
   }
 
   /// Calls `body` with every record's key and payload, in no order, until it says false. Records that come or go
@@ -267,7 +292,8 @@ public final class Store: Sendable {
     try usable().walk(kind, body)
   }
 
-  /// Reads every record. What is damaged is taken out, what the index forgot is put back.
+  /// Reads every record. What is damaged is taken out, what the index forgot is put back; neither where the directory can only
+  /// be read.
   public func verify() throws(StoreFault) -> VerifyReport {
     try upkeep { (shared) throws(StoreFault) in try shared.verify() }
   }
@@ -349,7 +375,7 @@ extension Store {
   ///
   /// - Throws: `noSpace`, `io`: what couldn't be written stays in memory.
   public func flush() throws(StoreFault) {
-    try upkeep { (shared) throws(StoreFault) in try shared.flush() }
+    try change { (shared) throws(StoreFault) in try shared.flush() }
   }
 
   /// Unmaps what has been read from packs: it counts as this process's memory, and stays in the system's.

@@ -9,6 +9,8 @@ final class StoreDirectory: Sendable {
   struct Identity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
+    /// The same directory may be mounted twice, once so that it can be written.
+    let isReading: Bool
   }
 
   let system: any SystemCalls
@@ -16,12 +18,15 @@ final class StoreDirectory: Sendable {
   /// The folder of packs: the descriptor stays, the folder may become another one (`followPacks`).
   let packs: Int32
   let identity: Identity
-  /// What the user should know about the file system.
+  /// What the user should know about the file system, or that the directory can only be read.
   let warning: String?
   /// Whether files are written faster through mappings of large pieces.
   let givesLargePages: Bool
   /// Whether what was written once can always be written again.
   let writesInPlace: Bool
+  /// Why the directory can only be read; nil when it can be written. Then nothing in it is changed, and no lock is taken:
+  /// what the store has to write goes to memory of this process (`Index.make`, `LockFile`), or is an error.
+  let refusal: SystemFault?
   /// Whether there has never been a pack in it.
   let isNew: Bool
   private let trusts: Bool
@@ -36,13 +41,15 @@ final class StoreDirectory: Sendable {
     let root = try Self.openRoot(path, system)
     do {
       let status = try Self.checked(root, path, trusts: trusts, system)
-      (packs, isNew) = try Self.openPacks(root, path, trusts: trusts, system)
+      let refusal = Self.refusal(root, system)
+      (packs, isNew) = try Self.openPacks(root, path, trusts: trusts, refusal, system)
       // Only a warning would be missing, and some speed.
       let kind = try? system.fileSystem(root)
-      warning = kind.flatMap(FileSystems.warning)
-      writesInPlace = kind.map { FileSystems.writesInPlace($0) } ?? false
+      warning = refusal.map { StoreFault.readOnly($0).message } ?? kind.flatMap(FileSystems.warning)
+      writesInPlace = refusal == nil && kind.map { FileSystems.writesInPlace($0) } ?? false
       givesLargePages = kind.map { FileSystems.givesLargePages($0) } ?? false
-      identity = Identity(device: status.device, inode: status.inode)
+      identity = Identity(device: status.device, inode: status.inode, isReading: refusal != nil)
+      self.refusal = refusal
       self.root = root
       self.trusts = trusts
     } catch {
@@ -72,15 +79,33 @@ final class StoreDirectory: Sendable {
     }
   }
 
+  /// Whether nothing can be made in the directory. Other errors show when something is to be made.
+  private static func refusal(_ root: Int32, _ system: any SystemCalls) -> SystemFault? {
+    do throws(SystemFault) {
+      try system.checkWritable(root)
+      return nil
+    } catch {
+      return error.number == EROFS || error.number == EACCES ? error : nil
+    }
+  }
+
   private static func openPacks(
-    _ root: Int32, _ path: String, trusts: Bool, _ system: any SystemCalls
+    _ root: Int32, _ path: String, trusts: Bool, _ refusal: SystemFault?, _ system: any SystemCalls
   ) throws(StoreFault) -> (packs: Int32, isNew: Bool) {
     let packs: Int32
     var isNew = true
     do {
-      do { try system.makeDirectory(root, "packs") } catch  where error.number == EEXIST { isNew = false }
+      if refusal == nil {
+        do { try system.makeDirectory(root, "packs") } catch  where error.number == EEXIST { isNew = false }
+      } else {
+        isNew = false
+      }
       packs = try system.open(root, "packs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     } catch {
+      if let refusal, error.number == ENOENT {
+        throw StoreFault(
+          .readOnly, "there is no cache, and none can be made: \(String(cString: strerror(refusal.number)))")
+      }
       throw StoreFault(error, "opening \(path)/packs")
     }
     do {
@@ -103,6 +128,9 @@ final class StoreDirectory: Sendable {
     }
     return status
   }
+
+  /// Whether the directory can only be read.
+  var isReading: Bool { refusal != nil }
 
   /// How often the folder of packs has become another one.
   var packsGeneration: Int { followed.load(ordering: .acquiring) }
@@ -128,7 +156,7 @@ final class StoreDirectory: Sendable {
     following.with {
       guard !holdsItsPacks else { return false }
       do {
-        let (named, _) = try Self.openPacks(root, "the directory", trusts: trusts, system)
+        let (named, _) = try Self.openPacks(root, "the directory", trusts: trusts, refusal, system)
         defer { system.close(named) }
         try system.replace(packs, by: named)
       } catch {
@@ -189,6 +217,7 @@ final class StoreDirectory: Sendable {
   /// the process at the first touch.
   func canWrite(_ base: UnsafeMutableRawPointer, _ length: Int) -> Bool {
     if writesInPlace { return true }
+    guard !isReading else { return false }
     let begin = UInt(bitPattern: base) & ~4095
     guard let page = UnsafeMutableRawPointer(bitPattern: begin) else { return false }
     do throws(SystemFault) {

@@ -10,6 +10,8 @@ public struct StoreFault: Error, Sendable, Equatable {
     case noSpace
     /// There was no memory for a copy or a mapping.
     case outOfMemory
+    /// The directory can only be read: its file system is read-only, or this user may not write there.
+    case readOnly
     /// The directory belongs to somebody else, or others may write to it.
     case denied
     /// An argument makes no sense.
@@ -37,6 +39,12 @@ public struct StoreFault: Error, Sendable, Equatable {
   }
 
   static let closed = StoreFault(.closed, "the store is closed")
+  /// What a store says that can only be read, when it is to be changed.
+  static func readOnly(_ fault: SystemFault) -> StoreFault {
+    let why = fault.number == EROFS ? "the file system is read-only" : "this user may not write to it"
+    return StoreFault(.readOnly, "the cache can only be read: \(why)")
+  }
+
   static let forked = StoreFault(.forked, "the store was opened before a fork")
 }
 

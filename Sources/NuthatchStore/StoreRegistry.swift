@@ -67,10 +67,15 @@ enum StoreRegistry {
 extension SharedStore {
   /// What the options say explicitly and otherwise than it is.
   fileprivate func conflict(with options: Store.Options) -> String? {
+    if directory.isReading { return memoryConflict(with: options) }
     if let bytes = options.diskBytes, bytes != limits.disk { return "limit of the disk" }
+    if let spill = options.spill, spill != self.spill { return "way of spilling" }
+    return memoryConflict(with: options)
+  }
+
+  private func memoryConflict(with options: Store.Options) -> String? {
     if let bytes = options.memoryBytes, bytes != memory.limits.bytes { return "limit of the memory" }
     if let items = options.memoryItems, items != memory.limits.items { return "number of entries in memory" }
-    if let spill = options.spill, spill != self.spill { return "way of spilling" }
     return nil
   }
 }

@@ -34,6 +34,8 @@ enum LockKind {
 protocol SystemCalls: Sendable {
   func open(_ directory: Int32, _ name: String, _ flags: Int32) throws(SystemFault) -> Int32
   func close(_ fd: Int32)
+  /// Fails when this user can't make files in a directory: `EROFS`, `EACCES`.
+  func checkWritable(_ directory: Int32) throws(SystemFault)
   func status(_ fd: Int32) throws(SystemFault) -> FileStatus
   /// The magic number of statfs(2).
   func fileSystem(_ fd: Int32) throws(SystemFault) -> UInt32
@@ -66,6 +68,9 @@ protocol SystemCalls: Sendable {
   func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> FileMapping
   /// Maps a part of a file to be written.
   func map(_ fd: Int32, from offset: Int64, _ length: Int) throws(SystemFault) -> FileMapping
+  /// Maps a file that is open for reading; what is written there stays in this process. Without a file (-1) it is memory of
+  /// zeros.
+  func mapPrivately(_ fd: Int32, _ length: Int) throws(SystemFault) -> FileMapping
   /// Sees to it that all pages of a mapping are there and may be written: no touch of them has to wait for one, or to find
   /// that there is none. `EINVAL` where the kernel can't.
   func populate(_ base: UnsafeMutableRawPointer, _ length: Int) throws(SystemFault)

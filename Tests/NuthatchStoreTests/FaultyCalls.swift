@@ -49,6 +49,8 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private var halfway: (length: Int, body: @Sendable () -> Void)?
   private var refused: (name: String, number: Int32)?
   private var populating: (address: UInt, body: @Sendable () -> Void)?
+  private var readOnly: Int32?
+  private var attemptsToWrite = 0
 
   /// Does something once, when so many unlockings have been done.
   func interfere(at count: Int, _ body: @escaping @Sendable () -> Void) {
@@ -72,6 +74,19 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
 
   /// From now on files of this name can't be opened.
   func refuseOpening(_ name: String, _ number: Int32) { hooks.with { refused = (name, number) } }
+
+  /// From now on nothing can be written, for this reason: as on a file system that is mounted read-only.
+  func refuseWriting(_ number: Int32 = EROFS) { hooks.with { readOnly = number } }
+  /// How often something was to be written all the same.
+  var refusedWrites: Int { hooks.with { attemptsToWrite } }
+
+  private func checkWriting() throws(SystemFault) {
+    let refusal = hooks.with {
+      if readOnly != nil { attemptsToWrite += 1 }
+      return readOnly
+    }
+    if let refusal { throw SystemFault(refusal) }
+  }
 
   func arm(after count: Int) { grace.store(count, ordering: .relaxed) }
   func disarm() { grace.store(.max, ordering: .relaxed) }
@@ -124,10 +139,16 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   func open(_ directory: Int32, _ name: String, _ flags: Int32) throws(SystemFault) -> Int32 {
     try attempt()
     if let refused = hooks.with({ refused }), refused.name == name { throw SystemFault(refused.number) }
+    if flags & (O_ACCMODE | O_CREAT) != O_RDONLY { try checkWriting() }
     opened.wrappingAdd(1, ordering: .relaxed)
     return try linux.open(directory, name, flags)
   }
   func close(_ fd: Int32) { linux.close(fd) }
+  func checkWritable(_ directory: Int32) throws(SystemFault) {
+    try attempt()
+    if let refusal = hooks.with({ readOnly }) { throw SystemFault(refusal) }
+    try linux.checkWritable(directory)
+  }
   func status(_ fd: Int32) throws(SystemFault) -> FileStatus {
     try attempt()
     return try linux.status(fd)
@@ -143,6 +164,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   }
   func makeDirectory(_ directory: Int32, _ name: String) throws(SystemFault) {
     try attempt()
+    try checkWriting()
     try linux.makeDirectory(directory, name)
   }
   func replace(_ fd: Int32, by other: Int32) throws(SystemFault) {
@@ -151,12 +173,14 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   }
   func unlink(_ directory: Int32, _ name: String) throws(SystemFault) {
     try attempt()
+    try checkWriting()
     try linux.unlink(directory, name)
   }
   func rename(_ directory: Int32, _ from: String, _ to: String, replaces: Bool) throws(SystemFault) {
     try attempt()
     let refusal = renaming.load(ordering: .relaxed)
     if !replaces, refusal != 0 { throw SystemFault(refusal) }
+    try checkWriting()
     try linux.rename(directory, from, to, replaces: replaces)
   }
   func resize(_ fd: Int32, _ size: Int64) throws(SystemFault) {
@@ -236,6 +260,10 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
     }
     return try linux.map(fd, length, isWritable: isWritable)
   }
+  func mapPrivately(_ fd: Int32, _ length: Int) throws(SystemFault) -> FileMapping {
+    try attempt()
+    return try linux.mapPrivately(fd, length)
+  }
   func map(_ fd: Int32, from offset: Int64, _ length: Int) throws(SystemFault) -> FileMapping {
     try attempt()
     return try linux.map(fd, from: offset, length)
@@ -262,6 +290,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   func unmap(_ mapping: FileMapping) { linux.unmap(mapping) }
   func link(_ directory: Int32, _ name: String, to target: String) throws(SystemFault) {
     try attempt()
+    try checkWriting()
     try linux.link(directory, name, to: target)
   }
   func tryLock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) -> Bool {

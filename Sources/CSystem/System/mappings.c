@@ -128,12 +128,13 @@ static void install(void) {
     sigaction(SIGBUS, &own, NULL);
 }
 
-int nhs_map_file(int fd, int64_t offset, size_t length, int is_writable, nhs_mapping *made) {
+int nhs_map_file(int fd, int64_t offset, size_t length, nhs_map_access access, nhs_mapping *made) {
     pthread_once(&installing, install);
     slot *own = take_slot();
     if (!own) return -ENOMEM;
-    int protection = is_writable ? PROT_READ | PROT_WRITE : PROT_READ;
-    void *base = mmap(NULL, length, protection, MAP_SHARED, fd, (off_t)offset);
+    int protection = access == NHS_MAP_READ ? PROT_READ : PROT_READ | PROT_WRITE;
+    int flags = (access == NHS_MAP_PRIVATE ? MAP_PRIVATE : MAP_SHARED) | (fd < 0 ? MAP_ANONYMOUS : 0);
+    void *base = mmap(NULL, length, protection, flags, fd, (off_t)offset);
     if (base == MAP_FAILED) {
         int problem = errno;
         give_back(own);

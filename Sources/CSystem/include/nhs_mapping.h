@@ -16,8 +16,16 @@ typedef struct nhs_mapping {
     const uint32_t *broken;
 } nhs_mapping;
 
+typedef enum nhs_map_access {
+    NHS_MAP_READ,
+    /* What is written reaches the file. */
+    NHS_MAP_SHARED,
+    /* What is written stays in this process. Without a file (-1) all of it is zeros. */
+    NHS_MAP_PRIVATE,
+} nhs_map_access;
+
 /*
- * Maps a part of a file, shared, to be read, or to be read and written. 0, or a negated error number.
+ * Maps a part of a file. 0, or a negated error number.
  *
  * When a touch of what may be written fails, all of the mapping becomes zeros: nothing that is written after it reaches the
  * file, as if the process had been killed at that moment. Of what is only read, the page becomes zeros.
@@ -25,7 +33,7 @@ typedef struct nhs_mapping {
  * The first call installs a handler of SIGBUS for the process, which passes on what is no failed touch of these mappings. A
  * thread that touches one must not have SIGBUS blocked: the kernel ends the process then.
  */
-int nhs_map_file(int fd, int64_t offset, size_t length, int is_writable, nhs_mapping *made);
+int nhs_map_file(int fd, int64_t offset, size_t length, nhs_map_access access, nhs_mapping *made);
 /*
  * Maps another opening of the same file where a broken mapping is, of which a touch may come at any moment. It is whole then,
  * unless a touch fails in that moment. 0, or a negated error number.

@@ -12,8 +12,11 @@ struct DiskWatch {
     var isOnlyOriginals = false
     var keepsSource = true
     var isFull = false
+    /// Why nothing is stored, as soon as something was fetched in vain for that.
+    var readOnly: String?
 
     var warning: String? {
+      if let readOnly { return readOnly }
       if isFull { return "the disk is full" }
       guard let suggested else { return nil }
       let size = "--disk-bytes \(max(1, (suggested + (1 << 20) - 1) >> 20))M"
@@ -54,6 +57,7 @@ struct DiskWatch {
     // Nor without later ones.
     guard let start, let now = try? cache.storeStatistics() else { return nil }
     var report = Report(limit: now.diskLimit, used: now.diskBytes, droppedRecords: now.droppedRecords)
+    if cache.isReading, tally.notKept > 0 { report.readOnly = now.warning }
     report.isFull = cache.statistics.unkept > 0 || tally.errors[ErrorCode.noSpace.word] != nil
     // A pack is a sixteenth of the limit, between 1 and 64 MiB.
     let pack = min(max(now.diskLimit / 16, 1 << 20), 64 << 20)

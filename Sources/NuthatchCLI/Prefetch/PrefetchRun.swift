@@ -266,10 +266,11 @@ final class PrefetchRun {
     if output.ended == .closedPipe { return .closedPipe }
     var code = interruption ?? failure ?? output.ended ?? exitCode
     let diskReport = disk.report(tally, done: isListDone ? 1 : share)
-    if code == .success || code == .notFetched, diskReport?.isFull == true { code = .failure }
+    let isLost = diskReport.map { $0.isFull || $0.readOnly != nil } ?? false
+    if code == .success || code == .notFetched, isLost { code = .failure }
     do throws(NuthatchError) {
       // What isn't on disk yet has to survive the program's end, however it ends.
-      try cache.flush()
+      if !cache.isReading { try cache.flush() }
       try finishFailedOut(interruption)
     } catch {
       progress.clear()

@@ -32,7 +32,7 @@ struct Summary {
     if let disk, let warning = disk.warning { lines.append("  \(warning)") }
     if tally.notKept > 0 {
       lines.append(
-        "  \(Amounts.grouped(tally.notKept)) fetched but not kept, because their servers forbid it or the disk is full"
+        "  \(Amounts.grouped(tally.notKept)) fetched but not kept, because \(disk?.readOnly == nil ? "their servers forbid it or the disk is full" : "the cache can only be read")"
       )
     }
     if interruption != nil { lines.append("  interrupted; another run goes on where this one stopped") }

@@ -14,7 +14,7 @@ final class ByteBuffer: @unchecked Sendable {
   private var file: Int32 = -1
   private var mapping = nhs_mapping()
   private let inFlight: InFlight?
-  /// Where a file may be made.
+  /// Where a file may be made; where that can only be read, one is made where temporary files are.
   private let folder: String
 
   /// What is reserved on a server's word alone; more only when that much has come.
@@ -104,7 +104,12 @@ final class ByteBuffer: @unchecked Sendable {
   }
 
   private func moveToFile(_ wanted: Int) -> Int32 {
-    let new = nhs_unlinked_file(folder)
+    var new = nhs_unlinked_file(folder)
+    if new < 0, errno == EROFS || errno == EACCES {
+      new = nhs_unlinked_file(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")
+      // Nowhere can a file be made: then it stays in memory, which no limit counts.
+      if new < 0, errno == EROFS || errno == EACCES || errno == ENOENT { return resize(to: wanted) }
+    }
     guard new >= 0 else { return errno }
     let size = Self.rounded(wanted)
     var fault = nhs_map_longer(new, size, &mapping)

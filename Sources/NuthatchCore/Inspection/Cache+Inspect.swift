@@ -49,7 +49,8 @@ extension Cache {
     }
   }
 
-  /// Reads everything that is stored and compares it with its checksums; what is damaged is taken out.
+  /// Reads everything that is stored and compares it with its checksums; what is damaged is taken out, unless the cache can
+  /// only be read.
   ///
   /// - Throws: `io`; `closed`; `forked`.
   public func verify() throws(NuthatchError) -> VerifyReport {

@@ -52,10 +52,15 @@ final class OutboxDesk: @unchecked Sendable {
   func open(_ owner: OutboxNotices, _ options: Cache.Options, _ shared: SharedCache) {
     book.withLock { book in
       book.subscribers.append(owner)
-      if options.outbox == .on { book.senders.append((ObjectIdentifier(owner), options)) }
+      if sends(options, shared) { book.senders.append((ObjectIdentifier(owner), options)) }
     }
-    guard options.outbox == .on else { return }
+    guard sends(options, shared) else { return }
     run(shared)
+  }
+
+  /// Whether a handle wants requests to be sent, and that can be written down.
+  private func sends(_ options: Cache.Options, _ shared: SharedCache) -> Bool {
+    options.outbox == .on && !shared.store.isReading
   }
 
   /// A handle was closed.

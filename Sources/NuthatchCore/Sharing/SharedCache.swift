@@ -105,7 +105,7 @@ extension NuthatchError {
   init(_ fault: StoreFault, path: String) {
     let code: ErrorCode =
       switch fault.kind {
-      case .io: .io
+      case .io, .readOnly: .io
       case .noSpace: .noSpace
       case .outOfMemory: .outOfMemory
       case .denied: .denied

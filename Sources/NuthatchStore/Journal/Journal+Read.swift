@@ -5,18 +5,24 @@ extension Journal {
   /// Reads what the others have added. To be called with the lock.
   func follow(_ folder: JournalFolder) throws(StoreFault) {
     try doing("opening the outbox's log") { () throws(SystemFault) in try openLog(folder) }
+    // There is none, and none can be made.
+    guard log >= 0 else { return }
     try doing("reading the outbox's log") { () throws(SystemFault) in try readOn(folder) }
-    guard mustRewrite else { return }
+    guard mustRewrite, !folder.isReading else { return }
     // The damage has been set aside; when it can't be left out now, it is found, and left out, the next time.
     try? rewrite()
   }
 
   private func openLog(_ folder: JournalFolder) throws(SystemFault) {
     var found: (Int32, FileStatus)?
-    do { found = try folder.openFile("log", O_RDWR) } catch  where error.number == ENOENT {}
+    do { found = try folder.openFile("log", folder.isReading ? O_RDONLY : O_RDWR) } catch
+      where error.number == ENOENT
+    {}
     if let (fd, status) = found {
       if log >= 0, status.inode == inode, status.size >= end { return system.close(fd) }
       try begin(fd, status, folder)
+    } else if folder.isReading {
+      closeLog()
     } else {
       closeLog()
       try folder.settle(in: directory)
@@ -31,6 +37,7 @@ extension Journal {
       switch isWhole ? JournalHead.read(bytes) : .damaged {
       case .head(let head): return adopt(fd, status.inode, head)
       case .otherVersion: throw SystemFault(EPROTONOSUPPORT)
+      case .damaged where folder.isReading: throw SystemFault(EIO)
       case .damaged: try setAside(fd, 0, status.size, folder)
       }
     } catch {
@@ -60,11 +67,12 @@ extension Journal {
       if let record = try record(at: end, size) {
         end = take(record)
       } else if let later = try nextRecord(after: end, size) {
-        try setAside(log, end, later, folder)
+        if !folder.isReading { try setAside(log, end, later, folder) }
         mustRewrite = true
         end = later
       } else {
-        try cut(size, folder)
+        // What a kill left there, or somebody is writing.
+        if !folder.isReading { try cut(size, folder) }
         return
       }
     }

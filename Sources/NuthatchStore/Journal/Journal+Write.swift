@@ -10,6 +10,7 @@ extension Journal {
     guard payload.count <= JournalRecord.longest, let folder else {
       throw StoreFault(.tooLarge, "a record of \(payload.count) bytes is too long for the outbox")
     }
+    guard !folder.isReading else { throw Self.canOnlyBeRead }
     let offset = end
     let sequence = next
     let header = JournalRecord.bytes(payload, sequence: sequence, salt: salt, at: offset)

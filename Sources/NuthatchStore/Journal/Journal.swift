@@ -59,13 +59,14 @@ package final class Journal: @unchecked Sendable {
   package var damageWhileChanging: [String] { asides }
 
   /// Does something as the only one who changes the journal, with everything read that there is. Not at all, and nil, when
-  /// there is no journal and none is to be made.
+  /// there is no journal and none is to be made. One that can only be read is looked at without a lock; `append` throws then.
   package func changing<Result>(
     makes: Bool, _ body: () throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result? {
     let busy = StoreFault(.busy, "another process has been changing the outbox for too long; is it stopped?")
     return try mutex.patiently(busy) { () throws(StoreFault) -> Result? in
       guard let folder = try openFolder(makes: makes) else { return nil }
+      guard !folder.isReading else { return try reading(folder, makes: makes, body) }
       let isFree = try doing("locking the outbox") { () throws(SystemFault) in
         try system.lock(folder.lock, JournalFolder.changing, .exclusive, until: Patience.deadline())
       }
@@ -77,6 +78,17 @@ package final class Journal: @unchecked Sendable {
       return result
     }
   }
+
+  /// What the others are writing at this moment is seen the next time.
+  private func reading<Result>(
+    _ folder: JournalFolder, makes: Bool, _ body: () throws(StoreFault) -> Result
+  ) throws(StoreFault) -> Result? {
+    guard !makes else { throw Self.canOnlyBeRead }
+    try follow(folder)
+    return log < 0 ? nil : try body()
+  }
+
+  static let canOnlyBeRead = StoreFault(.readOnly, "the outbox can only be read")
 
   private func openFolder(makes: Bool) throws(StoreFault) -> JournalFolder? {
     if let folder, !folder.isGone { return folder }
@@ -109,6 +121,8 @@ package final class Journal: @unchecked Sendable {
 
   /// Whether no other process sends, and this one doesn't either. To be called while changing.
   package func isLeaseFreeWhileChanging() throws(StoreFault) -> Bool {
+    // Nobody knows of a folder that can only be read.
+    if let folder, folder.isReading { return true }
     guard !hasLease, try tryLeaseWhileChanging() else { return false }
     unlock(JournalFolder.sending)
     hasLease = false
@@ -147,13 +161,13 @@ package final class Journal: @unchecked Sendable {
   }
 
   private func tryLock(_ byte: Int64) throws(StoreFault) -> Bool {
-    guard let folder else { return false }
+    guard let folder, !folder.isReading else { return false }
     return try doing("locking the outbox") { () throws(SystemFault) in
       try system.tryLock(folder.lock, byte, .exclusive)
     }
   }
 
   private func unlock(_ byte: Int64) {
-    if let folder { system.unlock(folder.lock, byte) }
+    if let folder, !folder.isReading { system.unlock(folder.lock, byte) }
   }
 }

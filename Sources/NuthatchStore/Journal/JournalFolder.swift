@@ -12,6 +12,7 @@ final class JournalFolder {
 
   let system: any SystemCalls
   let folder: Int32
+  /// -1 where the file can only be read, or can't be made: then nothing is locked, and nothing is written.
   let lock: Int32
   private let epoch = nhs_fork_epoch()
 
@@ -30,21 +31,28 @@ final class JournalFolder {
     do throws(SystemFault) {
       lock = try system.open(opened, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
     } catch {
-      system.close(opened)
-      throw error
+      guard !makes, error.number == EROFS || error.number == EACCES else {
+        system.close(opened)
+        throw error
+      }
+      lock = -1
     }
     self.system = system
     folder = opened
+    guard lock >= 0 else { return }
     // A child that had it open would hold its dead parent's locks.
     _ = nhs_close_in_child(lock)
   }
 
   deinit {
     system.close(folder)
-    guard epoch == nhs_fork_epoch() else { return }
+    guard epoch == nhs_fork_epoch(), lock >= 0 else { return }
     nhs_keep_in_child(lock)
     system.close(lock)
   }
+
+  /// Whether it can only be read.
+  var isReading: Bool { lock < 0 }
 
   /// Sees to it that the folder's name would survive a loss of power, and the names of all that it lies in: whoever made
   /// them, for its sake perhaps, may have died before. Done before there is a log, which so says that it was.
@@ -77,7 +85,7 @@ final class JournalFolder {
   /// Whether somebody removed it under our hands.
   var isGone: Bool {
     // What can't be looked at is still there, as far as anybody knows.
-    ((try? system.status(lock).links) ?? 1) == 0
+    ((try? system.status(isReading ? folder : lock).links) ?? 1) == 0
   }
 
   func openFile(_ name: String, _ flags: Int32) throws(SystemFault) -> (Int32, FileStatus) {

@@ -263,5 +263,8 @@ extension Pack {
 
 extension Index {
   /// The same. What was written stays with the file.
-  func leavePages() { madvise(base, length, MADV_DONTNEED) }
+  func leavePages() {
+    // Memory would be empty then.
+    if !isPrivate { madvise(base, length, MADV_DONTNEED) }
+  }
 }
