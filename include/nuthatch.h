@@ -923,6 +923,9 @@ nh_status nh_error_get_info(nh_error_info *info);
  * Opens a cache. The same directory may be open any number of times, in this process and in others: each handle has
  * requests, events and options of its own, and all share what is stored.
  *
+ * A directory on a file system that is mounted read-only, or to which this user may not write, is opened to be read: what is
+ * in it is found, answers of the network are delivered and not kept, and what would change it fails with NH_IO.
+ *
  * @param path     The directory, made when it is missing, for its owner only. NULL: $NUTHATCH_CACHE, else
  *                 $XDG_CACHE_HOME/nuthatch, else ~/.cache/nuthatch.
  * @param options  NULL for the defaults.

@@ -38,6 +38,8 @@ enum PrefetchCommand: Command {
     While another process holds the lock of the cache for more than 30 s, nothing can be stored: then nothing is fetched
     until it is free. A line says so, and who holds it.
 
+    A cache that can only be read keeps nothing: what had to be fetched for it is a failure at the end.
+
     What is in the cache already costs no request while it is fresh, and a conditional one after that. A run that was
     interrupted is begun again with the same command.
 

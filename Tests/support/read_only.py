@@ -1,0 +1,45 @@
+"""A folder that is mounted read-only, for one command and what that starts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
+PREFIX = ["unshare", "--mount" if os.geteuid() == 0 else "-rm", "--", "sh", "-c", SCRIPT]
+
+
+def mounted(folder: Path, *command: str) -> list[str]:
+    """A command for which the folder can only be read, in a mount namespace of its own. Skips the test where that is not
+    permitted."""
+    if shutil.which("unshare") is None:
+        pytest.skip("there is no unshare")
+    whole = [*PREFIX, str(folder)]
+    tried = subprocess.run([*whole, "true"], capture_output=True, text=True, timeout=60, check=False)
+    if tried.returncode != 0:
+        pytest.skip(f"a folder can't be mounted read-only here: {tried.stderr.strip()}")
+    written = subprocess.run([*whole, "touch", str(folder / "new")], capture_output=True, timeout=60, check=False)
+    assert written.returncode != 0
+    return [*whole, *command]
+
+
+def age(index: Path) -> None:
+    """Has an index say that it was made before the machine was started anew."""
+    from store_format import hash64
+
+    with open(index, "r+b") as file:
+        head = bytearray(file.read(64))
+        head[32] ^= 1
+        head[56:64] = struct.pack("<Q", hash64(bytes(head[:56])))
+        file.seek(0)
+        file.write(head)
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    """All files of a folder, and what is in them."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
