@@ -796,6 +796,8 @@ typedef struct nh_statistics {
     /** Records that were written to disk when they had to leave memory (spill), or by nh_flush, and their bytes. */
     int64_t spilled;
     int64_t spilled_bytes;
+    /** Records that this process didn't keep, because another process held the directory's lock for too long. */
+    int64_t held_up;
 } nh_statistics;
 
 /** How badly memory is wanted. */
@@ -949,9 +951,10 @@ nh_status nh_shutdown(nh_cache *cache);
  * Closes a cache. Requests that are under way end with NH_CLOSED, at once and on every thread that waits for one; events
  * that nobody has taken are given back; the descriptor of nh_fd is closed. Responses and images stay valid, tickets stay
  * handles. Other handles on the directory go on. Waits for the network only where a stale answer was given that is being
- * revalidated behind: two seconds at most.
+ * revalidated behind: two seconds at most. The last handle on a directory writes what is in memory only (NH_SPILL_PRESSURE).
  *
- * @return NH_OK; NH_INVALID when `cache` is not an open cache.
+ * @return NH_OK; NH_BUSY when that couldn't be written because another process has held the directory's lock for five seconds:
+ *         it is lost then, and the cache is closed all the same; NH_INVALID when `cache` is not an open cache.
  */
 nh_status nh_close(nh_cache *cache);
 
@@ -962,7 +965,7 @@ nh_status nh_close(nh_cache *cache);
  *
  * @param timeout_ms  The longest wait in milliseconds; 0 ends the revalidations, too, and never waits; negative waits for
  *                    as long as they take.
- * @return NH_OK; NH_TIMEOUT when revalidations are still under way, and the handle waits for another call; NH_INVALID when
+ * @return NH_OK; NH_BUSY as nh_close, but not when `timeout_ms` is 0; NH_TIMEOUT when revalidations are still under way, and the handle waits for another call; NH_INVALID when
  *         `cache` is not an open cache.
  */
 nh_status nh_close_within(nh_cache *cache, int64_t timeout_ms);
@@ -1034,6 +1037,16 @@ nh_status nh_stats(nh_cache *cache, nh_statistics *statistics);
  *         number, which is -NH_CLOSED, -NH_FORKED or -NH_INVALID.
  */
 int32_t nh_stats_json(nh_cache *cache, char *buffer, size_t capacity);
+
+/**
+ * Tells whether another process has held the directory's lock for so long, and this one has waited for it in vain: nothing can
+ * be stored meanwhile, so that a program which fetches in order to store had better wait. What it tells changes four
+ * times a second at most; each change is in the log, at NH_LOG_WARNING.
+ *
+ * @param patience_ms  In milliseconds; the first call on a handle says it for all. 30,000 is what the command has.
+ * @return 1 or 0; on failure -NH_CLOSED, -NH_FORKED or -NH_INVALID, a negative number.
+ */
+int32_t nh_is_held_up(nh_cache *cache, int64_t patience_ms);
 
 /**
  * Tells how many requests of the handle are under way: queued, running, or waiting to be tried again.

@@ -1,7 +1,9 @@
 // nuthatch.h 2: Caches
 
 import CNuthatch
+import CSystem
 import NuthatchCore
+import NuthatchTransport
 
 /// Opens a cache. The same directory may be open any number of times, in this process and in others: each handle has
 /// requests, events and options of its own, and all share what is stored.
@@ -47,15 +49,16 @@ public func nhShutdown(_ cache: nh_cache_ref?) -> nh_status {
 /// Closes a cache. Requests that are under way end with NH_CLOSED, at once and on every thread that waits for one; events
 /// that nobody has taken are given back; the descriptor of nh_fd is closed. Responses and images stay valid, tickets stay
 /// handles. Other handles on the directory go on. Waits for the network only where a stale answer was given that is being
-/// revalidated behind: two seconds at most.
+/// revalidated behind: two seconds at most. The last handle on a directory writes what is in memory only (NH_SPILL_PRESSURE).
 ///
-/// @return NH_OK; NH_INVALID when `cache` is not an open cache.
+/// @return NH_OK; NH_BUSY when that couldn't be written because another process has held the directory's lock for five seconds:
+///         it is lost then, and the cache is closed all the same; NH_INVALID when `cache` is not an open cache.
 @_cdecl("nh_close")
 public func nhClose(_ cache: nh_cache_ref?) -> nh_status {
   answering { () throws(NuthatchError) in
     let view = try find(cache, .cache, as: CacheView.self)
     try remove(cache, .cache)
-    view.close()
+    try view.close()
   }
 }
 
@@ -65,7 +68,7 @@ public func nhClose(_ cache: nh_cache_ref?) -> nh_status {
 ///
 /// @param timeout_ms  The longest wait in milliseconds; 0 ends the revalidations, too, and never waits; negative waits for
 ///                    as long as they take.
-/// @return NH_OK; NH_TIMEOUT when revalidations are still under way, and the handle waits for another call; NH_INVALID when
+/// @return NH_OK; NH_BUSY as nh_close, but not when `timeout_ms` is 0; NH_TIMEOUT when revalidations are still under way, and the handle waits for another call; NH_INVALID when
 ///         `cache` is not an open cache.
 @_cdecl("nh_close_within")
 public func nhCloseWithin(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
@@ -77,7 +80,8 @@ public func nhCloseWithin(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_sta
         .timeout, "stale answers are still being revalidated after \(timeout_ms) ms: \(view.cache.path)")
     }
     try remove(cache, .cache)
-    view.cache.endClosing()
+    defer { view.cache.endClosing() }
+    if timeout_ms != 0 { try view.cache.settle() }
   }
 }
 
@@ -101,6 +105,7 @@ final class CacheView: Sendable {
   let cache: Cache
   let completions = CompletionQueue()
   let listeners = Listeners()
+  private let hold = Locked<HoldWatch?>(nil)
 
   init(_ cache: Cache) { self.cache = cache }
 
@@ -113,9 +118,26 @@ final class CacheView: Sendable {
     }
   }
 
-  func close() {
+  func close() throws(NuthatchError) {
     beginToClose()
-    cache.close()
+    try cache.closeOrSayWhy()
+  }
+
+  /// Whether nothing can be stored for so many milliseconds.
+  func isHeldUp(patience: Int64) -> Bool {
+    hold.withLock { hold in
+      var watch =
+        hold
+        ?? HoldWatch(patience: patience.multipliedReportingOverflow(by: 1_000_000).partialValue) {
+          [weak cache] in cache?.storeIsHeld
+        }
+      switch watch.news(at: nhs_monotonic_ns()) {
+      case .stop(let words), .goOn(let words): cache.note(words)
+      case nil: break
+      }
+      hold = watch
+      return watch.isHeld
+    }
   }
 
   func beginToClose() {

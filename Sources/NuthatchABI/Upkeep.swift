@@ -96,6 +96,22 @@ public func nhStatsJSON(_ cache: nh_cache_ref?, _ buffer: UnsafeMutablePointer<C
   }
 }
 
+/// Tells whether another process has held the directory's lock for so long, and this one has waited for it in vain: nothing can
+/// be stored meanwhile, so that a program which fetches in order to store had better wait. What it tells changes four
+/// times a second at most; each change is in the log, at NH_LOG_WARNING.
+///
+/// @param patience_ms  In milliseconds; the first call on a handle says it for all. 30,000 is what the command has.
+/// @return 1 or 0; on failure -NH_CLOSED, -NH_FORKED or -NH_INVALID, a negative number.
+@_cdecl("nh_is_held_up")
+public func nhIsHeldUp(_ cache: nh_cache_ref?, _ patience_ms: Int64) -> Int32 {
+  counting { () throws(NuthatchError) in
+    let view = try find(cache, .cache, as: CacheView.self)
+    try view.cache.checkUsable()
+    guard patience_ms >= 0 else { throw NuthatchError(.invalid, "patience_ms is negative") }
+    return view.isHeldUp(patience: patience_ms) ? 1 : 0
+  }
+}
+
 /// Tells how many requests of the handle are under way: queued, running, or waiting to be tried again.
 ///
 /// @return Their number; on failure -NH_INVALID, a negative number.
@@ -173,6 +189,7 @@ extension nh_statistics {
     pressure_criticals = Int64(store.pressure.criticals)
     spilled = Int64(store.memory.spills)
     spilled_bytes = Int64(store.memory.spilledBytes)
+    held_up = Int64(requests.heldUp)
   }
 
   /// The members by name, in their order.
@@ -187,7 +204,7 @@ extension nh_statistics {
       ("memory_bytes", memory_bytes), ("memory_limit", memory_limit), ("memory_hits", memory_hits),
       ("memory_misses", memory_misses), ("memory_evictions", memory_evictions), ("unwritten", unwritten),
       ("lost", lost), ("pressure_warnings", pressure_warnings), ("pressure_criticals", pressure_criticals),
-      ("spilled", spilled), ("spilled_bytes", spilled_bytes),
+      ("spilled", spilled), ("spilled_bytes", spilled_bytes), ("held_up", held_up),
     ]
   }
 }

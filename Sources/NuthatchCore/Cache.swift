@@ -229,6 +229,35 @@ public final class Cache: Sendable {
     endClosing()
   }
 
+  /// As `close`, and says when what was in memory only is lost.
+  ///
+  /// - Throws: `busy`.
+  package func closeOrSayWhy() throws(NuthatchError) {
+    beginToClose()
+    _ = waitForRevalidations(within: 2000)
+    defer { endClosing() }
+    try settle()
+  }
+
+  /// Before the last step: the last handle on the directory writes what is in memory only. Where another process holds the lock,
+  /// it is lost.
+  ///
+  /// - Throws: `busy`.
+  package func settle() throws(NuthatchError) {
+    guard !isForked, wasLast.load(ordering: .acquiring) else { return }
+    do {
+      try shared.store.flushAtEnd()
+    } catch {
+      // Whatever else keeps it from being written was counted.
+      guard error.kind == .busy else { return }
+      throw NuthatchError(
+        .busy, "the cache is closed, and what was in memory only is lost: \(error.message): \(path)")
+    }
+  }
+
+  /// Says something in the log.
+  package func note(_ words: String) { Log.note(.warning, "\(words): \(path)") }
+
   /// The first step of a close, after which nothing is under way but revalidations. May be repeated, as the others may.
   package func beginToClose() {
     guard !isForked, !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }

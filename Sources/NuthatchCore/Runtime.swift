@@ -33,10 +33,8 @@ final class Runtime: @unchecked Sendable {
     let workers = workers
     pressure = PressureWatch(relieve: { level, origin in
       Log.note(.info, "memory is short (\(level), says \(origin)): it is given up")
-      // Dropping memory takes time that the loop doesn't have.
-      if !workers.submit(priority: Priority.most, { Store.relieveAll(level, origin) }) {
-        Store.relieveAll(level, origin)
-      }
+      // Dropping memory takes time that the loop doesn't have. Where no worker is left, the caches are being closed.
+      _ = workers.submit(priority: Priority.most) { Store.relieveAll(level, origin) }
     })
     epoch = nhs_fork_epoch()
     loop.post {

@@ -357,9 +357,9 @@ final class SharedStore: @unchecked Sendable {
   var limits: Limits { Limits(disk: max(Limits.least, min(index?.limit ?? Limits.standard, 1 << 46))) }
 
   /// Lets go of the packs that this process appends to, and of the directory.
-  func finish() {
+  func finish(flushes: Bool = true) {
     // What can't be written is lost, and nobody is left who could be told.
-    do { try flush() } catch {}
+    if flushes { do { try flush() } catch {} }
     memory.removeAll { _ in true }
     for family in Family.allCases {
       // A thread that waits for the index may have it. Then the reserved room is given back by the next one who opens.

@@ -45,6 +45,8 @@ public final class Store: Sendable {
   let shared: SharedStore
   private let epoch = nhs_fork_epoch()
   private let isClosed = Atomic(false)
+  /// Whether it was tried already to write what is in memory only.
+  private let isFlushed = Atomic(false)
 
   // For lookups, which threads make at the same time: to hold `shared` meanwhile would count on one counter for all.
   let unretained: Unmanaged<SharedStore>
@@ -95,7 +97,8 @@ public final class Store: Sendable {
     guard epoch == nhs_fork_epoch(), !isClosed.exchange(true, ordering: .acquiringAndReleasing) else {
       return
     }
-    Patience.lasting(Patience.upkeep) { StoreRegistry.release(shared) }
+    let flushes = !isFlushed.load(ordering: .relaxed)
+    Patience.lasting(Patience.upkeep) { StoreRegistry.release(shared, flushes: flushes) }
   }
 
   /// Whether the directory can only be read. Lookups find what is there; records aren't kept, and nothing is removed: `readOnly`.
@@ -378,12 +381,23 @@ extension Store {
     try change { (shared) throws(StoreFault) in try shared.flush() }
   }
 
+  /// The same before a close, which doesn't try it again.
+  ///
+  /// - Throws: `busy`, and what `flush` throws.
+  package func flushAtEnd() throws(StoreFault) {
+    let shared = try usable()
+    guard shared.spill == .pressure else { return }
+    isFlushed.store(true, ordering: .relaxed)
+    try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in try shared.flush() }
+  }
+
   /// Unmaps what has been read from packs: it counts as this process's memory, and stays in the system's.
   public func leavePages() throws(StoreFault) { try usable().leavePages() }
 
   /// Makes room in memory: gives up half of it, or all, after writing to packs what isn't there yet.
   public func relieve(_ level: MemoryPressure) throws(StoreFault) {
-    try usable().relieve(level, .program)
+    let shared = try usable()
+    Patience.lasting(Patience.writing) { shared.relieve(level, .program) }
     if level == .critical { nhs_trim_allocator() }
   }
 }

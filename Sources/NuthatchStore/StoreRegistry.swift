@@ -43,7 +43,8 @@ enum StoreRegistry {
     return nil
   }
 
-  static func release(_ shared: SharedStore) {
+  /// - Parameter flushes: whether the last one writes what is in memory only.
+  static func release(_ shared: SharedStore, flushes: Bool) {
     nhs_process_lock()
     let identity = shared.directory.identity
     var isLast = false
@@ -53,7 +54,7 @@ enum StoreRegistry {
       open[identity] = isLast ? nil : entry
     }
     nhs_process_unlock()
-    if isLast { shared.finish() }
+    if isLast { shared.finish(flushes: flushes) }
   }
 
   /// The stores that are open in this process.

@@ -31,6 +31,33 @@ private struct HeldByte: ~Copyable {
     return (Double(nhs_monotonic_ns() - begin) / 1e9, fault)
   }
 
+  @Test("many records that are in memory only are given up in a second, not in five for each")
+  func pressure() throws {
+    let store = try Store.open(folder.path, .init(spill: .pressure))
+    for number in 0..<5 { try store.commit(RecordKey(.meta, "key \(number)"), [1]) }
+    let held = try HeldByte(folder, .index)
+    let relieved = time { try store.relieve(.critical) }
+    #expect(relieved.fault == nil && (0.9..<5).contains(relieved.seconds))
+    #expect(try store.statistics().memory.lost == 5)
+    _ = consume held
+    store.close()
+  }
+
+  @Test("what is in memory only is tried to be written once before a close, and is lost after five seconds")
+  func ending() throws {
+    let store = try Store.open(folder.path, .init(spill: .pressure))
+    for number in 0..<5 { try store.commit(RecordKey(.meta, "key \(number)"), [1]) }
+    let held = try HeldByte(folder, .index)
+    let flushed = time { try store.flushAtEnd() }
+    #expect(flushed.fault?.kind == .busy && flushed.seconds >= 4.9)
+    let closed = time { store.close() }
+    #expect(closed.seconds < 4)
+    _ = consume held
+    let other = try Store.open(folder.path)
+    #expect(try other.lookup(RecordKey(.meta, "key 1")) == nil)
+    try other.flushAtEnd()
+  }
+
   @Test("records are found, and one that is kept ends as busy after a second, the next ones at once")
   func writers() throws {
     let store = try Store.open(folder.path)

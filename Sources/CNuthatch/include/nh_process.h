@@ -83,6 +83,8 @@ typedef struct nh_statistics {
     /** Records that were written to disk when they had to leave memory (spill), or by nh_flush, and their bytes. */
     int64_t spilled;
     int64_t spilled_bytes;
+    /** Records that this process didn't keep, because another process held the directory's lock for too long. */
+    int64_t held_up;
 } nh_statistics;
 
 /** How badly memory is wanted. */

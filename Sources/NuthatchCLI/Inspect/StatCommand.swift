@@ -32,8 +32,11 @@ enum StatCommand: Command {
       // Records of this kind also say which thumbnails there are, so that the index's count is no answer.
       let isCounted = arguments.has("count") || statistics.meta <= fewEnough
       let answers = isCounted ? try counted(cache) : nil
+      let heldUp = cache.statistics.heldUp
       Terminal.print(
-        wantsJSON ? json(statistics, answers, cache.path) : text(statistics, answers, cache.path))
+        wantsJSON
+          ? json(statistics, answers, heldUp: heldUp, cache.path)
+          : text(statistics, answers, heldUp: heldUp, cache.path))
       return .success
     }
   }
@@ -53,7 +56,9 @@ enum StatCommand: Command {
     return answers
   }
 
-  private static func text(_ statistics: StoreStatistics, _ answers: Answers?, _ path: String) -> String {
+  private static func text(
+    _ statistics: StoreStatistics, _ answers: Answers?, heldUp: Int, _ path: String
+  ) -> String {
     let share = statistics.diskLimit > 0 ? statistics.diskBytes * 100 / statistics.diskLimit : 0
     var lines = [
       path,
@@ -66,11 +71,16 @@ enum StatCommand: Command {
       "  on disk     \(Amounts.bytes(Int64(statistics.diskBytes))) of "
         + "\(Amounts.bytes(Int64(statistics.diskLimit))) (\(share) %), in \(Amounts.grouped(statistics.packs)) packs",
     ]
+    if heldUp > 0 {
+      lines.append("  \(Amounts.grouped(heldUp)) records not kept while another process held the lock")
+    }
     if let warning = statistics.warning { lines.append("  \(warning)") }
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private static func json(_ statistics: StoreStatistics, _ answers: Answers?, _ path: String) -> String {
+  private static func json(
+    _ statistics: StoreStatistics, _ answers: Answers?, heldUp: Int, _ path: String
+  ) -> String {
     var json = JSONText()
     json.object { json in
       json.put("path", path)
@@ -82,6 +92,7 @@ enum StatCommand: Command {
       json.put("packs", statistics.packs)
       json.put("disk_bytes", statistics.diskBytes)
       json.put("disk_limit", statistics.diskLimit)
+      json.put("held_up", heldUp)
       json.put("warning", statistics.warning)
     }
     json.endLine()

@@ -283,7 +283,8 @@ final class PrefetchRun {
     }
     var summary = Summary(
       tally: tally, isDryRun: settings.isDryRun, bytes: cache.statistics.bytes, seconds: seconds,
-      disk: diskReport, interruption: interruption, exitCode: code, listFault: listFault)
+      heldUp: cache.statistics.heldUp, disk: diskReport, interruption: interruption, exitCode: code,
+      listFault: listFault)
     finishReport(&summary)
     progress.clear()
     if settings.format == .jsonl {

@@ -7,6 +7,8 @@ struct Summary {
   /// Bytes of bodies that came over the network.
   var bytes: Int
   var seconds: Double
+  /// Records that were not kept because another process held the cache's lock for too long.
+  var heldUp = 0
   var disk: DiskWatch.Report?
   var interruption: ExitCode?
   var exitCode: ExitCode
@@ -31,9 +33,17 @@ struct Summary {
     }
     if let disk, let warning = disk.warning { lines.append("  \(warning)") }
     if tally.notKept > 0 {
+      let why =
+        disk?.readOnly != nil
+        ? "the cache can only be read"
+        : heldUp > 0
+          ? "their servers forbid it, the disk is full, or another process held the lock of the cache"
+          : "their servers forbid it or the disk is full"
+      lines.append("  \(Amounts.grouped(tally.notKept)) fetched but not kept, because \(why)")
+    }
+    if heldUp > 0 {
       lines.append(
-        "  \(Amounts.grouped(tally.notKept)) fetched but not kept, because \(disk?.readOnly == nil ? "their servers forbid it or the disk is full" : "the cache can only be read")"
-      )
+        "  \(Amounts.grouped(heldUp)) records not kept while another process held the lock of the cache")
     }
     if interruption != nil { lines.append("  interrupted; another run goes on where this one stopped") }
     if let report { lines.append("  report: \(report)") }
@@ -79,6 +89,7 @@ struct Summary {
       json.put("revalidated", tally.revalidated)
       json.put("stale", tally.stale)
       json.put("not_kept", tally.notKept)
+      json.put("held_up", heldUp)
       json.object("errors") { json in
         for (word, count) in tally.errorsInOrder { json.put(word, count) }
       }

@@ -106,7 +106,9 @@ final class ByteBuffer: @unchecked Sendable {
   private func moveToFile(_ wanted: Int) -> Int32 {
     var new = nhs_unlinked_file(folder)
     if new < 0, errno == EROFS || errno == EACCES {
-      new = nhs_unlinked_file(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")
+      // On the disk, if possible.
+      new = nhs_unlinked_file("/var/tmp")
+      if new < 0 { new = nhs_unlinked_file("/tmp") }
       // Nowhere can a file be made: then it stays in memory, which no limit counts.
       if new < 0, errno == EROFS || errno == EACCES || errno == ENOENT { return resize(to: wanted) }
     }

@@ -9,15 +9,18 @@ package struct HoldWatch {
     case goOn(String)
   }
 
-  private static let patience: Int64 = 30_000_000_000
   private static let pause: Int64 = 250_000_000
 
+  private let patience: Int64
   private let holder: () -> Holder?
   private var due: Int64 = .min
   /// Whether nothing is to be fetched.
   package private(set) var isHeld = false
 
-  package init(_ holder: @escaping () -> Holder?) { self.holder = holder }
+  package init(patience: Int64 = 30_000_000_000, _ holder: @escaping () -> Holder?) {
+    self.patience = patience
+    self.holder = holder
+  }
 
   /// What is to be said and done now, once for each change.
   ///
@@ -26,7 +29,7 @@ package struct HoldWatch {
     guard now >= due else { return nil }
     due = now &+ Self.pause
     let holder = holder()
-    let isHeldNow = holder.map { $0.nanoseconds >= Self.patience } ?? false
+    let isHeldNow = holder.map { $0.nanoseconds >= patience } ?? false
     guard isHeldNow != isHeld else { return nil }
     isHeld = isHeldNow
     if let holder, isHeldNow {

@@ -160,7 +160,10 @@ package final class PressureWatch: @unchecked Sendable {
 extension Store {
   /// Makes room in the memory of every store that is open in this process.
   package static func relieveAll(_ level: MemoryPressure, _ origin: PressureOrigin) {
-    for store in StoreRegistry.all { store.relieve(level, origin) }
+    // What is in memory only is written first. Where another process holds the lock, that is not waited for once a record.
+    Patience.lasting(Patience.writing) {
+      for store in StoreRegistry.all { store.relieve(level, origin) }
+    }
     if level == .critical { nhs_trim_allocator() }
   }
 }

@@ -42,6 +42,9 @@ class _AsyncRun:
         self.ended: Deque[Item] = deque()
         self.failure: Optional[BaseException] = None
         self.news: Optional[asyncio.Future[None]] = None
+        #: Those that are ended because nothing can be stored, and begun again when something can.
+        self.recalled: Set[AsyncTicket[Any]] = set()
+        self.again: List[Tuple[str, int]] = []
 
     def start(self, port: Port, by: Fetching, url: str, index: int) -> None:
         """Submits the next URL."""
@@ -58,12 +61,23 @@ class _AsyncRun:
             self.under_way.add(ticket)
             ticket._wake()
 
+    def recall(self) -> None:
+        """Ends what is under way, because nothing can be stored."""
+        for ticket in self.under_way - self.recalled:
+            self.recalled.add(ticket)
+            ticket.cancel()
+
     def end(self, ticket: AsyncTicket[Any], index: int) -> None:
         """Called when a ticket has news. Takes them, so that no pixels are held that nobody wants."""
         if not ticket._is_over or ticket not in self.under_way:
             return
         self.under_way.discard(ticket)
-        if ticket._failure is not None:
+        is_recalled = ticket in self.recalled
+        self.recalled.discard(ticket)
+        final = ticket._final
+        if is_recalled and final is not None and final.error is not None and final.error.code == "cancelled":
+            self.again.append((ticket.url, index))
+        elif ticket._failure is not None:
             self.failure = ticket._failure
         elif ticket._final is not None:
             self.ended.append(item(index, ticket._final, self.plan.keeps))
@@ -166,12 +180,19 @@ class AsyncFetching:
         coming: Optional[asyncio.Future[Any]] = None
         index, is_open = 0, True
         try:
-            while is_open or run.under_way or run.ended or run.failure is not None:
+            while is_open or run.under_way or run.again or run.ended or run.failure is not None:
                 while run.ended:
                     yield plan.ended(run.ended.popleft())
                 if run.failure is not None:
                     raise run.failure
                 url: Any = END
+                if plan.is_held_up(port.cache._usable(None)):
+                    run.recall()
+                    await asyncio.sleep(0.1)
+                    continue
+                if run.again and len(run.under_way) < plan.window:
+                    run.start(port, by, *run.again.pop())
+                    continue
                 if is_open and len(run.under_way) < plan.window:
                     if source is None:
                         url = next(plain, END)
@@ -191,7 +212,8 @@ class AsyncFetching:
                     run.news = port.loop.create_future()
                     if coming is not None:
                         coming.add_done_callback(lambda _: run.wake())
-                    await run.news
+                    # Now and then it is looked whether something can be stored.
+                    await asyncio.wait([run.news], timeout=1)
         finally:
             if coming is not None:
                 coming.cancel()

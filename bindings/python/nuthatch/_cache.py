@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterator, Optional, Set, Tuple, Type, TypeVar,
 from . import _log
 from . import _prototypes as abi
 from ._arguments import amount, called, moment
-from ._errors import Closed, error_for
+from ._errors import Closed, Error, error_for
 from ._fetching import Fetching
 from ._image import Image, ImageHandle, Size
 from ._later import loading
@@ -321,6 +321,10 @@ class Cache(Fetching):
         :param drain: for how many seconds at most what is under way, and what the outbox is sending, may end before
             that.
 
+        The last cache of a directory writes what is in memory only (``spill="pressure"``). Where another process holds
+        the directory's lock for five seconds, that is lost, and an :class:`Error` with the code ``busy`` says so; the
+        cache is closed all the same.
+
         Revalidations behind stale answers are waited for, too, two seconds at most. Ctrl-C ends either wait, and closes
         the cache all the same.
         """
@@ -352,6 +356,8 @@ class Cache(Fetching):
         finally:
             if status == abi.TIMEOUT:
                 library.nh_close_within(handle, 0)
+        if status == abi.BUSY:
+            check(status)
 
     @property
     def closed(self) -> bool:
@@ -367,12 +373,18 @@ class Cache(Fetching):
         error: Optional[BaseException],
         traceback: Optional[TracebackType],
     ) -> None:
-        self.close()
+        try:
+            self.close()
+        except Error:
+            if kind is None:
+                raise
+            # What has ended the block is what its caller wants to know.
 
     def __del__(self, _is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
         # At the interpreter's end modules may be gone already, this one's names too; the process frees everything then.
         if getattr(self, "_handle", None) is not None and not _is_ending():
-            self.close()
+            with contextlib.suppress(Error):
+                self.close()
 
     def __reduce__(self) -> Tuple[Any, ...]:
         # As path and options: whoever gets it opens the same directory.

@@ -12,6 +12,7 @@ from typing import (
     Mapping,
     Optional,
     Sequence,
+    Set,
     Tuple,
     Union,
 )
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 #: How many events are taken at once.
 BATCH = 64
+
+#: For how long, in milliseconds, another process holds the cache's lock before nothing is fetched that can't be stored.
+HELD_UP = 30_000
 
 #: What comes after the last URL.
 END: Any = object()
@@ -119,6 +123,11 @@ class Run:
         self.progress = Progress(total) if progress else None
 
     @staticmethod
+    def is_held_up(cache: Optional[ctypes.c_void_p]) -> bool:
+        """Whether another process has held the cache's lock for long: what is fetched then is lost. The log says so."""
+        return quick.nh_is_held_up(cache, HELD_UP) > 0
+
+    @staticmethod
     def refused(url: Any) -> Optional[Error]:
         """What is wrong with a URL that is none, as those of lists with gaps are."""
         return None if isinstance(url, str) else BadURL(f"{url!r} is no URL", "bad_url", url)
@@ -161,8 +170,20 @@ def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item
         # Each of the requests that it is said of gets an Idempotency-Key of its own from the library.
         options = mine._complete("", dict(run.options))
         count, is_open = 0, True
-        while is_open or under_way:
-            if is_open and len(under_way) < run.window:
+        # Those that are ended because nothing can be stored, and begun again when something can.
+        recalled: Set[int] = set()
+        again: List[Tuple[int, str]] = []
+        while is_open or under_way or again:
+            if run.is_held_up(cache._usable(None)):
+                for number, (_, ticket) in under_way.items():
+                    if number not in recalled:
+                        recalled.add(number)
+                        quick.nh_cancel(ticket)
+                descriptor.poll(100)
+            elif again and len(under_way) < run.window:
+                number, url = again.pop()
+                under_way[number] = (url, mine._start(url, None, run.sizes, options, number))
+            elif is_open and len(under_way) < run.window:
                 url = next(urls, END)
                 if url is END:
                     is_open = False
@@ -183,6 +204,11 @@ def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item
             ended = arrivals.take(under_way, options)
             fetching._cache._usable(None)
             for number, event in ended:
+                if number in recalled:
+                    recalled.discard(number)
+                    if event.error is not None and event.error.code == "cancelled":
+                        again.append((number, event.url))
+                        continue
                 yield run.ended(item(number - 1, event, run.keeps))
     finally:
         for _, ticket in under_way.values():

@@ -429,6 +429,7 @@ class nh_statistics(ctypes.Structure):
         ("pressure_criticals", ctypes.c_int64),
         ("spilled", ctypes.c_int64),
         ("spilled_bytes", ctypes.c_int64),
+        ("held_up", ctypes.c_int64),
     ]
 
 
@@ -571,6 +572,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_void_p,
             ctypes.c_void_p,
             ctypes.c_size_t,
+        ],
+    ),
+    "nh_is_held_up": (
+        ctypes.c_int32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int64,
         ],
     ),
     "nh_activity": (
@@ -1577,6 +1585,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_cache *",
             "char *",
             "size_t",
+        ],
+    ),
+    "nh_is_held_up": (
+        "int32_t",
+        [
+            "nh_cache *",
+            "int64_t",
         ],
     ),
     "nh_activity": (

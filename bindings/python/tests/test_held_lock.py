@@ -1,0 +1,162 @@
+"""While another process that holds the cache's lock is stopped."""
+
+import asyncio
+import logging
+import threading
+import time
+from pathlib import Path
+from typing import Any, Callable, Iterator, List
+
+import nuthatch
+import pytest
+from held_lock import HeldLock
+from nuthatch import _prefetch
+from testserver import TestServer, ok, pause
+
+FRESH = [("Cache-Control", "max-age=600")]
+
+
+def test_what_is_not_kept_is_counted(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    server.on("/a", ok("x", headers=FRESH))
+    cache.get(server.url("/a"))
+    assert cache.stats()["held_up"] == 0
+    with HeldLock(tmp_path / "cache"):
+        assert cache.get(server.url("/a"), policy="reload").body == b"x"
+        assert cache.stats()["held_up"] > 0
+
+
+def pending(server: TestServer, folder: Path) -> nuthatch.Cache:
+    """A cache with an answer that is in memory only."""
+    server.on("/a", ok("x", headers=FRESH))
+    cache = nuthatch.Cache(folder, spill="pressure")
+    cache.get(server.url("/a"))
+    assert cache.stats()["unwritten"] > 0
+    return cache
+
+
+def expect_busy(error: nuthatch.Error) -> None:
+    assert error.code == "busy"
+    assert str(error).startswith("the cache is closed, and what was in memory only is lost: process ")
+
+
+def test_a_close_that_loses_something_says_so_once(server: TestServer, tmp_path: Path) -> None:
+    cache = pending(server, tmp_path / "c")
+    with HeldLock(tmp_path / "c"):
+        begin = time.monotonic()
+        with pytest.raises(nuthatch.Error) as raised:
+            cache.close()
+        assert 4.9 < time.monotonic() - begin < 60
+        expect_busy(raised.value)
+        assert cache.closed
+        cache.close()
+
+
+def test_a_block_that_ends_by_an_error_ends_by_that(server: TestServer, tmp_path: Path) -> None:
+    with pytest.raises(nuthatch.Error) as raised, pending(server, tmp_path / "c"):
+        held = HeldLock(tmp_path / "c")
+    expect_busy(raised.value)
+    held.free()
+    with pytest.raises(KeyError), pending(server, tmp_path / "d"):
+        held = HeldLock(tmp_path / "d")
+        raise KeyError
+    held.free()
+
+
+def test_a_close_of_an_asynchronous_cache_says_so(server: TestServer, tmp_path: Path) -> None:
+    server.on("/a", ok("x", headers=FRESH))
+
+    async def main() -> None:
+        cache = nuthatch.AsyncCache(tmp_path / "c", spill="pressure")
+        await cache.get(server.url("/a"))
+        with HeldLock(tmp_path / "c"):
+            with pytest.raises(nuthatch.Error) as raised:
+                await cache.close()
+            expect_busy(raised.value)
+
+    asyncio.run(main())
+
+
+def test_a_close_with_nothing_to_write_waits_for_nobody(server: TestServer, tmp_path: Path) -> None:
+    server.on("/a", ok("x", headers=FRESH))
+    with nuthatch.Cache(tmp_path / "c") as cache:
+        cache.get(server.url("/a"))
+        held = HeldLock(tmp_path / "c")
+    held.free()
+
+
+@pytest.fixture
+def told() -> Iterator[List[str]]:
+    """The lines of the log about the lock."""
+    lines: List[str] = []
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if "lock of the cache" in record.getMessage():
+                lines.append(record.getMessage())
+
+    handler, logger = Handler(), logging.getLogger("nuthatch")
+    logger.addHandler(handler)
+    yield lines
+    logger.removeHandler(handler)
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    due = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < due
+        time.sleep(0.01)
+
+
+def run_plainly(folder: Path, urls: List[str], begin: Callable[[], None]) -> List[nuthatch.Item]:
+    with nuthatch.Cache(folder) as cache:
+        begin()
+        return list(cache.prefetch(urls, ()))
+
+
+def run_on_a_loop(folder: Path, urls: List[str], begin: Callable[[], None]) -> List[nuthatch.Item]:
+    async def main() -> List[nuthatch.Item]:
+        async with nuthatch.AsyncCache(folder) as cache:
+            begin()
+            return [item async for item in cache.prefetch(urls, ())]
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("run", [run_plainly, run_on_a_loop])
+def test_a_prefetch_stops_and_goes_on(
+    run: Any, server: TestServer, tmp_path: Path, told: List[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_prefetch, "HELD_UP", 0)
+    server.on_prefix("/a/", ok("x", headers=FRESH, before=[pause(50)]))
+    urls = [server.url(f"/a/{number}") for number in range(600)]
+    counts: List[int] = []
+
+    def watch() -> None:
+        with HeldLock(tmp_path / "c"):
+            is_held.set()
+            until(lambda: bool(told))
+            # Those that were on their way have ended by then.
+            time.sleep(2)
+            counts.append(len(server.requests()))
+            time.sleep(1)
+            counts.append(len(server.requests()))
+
+    is_held = threading.Event()
+    watcher = threading.Thread(target=watch)
+
+    def begin() -> None:
+        watcher.start()
+        assert is_held.wait(60)
+
+    nuthatch.Cache(tmp_path / "c").close()
+    items = run(tmp_path / "c", urls, begin)
+    watcher.join()
+    assert counts[0] == counts[1] < 600
+    stop, go_on = told
+    assert " has held the lock of the cache for " in stop and "nothing is fetched" in stop
+    assert go_on.startswith("the lock of the cache is free: the run goes on")
+    assert sorted(item.index for item in items) == list(range(600))
+    assert all(item.ok for item in items)
+    with nuthatch.Cache(tmp_path / "c") as cache:
+        # What came last was fetched when it could be stored.
+        assert all(cache.get(item.url, policy="offline").body == b"x" for item in items[-50:])
