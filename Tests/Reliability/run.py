@@ -45,6 +45,7 @@ def parts(seconds: float, build: Path, old: Optional[Path], seed: Optional[int])
     races = "%d" % max(30, seconds / 10)
     older = ["--old", str(old)] if old else []
     versions = program("versions.py", "--rounds", races, *older, *told("old and new"))
+    held = program("held.py", "--build", str(build))
     faults = program("faults.py", "--seconds", "%d" % share["faults"])
     words = ["make", "--no-print-directory", "model", "SECONDS=%d" % share["model"]]
     model: Program = ([*words, *(["SEED=%d" % seed] if seed is not None else [])], {})
@@ -56,6 +57,7 @@ def parts(seconds: float, build: Path, old: Optional[Path], seed: Optional[int])
         Part("faults", "every kind of system call fails, once or for good", [faults], share["faults"]),
         Part("model", "processes that are stopped and killed, against a model", [model], share["model"]),
         Part("crashes", "kills at any moment, call or instruction", crashes, share["crashes"], again=True),
+        Part("held lock", "a list is fetched while a stopped process holds the lock", [held], 0),
     ]
     if not (HERE / "faults.py").is_file():
         found[2].skip("there is no Tests/Reliability/faults.py")

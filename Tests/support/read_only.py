@@ -15,15 +15,19 @@ PREFIX = ["unshare", "--mount" if os.geteuid() == 0 else "-rm", "--", "sh", "-c"
 
 
 def mounted(folder: Path, *command: str) -> list[str]:
-    """A command for which the folder can only be read, in a mount namespace of its own. Skips the test where that is not
-    permitted."""
+    """A command for which the folder can only be read, in a mount namespace of its own.
+
+    Skips the test where that is not permitted.
+    """
     if shutil.which("unshare") is None:
         pytest.skip("there is no unshare")
     whole = [*PREFIX, str(folder)]
     tried = subprocess.run([*whole, "true"], capture_output=True, text=True, timeout=60, check=False)
     if tried.returncode != 0:
         pytest.skip(f"a folder can't be mounted read-only here: {tried.stderr.strip()}")
-    written = subprocess.run([*whole, "touch", str(folder / "new")], capture_output=True, timeout=60, check=False)
+    written = subprocess.run(
+        [*whole, "touch", str(folder / "new")], capture_output=True, timeout=60, check=False
+    )
     assert written.returncode != 0
     return [*whole, *command]
 

@@ -117,15 +117,16 @@ class Run:
         options.setdefault("delivery", "fresh")
         options.setdefault("priority", -5)
         options["_batched"] = True
+        #: Whether it fetches in order to store, so that a request may be ended and made again.
+        self.stores = options.get("method") in (None, "GET") and options.get("save_to") is None
         self.options = prepared(options, "")
         self.window = 4 * room()
         total = len(urls) if hasattr(urls, "__len__") else None
         self.progress = Progress(total) if progress else None
 
-    @staticmethod
-    def is_held_up(cache: Optional[ctypes.c_void_p]) -> bool:
+    def is_held_up(self, cache: Optional[ctypes.c_void_p]) -> bool:
         """Whether another process has held the cache's lock for long: what is fetched then is lost. The log says so."""
-        return quick.nh_is_held_up(cache, HELD_UP) > 0
+        return self.stores and bool(quick.nh_is_held_up(cache, HELD_UP) > 0)
 
     @staticmethod
     def refused(url: Any) -> Optional[Error]:

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 import nuthatch
 import pytest
@@ -70,14 +70,21 @@ def filled(server: TestServer, tmp_path: Path) -> Path:
 def read(server: TestServer, folder: Path) -> Any:
     command = mounted(folder, sys.executable, "-c", READER, str(folder), server.url("/a"), server.url("/b"))
     done = subprocess.run(
-        [*command, server.url("/")], env=dict(os.environ), capture_output=True, text=True, timeout=120, check=False
+        [*command, server.url("/")],
+        env=dict(os.environ),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 @pytest.mark.parametrize("state", ["as it is", "after a restart", "without an index"])
-def test_what_is_in_it_can_be_read_and_the_rest_is_delivered(state: str, server: TestServer, filled: Path) -> None:
+def test_what_is_in_it_can_be_read_and_the_rest_is_delivered(
+    state: str, server: TestServer, filled: Path
+) -> None:
     if state == "after a restart":
         age(filled / "index")
     elif state == "without an index":
@@ -109,7 +116,7 @@ def test_its_outbox_can_be_read(server: TestServer, filled: Path) -> None:
 
 
 def test_none_can_be_made(tmp_path: Path) -> None:
-    script = "import sys, nuthatch\ntry:\n    nuthatch.Cache(sys.argv[1])\nexcept nuthatch.Error as error:\n    print(error)"
+    script = "import sys, nuthatch as n\ntry:\n    n.Cache(sys.argv[1])\nexcept n.Error as error:\n    print(error)"
     for path in [tmp_path, tmp_path / "cache"]:
         command = mounted(tmp_path, sys.executable, "-c", script, str(path))
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

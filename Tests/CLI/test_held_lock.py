@@ -1,0 +1,40 @@
+"""The command while another process that holds the cache's lock is stopped."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Dict
+
+from command import COMMAND, Runner, summary
+from held_lock import HeldLock
+from pictures import png
+from testserver import TestServer, ok
+
+
+def test_what_a_held_lock_keeps_from_being_stored_is_counted(
+    server: TestServer, nuthatch: Runner, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    server.on("/a", ok(png(9, 9), "image/png", headers=[("Cache-Control", "max-age=600")]))
+    # A process that has the cache open, so that another one needs no lock to open it.
+    with subprocess.Popen(
+        [COMMAND, "prefetch"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment
+    ) as keeper:
+        assert keeper.stdin is not None
+        keeper.stdin.write(server.url("/a").encode() + b"\n")
+        keeper.stdin.flush()
+        assert server.wait_for_answers(1)
+        with HeldLock(tmp_path / "cache"):
+            done = nuthatch("prefetch", "--policy", "reload", given=server.url("/a").encode())
+            assert done.returncode == 0, done.stderr
+            assert b" records not kept while another process held the lock of the cache\n" in done.stdout
+            done = nuthatch(
+                "prefetch", "--policy", "reload", "--format", "jsonl", given=server.url("/a").encode()
+            )
+            assert summary(done.stderr)["held_up"] > 0
+        keeper.stdin.close()
+        assert keeper.wait(60) == 0
+    assert b"not kept" not in nuthatch("prefetch", given=server.url("/a").encode()).stdout
+    found = json.loads(nuthatch("stat", "--format", "json").stdout)
+    assert found["held_up"] == 0
