@@ -140,13 +140,15 @@ final class Index: @unchecked Sendable {
         }
       }
       let made = begin(directory, boot, slots: slots, packs: packs, sizes, fd: fd, mapping)
-      guard !mapping.isBroken else { throw SystemFault(ENOSPC) }
-      return made
+      // Else it closes the file when it goes.
+      if !made.isBroken { return made }
     } catch {
       system.close(fd)
       do { try system.unlink(directory.root, "index.new") } catch {}
       throw error
     }
+    do { try system.unlink(directory.root, "index.new") } catch {}
+    throw SystemFault(ENOSPC)
   }
 
   /// Writes the head of a new index, which is all zeros.

@@ -6,7 +6,7 @@ import Glibc
 
 private func mapped(_ fd: Int32) -> nhs_mapping {
   var mapping = nhs_mapping()
-  guard nhs_map_file(fd, 0, 16384, 1, &mapping) == 0 else { exit(4) }
+  guard nhs_map_file(fd, 0, 16384, NHS_MAP_SHARED, &mapping) == 0 else { exit(4) }
   return mapping
 }
 

@@ -83,7 +83,7 @@ int nhs_map_longer(int fd, size_t size, nhs_mapping *mapping) {
     int problem = posix_fallocate(fd, 0, (off_t)size);
     if (problem != 0) return problem;
     nhs_mapping made;
-    problem = -nhs_map_file(fd, 0, size, 0, &made);
+    problem = -nhs_map_file(fd, 0, size, NHS_MAP_READ, &made);
     if (problem != 0) return problem;
     if (mapping->base) nhs_unmap_file(mapping);
     *mapping = made;
