@@ -46,7 +46,7 @@ import Testing
     let profile = Fixture.profile(Int(NHT_SRGB))
     var warnings: [String] = []
     let converter = try profile.withUnsafeBytes {
-      try ColorConverter.make($0, for: .rgb, warnings: &warnings)
+      try ColorConverter.make($0, for: .rgb, most: 1 << 20, warnings: &warnings)
     }
     #expect(converter == nil && warnings.isEmpty)
   }

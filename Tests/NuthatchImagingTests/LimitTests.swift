@@ -102,8 +102,92 @@ private let refusedBombTime = 1000.0
     options.limits.memory = 1 << 20
     #expect(Decode.whole(Fixture.png(600, 600), options).fault?.kind == .tooManyPixels)
     let progressive = Fixture.jpeg(900, 700) { $0.is_progressive = 1 }
-    #expect(Decode.thumbnails(progressive, [ThumbnailBox(16)], options).fault?.kind == .tooManyPixels)
-    #expect(Decode.thumbnails(Fixture.jpeg(900, 700), [ThumbnailBox(16)], options).picture != nil)
+    #expect(Decode.thumbnails(progressive, [ThumbnailBox(200)], options).fault?.kind == .tooManyPixels)
+    #expect(Decode.thumbnails(Fixture.jpeg(900, 700), [ThumbnailBox(200)], options).picture != nil)
+    // At an eighth the means of its blocks do.
+    #expect(Decode.thumbnails(progressive, [ThumbnailBox(16)], options).picture != nil)
+  }
+
+  @Test func refusalsSayTheNumbers() throws {
+    var options = DecodeOptions()
+    options.limits.memory = 1 << 20
+    options.limits.memoryNote = ", of 8.0 MiB"
+    func message(_ bytes: [UInt8]) -> String? {
+      Decode.thumbnails(bytes, [ThumbnailBox(500)], options).fault?.message
+    }
+    // 114 x 88 blocks of brightness, 57 x 44 of each colour, 128 bytes each, and the rows.
+    let progressive = try #require(message(Fixture.jpeg(900, 700) { $0.is_progressive = 1 }))
+    #expect(progressive.hasPrefix("a progressive JPEG of 900x700 needs "), "\(progressive)")
+    #expect(progressive.hasSuffix(" of memory to decode, more than the 1.0 MiB that it may take, of 8.0 MiB"))
+    let words = progressive.split(separator: " ")
+    let need = try #require(words.dropFirst(6).first.flatMap { Double($0) })
+    #expect(need > 1.8 + 0.5 && need < 8, "\(progressive)")
+    let interlaced = try #require(message(Fixture.png(600, 600) { $0.is_interlaced = 1 }))
+    #expect(interlaced.hasPrefix("an interlaced PNG of 600x600 needs "), "\(interlaced)")
+    #expect(
+      message(Fixture.jpeg(900, 700) { $0.separate_scans = 1 })?.hasPrefix("a JPEG of several scans") == true)
+    #expect(ImageLimits.mebibytes(0) == "0.0 MiB" && ImageLimits.mebibytes(-1) == "0.0 MiB")
+    #expect(ImageLimits.mebibytes(1 << 20) == "1.0 MiB")
+    #expect(ImageLimits.mebibytes((72 << 20) + (900 << 10)) == "72.8 MiB")
+    #expect(ImageLimits.mebibytes(.max).hasSuffix(" MiB"))
+  }
+
+  @Test(arguments: [NHT_GRAY, NHT_YCC, NHT_RGB, NHT_CMYK, NHT_YCCK].map { Int($0) })
+  func meansOfBlocksAreForeseen(color: Int) throws {
+    // Narrow: rows take little beside the whole.
+    let (width, height) = (160, 2400)
+    let box = ThumbnailBox(width: 8, height: 16, mode: .exact)
+    let channels = color == Int(NHT_GRAY) ? 1 : color >= Int(NHT_CMYK) ? 4 : 3
+    let samples = [UInt8](repeating: 99, count: width * height * channels)
+    let isColours = color == Int(NHT_YCC)
+    let all: [(Int32, Int32)] = [(1, 1), (2, 2), (2, 1), (1, 2), (4, 1), (4, 2)]
+    for sampling in all.prefix(isColours ? 6 : color == Int(NHT_GRAY) ? 1 : 2) {
+      let bytes = Fixture.jpeg(width, height, color: color, sampling: sampling, samples: samples) {
+        $0.is_progressive = 1
+      }
+      guard case .found(let info) = Decode.probe(bytes) else { throw FaultWord(word: "no picture") }
+      let need = try Thumbnailer.memoryNeed(info, boxes: [box])
+      var options = DecodeOptions()
+      // libjpeg fails when it wants more.
+      options.limits.memory = need
+      let name = "\(color) \(sampling)"
+      #expect(Decode.thumbnails(bytes, [box], options).picture != nil, "\(name)")
+      #expect(try Thumbnailer.memoryNeed(info, boxes: [ThumbnailBox(500)]) > info.wholePictureBytes)
+      let isSubsampled = sampling.0 % 2 == 0 && sampling.1 % 2 == 0 && channels > 1
+      #expect((info.meansBytes != nil) == (isColours || !isSubsampled), "\(name)")
+      #expect((info.meansBytes ?? 0) < info.wholePictureBytes / 25, "\(name)")
+    }
+  }
+
+  @Test func profilesNeedNotHaveAllThatTheyMayWant() throws {
+    let profile = Fixture.profile(Int(NHT_ADOBE_RGB))
+    let plain = Fixture.jpeg(300, 200)
+    let tagged = Fixture.inserting(Fixture.iccSegments(profile), into: plain)
+    guard case .found(let info) = Decode.probe(tagged), case .found(let without) = Decode.probe(plain) else {
+      throw FaultWord(word: "no picture")
+    }
+    let boxes = [ThumbnailBox(50)]
+    let need = try Thumbnailer.memoryNeed(without, boxes: boxes)
+    #expect(try Thumbnailer.memoryNeed(info, boxes: boxes) == need + (16 << 20))
+    let converted = try #require(Decode.thumbnails(tagged, boxes).picture).bytes
+    var options = DecodeOptions()
+    options.limits.memory = need + (1 << 20)
+    #expect(Decode.thumbnails(tagged, boxes, options).picture?.bytes == converted)
+    options.limits.memory = need + (1 << 20) - 1
+    #expect(Decode.thumbnails(tagged, boxes, options).fault?.kind == .tooManyPixels)
+    // A profile for which there is too little isn't left out: the colours would be others.
+    var warnings: [String] = []
+    for most in [0, 1000, 20_000] {
+      let fault = profile.withUnsafeBytes { bytes in
+        do throws(ImageFault) {
+          _ = try ColorConverter.make(bytes, for: .rgb, most: most, warnings: &warnings)
+          return nil as ImageFault?
+        } catch {
+          return error
+        }
+      }
+      #expect(fault?.kind == .outOfMemory && warnings.isEmpty, "\(most)")
+    }
   }
 
   @Test func bytesHaveALimit() {

@@ -13,17 +13,22 @@ struct nhs_icc {
     cmsHTRANSFORM transform;
     int pixels;
     size_t held;          // bytes that Little CMS has
-    bool is_short;        // whether the system had no memory for it: what it says of the profile then is no verdict
+    size_t most;          // bytes that it may have
+    bool is_short;        // whether it wanted memory that there wasn't: what it says of the profile then is no verdict
     uint8_t gray[256][3]; // gray needs no more than a table
 };
 
 // A profile of a few bytes can ask for tables of half a gigabyte, so that memory has a limit. Every block is
 // preceded by its size.
-enum { PREFIX = 16, MOST_HELD = 16 << 20 };
+enum { PREFIX = 16, MOST_HELD = NHS_ICC_MOST_HELD };
 
 static void *on_malloc(cmsContext context, cmsUInt32Number count) {
     nhs_icc *icc = cmsGetContextUserData(context);
     if (!icc || count > MOST_HELD || icc->held + count > MOST_HELD) {
+        return NULL;
+    }
+    if (icc->held + count > icc->most) {
+        icc->is_short = true;
         return NULL;
     }
     size_t size = count;
@@ -167,7 +172,7 @@ static int prepare(nhs_icc *icc, const void *bytes, size_t count) {
     return NHS_ICC_READY;
 }
 
-nhs_icc *nhs_icc_open(const void *profile, size_t count, int pixels, int *status) {
+nhs_icc *nhs_icc_open(const void *profile, size_t count, int pixels, size_t most, int *status) {
     *status = NHS_ICC_NO_MEMORY;
     if (count < 128 || count > 0x7FFFFFFF) {
         *status = NHS_ICC_UNUSABLE;
@@ -178,6 +183,7 @@ nhs_icc *nhs_icc_open(const void *profile, size_t count, int pixels, int *status
         return NULL;
     }
     icc->pixels = pixels;
+    icc->most = most;
     // A context of our own, since the library's default one is shared and prints.
     icc->context = make_context(icc);
     if (icc->context) {

@@ -17,8 +17,12 @@ enum {
     NHS_ICC_NO_MEMORY
 };
 
-// The object is NULL unless *status is NHS_ICC_READY. The profile isn't needed any more afterwards.
-nhs_icc *nhs_icc_open(const void *profile, size_t count, int pixels, int *status);
+// A profile that wants more memory than that is unusable.
+enum { NHS_ICC_MOST_HELD = 16 << 20 };
+
+// The object is NULL unless *status is NHS_ICC_READY. The profile isn't needed any more afterwards. One that wants more
+// than `most` bytes, and no more than NHS_ICC_MOST_HELD, gives NHS_ICC_NO_MEMORY.
+nhs_icc *nhs_icc_open(const void *profile, size_t count, int pixels, size_t most, int *status);
 void nhs_icc_free(nhs_icc *icc);
 
 // In place, to RGBA; alpha stays, CMYK gets 255. Any number of threads at a time.

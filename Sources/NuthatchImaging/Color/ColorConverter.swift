@@ -36,9 +36,9 @@ final class ColorConverter {
     case outOfMemory
   }
 
-  private static func open(_ profile: UnsafeRawBufferPointer, for pixels: Pixels) -> Verdict {
+  private static func open(_ profile: UnsafeRawBufferPointer, for pixels: Pixels, most: Int) -> Verdict {
     var status: Int32 = 0
-    let icc = nhs_icc_open(profile.baseAddress, profile.count, pixels.code, &status)
+    let icc = nhs_icc_open(profile.baseAddress, profile.count, pixels.code, max(0, most), &status)
     if let icc { return .convert(ColorConverter(icc)) }
     switch Int(status) {
     case Int(NHS_ICC_IS_SRGB): return .nothingToDo
@@ -49,11 +49,12 @@ final class ColorConverter {
 
   /// The converter that a profile asks for; nil, possibly with a warning, where its pixels stay as they are.
   ///
+  /// - Parameter most: the bytes that it may hold.
   /// - Throws: `outOfMemory`: the picture would have other colours than with memory.
   static func make(
-    _ profile: UnsafeRawBufferPointer, for pixels: Pixels, warnings: inout [String]
+    _ profile: UnsafeRawBufferPointer, for pixels: Pixels, most: Int, warnings: inout [String]
   ) throws(ImageFault) -> ColorConverter? {
-    switch open(profile, for: pixels) {
+    switch open(profile, for: pixels, most: most) {
     case .convert(let converter): return converter
     case .nothingToDo: return nil
     case .unusable: warnings.append("an unusable ICC profile was ignored")

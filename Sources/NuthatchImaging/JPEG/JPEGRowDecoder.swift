@@ -130,7 +130,8 @@ final class JPEGRowDecoder {
     let pixels: ColorConverter.Pixels = isInverted ? .invertedCMYK : .cmyk
     try profile?.withUnsafeBufferPointer { (bytes) throws(ImageFault) in
       inkConverter = try ColorConverter.make(
-        UnsafeRawBufferPointer(bytes), for: pixels, warnings: &ownWarnings)
+        UnsafeRawBufferPointer(bytes), for: pixels, most: options.limits.profileMemory, warnings: &ownWarnings
+      )
     }
   }
 

@@ -49,11 +49,12 @@ final class PNGRowDecoder {
     return try fanOut.finish()
   }
 
-  /// The converter that the picture's profile asks for.
-  func colorConverter(warnings: inout [String]) throws(ImageFault) -> ColorConverter? {
+  /// The converter that the picture's profile asks for; it may hold `most` bytes.
+  func colorConverter(most: Int, warnings: inout [String]) throws(ImageFault) -> ColorConverter? {
     guard let profile = info.profile, info.has_srgb == 0 else { return nil }
     let bytes = UnsafeRawBufferPointer(start: profile, count: info.profile_bytes)
-    return try ColorConverter.make(bytes, for: info.is_gray != 0 ? .gray : .rgb, warnings: &warnings)
+    return try ColorConverter.make(
+      bytes, for: info.is_gray != 0 ? .gray : .rgb, most: most, warnings: &warnings)
   }
 
   var report: DecodeReport {

@@ -35,6 +35,20 @@ public struct ImageInfo: Equatable, Sendable {
   /// Bytes that a decoder has to keep for the whole picture: a progressive JPEG's coefficients, an interlaced
   /// PNG's pixels. 0 where rows come out as bytes go in.
   public var wholePictureBytes = 0
+  /// Bytes of the blocks' means, when they are all that is needed of a progressive JPEG at an eighth; else nil.
+  var meansBytes: Int?
+
+  /// "a progressive JPEG", for messages.
+  var kindForMessage: String {
+    switch format {
+    case .jpeg where isProgressive: "a progressive JPEG"
+    case .jpeg where wholePictureBytes > 0: "a JPEG of several scans"
+    case .jpeg: "a JPEG"
+    case .png where isProgressive: "an interlaced PNG"
+    case .png: "a PNG"
+    default: "a picture"
+    }
+  }
 
   /// Columns and rows of the upright picture: what callers are told.
   public var orientedSize: ImageSize { orientation.applied(to: size) }

@@ -22,6 +22,7 @@ struct JPEGHeaderParser: HeaderParser {
   private var state = State.marker
   private var garbage = 0
   private var info: ImageInfo?
+  private var blocks: JPEGBlocks?
   private var componentIDs: [UInt8] = []
   private var isJFIF = false
   private var adobeTransform: UInt8?
@@ -203,20 +204,11 @@ struct JPEGHeaderParser: HeaderParser {
       }
       factors.append((factor >> 4, factor & 15))
     }
-    found.wholePictureBytes = Self.coefficientBytes(size, factors)
+    let blocks = JPEGBlocks(size, factors)
+    found.wholePictureBytes = blocks.coefficientBytes
+    self.blocks = blocks
     info = found
     return next(skip: 0)
-  }
-
-  /// Two bytes a coefficient, for whole groups of blocks.
-  private static func coefficientBytes(
-    _ size: ImageSize, _ factors: [(horizontal: Int, vertical: Int)]
-  ) -> Int {
-    let horizontal = factors.reduce(1) { max($0, $1.horizontal) }
-    let vertical = factors.reduce(1) { max($0, $1.vertical) }
-    let columns = (size.width + 8 * horizontal - 1) / (8 * horizontal)
-    let rows = (size.height + 8 * vertical - 1) / (8 * vertical)
-    return factors.reduce(0) { $0 + columns * $1.horizontal * rows * $1.vertical * 128 }
   }
 
   private mutating func scan(components: Int, end: Int) -> HeaderStep {
@@ -224,6 +216,7 @@ struct JPEGHeaderParser: HeaderParser {
     // A sequential JPEG whose first scan holds all components needs no memory for the whole picture.
     if !found.isProgressive && components >= componentIDs.count { found.wholePictureBytes = 0 }
     found.color = color
+    if found.isProgressive { found.meansBytes = blocks?.meansBytes(found.color) }
     found.orientation = orientation ?? .upright
     found.hasEXIF = orientation != nil
     found.hasICC = hasICC

@@ -1,3 +1,5 @@
+import CSystem
+
 /// What a picture may cost. Every limit is judged before memory is taken or time is spent.
 public struct ImageLimits: Equatable, Sendable {
   /// Columns times rows; beyond it `too_many_pixels`. Default: 100 million.
@@ -15,8 +17,22 @@ public struct ImageLimits: Equatable, Sendable {
   /// Default: 64 million, more than ten scans of 100 megapixels.
   public var scanBlocks = 64_000_000
 
+  /// Where `memory` comes from: the end of the message of a refusal.
+  package var memoryNote = ""
+  /// What Little CMS may hold for an ICC profile, in bytes.
+  var profileMemory = ImageLimits.mostForProfile
+
+  /// icc.c takes profiles that want more for unusable.
+  static let mostForProfile = Int(NHS_ICC_MOST_HELD)
+
   /// The defaults.
   public init() {}
+
+  /// A number of bytes for messages, to a tenth: "72.5 MiB".
+  package static func mebibytes(_ bytes: Int) -> String {
+    let tenths = (max(0, bytes) >> 10) * 10 / 1024
+    return "\(tenths / 10).\(tenths % 10) MiB"
+  }
 }
 
 /// How to decode.

@@ -1,6 +1,29 @@
+/// Upper estimates of what decoding a picture holds, in bytes, results included.
+struct MemoryNeed {
+  /// Without an ICC profile.
+  let picture: Int
+  /// With a profile as most are.
+  let least: Int
+  /// With whatever a profile may make Little CMS hold.
+  let most: Int
+
+  /// Of matrix and curves, or of a table; profiles that make Little CMS hold more are rare.
+  private static let usualProfile = 1 << 20
+
+  fileprivate init(picture: Int, hasProfile: Bool) {
+    self.picture = picture
+    least = hasProfile ? Self.sum(picture, Self.usualProfile) : picture
+    most = hasProfile ? Self.sum(picture, ImageLimits.mostForProfile) : picture
+  }
+
+  private static func sum(_ one: Int, _ other: Int) -> Int {
+    let (sum, overflow) = one.addingReportingOverflow(other)
+    return overflow ? Int.max : sum
+  }
+}
+
 extension Job {
-  /// An upper estimate of what decoding holds, in bytes, results included.
-  var memoryNeed: Int {
+  var memoryNeed: MemoryNeed {
     var sum = Sum(bytes: 512 << 10)  // the codecs' tables and fixed buffers
     if info.format == .jpeg {
       let denominators = Set(plans.map(\.denominator))
@@ -17,7 +40,7 @@ extension Job {
       // A ring of rows of up to eight bytes a pixel, and the batch.
       sum.add(info.size.width, 4 * 60)
     }
-    sum.add(info.wholePictureBytes, 1)
+    sum.add(wholePictureBytes, 1)
     for plan in plans {
       let factor = max(1, info.format == .jpeg ? plan.denominator : 1)
       let rowWidth = (info.size.width + factor - 1) / factor
@@ -29,9 +52,14 @@ extension Job {
       sum.add(plan.target.area, info.orientation == .upright ? 4 : 8)
       sum.add(plan.target.width, 256)
     }
-    // What a profile may make Little CMS hold; icc.c enforces it.
-    if info.hasICC { sum.add(16 << 20, 1) }
-    return sum.bytes
+    return MemoryNeed(picture: sum.bytes, hasProfile: info.hasICC)
+  }
+
+  /// Of a progressive JPEG at an eighth, the blocks' means may be all that is kept (jpeg_means.c).
+  private var wholePictureBytes: Int {
+    let isAtEighth = plans.allSatisfy { $0.denominator == 8 }
+    guard options.earlyStop, isAtEighth, let bytes = info.meansBytes else { return info.wholePictureBytes }
+    return bytes
   }
 
   /// A sum that stays at its largest value instead of overflowing.

@@ -4,7 +4,7 @@ struct Job {
   let plans: [StoredPlan]
   /// A JPEG's ICC profile; a PNG's decoder finds its own.
   let profile: [UInt8]?
-  let options: DecodeOptions
+  private(set) var options: DecodeOptions
 
   init(info: ImageInfo, boxes: [ThumbnailBox], profile: [UInt8]?, options: DecodeOptions) throws(ImageFault) {
     guard !boxes.isEmpty, boxes.count <= 64 else {
@@ -12,25 +12,32 @@ struct Job {
     }
     var plans: [StoredPlan] = []
     for box in boxes { plans.append(try StoredPlan(box, of: info)) }
+    self.init(info: info, plans: plans, profile: profile, options: options)
+  }
+
+  init(wholeOf info: ImageInfo, profile: [UInt8]?, options: DecodeOptions) {
+    self.init(info: info, plans: [StoredPlan(whole: info)], profile: profile, options: options)
+  }
+
+  private init(info: ImageInfo, plans: [StoredPlan], profile: [UInt8]?, options: DecodeOptions) {
     self.info = info
     self.plans = plans
     self.profile = options.convertColors ? profile : nil
     self.options = options
-  }
-
-  init(wholeOf info: ImageInfo, profile: [UInt8]?, options: DecodeOptions) {
-    self.info = info
-    plans = [StoredPlan(whole: info)]
-    self.profile = options.convertColors ? profile : nil
-    self.options = options
+    // Few profiles want as much as they may have: what the picture leaves may do.
+    let rest = options.limits.memory - memoryNeed.picture
+    self.options.limits.profileMemory = min(self.options.limits.profileMemory, max(0, rest))
   }
 
   /// Refuses what needs more memory than allowed; the pixels were judged when the size became known.
   func judge() throws(ImageFault) {
-    let need = memoryNeed
+    let need = memoryNeed.least
     let limit = options.limits.memory
     guard need <= limit else {
-      throw ImageFault(.tooManyPixels, "decoding \(info.size) needs \(need) bytes: the limit is \(limit)")
+      throw ImageFault(
+        .tooManyPixels,
+        "\(info.kindForMessage) of \(info.size) needs \(ImageLimits.mebibytes(need)) of memory to decode, "
+          + "more than the \(ImageLimits.mebibytes(limit)) that it may take\(options.limits.memoryNote)")
     }
   }
 
@@ -47,7 +54,8 @@ struct Job {
       let before = warnings.count
       let converter = try profile?.withUnsafeBufferPointer { (bytes) throws(ImageFault) in
         try ColorConverter.make(
-          UnsafeRawBufferPointer(bytes), for: info.color == .gray ? .gray : .rgb, warnings: &warnings)
+          UnsafeRawBufferPointer(bytes), for: info.color == .gray ? .gray : .rgb,
+          most: options.limits.profileMemory, warnings: &warnings)
       }
       report.warningCount += warnings.count - before
       convert(stored, by: converter ?? nil)
@@ -72,7 +80,10 @@ struct Job {
     var warnings = decoder.warnings
     var report = decoder.report
     let before = warnings.count
-    if options.convertColors { convert(stored, by: try decoder.colorConverter(warnings: &warnings)) }
+    if options.convertColors {
+      let most = options.limits.profileMemory
+      convert(stored, by: try decoder.colorConverter(most: most, warnings: &warnings))
+    }
     report.warningCount += warnings.count - before
     return DecodeResult(info: info, pictures: try upright(stored), warnings: warnings, report: report)
   }

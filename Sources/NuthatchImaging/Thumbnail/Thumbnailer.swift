@@ -23,8 +23,8 @@ public enum Thumbnailer {
   /// An estimate from above, to wait for one's turn by; it doesn't judge whether a decode would be refused.
   public static func memoryNeed(_ info: ImageInfo, boxes: [ThumbnailBox]) throws(ImageFault) -> Int {
     let options = DecodeOptions()
-    if boxes.isEmpty { return Job(wholeOf: info, profile: nil, options: options).memoryNeed }
-    return try Job(info: info, boxes: boxes, profile: nil, options: options).memoryNeed
+    if boxes.isEmpty { return Job(wholeOf: info, profile: nil, options: options).memoryNeed.most }
+    return try Job(info: info, boxes: boxes, profile: nil, options: options).memoryNeed.most
   }
 
   private static func examine(
