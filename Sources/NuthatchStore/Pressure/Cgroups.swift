@@ -21,8 +21,12 @@ struct Cgroups: Sendable {
       guard parts.count == 3 else { continue }
       let isVersion1 = !parts[1].isEmpty
       if isVersion1, !parts[1].split(separator: ",").contains("memory") { continue }
-      guard let mount = mounts.first(where: { $0.isVersion1 == isVersion1 }) else { continue }
-      let folders = Self.folders(String(parts[2]), mount, root)
+      let path = String(parts[2])
+      let candidates = mounts.filter { $0.isVersion1 == isVersion1 }
+      // Of several mounts, the one that shows most groups above this process's own.
+      let shows = candidates.filter { $0.shows(path) }.min { $0.group.utf8.count < $1.group.utf8.count }
+      guard let mount = shows ?? candidates.first else { continue }
+      let folders = Self.folders(path, mount, root)
       levels += folders.map { Level(folder: $0, isVersion1: isVersion1) }
       if !isVersion1 { pressureFile = folders.first.map { $0 + "/memory.pressure" } }
     }
@@ -35,6 +39,9 @@ struct Cgroups: Sendable {
     let group: String
     let point: String
     let isVersion1: Bool
+
+    /// Whether a group is at or below what is mounted.
+    func shows(_ path: String) -> Bool { group == "/" || path == group || path.hasPrefix(group + "/") }
   }
 
   private static func mounts(_ root: String) -> [Mount] {
@@ -53,7 +60,7 @@ struct Cgroups: Sendable {
   /// The folders from the group's own up to where the mount begins.
   private static func folders(_ path: String, _ mount: Mount, _ root: String) -> [String] {
     var inside = path
-    if mount.group != "/", path == mount.group || path.hasPrefix(mount.group + "/") {
+    if mount.group != "/", mount.shows(path) {
       inside = String(path.dropFirst(mount.group.count))
     }
     var names = inside.split(separator: "/").map(String.init)
@@ -84,26 +91,50 @@ struct Cgroups: Sendable {
 
   /// What a group may use; nil when there is no limit.
   func limit(_ level: Level) -> Int? {
-    let name = level.isVersion1 ? "memory.limit_in_bytes" : "memory.max"
+    var limits: [Int?]
+    if level.isVersion1 {
+      // The smallest of this group and of those above it, also of those that a container doesn't see.
+      limits = [number(level, "memory.limit_in_bytes"), statistics(level)["hierarchical_memory_limit"]]
+    } else {
+      // Beyond `high` processes are slowed down until they are of no use.
+      limits = [number(level, "memory.max"), number(level, "memory.high")]
+    }
     // Version 1 says "no limit" by a number near the largest there is.
-    guard let limit = number(level.folder + "/" + name), limit < 1 << 60 else { return nil }
-    return limit
+    limits.removeAll { $0 ?? .max >= 1 << 60 }
+    return limits.compactMap { $0 }.min()
   }
 
   /// What it uses and can't be taken from it at once: files that nobody has looked at lately don't count.
-  func used(_ level: Level) -> Int? {
+  func used(_ level: Level) -> Int? { used(level, without: ["inactive_file"]) }
+
+  /// What it uses and can't be taken from it at all: pages of files don't count, except those of memory's own file systems.
+  func held(_ level: Level) -> Int? { used(level, without: ["inactive_file", "active_file"]) }
+
+  private func used(_ level: Level, without kinds: [String]) -> Int? {
     let name = level.isVersion1 ? "memory.usage_in_bytes" : "memory.current"
-    guard let used = number(level.folder + "/" + name) else { return nil }
-    let key = level.isVersion1 ? "total_inactive_file " : "inactive_file "
-    let lines = (SystemText.read(level.folder + "/memory.stat") ?? "").split(separator: "\n")
-    let inactive = lines.first { $0.hasPrefix(key) }.flatMap { Int($0.dropFirst(key.utf8.count)) }
-    return max(0, used - min(used, max(0, inactive ?? 0)))
+    guard var used = number(level, name) else { return nil }
+    let statistics = statistics(level)
+    for kind in kinds {
+      let count = statistics[level.isVersion1 ? "total_" + kind : kind] ?? 0
+      used -= min(used, max(0, count))
+    }
+    return used
   }
 
-  private func number(_ path: String) -> Int? {
-    guard let text = SystemText.read(path), let number = Int(text.prefix { $0 != "\n" }), number >= 0 else {
-      return nil
+  private func statistics(_ level: Level) -> [String: Int] {
+    var found: [String: Int] = [:]
+    for line in (SystemText.read(level.folder + "/memory.stat") ?? "").split(separator: "\n") {
+      let words = line.split(separator: " ")
+      guard words.count == 2, let number = Int(words[1]) else { continue }
+      found[String(words[0])] = number
     }
+    return found
+  }
+
+  private func number(_ level: Level, _ name: String) -> Int? {
+    guard let text = SystemText.read(level.folder + "/" + name),
+      let number = Int(text.prefix { $0 != "\n" }), number >= 0
+    else { return nil }
     return number
   }
 }

@@ -13,8 +13,21 @@ package struct MemoryGauge: Sendable {
   }
 
   /// The smallest of what the machine has and of the limits of the process's control groups.
-  package var total: Int? {
-    ([machine("MemTotal:")] + groups.levels.map { groups.limit($0) }).compactMap { $0 }.min()
+  package var total: Int? { [machine, groupLimit].compactMap { $0 }.min() }
+
+  /// What the machine has.
+  package var machine: Int? { machine("MemTotal:") }
+
+  /// The smallest of the limits of the process's control groups; nil where none has one.
+  package var groupLimit: Int? { groups.levels.compactMap { groups.limit($0) }.min() }
+
+  /// How much more the process may take before one of its control groups is at its limit, once the kernel has dropped all
+  /// pages of files; nil where no group has a limit.
+  package var groupRoom: Int? {
+    groups.levels.compactMap { level in
+      guard let limit = groups.limit(level), let held = groups.held(level) else { return nil }
+      return max(0, limit - held)
+    }.min()
   }
 
   /// Warning when less than a tenth is left of the machine's memory, or of a group's limit; critical below a twentieth.
