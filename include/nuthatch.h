@@ -171,7 +171,7 @@ typedef enum nh_status {
     NH_HTTP = 6,
     /** The answer or the picture has more bytes than max_bytes. */
     NH_TOO_LARGE = 7,
-    /** The picture has more pixels than max_pixels, or needs more memory than all decodes may hold. */
+    /** The picture has more pixels than max_pixels, or decoding it needs more memory than there is: the message has the numbers. */
     NH_TOO_MANY_PIXELS = 8,
     /** The bytes are no picture. */
     NH_NOT_AN_IMAGE = 9,
@@ -395,7 +395,7 @@ typedef struct nh_queue_options {
     /** Starts a second for each host. No limit. */
     double rate;
     /** What all bodies that are being received may hold in memory, in bytes; what comes beyond it goes on in files without a
-     *  name. Negative: nothing. 67108864 (64 MiB). */
+     *  name. Negative: nothing. The smaller of 67108864 (64 MiB) and an eighth of what the machine, or its control group, has. */
     int64_t inflight_bytes;
 } nh_queue_options;
 

@@ -5,6 +5,7 @@
 
 import CSystem
 import Glibc
+import NuthatchCore
 
 // A standard descriptor that the caller closed would be the number of the next file or connection: what is meant for
 // people would be written into it. Opened the wrong way round, it answers every use with an error, as a closed one.
@@ -13,7 +14,7 @@ for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) 
 }
 
 // Pictures come and go by the thousand.
-nhs_keep_freed_memory()
+FreedMemory.keep()
 
 // Writing into a closed pipe must end the program with 141, not kill it by a signal that some callers see as a crash.
 signal(SIGPIPE, SIG_IGN)

@@ -17,7 +17,8 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case http = 6
   /// The answer or the picture has more bytes than `max_bytes`.
   case tooLarge = 7
-  /// The picture has more pixels than `max_pixels`, or needs more memory than all decodes may hold.
+  /// The picture has more pixels than `max_pixels`, or decoding it needs more memory than there is: the message has the
+  /// numbers.
   case tooManyPixels = 8
   /// The bytes are no picture.
   case notAnImage = 9

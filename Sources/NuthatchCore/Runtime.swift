@@ -11,7 +11,7 @@ final class Runtime: @unchecked Sendable {
   let transport: Transport
   let workers: WorkerPool
   /// What bodies on their way hold.
-  let inFlight = InFlight(limit: QueueOptions.current.inFlightBytes)
+  let inFlight: InFlight
   let reachability = Reachability()
   private let clerk: QueueClerk
   /// Confined to the loop's thread.
@@ -27,7 +27,11 @@ final class Runtime: @unchecked Sendable {
     } catch {
       throw NuthatchError(ErrorCode(error.kind), error.message)
     }
-    workers = WorkerPool(memory: Runtime.decodeBytes)
+    let inFlight = InFlight(limit: QueueOptions.current.inFlightBytes)
+    self.inFlight = inFlight
+    let budget = MemoryBudget.own
+    let gauge = MemoryGauge()
+    workers = WorkerPool(budget, roomForOne: { budget.roomForOne(gauge, promised: inFlight.room) })
     let loop = transport.loop
     clerk = QueueClerk(loop, mostAtOnce: transport.ceiling)
     let workers = workers
@@ -46,14 +50,6 @@ final class Runtime: @unchecked Sendable {
   var loop: EventLoop { transport.loop }
   /// Confined to the loop's thread.
   var queue: FetchQueue { clerk.queue }
-
-  /// What all decodes together may hold: 256 MiB or an eighth of the machine's memory, less what small ones hold unasked.
-  private static var decodeBytes: Int {
-    let pages = sysconf(Int32(_SC_PHYS_PAGES))
-    let machine = max(0, pages) &* max(0, sysconf(Int32(_SC_PAGESIZE)))
-    let all = machine > 0 ? min(256 << 20, machine / 8) : 256 << 20
-    return max(16 << 20, all - WorkerPool.processors * PictureMaker.small)
-  }
 
   /// The runtime, which stays until `release` has been called as often as this.
   static func acquire() throws(NuthatchError) -> Runtime {

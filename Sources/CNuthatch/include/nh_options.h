@@ -181,7 +181,7 @@ typedef struct nh_queue_options {
     /** Starts a second for each host. No limit. */
     double rate;
     /** What all bodies that are being received may hold in memory, in bytes; what comes beyond it goes on in files without a
-     *  name. Negative: nothing. 67108864 (64 MiB). */
+     *  name. Negative: nothing. The smaller of 67108864 (64 MiB) and an eighth of what the machine, or its control group, has. */
     int64_t inflight_bytes;
 } nh_queue_options;
 

@@ -20,7 +20,7 @@ typedef enum nh_status {
     NH_HTTP = 6,
     /** The answer or the picture has more bytes than max_bytes. */
     NH_TOO_LARGE = 7,
-    /** The picture has more pixels than max_pixels, or needs more memory than all decodes may hold. */
+    /** The picture has more pixels than max_pixels, or decoding it needs more memory than there is: the message has the numbers. */
     NH_TOO_MANY_PIXELS = 8,
     /** The bytes are no picture. */
     NH_NOT_AN_IMAGE = 9,

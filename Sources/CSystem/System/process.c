@@ -143,11 +143,14 @@ const char *nhs_environment(const char *name) { return secure_getenv(name); }
 
 void nhs_trim_allocator(void) { malloc_trim(0); }
 
-void nhs_keep_freed_memory(void) {
-    // The coefficients of a progressive JPEG of 12 MP are 36 MiB in three pieces, of which 24 MiB is the largest.
-    mallopt(M_TRIM_THRESHOLD, 128 << 20);
-    mallopt(M_TOP_PAD, 1 << 20);
-    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+static int64_t smaller(int64_t one, int64_t other) { return one < other ? one : other; }
+
+void nhs_keep_freed_memory(int64_t of) {
+    // The coefficients of a progressive JPEG of 12 MP are 36 MiB in three pieces, of which 24 MiB is the largest. Each of
+    // the allocator's arenas keeps so much, and there is one for a thread.
+    mallopt(M_TRIM_THRESHOLD, (int)smaller(128 << 20, of / 16));
+    mallopt(M_TOP_PAD, (int)smaller(1 << 20, of / 256));
+    mallopt(M_MMAP_THRESHOLD, (int)smaller(32 << 20, of / 64));
 }
 
 void nhs_work_as_batch(void) {

@@ -42,9 +42,9 @@ int nhs_thread_join(uint64_t thread);
 void nhs_trim_allocator(void);
 /*
  * Has the allocator keep what is freed: memory that goes back to the kernel after each picture has to be asked for,
- * and filled with zeros, again. For programs, not for libraries.
+ * and filled with zeros, again. Of `of` bytes that the process may have it keeps a small part. For programs, not for libraries.
  */
-void nhs_keep_freed_memory(void);
+void nhs_keep_freed_memory(int64_t of);
 /*
  * Tells the kernel that this program's work is a heap to get through, and nobody waits for a part of it: this thread, and all
  * that it starts from now on, no longer interrupt others when they wake up. What somebody chose instead of the usual stays. For

@@ -57,7 +57,8 @@ enum FetchOptions {
     Option("per-host", value: "N", "requests at once at one host (6; 32 over HTTP/2)"),
     Option("rate", value: "N", "requests that may begin in a second at one host (no limit)"),
     Option(
-      "inflight-bytes", value: "N", "what bodies on their way may hold in memory; more goes to files (64M)"),
+      "inflight-bytes", value: "N",
+      "what bodies on their way may hold in memory; more goes to files (64M or less)"),
   ]
 
   /// What holds for the directory.

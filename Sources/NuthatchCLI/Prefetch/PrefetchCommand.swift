@@ -43,6 +43,9 @@ enum PrefetchCommand: Command {
     What is in the cache already costs no request while it is fresh, and a conditional one after that. A run that was
     interrupted is begun again with the same command.
 
+    In a container with little memory, requests and decodes have parts of the control group's limit. A picture that needs more
+    memory to decode than there is fails with too_many_pixels, and the numbers; the others go on.
+
     With --format jsonl, standard output has one JSON object for each URL, and standard error ends with the summary.
 
     Exit status: 0 every URL has its thumbnails, or --min-success is given and met; 4 fewer; 1 the cache can't be opened

@@ -117,6 +117,7 @@ extension Picture {
     // It is within the caller's own `max_bytes` already.
     decoding.limits.bytes = max(decoding.limits.bytes, body.count)
     decoding.allowDamaged = options.allowTruncated
+    MemoryBudget.own.limitHere(&decoding.limits, for: body, options.box)
     do throws(ImageFault) {
       guard let picture = try make(from: body, [options.box], decoding).first else {
         throw ImageFault(.internal, "no picture came out")

@@ -10,6 +10,9 @@ final class InFlight: Sendable {
   /// Bytes held at this moment.
   var bytes: Int { held.load(ordering: .relaxed) }
 
+  /// What may be taken still.
+  var room: Int { max(0, limit.load(ordering: .relaxed) - bytes) }
+
   func setLimit(_ bytes: Int) { limit.store(bytes, ordering: .relaxed) }
 
   /// False when there is no room for so many more.

@@ -150,6 +150,7 @@ struct Admission: Sendable {
     return body.withBytes { bytes in
       guard case .found = ImageProbe.probe(bytes) else { return false }
       var options = DecodeOptions()
+      // It runs beside others.
       options.limits.memory = shared.runtime.workers.memory
       options.earlyStop = false
       // Decoded for the verdict alone, to the smallest size that reads everything.

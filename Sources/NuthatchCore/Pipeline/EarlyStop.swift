@@ -62,17 +62,24 @@ extension FetchTask {
     let need = (try? Thumbnailer.memoryNeed(attempt.info, boxes: boxes)) ?? 0
     var options = DecodeOptions()
     options.limits.pixels = errands.map(\.plan.maxPixels).max() ?? 0
-    options.limits.memory = runtime.workers.memory
     options.limits.bytes = max(options.limits.bytes, body.count)
     let settled = options
     attempt.isTrying = true
-    let isSubmitted = runtime.workers.submit(priority: priority, need: need > PictureMaker.small ? need : 0) {
+    let decode: @Sendable (Int?) -> Void = { most in
       self.shared.counts.decodes.count()
+      var options = settled
+      options.limits.memory = most ?? 0
+      let limited = options
       // What doesn't decode yet may do so when more has come; a fault of the picture is found at its end.
-      let pictures = body.withBytes { try? Picture.make(from: $0, boxes, settled) }
+      let pictures = body.withBytes { try? Picture.make(from: $0, boxes, limited) }
       let isWhole = !body.isBroken
       self.runtime.loop.post { self.tried(attempt, isWhole ? pictures : nil) }
     }
+    let workers = runtime.workers
+    let isSubmitted =
+      need > workers.budget.unasked
+      ? workers.submitDecode(priority: priority, need: need, decode)
+      : workers.submit(priority: priority) { decode(workers.memory) }
     if !isSubmitted { exchange.earlyStop = nil }
   }
 

@@ -14,9 +14,6 @@ struct PictureMaker: Sendable {
   let maxPixels: Int
   let counts: CacheCounts
 
-  /// What a decode may hold without waiting for its turn; the pool's memory is less by as much for each thread.
-  static let small = 4 << 20
-
   /// Makes pictures on a worker's thread and calls `then` there; on this one when no worker can be had.
   func make(
     _ source: PictureSource, _ recipes: [Recipe], priority: Int, then: @escaping @Sendable (Pictures) -> Void
@@ -53,18 +50,21 @@ struct PictureMaker: Sendable {
       return then(pictures)
     }
     let need = need(of: body, rest)
-    guard need > Self.small else {
-      return then(pictures.merging(decode(body, source, rest)) { $1 })
+    guard need > workers.budget.unasked else {
+      return then(pictures.merging(decode(body, source, rest, most: workers.memory)) { $1 })
     }
     let (done, remaining) = (pictures, rest)
-    let isSubmitted = workers.submit(priority: priority, need: need) {
-      then(done.merging(self.decode(body, source, remaining)) { $1 })
+    let isSubmitted = workers.submitDecode(priority: priority, need: need) { most in
+      let made = most.map { self.decode(body, source, remaining, most: $0) } ?? self.all(remaining, .closed)
+      then(done.merging(made) { $1 })
     }
     if !isSubmitted { then(done.merging(all(rest, .closed)) { $1 }) }
   }
 
   /// One decode for all sizes; one a size where the sizes can't agree whether damage is allowed.
-  private func decode(_ body: Payload, _ source: PictureSource, _ recipes: [Recipe]) -> Pictures {
+  ///
+  /// - Parameter most: the bytes that it may hold.
+  private func decode(_ body: Payload, _ source: PictureSource, _ recipes: [Recipe], most: Int) -> Pictures {
     var pictures: Pictures = [:]
     for allowsDamage in [false, true] {
       let group = recipes.filter { $0.allowsDamage == allowsDamage }
@@ -72,7 +72,7 @@ struct PictureMaker: Sendable {
       counts.decodes.count()
       var options = DecodeOptions()
       options.limits.pixels = maxPixels
-      options.limits.memory = workers.memory
+      workers.budget.limit(&options.limits, to: most)
       options.limits.bytes = max(options.limits.bytes, body.count)
       options.allowDamaged = allowsDamage
       do throws(ImageFault) {

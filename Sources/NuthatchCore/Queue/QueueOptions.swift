@@ -10,8 +10,8 @@ public struct QueueOptions: Sendable, Equatable {
   public var rate: Double?
 
   /// What all bodies that are being received may hold in memory, in bytes; what comes beyond it is kept in files without a
-  /// name in the cache's directory. 64 MiB.
-  public var inFlightBytes = 64 << 20
+  /// name in the cache's directory. The smaller of 64 MiB and an eighth of what the machine, or its control group, has.
+  public var inFlightBytes = MemoryBudget.own.inFlight
 
   /// The defaults.
   public init() {}

@@ -41,10 +41,14 @@ final class WorkerPool: @unchecked Sendable {
     let bell = Bell()
   }
 
+  /// How much memory there is for what.
+  let budget: MemoryBudget
+  /// What one job may hold now, when no other one that holds much runs.
+  private let roomForOne: @Sendable () -> Int
   /// How many threads there may be.
-  let width: Int
+  var width: Int { budget.threads }
   /// What all jobs together may hold, in bytes.
-  let memory: Int
+  var memory: Int { budget.decodes }
 
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   // Guarded by `mutex`.
@@ -58,15 +62,22 @@ final class WorkerPool: @unchecked Sendable {
   private var waiting = 0
   private var isStopping = false
 
-  /// - Parameter memory: what jobs may hold together.
-  init(width: Int = WorkerPool.processors, memory: Int) {
-    self.width = max(1, width)
-    self.memory = memory
+  /// - Parameters:
+  ///   - budget: what jobs may hold together, and on how many threads they run.
+  ///   - roomForOne: what one job may hold that runs alone.
+  init(_ budget: MemoryBudget, roomForOne: @escaping @Sendable () -> Int) {
+    self.budget = budget
+    self.roomForOne = roomForOne
     light = Array(repeating: Line(), count: Priority.steps)
     heavy = Array(repeating: Line(), count: Priority.steps)
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
     pthread_mutex_init(mutex, nil)
+  }
+
+  /// - Parameter memory: what jobs may hold together.
+  convenience init(width: Int = WorkerPool.processors, memory: Int) {
+    self.init(MemoryBudget(threads: max(1, width), decodes: memory), roomForOne: { memory })
   }
 
   deinit {
@@ -90,7 +101,7 @@ final class WorkerPool: @unchecked Sendable {
     if waiting >= idle, threads.count < width, !startThread(), threads.isEmpty { return false }
     waiting += 1
     let step = Priority.step(priority)
-    // One that alone needs more than there is takes all of it; whether it may is the decoder's to judge.
+    // One that needs more than that runs alone; whether it may at all, `submitDecode` finds out.
     if need > 0 {
       heavy[step].append(Entry(need: min(need, memory), job: job))
     } else {
@@ -98,6 +109,37 @@ final class WorkerPool: @unchecked Sendable {
     }
     asleep.popLast()?.bell.ring()
     return true
+  }
+
+  /// Runs a decode, of which `job` hears how much it may hold: all that it needs, or what there is when it runs alone. nil:
+  /// the pool was stopped before it could.
+  ///
+  /// A decode that finds too little memory beside others waits until they are over.
+  func submitDecode(priority: Int, need: Int, _ job: @escaping @Sendable (_ most: Int?) -> Void) -> Bool {
+    submit(priority: priority, need: need) {
+      let others = self.heldByOthers(than: need)
+      let most = self.room(for: need, besides: others)
+      if need <= most || others == 0 { return job(most) }
+      let isSubmitted = self.submit(priority: priority, need: self.memory) {
+        job(self.room(for: need, besides: 0))
+      }
+      if !isSubmitted { job(nil) }
+    }
+  }
+
+  /// What a decode that needs so much may hold now. What others may hold counts as if it weren't in use yet.
+  func room(for need: Int, besides others: Int) -> Int {
+    let most = roomForOne() - others
+    guard budget.group != nil, need > most else { return most }
+    // The allocator may hold what an earlier one has freed.
+    nhs_trim_allocator()
+    return roomForOne() - others
+  }
+
+  private func heldByOthers(than need: Int) -> Int {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return held - min(need, memory)
   }
 
   /// Runs what has been submitted, ends the threads and waits for their end.

@@ -30,7 +30,8 @@ def queue(
     :param concurrency: how many requests run at once, 1 to 512; "auto" for as many as the way to the network carries.
     :param per_host: how many of them at one host; 6, or 32 where it speaks HTTP/2.
     :param rate: starts a second for each host; no limit.
-    :param inflight_bytes: what all bodies that are being received may hold in memory; 64 MiB.
+    :param inflight_bytes: what all bodies that are being received may hold in memory; 64 MiB, or an
+        eighth of what the machine or its control group has, where that is less.
 
     >>> nuthatch.queue(per_host=2)
     >>> nuthatch.queue()
