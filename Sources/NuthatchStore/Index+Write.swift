@@ -21,6 +21,9 @@ extension Index {
   /// Whether so many slots are taken that searches become long.
   var isCrowded: Bool { counters.occupied > slotCount / 4 * 3 }
 
+  /// What counts against the limit. A larger index lies beside this one before it takes its place.
+  var claim: Int { counters.occupied > slotCount / 8 * 5 ? length + length / 4 * 5 : length }
+
   /// Finishes what a writer began that was killed in the middle. False when nothing can be written now.
   func finishPending() -> Bool {
     guard canWriteHead else { return false }

@@ -93,8 +93,10 @@ struct PackEntry {
   var used: Int
   var capacity: Int
 
-  /// What counts against the limit.
+  /// What it takes, without what is reserved for records to come.
   var cost: Int { (used + 4095) & ~4095 }
+  /// What counts against the limit: of one that is appended to, or being made, what is reserved.
+  var claim: Int { state == .open ? max(cost, capacity) : cost }
 }
 
 /// How full an index is.

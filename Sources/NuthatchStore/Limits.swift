@@ -1,17 +1,20 @@
 import CSystem
 
-/// How much the packs may take, and what follows from it.
+/// How much a directory may take, and what follows from it.
+///
+/// All its files but the outbox take no more than the limit and, for each process that writes, one pack of each family. What is
+/// reserved counts.
 struct Limits {
   static let standard = 4 << 30
   static let least = 4 << 20
 
-  /// For all packs together.
+  /// For everything but the outbox.
   let disk: Int
 
   /// Bulk packs may take half of it, so that large originals never push out what was made from them.
   var bulk: Int { disk / 2 }
   /// Reserved at a time.
-  var packCapacity: Int { (min(max(disk / 16, 1 << 20), 64 << 20) + 4095) & ~4095 }
+  var packCapacity: Int { min(max(disk / 64, Self.leastPack), 64 << 20) & ~4095 }
   /// Reserved where the disk has no room for more.
   static let leastPack = 64 << 10
   /// A record longer than this gets a pack of its own.
@@ -19,8 +22,12 @@ struct Limits {
   /// Beyond this a record isn't kept at all: it would push out everything else.
   var longestAtAll: Int { disk / 4 }
 
-  static func high(_ bytes: Int) -> Int { bytes / 100 * 95 }
+  /// What the files beside packs and index take: those of the locks, the limit, cookies and notes.
+  static let others = 64 << 10
+  /// When packs are dropped, some more go than must, so that the next pack needs no look at all of them.
   static func low(_ bytes: Int) -> Int { bytes / 100 * 90 }
+  /// When small packs are dropped one after the other, so much that was used is kept in any case.
+  static let leastSecondChances = 512 << 10
 
   private static let magic: UInt64 = 0x5449_4D49_4C54_554E  // NUTLIMIT
   private static let version: UInt32 = 1

@@ -111,12 +111,15 @@ final class PackWriter {
   /// Whether its pack lies in a folder that isn't the one of the packs any more: then another one may have its number.
   var isElsewhere: Bool { generation != directory.packsGeneration }
 
-  /// Whether somebody appends to it at this moment. What can't be found out is yes; what isn't there is no.
+  /// Whether another process makes it or appends to it at this moment. What can't be found out is yes; what isn't there is no.
   static func isBusy(_ directory: StoreDirectory, _ number: UInt32) -> Bool {
-    guard !directory.isReading else { return true }
+    directory.isReading || isBusy(directory, number, "tmp") || isBusy(directory, number, "pack")
+  }
+
+  private static func isBusy(_ directory: StoreDirectory, _ number: UInt32, _ ending: String) -> Bool {
     let fd: Int32
     do throws(SystemFault) {
-      fd = try directory.openFile(directory.packs, PackName.of(number), O_RDWR).0
+      fd = try directory.openFile(directory.packs, PackName.of(number, ending), O_RDWR).0
     } catch {
       return error.number != ENOENT && error.number != ELOOP && error.number != EINVAL
     }

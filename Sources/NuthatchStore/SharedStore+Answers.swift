@@ -52,7 +52,6 @@ extension SharedStore {
       return nil
     }
     counts.add(.commits)
-    try makeRoom(after: length, sparing: lease)
     return lease
   }
 

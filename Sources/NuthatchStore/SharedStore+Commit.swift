@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import Synchronization
 
 extension SharedStore {
   /// Appends a record and makes it the one that its key finds. It survives this process from then on.
@@ -12,7 +13,6 @@ extension SharedStore {
       payloadLength: length, payloadChecksum: try Self.checksum(parts))
     let lease = try append(header, key.bytes, parts, replacing: .any)
     counts.add(.commits)
-    try makeRoom(after: length, sparing: lease)
     guard let lease else { throw StoreFault(.io, "the record can't be read back") }
     return lease
   }
@@ -25,9 +25,7 @@ extension SharedStore {
     let header = RecordHeader(
       kind: key.kind, shape: shape, keyLength: key.bytes.count, hash: key.hash, sequence: sequence,
       payloadLength: length, payloadChecksum: nhs_hash64(payload.baseAddress, length, 0))
-    guard let lease = try append(header, key.bytes, [payload], replacing: .earlier) else { return }
-    counts.add(.commits)
-    try makeRoom(after: length, sparing: lease)
+    if try append(header, key.bytes, [payload], replacing: .earlier) != nil { counts.add(.commits) }
   }
 
   /// Which record of its key another one may replace.
@@ -69,78 +67,113 @@ extension SharedStore {
     return length
   }
 
+  /// What came of an attempt to append a record.
+  enum Appending {
+    /// Nil when the new record can't be had, or may not replace the one that is there.
+    case done(Lease?)
+    /// There is no room for a new pack of so many bytes.
+    case needsRoom(Int)
+  }
+
   /// Appends and publishes, with a new sequence unless there is one. Nil when the new record can't be had, or may not
   /// replace the one that is there.
   func append(
     _ header: RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer], replacing: Replaceable
   ) throws(StoreFault) -> Lease? {
+    var header = header
     let family = header.kind.family
-    return try withAppender(of: family) { () throws(StoreFault) -> Lease? in
-      var header = header
-      if needsOwnPack(header) { return try appendLarge(header, key, parts, replacing: replacing) }
-      var fault = StoreFault(.io, "packs can't be mapped, or vanish while they are written")
-      // A pack can be dropped by somebody's `clear` between writing to it and publishing; then the next one takes it.
-      for _ in 0..<3 {
-        let writer = try writer(family, keyLength: key.count, payloadLength: header.payloadLength)
-        // Held before anybody knows of the record: once it is published, its pack may be dropped at any moment.
-        guard let pin = pin(writer.header) else {
-          appenders[family.place].writer = nil
-          continue
-        }
-        if header.sequence == 0 { header.sequence = takeSequence() }
-        guard header.sequence != 0 else { throw Self.indexIsFull }
-        let location = Location(pack: writer.header.number, offset: writer.end)
-        var end: Int?
-        func write() throws(StoreFault) -> Int {
-          try doing("writing a record") { () throws(SystemFault) in
-            try key.withBytes { (bytes) throws(SystemFault) in try writer.append(header, key: bytes, parts) }
-          }.end
-        }
-        let outcome: Outcome
-        do throws(StoreFault) {
-          if case .moved(let old) = replacing {
-            // While nobody else changes the index: who removed it between writing and publishing would leave a copy behind,
-            // should this process be killed then.
-            outcome = try changing { (index) throws(StoreFault) -> Outcome in
-              guard
-                index.find(header.hash)?.slot.location == old
-                  || end != nil && isPublished(header, location, index, replacing)
-              else { return .unwanted }
-              if end == nil { end = try write() }
-              return try publish(
-                index, header, location, writer: writer, end: end ?? location.offset, replacing: replacing)
-            }
-          } else {
-            let written = try write()
-            end = written
-            outcome = try changing { (index) throws(StoreFault) -> Outcome in
-              try publish(index, header, location, writer: writer, end: written, replacing: replacing)
-            }
-          }
-        } catch {
-          // The caller is told that it isn't there, so that a later writer of the pack must not find it. It stays where it is,
-          // because a shorter record in its place would leave a rest of it behind.
-          if let record = pin.pack.record(at: location.offset), record.header.hash == header.hash {
-            writer.retire(at: location.offset)
-            writer.advance(to: record.end)
-          }
-          if end != nil { throw error }
-          guard error.kind == .io else { throw error }
-          // A bad place of the disk, perhaps: nobody shall append here any more.
-          fault = error
-          try seal(family)
-          continue
-        }
-        switch outcome {
-        case .published: return Lease(pin, header, at: location.offset)
-        case .unwanted: return nil
-        case .packIsGone:
-          if case .moved = replacing { return nil }
-          appenders[family.place].writer = nil
-        }
+    // What is moved makes room itself, for its pack is dropped afterwards.
+    var mayExceed = if case .moved = replacing { true } else { false }
+    for attempt in 0... {
+      let appending = try withAppender(of: family) { () throws(StoreFault) in
+        try append(&header, key, parts, replacing: replacing, mayExceed: mayExceed)
       }
-      throw fault
+      switch appending {
+      case .done(let lease):
+        if isTidyingDue.load(ordering: .relaxed), !mayExceed { tidyAfterKilled() }
+        return lease
+      case .needsRoom(let bytes): try makeRoom(for: bytes, family)
+      }
+      // Others have taken the room, or append to all that there is. One pack of its own a process may have in any case.
+      mayExceed = attempt >= 2 && !needsOwnPack(header)
+      guard attempt < 8 else { break }
     }
+    throw StoreFault(.noSpace, "other processes write to all that the limit of the cache leaves room for")
+  }
+
+  private func append(
+    _ header: inout RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer],
+    replacing: Replaceable, mayExceed: Bool
+  ) throws(StoreFault) -> Appending {
+    let family = header.kind.family
+    if needsOwnPack(header) { return try appendLarge(&header, key, parts, replacing: replacing) }
+    var fault = StoreFault(.io, "packs can't be mapped, or vanish while they are written")
+    // A pack can be dropped by somebody's `clear` between writing to it and publishing; then the next one takes it.
+    for _ in 0..<3 {
+      let writer = try writer(
+        family, keyLength: key.count, payloadLength: header.payloadLength, mayExceed: mayExceed)
+      guard let writer else {
+        let room = Self.room(keyLength: key.count, payloadLength: header.payloadLength)
+        return .needsRoom(capacity(of: family, room: room))
+      }
+      // Held before anybody knows of the record: once it is published, its pack may be dropped at any moment.
+      guard let pin = pin(writer.header) else {
+        appenders[family.place].writer = nil
+        continue
+      }
+      if header.sequence == 0 { header.sequence = takeSequence() }
+      guard header.sequence != 0 else { throw Self.indexIsFull }
+      let location = Location(pack: writer.header.number, offset: writer.end)
+      var end: Int?
+      func write() throws(StoreFault) -> Int {
+        try doing("writing a record") { () throws(SystemFault) in
+          try key.withBytes { (bytes) throws(SystemFault) in try writer.append(header, key: bytes, parts) }
+        }.end
+      }
+      let outcome: Outcome
+      do throws(StoreFault) {
+        if case .moved(let old) = replacing {
+          // While nobody else changes the index: who removed it between writing and publishing would leave a copy behind,
+          // should this process be killed then.
+          outcome = try changing { (index) throws(StoreFault) -> Outcome in
+            guard
+              index.find(header.hash)?.slot.location == old
+                || end != nil && isPublished(header, location, index, replacing)
+            else { return .unwanted }
+            if end == nil { end = try write() }
+            return try publish(
+              index, header, location, writer: writer, end: end ?? location.offset, replacing: replacing)
+          }
+        } else {
+          let written = try write()
+          end = written
+          outcome = try changing { (index) throws(StoreFault) -> Outcome in
+            try publish(index, header, location, writer: writer, end: written, replacing: replacing)
+          }
+        }
+      } catch {
+        // The caller is told that it isn't there, so that a later writer of the pack must not find it. It stays where it is,
+        // because a shorter record in its place would leave a rest of it behind.
+        if let record = pin.pack.record(at: location.offset), record.header.hash == header.hash {
+          writer.retire(at: location.offset)
+          writer.advance(to: record.end)
+        }
+        if end != nil { throw error }
+        guard error.kind == .io else { throw error }
+        // A bad place of the disk, perhaps: nobody shall append here any more.
+        fault = error
+        try seal(family)
+        continue
+      }
+      switch outcome {
+      case .published: return .done(Lease(pin, header, at: location.offset))
+      case .unwanted: return .done(nil)
+      case .packIsGone:
+        if case .moved = replacing { return .done(nil) }
+        appenders[family.place].writer = nil
+      }
+    }
+    throw fault
   }
 
   /// Does something with a family's appender, as the only thread.

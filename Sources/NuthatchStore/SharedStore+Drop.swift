@@ -4,49 +4,65 @@ import Synchronization
 
 /// Keeping to the limit: the oldest pack goes, and what was visited in it is appended again.
 extension SharedStore {
-  /// How much there is of what.
+  /// How much there is of what, with what is reserved.
   struct Usage {
     var total = 0
     var bulk = 0
-  }
 
-  func usage(_ index: Index) -> Usage {
-    index.packs.reduce(into: Usage()) {
-      $0.total += $1.cost
-      if $1.family == .bulk { $0.bulk += $1.cost }
+    /// Whether a pack can be made without going beyond a limit.
+    func hasRoom(for bytes: Int, _ family: Family, _ limits: Limits) -> Bool {
+      total + bytes <= limits.disk && !isTooMuchBulk(with: bytes, family, limits.bulk)
+    }
+
+    func isTooMuchBulk(with bytes: Int, _ family: Family, _ limit: Int) -> Bool {
+      family == .bulk && bulk + bytes > limit
     }
   }
 
-  /// Drops packs when there are too many bytes. Called after every commit, so it looks only now and then.
+  func usage(_ index: Index, _ limits: Limits) -> Usage {
+    // An index that takes more than half is one of times when there was more: it is made anew.
+    let usage = Usage(total: Limits.others + min(index.claim, limits.disk / 2))
+    return index.packs.reduce(into: usage) {
+      $0.total += $1.claim
+      if $1.family == .bulk { $0.bulk += $1.claim }
+    }
+  }
+
+  /// Drops packs until there is room for another one. To be called before it is made, without a family's lock.
   ///
-  /// - Parameter new: what was kept, which isn't to go at once because all else has been used.
-  func makeRoom(after bytes: Int, sparing new: Lease?) throws(StoreFault) {
-    guard appended.wrappingAdd(bytes, ordering: .relaxed).newValue > self.limits.packCapacity / 8 else {
-      return
-    }
-    appended.store(0, ordering: .relaxed)
+  /// What other processes append to isn't dropped, so that there may be no room afterwards.
+  func makeRoom(for bytes: Int, _ family: Family) throws(StoreFault) {
     followLock()
     mendLimit()
+    tidyAfterKilled()
     let limits = limits
-    removeUnfinished()
-    // What killed writers had reserved, which counts for nothing: nobody puts things in order while we have it open.
-    if let index { for entry in index.packs where entry.state == .open { giveBackTail(entry, index) } }
-    guard let index, isOver(usage(index), limits, Limits.high) else { return }
-    let newest = (new?.pin as? PackPin)?.pack.header.number
-    try locks.dropping { () throws(StoreFault) in
+    try locks.droppingInTurn { () throws(StoreFault) in
       mendTable()
-      guard let index = self.index, isOver(usage(index), limits, Limits.high) else { return }
-      var attempts = Attempts(keeping: newest)
+      shrinkIndex(limits)
+      var attempts = Attempts()
+      var spared = Limits.leastSecondChances
       // Ends when enough is gone or nothing is left that could go; the count is for damaged tables.
       for _ in 0..<10_000 {
-        guard let index = self.index else { return }
-        let usage = usage(index)
-        guard isOver(usage, limits, Limits.low),
-          let victim = victim(index, onlyBulk: usage.total <= Limits.low(limits.disk), attempts)
+        guard let index else { return }
+        let usage = usage(index, limits)
+        let isTooMuch = usage.total + bytes > Limits.low(limits.disk)
+        guard isTooMuch || usage.isTooMuchBulk(with: bytes, family, Limits.low(limits.bulk)),
+          let victim = victim(index, onlyBulk: !isTooMuch, attempts)
         else { return }
-        let isFirst = attempts.count(victim.number)
-        if try drop(victim, index, keepsVisited: isFirst) { attempts.forget(victim.number) }
+        var chances = 0
+        if attempts.count(victim.number) { chances = max(victim.used / 2, min(victim.used, spared)) }
+        let before = chances
+        if try drop(victim, index, sparing: &chances) { attempts.forget(victim.number) }
+        spared = max(0, spared - (before - max(0, chances)))
       }
+    }
+  }
+
+  /// Makes the index anew when it has room for far more than there is. To be called by who drops packs. Not essential.
+  private func shrinkIndex(_ limits: Limits) {
+    guard let index, index.length > limits.disk / 8, isOversized(index) else { return }
+    try? changing { (index) throws(StoreFault) in
+      if isOversized(index) { _ = try grown(index, packs: index.packCapacity) }
     }
   }
 
@@ -70,7 +86,8 @@ extension SharedStore {
           system.close(fd)
           size = status.size
         } catch {
-          guard error.number == ENOENT else { continue }
+          // What is being made has its room already.
+          guard error.number == ENOENT, !PackWriter.isBusy(directory, entry.number) else { continue }
           gone.insert(entry.number)
           index.drop(entry)
           continue
@@ -86,17 +103,9 @@ extension SharedStore {
     }
   }
 
-  private func isOver(_ usage: Usage, _ limits: Limits, _ mark: (Int) -> Int) -> Bool {
-    usage.total > mark(limits.disk) || usage.bulk > mark(limits.bulk)
-  }
-
   /// Which packs have been chosen before and are still there.
   private struct Attempts {
-    /// A pack that is never chosen.
-    let kept: UInt32?
     private var counts: [UInt32: Int] = [:]
-
-    init(keeping kept: UInt32? = nil) { self.kept = kept }
 
     func of(_ number: UInt32) -> Int { counts[number] ?? 0 }
 
@@ -112,7 +121,7 @@ extension SharedStore {
   /// The oldest bulk pack that nobody appends to; without one, of the small ones. Whoever had a second chance goes before
   /// anything of the other family does.
   private func victim(_ index: Index, onlyBulk: Bool, _ attempts: Attempts) -> PackEntry? {
-    let packs = index.packs.filter { $0.number != attempts.kept && attempts.of($0.number) < 2 }
+    let packs = index.packs.filter { attempts.of($0.number) < 2 }
     for family in [Family.bulk, .small] where family == .bulk || !onlyBulk {
       for attempt in 0..<2 {
         let oldest = packs.first {
@@ -136,13 +145,16 @@ extension SharedStore {
       var attempts = Attempts()
       for _ in 0..<1_000_000 {
         guard let index else { return }
-        guard usage(index).total > bytes, let victim = victim(index, onlyBulk: false, attempts) else {
+        guard index.packs.reduce(0, { $0 + $1.cost }) > bytes,
+          let victim = victim(index, onlyBulk: false, attempts)
+        else {
           // Of zeros there are no packs.
           if index.isBroken { throw failure(of: index) }
           return
         }
         _ = attempts.count(victim.number)
-        if try drop(victim, index, keepsVisited: false) { attempts.forget(victim.number) }
+        var chances = 0
+        if try drop(victim, index, sparing: &chances) { attempts.forget(victim.number) }
       }
     }
   }
@@ -182,41 +194,47 @@ extension SharedStore {
     }
   }
 
-  /// Drops one pack. False when it has got a second chance, or somebody has begun to append to it.
-  private func drop(_ entry: PackEntry, _ index: Index, keepsVisited: Bool) throws(StoreFault) -> Bool {
+  /// Drops one pack. False when it has got a second chance, or another process has begun to append to it.
+  ///
+  /// - Parameter chances: so many bytes of what was used in it are appended again at most; what is left of them.
+  private func drop(_ entry: PackEntry, _ index: Index, sparing chances: inout Int) throws(StoreFault) -> Bool
+  {
     var isGone = false
     // Who took it over meanwhile would lose what was kept a moment ago, and leave it in the index.
     let isFree = try PackWriter.keepingOthersOut(directory, entry.number) { () throws(StoreFault) in
       guard let now = index.packs.first(where: { $0.number == entry.number }) else { return }
-      isGone = try dropLocked(now, index, keepsVisited: keepsVisited)
+      isGone = try dropLocked(now, index, sparing: &chances)
     }
     return isFree && isGone
   }
 
-  private func dropLocked(_ entry: PackEntry, _ index: Index, keepsVisited: Bool) throws(StoreFault) -> Bool {
+  private func dropLocked(
+    _ entry: PackEntry, _ index: Index, sparing chances: inout Int
+  ) throws(StoreFault) -> Bool {
     var records: [(hash: KeyHash, offset: Int)] = []
     let pin = shelf.pin(entry.number)
     var isRead = false
     // All of it: an index that was made anew may know more of the pack than the one before, also of what is retired.
     if let pin, var scan = try? PackScan(pin.pack, directory) {
       isRead = true
-      var budget = keepsVisited ? entry.used / 2 : 0
       while let record = scan.next() {
         let location = Location(pack: entry.number, offset: record.offset)
-        if budget > 0, !record.isRetired, let found = index.find(record.header.hash),
+        if chances > 0, !record.isRetired, let found = index.find(record.header.hash),
           found.slot.location == location, found.slot.flags & Slot.visited != 0
         {
-          if needsOwnPack(record.header) {
+          if !needsOwnPack(record.header) {
+            chances -= record.end - record.offset
+            if chances >= 0 { move(record, location, pin.pack) }
+          } else if record.offset == PackHeader.size, record.end >= entry.used {
             index.unvisit(found.place)
             return false
           }
-          budget -= record.end - record.offset
-          if budget >= 0 { move(record, location, pin.pack) }
         }
         records.append((record.header.hash, record.offset))
       }
     }
     counts.add(.droppedPacks)
+    counts.add(.droppedBytes, UInt64(entry.cost))
     // The file first: there may be no room to change the index before.
     try doing("removing a pack") { () throws(SystemFault) in
       do throws(SystemFault) { try system.unlink(directory.packs, PackName.of(entry.number)) } catch

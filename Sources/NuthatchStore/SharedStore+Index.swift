@@ -15,6 +15,11 @@ extension SharedStore {
   /// Who chose a thousand that are searched at one place in any table must not make it grow without end.
   private static func mostSlots(for records: Int) -> Int { max(1 << 17, records * 8) }
 
+  /// Whether half of the room would do.
+  func isOversized(_ index: Index) -> Bool {
+    Self.slots(for: min(max(0, index.counters.live), index.slotCount)) <= index.slotCount / 2
+  }
+
   /// A copy of the index with more room, in its place. Nil when there can't be room for what finds none: somebody chose the
   /// keys.
   func grown(_ old: Index, packs: Int? = nil) throws(StoreFault) -> Index? {

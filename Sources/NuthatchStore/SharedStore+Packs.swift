@@ -1,21 +1,48 @@
 import CSystem
 import Glibc
+import Synchronization
 
 /// Which pack this process appends to. All of it is called with the family's lock held.
 extension SharedStore {
-  /// A writer with room: the one there is, one that somebody left behind, or a new one.
-  func writer(_ family: Family, keyLength: Int, payloadLength: Int) throws(StoreFault) -> PackWriter {
+  /// A writer with room: the one there is, one that another process left behind, or a new one. Nil when a new one would go
+  /// beyond the limit, unless that may be.
+  func writer(
+    _ family: Family, keyLength: Int, payloadLength: Int, mayExceed: Bool = false
+  ) throws(StoreFault) -> PackWriter? {
     if let writer = appenders[family.place].writer {
       if writer.hasRoom(keyLength: keyLength, payloadLength: payloadLength) { return writer }
       try seal(family)
     }
-    let needed = RecordHeader.size + keyLength + 128 + payloadLength
-    let found = try changing { (index) throws(StoreFault) -> PackWriter in
-      if let adopted = try adopt(index, family, room: needed) { return adopted }
-      return try newPack(index, family, room: needed)
+    let room = Self.room(keyLength: keyLength, payloadLength: payloadLength)
+    let found = try changing { (index) throws(StoreFault) -> PackWriter? in
+      if let adopted = try adopt(index, family, room: room) { return adopted }
+      let capacity = capacity(of: family, room: room)
+      guard mayExceed || hasRoom(index, for: capacity, family) else { return nil }
+      return try newPack(index, family, room: room)
     }
     appenders[family.place].writer = found
+    isTidyingDue.store(true, ordering: .relaxed)
     return found
+  }
+
+  /// Whether a pack can be made without going beyond the limit. To be called by the index's changer.
+  private func hasRoom(_ index: Index, for bytes: Int, _ family: Family) -> Bool {
+    let limits = limits
+    return usage(index, limits).hasRoom(for: bytes, family, limits)
+  }
+
+  /// What a record takes in a pack, at most.
+  static func room(keyLength: Int, payloadLength: Int) -> Int {
+    RecordHeader.size + keyLength + 128 + payloadLength
+  }
+
+  /// How large a new pack is to be.
+  func capacity(of family: Family, room: Int) -> Int {
+    max(Self.leastCapacity(room), min(limits.packCapacity, appenders[family.place].fitting))
+  }
+
+  private static func leastCapacity(_ room: Int) -> Int {
+    max(Limits.leastPack, (PackHeader.size + room + 4095) & ~4095)
   }
 
   /// Ends this process's pack of a family.
@@ -36,8 +63,8 @@ extension SharedStore {
     // By a damaged limit so much would be reserved that the disk is full.
     if let kept = Limits.kept(directory), kept != index.limit { index.set(limit: kept) }
     let appender = appenders[family.place]
-    let least = max(Limits.leastPack, (PackHeader.size + room + 4095) & ~4095)
-    var capacity = max(least, min(limits.packCapacity, appender.fitting))
+    let least = Self.leastCapacity(room)
+    var capacity = capacity(of: family, room: room)
     while true {
       do throws(StoreFault) {
         let writer = try newPack(index, family, capacity: capacity)
@@ -185,22 +212,26 @@ extension SharedStore {
 
   /// A record in a pack of its own, which gets its name when it is complete.
   func appendLarge(
-    _ header: RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer], replacing: Replaceable
-  ) throws(StoreFault) -> Lease? {
-    var header = header
+    _ header: inout RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer], replacing: Replaceable
+  ) throws(StoreFault) -> Appending {
     if header.sequence == 0 { header.sequence = takeSequence() }
     guard header.sequence != 0 else { throw Self.indexIsFull }
     // Somebody's `clear` may remove the pack before it is published; then it is made once more.
     for _ in 0..<3 {
-      let pack = try writeLarge(header, key, parts)
+      let (pack, file): (PackHeader, UnfinishedPack)
+      switch try writeLarge(header, key, parts) {
+      case .made(let header, let unpublished): (pack, file) = (header, unpublished)
+      case .needsRoom(let bytes): return .needsRoom(bytes)
+      }
+      defer { withExtendedLifetime(file) {} }
       do throws(StoreFault) {
         // Held before anybody knows of the record: once it is published, its pack may be dropped at any moment.
         if let pin = pin(pack) {
           switch try publishLarge(header, pack, replacing: replacing) {
-          case .published: return Lease(pin, header, at: PackHeader.size)
+          case .published: return .done(Lease(pin, header, at: PackHeader.size))
           case .unwanted:
             discard(pack)
-            return nil
+            return .done(nil)
           case .packIsGone: break
           }
         }
@@ -213,8 +244,15 @@ extension SharedStore {
     throw StoreFault(.io, "packs can't be mapped, or vanish while they are written")
   }
 
-  /// Removes what killed writers had begun to make. They may have been killed again and again since somebody was alone here.
-  func removeUnfinished() {
+  /// Removes what killed writers had begun to make, and gives back what they had reserved. While any process has the
+  /// directory open, none opens it as the first one, which does the same.
+  func tidyAfterKilled() {
+    isTidyingDue.store(false, ordering: .relaxed)
+    removeUnfinished()
+    if let index { for entry in index.packs where entry.state == .open { giveBackTail(entry, index) } }
+  }
+
+  private func removeUnfinished() {
     var numbers: [UInt32] {
       ((try? system.names(directory.packs)) ?? []).compactMap { PackName.number($0, "tmp") }
     }
@@ -230,42 +268,72 @@ extension SharedStore {
     }
   }
 
-  /// Removes a pack that nobody knows of. Should that fail, then there is a record more than anybody was promised.
+  /// Removes a pack whose record nobody knows of. Should that fail, then there is a record more than anybody was promised.
   private func discard(_ pack: PackHeader) {
     do { try system.unlink(directory.packs, PackName.of(pack.number)) } catch {}
+    giveUpRoom(of: pack.number)
     shelf.drop { $0 == pack.number }
   }
 
-  /// Makes the pack of a large record, which nobody knows of yet.
+  /// Gives back what was reserved for a pack. Not essential: who drops packs does the same.
+  private func giveUpRoom(of number: UInt32) {
+    try? changing { index in
+      if let entry = index.packs.first(where: { $0.number == number }) { index.drop(entry) }
+    }
+  }
+
+  private enum LargePack {
+    /// As long as the file is open, no other process takes the pack over or drops it.
+    case made(PackHeader, UnfinishedPack)
+    case needsRoom(Int)
+  }
+
+  /// Makes the pack of a large record, which nobody knows of yet. The table of packs names the pack already, so that its room
+  /// counts.
   private func writeLarge(
     _ header: RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer]
-  ) throws(StoreFault) -> PackHeader {
+  ) throws(StoreFault) -> LargePack {
     guard
       let extent = RecordHeader.extent(
         at: PackHeader.size, keyLength: key.count, payloadLength: header.payloadLength)
     else { throw StoreFault(.tooLarge, "the record is too large") }
+    let family = header.kind.family
+    let capacity = (extent.end + 4095) & ~4095
     for _ in 0..<100 {
+      var needsRoom = false
       // By the index in use: one that was replaced gives numbers that the new one gives, too.
-      let file = try changing { (index) throws(StoreFault) -> UnfinishedPack? in
+      let begun = try changing { (index) throws(StoreFault) -> (file: UnfinishedPack, pack: PackHeader)? in
+        needsRoom = !hasRoom(index, for: capacity, family)
+        guard !needsRoom else { return nil }
         guard let number = takePackNumber(index) else { throw Self.indexIsFull }
-        return try doing("making a pack") { () throws(SystemFault) in
+        let file = try doing("making a pack") { () throws(SystemFault) -> UnfinishedPack? in
           do throws(SystemFault) { return try UnfinishedPack(directory, number) } catch
             where error.number == EEXIST
           { return nil }
         }
+        guard let file else { return nil }
+        let pack = PackHeader(
+          family: family, number: number, capacity: capacity, salt: .random(in: .min ... .max))
+        isTidyingDue.store(true, ordering: .relaxed)
+        _ = try register(index, pack, .open, used: PackHeader.size)
+        return (file, pack)
       }
-      guard let file else { continue }
-      let pack = PackHeader(
-        family: header.kind.family, number: file.number, capacity: (extent.end + 4095) & ~4095,
-        salt: .random(in: .min ... .max))
+      if needsRoom { return .needsRoom(capacity) }
+      guard let (file, pack) = begun else { continue }
       var head = [UInt8](repeating: 0, count: extent.payload - PackHeader.size)
       head.withUnsafeMutableBytes { bytes in
         key.withUnsafeBytes { header.encode(into: bytes, key: $0, at: PackHeader.size, salt: pack.salt) }
       }
-      let isMade = try doing("writing a large record") { () throws(SystemFault) in
-        try makeLarge(file, pack, head, parts, at: extent.payload)
+      do throws(StoreFault) {
+        let isMade = try doing("writing a large record") { () throws(SystemFault) in
+          try makeLarge(file, pack, head, parts, at: extent.payload)
+        }
+        if isMade { return .made(pack, file) }
+      } catch {
+        giveUpRoom(of: pack.number)
+        throw error
       }
-      if isMade { return pack }
+      giveUpRoom(of: pack.number)
     }
     throw StoreFault(.io, "no number of a pack is free")
   }
@@ -287,6 +355,16 @@ extension SharedStore {
     return true
   }
 
+  /// Says that a large record's pack is whole. An index that was made anew meanwhile doesn't name it.
+  private func seal(_ pack: PackHeader, at end: Int, _ index: Index) throws(StoreFault) -> Index {
+    guard let entry = index.packs.first(where: { $0.number == pack.number }) else {
+      return try register(index, pack, .sealed, used: end)
+    }
+    index.set(entry.place, used: end)
+    index.set(entry.place, pack.family, .sealed)
+    return index
+  }
+
   private func publishLarge(
     _ header: RecordHeader, _ pack: PackHeader, replacing: Replaceable
   ) throws(StoreFault) -> Outcome {
@@ -304,7 +382,7 @@ extension SharedStore {
       }
       let extent = RecordHeader.extent(
         at: location.offset, keyLength: header.keyLength, payloadLength: header.payloadLength)
-      var index = try register(index, pack, .sealed, used: extent?.end ?? pack.capacity)
+      var index = try seal(pack, at: extent?.end ?? pack.capacity, index)
       for _ in 0..<8 {
         if case .done = index.insert(header.hash, header.kind, location) {
           finishRetiring(index)

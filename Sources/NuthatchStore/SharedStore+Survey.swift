@@ -56,6 +56,8 @@ public struct StoreStatistics: Sendable, Equatable {
   public var commits = 0
   /// Packs dropped to keep to the limit, by this process.
   public var droppedPacks = 0
+  /// What they took.
+  public var droppedBytes = 0
   /// Records dropped with them.
   public var droppedRecords = 0
   /// Records of those packs that were kept because they had been used.
@@ -118,6 +120,7 @@ extension SharedStore {
     statistics.misses = counts[.misses] &+ shelf.counted(.misses)
     statistics.commits = counts[.commits]
     statistics.droppedPacks = counts[.droppedPacks]
+    statistics.droppedBytes = counts[.droppedBytes]
     statistics.droppedRecords = counts[.droppedRecords]
     statistics.survivors = counts[.survivors]
     statistics.memory = memory.statistics

@@ -41,9 +41,8 @@ final class SharedStore: @unchecked Sendable {
   private let seenLockWord = Atomic<UInt64>(0)
   /// What has become of mappings of which some couldn't be read or written (`SharedStore+Broken`).
   let broken = BrokenMappings()
-  /// Bytes appended since it was last looked at whether there are too many. So many at first that the first record makes
-  /// this process look: there may be processes that keep no more than one each.
-  let appended = Atomic(Int.max / 2)
+  /// Whether to look for what killed writers left: at first, and after each pack that this process began to write to.
+  let isTidyingDue = Atomic(true)
   // The highest sequence that this process was given.
   private let lastSequence = Atomic<UInt64>(0)
 

@@ -25,7 +25,8 @@ import Testing
   private func append(
     _ key: RecordKey, _ bytes: [UInt8], sequence: UInt64? = nil, isTorn: Bool = false, _ user: SharedStore
   ) throws {
-    let writer = try user.writer(key.kind.family, keyLength: key.bytes.count, payloadLength: bytes.count)
+    let writer = try #require(
+      try user.writer(key.kind.family, keyLength: key.bytes.count, payloadLength: bytes.count))
     let sequence = sequence ?? user.index?.takeSequence() ?? 0
     try bytes.withBytes { (bytes) throws in
       let checksum = nhs_hash64(bytes.baseAddress, bytes.count, 0)

@@ -107,7 +107,6 @@ import Testing
         if !isTwice { (entry[1], entry[2], entry[8 + 4], entry[16 + 4]) = (UInt8(place >> 5 & 255), 1, 1, 1) }
         try folder.poke("index", at: place, entry)
       }
-      store.appended.store(Int.max / 2, ordering: .relaxed)
       try store.fill(80, 100_000)
       #expect(store.statistics().droppedPacks == 0, "\(isTwice)")
       #expect((0..<81).allSatisfy { store.has($0, 100_000) }, "\(isTwice)")

@@ -13,7 +13,7 @@ extension SeveralUsers {
   ) throws -> SharedStore {
     try SharedStore(
       try StoreDirectory(folder.path, trusts: false, calls),
-      Store.Options(diskBytes: 8 << 20, memoryBytes: 1 << 20, spill: spill))
+      Store.Options(diskBytes: 64 << 20, memoryBytes: 1 << 20, spill: spill))
   }
 
   @discardableResult

@@ -49,24 +49,26 @@ import Testing
     try Self.expectGone(Self.key, folder, "after \(count) calls")
   }
 
-  @Test("stays away when the process that moved it died in the middle", arguments: 100..<200)
+  @Test(
+    "stays away when the process that moved it died in the middle",
+    arguments: Array(stride(from: 100, to: 500, by: 4)))
   func deathOfTheMover(_ count: Int) throws {
     let folder = try Folder()
-    let filler = content(1, 100_000)
+    let filler = content(1, 60_000)
     do {
       let calls = FaultyCalls(.number(5), isLasting: true)
       let user = try Self.user(folder, calls)
       try Self.keep(Self.key, [1], user)
-      for number in 0..<62 { try Self.keep(RecordKey(.meta, "\(number)"), filler, user) }
+      for number in 0..<120 { try Self.keep(RecordKey(.meta, "\(number)"), filler, user) }
       #expect(user.touch(Self.key))
       calls.arm(after: count)
       // The oldest pack goes, and what was used moves out of it.
-      for number in 62..<90 {
+      for number in 120..<150 {
         guard (try? Self.keep(RecordKey(.meta, "\(number)"), filler, user)) != nil else { break }
       }
       // Before it has moved anything, and after.
       if count == 100 { #expect(user.statistics().survivors == 0) }
-      if count == 199 { #expect(user.statistics().survivors == 1) }
+      if count == 496 { #expect(user.statistics().survivors == 1) }
     }
     try Self.expectGone(Self.key, folder, "after \(count) calls")
   }
@@ -75,14 +77,14 @@ import Testing
   func deathOfTheMoverLater() throws {
     let folder = try Folder()
     let other = try Self.user(folder)
-    let filler = content(1, 100_000)
+    let filler = content(1, 60_000)
     let isRemoved = DispatchSemaphore(value: 0)
     do {
       let calls = FaultyCalls(.number(5), isLasting: true)
       let user = try Self.user(folder, calls)
-      try Self.keep(Self.key, content(2, 200_000), user)
+      try Self.keep(Self.key, content(2, 50_000), user)
       #expect(user.touch(Self.key))
-      calls.interfereHalfway(200_000) {
+      calls.interfereHalfway(50_000) {
         Thread.detachNewThread {
           do { #expect(try other.remove(Self.key)) } catch { Issue.record(error) }
           isRemoved.signal()

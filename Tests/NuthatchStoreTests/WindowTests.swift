@@ -7,7 +7,7 @@ import Testing
 /// Packs of which more than the first two mebibytes are written: through memory, where the file system is made for it.
 @Suite("Packs that are written through memory") struct WindowTests {
   /// Packs of 16 MiB: one window of four pieces, and one of three.
-  private static let limit = 256 << 20
+  private static let limit = 1 << 30
   private static let size = 60_000
 
   private static func key(_ number: Int) -> RecordKey { RecordKey(.body, "window \(number)") }
@@ -127,7 +127,7 @@ import Testing
   func threads() throws {
     let folder = try Folder()
     let wrong = Counter()
-    let store = try Store.open(folder.path, .init(diskBytes: 64 << 20))
+    let store = try Store.open(folder.path, .init(diskBytes: 512 << 20))
     // Held across everything, also across closing.
     let held = try (0..<50).map { number in
       (number, try store.commit(Self.key(number), content(UInt64(number), Self.size)))

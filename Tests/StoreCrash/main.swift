@@ -41,6 +41,17 @@ func read(_ store: Store, _ key: UInt64) throws -> UInt64? {
   return found
 }
 
+/// False when other processes drop packs for as long as a writer waits.
+private func commitsInTime(_ store: Store, _ key: RecordKey, _ bytes: [UInt8]) throws -> Bool {
+  do {
+    try store.commit(key, bytes)
+    return true
+  } catch let fault as StoreFault {
+    guard fault.kind == .busy else { throw fault }
+    return false
+  }
+}
+
 func writeForEver(_ path: String, _ ordinal: UInt64, _ seed: UInt64) throws {
   var dice = Dice(state: seed &+ ordinal)
   let store = try Store.open(path)
@@ -51,7 +62,7 @@ func writeForEver(_ path: String, _ ordinal: UInt64, _ seed: UInt64) throws {
     let key = dice.next() % 3 == 0 ? dice.next() % 60 : (ordinal + 1) * 1000 + dice.next() % 60
     if dice.next() % 3 == 0 {
       next += 1
-      try store.commit(recordKey(key), payload(key, next))
+      guard try commitsInTime(store, recordKey(key), payload(key, next)) else { continue }
       if key >= 1000 {
         last[key] = next
         say("\(key) \(next)\n")

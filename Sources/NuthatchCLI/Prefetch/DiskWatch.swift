@@ -59,11 +59,11 @@ struct DiskWatch {
     var report = Report(limit: now.diskLimit, used: now.diskBytes, droppedRecords: now.droppedRecords)
     if cache.isReading, tally.notKept > 0 { report.readOnly = now.warning }
     report.isFull = cache.statistics.unkept > 0 || tally.errors[ErrorCode.noSpace.word] != nil
-    // A pack is a sixteenth of the limit, between 1 and 64 MiB.
-    let pack = min(max(now.diskLimit / 16, 1 << 20), 64 << 20)
-    let dropped = now.droppedPacks - start.droppedPacks
+    let dropped = now.droppedBytes - start.droppedBytes
     guard dropped > 0 else { return report }
-    let written = now.diskBytes - start.diskBytes + dropped * pack
+    // Each time a tenth of the limit goes, and the packs that are written to aren't full: two of a 64th each.
+    let edge = now.diskLimit / 10 + 2 * (now.diskLimit / 64)
+    let written = now.diskBytes - start.diskBytes + dropped
     // What was there before is part of the list, too. As much of it, it seems, as what was fetched takes.
     let share = Double(tally.hits + tally.revalidated) / Double(max(1, tally.fetched))
     let needed = written + Int(min(Double(max(0, written)) * share, Double(start.diskBytes)))
@@ -72,16 +72,16 @@ struct DiskWatch {
     let originals = keepsSource ? Int(min(bodies, Double(max(0, needed)))) : 0
     let others = needed - originals
     // Originals may have half of the limit.
-    guard originals > now.diskLimit / 2 - pack || needed > now.diskLimit - 2 * pack else { return report }
+    guard originals > now.diskLimit / 2 - edge || needed > now.diskLimit - edge else { return report }
     let part = min(1, max(done ?? 1, 0.01))
     // Nothing else is dropped before the last of them. An estimate, in which what packs have unused counts as others, and
     // early in a run for much: so what is far from the limit now is taken for that. Else a tenth more is still to fit into
     // what is left by a drop, and a pack of either kind isn't full.
-    let isFar = others < now.diskLimit / 2 - pack
-    let fits = Double(others) / part * 1.1 < Double(now.diskLimit) * 0.9 - Double(2 * pack)
+    let isFar = others < now.diskLimit / 2 - edge
+    let fits = Double(others) / part * 1.1 < Double(now.diskLimit - edge)
     report.isOnlyOriginals = originals > 0 && (isFar || fits)
     let whole = Double(max(needed, originals * 2)) / part
-    report.suggested = Int(min(whole * 1.15, Double(Int.max / 2))) + 2 * pack
+    report.suggested = Int(min(whole * 1.15, Double(Int.max / 2))) + edge
     return report
   }
 
