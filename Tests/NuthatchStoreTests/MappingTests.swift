@@ -35,7 +35,8 @@ import Testing
 
     func map(isWritable: Bool) throws -> nhs_mapping {
       var mapping = nhs_mapping()
-      try #require(nhs_map_file(fd, 0, count * Self.size, isWritable ? NHS_MAP_SHARED : NHS_MAP_READ, &mapping) == 0)
+      try #require(
+        nhs_map_file(fd, 0, count * Self.size, isWritable ? NHS_MAP_SHARED : NHS_MAP_READ, &mapping) == 0)
       return mapping
     }
 
