@@ -207,7 +207,8 @@ class Fetching:
 
         Takes URLs as there is room for them, four times as many as run at once; holds no pixels; ends what is under way
         when the loop is left. What fails is told, and stops nothing. While another process has held the cache's
-        lock for more than 30 seconds, nothing can be stored: then nothing is fetched until it is free, and the log says so.
+        lock for more than 30 seconds, nothing can be stored: then nothing is fetched until it is free, and the log says
+        so.
 
         :param sizes: of the thumbnails that are to be in the cache afterwards; ``()`` for the answers themselves.
         :param progress: whether to show it on standard error: by tqdm where that is installed, else as a line.

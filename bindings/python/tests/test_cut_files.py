@@ -46,8 +46,7 @@ def test_a_file_that_is_cut_ends_no_program(server: TestServer, tmp_path: Path, 
     server.on("/a", ok("x" * 50_000, headers=[("Cache-Control", "max-age=600")]))
     program = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(tmp_path / "c"), server.url("/a"), name],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
         timeout=120,
     )
