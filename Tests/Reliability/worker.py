@@ -21,8 +21,8 @@ WEIGHTS = {
     "stats": 2, "reopen": 2,
 }  # fmt: skip
 #: The calls that may fail where the disk does. Answers come from the network then, and must come.
-#: A prefetch opens the directory again.
-MAY_FAIL = {"rm", "trim", "clear", "flush", "open", "prefetch"}
+#: A prefetch opens the directory again. A body lies in a pack, which may become unreadable after the answer was given.
+MAY_FAIL = {"rm", "trim", "clear", "flush", "open", "prefetch", "body"}
 FAILURES = {"no_space", "io", "busy"}
 
 
@@ -70,8 +70,9 @@ class Worker:
             self.cache = None
 
     def check_body(self, name: str, number: int, response: Any) -> None:
-        if response is not None and self.known.version(number, response.body) < 0:
-            self.say(wrong="%s %s: %d bytes" % (name, self.urls[number], len(response.body)))
+        body = None if response is None else self.call("body", lambda: response.body)
+        if body is not None and self.known.version(number, body) < 0:
+            self.say(wrong="%s %s: %d bytes" % (name, self.urls[number], len(body)))
 
     def check_image(self, name: str, number: int, image: Any) -> None:
         if image is not None and not self.known.is_thumbnail(number, image.original_size, image.pixels):
