@@ -247,7 +247,12 @@ extension Errand {
     }
     shared.decodes.pictures(source, plan.recipes, priority: priority, shared.maker(plan)) { pictures in
       guard self.ticket.isOpen else { return }
-      if !isFinal, pictures.values.contains(where: { (try? $0.get()) == nil }) { return self.fetch() }
+      let failure = pictures.values.lazy.compactMap { result -> NuthatchError? in
+        if case .failure(let error) = result { error } else { nil }
+      }.first
+      if !isFinal, failure != nil { return self.fetch() }
+      // As if it weren't stored.
+      if let failure, found.isBroken { return self.startAgain(error ?? failure) }
       self.finish(with: pictures, kind, origin, isFinal: isFinal)
     }
   }
@@ -286,7 +291,7 @@ extension Errand {
     fetch()
   }
 
-  /// What was stored a moment ago has been dropped since.
+  /// What was stored a moment ago has been dropped since, or can't be read from the disk.
   private func startAgain(_ error: NuthatchError) {
     guard !hasRestarted else { return fail(error) }
     hasRestarted = true

@@ -85,7 +85,10 @@ struct PictureMaker: Sendable {
         keep(named, source.content)
         for (recipe, picture) in named { pictures[recipe] = .success(picture) }
       } catch {
-        let failure = NuthatchError(error, url: source.url)
+        let failure =
+          body.isBroken
+          ? NuthatchError(.io, "the picture can't be read from the disk: \(source.url)")
+          : NuthatchError(error, url: source.url)
         for recipe in group { pictures[recipe] = .failure(failure) }
       }
     }

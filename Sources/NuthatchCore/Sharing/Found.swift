@@ -42,6 +42,9 @@ final class Found: Sendable {
     self.thumbs = thumbs
   }
 
+  /// Whether some of it couldn't be read from the disk. To be asked after reading it.
+  var isBroken: Bool { body?.isBroken ?? false || thumbs.values.contains { $0.lease.isBroken } }
+
   /// Whether it is a redirect, which is followed and never delivered.
   var leadsOn: Bool { meta.head.redirection != nil }
 
