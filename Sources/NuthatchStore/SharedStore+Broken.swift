@@ -51,8 +51,12 @@ extension SharedStore {
   /// Throws when a change of the index may not have reached the file. It is as if this process had been killed in the middle of
   /// it: who changes the index next finishes what was written down.
   func check(_ before: Losses) throws(StoreFault) {
-    let index = index
-    if locks.file.words.isBroken || index?.isBroken ?? false || losses != before { throw failure(of: index) }
+    if hasLost(since: before) { throw failure(of: index) }
+  }
+
+  /// Whether something broke since then that who changes the index relies on.
+  func hasLost(since before: Losses) -> Bool {
+    locks.file.words.isBroken || index?.isBroken ?? false || losses != before
   }
 
   /// Sees to it that what broke is mapped anew before the index is changed.
@@ -66,7 +70,7 @@ extension SharedStore {
 
   /// The index for who wants a number of it: made anew when it broke and can't be opened. Waits as a writer does, if at all.
   func indexForSequence() -> Index? {
-    guard let index = currentForReading(), index.isBroken else { return index }
+    if let index = currentForReading() { return index }
     return try? Patience.lasting(Patience.writing) { () throws(StoreFault) in try changing { $0 } }
   }
 

@@ -124,6 +124,7 @@ extension SharedStore {
       if header.sequence == 0 { header.sequence = takeSequence() }
       guard header.sequence != 0 else { throw Self.indexIsFull }
       let location = Location(pack: writer.header.number, offset: writer.end)
+      let before = losses
       var end: Int?
       func write() throws(StoreFault) -> Int {
         try doing("writing a record") { () throws(SystemFault) in
@@ -152,6 +153,12 @@ extension SharedStore {
           }
         }
       } catch {
+        if end != nil, hasLost(since: before) {
+          // The index in the file may name the change, and then the next process that changes the index finishes it. That
+          // process, or the next writer of the pack, finds the record as a killed writer leaves it.
+          appenders[family.place].writer = nil
+          throw error
+        }
         // The caller is told that it isn't there, so that a later writer of the pack must not find it. It stays where it is,
         // because a shorter record in its place would leave a rest of it behind.
         if let record = pin.pack.record(at: location.offset), record.header.hash == header.hash {

@@ -105,7 +105,8 @@ extension SharedStore {
       }
       // Its successor can't be opened at the moment, and everything was removed.
       if isLenient, index.isCleared { return sight }
-      guard let found = index.find(hash) else {
+      // One that broke has zeros, and what this process alone wrote since.
+      guard let found = index.find(hash), !index.isBroken else {
         if counts { shard.count(.misses) }
         return sight
       }

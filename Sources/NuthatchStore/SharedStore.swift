@@ -126,11 +126,13 @@ final class SharedStore: @unchecked Sendable {
       || saidByLock != seenLockWord.load(ordering: .relaxed) || broken.areNew
   }
 
-  /// The index for a reader, who first sees to it that what other processes did has reached this one.
+  /// The index for a reader, who first sees to it that what other processes did has reached this one. Nil when it broke and can't
+  /// be opened anew at the moment.
   func currentForReading() -> Index? {
     guard let index else { return nil }
-    if isOutdated(index) { catchUp() }
-    return self.index
+    guard isOutdated(index) else { return index }
+    catchUp()
+    return self.index.flatMap { $0.isBroken ? nil : $0 }
   }
 
   /// Sees to it that what other processes did has reached this one, for who doesn't need the index.
@@ -353,7 +355,12 @@ final class SharedStore: @unchecked Sendable {
   /// The process that has held up the changes of the index since a wait for it ended in vain.
   var holder: (name: String, nanoseconds: Int64)? { locks.holder }
 
-  var limits: Limits { Limits(disk: max(Limits.least, min(index?.limit ?? Limits.standard, 1 << 46))) }
+  var limits: Limits {
+    guard let index else { return Limits(disk: Limits.standard) }
+    let limit = index.limit
+    // By a limit of 0 everything would be dropped.
+    return Limits(disk: max(Limits.least, min(index.isBroken ? Limits.standard : limit, 1 << 46)))
+  }
 
   /// Lets go of the packs that this process appends to, and of the directory.
   func finish(flushes: Bool = true) {

@@ -264,8 +264,14 @@ public final class Store: Sendable {
     guard isUsable else { return false }
     return unretained._withUnsafeGuaranteedRef {
       spillsLate && $0.privateRecord(of: key) != nil
-        || $0.reading { index, _, _ in index.find(key.hash) != nil } ?? false
+        || $0.reading { index, _, _ in index.find(key.hash) != nil && !index.isBroken } ?? false
     }
+  }
+
+  /// Whether the record of this key is where the index says, and whole. Counts neither as a hit nor as a miss.
+  public func holds(_ key: RecordKey) -> Bool {
+    guard isUsable else { return false }
+    return spillsLate && shared.privateRecord(of: key) != nil || shared.current(key) != nil
   }
 
   /// Does to the record's chances what a hit does, without reading it. False when there is none.

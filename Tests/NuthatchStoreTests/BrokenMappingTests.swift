@@ -209,11 +209,11 @@ struct BrokenMappingTests {
     try cut("index", to: bytes.count)
     try folder.poke("index", at: start, Array(bytes[start...]))
     try keep(3, other)
-    // The record is retired: its writer was told that it isn't kept.
-    #expect(other.index?.find(Self.key(2).hash) != nil && other.lookup(Self.key(2)) == nil)
+    // As after a kill it may be there; what the index names is there in any case.
+    #expect(other.lookup(Self.key(2))?.copied() == Self.payload(2))
     eventually("the other's") { (try? keep(4, own)) != nil }
     for user in [own, other] {
-      for number in [0, 1, 3, 4] {
+      for number in 0..<5 {
         #expect(user.lookup(Self.key(number))?.copied() == Self.payload(number), "\(number)")
       }
     }

@@ -28,7 +28,8 @@ typedef enum nhs_map_access {
  * Maps a part of a file. 0, or a negated error number.
  *
  * When a touch of what may be written fails, all of the mapping becomes zeros: nothing that is written after it reaches the
- * file, as if the process had been killed at that moment. Of what is only read, the page becomes zeros.
+ * file, as if the process had been killed at that moment, though this process reads it back. Of what is only read, the page
+ * becomes zeros.
  *
  * The first call installs a handler of SIGBUS for the process, which passes on what is no failed touch of these mappings. A
  * thread that touches one must not have SIGBUS blocked: the kernel ends the process then.

@@ -165,8 +165,8 @@ struct Admission: Sendable {
     if keepsPicturesOnly, isPicture { return true }
     let key = RecordKey(.body, content.bytes)
     do {
-      // The same bytes may have come from elsewhere.
-      if try shared.store.touch(key) { return true }
+      // The same bytes may have come from elsewhere. That the index names them doesn't say that the disk has them.
+      if try shared.store.touch(key), shared.store.holds(key) { return true }
       try body.withBytes { (bytes) throws(StoreFault) in _ = try shared.store.commit(key, parts: [bytes]) }
       // Zeros that the disk gave instead of what has been received must not have this name.
       if received.isBroken { try shared.store.remove(key) }
