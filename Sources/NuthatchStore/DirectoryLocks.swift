@@ -18,8 +18,13 @@ final class DirectoryLocks: @unchecked Sendable {
   // Guards `current`, which is changed by the index's changer only.
   private let fileLock = Lock()
   private var current: LockFile
-  /// Since when, on the monotonic clock, an owner has held the index's lock for which was waited in vain; 0 for none.
-  private let heldSince = Atomic<Int64>(0)
+  /// A lock of another process for which this one has waited in vain.
+  private final class Hold: Sendable {
+    /// When the wait began, on the monotonic clock; 0 for none.
+    let since = Atomic<Int64>(0)
+  }
+  private let holdOfIndex = Hold()
+  private let holdOfDropping = Hold()
   // Readers may look at them at this moment.
   private var former: [LockWords] = []
 
@@ -40,7 +45,7 @@ final class DirectoryLocks: @unchecked Sendable {
   ) throws(StoreFault) -> Result {
     try indexLock.patiently(busy(.index)) { () throws(StoreFault) -> Result in
       let file = current
-      try lockIndex(file)
+      try lock(.index, of: file)
       defer {
         system.unlock(file.fd, Byte.index.rawValue)
         if current !== file { system.unlock(current.fd, Byte.index.rawValue) }
@@ -49,41 +54,46 @@ final class DirectoryLocks: @unchecked Sendable {
     }
   }
 
-  private func lockIndex(_ file: LockFile) throws(StoreFault) {
-    let isFree = try doing("locking the index") { () throws(SystemFault) -> Bool in
-      if try system.tryLock(file.fd, Byte.index.rawValue, .exclusive) { return true }
+  /// Locks a byte for this process, and notes its name. To be called with the lock in front of it.
+  private func lock(_ byte: Byte, of file: LockFile) throws(StoreFault) {
+    let hold = byte == .dropping ? holdOfDropping : holdOfIndex
+    let isFree = try doing(byte == .dropping ? "locking the packs" : "locking the index") {
+      () throws(SystemFault) -> Bool in
+      if try system.tryLock(file.fd, byte.rawValue, .exclusive) { return true }
       // A writer has waited before, in vain: it doesn't make each further record late.
-      if Patience.isOfWriter, heldSince.load(ordering: .relaxed) != 0 { return false }
+      if Patience.isOfWriter, hold.since.load(ordering: .relaxed) != 0 { return false }
       let begin = nhs_monotonic_ns()
-      if try system.lock(file.fd, Byte.index.rawValue, .exclusive, until: Patience.deadline()) { return true }
-      _ = heldSince.compareExchange(expected: 0, desired: begin, ordering: .relaxed)
+      if try system.lock(file.fd, byte.rawValue, .exclusive, until: Patience.deadline()) { return true }
+      _ = hold.since.compareExchange(expected: 0, desired: begin, ordering: .relaxed)
       return false
     }
-    guard isFree else { throw busy(.index) }
-    if heldSince.load(ordering: .relaxed) != 0 { heldSince.store(0, ordering: .relaxed) }
-    file.noteOwner()
+    guard isFree else { throw busy(byte) }
+    if hold.since.load(ordering: .relaxed) != 0 { hold.since.store(0, ordering: .relaxed) }
+    file.noteOwner(of: byte)
   }
 
-  /// The process that has held the index's lock since a wait for it ended in vain, and for how many nanoseconds. Nil when it
-  /// is free.
-  var holder: (name: String, nanoseconds: Int64)? {
-    let since = heldSince.load(ordering: .relaxed)
-    guard since != 0 else { return nil }
+  /// The process that has held a lock since a wait for it ended in vain, and for how many nanoseconds. Nil when there is none.
+  var holder: (name: String, nanoseconds: Int64)? { holder(of: .index) ?? holder(of: .dropping) }
+
+  private func holder(of byte: Byte) -> (name: String, nanoseconds: Int64)? {
+    let hold = byte == .dropping ? holdOfDropping : holdOfIndex
+    guard hold.since.load(ordering: .relaxed) != 0 else { return nil }
     let file = file
-    // What can't be locked for another reason is not held.
-    let isFree = (try? system.tryLock(file.fd, Byte.index.rawValue, .exclusive)) ?? true
-    guard !isFree else {
-      system.unlock(file.fd, Byte.index.rawValue)
-      heldSince.store(0, ordering: .relaxed)
-      return nil
+    // A thread that has the lock in front waits for the byte, or has it: then it must not be unlocked here.
+    _ = (byte == .dropping ? droppingLock : indexLock).tryWith {
+      // What can't be locked for another reason is not held.
+      guard (try? system.tryLock(file.fd, byte.rawValue, .exclusive)) ?? true else { return }
+      system.unlock(file.fd, byte.rawValue)
+      hold.since.store(0, ordering: .relaxed)
     }
-    return (file.owner, nhs_monotonic_ns() &- since)
+    let since = hold.since.load(ordering: .relaxed)
+    return since == 0 ? nil : (file.owner(of: byte), nhs_monotonic_ns() &- since)
   }
 
   /// What to say when a lock isn't free in time.
   func busy(_ byte: Byte) -> StoreFault {
     let what = byte == .dropping ? "dropping packs" : "changing the index"
-    return StoreFault(.busy, "\(file.owner) has been \(what) for too long; is it stopped?")
+    return StoreFault(.busy, "\(file.owner(of: byte)) has been \(what) for too long; is it stopped?")
   }
 
   /// Says, without the index's lock, that this process uses the directory. False when no other process does, or the first
@@ -102,7 +112,7 @@ final class DirectoryLocks: @unchecked Sendable {
   func follow() throws(StoreFault) -> LockFile {
     guard current.isDeleted else { return current }
     let made = try LockFile(directory)
-    try lockIndex(made)
+    try lock(.index, of: made)
     let hasJoined = try doing("locking the directory") { () throws(SystemFault) in
       try system.lock(made.fd, Byte.users.rawValue, .shared, until: Patience.deadline())
     }
@@ -112,33 +122,13 @@ final class DirectoryLocks: @unchecked Sendable {
     return made
   }
 
-  /// Does something as the only one who drops packs; not at all when somebody is at it already.
+  /// Does something as the only one who drops packs, in its turn.
+  ///
+  /// - Throws: `busy`.
   func dropping(_ body: () throws(StoreFault) -> Void) throws(StoreFault) {
-    var fault: StoreFault?
-    _ = droppingLock.tryWith {
-      // Kept, since the descriptor may be given to another file when nobody keeps this one.
-      let file = file
-      let fd = file.fd
-      do throws(SystemFault) {
-        guard try system.tryLock(fd, Byte.dropping.rawValue, .exclusive) else { return }
-      } catch {
-        fault = StoreFault(error, "locking the packs")
-        return
-      }
-      defer { withExtendedLifetime(file) { system.unlock(fd, Byte.dropping.rawValue) } }
-      do throws(StoreFault) { try body() } catch { fault = error }
-    }
-    if let fault { throw fault }
-  }
-
-  /// Does something as the only one who drops packs, when it is this one's turn.
-  func droppingInTurn(_ body: () throws(StoreFault) -> Void) throws(StoreFault) {
     try droppingLock.patiently(busy(.dropping)) { () throws(StoreFault) in
       let file = file
-      let isFree = try doing("locking the packs") { () throws(SystemFault) in
-        try system.lock(file.fd, Byte.dropping.rawValue, .exclusive, until: Patience.deadline())
-      }
-      guard isFree else { throw busy(.dropping) }
+      try lock(.dropping, of: file)
       defer { system.unlock(file.fd, Byte.dropping.rawValue) }
       try body()
     }

@@ -191,21 +191,25 @@ final class LockFile: @unchecked Sendable {
     set { store(newValue, at: 24) }
   }
 
-  /// Notes that this process holds the index's lock.
-  func noteOwner() {
+  private static func ownerPlace(_ byte: DirectoryLocks.Byte) -> Int { byte == .dropping ? 96 : 64 }
+
+  /// Notes that this process has locked a byte.
+  func noteOwner(of byte: DirectoryLocks.Byte) {
     guard directory.canWrite(base, Self.size) else { return }
-    nhs_store32(base + 64, UInt32(bitPattern: process))
-    nhs_store64(base + 72, program.0)
-    nhs_store64(base + 80, program.1)
+    let at = base + Self.ownerPlace(byte)
+    nhs_store32(at, UInt32(bitPattern: process))
+    nhs_store64(at + 8, program.0)
+    nhs_store64(at + 16, program.1)
   }
 
-  /// The process that took the index's lock last.
-  var owner: String {
-    var words = (nhs_load64(base + 72), nhs_load64(base + 80))
+  /// The process that locked a byte last.
+  func owner(of byte: DirectoryLocks.Byte) -> String {
+    let at = base + Self.ownerPlace(byte)
+    var words = (nhs_load64(at + 8), nhs_load64(at + 16))
     let name = withUnsafeBytes(of: &words) { bytes in
       String(decoding: bytes.prefix { $0 != 0 }.map { 0x20..<0x7F ~= $0 ? $0 : 0x3F }, as: UTF8.self)
     }
-    return "process \(nhs_load32(base + 64))\(name.isEmpty ? "" : " (\(name))")"
+    return "process \(nhs_load32(at))\(name.isEmpty ? "" : " (\(name))")"
   }
 
   /// Where `index` is, for as long as the mapping is.

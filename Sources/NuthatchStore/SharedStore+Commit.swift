@@ -83,14 +83,15 @@ extension SharedStore {
     var header = header
     let family = header.kind.family
     // What is moved makes room itself, for its pack is dropped afterwards.
-    var mayExceed = if case .moved = replacing { true } else { false }
+    let isMove = if case .moved = replacing { true } else { false }
+    var mayExceed = isMove
     for attempt in 0... {
       let appending = try withAppender(of: family) { () throws(StoreFault) in
         try append(&header, key, parts, replacing: replacing, mayExceed: mayExceed)
       }
       switch appending {
       case .done(let lease):
-        if isTidyingDue.load(ordering: .relaxed), !mayExceed { tidyAfterKilled() }
+        if !isMove { lookAround(after: header.payloadLength) }
         return lease
       case .needsRoom(let bytes): try makeRoom(for: bytes, family)
       }

@@ -36,7 +36,7 @@ extension SharedStore {
     mendLimit()
     tidyAfterKilled()
     let limits = limits
-    try locks.droppingInTurn { () throws(StoreFault) in
+    try locks.dropping { () throws(StoreFault) in
       mendTable()
       shrinkIndex(limits)
       var attempts = Attempts()
@@ -140,7 +140,7 @@ extension SharedStore {
     for family in Family.allCases {
       try withAppender(of: family) { () throws(StoreFault) in try seal(family) }
     }
-    try locks.droppingInTurn { () throws(StoreFault) in
+    try locks.dropping { () throws(StoreFault) in
       mendTable()
       var attempts = Attempts()
       for _ in 0..<1_000_000 {
@@ -165,7 +165,7 @@ extension SharedStore {
     for family in Family.allCases {
       try withAppender(of: family) { () throws(StoreFault) in try seal(family) }
     }
-    try locks.droppingInTurn { () throws(StoreFault) in
+    try locks.dropping { () throws(StoreFault) in
       do throws(StoreFault) { try clearInTurn() } catch {
         guard error.kind == .noSpace else { throw error }
         // Without room nothing can be said of it in the index; afterwards there is some.

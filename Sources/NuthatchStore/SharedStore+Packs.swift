@@ -21,12 +21,11 @@ extension SharedStore {
       return try newPack(index, family, room: room)
     }
     appenders[family.place].writer = found
-    isTidyingDue.store(true, ordering: .relaxed)
     return found
   }
 
   /// Whether a pack can be made without going beyond the limit. To be called by the index's changer.
-  private func hasRoom(_ index: Index, for bytes: Int, _ family: Family) -> Bool {
+  func hasRoom(_ index: Index, for bytes: Int, _ family: Family) -> Bool {
     let limits = limits
     return usage(index, limits).hasRoom(for: bytes, family, limits)
   }
@@ -97,7 +96,7 @@ extension SharedStore {
   }
 
   /// Nil when the index can't be written.
-  private func takePackNumber(_ index: Index) -> UInt32? {
+  func takePackNumber(_ index: Index) -> UInt32? {
     guard index.canWriteHead else { return nil }
     // A damaged one would give numbers again: others have the packs mapped that had them, and would look there. Or it would
     // leave no numbers to give: none is skipped that far.
@@ -210,44 +209,18 @@ extension SharedStore {
     return (end + 7) & ~7
   }
 
-  /// A record in a pack of its own, which gets its name when it is complete.
-  func appendLarge(
-    _ header: inout RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer], replacing: Replaceable
-  ) throws(StoreFault) -> Appending {
-    if header.sequence == 0 { header.sequence = takeSequence() }
-    guard header.sequence != 0 else { throw Self.indexIsFull }
-    // Somebody's `clear` may remove the pack before it is published; then it is made once more.
-    for _ in 0..<3 {
-      let (pack, file): (PackHeader, UnfinishedPack)
-      switch try writeLarge(header, key, parts) {
-      case .made(let header, let unpublished): (pack, file) = (header, unpublished)
-      case .needsRoom(let bytes): return .needsRoom(bytes)
-      }
-      defer { withExtendedLifetime(file) {} }
-      do throws(StoreFault) {
-        // Held before anybody knows of the record: once it is published, its pack may be dropped at any moment.
-        if let pin = pin(pack) {
-          switch try publishLarge(header, pack, replacing: replacing) {
-          case .published: return .done(Lease(pin, header, at: PackHeader.size))
-          case .unwanted:
-            discard(pack)
-            return .done(nil)
-          case .packIsGone: break
-          }
-        }
-      } catch {
-        discard(pack)
-        throw error
-      }
-      discard(pack)
-    }
-    throw StoreFault(.io, "packs can't be mapped, or vanish while they are written")
+  /// Looks now and then, after a record, whether the directory is still the one that has the name, and what killed writers left.
+  func lookAround(after bytes: Int) {
+    let often = max(limits.packCapacity / 8, 128 << 10)
+    guard appended.wrappingAdd(bytes, ordering: .relaxed).newValue > often else { return }
+    appended.store(0, ordering: .relaxed)
+    followLock()
+    tidyAfterKilled()
   }
 
   /// Removes what killed writers had begun to make, and gives back what they had reserved. While any process has the
   /// directory open, none opens it as the first one, which does the same.
   func tidyAfterKilled() {
-    isTidyingDue.store(false, ordering: .relaxed)
     removeUnfinished()
     if let index { for entry in index.packs where entry.state == .open { giveBackTail(entry, index) } }
   }
@@ -265,133 +238,6 @@ extension SharedStore {
           do { try system.unlink(directory.packs, PackName.of(number, "tmp")) } catch {}
         }
       }
-    }
-  }
-
-  /// Removes a pack whose record nobody knows of. Should that fail, then there is a record more than anybody was promised.
-  private func discard(_ pack: PackHeader) {
-    do { try system.unlink(directory.packs, PackName.of(pack.number)) } catch {}
-    giveUpRoom(of: pack.number)
-    shelf.drop { $0 == pack.number }
-  }
-
-  /// Gives back what was reserved for a pack. Not essential: who drops packs does the same.
-  private func giveUpRoom(of number: UInt32) {
-    try? changing { index in
-      if let entry = index.packs.first(where: { $0.number == number }) { index.drop(entry) }
-    }
-  }
-
-  private enum LargePack {
-    /// As long as the file is open, no other process takes the pack over or drops it.
-    case made(PackHeader, UnfinishedPack)
-    case needsRoom(Int)
-  }
-
-  /// Makes the pack of a large record, which nobody knows of yet. The table of packs names the pack already, so that its room
-  /// counts.
-  private func writeLarge(
-    _ header: RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer]
-  ) throws(StoreFault) -> LargePack {
-    guard
-      let extent = RecordHeader.extent(
-        at: PackHeader.size, keyLength: key.count, payloadLength: header.payloadLength)
-    else { throw StoreFault(.tooLarge, "the record is too large") }
-    let family = header.kind.family
-    let capacity = (extent.end + 4095) & ~4095
-    for _ in 0..<100 {
-      var needsRoom = false
-      // By the index in use: one that was replaced gives numbers that the new one gives, too.
-      let begun = try changing { (index) throws(StoreFault) -> (file: UnfinishedPack, pack: PackHeader)? in
-        needsRoom = !hasRoom(index, for: capacity, family)
-        guard !needsRoom else { return nil }
-        guard let number = takePackNumber(index) else { throw Self.indexIsFull }
-        let file = try doing("making a pack") { () throws(SystemFault) -> UnfinishedPack? in
-          do throws(SystemFault) { return try UnfinishedPack(directory, number) } catch
-            where error.number == EEXIST
-          { return nil }
-        }
-        guard let file else { return nil }
-        let pack = PackHeader(
-          family: family, number: number, capacity: capacity, salt: .random(in: .min ... .max))
-        isTidyingDue.store(true, ordering: .relaxed)
-        _ = try register(index, pack, .open, used: PackHeader.size)
-        return (file, pack)
-      }
-      if needsRoom { return .needsRoom(capacity) }
-      guard let (file, pack) = begun else { continue }
-      var head = [UInt8](repeating: 0, count: extent.payload - PackHeader.size)
-      head.withUnsafeMutableBytes { bytes in
-        key.withUnsafeBytes { header.encode(into: bytes, key: $0, at: PackHeader.size, salt: pack.salt) }
-      }
-      do throws(StoreFault) {
-        let isMade = try doing("writing a large record") { () throws(SystemFault) in
-          try makeLarge(file, pack, head, parts, at: extent.payload)
-        }
-        if isMade { return .made(pack, file) }
-      } catch {
-        giveUpRoom(of: pack.number)
-        throw error
-      }
-      giveUpRoom(of: pack.number)
-    }
-    throw StoreFault(.io, "no number of a pack is free")
-  }
-
-  /// False when there is a pack of this number.
-  private func makeLarge(
-    _ file: UnfinishedPack, _ pack: PackHeader, _ head: [UInt8], _ parts: [UnsafeRawBufferPointer],
-    at payload: Int
-  ) throws(SystemFault) -> Bool {
-    do throws(SystemFault) { try system.reserve(file.fd, 0, Int64(pack.capacity)) } catch
-      where error.number == EOPNOTSUPP
-    {
-      try system.resize(file.fd, Int64(pack.capacity))
-    }
-    try system.write(pack.encoded, to: file.fd, at: 0)
-    try system.write(head, to: file.fd, at: Int64(PackHeader.size))
-    try system.writeAll(file.fd, parts, Int64(payload))
-    do throws(SystemFault) { try file.finish() } catch  where error.number == EEXIST { return false }
-    return true
-  }
-
-  /// Says that a large record's pack is whole. An index that was made anew meanwhile doesn't name it.
-  private func seal(_ pack: PackHeader, at end: Int, _ index: Index) throws(StoreFault) -> Index {
-    guard let entry = index.packs.first(where: { $0.number == pack.number }) else {
-      return try register(index, pack, .sealed, used: end)
-    }
-    index.set(entry.place, used: end)
-    index.set(entry.place, pack.family, .sealed)
-    return index
-  }
-
-  private func publishLarge(
-    _ header: RecordHeader, _ pack: PackHeader, replacing: Replaceable
-  ) throws(StoreFault) -> Outcome {
-    let location = Location(pack: pack.number, offset: PackHeader.size)
-    return try changing { (index) throws(StoreFault) -> Outcome in
-      let isThere = try doing("looking at a large record") { () throws(SystemFault) in
-        try directory.isThere(directory.packs, PackName.of(pack.number))
-      }
-      guard isThere else { return .packIsGone }
-      if let moment = replacing.moment, !index.isCurrent(moment) { return .unwanted }
-      if isPublished(header, location, index, replacing) { return .published }
-      switch replacing {
-      case .moved(let old): guard index.find(header.hash)?.slot.location == old else { return .unwanted }
-      default: guard try mayReplace(header, replacing, index) else { return .unwanted }
-      }
-      let extent = RecordHeader.extent(
-        at: location.offset, keyLength: header.keyLength, payloadLength: header.payloadLength)
-      var index = try seal(pack, at: extent?.end ?? pack.capacity, index)
-      for _ in 0..<8 {
-        if case .done = index.insert(header.hash, header.kind, location) {
-          finishRetiring(index)
-          return .published
-        }
-        guard let larger = try grown(index) else { break }
-        index = larger
-      }
-      throw Self.hasNoRoom
     }
   }
 }

@@ -41,8 +41,9 @@ final class SharedStore: @unchecked Sendable {
   private let seenLockWord = Atomic<UInt64>(0)
   /// What has become of mappings of which some couldn't be read or written (`SharedStore+Broken`).
   let broken = BrokenMappings()
-  /// Whether to look for what killed writers left: at first, and after each pack that this process began to write to.
-  let isTidyingDue = Atomic(true)
+  /// Bytes appended since this process looked last what others have done. So many at first that the first record makes this
+  /// process look: there may be processes that keep no more than one each.
+  let appended = Atomic(Int.max / 2)
   // The highest sequence that this process was given.
   private let lastSequence = Atomic<UInt64>(0)
 

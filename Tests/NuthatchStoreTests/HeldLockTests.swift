@@ -85,6 +85,32 @@ private struct HeldByte: ~Copyable {
     store.close()
   }
 
+  @Test("a record that needs room ends as busy after a second, the next ones at once")
+  func room() throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 4 << 20))
+    defer { store.close() }
+    var number = 0
+    func keep() throws {
+      number += 1
+      try store.commit(RecordKey(.meta, "\(number)"), content(1, 30_000))
+    }
+    while try store.statistics().droppedPacks == 0 { try keep() }
+    let held = try HeldByte(folder, .dropping)
+    var last: (seconds: Double, fault: StoreFault?) = (0, nil)
+    // There is room for some.
+    while last.fault == nil, number < 1000 { last = time { try keep() } }
+    #expect(last.fault?.kind == .busy && last.seconds >= 1)
+    #expect(last.fault?.message.contains("process \(getpid()) (") == true)
+    #expect(last.fault?.message.contains("dropping packs") == true)
+    #expect(store.holder.map { $0.nanoseconds >= 1_000_000_000 } == true)
+    let later = time { for _ in 0..<20 { _ = try? keep() } }
+    #expect(later.seconds < 10)
+    _ = consume held
+    #expect(store.holder == nil)
+    try keep()
+    #expect(folder.allocated <= 4 << 20 + 2 * store.shared.limits.packCapacity)
+  }
+
   @Test("many threads that keep records are told within the time of one")
   func threads() throws {
     let store = try Store.open(folder.path)
