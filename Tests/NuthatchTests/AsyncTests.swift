@@ -1,5 +1,6 @@
 import Foundation
 import Nuthatch
+import NuthatchCore
 import TestServer
 import Testing
 
@@ -12,7 +13,10 @@ final class Bench: Sendable {
     server = try TestServer.start()
     let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(base)/nuthatch-test-XXXXXX".utf8CString)
-    cache = try Cache(path: String(cString: try #require(mkdtemp(&template))))
+    var options = Cache.Options()
+    // Tests that block may hold the threads that tasks run on for half a minute.
+    options.questionPatience = 600_000_000_000
+    cache = try Cache(path: String(cString: try #require(mkdtemp(&template))), options: options)
   }
 
   deinit {
