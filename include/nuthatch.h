@@ -348,7 +348,9 @@ typedef struct nh_options {
     int64_t memory_bytes;
     /** How many things. No limit. */
     int64_t memory_items;
-    /** What all records may take on disk, in bytes; at least 4 MiB. What the directory was given before, else 4 GiB. */
+    /** What the directory may take on disk, the outbox apart, in bytes; at least 4 MiB. Each process that writes may take two
+     *  64ths of it more (64 KiB each at the least), because it reserves ahead. What the directory was given before, else
+     *  4 GiB. */
     int64_t disk_bytes;
     /** NH_SPILL_EAGER. */
     nh_spill spill;

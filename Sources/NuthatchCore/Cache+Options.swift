@@ -32,7 +32,9 @@ extension Cache {
     /// Where user and password for a request's host are looked up, when nothing else says who asks. nil: nowhere.
     public var netrc: Netrc?
 
-    /// What all records may take on disk, in bytes; at least 4 MiB. nil: what the directory was given before, else 4 GiB.
+    /// What the directory may take on disk, the outbox apart, in bytes; at least 4 MiB. Each process that writes may take two
+    /// 64ths of it more (64 KiB each at the least), because it reserves ahead. nil: what the directory was given before, else
+    /// 4 GiB.
     public var diskBytes: Int?
     /// What this process may keep in memory, in bytes: decoded thumbnails, mostly. nil: the smaller of 64 MiB and an
     /// eighth of what the machine, or its control group, has.

@@ -43,13 +43,13 @@ func read(_ store: Store, _ key: UInt64) throws -> UInt64? {
 
 /// False when other processes drop packs for as long as a writer waits.
 private func commitsInTime(_ store: Store, _ key: RecordKey, _ bytes: [UInt8]) throws -> Bool {
-  do {
+  do throws(StoreFault) {
     try store.commit(key, bytes)
-    return true
-  } catch let fault as StoreFault {
-    guard fault.kind == .busy else { throw fault }
+  } catch {
+    guard error.kind == .busy else { throw error }
     return false
   }
+  return true
 }
 
 func writeForEver(_ path: String, _ ordinal: UInt64, _ seed: UInt64) throws {

@@ -91,7 +91,8 @@ class Cache(Fetching):
         fresh; 0.1.
     :param guard: which addresses may be connected to: "guarded" (the default), "public" or "any".
     :param memory_bytes, memory_items: what this process keeps in memory.
-    :param disk_bytes: what all records may take on disk; by default what the directory was given before, else 4 GiB.
+    :param disk_bytes: what the directory may take on disk, the outbox apart; by default what it was given before, else
+        4 GiB. Each process that writes may take two 64ths of it more (64 KiB each at the least).
     :param spill: "eager" (the default) writes at once, "pressure" when memory is short or at the end;
         until then other processes neither find nor remove it.
     :param store: how thumbnails are kept on disk: "packed" (the default), "lossless" or "raw".
