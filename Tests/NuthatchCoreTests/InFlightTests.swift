@@ -56,9 +56,9 @@ import Testing
     let body = Payload(buffer)
     #expect(isWhole(buffer, 2_000_000) && !body.isBroken)
     let files = (3..<1024).filter { (fd: Int32) in
-      var path = [CChar](repeating: 0, count: 4096)
-      let length = readlink("/proc/self/fd/\(fd)", &path, path.count - 1)
-      return length > 0 && String(cString: path).contains(folder)
+      var path = [UInt8](repeating: 0, count: 4096)
+      let length = path.withUnsafeMutableBytes { readlink("/proc/self/fd/\(fd)", $0.baseAddress, $0.count) }
+      return length > 0 && String(decoding: path.prefix(length), as: UTF8.self).contains(folder)
     }
     for fd in files { ftruncate(fd, 4096) }
     #expect(!files.isEmpty && !isWhole(buffer, 2_000_000))

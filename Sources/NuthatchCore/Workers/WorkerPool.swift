@@ -115,6 +115,7 @@ final class WorkerPool: @unchecked Sendable {
   /// the pool was stopped before it could.
   ///
   /// A decode that finds too little memory beside others waits until they are over.
+  @discardableResult
   func submitDecode(priority: Int, need: Int, _ job: @escaping @Sendable (_ most: Int?) -> Void) -> Bool {
     submit(priority: priority, need: need) {
       let others = self.heldByOthers(than: need)
