@@ -57,7 +57,9 @@ import Testing
     #expect(isWhole(buffer, 2_000_000) && !body.isBroken)
     let files = (3..<1024).filter { (fd: Int32) in
       var path = [UInt8](repeating: 0, count: 4096)
-      let length = path.withUnsafeMutableBytes { readlink("/proc/self/fd/\(fd)", $0.baseAddress, $0.count) }
+      let length = path.withUnsafeMutableBytes { bytes in
+        bytes.baseAddress.map { readlink("/proc/self/fd/\(fd)", $0, bytes.count) } ?? -1
+      }
       return length > 0 && String(decoding: path.prefix(length), as: UTF8.self).contains(folder)
     }
     for fd in files { ftruncate(fd, 4096) }
