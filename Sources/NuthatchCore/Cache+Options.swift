@@ -60,8 +60,6 @@ extension Cache {
 
     /// The time of day.
     package var clock = WallClock.system
-    /// For how long the answer to a question is waited for, in nanoseconds.
-    package var questionPatience: Int64 = 30_000_000_000
     /// Waits between attempts.
     var retryPolicy = RetryPolicy()
     /// What becomes of requests in the outbox.

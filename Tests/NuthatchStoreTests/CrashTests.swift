@@ -13,7 +13,7 @@ final class Victim {
 
   /// - Parameter tracing: what the tracer is told, if it is to run under one.
   /// - Parameter forks: whether it forks while other threads of it are at work.
-  /// - Parameter isPlain: without Swift's own handlers of signals, which report crashes.
+  /// - Parameter isPlain: without the handlers of signals that Swift and the sanitizers have, which report crashes.
   init(_ arguments: [String], tracing: [String]? = nil, forks: Bool = false, isPlain: Bool = false) throws {
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let program = URL(fileURLWithPath: tests).deletingLastPathComponent()
@@ -31,6 +31,7 @@ final class Victim {
     if isPlain {
       var environment = ProcessInfo.processInfo.environment
       environment["SWIFT_BACKTRACE"] = "enable=no"
+      for name in ["ASAN_OPTIONS", "TSAN_OPTIONS"] { environment[name, default: ""] += ":handle_sigbus=0" }
       process.environment = environment
     }
     try process.run()

@@ -1,6 +1,5 @@
 import Foundation
 import Nuthatch
-import NuthatchCore
 import TestServer
 import Testing
 
@@ -13,10 +12,7 @@ final class Bench: Sendable {
     server = try TestServer.start()
     let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(base)/nuthatch-test-XXXXXX".utf8CString)
-    var options = Cache.Options()
-    // Tests that block may hold the threads that tasks run on for half a minute.
-    options.questionPatience = 600_000_000_000
-    cache = try Cache(path: String(cString: try #require(mkdtemp(&template))), options: options)
+    cache = try Cache(path: String(cString: try #require(mkdtemp(&template))))
   }
 
   deinit {

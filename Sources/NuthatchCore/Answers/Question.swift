@@ -28,6 +28,9 @@ public struct Question: Sendable {
   public let response: Response?
   /// Tells it from those before.
   let number: UInt64
+
+  /// For how long an answer is waited for, in nanoseconds.
+  static let patience: Int64 = 30_000_000_000
 }
 
 /// The answer to a question.

@@ -180,8 +180,7 @@ extension Errand {
     talk.questions += 1
     let question = Question(
       kind: kind, url: plan.url.description, response: response, number: talk.questions)
-    let timer = loop.at(loop.now &+ shared.questionPatience) { [weak self] in
-      self?.take(.pass, to: question.number)
+    let timer = loop.at(loop.now &+ Question.patience) { [weak self] in self?.take(.pass, to: question.number)
     }
     talk.open = OpenQuestion(question: question, timer: timer, then: then)
     ticket.ask(question) { reply in

@@ -21,7 +21,6 @@ final class SharedCache: @unchecked Sendable {
   let behind = Revalidations()
   let runtime: Runtime
   let clock: WallClock
-  let questionPatience: Int64
   let retryPolicy: RetryPolicy
   let outbox: OutboxDesk
   let cookies: CookieShelf
@@ -36,7 +35,6 @@ final class SharedCache: @unchecked Sendable {
     locks = FlightLocks(directory: path, beforeNotes: options.beforeNotes)
     self.runtime = runtime
     clock = options.clock
-    questionPatience = options.questionPatience
     retryPolicy = options.retryPolicy
     outbox = OutboxDesk(path, options, runtime)
     cookies = CookieShelf(path, options.clock, runtime.workers)
