@@ -8,7 +8,7 @@ extension SharedStore {
   func momentNow(_ first: RecordGroup, _ second: RecordGroup?) -> Moment? {
     guard !directory.isReading else { return nil }
     return reading { index, _, _ -> Moment? in
-      guard !isOutdated(index) else { return nil }
+      guard !isSucceeded(index) else { return nil }
       let number = index.takeSequence()
       guard number != 0, number < 1 << 62 else { return nil }
       return index.moment(first, second, number: number)
@@ -18,7 +18,7 @@ extension SharedStore {
   /// The removals until now, for what is read now: a moment without a question. Nil when this process has yet to follow
   /// others.
   func removalsNow(_ first: RecordGroup, _ second: RecordGroup?) -> Moment? {
-    reading { index, _, _ in isOutdated(index) ? nil : index.moment(first, second, number: 0) } ?? nil
+    reading { index, _, _ in isSucceeded(index) ? nil : index.moment(first, second, number: 0) } ?? nil
   }
 
   /// The moment of a question that is asked now, after this process has followed others. May open files.
@@ -31,7 +31,7 @@ extension SharedStore {
   /// Whether nothing was removed since, as far as that can be said at once.
   @inline(__always)
   func isCurrentNow(_ moment: Moment) -> Bool {
-    reading { index, _, _ in !isOutdated(index) && index.isCurrent(moment) } ?? false
+    reading { index, _, _ in !isSucceeded(index) && index.isCurrent(moment) } ?? false
   }
 
   /// Whether nothing was removed since.

@@ -119,12 +119,17 @@ final class SharedStore: @unchecked Sendable {
     UnsafeRawPointer(bitPattern: lockWord.load(ordering: .acquiring)).map { nhs_load64($0) } ?? 0
   }
 
-  /// Whether other processes did something that this one has to follow. One that was deleted can't be marked by who makes
-  /// another one: the lock says so.
+  /// Whether another index has taken the place of this one. One that was deleted can't be marked by who makes another one: the
+  /// lock says so.
+  @inline(__always)
+  func isSucceeded(_ index: Index) -> Bool {
+    index.isReplaced || saidByLock != seenLockWord.load(ordering: .relaxed)
+  }
+
+  /// Whether something happened that this process has to follow: others did it, or a mapping broke.
   @inline(__always)
   func isOutdated(_ index: Index) -> Bool {
-    index.isReplaced || index.drops != seenDrops.load(ordering: .relaxed)
-      || saidByLock != seenLockWord.load(ordering: .relaxed) || broken.areNew
+    isSucceeded(index) || index.drops != seenDrops.load(ordering: .relaxed) || broken.areNew
   }
 
   /// The index for a reader, who first sees to it that what other processes did has reached this one. Nil when it broke and can't
@@ -149,7 +154,7 @@ final class SharedStore: @unchecked Sendable {
     indexLock.with {
       guard let current = index, !current.isBroken else { return }
       let said = saidByLock
-      guard current.isReplaced || said != seenLockWord.load(ordering: .relaxed) else { return }
+      guard isSucceeded(current) else { return }
       do throws(SystemFault) {
         let opened = try Index.open(directory, boot: boot)
         if let opened, !opened.isReplaced, opened.identity != current.identity, !opened.isBroken {

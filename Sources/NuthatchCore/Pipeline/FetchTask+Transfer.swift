@@ -172,7 +172,6 @@ extension FetchTask: QueuedWork {
   /// Reads on a worker's thread what was stored meanwhile.
   private func lookAgain() {
     phase = .admitting
-    let known = base?.meta.mark
     let (place, since) = (lockPlace, waitedSince)
     let isPosted = runtime.workers.submit(priority: priority) {
       let found = self.shared.find(self.plan)
@@ -180,12 +179,12 @@ extension FetchTask: QueuedWork {
       if let place, let since {
         wasVain = self.shared.locks.wasVain(place, since: since, now: nhs_monotonic_ns())
       }
-      self.runtime.loop.post { [wasVain] in self.take(found, known, wasVain: wasVain) }
+      self.runtime.loop.post { [wasVain] in self.take(found, wasVain: wasVain) }
     }
     if !isPosted { conclude(.failed(.closed)) }
   }
 
-  private func take(_ found: Found?, _ known: UInt64?, wasVain: Bool) {
+  private func take(_ found: Found?, wasVain: Bool) {
     guard case .admitting = phase else { return }
     phase = .idle
     if let found, found.meta.mark != known, !isReload,

@@ -31,7 +31,12 @@ final class FetchTask: @unchecked Sendable {
 
   private(set) var errands: [Errand] = []
   /// What is asked about, when the server is asked whether it still holds.
-  var base: Found?
+  var base: Found? {
+    didSet { if let base { known = base.meta.mark } }
+  }
+  /// The mark of what was found stored, also when it can't be told at the moment whether that is still there: nothing else that
+  /// is found has come meanwhile.
+  private(set) var known: UInt64?
   /// Whether it is not asked about all the same, because the server has said that something else still holds.
   private(set) var asksWhole = false
   var phase = Phase.idle
@@ -74,6 +79,7 @@ final class FetchTask: @unchecked Sendable {
     self.plan = plan
     self.shared = shared
     self.base = base
+    known = base?.meta.mark
     step = Int8(clamping: plan.priority)
   }
 
