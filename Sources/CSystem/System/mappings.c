@@ -6,7 +6,18 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/*
+ * The thread sanitizer takes a lock of its own for an atomic operation and for mmap. Where the operation is the touch that
+ * failed, its thread has that lock already while the signal is handled: the handler does without the sanitizer.
+ */
+#ifdef __clang__
+#define UNWATCHED __attribute__((disable_sanitizer_instrumentation))
+#else
+#define UNWATCHED
+#endif
 
 /*
  * The table of mappings. The handler of SIGBUS reads it at any moment, in any thread, and so does a child that was forked off
@@ -71,7 +82,7 @@ static void give_back(slot *own) {
 }
 
 /* Whether a touch of this address may go on: it lies in a mapping of ours, which has got zeros there. */
-static int mend(uintptr_t address) {
+UNWATCHED static int mend(uintptr_t address) {
     for (chunk *at = &first_chunk; at; at = __atomic_load_n(&at->next, __ATOMIC_ACQUIRE)) {
         for (int i = 0; i < chunk_size; i++) {
             slot *own = &at->slots[i];
@@ -86,16 +97,15 @@ static int mend(uintptr_t address) {
             __atomic_fetch_add(&nhs_failed_touch_count, 1, __ATOMIC_SEQ_CST);
             int flags = MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
             uintptr_t page = address & ~(uintptr_t)(page_size - 1);
-            if (!(protection & PROT_WRITE) && mmap((void *)page, page_size, protection, flags, -1, 0) != MAP_FAILED)
-                return 1;
-            return mmap((void *)begin, length, protection, flags, -1, 0) != MAP_FAILED;
+            if (!(protection & PROT_WRITE) && syscall(SYS_mmap, page, page_size, protection, flags, -1, 0) != -1) return 1;
+            return syscall(SYS_mmap, begin, length, protection, flags, -1, 0) != -1;
         }
     }
     return 0;
 }
 
 /* What would have happened without this handler. */
-static void pass_on(int number, siginfo_t *info, void *context) {
+UNWATCHED static void pass_on(int number, siginfo_t *info, void *context) {
     if (previous.sa_flags & SA_SIGINFO) {
         previous.sa_sigaction(number, info, context);
     } else if (previous.sa_handler == SIG_IGN && info->si_code <= 0) {
@@ -110,7 +120,7 @@ static void pass_on(int number, siginfo_t *info, void *context) {
     }
 }
 
-static void handle(int number, siginfo_t *info, void *context) {
+UNWATCHED static void handle(int number, siginfo_t *info, void *context) {
     int problem = errno;
     /* Codes above 0 are the kernel's own, and say where. An address that isn't aligned would fail again and again. */
     if (info->si_code <= 0 || info->si_code == BUS_ADRALN || !mend((uintptr_t)info->si_addr))
