@@ -169,6 +169,7 @@ extension nh_image_info {
     age = image.age
     is_stale = image.isStale ? 1 : 0
     http_status = Int32(clamping: image.status ?? 0)
+    is_stored = image.isStored ? 1 : 0
   }
 }
 

@@ -212,6 +212,8 @@ final class ResponseView: Sendable {
     info.total_us = response.timings.total
     info.age = response.age
     info.is_stale = response.isStale ? 1 : 0
+    info.is_stored = response.isStored ? 1 : 0
+    info.is_removal_due = response.isRemovalDue ? 1 : 0
     info.is_cut = response.isCut ? 1 : 0
     info.reason = strings[2]
     info.dns_us = response.timings.nameLookup

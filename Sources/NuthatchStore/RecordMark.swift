@@ -44,6 +44,7 @@ extension Store {
 extension SharedStore {
   @inline(__always)
   func mark(of hash: KeyHash, bringsUpToDate: Bool) -> RecordMark? {
+    guard !due.take(hash) else { return nil }
     var isBehind = false
     let mark = reading { index, _, _ -> RecordMark? in
       isBehind = isOutdated(index)

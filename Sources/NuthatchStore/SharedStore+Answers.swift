@@ -6,7 +6,7 @@ extension SharedStore {
   /// The moment of a question that is asked now. Nil when this process has yet to follow others, or the index can't be
   /// written. Opens no file and takes no lock that waits.
   func momentNow(_ first: RecordGroup, _ second: RecordGroup?) -> Moment? {
-    guard !directory.isReading else { return nil }
+    guard !directory.isReading, !due.take(first, second) else { return nil }
     return reading { index, _, _ -> Moment? in
       guard !isSucceeded(index) else { return nil }
       let number = index.takeSequence()
@@ -18,11 +18,13 @@ extension SharedStore {
   /// The removals until now, for what is read now: a moment without a question. Nil when this process has yet to follow
   /// others.
   func removalsNow(_ first: RecordGroup, _ second: RecordGroup?) -> Moment? {
-    reading { index, _, _ in isSucceeded(index) ? nil : index.moment(first, second, number: 0) } ?? nil
+    if due.take(first, second) { return nil }
+    return reading { index, _, _ in isSucceeded(index) ? nil : index.moment(first, second, number: 0) } ?? nil
   }
 
   /// The moment of a question that is asked now, after this process has followed others. May open files.
   func moment(_ first: RecordGroup, _ second: RecordGroup?) -> Moment? {
+    if due.take(first, second) { return nil }
     let number = takeSequence()
     guard number != 0 else { return nil }
     return reading { index, _, _ in index.moment(first, second, number: number) } ?? nil
@@ -31,13 +33,13 @@ extension SharedStore {
   /// Whether nothing was removed since, as far as that can be said at once.
   @inline(__always)
   func isCurrentNow(_ moment: Moment) -> Bool {
-    reading { index, _, _ in !isSucceeded(index) && index.isCurrent(moment) } ?? false
+    !due.take(moment) && reading { index, _, _ in !isSucceeded(index) && index.isCurrent(moment) } ?? false
   }
 
   /// Whether nothing was removed since.
   func isCurrent(_ moment: Moment) -> Bool {
     followOthers()
-    return reading { index, _, _ in index.isCurrent(moment) } ?? false
+    return !due.take(moment) && reading { index, _, _ in index.isCurrent(moment) } ?? false
   }
 
   /// Appends an answer, unless it was removed since it was asked for, or one that was asked for later is there. Nil then.

@@ -213,7 +213,7 @@ extension SharedStore {
     replacing: Replaceable
   ) throws(StoreFault) -> Outcome {
     guard let place = place(of: writer, index) else { return .packIsGone }
-    let isRemoved = replacing.moment.map { !index.isCurrent($0) } ?? false
+    let isRemoved = replacing.moment.map { !index.isCurrent($0) || due.take($0) } ?? false
     if !isRemoved, isPublished(header, location, index, replacing) {
       writer.advance(to: end)
       index.set(place, used: end)

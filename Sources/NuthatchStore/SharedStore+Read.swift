@@ -37,7 +37,7 @@ extension SharedStore {
     }
     return Unmanaged<Index>.fromOpaque(pointer)._withUnsafeGuaranteedRef { index in
       var slot = nhs_slot()
-      guard !isOutdated(index),
+      guard !isOutdated(index), !due.areAny,
         nhs_find_slot(
           index.slots, index.slotCount, IndexLayout.reach, hash.low, hash.high, &slot) == 1,
         slot.flags & Slot.visited != 0, slot.flags >> 4 & 0xFFF == index.session,
@@ -51,6 +51,10 @@ extension SharedStore {
 
   @inline(never)
   func lookupSlowly(_ key: RecordKey) -> Lease? {
+    guard !due.take(key.hash) else {
+      counts.add(.misses)
+      return nil
+    }
     let sight = look(key.hash)
     if let found = sight.found {
       if let lease = lease(sight, found, key) { return lease }

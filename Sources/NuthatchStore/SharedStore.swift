@@ -39,6 +39,8 @@ final class SharedStore: @unchecked Sendable {
   // Where the lock says what index is in use, and what it said when this process looked for it last.
   private let lockWord: Atomic<UInt>
   private let seenLockWord = Atomic<UInt64>(0)
+  /// What is to be removed, and couldn't be yet.
+  let due = DueRemovals()
   /// What has become of mappings of which some couldn't be read or written (`SharedStore+Broken`).
   let broken = BrokenMappings()
   /// Bytes appended since this process looked last what others have done. So many at first that the first record makes this

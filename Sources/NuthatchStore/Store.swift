@@ -94,11 +94,14 @@ public final class Store: Sendable {
   /// Ends the use of this face of the store. Leases stay valid. Nothing is lost by not calling it but reserved room,
   /// which the next one who opens the directory gives back.
   public func close() {
-    guard epoch == nhs_fork_epoch(), !isClosed.exchange(true, ordering: .acquiringAndReleasing) else {
-      return
+    Patience.lasting(Patience.upkeep) {
+      // What can't be removed now stays in the directory: the answer whose request asked for it has said so.
+      try? doWhatIsDue()
+      guard epoch == nhs_fork_epoch(), !isClosed.exchange(true, ordering: .acquiringAndReleasing) else {
+        return
+      }
+      StoreRegistry.release(shared, flushes: !isFlushed.load(ordering: .relaxed))
     }
-    let flushes = !isFlushed.load(ordering: .relaxed)
-    Patience.lasting(Patience.upkeep) { StoreRegistry.release(shared, flushes: flushes) }
   }
 
   /// Whether the directory can only be read. Lookups find what is there; records aren't kept, and nothing is removed: `readOnly`.
@@ -210,7 +213,8 @@ public final class Store: Sendable {
 
   /// The same, but this process follows what others did first. Nil when the directory can't be written.
   public func moment(_ first: RecordGroup, _ second: RecordGroup? = nil) throws(StoreFault) -> Moment? {
-    try usable().moment(first, second)
+    try? doWhatIsDue()
+    return try usable().moment(first, second)
   }
 
   /// The removals until now, for an answer that is read next: a moment that no answer is kept with. Nil when they can't be
@@ -234,6 +238,7 @@ public final class Store: Sendable {
     answer key: RecordKey, form: UInt8 = 0, _ payload: [UInt8], asked moment: Moment
   ) throws(StoreFault) -> Lease? {
     let shared = try writable()
+    try doWhatIsDue()
     return try Patience.lasting(Patience.writing) { () throws(StoreFault) in
       try payload.withBytes { (bytes) throws(StoreFault) in
         try shared.keep(key, form, bytes, asked: moment)
@@ -261,7 +266,7 @@ public final class Store: Sendable {
 
   /// Whether there is a record of this key, without making a hit of it. Reads no record.
   public func isThere(_ key: RecordKey) -> Bool {
-    guard isUsable else { return false }
+    guard isUsable, !shared.due.take(key.hash) else { return false }
     return unretained._withUnsafeGuaranteedRef {
       spillsLate && $0.privateRecord(of: key) != nil
         || $0.reading { index, _, _ in index.find(key.hash) != nil && !index.isBroken } ?? false

@@ -14,6 +14,7 @@ static void answers(void) {
     CHECK("url", strcmp(info.url, url_of(base, "/bytes/1000")) == 0);
     CHECK("final url", strcmp(info.final_url, info.url) == 0);
     CHECK("source", info.source == NH_SOURCE_NETWORK && info.is_in_cache == 0);
+    CHECK("stored", info.is_stored == 1 && info.is_removal_due == 0);
     CHECK("struct_size is kept", info.struct_size == sizeof info);
 
     const char *value = "?", *name = "?";

@@ -19,6 +19,7 @@ static void thumbnail(void) {
     CHECK("original size", info.original_width == 640 && info.original_height == 480);
     CHECK("pixels are opaque", ((const unsigned char *)info.pixels)[3] == 255);
     CHECK("source", info.source == NH_SOURCE_NETWORK && !info.is_in_cache && !info.is_partial);
+    CHECK("stored", info.is_stored == 1);
     CHECK("url", strcmp(info.url, url_of(base, "/png/640/480")) == 0);
     CHECK("status", info.http_status == 200);
 
@@ -157,6 +158,7 @@ static void events(void) {
         if (sources[i] == NH_SOURCE_DISK) nh_memory_pressure(NH_PRESSURE_CRITICAL);
         CHECK("submit", nh_submit(cache, request, &ticket) == NH_OK);
         CHECK("wait", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.is_final && event.code == NH_OK);
+        CHECK("stored", event.is_stored == 1);
         CHECK("images", event.image_count == 2 && event.source == sources[i] && event.is_in_cache == (i > 0));
         CHECK("status", event.http_status == 200);
         CHECK("bytes", event.bytes_done == (int64_t)body.body_size && event.bytes_total == event.bytes_done);

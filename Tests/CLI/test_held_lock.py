@@ -33,8 +33,11 @@ def test_what_a_held_lock_keeps_from_being_stored_is_counted(
                 "prefetch", "--policy", "reload", "--format", "jsonl", given=server.url("/a").encode()
             )
             assert summary(done.stderr)["held_up"] > 0
+            assert [json.loads(line)["is_stored"] for line in done.stdout.splitlines()] == [False]
         keeper.stdin.close()
         assert keeper.wait(60) == 0
-    assert b"not kept" not in nuthatch("prefetch", given=server.url("/a").encode()).stdout
+    done = nuthatch("prefetch", "--format", "jsonl", given=server.url("/a").encode())
+    assert summary(done.stderr)["not_kept"] == 0
+    assert [json.loads(line)["is_stored"] for line in done.stdout.splitlines()] == [True]
     found = json.loads(nuthatch("stat", "--format", "json").stdout)
     assert found["held_up"] == 0

@@ -6,7 +6,7 @@ import Testing
 @testable import NuthatchStore
 
 /// A byte of the file `locks`, held by another opening of the file, as a process that was stopped holds it.
-private struct HeldByte: ~Copyable {
+struct HeldByte: ~Copyable {
   private let fd: Int32
 
   init(_ folder: Folder, _ byte: DirectoryLocks.Byte) throws {

@@ -44,8 +44,9 @@ typedef struct nh_response_info {
     int64_t age;
     /** 1 when it is older than it should be: given because the server can't be asked, or before it is. Else 0. */
     int32_t is_stale;
-    /** Always 0. */
-    uint32_t reserved;
+    /** 1 when the cache has the answer now: it was there, or has been kept. 0 for what must not be kept, and for what couldn't be,
+     *  because another process held the lock of the cache or the disk was full. */
+    int32_t is_stored;
     /** The words after the status; empty where the server sent none. */
     const char *reason;
     /** Microseconds from the start of the last exchange until the name was found, the connection stood, TLS was agreed. */
@@ -56,6 +57,12 @@ typedef struct nh_response_info {
     int32_t interim_count;
     /** 1 when the body was longer: of an answer to a request in the outbox the first MiB is kept (nh_outbox_response). Else 0. */
     int32_t is_cut;
+    /** 1 when the request (POST, PUT, DELETE, PATCH) has made stored answers invalid that couldn't be removed yet, because another
+     *  process held the lock of the cache or the disk was full. This process gives them no more, and removes them as soon as it
+     *  can; other processes may get them until then. Else 0. */
+    int32_t is_removal_due;
+    /** Always 0. */
+    uint32_t reserved;
 } nh_response_info;
 
 /** An answer that only said that another one follows, such as 103 (Early Hints). Set struct_size before the call.

@@ -165,8 +165,8 @@ typedef struct nh_event {
     nh_frozen *frozen;
     /** Of NH_EVENT_REACHABILITY: 1 when the site can be reached, else 0. */
     int32_t is_reachable;
-    /** Always 0. */
-    uint32_t reserved;
+    /** 1 when the cache has the answer now: it was there, or has been kept (nh_response_info). Else 0. */
+    int32_t is_stored;
 } nh_event;
 
 /** Called by nh_dispatch, on the thread that called it, for one event. What the event still owns when it returns is given

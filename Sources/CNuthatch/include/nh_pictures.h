@@ -89,6 +89,10 @@ typedef struct nh_image_info {
     int32_t is_stale;
     /** The HTTP status of the answer that it was made from. */
     int32_t http_status;
+    /** 1 when the cache has now what it was made from: it was there, or has been kept (nh_response_info). Else 0. */
+    int32_t is_stored;
+    /** Always 0. */
+    uint32_t reserved;
 } nh_image_info;
 
 #endif

@@ -86,6 +86,7 @@ private func blankEvent(_ event: Event, _ view: TicketView) -> nh_event {
   told.is_final = event.isFinal ? 1 : 0
   told.is_in_cache = event.isInCache ? 1 : 0
   told.is_stale = event.isStale ? 1 : 0
+  told.is_stored = event.isStored ? 1 : 0
   told.source = nh_source(UInt32(event.source?.rawValue ?? 0))
   told.http_status = Int32(clamping: event.status ?? 0)
   told.retry_after = -1

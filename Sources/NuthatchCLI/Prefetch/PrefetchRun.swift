@@ -142,7 +142,7 @@ final class PrefetchRun {
     var record = ended
     if settings.respectsNoAI, record.isOK, record.robots.contains(where: { RobotsTag.forbidsTraining($0) }) {
       refuse(&record)
-    } else if record.kind == .fetched, record.source == "network", !isKept(record) {
+    } else if record.kind == .fetched, record.source == "network", !record.isStored {
       tally.notKept += 1
     }
     tally.count(record)
@@ -170,11 +170,6 @@ final class PrefetchRun {
     return "# line \(listed.line): \(url.printable)"
   }
 
-  private func isKept(_ record: Record) -> Bool {
-    // What nobody knows is looked for; what can't be looked for isn't there.
-    record.journey.isKept ?? ((try? cache.inspect(request(record))) ?? nil != nil)
-  }
-
   private func request(_ record: Record) -> Request { settings.request(record.listed.url) }
 
   private func refuse(_ record: inout Record) {
@@ -182,6 +177,7 @@ final class PrefetchRun {
       NuthatchError(.denied, "its server marks it noai (X-Robots-Tag): \(HostName.of(record.listed.url))"))
     do throws(NuthatchError) {
       try cache.remove(request(record))
+      record.isStored = false
     } catch {
       Terminal.complain("nuthatch: prefetch: \(error)\n")
     }

@@ -24,6 +24,7 @@ struct Record: Sendable {
   var finalURL: String?
   var status: Int?
   var isInCache = false
+  var isStored = false
   var isStale = false
   var source: String?
   var originalSize: (width: Int, height: Int)?
@@ -46,7 +47,7 @@ struct Record: Sendable {
     self.init(listed, .hit, since: begin)
     finalURL = info.finalURL
     status = info.status
-    isInCache = true
+    (isInCache, isStored) = (true, true)
     source = info.thumbs.allSatisfy { $0.form == "memory" } ? "memory" : "disk"
     originalSize = info.originalSize
     thumbs = info.thumbs.map { Thumb(box: $0.box, width: $0.width, height: $0.height) }
@@ -75,7 +76,7 @@ struct Record: Sendable {
     guard error == nil, let image = event.images.first else { return }
     finalURL = image.finalURL
     status = image.status
-    isInCache = image.isInCache
+    (isInCache, isStored) = (image.isInCache, image.isStored)
     isStale = image.isStale
     source = "\(image.source)"
     originalSize = (image.originalWidth, image.originalHeight)
@@ -112,6 +113,7 @@ struct Record: Sendable {
       json.put("ok", isOK)
       json.put("status", status)
       json.put("is_in_cache", isInCache)
+      json.put("is_stored", isStored)
       json.put("source", source)
       json.put("original_width", originalSize?.width)
       json.put("original_height", originalSize?.height)

@@ -40,6 +40,8 @@ public final class Image: Sendable {
   public var originalHeight: Int { picture.originalHeight }
   /// Whether it, or what it was made from, was in the cache before the request was submitted.
   public var isInCache: Bool { origin.isInCache }
+  /// Whether the cache has now what it was made from: it was there, or has been kept.
+  public var isStored: Bool { origin.isStored }
   /// Where it came from.
   public var source: Response.Source { origin.source }
   /// Whether it is older than it should be: served because the server can't be asked, or before it is.
@@ -87,7 +89,8 @@ extension Response {
       try Picture.make(from: body, options, maxPixels: maxPixels, url: finalURL)
     }
     let origin = AnswerOrigin(
-      finalURL: finalURL, source: source, isInCache: isInCache, isStale: isStale, age: age,
+      finalURL: finalURL, source: source, isInCache: isInCache, isStored: isStored, isStale: isStale,
+      age: age,
       redirects: redirects, status: status, bodyBytes: Int64(bodySize))
     return Image(url: url, picture, origin)
   }
@@ -103,7 +106,7 @@ extension Image {
   ) throws(NuthatchError) -> Image {
     let picture = try Picture.make(from: bytes, options, maxPixels: ImageLimits().pixels, url: url)
     let origin = AnswerOrigin(
-      finalURL: url, source: .memory, isInCache: false, isStale: false, age: 0, redirects: 0)
+      finalURL: url, source: .memory, isInCache: false, isStored: false, isStale: false, age: 0, redirects: 0)
     return Image(url: url, picture, origin)
   }
 }

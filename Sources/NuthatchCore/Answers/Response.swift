@@ -15,6 +15,12 @@ public final class Response: Sendable {
   public let headers: [(name: String, value: String)]
   /// Whether the bytes were in the cache before the request was submitted.
   public let isInCache: Bool
+  /// Whether the cache has it now, as it was delivered: it was there, or has been kept. False for what must not be kept, and for
+  /// what couldn't be, because another process held the lock of the cache or the disk was full.
+  public let isStored: Bool
+  /// Whether the request has made stored answers invalid that couldn't be removed yet, for the same reasons. This process doesn't
+  /// give them any more, and removes them as soon as it can; other processes may find them until then.
+  public let isRemovalDue: Bool
   /// Where the answer came from.
   public let source: Source
   /// Whether it is older than it should be: served because the server can't be asked, or before it is.
@@ -76,6 +82,8 @@ public final class Response: Sendable {
     reason = head.reason
     headers = head.fields.fields.map { ($0.name, $0.value) }
     isInCache = origin.isInCache
+    isStored = origin.isStored
+    isRemovalDue = origin.isRemovalDue
     source = origin.source
     isStale = origin.isStale
     self.isCut = isCut
@@ -96,6 +104,8 @@ public final class Response: Sendable {
     reason = other.reason
     self.headers = headers
     isInCache = other.isInCache
+    isStored = other.isStored
+    isRemovalDue = other.isRemovalDue
     source = other.source
     isStale = other.isStale
     isCut = other.isCut
@@ -154,7 +164,9 @@ struct AnswerOrigin: Sendable {
   var finalURL: String
   var source: Response.Source
   var isInCache: Bool
+  var isStored: Bool
   var isStale = false
+  var isRemovalDue = false
   /// In seconds.
   var age: Int64 = 0
   var timings = Response.Timings()

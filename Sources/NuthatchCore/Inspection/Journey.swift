@@ -10,8 +10,6 @@ public struct Journey: Sendable, Equatable {
   public var decoding: Int64 = 0
   /// Microseconds that it took to keep the answer.
   public var storing: Int64 = 0
-  /// Whether the answer was kept; nil where that was decided after it was delivered.
-  public var isKept: Bool?
 
   /// Nothing.
   public init() {}

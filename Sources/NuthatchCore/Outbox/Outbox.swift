@@ -344,7 +344,7 @@ extension Outbox.Outcome {
     for field in headers { head.fields.append(field.name, field.value) }
     let buffer = ByteBuffer()
     guard body.withUnsafeBytes({ buffer.append($0) }) == 0 else { return nil }
-    let origin = AnswerOrigin(finalURL: finalURL, source: .network, isInCache: false)
+    let origin = AnswerOrigin(finalURL: finalURL, source: .network, isInCache: false, isStored: false)
     return Response(
       url: url, head: head, body: Payload(buffer), origin: origin, maxPixels: ImageLimits().pixels,
       isCut: isCut)

@@ -32,8 +32,8 @@ extension SharedCache {
     else { return nil }
     let origin = AnswerOrigin(
       finalURL: meta.finalURL, source: picture.ownsPixels ? .memory : .disk, isInCache: true,
-      age: verdict.age,
-      redirects: meta.redirects, status: meta.head.status, bodyBytes: meta.bodyLength
+      isStored: true, age: verdict.age, redirects: meta.redirects, status: meta.head.status,
+      bodyBytes: meta.bodyLength
     ).behind(plan)
     let image = Image(url: shownURL, picture, origin)
     let entry = Peeked(

@@ -4,16 +4,25 @@ import NuthatchStore
 // What the answer to a request that isn't a GET does to what is stored.
 
 extension Admission {
-  /// - Returns: the moment of the request as it is afterwards.
-  func affectStored(_ content: Digest?) -> Moment? {
-    let asked = invalidate()
-    guard arrival.redirects.isEmpty else { return asked }
+  /// What the answer has done to what is stored.
+  struct Effects {
+    /// The moment of the request as it is afterwards; nil when something else was removed since.
+    var asked: Moment?
+    /// Whether something that the request has made invalid couldn't be removed yet.
+    var isRemovalDue = false
+    /// Whether the answer is kept, for a GET.
+    var isStored = false
+  }
+
+  func affectStored(_ content: Digest?) -> Effects {
+    var effects = invalidate()
+    guard arrival.redirects.isEmpty else { return effects }
     switch plan.method {
     case "HEAD": freshen()
-    case "POST" where !isToBeJudged: withMoment(asked).storeForGet(content)
+    case "POST" where !isToBeJudged: effects.isStored = withMoment(effects.asked).storeForGet(content)
     default: break
     }
-    return asked
+    return effects
   }
 
   /// The same, but asked for at another moment.
@@ -24,18 +33,13 @@ extension Admission {
   }
 
   /// Removes what the request has made invalid.
-  ///
-  /// - Returns: the moment of the request as it is afterwards; nil when something else was removed since.
-  private func invalidate() -> Moment? {
+  private func invalidate() -> Effects {
     let urls = StorageRules.invalidated(method: plan.method, url: plan.url, by: head)
     let wasCurrent = asked.map { shared.store.isCurrent($0) } ?? false
-    for url in urls {
-      // What can't be taken out now is taken out with its pack.
-      do throws(StoreFault) { try shared.forget(url, plan.name.partition) } catch {
-        shared.counts.note(error)
-      }
-    }
-    return wasCurrent ? asked?.after(removing: urls.map { AnswerName.group(of: $0.address) }) : nil
+    var isRemovalDue = false
+    for url in urls where !shared.invalidate(url, plan.name.partition) { isRemovalDue = true }
+    let groups = urls.map { AnswerName.group(of: $0.address) }
+    return Effects(asked: wasCurrent ? asked?.after(removing: groups) : nil, isRemovalDue: isRemovalDue)
   }
 
   /// An answer to HEAD says what one to GET would have said: the stored one is renewed by it, or known to be of the past.
@@ -62,12 +66,12 @@ extension Admission {
     }
   }
 
-  func storeForGet(_ content: Digest?) {
-    guard arrival.redirects.isEmpty else { return }
+  func storeForGet(_ content: Digest?) -> Bool {
+    guard arrival.redirects.isEmpty else { return false }
     let answer = StoredAnswer(
       head: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime, isPicture: false)
-    guard StorageRules.answersGet(answer, at: plan.url, plan.policy.freshnessRules) else { return }
-    store(content)
+    guard StorageRules.answersGet(answer, at: plan.url, plan.policy.freshnessRules) else { return false }
+    return store(content)
   }
 }
 

@@ -46,7 +46,7 @@ struct Admission: Sendable {
       return then(renewed.map { .unchanged($0) })
     }
     let content = body.withBytes { Digest(of: $0) }
-    let askedAfterwards = isNamed ? asked : affectStored(content)
+    let effects = isNamed ? Effects(asked: asked) : affectStored(content)
     let storesNow = isNamed && !isToBeJudged
     let begin = nhs_monotonic_ns()
     var isKept = false
@@ -60,18 +60,19 @@ struct Admission: Sendable {
       var origin = origin
       origin.journey.storing = (stored - begin) / 1000
       origin.journey.decoding = (nhs_monotonic_ns() - stored) / 1000
-      if !isToBeJudged { origin.journey.isKept = isKeptAlready }
+      origin.isStored = isKeptAlready || effects.isStored
+      origin.isRemovalDue = effects.isRemovalDue
       if keepsPicturesOnly {
-        if storesNow { origin.journey.isKept = store(content) }
-        releaseLock(isKept: origin.journey.isKept == true)
+        if storesNow { origin.isStored = store(content) }
+        releaseLock(isKept: origin.isStored)
       }
       received.arrive()
       guard !received.isBroken else { return then(.failed(Self.unreadable(plan))) }
       var fetched = Fetched(head: head, body: body, content: content, pictures: pictures, origin: origin)
       fetched.isFromPublic = arrival.isFromPublic
-      if isToBeJudged, isNamed { fetched.keep = { _ = store(content) } }
+      if isToBeJudged, isNamed { fetched.keep = { store(content) } }
       if isToBeJudged, plan.method == "POST" {
-        fetched.keep = { withMoment(askedAfterwards).storeForGet(content) }
+        fetched.keep = { withMoment(effects.asked).storeForGet(content) }
       }
       then(.answered(fetched))
     }
@@ -99,13 +100,15 @@ struct Admission: Sendable {
         base.meta, by: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
     else { return nil }
     // It answers those who wait, whether it can be kept or not.
-    switch Caching.fate(of: meta, arrival.redirects, plan) {
+    let fate = Caching.fate(of: meta, arrival.redirects, plan)
+    switch fate {
     case .kept: isKept = shared.write(meta, plan, asked: asked)
     case .dropped: shared.takeOut(plan.name)
     case .left: break
     }
     return Found(
-      meta: meta, trail: nil, standing: .fresh, isStale: false, mayServeOnError: true,
+      meta: meta, trail: nil, isStored: isKept || fate == .left, standing: .fresh, isStale: false,
+      mayServeOnError: true,
       age: meta.answer.age(plan.policy.freshnessRules, now: shared.clock.seconds), body: base.body,
       pictures: base.pictures,
       isInMemory: base.isInMemory, thumbs: base.thumbs)

@@ -111,13 +111,13 @@ extension FetchTask {
   private func admit(_ admission: PartialAdmission) {
     lockPlace = nil
     exchange.body = ByteBuffer()
-    let outcome = FetchOutcome.answered(
-      Fetched(
-        head: admission.arrival.head, body: .empty, content: nil,
-        pictures: admission.pictures.mapValues { .success($0) }, origin: admission.arrival.origin))
     let isSubmitted = runtime.workers.submit(priority: priority) {
-      admission.run()
-      self.runtime.loop.post { self.conclude(outcome) }
+      var origin = admission.arrival.origin
+      origin.isStored = admission.run()
+      let fetched = Fetched(
+        head: admission.arrival.head, body: .empty, content: nil,
+        pictures: admission.pictures.mapValues { .success($0) }, origin: origin)
+      self.runtime.loop.post { self.conclude(.answered(fetched)) }
     }
     guard !isSubmitted else { return }
     admission.releaseLock()
@@ -145,22 +145,23 @@ struct PartialAdmission: Sendable {
   let lockPlace: Int64?
   let asked: Moment?
 
-  func run() {
-    store()
-    releaseLock()
+  /// - Returns: whether the thumbnails are kept.
+  func run() -> Bool {
+    defer { releaseLock() }
+    return store()
   }
 
   func releaseLock() {
     if let lockPlace { shared.locks.release(lockPlace) }
   }
 
-  private func store() {
-    guard plan.isShared, let tag = arrival.head.strongTag else { return }
+  private func store() -> Bool {
+    guard plan.isShared, let tag = arrival.head.strongTag else { return false }
     var content = digest(tag)
     var meta = arrival.meta
     meta.isPicture = true
     meta.bodyLength = announced
-    guard Caching.mayStore(meta, arrival.redirects, plan) else { return }
+    guard Caching.mayStore(meta, arrival.redirects, plan) else { return false }
     if let whole = shared.meta(plan), !whole.isPartial, whole.head.strongTag == tag, let known = whole.content
     {
       // The same bytes were here once, whole: these thumbnails join the others.
@@ -170,7 +171,9 @@ struct PartialAdmission: Sendable {
     }
     meta.content = content
     shared.maker(plan).keep(pictures, content)
-    if shared.write(meta, plan, asked: asked) { shared.failures.forget(plan.name) }
+    guard shared.write(meta, plan, asked: asked) else { return false }
+    shared.failures.forget(plan.name)
+    return true
   }
 
   private func digest(_ tag: String) -> Digest {

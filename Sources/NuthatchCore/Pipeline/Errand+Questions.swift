@@ -112,8 +112,9 @@ extension Errand {
   private func keep(_ fetched: Fetched) {
     guard let keep = fetched.keep else { return deliver(fetched) }
     let isSubmitted = runtime.workers.submit(priority: priority) {
-      keep()
-      self.runtime.loop.post { self.deliver(fetched) }
+      var fetched = fetched
+      fetched.origin.isStored = keep()
+      self.runtime.loop.post { [fetched] in self.deliver(fetched) }
     }
     if !isSubmitted { deliver(fetched) }
   }

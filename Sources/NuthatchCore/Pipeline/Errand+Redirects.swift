@@ -18,7 +18,7 @@ extension Errand {
         try plan.following(fetched.head, sentByPublic: fetched.isFromPublic)
       },
       // Nobody judges a redirect: it is kept in any case.
-      after: fetched.keep ?? {})
+      after: { _ = fetched.keep?() })
   }
 
   private func follow(

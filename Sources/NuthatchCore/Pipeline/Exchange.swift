@@ -91,9 +91,9 @@ final class Exchange {
   /// Where the answer of this hop comes from.
   func origin(_ timings: TransferTimings) -> AnswerOrigin {
     AnswerOrigin(
-      finalURL: hop.url.address, source: .network, isInCache: false, timings: Response.Timings(timings),
-      redirects: redirects.count, interim: interim, head: head, bodyBytes: Int64(body.count), journey: journey
-    )
+      finalURL: hop.url.address, source: .network, isInCache: false, isStored: false,
+      timings: Response.Timings(timings), redirects: redirects.count, interim: interim, head: head,
+      bodyBytes: Int64(body.count), journey: journey)
   }
 
   /// Forgets what the last hop brought.

@@ -212,9 +212,9 @@ struct Fetched: Sendable {
   /// Nil for answers that are no pictures, or when none was wanted.
   let content: Digest?
   let pictures: [Recipe: Result<Picture, NuthatchError>]
-  let origin: AnswerOrigin
+  var origin: AnswerOrigin
   /// Whether a public server has had a part in it.
   var isFromPublic = false
-  /// Stores it, on a worker's thread; nil when that has been done.
-  var keep: (@Sendable () -> Void)?
+  /// Stores it, on a worker's thread, if it may be stored; false when it isn't. Nil when that has been done.
+  var keep: (@Sendable () -> Bool)?
 }

@@ -72,8 +72,8 @@ struct LocalErrand: Sendable {
   private func origin(_ isStored: Bool, _ bytes: Int) -> AnswerOrigin {
     let isFile = if case .file = request.source { true } else { false }
     return AnswerOrigin(
-      finalURL: ticket.url, source: isFile || isStored ? .disk : .memory, isInCache: isStored, status: 200,
-      bodyBytes: Int64(bytes))
+      finalURL: ticket.url, source: isFile || isStored ? .disk : .memory, isInCache: isStored,
+      isStored: false, status: 200, bodyBytes: Int64(bytes))
   }
 
   private func head(_ body: Payload, _ type: String?) -> ResponseHead {

@@ -16,7 +16,7 @@ extension Answer {
     var head = ResponseHead(status: 504, reason: "Gateway Timeout")
     head.fields.append("Content-Type", "text/plain; charset=utf-8")
     head.fields.append("Content-Length", String(buffer.count))
-    let origin = AnswerOrigin(finalURL: plan.url.address, source: .network, isInCache: false)
+    let origin = AnswerOrigin(finalURL: plan.url.address, source: .network, isInCache: false, isStored: false)
     return Answer(
       response: Response(
         url: url, head: head, body: Payload(buffer), origin: origin, maxPixels: plan.maxPixels))

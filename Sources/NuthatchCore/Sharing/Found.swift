@@ -8,6 +8,8 @@ final class Found: Sendable {
   let meta: Meta
   /// The records that say so; nil for what was renewed a moment ago.
   let trail: MetaTrail?
+  /// False for what was renewed, if that couldn't be kept.
+  let isStored: Bool
   /// The removals before it was read; nil where they couldn't be told.
   let seen: Moment?
   let standing: Standing
@@ -25,12 +27,14 @@ final class Found: Sendable {
   let thumbs: [Recipe: ThumbRecord.Stored]
 
   init(
-    meta: Meta, trail: MetaTrail?, seen: Moment? = nil, standing: Standing, isStale: Bool,
+    meta: Meta, trail: MetaTrail?, isStored: Bool = true, seen: Moment? = nil, standing: Standing,
+    isStale: Bool,
     mayServeOnError: Bool, age: Int64, body: Lease?,
     pictures: [Recipe: Picture], isInMemory: Bool, thumbs: [Recipe: ThumbRecord.Stored]
   ) {
     self.meta = meta
     self.trail = trail
+    self.isStored = isStored
     self.seen = seen
     self.standing = standing
     self.isStale = isStale
@@ -93,7 +97,7 @@ extension AnswerOrigin {
   static func stored(_ found: Found) -> AnswerOrigin {
     AnswerOrigin(
       finalURL: found.meta.finalURL, source: found.isInMemory ? .memory : .disk, isInCache: true,
-      isStale: found.isStale,
+      isStored: true, isStale: found.isStale,
       age: found.age, redirects: found.meta.redirects, head: found.meta.head,
       bodyBytes: found.meta.bodyLength)
   }
@@ -101,14 +105,15 @@ extension AnswerOrigin {
   /// From the cache, and the server says that it still holds.
   static func revalidated(_ found: Found) -> AnswerOrigin {
     AnswerOrigin(
-      finalURL: found.meta.finalURL, source: .revalidated, isInCache: true, age: found.age,
+      finalURL: found.meta.finalURL, source: .revalidated, isInCache: true, isStored: found.isStored,
+      age: found.age,
       redirects: found.meta.redirects, head: found.meta.head, bodyBytes: found.meta.bodyLength)
   }
 
   /// Another process got it from the network while this one waited.
   static func fetchedElsewhere(_ found: Found) -> AnswerOrigin {
     AnswerOrigin(
-      finalURL: found.meta.finalURL, source: .network, isInCache: false, age: found.age,
+      finalURL: found.meta.finalURL, source: .network, isInCache: false, isStored: true, age: found.age,
       redirects: found.meta.redirects, head: found.meta.head, bodyBytes: found.meta.bodyLength)
   }
 }

@@ -23,22 +23,37 @@ extension SharedCache {
   /// - Returns: how many answers there were.
   @discardableResult
   func forget(_ url: WebURL, _ partition: [UInt8] = []) throws(StoreFault) -> Int {
-    var earlier: [RecordKey] = []
-    if store.hasEarlierAnswers {
-      let names = Set([[], partition]).map { AnswerName(address: url.address, partition: $0) }
-      earlier = names.map { $0.key(isEarlier: true) }
+    let removed = try store.remove([AnswerName.group(of: url.address)], earlierKeys(of: url, partition))
+    return Self.answers(removed) + (try Self.forgetLinked(to: url.address, removed, store))
+  }
+
+  /// The same because a request has made it invalid. What can't be taken out now is due (`Store.removeOrNote`).
+  ///
+  /// - Returns: whether it has been taken out.
+  func invalidate(_ url: WebURL, _ partition: [UInt8]) -> Bool {
+    let address = url.address
+    return forgetOrNote([AnswerName.group(of: address)], earlierKeys(of: url, partition)) {
+      (store, removed) throws(StoreFault) in _ = try Self.forgetLinked(to: address, removed, store)
     }
-    let removed = try store.remove([AnswerName.group(of: url.address)], earlier)
-    var count = Self.answers(removed)
-    // What the links lead to. An answer that has come from another URL since stays.
+  }
+
+  /// The keys that version 0.1 gave what is kept under a URL.
+  private func earlierKeys(of url: WebURL, _ partition: [UInt8]) -> [RecordKey] {
+    guard store.hasEarlierAnswers else { return [] }
+    return Set([[], partition]).map { AnswerName(address: url.address, partition: $0).key(isEarlier: true) }
+  }
+
+  /// Takes out what the links lead to that were kept under a URL. An answer that has come from another URL since stays.
+  private static func forgetLinked(
+    to address: String, _ removed: [RemovedRecord], _ store: Store
+  ) throws(StoreFault) -> Int {
     let linked = removed.filter { $0.form == RecordForm.link && $0.key.kind == .answer }
       .map { RecordKey(.answer, $0.payload) }
       .filter { key in
         let lease = (try? store.lookup(key)) ?? nil
-        return lease?.reading { Meta($0) }?.requestedURL == url.address
+        return lease?.reading { Meta($0) }?.requestedURL == address
       }
-    if !linked.isEmpty { count += Self.answers(try store.remove([], linked)) }
-    return count
+    return linked.isEmpty ? 0 : answers(try store.remove([], linked))
   }
 
   /// Takes out what is kept under one name, all variants of it with it.
@@ -46,11 +61,12 @@ extension SharedCache {
   /// - Returns: how many answers there were.
   @discardableResult
   func forget(_ name: AnswerName) throws(StoreFault) -> Int {
-    var keys = [name.key()]
-    if store.hasEarlierAnswers { keys.append(name.key(isEarlier: true)) }
-    let removed = try store.remove([], keys)
     // A signpost stands for the answers that it leads to.
-    return min(1, removed.count)
+    min(1, try store.remove([], keys(of: name)).count)
+  }
+
+  private func keys(of name: AnswerName) -> [RecordKey] {
+    store.hasEarlierAnswers ? [name.key(), name.key(isEarlier: true)] : [name.key()]
   }
 
   private static func answers(_ removed: [RemovedRecord]) -> Int {
@@ -58,9 +74,37 @@ extension SharedCache {
   }
 
   /// Takes out what is kept under a name because the server says that there is nothing, or nothing to be kept.
-  func takeOut(_ name: AnswerName) {
-    // What can't be taken out now is taken out with its pack.
-    do throws(StoreFault) { try forget(name) } catch { counts.note(error) }
+  func takeOut(_ name: AnswerName) { _ = forgetOrNote([], keys(of: name)) { _, _ in } }
+
+  private func forgetOrNote(
+    _ groups: [RecordGroup], _ keys: [RecordKey],
+    _ follow: @escaping @Sendable (Store, [RemovedRecord]) throws(StoreFault) -> Void
+  ) -> Bool {
+    guard let fault = store.removeOrNote(groups, keys, follow) else { return true }
+    counts.note(fault)
+    doWhatIsDueLater(in: Self.firstWait)
+    return false
+  }
+
+  private static let firstWait: Int64 = 1_000_000_000
+
+  /// Tries again by and by to take out what is due: other processes may find it until then.
+  private func doWhatIsDueLater(in nanoseconds: Int64) {
+    guard !store.isReading, !waitsToRemove.exchange(true, ordering: .relaxed) else { return }
+    runtime.loop.post { [weak self] in
+      guard let self else { return }
+      _ = self.runtime.loop.at(self.runtime.loop.now &+ nanoseconds) { [weak self] in
+        guard let self else { return }
+        self.runtime.workers.submit(priority: Priority.least) { [weak self] in
+          guard let self else { return }
+          self.waitsToRemove.store(false, ordering: .relaxed)
+          try? self.store.doWhatIsDue()
+          if self.store.hasDueRemovals {
+            self.doWhatIsDueLater(in: min(30 * Self.firstWait, 2 * nanoseconds))
+          }
+        }
+      }
+    }
   }
 
   /// Keeps a link from the URL of a request to the name that its answer has, unless there is one. False when the answer was

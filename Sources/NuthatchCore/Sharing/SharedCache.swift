@@ -2,6 +2,7 @@ import CSystem
 import Glibc
 import NuthatchStore
 import NuthatchTransport
+import Synchronization
 
 /// What all handles of one directory share in a process: the store, the fetches under way, the failures remembered.
 final class SharedCache: @unchecked Sendable {
@@ -24,6 +25,8 @@ final class SharedCache: @unchecked Sendable {
   let retryPolicy: RetryPolicy
   let outbox: OutboxDesk
   let cookies: CookieShelf
+  /// Whether removals that are due are tried again by and by.
+  let waitsToRemove = Atomic(false)
   // Confined to the loop's thread.
   let fetches = Fetches()
   let decodes: Decodes

@@ -135,7 +135,7 @@ extension SharedStore {
 
   /// The record that is in memory only. Nil also for an answer that was removed since, or has a later one in a pack.
   func privateRecord(of key: RecordKey) -> Lease? {
-    guard let lease = memory.find(.record, key) else { return nil }
+    guard !due.take(key.hash), let lease = memory.find(.record, key) else { return nil }
     guard key.kind == .answer, let entry = (lease.pin as? MemoryPin)?.entry, let moment = entry.moment,
       !isCurrent(moment) || hasLaterAnswer(key, than: moment.number)
     else { return lease }
@@ -147,7 +147,9 @@ extension SharedStore {
   /// takes nothing out.
   func isPrivateNow(_ mark: RecordMark, _ key: RecordKey) -> Bool? {
     guard let lease = memory.find(.record, key) else { return nil }
-    guard mark == RecordMark(index: 0, pack: 0, offset: lease.sequence) else { return false }
+    guard !due.take(key.hash), mark == RecordMark(index: 0, pack: 0, offset: lease.sequence) else {
+      return false
+    }
     return reading { index, _, shard in
       guard !isOutdated(index) else { return false }
       guard let moment = (lease.pin as? MemoryPin)?.entry.moment else { return true }
@@ -234,6 +236,7 @@ extension SharedStore {
       defer { memory.removeAll { _ in true } }
       // From the packs first, as above.
       try clear()
+      due.removeAll()
     }
   }
 

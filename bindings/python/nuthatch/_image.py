@@ -62,6 +62,7 @@ class Image:
         "is_in_cache",
         "is_partial",
         "is_stale",
+        "is_stored",
         "original_size",
         "source",
         "status",
@@ -79,6 +80,8 @@ class Image:
     url: str
     #: True when the source was in the cache before the request was submitted.
     is_in_cache: bool
+    #: True when the cache has the source now: it was there, or has been kept.
+    is_stored: bool
     #: "memory", "disk", "revalidated" or "network".
     source: str
     #: The HTTP status of the answer that it was made of; None where there is none.
@@ -120,6 +123,7 @@ class Image:
             self.is_in_cache = bool(info.is_in_cache)
             self.source = SOURCES.get(info.source, "network")
             self.is_partial = bool(info.is_partial)
+            self.is_stored = bool(info.is_stored)
             self.is_stale, self.age = bool(info.is_stale), info.age
             self.final_url = info.final_url.decode() if info.final_url else self.url
             self.status = info.http_status or None
@@ -232,7 +236,17 @@ class Image:
 
 
 #: What is asked of the library when somebody asks for it, and what of that a pickle has beside the pixels.
-_KEPT = ("age", "final_url", "is_in_cache", "is_partial", "is_stale", "original_size", "source", "status")
+_KEPT = (
+    "age",
+    "final_url",
+    "is_in_cache",
+    "is_partial",
+    "is_stale",
+    "is_stored",
+    "original_size",
+    "source",
+    "status",
+)
 _TOLD = frozenset([*_KEPT, "_address", "height", "width"])
 
 

@@ -47,7 +47,18 @@ END: Any = object()
 class Item:
     """How one URL of a :meth:`Cache.prefetch` ended."""
 
-    __slots__ = ("error", "images", "index", "is_in_cache", "ok", "response", "source", "status", "url")
+    __slots__ = (
+        "error",
+        "images",
+        "index",
+        "is_in_cache",
+        "is_stored",
+        "ok",
+        "response",
+        "source",
+        "status",
+        "url",
+    )
 
     #: Its place among the URLs, from 0.
     index: int
@@ -62,6 +73,8 @@ class Item:
     response: Optional[Response]
     #: True when it was in the cache before.
     is_in_cache: bool
+    #: True when it is there now: it was before, or has been kept.
+    is_stored: bool
     #: "memory", "disk", "revalidated" or "network"; None where there is no answer.
     source: Optional[str]
     #: The HTTP status of the answer, or of the one that was no success; None where there is none.
@@ -70,7 +83,7 @@ class Item:
     def __init__(self, index: int, url: str, error: Optional[Error] = None) -> None:
         self.index, self.url, self.error, self.ok = index, url, error, error is None
         self.images, self.response = [], None
-        self.is_in_cache, self.source, self.status = False, None, None
+        self.is_in_cache, self.is_stored, self.source, self.status = False, False, None, None
 
     @property
     def image(self) -> Optional[Image]:
@@ -84,7 +97,8 @@ class Item:
 def item(index: int, event: Event[Any], keeps: bool) -> Item:
     """What an item tells of the final event."""
     made = Item(index, event.url, event.error)
-    made.is_in_cache, made.source, made.status = event.is_in_cache, event.source, event.status
+    made.is_in_cache, made.is_stored = event.is_in_cache, event.is_stored
+    made.source, made.status = event.source, event.status
     if event.response is not None and not event.response.ok:
         made.ok = False
         made.error = error_for(

@@ -281,13 +281,15 @@ class nh_response_info(ctypes.Structure):
         ("total_us", ctypes.c_int64),
         ("age", ctypes.c_int64),
         ("is_stale", ctypes.c_int32),
-        ("reserved", ctypes.c_uint32),
+        ("is_stored", ctypes.c_int32),
         ("reason", ctypes.c_char_p),
         ("dns_us", ctypes.c_int64),
         ("connect_us", ctypes.c_int64),
         ("tls_us", ctypes.c_int64),
         ("interim_count", ctypes.c_int32),
         ("is_cut", ctypes.c_int32),
+        ("is_removal_due", ctypes.c_int32),
+        ("reserved", ctypes.c_uint32),
     ]
 
 
@@ -339,6 +341,8 @@ class nh_image_info(ctypes.Structure):
         ("age", ctypes.c_int64),
         ("is_stale", ctypes.c_int32),
         ("http_status", ctypes.c_int32),
+        ("is_stored", ctypes.c_int32),
+        ("reserved", ctypes.c_uint32),
     ]
 
 
@@ -379,7 +383,7 @@ class nh_event(ctypes.Structure):
         ("outbox_id", ctypes.c_uint64),
         ("frozen", ctypes.c_void_p),
         ("is_reachable", ctypes.c_int32),
-        ("reserved", ctypes.c_uint32),
+        ("is_stored", ctypes.c_int32),
     ]
 
 

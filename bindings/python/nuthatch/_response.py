@@ -149,7 +149,9 @@ class Response:
         "interim",
         "is_cut",
         "is_in_cache",
+        "is_removal_due",
         "is_stale",
+        "is_stored",
         "reason",
         "redirects",
         "seconds",
@@ -171,6 +173,13 @@ class Response:
     interim: List[Tuple[int, Headers]]
     #: True when the bytes were in the cache before the request was submitted.
     is_in_cache: bool
+    #: True when the cache has the answer now: it was there, or has been kept. False for what must not be kept, and
+    #: for what couldn't be, because another process held the lock of the cache or the disk was full.
+    is_stored: bool
+    #: True when the request ("POST", "PUT", "DELETE", "PATCH") has made stored answers invalid that couldn't be
+    #: removed yet, for the same reasons. This process gives them no more, and removes them as soon as it can; others
+    #: may get them until then.
+    is_removal_due: bool
     #: True when the answer is older than it should be: the server couldn't be asked, or is yet to be.
     is_stale: bool
     #: True when the body was longer: of an answer to a request in the outbox the first MiB is kept.
@@ -224,6 +233,7 @@ class Response:
         self.status, self.reason = info.status, info.reason.decode("utf-8", "replace")
         self.final_url = info.final_url.decode()
         self.is_in_cache, self.is_stale = bool(info.is_in_cache), bool(info.is_stale)
+        self.is_stored, self.is_removal_due = bool(info.is_stored), bool(info.is_removal_due)
         self.is_cut, self.source = bool(info.is_cut), SOURCES.get(info.source, "network")
         self.age, self.redirects, self.seconds = info.age, info.redirects, info.total_us / 1e6
 

@@ -90,6 +90,7 @@ class Event(Generic[T]):
         "is_final",
         "is_in_cache",
         "is_stale",
+        "is_stored",
         "is_upload",
         "kind",
         "response",
@@ -103,6 +104,8 @@ class Event(Generic[T]):
     is_final: bool
     #: True when the bytes were in the cache before the request was submitted.
     is_in_cache: bool
+    #: True when the cache has the answer now: it was there, or has been kept.
+    is_stored: bool
     #: True when the answer is older than it should be.
     is_stale: bool
     #: "memory", "disk", "revalidated" or "network"; None where there is no answer.
@@ -132,6 +135,7 @@ class Event(Generic[T]):
         self.is_final = bool(told.is_final)
         self.is_in_cache = bool(told.is_in_cache)
         self.is_stale = bool(told.is_stale)
+        self.is_stored = bool(told.is_stored)
         self.source = SOURCES.get(told.source)
         self.status = told.http_status or None
         self.is_upload = bool(told.is_upload)

@@ -2,6 +2,9 @@
 
 import asyncio
 import logging
+import pickle
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -11,6 +14,7 @@ import nuthatch
 import pytest
 from held_lock import HeldLock
 from nuthatch import _prefetch
+from pictures import png
 from testserver import TestServer, ok, pause
 
 FRESH = [("Cache-Control", "max-age=600")]
@@ -23,6 +27,81 @@ def test_what_is_not_kept_is_counted(server: TestServer, cache: nuthatch.Cache, 
     with HeldLock(tmp_path / "cache"):
         assert cache.get(server.url("/a"), policy="reload").body == b"x"
         assert cache.stats()["held_up"] > 0
+
+
+def test_answers_say_whether_they_are_stored(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    server.on("/a", ok("x", headers=FRESH))
+    server.on("/a.png", ok(png(64, 48), headers=FRESH))
+    server.on("/never", ok("x", headers=[("Cache-Control", "no-store")]))
+    text, picture = server.url("/a"), server.url("/a.png")
+    for _ in range(2):
+        assert cache.get(text).is_stored
+        assert cache.thumbnail(picture, 8).is_stored
+        assert [item.is_stored for item in cache.prefetch([picture], 8)] == [True]
+        assert [event.is_stored for event in cache.submit(text).events()] == [True]
+    assert pickle.loads(pickle.dumps(cache.get(text))).is_stored
+    assert pickle.loads(pickle.dumps(cache.thumbnail(picture, 8))).is_stored
+    assert not cache.get(server.url("/never")).is_stored
+    with HeldLock(tmp_path / "cache"):
+        assert not cache.get(text, policy="reload").is_stored
+        assert not cache.thumbnail(picture, 8, policy="reload").is_stored
+        assert not next(iter(cache.prefetch([picture], 8, policy="reload"))).is_stored
+        assert cache.get(text).is_stored
+
+
+def stored_by_another(folder: Path, url: str) -> bool:
+    """Whether another process finds it."""
+    code = (
+        "import sys, nuthatch\n"
+        "try: nuthatch.Cache(sys.argv[1]).get(sys.argv[2], policy='offline')\n"
+        "except nuthatch.Error as error: sys.exit(error.code)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, str(folder), url], stderr=subprocess.PIPE, text=True, timeout=60
+    )
+    assert ended.returncode == 0 or ended.stderr == "offline\n", ended.stderr
+    return ended.returncode == 0
+
+
+@pytest.mark.parametrize("spill", ["eager", "pressure"])
+def test_what_a_post_cannot_remove_is_not_given_any_more(
+    server: TestServer, tmp_path: Path, spill: str
+) -> None:
+    server.on_prefix("/a", ok("x", headers=FRESH))
+    url = server.url("/a")
+    with nuthatch.Cache(tmp_path / "c", spill=spill) as cache:
+        keys = [None, "one"]
+        for key in keys:
+            assert not cache.get(url, key=key).is_in_cache
+            assert cache.get(url, key=key).is_in_cache
+        assert not cache.request("POST", url).is_removal_due
+        for key in keys:
+            assert not cache.get(url, key=key).is_in_cache
+        with HeldLock(tmp_path / "c"):
+            posted = cache.request("POST", url)
+            assert posted.is_removal_due and not posted.is_stored
+            again = cache.get(url)
+            assert not again.is_in_cache and not again.is_stored
+            with pytest.raises(nuthatch.Offline):
+                cache.get(url, policy="offline")
+        for key in keys:
+            answer = cache.get(url, key=key)
+            assert not answer.is_in_cache and answer.is_stored
+            assert cache.get(url, key=key).is_in_cache
+
+
+def test_what_a_post_cannot_remove_goes_by_itself_when_it_can(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    server.on_prefix("/a", ok("x", headers=FRESH))
+    url = server.url("/a")
+    cache.get(url)
+    assert stored_by_another(tmp_path / "cache", url)
+    with HeldLock(tmp_path / "cache"):
+        assert cache.request("POST", url).is_removal_due
+    until(lambda: not stored_by_another(tmp_path / "cache", url))
 
 
 def pending(server: TestServer, folder: Path) -> nuthatch.Cache:
