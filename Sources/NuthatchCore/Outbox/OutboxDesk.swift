@@ -13,7 +13,7 @@ final class OutboxDesk: @unchecked Sendable {
   }
 
   let store: OutboxStore
-  let lane: OutboxLane
+  let lane: SerialLine
   var secrets: OutboxSecrets { store.secrets }
   let sender: OutboxSender
   let runtime: Runtime
@@ -32,7 +32,7 @@ final class OutboxDesk: @unchecked Sendable {
     store = OutboxStore(
       path, clock, mostBytes: options.outboxBytes ?? 256 << 20, mostItems: options.outboxItems ?? 10_000,
       paused: runtime.queue.paused)
-    lane = OutboxLane(runtime.workers)
+    lane = SerialLine(runtime.workers)
     let book = Locked(Book())
     self.book = book
     sender = OutboxSender(store, lane, runtime, options.outboxRules) { survey, wanted in
