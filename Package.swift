@@ -95,9 +95,10 @@ let package = Package(
     .executableTarget(
       name: "nuthatch-outboxcrash", dependencies: ["NuthatchCore"], path: "Tests/OutboxCrash",
       swiftSettings: swiftSettings),
+    .target(name: "SlowDisk", path: "Tests/SlowDisk", cSettings: cSettings),
     tests(
       "NuthatchCoreTests",
-      ["CSystem", "NuthatchCore", "TestServer", "ImagingFixtures", "nuthatch-outboxcrash"]),
+      ["CSystem", "NuthatchCore", "TestServer", "ImagingFixtures", "SlowDisk", "nuthatch-outboxcrash"]),
     tests("NuthatchTests", ["Nuthatch", "TestServer"]),
     .executableTarget(
       name: "nuthatch-visitor", dependencies: ["Nuthatch"], path: "Tests/Visitors",

@@ -71,7 +71,7 @@ public final class Cache: Sendable {
 
   private func submitDownload(_ request: Request) throws(NuthatchError) -> Ticket {
     var request = request
-    request.download = try Download(request, options)
+    request.download = try Download(request, options, runtime)
     request.delivery = .fresh
     return try start(request)
   }

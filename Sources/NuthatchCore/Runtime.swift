@@ -10,6 +10,9 @@ import NuthatchTransport
 final class Runtime: @unchecked Sendable {
   let transport: Transport
   let workers: WorkerPool
+  /// Threads for what is saved while it comes: a disk that doesn't answer holds up other disks' files, and nothing else, and no
+  /// decode holds up a file.
+  let writers = WorkerPool(width: 4, memory: 0)
   /// What bodies on their way hold.
   let inFlight: InFlight
   let reachability = Reachability()
@@ -79,6 +82,8 @@ final class Runtime: @unchecked Sendable {
       self.clerk.stop()
     }
     transport.stop()
+    // What the loop has asked for, it doesn't have to do itself.
+    writers.stop()
   }
 
   /// exit() takes OpenSSL down while other threads run on: the loop must not be in the middle of it then. Registered
@@ -90,6 +95,7 @@ final class Runtime: @unchecked Sendable {
     guard let running, running.epoch == nhs_fork_epoch() else { return }
     running.workers.abandon()
     running.transport.abandon()
+    running.writers.abandon()
   }
 
   /// The queue does from now on what the program says (`QueueOptions`).

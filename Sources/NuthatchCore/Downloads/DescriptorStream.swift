@@ -2,13 +2,13 @@ import CSystem
 import Glibc
 import NuthatchTransport
 
-/// A program's descriptor that an answer is written to while it comes. What it doesn't take at once waits, and so does the
-/// transfer. Confined to the loop's thread.
+/// A pipe, socket or character device that an answer is written to while it comes. What it doesn't take at once waits, and so
+/// does the transfer. Confined to the loop's thread.
 final class DescriptorStream {
   private let descriptor: Int32
   /// For messages.
   private let name: String
-  private let kind: mode_t
+  private let isSocket: Bool
   private let loop: EventLoop
   private var backlog: [UInt8] = []
   /// Why it takes no more.
@@ -17,19 +17,20 @@ final class DescriptorStream {
   var whenFree: () -> Void = {}
 
   /// - Parameter descriptor: becomes this object's.
-  init(_ descriptor: Int32, _ name: String, _ loop: EventLoop) {
-    self.descriptor = descriptor
-    self.name = name
+  init(_ named: NamedDescriptor, _ loop: EventLoop) {
+    descriptor = named.number
+    name = named.name
     self.loop = loop
     var status = stat()
-    kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : S_IFREG
+    // It waits for no disk, because what a disk has isn't streamed to.
+    isSocket = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
   }
 
   deinit { close(descriptor) }
 
   var isFull: Bool { failure == nil && !backlog.isEmpty }
 
-  func write(_ bytes: UnsafeRawBufferPointer) throws(NuthatchError) {
+  func write(_ bytes: [UInt8]) throws(NuthatchError) {
     if let failure { throw failure }
     guard backlog.isEmpty else {
       backlog += bytes
@@ -46,12 +47,7 @@ final class DescriptorStream {
 
   private func goOn() {
     do throws(NuthatchError) {
-      // Raw bytes, because the closure of an array's own method may throw anything.
-      let waiting = backlog
-      let count = try waiting.span.bytes.withUnsafeBytes { (bytes) throws(NuthatchError) in
-        try writeNow(bytes)
-      }
-      backlog.removeFirst(count)
+      backlog.removeFirst(try writeNow(backlog))
     } catch {
       failure = error
       backlog = []
@@ -62,21 +58,24 @@ final class DescriptorStream {
   }
 
   /// As much as can be written without waiting.
+  private func writeNow(_ bytes: [UInt8]) throws(NuthatchError) -> Int {
+    // Raw bytes, because the closure of an array's own method may throw anything.
+    try bytes.span.bytes.withUnsafeBytes { (bytes) throws(NuthatchError) in try writeNow(bytes) }
+  }
+
   private func writeNow(_ bytes: UnsafeRawBufferPointer) throws(NuthatchError) -> Int {
     var done = 0
     while done < bytes.count {
       let left = bytes.count - done
       let place = bytes.baseAddress.map { $0 + done }
       var count = 0
-      if kind == S_IFSOCK {
+      if isSocket {
         count = send(descriptor, place, left, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
       } else {
-        if kind != S_IFREG {
-          var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-          guard poll(&entry, 1, 0) > 0 else { return done }
-        }
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        guard poll(&entry, 1, 0) > 0 else { return done }
         // A pipe that can be written to takes so much without waiting, and a terminal hardly more.
-        count = Glibc.write(descriptor, place, kind == S_IFREG ? left : min(left, Int(PIPE_BUF)))
+        count = Glibc.write(descriptor, place, min(left, Int(PIPE_BUF)))
       }
       if count < 0, errno == EINTR { continue }
       if count < 0, errno == EAGAIN || errno == EWOULDBLOCK { return done }

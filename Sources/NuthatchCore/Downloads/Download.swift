@@ -8,7 +8,7 @@ import Synchronization
 /// and events get each byte once, in order. A broken transfer is gone on with where it ended, if the server says that the
 /// answer is still the same; where it isn't, files begin anew, and streams, which can't take back what they gave, fail.
 ///
-/// Opened and settled on a worker's thread, the rest is confined to the loop's; never both at once.
+/// Confined to the loop's thread; what needs a disk is done by `DownloadDisk`.
 final class Download: @unchecked Sendable {
   enum Wish {
     case goOn
@@ -17,22 +17,26 @@ final class Download: @unchecked Sendable {
     case refuse(NuthatchError)
   }
 
-  private enum Phase { case new, open, settling, over }
+  private enum Phase { case new, open, over }
 
   /// What is kept in memory, too, and so in the cache.
   let keptBytes: Int64
-  private let files: [Sink]
-  private let descriptors: [(own: Int32, name: String)]
+  private let disk: DownloadDisk
+  /// What is written to and is on no disk.
+  private let pipes: [NamedDescriptor]
   private let hasEvents: Bool
+  /// Whether there are events or descriptors.
+  private let hasStreams: Bool
   private let resumes: Bool
   private let key: String
   private let shownURL: String
 
   private var phase = Phase.new
-  private var partial: PartialFile?
   private var streams: [DescriptorStream] = []
   private weak var ticket: Ticket?
-  private var loop: EventLoop?
+  private let loop: EventLoop
+  /// Why nothing more can be written.
+  private(set) var failure: NuthatchError?
   /// Bytes of the answer that have been taken.
   private(set) var count: Int64 = 0
   private(set) var total: Int64?
@@ -51,13 +55,13 @@ final class Download: @unchecked Sendable {
   private var isTaken = false
   /// Data events that nobody has taken yet, in bytes.
   private var outstanding = 0
-  /// Called when a transfer that was held up may go on.
+  /// Called when a transfer that was held up may go on, or has failed.
   var whenFree: () -> Void = {}
 
   private static let mostOutstanding = 1 << 20
 
   /// Nil when nothing is to be saved.
-  init?(_ request: Request, _ options: Cache.Options) throws(NuthatchError) {
+  init?(_ request: Request, _ options: Cache.Options, _ runtime: Runtime) throws(NuthatchError) {
     guard !request.saveTo.isEmpty else { return nil }
     shownURL = WebURL.redacted(request.url).printable
     guard request.boxes.isEmpty else {
@@ -67,34 +71,38 @@ final class Download: @unchecked Sendable {
     resumes = request.resumes && request.method == "GET"
     hasEvents = request.saveTo.contains(.events)
     key = Self.key(request)
+    loop = runtime.loop
     var files: [Sink] = []
-    var opened: [(own: Int32, name: String)] = []
+    var opened: [NamedDescriptor] = []
     for sink in request.saveTo {
       do throws(NuthatchError) {
         switch sink {
         case .file(let path), .appended(let path):
-          if let device = try Self.device(path) { opened.append((device, path)) } else { files.append(sink) }
+          if let device = try Self.device(path) { opened.append(device) } else { files.append(sink) }
         case .descriptor(let given):
-          let own = fcntl(given, F_DUPFD_CLOEXEC, 3)
-          guard own >= 0 else { throw NewFile.failure("descriptor \(given)") }
-          opened.append((own, "descriptor \(given)"))
+          let (own, name) = (fcntl(given, F_DUPFD_CLOEXEC, 3), "descriptor \(given)")
+          guard own >= 0 else { throw NewFile.failure(name) }
+          opened.append(NamedDescriptor(number: own, name: name))
         case .events: break
         }
       } catch {
-        for descriptor in opened { close(descriptor.own) }
+        for descriptor in opened { Glibc.close(descriptor.number) }
         throw error
       }
     }
-    self.files = files
-    descriptors = opened
+    hasStreams = hasEvents || !opened.isEmpty
+    pipes = opened.filter { !$0.isOnDisk }
+    disk = DownloadDisk(files, opened.filter(\.isOnDisk), runtime)
   }
 
-  deinit { if phase == .new { for descriptor in descriptors { close(descriptor.own) } } }
-
-  private var hasStreams: Bool { hasEvents || !descriptors.isEmpty }
+  deinit {
+    guard phase == .new else { return }
+    for pipe in pipes { Glibc.close(pipe.number) }
+    disk.close(.dropped)
+  }
 
   /// A device or a pipe is written into.
-  private static func device(_ path: String) throws(NuthatchError) -> Int32? {
+  private static func device(_ path: String) throws(NuthatchError) -> NamedDescriptor? {
     var status = stat()
     guard !path.utf8.contains(0), stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else {
       return nil
@@ -104,7 +112,7 @@ final class Download: @unchecked Sendable {
       throw NuthatchError(.io, "\(path) can't be written: nobody has the pipe open for reading")
     }
     guard descriptor >= 0 else { throw NewFile.failure(path) }
-    return descriptor
+    return NamedDescriptor(number: descriptor, name: path)
   }
 
   /// What of a request makes its answer another one, as a digest: it is written beside the file.
@@ -116,28 +124,35 @@ final class Download: @unchecked Sendable {
     return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// On a worker's thread, before anything else.
-  func open() throws(NuthatchError) {
-    guard let path = files.first?.path else { return }
-    // What a stream has not been given can't be left out.
-    let partial = try PartialFile(for: path, resumes: resumes && !hasStreams, key: key)
-    self.partial = partial
-    (count, total, validator) = (partial.count, partial.total, partial.validator)
-  }
-
-  /// On the loop's thread, after it.
-  func begin(_ ticket: Ticket, _ loop: EventLoop) {
+  /// Opens the files, before anything else. `then` hears on the loop's thread what failed.
+  func begin(_ ticket: Ticket, then: @escaping @Sendable (NuthatchError?) -> Void) {
     phase = .open
     self.ticket = ticket
-    self.loop = loop
-    streams = descriptors.map { DescriptorStream($0.own, $0.name, loop) }
-    for stream in streams { stream.whenFree = { [weak self] in self?.goOn() } }
+    streams = pipes.map { DescriptorStream($0, loop) }
+    for stream in streams { stream.whenFree = { [weak self] in self?.moved(nil) } }
+    disk.whenMoved = { [weak self] in self?.moved($0) }
+    guard disk.isWanted else { return then(nil) }
+    // What a stream has not been given can't be left out.
+    let (resumes, key) = (resumes && !hasStreams, key)
+    disk.ask { (disk) throws(NuthatchError) in
+      try disk.open(resumes: resumes, key: key)
+    } then: { result in
+      switch result {
+      case .success(let start):
+        (self.count, self.total, self.validator) = (start.count, start.total, start.validator)
+        then(nil)
+      case .failure(let error): then(error)
+      }
+    }
   }
 
-  private func goOn() { if !isFull { whenFree() } }
+  private func moved(_ news: NuthatchError?) {
+    failure = failure ?? news ?? streams.lazy.compactMap(\.failure).first
+    if failure != nil || !isFull { whenFree() }
+  }
 
   private var isFull: Bool {
-    outstanding > Self.mostOutstanding || streams.contains(where: \.isFull)
+    outstanding > Self.mostOutstanding || disk.isFull || streams.contains(where: \.isFull)
   }
 }
 
@@ -205,9 +220,7 @@ extension Download {
         validator = new
         total = length
       }
-      partial?.validator = validator
-      partial?.total = total
-      if let total { try partial?.reserve(total) }
+      disk.submit { [total, validator] (disk) throws(NuthatchError) in try disk.expect(total, validator) }
       isTaken = true
       return .goOn
     } catch {
@@ -220,7 +233,7 @@ extension Download {
       throw NuthatchError(
         .truncated, "the answer changed behind byte \(count), which was given away already: \(shownURL)")
     }
-    try partial?.reset()
+    disk.submit { (disk) throws(NuthatchError) in try disk.reset() }
     (count, total, validator, asked) = (0, nil, nil, nil)
     return .again
   }
@@ -231,10 +244,15 @@ extension Download {
     _ = try beginAnew()
   }
 
-  /// All that was saved, where that may be kept and is in a file; for an answer that was gone on with.
-  func bytesSoFar() -> SavedBytes? {
-    guard isResuming, isTaken, let partial, count <= keptBytes else { return nil }
-    return partial.bytesSoFar()
+  /// All that was saved, where that may be kept and is in a file; for an answer that was gone on with. Heard on the loop's
+  /// thread.
+  func bytesSoFar(then: @escaping @Sendable (SavedBytes?) -> Void) {
+    guard isResuming, isTaken, count <= keptBytes else { return then(nil) }
+    disk.ask {
+      $0.bytesSoFar()
+    } then: {
+      then((try? $0.get()) ?? nil)
+    }
   }
 
   /// Whether the answer was a shorter part than the one that was asked for: the next one may be asked for as long as there is
@@ -259,25 +277,31 @@ extension Download {
 
   /// Whether the transfer may go on; false holds it up until `whenFree`.
   func write(_ bytes: UnsafeRawBufferPointer) throws(NuthatchError) -> Bool {
+    if let failure { throw failure }
     let again = Int(clamping: min(skipped, Int64(bytes.count)))
     skipped -= Int64(again)
     guard again < bytes.count else { return true }
-    let new = UnsafeRawBufferPointer(rebasing: bytes[again...])
-    try partial?.append(new)
-    for stream in streams { try stream.write(new) }
-    if hasEvents { tell(new) }
+    let new = Array(bytes[again...])
+    if disk.isWanted {
+      disk.submit(new.count) { (disk) throws(NuthatchError) in
+        try new.span.bytes.withUnsafeBytes { (bytes) throws(NuthatchError) in try disk.write(bytes) }
+      }
+    }
+    try stream(new)
     count += Int64(new.count)
     return !isFull
   }
 
-  private func tell(_ bytes: UnsafeRawBufferPointer) {
-    guard let ticket, let loop else { return }
+  /// To what is on no disk.
+  private func stream(_ bytes: [UInt8]) throws(NuthatchError) {
+    for stream in streams { try stream.write(bytes) }
+    guard hasEvents, let ticket else { return }
     outstanding += bytes.count
-    let chunk = Chunk(bytes) { [weak self] count in
+    let chunk = Chunk(bytes) { [weak self, loop] count in
       let download = self
       loop.post { [weak download] in
         download?.outstanding -= count
-        download?.goOn()
+        download?.moved(nil)
       }
     }
     ticket.deliver(.data(chunk, from: count, of: total))
@@ -288,88 +312,72 @@ extension Download {
 
 extension Download {
   /// Ends it with the request's final event, which comes to `then`, or another one, where it couldn't be saved.
-  func settle(_ event: Event, _ runtime: Runtime, then: @escaping @Sendable (Event) -> Void) {
+  func settle(_ event: Event, then: @escaping @Sendable (Event) -> Void) {
     guard phase == .open else { return then(event) }
     guard event.error == nil, let response = event.response, response.isSuccess else {
-      end(keeping: event.error?.isOfTheDisk != true)
+      guard event.error?.code == .timeout, disk.isBehind else {
+        return end(event, keeping: event.error?.isOfTheDisk != true, then)
+      }
+      // A disk that doesn't answer holds up no deadline.
+      abandon()
       return then(event)
     }
+    if isTaken, event.source == .network { return finish(event, response, then) }
     do throws(NuthatchError) {
-      if !(isTaken && event.source == .network) { try save(response) }
-      if let total, count != total, response.header("Content-Encoding") == nil {
-        throw NuthatchError(.truncated, "\(count) bytes instead of \(total): \(shownURL)")
-      }
+      if count > 0 { _ = try beginAnew() }
     } catch {
-      // With more than there is, none could ever be whole.
-      end(keeping: !error.isOfTheDisk && count <= total ?? .max)
-      return then(.failed(error))
+      return end(.failed(error), keeping: true, then)
     }
-    finishStreams(event, runtime, then)
-  }
-
-  /// What came from the cache.
-  private func save(_ response: Response) throws(NuthatchError) {
-    if count > 0 { _ = try beginAnew() }
     total = nil
-    try response.withBody { (bytes) throws(NuthatchError) in
-      try partial?.reserve(Int64(bytes.count))
-      _ = try write(bytes)
+    let isStreamed = hasEvents || !streams.isEmpty
+    // What came from the cache may have to be read from a disk, too.
+    disk.ask { (disk) throws(NuthatchError) in
+      try disk.save(response, isStreamed: isStreamed)
+    } then: { saved in
+      guard self.phase == .open else { return }
+      do throws(NuthatchError) {
+        try self.stream(try saved.get())
+        self.finish(event, response, then)
+      } catch {
+        self.end(.failed(error), keeping: false, then)
+      }
     }
-    try response.checkBody()
   }
 
-  private func finishStreams(_ event: Event, _ runtime: Runtime, _ then: @escaping @Sendable (Event) -> Void)
-  {
-    if let failure = streams.lazy.compactMap(\.failure).first {
-      end(keeping: true)
-      return then(.failed(failure))
+  private func finish(
+    _ event: Event, _ response: Response, _ then: @escaping @Sendable (Event) -> Void
+  ) {
+    guard phase == .open else { return }
+    if let total, count != total, response.header("Content-Encoding") == nil {
+      let error = NuthatchError(.truncated, "\(count) bytes instead of \(total): \(shownURL)")
+      // With more than there is, none could ever be whole.
+      return end(.failed(error), keeping: count <= total, then)
     }
+    if let failure { return end(.failed(failure), keeping: false, then) }
     guard !streams.contains(where: \.isFull) else {
-      whenFree = { [weak self] in
-        guard let self, self.phase == .open else { return }
-        self.finishStreams(event, runtime, then)
-      }
+      whenFree = { [weak self] in self?.finish(event, response, then) }
       return
     }
-    phase = .settling
-    for stream in streams { stream.end() }
-    streams = []
-    guard partial != nil else {
-      phase = .over
-      return then(event)
-    }
-    let isSubmitted = runtime.workers.submit {
-      let outcome = self.nameFiles(event)
-      if !runtime.loop.post({ then(outcome) }) { then(outcome) }
-    }
-    if !isSubmitted { then(nameFiles(event)) }
-  }
-
-  /// Waits for the disk.
-  private func nameFiles(_ event: Event) -> Event {
-    do throws(NuthatchError) {
-      try partial?.appear(as: files)
-      partial = nil
-      return event
-    } catch {
-      partial?.discard()
-      partial = nil
-      return .failed(error)
-    }
+    close(.named) { then($0.map { .failed($0) } ?? event) }
   }
 
   /// The request has ended otherwise.
   func abandon() {
-    if phase == .open { end(keeping: true) }
+    if phase == .open { close(.kept) { _ in } }
   }
 
-  private func end(keeping: Bool) {
+  private func end(_ event: Event, keeping: Bool, _ then: @escaping @Sendable (Event) -> Void) {
+    close(keeping ? .kept : .dropped) { _ in then(event) }
+  }
+
+  private func close(
+    _ ending: DownloadDisk.Ending, _ then: @escaping @Sendable (NuthatchError?) -> Void
+  ) {
     phase = .over
     for stream in streams { stream.end() }
     streams = []
-    if keeping { partial?.keep() } else { partial?.discard() }
-    partial = nil
     whenFree = {}
+    if disk.isWanted { disk.close(ending, then: then) } else { then(nil) }
   }
 }
 

@@ -128,12 +128,13 @@ final class NewFile {
     return NuthatchError(code, "\(path) can't be written: \(String(cString: strerror(errno)))")
   }
 
-  /// Writes all of it at a place of the file. False with errno.
-  static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at place: Int64) -> Bool {
+  /// Writes all of it at a place of the file, or where the descriptor stands. False with errno.
+  static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at place: Int64?) -> Bool {
     var done = 0
     while done < bytes.count {
-      let count = pwrite(
-        descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, Int(place) + done)
+      let (rest, left) = (bytes.baseAddress.map { $0 + done }, bytes.count - done)
+      let count =
+        place.map { pwrite(descriptor, rest, left, Int($0) + done) } ?? Glibc.write(descriptor, rest, left)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else {
         if count == 0 { errno = EIO }

@@ -319,7 +319,7 @@ final class SavedBytes: Sendable {
 }
 
 /// What says that an answer is still the same, byte for byte.
-struct Validator: Equatable {
+struct Validator: Equatable, Sendable {
   let name: String
   let value: String
 

@@ -16,8 +16,8 @@ final class Chunk: Sendable {
   let bytes: [UInt8]
   private let whenGone: @Sendable (Int) -> Void
 
-  init(_ bytes: UnsafeRawBufferPointer, whenGone: @escaping @Sendable (Int) -> Void) {
-    self.bytes = Array(bytes)
+  init(_ bytes: [UInt8], whenGone: @escaping @Sendable (Int) -> Void) {
+    self.bytes = bytes
     self.whenGone = whenGone
   }
 

@@ -13,7 +13,7 @@ final class OutboxDesk: @unchecked Sendable {
   }
 
   let store: OutboxStore
-  let lane: OutboxLane
+  let lane: SerialLine
   var secrets: OutboxSecrets { store.secrets }
   let sender: OutboxSender
   let runtime: Runtime
@@ -21,7 +21,7 @@ final class OutboxDesk: @unchecked Sendable {
   private let book: Locked<Book>
   // Confined to the loop's thread.
   var lines: [String: OutboxLine] = [:]
-  private var watch: Int32 = -1
+  private var watch: NameWatch?
   private var watchesFolder = false
   private var changes: (any ReachabilitySource)?
 
@@ -32,7 +32,7 @@ final class OutboxDesk: @unchecked Sendable {
     store = OutboxStore(
       path, clock, mostBytes: options.outboxBytes ?? 256 << 20, mostItems: options.outboxItems ?? 10_000,
       paused: runtime.queue.paused)
-    lane = OutboxLane(runtime.workers)
+    lane = SerialLine(runtime.workers)
     let book = Locked(Book())
     self.book = book
     sender = OutboxSender(store, lane, runtime, options.outboxRules) { survey, wanted in
@@ -112,8 +112,8 @@ final class OutboxDesk: @unchecked Sendable {
   // MARK: What wakes it, on the loop's thread
 
   private func startWatching() {
-    guard watch < 0 else { return }
-    watch = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+    guard watch == nil else { return }
+    watch = NameWatch()
     runtime.reachability.subscribe(self) { [weak self] news in
       guard let self else { return }
       switch news {
@@ -130,35 +130,36 @@ final class OutboxDesk: @unchecked Sendable {
       guard let sender else { return }
       loop.post { sender.wake() }
     }
-    guard watch >= 0 else { return }
-    _ = nhs_close_in_child(watch)
-    watchNames()
-    runtime.loop.watch(watch, UInt32(EPOLLIN.rawValue)) { [weak self] _ in self?.namesChanged() }
+    guard let watch else { return }
+    // Before the first look, which is another job of the lane.
+    watchNames(watch) {}
+    runtime.loop.watch(watch.descriptor, UInt32(EPOLLIN.rawValue)) { [weak self, weak watch] _ in
+      guard let self, let watch else { return }
+      watch.takeNews()
+      if self.watchesFolder { return self.sender.look() }
+      self.watchNames(watch) { if self.watchesFolder { self.sender.look() } }
+    }
   }
 
-  /// Other processes' writing shows in the folder, or, as long as there is none, in the directory.
-  private func watchNames() {
-    guard !watchesFolder else { return }
-    let inside = UInt32(IN_MODIFY | IN_MOVED_TO | IN_CREATE)
-    watchesFolder = inotify_add_watch(watch, path + "/outbox", inside) >= 0
-    if !watchesFolder { _ = inotify_add_watch(watch, path, UInt32(IN_CREATE | IN_MOVED_TO)) }
-  }
-
-  private func namesChanged() {
-    var bytes = [UInt8](repeating: 0, count: 4096)
-    while read(watch, &bytes, bytes.count) > 0 {}
-    watchNames()
-    if watchesFolder { sender.look() }
+  /// Other processes' writing shows in the folder, or, as long as there is none, in the directory. The lane finds them, because
+  /// their disk may not answer.
+  private func watchNames(_ watch: NameWatch, then: @escaping @Sendable () -> Void) {
+    lane.submit { [path, loop = runtime.loop] in
+      let watchesFolder = watch.add(path + "/outbox", IN_MODIFY | IN_MOVED_TO | IN_CREATE)
+      if !watchesFolder { _ = watch.add(path, IN_CREATE | IN_MOVED_TO) }
+      loop.post {
+        guard self.watch === watch else { return }
+        self.watchesFolder = watchesFolder
+        then()
+      }
+    }
   }
 
   private func stopWatching() {
     runtime.reachability.unsubscribe(self)
     changes?.stop()
-    guard watch >= 0 else { return }
-    runtime.loop.unwatch(watch)
-    nhs_keep_in_child(watch)
-    Glibc.close(watch)
-    watch = -1
+    if let watch { runtime.loop.unwatch(watch.descriptor) }
+    watch = nil
     watchesFolder = false
   }
 
@@ -171,5 +172,32 @@ final class OutboxDesk: @unchecked Sendable {
       if Bell.deadline(0) >= deadline { return false }
       sender.bell.wait(after: ring, until: deadline)
     }
+  }
+}
+
+/// Says that something has happened in a folder; open as long as anyone refers to it.
+private final class NameWatch: Sendable {
+  let descriptor: Int32
+
+  init?() {
+    descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+    guard descriptor >= 0 else { return nil }
+    _ = nhs_close_in_child(descriptor)
+  }
+
+  deinit {
+    guard descriptor >= 0 else { return }
+    nhs_keep_in_child(descriptor)
+    Glibc.close(descriptor)
+  }
+
+  /// Waits for the disk that has the path. False when there is nothing at it, or it can't be watched.
+  func add(_ path: String, _ events: Int32) -> Bool {
+    inotify_add_watch(descriptor, path, UInt32(events)) >= 0
+  }
+
+  func takeNews() {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    while read(descriptor, &bytes, bytes.count) > 0 {}
   }
 }

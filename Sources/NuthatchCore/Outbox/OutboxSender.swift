@@ -11,7 +11,7 @@ final class OutboxSender: @unchecked Sendable {
   }
 
   private let store: OutboxStore
-  private let lane: OutboxLane
+  private let lane: SerialLine
   private let runtime: Runtime
   private let rules: OutboxRules
   private var secrets: OutboxSecrets { store.secrets }
@@ -45,7 +45,7 @@ final class OutboxSender: @unchecked Sendable {
   private static let patience: Int64 = 1_000_000_000
 
   init(
-    _ store: OutboxStore, _ lane: OutboxLane, _ runtime: Runtime, _ rules: OutboxRules,
+    _ store: OutboxStore, _ lane: SerialLine, _ runtime: Runtime, _ rules: OutboxRules,
     tell: @escaping @Sendable (OutboxStore.Survey?, [String]) -> Void
   ) {
     self.store = store

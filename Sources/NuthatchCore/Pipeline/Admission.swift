@@ -212,7 +212,11 @@ extension FetchTask {
       priority: priority)
     lockPlace = nil
     // What came before an answer broke off is part of it for those who look at it, too.
-    let earlier = exchange.isKept ? nil : plan.download?.bytesSoFar()
+    guard !exchange.isKept, let download = plan.download else { return hand(over: admission, nil) }
+    download.bytesSoFar { self.hand(over: admission, $0) }
+  }
+
+  private func hand(over admission: Admission, _ earlier: SavedBytes?) {
     let isSubmitted = runtime.workers.submit(priority: priority) {
       var admission = admission
       if let earlier, case let whole = ByteBuffer(self.runtime.inFlight, else: self.shared.path),

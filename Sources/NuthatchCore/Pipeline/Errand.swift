@@ -109,21 +109,10 @@ extension Errand {
   }
 
   private func open(_ download: Download, _ found: Found?) {
-    let isSubmitted = runtime.workers.submit(priority: priority) {
-      let fault: NuthatchError?
-      do throws(NuthatchError) {
-        try download.open()
-        fault = nil
-      } catch {
-        fault = error
-      }
-      self.runtime.loop.post {
-        download.begin(self.ticket, self.runtime.loop)
-        guard self.ticket.isOpen else { return download.abandon() }
-        if let fault { self.fail(fault) } else { self.setOut(found) }
-      }
+    download.begin(ticket) { fault in
+      guard self.ticket.isOpen else { return download.abandon() }
+      if let fault { self.fail(fault) } else { self.setOut(found) }
     }
-    if !isSubmitted { fail(.closed) }
   }
 
   /// Asks the server about an answer that was delivered already; for nobody, so that it always ends.
@@ -326,7 +315,7 @@ extension Errand {
     if !event.isOwnEnd { plan.freezing?.isAnswered = true }
     guard let download = plan.download else { return ticket.finish(event) }
     let ticket = ticket
-    download.settle(event, runtime) { ticket.finish($0) }
+    download.settle(event) { ticket.finish($0) }
   }
 
   // MARK: Deadline

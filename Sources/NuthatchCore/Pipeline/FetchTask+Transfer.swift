@@ -140,7 +140,17 @@ extension FetchTask: QueuedWork {
     let transfer = runtime.transport.start(request, sink: self)
     phase = .flying(entry, transfer: transfer)
     if errands.count > 1 { watchSilence() }
-    plan.download?.whenFree = { [transport = runtime.transport] in transport.resume(transfer) }
+    plan.download?.whenFree = { [weak self] in self?.goOnSaving(transfer) }
+  }
+
+  /// What is saved has room again, or can't be.
+  private func goOnSaving(_ transfer: UInt64) {
+    guard case .flying(_, transfer: transfer) = phase else { return }
+    guard let failure = plan.download?.failure else { return runtime.transport.resume(transfer) }
+    let timings = runtime.transport.timings(of: transfer) ?? TransferTimings()
+    runtime.transport.cancel(transfer)
+    exchange.refusal = failure
+    finished(TransportFault(.stopped, "stopped"), timings)
   }
 
   /// Whether "it still holds" would be an answer to every errand.

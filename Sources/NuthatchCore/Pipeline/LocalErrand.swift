@@ -32,10 +32,10 @@ struct LocalErrand: Sendable {
         maxPixels: request.maxPixels)
       let event = Event.answer(.fresh, Answer(response: response), isFinal: true)
       guard let download else { return ticket.finish(event) }
-      try download.open()
-      shared.runtime.loop.post {
-        download.begin(ticket, shared.runtime.loop)
-        download.settle(event, shared.runtime) { ticket.finish($0) }
+      runtime.loop.post {
+        download.begin(ticket) { fault in
+          download.settle(fault.map { .failed($0) } ?? event) { ticket.finish($0) }
+        }
       }
     } catch {
       ticket.finish(.failed(error))
