@@ -25,6 +25,7 @@ FIELDS = [
     "ok",
     "status",
     "is_in_cache",
+    "is_stored",
     "source",
     "original_width",
     "original_height",
