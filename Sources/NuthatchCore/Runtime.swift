@@ -10,8 +10,8 @@ import NuthatchTransport
 final class Runtime: @unchecked Sendable {
   let transport: Transport
   let workers: WorkerPool
-  /// Threads for what is saved while it comes: a disk that doesn't answer holds up other disks' files, and nothing else, and no
-  /// decode holds up a file.
+  /// Threads for what is written to files while it comes: a disk that doesn't answer holds up what goes to files, and nothing
+  /// else; and no decode holds that up.
   let writers = WorkerPool(width: 4, memory: 0)
   /// What bodies on their way hold.
   let inFlight: InFlight
@@ -30,7 +30,7 @@ final class Runtime: @unchecked Sendable {
     } catch {
       throw NuthatchError(ErrorCode(error.kind), error.message)
     }
-    let inFlight = InFlight(limit: QueueOptions.current.inFlightBytes)
+    let inFlight = InFlight(limit: QueueOptions.current.inFlightBytes, writers)
     self.inFlight = inFlight
     let budget = MemoryBudget.own
     let gauge = MemoryGauge()

@@ -43,4 +43,28 @@ import Testing
     line.submit { done.add(3) }
     #expect(done.values == [1, 2, 3])
   }
+
+  private final class Asking: Sendable {
+    let line: SerialLine
+    init(_ line: SerialLine) { self.line = line }
+    deinit { line.submit {} }
+  }
+
+  private func submit(_ asking: Asking, to workers: WorkerPool) {
+    workers.submit { _ = asking.line }
+  }
+
+  @Test("is let go of with the threads, also where its end asks for more")
+  func abandoned() {
+    let workers = WorkerPool(width: 1, memory: 1)
+    let begun = Collected<Int>()
+    workers.submit {
+      begun.add(1)
+      usleep(200_000)
+    }
+    for _ in 0..<60_000 where begun.values.isEmpty { usleep(1000) }
+    submit(Asking(SerialLine(workers)), to: workers)
+    workers.abandon()
+    #expect(begun.values == [1])
+  }
 }

@@ -40,19 +40,21 @@ final class ByteBuffer: @unchecked Sendable {
   /// Whether some of them couldn't be read from the file: they are zeros then. To be asked after reading.
   var isBroken: Bool { isInFile && nhs_is_broken(mapping.broken) != 0 }
 
-  /// Makes room for an announced length.
+  /// Makes room in memory for an announced length.
   func reserve(announced: Int64) {
     // What can't be had now is asked for again when bytes come.
-    _ = grow(to: Int(min(max(announced, 0), Int64(Self.trust))))
+    _ = grow(to: Int(min(max(announced, 0), Int64(Self.trust))), staysInMemory: true)
   }
 
   /// 0, or the number of the fault: ENOMEM, ENOSPC, or what else became of the file.
-  func append(_ bytes: UnsafeRawBufferPointer) -> Int32 {
+  ///
+  /// - Parameter staysInMemory: nothing is done that may wait for a disk; EAGAIN where that has to be.
+  func append(_ bytes: UnsafeRawBufferPointer, staysInMemory: Bool = false) -> Int32 {
     guard let source = bytes.baseAddress, !bytes.isEmpty else { return 0 }
     let (needed, overflow) = count.addingReportingOverflow(bytes.count)
     guard !overflow, needed <= Int.max / 2 else { return ENOMEM }
     if needed > capacity {
-      let fault = grow(to: max(needed, capacity + capacity / 2))
+      let fault = grow(to: max(needed, capacity + capacity / 2), staysInMemory: staysInMemory)
       guard fault == 0 else { return fault }
     }
     if isInFile {
@@ -83,11 +85,11 @@ final class ByteBuffer: @unchecked Sendable {
 
   private var charged = 0
 
-  private func grow(to wanted: Int) -> Int32 {
+  private func grow(to wanted: Int, staysInMemory: Bool) -> Int32 {
     guard wanted > capacity else { return 0 }
-    if isInFile { return lengthen(to: wanted) }
+    if isInFile { return staysInMemory ? EAGAIN : lengthen(to: wanted) }
     guard let inFlight else { return resize(to: wanted) }
-    guard inFlight.take(wanted - charged) else { return moveToFile(wanted) }
+    guard inFlight.take(wanted - charged) else { return staysInMemory ? EAGAIN : moveToFile(wanted) }
     charged = wanted
     return resize(to: wanted)
   }
@@ -141,8 +143,13 @@ final class ByteBuffer: @unchecked Sendable {
 
   deinit {
     if isInFile {
-      nhs_unmap_file(&mapping)
-      close(file)
+      // The disk frees a file without a name with its last descriptor, and may take its time.
+      nonisolated(unsafe) var (mapping, file) = (mapping, file)
+      let release: @Sendable () -> Void = {
+        nhs_unmap_file(&mapping)
+        close(file)
+      }
+      if let inFlight { inFlight.onDisk(release) } else { release() }
     } else {
       arrive()
       free(base)

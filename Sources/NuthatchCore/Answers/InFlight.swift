@@ -1,3 +1,4 @@
+import CSystem
 import Synchronization
 
 /// What all bodies that are being received hold in private memory, and may hold, in the whole process.
@@ -5,7 +6,18 @@ final class InFlight: Sendable {
   private let limit: Atomic<Int>
   private let held = Atomic(0)
 
-  init(limit: Int) { self.limit = Atomic(limit) }
+  private let writers: WorkerPool?
+  private let epoch = nhs_fork_epoch()
+
+  init(limit: Int, _ writers: WorkerPool? = nil) {
+    self.limit = Atomic(limit)
+    self.writers = writers
+  }
+
+  /// Has a job done by the writers, of which a forked child has none.
+  func onDisk(_ job: @escaping WorkerPool.Job) {
+    if epoch != nhs_fork_epoch() || writers?.submit(job) != true { job() }
+  }
 
   /// Bytes held at this moment.
   var bytes: Int { held.load(ordering: .relaxed) }

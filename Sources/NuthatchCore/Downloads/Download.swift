@@ -98,7 +98,8 @@ final class Download: @unchecked Sendable {
   deinit {
     guard phase == .new else { return }
     for pipe in pipes { Glibc.close(pipe.number) }
-    disk.close(.dropped)
+    // Its descriptors may be of files.
+    disk.line.finish({ [disk] in disk.close(.dropped, after: $0) }) { _ in }
   }
 
   /// A device or a pipe is written into.
@@ -130,11 +131,11 @@ final class Download: @unchecked Sendable {
     self.ticket = ticket
     streams = pipes.map { DescriptorStream($0, loop) }
     for stream in streams { stream.whenFree = { [weak self] in self?.moved(nil) } }
-    disk.whenMoved = { [weak self] in self?.moved($0) }
+    disk.line.whenMoved = { [weak self] in self?.moved($0) }
     guard disk.isWanted else { return then(nil) }
     // What a stream has not been given can't be left out.
     let (resumes, key) = (resumes && !hasStreams, key)
-    disk.ask { (disk) throws(NuthatchError) in
+    disk.line.ask { [disk] () throws(NuthatchError) in
       try disk.open(resumes: resumes, key: key)
     } then: { result in
       switch result {
@@ -152,7 +153,7 @@ final class Download: @unchecked Sendable {
   }
 
   private var isFull: Bool {
-    outstanding > Self.mostOutstanding || disk.isFull || streams.contains(where: \.isFull)
+    outstanding > Self.mostOutstanding || disk.line.isFull || streams.contains(where: \.isFull)
   }
 }
 
@@ -220,7 +221,9 @@ extension Download {
         validator = new
         total = length
       }
-      disk.submit { [total, validator] (disk) throws(NuthatchError) in try disk.expect(total, validator) }
+      disk.line.submit { [disk, total, validator] () throws(NuthatchError) in
+        try disk.expect(total, validator)
+      }
       isTaken = true
       return .goOn
     } catch {
@@ -233,7 +236,7 @@ extension Download {
       throw NuthatchError(
         .truncated, "the answer changed behind byte \(count), which was given away already: \(shownURL)")
     }
-    disk.submit { (disk) throws(NuthatchError) in try disk.reset() }
+    disk.line.submit { [disk] () throws(NuthatchError) in try disk.reset() }
     (count, total, validator, asked) = (0, nil, nil, nil)
     return .again
   }
@@ -248,8 +251,8 @@ extension Download {
   /// thread.
   func bytesSoFar(then: @escaping @Sendable (SavedBytes?) -> Void) {
     guard isResuming, isTaken, count <= keptBytes else { return then(nil) }
-    disk.ask {
-      $0.bytesSoFar()
+    disk.line.ask { [disk] in
+      disk.bytesSoFar()
     } then: {
       then((try? $0.get()) ?? nil)
     }
@@ -283,7 +286,7 @@ extension Download {
     guard again < bytes.count else { return true }
     let new = Array(bytes[again...])
     if disk.isWanted {
-      disk.submit(new.count) { (disk) throws(NuthatchError) in
+      disk.line.submit(new.count) { [disk] () throws(NuthatchError) in
         try new.span.bytes.withUnsafeBytes { (bytes) throws(NuthatchError) in try disk.write(bytes) }
       }
     }
@@ -315,7 +318,7 @@ extension Download {
   func settle(_ event: Event, then: @escaping @Sendable (Event) -> Void) {
     guard phase == .open else { return then(event) }
     guard event.error == nil, let response = event.response, response.isSuccess else {
-      guard event.error?.code == .timeout, disk.isBehind else {
+      guard event.error?.code == .timeout, disk.line.isBehind else {
         return end(event, keeping: event.error?.isOfTheDisk != true, then)
       }
       // A disk that doesn't answer holds up no deadline.
@@ -331,7 +334,7 @@ extension Download {
     total = nil
     let isStreamed = hasEvents || !streams.isEmpty
     // What came from the cache may have to be read from a disk, too.
-    disk.ask { (disk) throws(NuthatchError) in
+    disk.line.ask { [disk] () throws(NuthatchError) in
       try disk.save(response, isStreamed: isStreamed)
     } then: { saved in
       guard self.phase == .open else { return }
@@ -377,7 +380,8 @@ extension Download {
     for stream in streams { stream.end() }
     streams = []
     whenFree = {}
-    if disk.isWanted { disk.close(ending, then: then) } else { then(nil) }
+    guard disk.isWanted else { return then(nil) }
+    disk.line.finish({ [disk] in disk.close(ending, after: $0) }, then: then)
   }
 }
 

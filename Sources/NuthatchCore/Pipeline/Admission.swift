@@ -199,10 +199,10 @@ extension FetchTask {
   /// Hands the answer over to a worker.
   func admit(_ head: ResponseHead, _ timings: TransferTimings) {
     phase = .admitting
-    exchange.body.trim()
+    exchange.body.buffer.trim()
     let wanting = errands.filter { $0.plan.wantsPictures }
     let admission = Admission(
-      shared: shared, plan: plan, arrival: exchange.arrival(head, timings), received: exchange.body,
+      shared: shared, plan: plan, arrival: exchange.arrival(head, timings), received: exchange.body.buffer,
       isBodyMissing: exchange.skipsBody && head.redirection == nil || !exchange.isKept,
       base: exchange.isConditional ? base : nil,
       recipes: Array(Set(wanting.flatMap(\.plan.recipes))), made: exchange.earlyStop?.made ?? [:],

@@ -44,8 +44,9 @@ extension FetchTask {
       // The transport has refused a malformed one.
       let announced = (try? head.contentLength()) ?? nil
     else { return }
+    guard !exchange.body.isFiled else { return }
     exchange.earlyStop = EarlyStop(info, Set(errands.flatMap(\.plan.recipes)), announced: announced)
-    tryToStop(after: exchange.body.contents)
+    tryToStop(after: exchange.body.buffer.contents)
   }
 
   /// Decodes what has come, when a scan has ended with `bytes` after which that may be enough.
@@ -53,9 +54,11 @@ extension FetchTask {
     guard let attempt = exchange.earlyStop, attempt.isDue(after: bytes),
       attempt.announced - Int64(exchange.body.count) > EarlyStop.leastRest
     else { return }
-    // A copy, because what has come moves while more comes.
+    // A copy, because what has come moves while more comes. Where there is no memory for it, all of the body comes.
     let received = ByteBuffer(runtime.inFlight, else: shared.path)
-    guard received.append(exchange.body.contents) == 0, !exchange.body.isBroken else { return }
+    guard !exchange.body.isFiled,
+      received.append(exchange.body.buffer.contents, staysInMemory: true) == 0
+    else { return }
     let body = Payload(received)
     let boxes = attempt.recipes.map(\.box)
     // An estimate that can't be had is the decoder's to explain.
@@ -110,7 +113,7 @@ extension FetchTask {
 
   private func admit(_ admission: PartialAdmission) {
     lockPlace = nil
-    exchange.body = ByteBuffer()
+    exchange.body = IncomingBody()
     let isSubmitted = runtime.workers.submit(priority: priority) {
       var origin = admission.arrival.origin
       origin.isStored = admission.run()

@@ -13,7 +13,7 @@ final class Exchange {
   var head: ResponseHead?
   /// Where a redirect leads.
   var next: WebURL?
-  var body = ByteBuffer()
+  var body = IncomingBody()
   /// Bytes of a body that nobody wants: of a redirect, or of an error page where pictures are wanted.
   var skipped = 0
   var skipsBody = false
@@ -101,7 +101,7 @@ final class Exchange {
     interim = []
     head = nil
     next = nil
-    body = ByteBuffer()
+    body = IncomingBody()
     sent = 0
     skipped = 0
     skipsBody = false

@@ -92,10 +92,10 @@ extension FetchTask {
   private func outcomeForNow(_ ending: AttemptEnding) -> FetchOutcome? {
     if let fault = ending.fault { return .failed(NuthatchError(fault, url: exchange.hop.url)) }
     guard let head = exchange.head else { return nil }
-    exchange.body.arrive()
+    exchange.body.buffer.arrive()
     return .answered(
       Fetched(
-        head: head, body: Payload(exchange.body), content: nil, pictures: [:],
+        head: head, body: Payload(exchange.body.buffer), content: nil, pictures: [:],
         origin: exchange.origin(ending.timings)))
   }
 }

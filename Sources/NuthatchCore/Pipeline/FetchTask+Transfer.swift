@@ -140,17 +140,26 @@ extension FetchTask: QueuedWork {
     let transfer = runtime.transport.start(request, sink: self)
     phase = .flying(entry, transfer: transfer)
     if errands.count > 1 { watchSilence() }
-    plan.download?.whenFree = { [weak self] in self?.goOnSaving(transfer) }
+    plan.download?.whenFree = { [weak self] in self?.goOn(with: transfer) }
   }
 
-  /// What is saved has room again, or can't be.
-  private func goOnSaving(_ transfer: UInt64) {
+  /// There is room again for what comes, or there can't be.
+  private func goOn(with transfer: UInt64) {
     guard case .flying(_, transfer: transfer) = phase else { return }
-    guard let failure = plan.download?.failure else { return runtime.transport.resume(transfer) }
+    if plan.download != nil, exchange.body.failure != nil { stopKeeping() }
+    guard let failure = plan.download?.failure ?? exchange.body.failure else {
+      return runtime.transport.resume(transfer)
+    }
     let timings = runtime.transport.timings(of: transfer) ?? TransferTimings()
     runtime.transport.cancel(transfer)
     exchange.refusal = failure
     finished(TransportFault(.stopped, "stopped"), timings)
+  }
+
+  /// What is saved isn't kept, too.
+  private func stopKeeping() {
+    exchange.isKept = false
+    exchange.body = IncomingBody()
   }
 
   /// Whether "it still holds" would be an answer to every errand.
@@ -274,8 +283,11 @@ extension FetchTask: TransferSink {
     }
     guard !errands.isEmpty else { return .stop }
     if exchange.admitPictures { exchange.probe = ImageProbe() }
-    exchange.body = ByteBuffer(runtime.inFlight, else: shared.path)
-    exchange.body.reserve(announced: announced)
+    guard case .flying(_, let transfer) = phase else { return .stop }
+    exchange.body = IncomingBody(runtime, else: shared.path, exchange.hop.url) { [weak self] in
+      self?.goOn(with: transfer)
+    }
+    exchange.body.buffer.reserve(announced: announced)
     return .goOn
   }
 
@@ -305,20 +317,14 @@ extension FetchTask: TransferSink {
       leaveAlone(errand, .tooLarge, "the body goes on, beyond max_bytes (\(errand.plan.maxBytes))")
     }
     guard !errands.isEmpty else { return .stop }
-    if Int64(exchange.body.count) + Int64(bytes.count) > download.keptBytes {
-      exchange.isKept = false
-      exchange.body = ByteBuffer()
-    }
+    if Int64(exchange.body.count) + Int64(bytes.count) > download.keptBytes { stopKeeping() }
     do throws(NuthatchError) {
       let mayGoOn = try download.write(bytes)
-      if exchange.isKept, exchange.body.append(bytes) != 0 {
-        exchange.isKept = false
-        exchange.body = ByteBuffer()
-      }
+      if exchange.isKept, (try? exchange.body.append(bytes)) == nil { stopKeeping() }
       for errand in errands where errand.plan.reportsProgress {
         errand.ticket.report(download.count, of: download.total)
       }
-      return mayGoOn ? .goOn : .hold
+      return mayGoOn && !exchange.body.isFull ? .goOn : .hold
     } catch {
       exchange.refusal = error
       return .stop
@@ -354,14 +360,18 @@ extension FetchTask: TransferSink {
       leaveAlone(errand, .tooLarge, "the body goes on, beyond max_bytes (\(errand.plan.maxBytes))")
     }
     guard !errands.isEmpty else { return .stop }
-    let fault = exchange.body.append(bytes)
-    guard fault == 0 else { return refuse(roomFault: fault, count) }
+    do throws(NuthatchError) {
+      try exchange.body.append(bytes)
+    } catch {
+      exchange.refusal = error
+      return .stop
+    }
     tryToStop(after: bytes)
     if exchange.probe != nil, !goesOnAsPicture(bytes) { return .stop }
     for errand in errands where errand.plan.reportsProgress {
       errand.ticket.report(count, of: (try? exchange.head?.contentLength()) ?? nil)
     }
-    return .goOn
+    return exchange.body.isFull ? .hold : .goOn
   }
 
   /// Sends those who want a picture away as soon as it is clear that there is none for them. False when nobody is left.
@@ -402,25 +412,25 @@ extension FetchTask: TransferSink {
     errand.conclude(.failed(error))
   }
 
-  private func refuse(roomFault: Int32, _ count: Int64) -> TransferVerdict {
-    switch roomFault {
-    case ENOMEM: refuse(.outOfMemory, "no memory for \(count) bytes of")
-    case ENOSPC, EDQUOT: refuse(.noSpace, "no room on the disk for \(count) bytes on their way from")
-    default:
-      refuse(.io, "no file for \(count) bytes on their way (\(String(cString: strerror(roomFault)))) from")
-    }
-  }
-
   private func refuse(_ code: ErrorCode, _ message: String) -> TransferVerdict {
     exchange.refusal = NuthatchError(code, "\(message): \(exchange.hop.url)")
     return .stop
   }
 
   func finished(_ fault: TransportFault?, _ timings: TransferTimings) {
-    guard case .flying(let entry, _) = phase else { return }
+    guard case .flying(let entry, let transfer) = phase else { return }
+    guard exchange.body.isSettled || exchange.refusal != nil else {
+      return exchange.body.settle {
+        guard case .flying(_, transfer: transfer) = self.phase else { return }
+        self.finished(fault, timings)
+      }
+    }
     phase = .idle
+    if let failure = exchange.body.failure {
+      if plan.download == nil { exchange.refusal = exchange.refusal ?? failure } else { stopKeeping() }
+    }
     shared.counts.bytes.count(exchange.body.count)
-    if exchange.body.isInFile { shared.counts.filed.count() }
+    if exchange.body.isFiled { shared.counts.filed.count() }
     exchange.noteConnection(timings.connection)
     let ending = AttemptEnding(exchange, fault, timings)
     if case .unreachable = ending.outcome {

@@ -157,12 +157,14 @@ final class WorkerPool: @unchecked Sendable {
   /// Drops what hasn't begun, ends the threads and waits for their end: for the end of the process.
   func abandon() {
     pthread_mutex_lock(mutex)
+    // Let go without the lock, because the end of an object may submit something.
+    let dropped = (light, heavy)
     for step in light.indices {
       light[step] = Line()
       heavy[step] = Line()
     }
     pthread_mutex_unlock(mutex)
-    stop()
+    withExtendedLifetime(dropped) { stop() }
   }
 
   /// Under the mutex.

@@ -1,0 +1,84 @@
+import Glibc
+import NuthatchTransport
+
+/// A body while it comes: in memory, and when there is no more of that, in a file, which is written on a line of jobs. Confined to
+/// the loop's thread, which doesn't wait for a disk.
+final class IncomingBody: @unchecked Sendable {
+  /// Of one that goes on in a file, not to be touched before that is settled.
+  let buffer: ByteBuffer
+  private(set) var count = 0
+  /// Why it can't go on.
+  private(set) var failure: NuthatchError?
+  private let runtime: Runtime?
+  private let url: WebURL?
+  private var line: DiskLine?
+  /// Called when more may come again, or nothing more can.
+  private let whenMoved: () -> Void
+
+  /// One that counts for nothing.
+  init() { (buffer, runtime, url, whenMoved) = (ByteBuffer(), nil, nil, {}) }
+
+  /// - Parameters:
+  ///   - folder: where a file may be made.
+  ///   - url: for messages.
+  init(_ runtime: Runtime, else folder: String, _ url: WebURL, whenMoved: @escaping () -> Void) {
+    buffer = ByteBuffer(runtime.inFlight, else: folder)
+    (self.runtime, self.url, self.whenMoved) = (runtime, url, whenMoved)
+  }
+
+  /// Whether it goes on in a file.
+  var isFiled: Bool { line != nil }
+
+  var isFull: Bool { line?.isFull ?? false }
+
+  /// Whether all of it is in the buffer, or nothing more can be.
+  private(set) var isSettled = true
+
+  /// Calls `then` when that is so.
+  func settle(_ then: @escaping @Sendable () -> Void) {
+    line?.ask({}) { result in
+      self.isSettled = true
+      if case .failure(let error) = result { self.failure = error }
+      then()
+    }
+  }
+
+  func append(_ bytes: UnsafeRawBufferPointer) throws(NuthatchError) {
+    if let failure { throw failure }
+    count += bytes.count
+    if line == nil {
+      let fault = buffer.append(bytes, staysInMemory: true)
+      guard fault == EAGAIN, let runtime else { return try check(fault) }
+      let new = DiskLine(runtime)
+      new.whenMoved = { [weak self] failure in
+        self?.failure = failure
+        self?.whenMoved()
+      }
+      (line, isSettled) = (new, false)
+    }
+    let (copy, count) = (Array(bytes), count)
+    line?.submit(copy.count) { [buffer, url] () throws(NuthatchError) in
+      let fault = copy.withUnsafeBytes { buffer.append($0) }
+      if fault != 0 { throw NuthatchError(roomFault: fault, count, url) }
+    }
+  }
+
+  private func check(_ fault: Int32) throws(NuthatchError) {
+    if fault != 0 { throw NuthatchError(roomFault: fault, count, url) }
+  }
+}
+
+extension NuthatchError {
+  /// - Parameter roomFault: an error number.
+  fileprivate init(roomFault: Int32, _ count: Int, _ url: WebURL?) {
+    let name = url?.description ?? ""
+    switch roomFault {
+    case ENOMEM: self.init(.outOfMemory, "no memory for \(count) bytes of: \(name)")
+    case ENOSPC, EDQUOT:
+      self.init(.noSpace, "no room on the disk for \(count) bytes on their way from: \(name)")
+    default:
+      let reason = String(cString: strerror(roomFault))
+      self.init(.io, "no file for \(count) bytes on their way (\(reason)) from: \(name)")
+    }
+  }
+}

@@ -1,0 +1,206 @@
+import Glibc
+import NuthatchCore
+import SlowDisk
+import TestServer
+import Testing
+
+/// A folder on a disk that doesn't answer until a test lets it.
+final class HeldFolder: Sendable {
+  private let path: String
+
+  init(_ path: String) throws {
+    let real = try #require(realpath(path, nil))
+    self.path = String(cString: real)
+    free(real)
+    slow_disk_hold(self.path)
+  }
+
+  deinit {
+    goOn()
+    slow_disk_forget(path)
+  }
+
+  func waitUntilReached() -> Bool {
+    for _ in 0..<60_000 where slow_disk_waiting(path) == 0 { usleep(1000) }
+    return slow_disk_waiting(path) > 0
+  }
+
+  /// - Parameter error: the number of the error that every call has.
+  func goOn(error: Int32 = 0) { slow_disk_release(path, error) }
+}
+
+/// One at a time, because each keeps a writer's thread.
+@Suite("While a disk doesn't answer", .serialized) struct HeldDiskTests {
+  @Suite("answers that are saved to it") struct Downloads {
+    let bench: Bench
+    let folder: String
+    let disk: HeldFolder
+
+    init() throws {
+      bench = try Bench()
+      folder = "\(bench.folder)/saved"
+      mkdir(folder, 0o700)
+      disk = try HeldFolder(folder)
+      bench.server.on("/other", Script.ok("other").with("Cache-Control", "no-store"))
+    }
+
+    private static let count = 4 << 20
+
+    private func submit(_ sinks: [Sink], _ change: (inout Request) -> Void = { _ in }) throws -> Ticket {
+      var request = Request(bench.server.url("/a"))
+      request.saveTo = sinks
+      change(&request)
+      return try bench.cache.submit(request)
+    }
+
+    private func expectOthersGoOn() throws {
+      #expect(disk.waitUntilReached())
+      let other = try bench.cache.submit(Request(bench.server.url("/other")))
+      #expect(try other.final(within: 60_000)?.response?.text == "other")
+    }
+
+    private func size(_ name: String) -> Int? {
+      var status = stat()
+      return stat("\(folder)/\(name)", &status) == 0 ? Int(status.st_size) : nil
+    }
+
+    @Test("hold up no other request, and are held up themselves", arguments: [false, true])
+    func fresh(isDescriptor: Bool) throws {
+      bench.server.on("/a", Script(steps: [.fill(count: Self.count, byte: 7)]))
+      let descriptor = open("\(folder)/one", O_WRONLY | O_CREAT, 0o600)
+      defer { close(descriptor) }
+      let ticket = try submit([isDescriptor ? .descriptor(descriptor) : .file("\(folder)/one")]) {
+        $0.reportsProgress = true
+      }
+      try expectOthersGoOn()
+      // What waits is in memory, so that it has a bound.
+      var taken: Int64 = 0
+      while let event = try ticket.next(within: 200) { taken = max(taken, event.bytesDone) }
+      #expect(taken < Self.count / 2)
+      disk.goOn()
+      #expect(try ticket.result().status == 200)
+      #expect(size("one") == Self.count)
+    }
+
+    @Test("hold up no other request when they come from the cache")
+    func stored() throws {
+      bench.server.on(
+        "/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.fill(count: Self.count, byte: 7)]))
+      _ = try bench.get("/a")
+      let ticket = try submit([.file("\(folder)/one"), .events])
+      try expectOthersGoOn()
+      disk.goOn()
+      var told = 0
+      var last: Event?
+      while last?.isFinal != true {
+        last = try ticket.next(within: 60_000)
+        told += last?.data.count ?? 0
+      }
+      #expect(last?.kind == .cached && told == Self.count)
+      #expect(size("one") == Self.count)
+    }
+
+    @Test("fail as soon as the disk does, whatever the server does", arguments: [ENOSPC, EIO])
+    func failing(number: Int32) throws {
+      bench.server.on(
+        "/a", Script(headers: ["Content-Length": "10"], steps: [.text("12345"), .wait("gate")]))
+      let ticket = try submit([.file("\(folder)/one")])
+      try expectOthersGoOn()
+      disk.goOn(error: number)
+      #expect(try ticket.final(within: 60_000)?.error?.code == (number == ENOSPC ? .noSpace : .io))
+      #expect(names(in: folder) == [])
+      bench.server.gate("gate").open()
+    }
+
+    @Test("end at their deadline, and are gone on with when it answers again")
+    func deadline() throws {
+      bench.server.on(
+        "/a",
+        Script(
+          headers: ["ETag": "\"1\"", "Content-Length": "\(Self.count)"],
+          steps: [.fill(count: Self.count, byte: 7)]))
+      let ticket = try submit([.file("\(folder)/one")]) { $0.deadline = .milliseconds(1000) }
+      try expectOthersGoOn()
+      #expect(try ticket.final(within: 60_000)?.error?.code == .timeout)
+      #expect(names(in: folder) == [])
+      disk.goOn()
+      for _ in 0..<60_000 where size(".one.nuthatch-info") == nil { usleep(1000) }
+      #expect((size(".one.nuthatch-part") ?? 0) > 0)
+    }
+
+    @Test("are gone on with after a close, too")
+    func closed() throws {
+      bench.server.on(
+        "/a",
+        Script(headers: ["ETag": "\"1\"", "Content-Length": "10"], steps: [.text("12345"), .wait("gate")]))
+      let ticket = try submit([.file("\(folder)/one")])
+      try expectOthersGoOn()
+      // A close may have to wait for the disk.
+      ticket.whenFinal { [disk] _ in disk.goOn() }
+      bench.cache.close()
+      for _ in 0..<60_000 where size(".one.nuthatch-info") == nil { usleep(1000) }
+      #expect(size(".one.nuthatch-part") == 5)
+      bench.server.gate("gate").open()
+    }
+  }
+
+  @Suite("bodies on their way that go on in a file of it") struct Bodies {
+    /// More than all may hold, so that no option has to be changed for every other test of the process.
+    private static let large = 70 << 20
+
+    /// Begins to receive more than memory has room for, and waits until the disk has to take it.
+    private func receive(_ bench: Bench, _ disk: HeldFolder, _ steps: [Script.Step]) throws -> Ticket {
+      bench.server.on(
+        "/a", Script(headers: ["Cache-Control": "no-store", "Content-Length": "\(Self.large)"], steps: steps))
+      let ticket = try bench.cache.submit(Request(bench.server.url("/a")))
+      #expect(disk.waitUntilReached())
+      let other = try Bench()
+      other.server.on("/b", .ok("other"))
+      let answer = try other.cache.submit(Request(other.server.url("/b"))).final(within: 60_000)
+      #expect(answer?.response?.text == "other")
+      return ticket
+    }
+
+    @Test("hold up no other request while the disk of their file doesn't answer")
+    func heldDisk() throws {
+      let bench = try Bench { $0.maxBytes = 100 << 20 }
+      let disk = try HeldFolder(bench.folder)
+      let ticket = try receive(bench, disk, [.fill(count: Self.large, byte: 7)])
+      disk.goOn()
+      let isRight = try ticket.result().withBody { body in
+        body.count == Self.large && stride(from: 0, to: body.count, by: 4095).allSatisfy { body[$0] == 7 }
+      }
+      #expect(isRight && bench.cache.statistics.filed == 1)
+    }
+
+    @Test("fail as soon as the disk of their file does, whatever the server does", arguments: [ENOSPC, EIO])
+    func failingDisk(number: Int32) throws {
+      let bench = try Bench { $0.maxBytes = 100 << 20 }
+      let disk = try HeldFolder(bench.folder)
+      let ticket = try receive(bench, disk, [.fill(count: Self.large - 1, byte: 7), .wait("gate")])
+      disk.goOn(error: number)
+      #expect(try ticket.final(within: 60_000)?.error?.code == (number == ENOSPC ? .noSpace : .io))
+      bench.server.gate("gate").open()
+    }
+  }
+
+  @Suite("an outbox on it") struct Outbox {
+    @Test("holds up no request when it is watched")
+    func watched() throws {
+      let bench = try Bench()
+      bench.server.on("/a", .ok("x"))
+      let folder = "\(bench.folder)/other"
+      mkdir(folder, 0o700)
+      mkdir("\(folder)/outbox", 0o700)
+      let disk = try HeldFolder("\(folder)/outbox")
+      var options = Cache.Options()
+      options.outbox = .on
+      let cache = try Cache(path: folder, options: options)
+      #expect(disk.waitUntilReached())
+      let ticket = try bench.cache.submit(Request(bench.server.url("/a")))
+      #expect(try ticket.final(within: 60_000)?.response?.text == "x")
+      disk.goOn()
+      cache.close()
+    }
+  }
+}
