@@ -62,6 +62,7 @@ void slow_disk_forget(const char *folder) {
     pthread_mutex_lock(&lock);
     int place = place_of(folder);
     if (place >= 0) {
+        while (folders[place].waiting > 0) pthread_cond_wait(&changed, &lock);
         memset(&folders[place], 0, sizeof folders[place]);
         __atomic_sub_fetch(&known, 1, __ATOMIC_RELEASE);
     }
@@ -80,6 +81,7 @@ static int wait_for(const char *path) {
         while (folders[place].is_held) pthread_cond_wait(&changed, &lock);
         folders[place].waiting--;
         error = folders[place].error;
+        pthread_cond_broadcast(&changed);
     }
     pthread_mutex_unlock(&lock);
     return error;

@@ -132,7 +132,7 @@ final class Download: @unchecked Sendable {
     streams = pipes.map { DescriptorStream($0, loop) }
     for stream in streams { stream.whenFree = { [weak self] in self?.moved(nil) } }
     disk.line.whenMoved = { [weak self] in self?.moved($0) }
-    guard disk.isWanted else { return then(nil) }
+    guard disk.hasFiles else { return then(nil) }
     // What a stream has not been given can't be left out.
     let (resumes, key) = (resumes && !hasStreams, key)
     disk.line.ask { [disk] () throws(NuthatchError) in

@@ -8,6 +8,7 @@ final class DownloadDisk: @unchecked Sendable {
 
   /// Whether there is anything to write.
   let isWanted: Bool
+  var hasFiles: Bool { !files.isEmpty }
   let line: DiskLine
   private let files: [Sink]
   private var descriptors: [NamedDescriptor]

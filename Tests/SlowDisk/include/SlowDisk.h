@@ -10,5 +10,5 @@ int slow_disk_waiting(const char *folder);
 /* Lets them go on, and all later ones; with an error number, those that wait fail with it, and later ones, too. */
 void slow_disk_release(const char *folder, int error);
 
-/* Forgets the folder, in which nothing may wait. */
+/* Forgets a folder that was released, when the last call has gone on. */
 void slow_disk_forget(const char *folder);
