@@ -50,9 +50,8 @@ final class DueRemovals: @unchecked Sendable {
     }
   }
 
-  /// One of them.
-  var next: (removal: Removal, number: Int, follow: Following)? {
-    lock.with { state.removals.first.map { ($0.key, $0.value.number, $0.value.follow) } }
+  var all: [(removal: Removal, number: Int, follow: Following)] {
+    lock.with { state.removals.map { ($0.key, $0.value.number, $0.value.follow) } }
   }
 
   /// Takes out what has been done, unless it was asked for again since.
@@ -130,12 +129,19 @@ extension Store {
   /// - Throws: why one of them can't be done.
   public func doWhatIsDue() throws(StoreFault) {
     guard hasDueRemovals else { return }
-    try Patience.lasting(Patience.writing) { () throws(StoreFault) in
-      while let (removal, number, follow) = shared.due.next {
-        try shared.checkWritable()
-        try follow(self, try shared.drop(removal.groups, removal.keys))
-        shared.due.remove(removal, number)
+    try shared.checkWritable()
+    var fault: StoreFault?
+    Patience.lasting(Patience.writing) {
+      // One whose pack can't be written to keeps no other one waiting.
+      for (removal, number, follow) in shared.due.all where fault?.kind != .busy {
+        do throws(StoreFault) {
+          try follow(self, try shared.drop(removal.groups, removal.keys))
+          shared.due.remove(removal, number)
+        } catch {
+          fault = error
+        }
       }
     }
+    if let fault { throw fault }
   }
 }

@@ -238,7 +238,8 @@ public final class Store: Sendable {
     answer key: RecordKey, form: UInt8 = 0, _ payload: [UInt8], asked moment: Moment
   ) throws(StoreFault) -> Lease? {
     let shared = try writable()
-    try doWhatIsDue()
+    // What isn't removed yet is in the way of its own answers only.
+    try? doWhatIsDue()
     return try Patience.lasting(Patience.writing) { () throws(StoreFault) in
       try payload.withBytes { (bytes) throws(StoreFault) in
         try shared.keep(key, form, bytes, asked: moment)

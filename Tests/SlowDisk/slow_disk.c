@@ -116,9 +116,7 @@ ssize_t write(int fd, const void *bytes, size_t count) {
 
 int inotify_add_watch(int fd, const char *path, unsigned mask) {
     int error = __atomic_load_n(&known, __ATOMIC_ACQUIRE) ? wait_for(path) : 0;
-    static int (*next)(int, const char *, unsigned);
-    *(void **)&next = dlsym(RTLD_NEXT, "inotify_add_watch");
-    if (error == 0) return next(fd, path, mask);
+    if (error == 0) return NEXT(inotify_add_watch)(fd, path, mask);
     errno = error;
     return -1;
 }
