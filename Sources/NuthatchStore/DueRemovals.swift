@@ -1,7 +1,8 @@
 import Synchronization
 
 /// Removals that couldn't be done when they were asked for, because another process held the lock of the index, or the disk
-/// was full. They are done before another answer is kept. Until then this process finds nothing of what they take out.
+/// was full. They are tried again before an answer is kept. Until they are done this process finds nothing of what they take out,
+/// and keeps no answer of their groups.
 final class DueRemovals: @unchecked Sendable {
   /// What goes.
   struct Removal: Hashable, Sendable {
@@ -64,6 +65,8 @@ final class DueRemovals: @unchecked Sendable {
     }
   }
 
+  func has(_ removal: Removal) -> Bool { lock.with { state.removals[removal] != nil } }
+
   func removeAll() {
     lock.with {
       state = State()
@@ -101,8 +104,8 @@ extension Dictionary where Value == Int {
 }
 
 extension Store {
-  /// Does what `remove` does, but waits no longer than who keeps a record. What can't be done now is noted: it is done before an
-  /// answer is kept the next time, and until then this process finds nothing of what it takes out.
+  /// Does what `remove` does, but waits no longer than who keeps a record. What can't be done now is noted: it is tried again
+  /// before an answer is kept, and until it is done this process finds nothing of what it takes out.
   ///
   /// - Parameter follow: removes what else goes with what was there.
   /// - Returns: why it couldn't be done now; nil when it is done.
@@ -110,14 +113,16 @@ extension Store {
     _ groups: [RecordGroup], _ keys: [RecordKey],
     _ follow: @escaping @Sendable (Store, [RemovedRecord]) throws(StoreFault) -> Void = { _, _ in }
   ) -> StoreFault? {
+    let removal = DueRemovals.Removal(groups: groups, keys: keys)
     do throws(StoreFault) {
       try check()
       // First: nobody finds it from here on, nor keeps what was asked for before.
-      shared.due.add(DueRemovals.Removal(groups: groups, keys: keys), follow)
+      shared.due.add(removal, follow)
       try doWhatIsDue()
       return nil
     } catch {
-      return error
+      // Another removal may be the one that failed.
+      return isUsable && !shared.due.has(removal) ? nil : error
     }
   }
 

@@ -213,6 +213,7 @@ public final class Store: Sendable {
 
   /// The same, but this process follows what others did first. Nil when the directory can't be written.
   public func moment(_ first: RecordGroup, _ second: RecordGroup? = nil) throws(StoreFault) -> Moment? {
+    // There is no moment for what isn't removed yet.
     try? doWhatIsDue()
     return try usable().moment(first, second)
   }

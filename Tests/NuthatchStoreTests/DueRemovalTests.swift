@@ -90,7 +90,7 @@ import Testing
     #expect(throws: StoreFault.self) { try store.doWhatIsDue() }
     #expect(try store.moment(Self.group("a")) == nil)
     // It is in nobody else's way.
-    #expect(store.removeOrNote([], [Self.key("c")])?.kind == .io)
+    #expect(store.removeOrNote([], [Self.key("c")]) == nil)
     #expect(try keep("b", [2], store) && keep("c", [3], store))
     #expect(try store.bytes(Self.key("c")) == [3] && store.lookup(Self.key("a")) == nil)
     isBroken.store(false, ordering: .relaxed)
