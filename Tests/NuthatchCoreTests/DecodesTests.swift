@@ -1,5 +1,7 @@
+import Dispatch
 import Glibc
 import NuthatchImaging
+import NuthatchStore
 import TestServer
 import Testing
 
@@ -46,5 +48,65 @@ import Testing
       #expect(isExact == (number == 1))
     }
     #expect(made.values.count == 2)
+  }
+
+  /// A picture that was stored and is stale, and a request for it in another size that the server doesn't answer.
+  private func askInVain(
+    _ prepare: (Bench, Digest, Request) throws -> Void = { _, _, _ in }
+  ) throws -> (Bench, Digest, Event?) {
+    let clock = TestClock()
+    let bench = try Bench { $0.clock = clock.wall }
+    let bytes = Pictures.png(width: 400, height: 300)
+    let script = Script.ok(bytes, type: "image/png").with("Cache-Control", "max-age=60, stale-if-error=6000")
+    bench.server.on("/a.png", script)
+    _ = try bench.thumbnail("/a.png", 200)
+    clock.advance(seconds: 100)
+    bench.server.on("/a.png", script.after(.wait("never")))
+    var request = Request(bench.server.url("/a.png"))
+    request.boxes = [ThumbnailBox(50)]
+    request.delivery = .fresh
+    request.deadline = .milliseconds(100)
+    let content = bytes.withUnsafeBytes { Digest(of: $0) }
+    try prepare(bench, content, request)
+    return (bench, content, try bench.cache.submit(request).final(within: 30_000))
+  }
+
+  @Test("of a stored answer after the deadline aren't kept, because that may have to wait")
+  func unkept() throws {
+    let (bench, content, event) = try askInVain()
+    #expect(event?.kind == .cached && event?.images.first?.isStale == true)
+    let key = ThumbRecord.key(content, Recipe(ThumbnailBox(50), allowsDamage: false))
+    #expect(!bench.cache.shared.store.isThere(key))
+    // It is in memory.
+    #expect(bench.cache.shared.hasThumb(content, Recipe(ThumbnailBox(50), allowsDamage: false)))
+  }
+
+  @Test("that take long don't hold up a request whose deadline has come")
+  func late() throws {
+    let pool = WorkerPool(width: 1, memory: 1 << 30)
+    let goOn = DispatchSemaphore(value: 0)
+    pool.submit { goOn.wait() }
+    defer {
+      goOn.signal()
+      pool.stop()
+    }
+    let (bench, _, event) = try askInVain() { bench, content, request in
+      let shared = bench.cache.shared
+      let maker = PictureMaker(
+        workers: pool, store: shared.store, keeping: .raw,
+        maxPixels: try RequestPlan(request, Cache.Options()).maxPixels, counts: shared.counts)
+      let body = try #require(try shared.store.lookup(RecordKey(.body, content.bytes)))
+      let source = PictureSource(content: content, url: "x", body: Payload(body))
+      let isBegun = Collected<Bool>()
+      shared.runtime.loop.post {
+        let recipe = Recipe(ThumbnailBox(50), allowsDamage: false)
+        shared.decodes.pictures(source, [recipe], priority: 0, maker) { _ in }
+        isBegun.add(true)
+      }
+      for _ in 0..<30_000 where isBegun.values.isEmpty { usleep(1000) }
+    }
+    #expect(event?.error?.code == .timeout)
+    goOn.signal()
+    bench.cache.close()
   }
 }

@@ -25,6 +25,7 @@ final class Errand: TicketWork, @unchecked Sendable {
   private var pausedBefore: Int64 = 0
   /// Whether the deadline has come while it waits.
   private var isDeadlineHeld = false
+  private var isPastDeadline = false
   private var step: Int8
   /// How many redirects had led to the stored answer that has been delivered, while the final event is still to come.
   private var hopsShown: UInt8?
@@ -234,7 +235,10 @@ extension Errand {
     guard plan.wantsPictures, let source = found.pictureSource(plan) else {
       return startAgain(error ?? NuthatchError(.internal, "the stored answer is gone: \(plan.url)"))
     }
-    shared.decodes.pictures(source, plan.recipes, priority: priority, shared.maker(plan)) { pictures in
+    var maker = shared.maker(plan)
+    // Keeping may have to wait for another process.
+    maker.keepsThumbs = !isPastDeadline
+    shared.decodes.pictures(source, plan.recipes, priority: priority, maker) { pictures in
       guard self.ticket.isOpen else { return }
       let failure = pictures.values.lazy.compactMap { result -> NuthatchError? in
         if case .failure(let error) = result { error } else { nil }
@@ -323,6 +327,9 @@ extension Errand {
   /// In nanoseconds, for what nobody waits for.
   private static var longestRevalidation: Int64 { 120_000_000_000 }
 
+  /// How long after the deadline there may be a stored answer: no call outlives its deadline by a second.
+  private static var grace: Int64 { 750_000_000 }
+
   private func watchDeadline(orElse standard: Int64? = nil) {
     guard let limit = plan.deadline ?? standard else { return }
     // Keeps the errand, whose every end takes the timer back: a weak reference would cost each that waits 120 bytes.
@@ -386,6 +393,13 @@ extension Errand {
     // When its server may be asked again.
     if pause > 0 { error.retryAfter = (pause + 999_999_999) / 1_000_000_000 }
     if freezes(for: error) { return }
+    isPastDeadline = true
+    // A stored answer's pictures may have to be made first.
+    deadlineTimer = runtime.loop.at(runtime.loop.now &+ Self.grace) {
+      self.deadlineTimer = nil
+      self.task?.leave(self)
+      self.fail(error)
+    }
     settle(for: error)
   }
 
