@@ -200,12 +200,11 @@ extension SharedStore {
     }
   }
 
-  /// Up to where a pack holds what was published, when somebody appends to it; else all of it.
+  /// Up to where a pack holds what was published. Behind it somebody may be writing at any moment, or has left a part of a record
+  /// when the disk was full.
   private func settledPart(of number: UInt32) -> Int {
-    guard let entry = currentForReading()?.packs.first(where: { $0.number == number }),
-      PackWriter.isBusy(directory, number)
-    else { return .max }
-    return entry.used
+    if let entry = currentForReading()?.packs.first(where: { $0.number == number }) { return entry.used }
+    return PackWriter.isBusy(directory, number) ? PackHeader.size : .max
   }
 
   /// Takes records out of the index whose packs are there and have something else in their place, such as the zeros that

@@ -37,6 +37,30 @@ import Testing
     return found
   }
 
+  @Test("is not one where a pack ends with what was written in part: nobody was promised anything there")
+  func rest() throws {
+    let store = try Store.open(folder.path, .init(diskBytes: 16 << 20))
+    defer { store.close() }
+    try store.commit(RecordKey(.meta, "a"), content(1, 100))
+    let entry = try #require(store.shared.index?.packs.first)
+    let name = "packs/" + PackName.of(entry.number)
+    // By a writer that has gone, and while the pack is being written to.
+    for isWritten in [true, false] {
+      try folder.poke(name, at: entry.used, [UInt8](repeating: 0xAB, count: 20))
+      if !isWritten { store.close() }
+      let other = try Store.open(folder.path)
+      defer { other.close() }
+      #expect(try other.verify().isClean)
+      #expect(try other.bytes(RecordKey(.meta, "a")) == content(1, 100))
+    }
+    let other = try Store.open(folder.path)
+    defer { other.close() }
+    try other.commit(RecordKey(.meta, "b"), content(2, 4))
+    #expect(try other.verify().isClean)
+    try folder.poke(name, at: entry.used - 120, [UInt8](repeating: 0xAB, count: 4))
+    #expect(try !other.verify().isClean)
+  }
+
   @Test("keeps every record when the index is gone, cut, emptied, of another version or something else")
   func index() throws {
     try fill()
