@@ -190,19 +190,21 @@ final class OutboxSender: @unchecked Sendable {
         if let expiry = head.expiry { comeBack(in: expiry) }
         continue
       }
-      // Last, because it takes what `begin` gives back.
-      guard mayTouch(head.entry) else {
+      guard !head.entry.isLive || !live.withLock({ $0.contains(head.entry.id) }) else {
         comeBack(in: Self.patience)
         continue
       }
       begin(head.entry)
     }
     if let delay = probe(survey) { comeBack(in: delay) }
-    if flights.isEmpty, hasLease {
-      hasLease = false
-      lane.submit { self.store.journal.releaseLease() }
-    }
+    releaseLeaseIfIdle()
     lookAgain(in: next)
+  }
+
+  private func releaseLeaseIfIdle() {
+    guard flights.isEmpty, hasLease else { return }
+    hasLease = false
+    lane.submit { self.store.journal.releaseLease() }
   }
 
   /// Has the servers probed that keep requests waiting because they can't be reached. Gives the nanoseconds until one of them
@@ -249,14 +251,6 @@ final class OutboxSender: @unchecked Sendable {
     }
   }
 
-  /// Whether nobody makes its first attempt.
-  private func mayTouch(_ entry: OutboxBook.Entry) -> Bool {
-    guard entry.isLive else { return true }
-    guard !live.withLock({ $0.contains(entry.id) }) else { return false }
-    // Whoever made it has died when nobody has the lock; what can't be asked now is asked again.
-    return (try? store.journal.tryTake(entry.id)) == true
-  }
-
   // MARK: One request
 
   private func begin(_ entry: OutboxBook.Entry) {
@@ -264,10 +258,25 @@ final class OutboxSender: @unchecked Sendable {
     flights[queue] = Flight(id: id)
     inFlight.withLock { $0 += 1 }
     lane.submit {
+      // Whoever made its first attempt has died when nobody has the lock; what can't be asked now is asked again.
+      guard !entry.isLive || (try? self.store.journal.tryTake(id)) == true else {
+        self.runtime.loop.post { self.leave(id, queue) }
+        return
+      }
       let begun = Result { () throws(NuthatchError) in try self.store.begin(id) }
       if entry.isLive { self.store.journal.giveBack(id) }
       self.runtime.loop.post { self.send(entry, begun) }
     }
+  }
+
+  /// Another process makes its first attempt.
+  private func leave(_ id: UInt64, _ queue: String) {
+    guard flights[queue]?.id == id else { return }
+    flights[queue] = nil
+    inFlight.withLock { $0 -= 1 }
+    bell.ring()
+    releaseLeaseIfIdle()
+    _ = runtime.loop.at(runtime.loop.now &+ Self.patience) { [weak self] in self?.look() }
   }
 
   private func send(_ entry: OutboxBook.Entry, _ begun: Result<FrozenRequest?, NuthatchError>) {
@@ -283,16 +292,17 @@ final class OutboxSender: @unchecked Sendable {
       guard let whole = request.request(secrets, bodyAt: store.journal.path(ofBody:)) else {
         return end(queue)
       }
-      do throws(NuthatchError) {
-        var options = options
-        if let proxy = request.proxy { options.proxy = proxy }
-        let plan = try RequestPlan(whole, options)
-        let ticket = Ticket(url: request.passedURL, tag: request.tag)
-        flights[queue]?.ticket = ticket
-        ticket.whenFinal { event in self.runtime.loop.post { self.conclude(entry, event) } }
-        Errand.start(plan, ticket, shared)
-      } catch {
-        conclude(entry, .failed(error))
+      let ticket = Ticket(url: request.passedURL, tag: request.tag)
+      flights[queue]?.ticket = ticket
+      ticket.whenFinal { event in self.runtime.loop.post { self.conclude(entry, event) } }
+      lane.submit {
+        do throws(NuthatchError) {
+          var options = options
+          if let proxy = request.proxy { options.proxy = proxy }
+          Errand.start(try RequestPlan(whole, options), ticket, shared)
+        } catch {
+          ticket.finish(.failed(error))
+        }
       }
     }
   }
@@ -309,15 +319,15 @@ final class OutboxSender: @unchecked Sendable {
     let verdict = rules.judge(result, attempt: entry.attemptsSinceReplay + 1)
     let now = store.clock.now()
     if verdict == .pause { for provider in entry.request.providers { secrets.refuse(provider) } }
-    record(entry, OutboxConclusion(entry, result, verdict, event, now))
+    record(entry) { OutboxConclusion(entry, result, verdict, event, now) }
   }
 
   /// Nothing else of the queue is sent before this is on the disk.
-  private func record(_ entry: OutboxBook.Entry, _ conclusion: OutboxConclusion) {
+  private func record(_ entry: OutboxBook.Entry, _ conclusion: @escaping @Sendable () -> OutboxConclusion) {
     let queue = entry.request.queue
     lane.submit {
       do throws(NuthatchError) {
-        switch conclusion {
+        switch conclusion() {
         case .again(let attempt): try self.store.end(entry.id, attempt)
         case .settled(let settlement): try self.store.settle(entry.id, settlement)
         }
