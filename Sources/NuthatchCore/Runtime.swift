@@ -10,8 +10,8 @@ import NuthatchTransport
 final class Runtime: @unchecked Sendable {
   let transport: Transport
   let workers: WorkerPool
-  /// Threads for what is written to files while it comes: a disk that doesn't answer holds up what goes to files, and nothing
-  /// else; and no decode holds that up.
+  /// Threads for what is written to files while it comes, and for files that are sent: a disk that doesn't answer holds up what
+  /// needs files, and nothing else; and no decode holds that up.
   let writers = WorkerPool(width: 4, memory: 0)
   /// What bodies on their way hold.
   let inFlight: InFlight
@@ -26,7 +26,7 @@ final class Runtime: @unchecked Sendable {
 
   private init() throws(NuthatchError) {
     do {
-      transport = try Transport()
+      transport = try Transport(readers: { [writers] in writers.submit($0) })
     } catch {
       throw NuthatchError(ErrorCode(error.kind), error.message)
     }

@@ -2,7 +2,7 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// The bytes of the file `lock` (docs/FORMAT.md, "Locks"), which keep processes apart, and the locks in front of them,
+/// The bytes of the file `locks` (docs/FORMAT.md, "Locks"), which keep processes apart, and the locks in front of them,
 /// which keep this process's threads apart: to the kernel they are all one owner.
 final class DirectoryLocks: @unchecked Sendable {
   enum Byte: Int64, CaseIterable {

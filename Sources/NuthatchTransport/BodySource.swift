@@ -20,6 +20,9 @@ package struct BodySource: Sendable {
   /// In bytes; what `Content-Length` says.
   package let count: Int64
 
+  /// Whether reading it needs a disk.
+  var hasFiles: Bool { pieces.contains { if case .file = $0 { true } else { false } } }
+
   package init(_ pieces: [Piece]) {
     self.pieces = pieces
     count = pieces.reduce(0) { $0.addingReportingOverflow($1.count).partialValue }
@@ -86,20 +89,19 @@ extension TransportFault {
   }
 }
 
-/// Reads a body source from its beginning to its end, and from the beginning again. For one thread at a time.
-package final class BodyReader {
+/// Reads a body source from its beginning to its end. For one thread at a time, which may wait for a disk.
+package final class BodyReader: @unchecked Sendable {
   private let source: BodySource
   private var piece = 0
   /// In the piece.
   private var place: Int64 = 0
+  /// In the whole.
+  private var offset: Int64 = 0
   private var file: Int32 = -1
-
-  /// So much is asked of the disk ahead of what is read, because who reads can't wait.
-  private static let ahead: Int64 = 1 << 20
 
   package init(_ source: BodySource) { self.source = source }
 
-  deinit { closeFile() }
+  deinit { close() }
 
   /// Fills the buffer as far as there is something; 0 at the end.
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransportFault) -> Int {
@@ -107,7 +109,7 @@ package final class BodyReader {
     while filled < buffer.count, piece < source.pieces.count {
       let current = source.pieces[piece]
       guard place < current.count else {
-        closeFile()
+        close()
         (piece, place) = (piece + 1, 0)
         continue
       }
@@ -115,19 +117,30 @@ package final class BodyReader {
       let count = try read(current, into: room)
       filled += count
       place += Int64(count)
+      offset += Int64(count)
     }
     return filled
   }
 
-  /// Goes to a byte of the whole. False when there is none.
-  package func seek(to offset: Int64) -> Bool {
-    closeFile()
-    (piece, place) = (0, max(0, offset))
+  /// So many bytes from a place of the whole, where there must be as many.
+  func read(_ count: Int, at offset: Int64) -> Result<[UInt8], TransportFault> {
+    if offset != self.offset { seek(to: offset) }
+    var fault: TransportFault?
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { room, filled in
+      do throws(TransportFault) {
+        filled = try read(into: UnsafeMutableRawBufferPointer(room))
+      } catch { fault = error }
+    }
+    return fault.map { .failure($0) } ?? .success(bytes)
+  }
+
+  private func seek(to offset: Int64) {
+    close()
+    (piece, place, self.offset) = (0, offset, offset)
     while piece < source.pieces.count, place > source.pieces[piece].count {
       place -= source.pieces[piece].count
       piece += 1
     }
-    return offset >= 0 && (piece < source.pieces.count || place == 0)
   }
 
   private func read(
@@ -141,7 +154,6 @@ package final class BodyReader {
     case .file(let source):
       if file < 0 { file = try source.open() }
       let wanted = min(Int64(room.count), source.count - place)
-      posix_fadvise(file, Int(source.offset + place + wanted), Int(Self.ahead), POSIX_FADV_WILLNEED)
       while true {
         let count = pread(file, room.baseAddress, Int(wanted), Int(source.offset + place))
         if count < 0, errno == EINTR { continue }
@@ -152,8 +164,9 @@ package final class BodyReader {
     }
   }
 
-  private func closeFile() {
-    if file >= 0 { close(file) }
+  /// Closes the file; the next one who reads opens it again.
+  func close() {
+    if file >= 0 { Glibc.close(file) }
     file = -1
   }
 }

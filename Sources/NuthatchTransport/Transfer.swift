@@ -18,7 +18,8 @@ final class Transfer {
   var headerList: UnsafeMutablePointer<curl_slist>?
   var resolveList: UnsafeMutablePointer<curl_slist>?
   var bodyCopy: UnsafeMutablePointer<UInt8>?
-  var reader: BodyReader?
+  /// What it sends, where that is read while it is sent.
+  var feed: BodyFeed?
   let errorBuffer: UnsafeMutablePointer<CChar>
   let socketRules: UnsafeMutablePointer<nhs_socket_rules>
   let sockets: OpenSockets
@@ -95,7 +96,8 @@ final class Transfer {
     resolveList = nil
     bodyCopy?.deallocate()
     bodyCopy = nil
-    reader = nil
+    feed?.stop()
+    feed = nil
   }
 }
 
@@ -179,7 +181,7 @@ extension Transfer {
     parser = ResponseHeadParser()
     guard nhs_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1) == CURLE_OK else { return false }
     guard isExpectRefused else { return true }
-    _ = reader?.seek(to: 0)
+    feed?.rewind()
     return replaceHeaders()
   }
 }
@@ -279,14 +281,18 @@ extension Transfer {
   }
 
   /// Gives libcurl what it is to send.
-  func provide(_ room: UnsafeMutableRawBufferPointer) -> Int? {
+  func provide(_ room: UnsafeMutableRawBufferPointer) -> Int {
     do throws(TransportFault) {
-      return try reader?.read(into: room)
+      guard let feed else { return Self.ends }
+      return try feed.take(into: room) ?? Self.waits
     } catch {
       verdict = error
-      return nil
+      return Self.ends
     }
   }
+
+  /// CURL_READFUNC_ABORT and CURL_READFUNC_PAUSE, macros that Swift does not see.
+  private static let (ends, waits) = (0x1000_0000, 0x1000_0001)
 
   private func noteBytes(_ count: Int) {
     let now = nhs_monotonic_ns()
@@ -354,10 +360,13 @@ extension Transfer {
   func setSilence(_ silence: Int64?) { request.silence = silence }
 
   /// On the monotonic clock: when something came, or when nothing is expected to.
-  func lastSign(at now: Int64) -> Int64 { isHeld ? now : pace.lastByte }
+  func lastSign(at now: Int64) -> Int64 { waitsForUs ? now : pace.lastByte }
+
+  /// Whether it is not the server that it waits for.
+  private var waitsForUs: Bool { isHeld || feed?.isAwaited == true }
 
   func judgePace(at now: Int64, silence: Int64) -> (lapse: TransferPace.Lapse?, next: Int64) {
-    if isHeld { pace.rest(at: now) }
+    if waitsForUs { pace.rest(at: now) }
     return pace.judge(at: now, silence: silence, slowness: request.slowness)
   }
 
@@ -374,6 +383,12 @@ extension Transfer {
     pace.rest(at: nhs_monotonic_ns())
     curl_easy_pause(easy, CURLPAUSE_CONT)
     return true
+  }
+
+  /// Lets it send what it has waited for.
+  func goOnSending() {
+    pace.rest(at: nhs_monotonic_ns())
+    curl_easy_pause(easy, isHeld ? CURLPAUSE_RECV : CURLPAUSE_CONT)
   }
 
   /// Makes libcurl look into its buffers for this stream, which it does after a pause.

@@ -25,20 +25,19 @@ func bodyArrived(
   deliver(bytes, size &* count, context) { $0.takeBody($1) }
 }
 
-/// libcurl reads CURL_READFUNC_ABORT, a macro that Swift does not see, as "end this transfer".
 func bodyWanted(
   room: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
-  guard let context else { return 0x1000_0000 }
+  guard let context else { return 0 }
   let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-  return transfer.provide(UnsafeMutableRawBufferPointer(start: room, count: size &* count)) ?? 0x1000_0000
+  return transfer.provide(UnsafeMutableRawBufferPointer(start: room, count: size &* count))
 }
 
 /// Only from the beginning is a body ever read again.
 func bodyMoved(context: UnsafeMutableRawPointer?, offset: curl_off_t, origin: Int32) -> Int32 {
-  guard let context, origin == SEEK_SET else { return CURL_SEEKFUNC_FAIL }
-  let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-  return transfer.reader?.seek(to: Int64(offset)) == true ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+  guard let context, origin == SEEK_SET, offset == 0 else { return CURL_SEEKFUNC_FAIL }
+  Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().feed?.rewind()
+  return CURL_SEEKFUNC_OK
 }
 
 func progressMade(

@@ -88,7 +88,6 @@ extension Transfer {
     if request.method == "HEAD" {
       setter.set(CURLOPT_NOBODY, 1)
     } else if let upload = request.extras?.upload {
-      reader = BodyReader(upload)
       let context = Unmanaged.passUnretained(self).toOpaque()
       setter.set(CURLOPT_POST, 1)
       setter.note(nhs_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(upload.count)))
@@ -149,7 +148,7 @@ extension Transfer {
   var asksBeforeSending: Bool {
     guard request.hasBody, !isExpectRefused else { return false }
     if let own = request.headers["Expect"] { return own.equalsIgnoringCase("100-continue") }
-    return reader != nil && request.bodyCount > Self.expectingSize
+    return feed != nil && request.bodyCount > Self.expectingSize
   }
 
   /// libcurl asks by itself for what is longer.
@@ -176,9 +175,9 @@ extension Transfer {
     // What libcurl would add to a body by itself is a claim about content that only the caller can make, and a wait.
     // For what is streamed, libcurl asks with `Expect`, and waits a second for the answer. A 417 is answered by us: libcurl
     // goes on with the same connection, over which some of the body may have gone.
-    if bodyCopy != nil || reader != nil {
+    if bodyCopy != nil || feed != nil {
       if !request.headers.contains("Content-Type") { add("Content-Type:", setter) }
-      if isExpectRefused || reader == nil && !request.headers.contains("Expect") { add("Expect:", setter) }
+      if isExpectRefused || feed == nil && !request.headers.contains("Expect") { add("Expect:", setter) }
     }
     if headerList != nil { setter.note(nhs_easy_set_list(easy, CURLOPT_HTTPHEADER, headerList)) }
   }

@@ -7,7 +7,11 @@ import Synchronization
 /// Easy handles and connections are kept for the next transfer. The confined state is touched on the loop's thread
 /// only, which is what makes the class Sendable.
 package final class Transport: @unchecked Sendable {
+  /// Has a job done by a thread that may wait for a disk. False when there is none any more.
+  package typealias Readers = @Sendable (_ job: @escaping @Sendable () -> Void) -> Bool
+
   package let loop: EventLoop
+  private let readers: Readers
   private let lastID = Atomic<UInt64>(0)
 
   private let surroundings: TransportSurroundings
@@ -46,10 +50,15 @@ package final class Transport: @unchecked Sendable {
   }()
 
   /// Starts the loop's thread. Proxies and certificates are looked up in the environment here and now.
-  package convenience init() throws(TransportFault) { try self.init(surroundings: .current()) }
+  ///
+  /// - Parameter readers: for files that are sent.
+  package convenience init(readers: @escaping Readers) throws(TransportFault) {
+    try self.init(surroundings: .current(), readers: readers)
+  }
 
-  init(surroundings: TransportSurroundings) throws(TransportFault) {
+  init(surroundings: TransportSurroundings, readers: @escaping Readers) throws(TransportFault) {
     self.surroundings = surroundings
+    self.readers = readers
     try Transport.initialiseOnce()
     loop = try EventLoop()
     lookups = NameLookups(loop: loop)
@@ -220,6 +229,9 @@ extension Transport {
     }
     let transfer = Transfer(easy: easy, pool, sockets, pending, startedAt: loop.now)
     active[pending.id] = transfer
+    transfer.feed = pending.request.extras?.upload.map { upload in
+      BodyFeed(upload, loop, readers) { [unowned self] in self.goOnSending(pending.id) }
+    }
     guard transfer.configure(surroundings), pool.add(transfer) else {
       active[pending.id] = nil
       curl_easy_cleanup(easy)
@@ -228,6 +240,12 @@ extension Transport {
     }
     watch(transfer)
     if transfer.mayBeStream { watchStreams() }
+  }
+
+  private func goOnSending(_ id: UInt64) {
+    guard let transfer = active[id] else { return }
+    transfer.goOnSending()
+    transfer.pool.goOn()
   }
 
   /// Nil without memory for it.

@@ -184,6 +184,70 @@ final class HeldFolder: Sendable {
     }
   }
 
+  @Suite("files of it that are sent") struct Uploads {
+    let bench: Bench
+    let path: String
+    let bytes: [UInt8]
+    let disk: HeldFolder
+
+    init() throws {
+      bench = try Bench()
+      let folder = "\(bench.folder)/sent"
+      mkdir(folder, 0o700)
+      path = "\(folder)/file"
+      bytes = (0..<3 << 20).map { UInt8(truncatingIfNeeded: $0 >> 8 ^ $0) }
+      let fd = open(path, O_WRONLY | O_CREAT, 0o600)
+      #expect(bytes.withUnsafeBytes { write(fd, $0.baseAddress, $0.count) } == bytes.count)
+      close(fd)
+      disk = try HeldFolder(folder)
+      bench.server.on("/other", Script.ok("other").with("Cache-Control", "no-store"))
+      bench.server.on("/to", .ok("thanks"))
+    }
+
+    /// Sends it, and waits until the disk has to be waited for while others go on.
+    private func send(_ change: (inout Request) -> Void = { _ in }) throws -> Ticket {
+      var request = Request(bench.server.url("/to"))
+      request.method = "POST"
+      request.upload = .form([FormPart("a", "b"), FormPart("f", file: path)])
+      change(&request)
+      let ticket = try bench.cache.submit(request)
+      #expect(disk.waitUntilReached())
+      let other = try bench.cache.submit(Request(bench.server.url("/other")))
+      #expect(try other.final(within: 60_000)?.response?.text == "other")
+      return ticket
+    }
+
+    @Test("hold up no other request, and come whole", arguments: [false, true])
+    func held(isKept: Bool) throws {
+      // Over a connection that is there its bytes are wanted at once.
+      if isKept { _ = try bench.get("/other") }
+      // The silence of a disk is none of the server's.
+      let ticket = try send { $0.timeout = .milliseconds(50) }
+      usleep(300_000)
+      disk.goOn()
+      #expect(try ticket.result().text == "thanks")
+      let body = try #require(bench.server.requests.last { $0.path == "/to" }?.body)
+      #expect(body.count > bytes.count && body.dropFirst(body.count - bytes.count - 200).contains(bytes[...]))
+    }
+
+    @Test("fail as soon as the disk does", arguments: [EIO, EACCES])
+    func failing(number: Int32) throws {
+      let ticket = try send()
+      disk.goOn(error: number)
+      let error = try #require(try ticket.final(within: 60_000)?.error)
+      #expect(error.code == .io && error.message.contains(path))
+    }
+
+    @Test("end at their deadline, or when they are cancelled", arguments: [false, true])
+    func ended(isCancelled: Bool) throws {
+      let ticket = try send { if !isCancelled { $0.deadline = .milliseconds(100) } }
+      if isCancelled { ticket.cancel() }
+      let event = try #require(try ticket.final(within: 60_000))
+      #expect(isCancelled ? event.kind == .cancelled : event.error?.code == .timeout)
+      disk.goOn()
+    }
+  }
+
   @Suite("an outbox on it") struct Outbox {
     @Test("holds up no request when it is watched")
     func watched() throws {

@@ -1,4 +1,5 @@
 import CSystem
+import Dispatch
 @testable import NuthatchTransport
 import TestServer
 import Testing
@@ -60,11 +61,15 @@ final class Recorder: TransferSink {
 
 /// A transport and a server to ask.
 final class Wire {
+  private static let readers = DispatchQueue(label: "readers")
   let transport: Transport
   let server: TestServer
 
   init(ipv6: Bool = false, environment: [String: String] = [:]) throws {
-    transport = try Transport(surroundings: TransportSurroundings { environment[$0] })
+    transport = try Transport(surroundings: TransportSurroundings { environment[$0] }) {
+      Self.readers.async(execute: $0)
+      return true
+    }
     server = try TestServer.start(ipv6: ipv6)
   }
 

@@ -114,6 +114,13 @@ ssize_t write(int fd, const void *bytes, size_t count) {
     return -1;
 }
 
+ssize_t pread(int fd, void *bytes, size_t count, off_t offset) {
+    int error = wait_for_file(fd);
+    if (error == 0) return NEXT(pread)(fd, bytes, count, offset);
+    errno = error;
+    return -1;
+}
+
 int inotify_add_watch(int fd, const char *path, unsigned mask) {
     int error = __atomic_load_n(&known, __ATOMIC_ACQUIRE) ? wait_for(path) : 0;
     if (error == 0) return NEXT(inotify_add_watch)(fd, path, mask);

@@ -1,0 +1,103 @@
+import CSystem
+
+/// What a transfer sends, as libcurl takes it: files are read ahead on other threads, because a disk may be slow.
+///
+/// Confined to the loop's thread, which makes it Sendable.
+final class BodyFeed: @unchecked Sendable {
+  private let count: Int64
+  /// Nil while another thread reads.
+  private var reader: BodyReader?
+  private let readers: Transport.Readers?
+  private let loop: EventLoop
+  private let whenReady: () -> Void
+  /// What is being sent.
+  private var chunk: [UInt8] = []
+  private var place = 0
+  /// What comes behind it.
+  private var next: Result<[UInt8], TransportFault>?
+  /// Where that ends in the whole.
+  private var end: Int64 = 0
+  /// Whether libcurl waits for more.
+  private(set) var isAwaited = false
+  private var isStopped = false
+
+  /// So much is read at once, and twice as much is in memory.
+  private static let size: Int64 = 256 << 10
+
+  /// - Parameter whenReady: called when there is something that was awaited, or the reason why there is nothing.
+  init(
+    _ source: BodySource, _ loop: EventLoop, _ readers: @escaping Transport.Readers,
+    whenReady: @escaping () -> Void
+  ) {
+    count = source.count
+    reader = BodyReader(source)
+    self.readers = source.hasFiles ? readers : nil
+    self.loop = loop
+    self.whenReady = whenReady
+    readAhead()
+  }
+
+  /// Fills the buffer with what is there; 0 at the end. Nil when the next bytes are still to come.
+  func take(into room: UnsafeMutableRawBufferPointer) throws(TransportFault) -> Int? {
+    if place == chunk.count, let next {
+      self.next = nil
+      (chunk, place) = (try next.get(), 0)
+      readAhead()
+    }
+    guard place < chunk.count || end == count else {
+      isAwaited = true
+      return nil
+    }
+    let part = chunk[place...].prefix(room.count)
+    room.copyBytes(from: part)
+    place += part.count
+    return part.count
+  }
+
+  /// Goes back to the beginning.
+  func rewind() {
+    (chunk, place, next, end) = ([], 0, nil, 0)
+    readAhead()
+  }
+
+  /// Reads no more, and closes the file.
+  func stop() {
+    isStopped = true
+    isAwaited = false
+    if let reader { close(reader) }
+    reader = nil
+  }
+
+  private func readAhead() {
+    guard next == nil, end < count, let reader else { return }
+    let (begin, size) = (end, Int(min(count - end, Self.size)))
+    guard let readers else { return take(reader.read(size, at: begin), from: begin) }
+    self.reader = nil
+    let loop = loop
+    let isTaken = readers {
+      let read = reader.read(size, at: begin)
+      loop.post { self.giveBack(reader, read, from: begin) }
+    }
+    if !isTaken { next = .failure(TransportFault(.stopped, "stopped")) }
+  }
+
+  private func giveBack(_ reader: BodyReader, _ read: Result<[UInt8], TransportFault>, from begin: Int64) {
+    guard !isStopped else { return close(reader) }
+    self.reader = reader
+    // It may have gone back to the beginning meanwhile.
+    guard begin == end, next == nil else { return readAhead() }
+    take(read, from: begin)
+    guard isAwaited else { return }
+    isAwaited = false
+    whenReady()
+  }
+
+  private func take(_ read: Result<[UInt8], TransportFault>, from begin: Int64) {
+    if case .success(let bytes) = read { end = begin + Int64(bytes.count) }
+    next = read
+  }
+
+  private func close(_ reader: BodyReader) {
+    if readers?({ reader.close() }) != true { reader.close() }
+  }
+}
