@@ -37,9 +37,6 @@ class Part:
     def file(self) -> str:
         return self.name.replace(" ", "-")
 
-    def skip(self, reason: str) -> None:
-        self.skipped, self.reason = 1, "skipped: " + reason
-
     def run(self, bound: float) -> None:
         """Runs it; `bound` is what one program may take."""
         began = time.monotonic()

@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import platform
-import re
 import signal
 import subprocess
 import sys
@@ -46,24 +45,21 @@ def parts(seconds: float, build: Path, old: Optional[Path], seed: Optional[int])
     older = ["--old", str(old)] if old else []
     versions = program("versions.py", "--rounds", races, *older, *told("old and new"))
     held = program("held.py", "--build", str(build))
+    absence = program("absence.py", "--build", str(build))
     faults = program("faults.py", "--seconds", "%d" % share["faults"])
     words = ["make", "--no-print-directory", "model", "SECONDS=%d" % share["model"]]
     model: Program = ([*words, *(["SEED=%d" % seed] if seed is not None else [])], {})
     swift = ["Scripts/test", "--only", "swift", "--filter"]
     crashes: List[Program] = [([*swift, r"\.(%s)/" % "|".join(names)], rounds) for names, rounds in CRASHES]
-    found = [
+    return [
         Part("file systems", "they fill, shut down, turn read-only, fail", [systems], share["file systems"]),
         Part("old and new", "version 0.1 and this one on one directory", [versions], 0),
         Part("faults", "every kind of system call fails, once or for good", [faults], share["faults"]),
         Part("model", "processes that are stopped and killed, against a model", [model], share["model"]),
         Part("crashes", "kills at any moment, call or instruction", crashes, share["crashes"], again=True),
         Part("held lock", "a list is fetched while a stopped process holds the lock", [held], 0),
+        Part("absence", "a server comes back for whom a request waits", [absence], 0),
     ]
-    if not (HERE / "faults.py").is_file():
-        found[2].skip("there is no Tests/Reliability/faults.py")
-    if not re.search(r"^model:", (ROOT / "Makefile").read_text(), re.MULTILINE):
-        found[3].skip("there is no `make model`")
-    return found
 
 
 def results(name: str) -> Path:
@@ -134,10 +130,9 @@ def main() -> int:
         parser.error("the parts are: " + ", ".join(names))
     found = [part for part in found if not options.only or part.name in options.only]
     for part in found:
-        print("== %s %s" % (part.name, part.reason), flush=True)
-        if not part.skipped:
-            results(part.name).unlink(missing_ok=True)
-            part.run(options.seconds + GRACE)
+        print("== %s" % part.name, flush=True)
+        results(part.name).unlink(missing_ok=True)
+        part.run(options.seconds + GRACE)
     made = table(found, options.seconds)
     (OUT / "table.md").write_text(made)
     failed = sum(part.failed for part in found)
