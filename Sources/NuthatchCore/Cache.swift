@@ -91,7 +91,9 @@ public final class Cache: Sendable {
   }
 
   func submit(_ request: Request, _ plan: RequestPlan) throws(NuthatchError) -> Ticket {
-    try begin(plan, for: request, plan.isOfOneUse ? AskedRequest(request, plan) : plan)
+    // Who signs in is looked up anew for another one: the file may name somebody else then.
+    let hasNetrc = (request.netrc ?? request.site?.options.netrc ?? options.netrc) != nil
+    return try begin(plan, for: request, plan.isOfOneUse || hasNetrc ? AskedRequest(request, plan) : plan)
   }
 
   /// - Parameter origin: how to make the request again.

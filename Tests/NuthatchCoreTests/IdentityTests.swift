@@ -186,6 +186,19 @@ import Testing
     #expect(try bench.cache.peek(bench.server.url("/a.png"), size: 16)?.originalWidth == 40)
   }
 
+  @Test("is looked up anew in such a file when a request is made once more")
+  func resubmitted() throws {
+    bench.server.on("/a", Script.ok("x").with("Cache-Control", "no-store"))
+    var request = Request(bench.server.url("/a"))
+    request.netrc = .file(try write("machine 127.0.0.1 login ann password pw\n"))
+    let ticket = try bench.cache.submit(request)
+    _ = try ticket.result()
+    _ = try write("machine 127.0.0.1 login bob password pw\n")
+    _ = try bench.cache.resubmit(ticket).result()
+    #expect(
+      bench.server.requests("/a").map { $0.headers["Authorization"] } == ["Basic YW5uOnB3", "Basic Ym9iOnB3"])
+  }
+
   @Test("is looked up anew in a file that names another user now, also for pictures that were shown before")
   func changedNetrc() throws {
     bench.server.on("/a.png") { request in
