@@ -127,7 +127,9 @@ static int is_lock_of_index(int fd) {
     if (length < 0) return 0;
     name[length] = 0;
     const char *end = strrchr(name, '/');
-    return end && strcmp(end, "/locks") == 0 && !strstr(name, "/outbox/") && !strstr(name, "/cookies/");
+    // Version 0.1 calls it `lock`.
+    int is_locks = end && (strcmp(end, "/locks") == 0 || strcmp(end, "/lock") == 0);
+    return is_locks && !strstr(name, "/outbox/") && !strstr(name, "/cookies/");
 }
 
 static int locked(int fd, int command, const void *argument, int result) {
