@@ -128,6 +128,29 @@ final class HeldFolder: Sendable {
       #expect((size(".one.nuthatch-part") ?? 0) > 0)
     }
 
+    @Test("end at their deadline when they come from the cache, too")
+    func storedDeadline() throws {
+      bench.server.on(
+        "/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.fill(count: Self.count, byte: 7)]))
+      _ = try bench.get("/a")
+      let ticket = try submit([.file("\(folder)/one")]) { $0.deadline = .milliseconds(100) }
+      try expectOthersGoOn()
+      let error = try #require(try ticket.final(within: 60_000)?.error)
+      #expect(error.code == .timeout && error.message.contains("not saved"))
+      disk.goOn()
+    }
+
+    @Test("end at their deadline when nobody reads them from a pipe")
+    func pipe() throws {
+      var ends: [Int32] = [0, 0]
+      #expect(Glibc.pipe(&ends) == 0)
+      defer { for end in ends { close(end) } }
+      bench.server.on(
+        "/a", Script(headers: ["Content-Length": "100000"], steps: [.fill(count: 100_000, byte: 7)]))
+      let ticket = try submit([.descriptor(ends[1])]) { $0.deadline = .milliseconds(100) }
+      #expect(try ticket.final(within: 60_000)?.error?.code == .timeout)
+    }
+
     @Test("are gone on with after a close, too")
     func closed() throws {
       bench.server.on(

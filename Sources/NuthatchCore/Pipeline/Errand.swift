@@ -318,8 +318,21 @@ extension Errand {
     cancelDeadline()
     if !event.isOwnEnd { plan.freezing?.isAnswered = true }
     guard let download = plan.download else { return ticket.finish(event) }
-    let ticket = ticket
-    download.settle(event) { ticket.finish($0) }
+    watchSaving(event, download)
+    download.settle(event) { event in
+      self.cancelDeadline()
+      self.ticket.finish(event)
+    }
+  }
+
+  /// The deadline counts for what is saved, too: a disk may not answer, and nobody may read what is written to a pipe.
+  private func watchSaving(_ event: Event, _ download: Download) {
+    guard let remaining else { return }
+    deadlineTimer = runtime.loop.at(runtime.loop.now &+ max(remaining, Self.grace)) {
+      self.deadlineTimer = nil
+      download.abandon()
+      self.ticket.finish(event.error == nil ? .failed(self.lateness("not saved")) : event)
+    }
   }
 
   // MARK: Deadline
@@ -387,9 +400,7 @@ extension Errand {
     let isInLine = task?.isInLine == true
     let pause = isInLine ? task?.pauses.left ?? 0 : 0
     task?.leave(self)
-    let limit = Double(plan.deadline ?? Self.longestRevalidation) / 1e9
-    let place = isInLine ? " that came before its turn" : ""
-    var error = NuthatchError(.timeout, "not done after \(limit) s, the deadline\(place): \(plan.url)")
+    var error = lateness("not done", isInLine ? " that came before its turn" : "")
     // When its server may be asked again.
     if pause > 0 { error.retryAfter = (pause + 999_999_999) / 1_000_000_000 }
     if freezes(for: error) { return }
@@ -401,6 +412,11 @@ extension Errand {
       self.fail(error)
     }
     settle(for: error)
+  }
+
+  private func lateness(_ what: String, _ place: String = "") -> NuthatchError {
+    let limit = Double(plan.deadline ?? Self.longestRevalidation) / 1e9
+    return NuthatchError(.timeout, "\(what) after \(limit) s, the deadline\(place): \(plan.url)")
   }
 
   func cancelDeadline() {
