@@ -16,16 +16,16 @@ final class Errand: TicketWork, @unchecked Sendable {
   private var found: Found?
   /// What it and its program have to say to each other; nil before the first question.
   var talk: Talk?
-  private let submitted: Int64
-  private var deadlineTimer: EventLoop.TimerID?
+  let submitted: Int64
+  var deadlineTimer: EventLoop.TimerID?
   /// When it began to wait for its turn in the queue, and how long it has waited so in all, where its deadline leaves that out.
-  private var queuedAt: Int64 = 0
-  private var waited: Int64 = 0
+  var queuedAt: Int64 = 0
+  var waited: Int64 = 0
   /// For how long its host had been paused when that wait began.
-  private var pausedBefore: Int64 = 0
+  var pausedBefore: Int64 = 0
   /// Whether the deadline has come while it waits.
-  private var isDeadlineHeld = false
-  private var isPastDeadline = false
+  var isDeadlineHeld = false
+  var isPastDeadline = false
   private var step: Int8
   /// How many redirects had led to the stored answer that has been delivered, while the final event is still to come.
   private var hopsShown: UInt8?
@@ -76,9 +76,6 @@ final class Errand: TicketWork, @unchecked Sendable {
 
   /// Nanoseconds since it was submitted.
   var elapsed: Int64 { runtime.loop.now &- submitted }
-
-  /// Nanoseconds left until its deadline; nil for none.
-  var remaining: Int64? { plan.deadline.map { submitted &+ $0 &+ waited &- runtime.loop.now } }
 
   /// Ends its part in the fetch: its ticket has had its final event. Any thread may call it.
   func abandon() {
@@ -211,7 +208,7 @@ extension Errand {
   }
 
   /// No new answer came: a stored one will do where it may, else the error.
-  private func settle(for error: NuthatchError) {
+  func settle(for error: NuthatchError) {
     // Whoever has been shown the stored answer is told that there is no other.
     guard !hasShown, let found, found.mayServeOnError, found.isAnswer(to: plan), error.code.isOfTheWay
     else {
@@ -323,105 +320,5 @@ extension Errand {
       self.cancelDeadline()
       self.ticket.finish(event)
     }
-  }
-
-  /// The deadline counts for what is saved, too: a disk may not answer, and nobody may read what is written to a pipe.
-  private func watchSaving(_ event: Event, _ download: Download) {
-    guard let remaining else { return }
-    deadlineTimer = runtime.loop.at(runtime.loop.now &+ max(remaining, Self.grace)) {
-      self.deadlineTimer = nil
-      download.abandon()
-      self.ticket.finish(event.error == nil ? .failed(self.lateness("not saved")) : event)
-    }
-  }
-
-  // MARK: Deadline
-
-  /// In nanoseconds, for what nobody waits for.
-  private static var longestRevalidation: Int64 { 120_000_000_000 }
-
-  /// How long after the deadline there may be a stored answer: no call outlives its deadline by a second.
-  private static var grace: Int64 { 750_000_000 }
-
-  private func watchDeadline(orElse standard: Int64? = nil) {
-    guard let limit = plan.deadline ?? standard else { return }
-    // Keeps the errand, whose every end takes the timer back: a weak reference would cost each that waits 120 bytes.
-    deadlineTimer = runtime.loop.at(submitted &+ limit &+ waited) { self.deadlineHasPassed() }
-  }
-
-  /// When it began to wait for its fetch, or for its turn.
-  var joinedAt: Int64 { queuedAt }
-
-  func noteQueued() {
-    queuedAt = runtime.loop.now
-    if plan.terms.isDeadlineSet { pausedBefore = task?.pauses.past ?? 0 }
-  }
-
-  /// The time in the queue is no part of some deadlines.
-  func noteTurn() {
-    guard !plan.terms.deadlineCountsQueue else { return }
-    waited &+= waitInLine
-    guard isDeadlineHeld else { return }
-    isDeadlineHeld = false
-    watchDeadline()
-  }
-
-  /// What this wait for its turn adds to the deadline. A pause that the server asked for adds nothing to one that was set:
-  /// that is the server's answer, and nobody else's work.
-  private var waitInLine: Int64 {
-    let wait = max(0, runtime.loop.now &- queuedAt)
-    guard plan.terms.isDeadlineSet, let task else { return wait }
-    return max(0, wait - max(0, task.pauses.past - pausedBefore))
-  }
-
-  /// Whether the deadline has moved, or does so as long as it waits.
-  private var hasMoreTime: Bool {
-    guard !plan.terms.deadlineCountsQueue, let remaining else { return false }
-    guard task?.isInLine == true else {
-      if remaining > 0 { watchDeadline() }
-      return remaining > 0
-    }
-    guard plan.terms.isDeadlineSet else {
-      isDeadlineHeld = true
-      return true
-    }
-    // Its host may be paused from any moment on, so that this is looked at again.
-    let left = remaining + waitInLine
-    guard left > 0 else { return false }
-    deadlineTimer = runtime.loop.at(runtime.loop.now &+ max(left, 10_000_000)) { self.deadlineHasPassed() }
-    return true
-  }
-
-  private func deadlineHasPassed() {
-    deadlineTimer = nil
-    guard !hasMoreTime, !answersAtDeadline() else { return }
-    // It is being kept: not behind others any more.
-    if let freezing = plan.freezing, freezing.isFreezing { return shared.outbox.hurry(freezing) }
-    let isInLine = task?.isInLine == true
-    let pause = isInLine ? task?.pauses.left ?? 0 : 0
-    task?.leave(self)
-    var error = lateness("not done", isInLine ? " that came before its turn" : "")
-    // When its server may be asked again.
-    if pause > 0 { error.retryAfter = (pause + 999_999_999) / 1_000_000_000 }
-    if freezes(for: error) { return }
-    isPastDeadline = true
-    // A stored answer's pictures may have to be made first.
-    deadlineTimer = runtime.loop.at(runtime.loop.now &+ Self.grace) {
-      self.deadlineTimer = nil
-      self.task?.leave(self)
-      self.fail(error)
-    }
-    settle(for: error)
-  }
-
-  private func lateness(_ what: String, _ place: String = "") -> NuthatchError {
-    let limit = Double(plan.deadline ?? Self.longestRevalidation) / 1e9
-    return NuthatchError(.timeout, "\(what) after \(limit) s, the deadline\(place): \(plan.url)")
-  }
-
-  func cancelDeadline() {
-    isDeadlineHeld = false
-    if let timer = deadlineTimer { runtime.loop.cancelTimer(timer) }
-    deadlineTimer = nil
   }
 }
