@@ -170,7 +170,7 @@ extension SeveralUsers {
     let drop: @Sendable () -> Void = {
       do { try other.trim(to: 0) } catch { Issue.record(error) }
     }
-    if count < 3 { calls.interfere(at: count, drop) } else { calls.interfere(atRead: count, drop) }
+    calls.interfere(atRead: count, drop)
     let report = try own.verify()
     #expect(report.isClean)
     #expect(report.intact < 30)
