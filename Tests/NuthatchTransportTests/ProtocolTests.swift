@@ -156,17 +156,22 @@ import Testing
         for isStreamed in [false, true] {
           var script = Script.status(
             status, headers: ["Connection": "close"], body: status == 204 ? "" : "early")
-          // Not at once: a reset that comes while something is being written may outrun the answer.
-          script.steps += [.head, .pause(milliseconds: 20), ending]
           script.readsBody = false
           script.answersExpect = false
-          wire.server.on("/a", script)
           for method in ["POST", "PUT"] {
-            let record = try wire.get("/a") {
+            // Not at once: a reset that comes while something is being written may outrun the answer.
+            let gate = "\(status) \(ending) \(isStreamed) \(method)"
+            var gated = script
+            gated.steps += [.head, .wait(gate), ending]
+            wire.server.on("/a", gated)
+            let recorder = try wire.start("/a") {
               $0.method = method
               if isStreamed { $0.extras = upload } else { $0.body = [UInt8](repeating: 7, count: 20_000_000) }
               $0.headers.append("Expect", "")
             }
+            #expect(recorder.waitForHead())
+            wire.server.gate(gate).open()
+            let record = try recorder.result()
             #expect(record.head?.status == status, "\(script) \(record)")
             #expect(record.fault == nil && record.text == (status == 204 ? "" : "early"), "\(ending)")
           }
