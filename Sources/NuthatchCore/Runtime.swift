@@ -26,7 +26,7 @@ final class Runtime: @unchecked Sendable {
 
   private init() throws(NuthatchError) {
     do {
-      transport = try Transport(readers: { [writers] in writers.submit($0) })
+      transport = try Transport(readers: { [writers] in writers.submit(priority: Priority.most, $0) })
     } catch {
       throw NuthatchError(ErrorCode(error.kind), error.message)
     }

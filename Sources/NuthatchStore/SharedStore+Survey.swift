@@ -204,7 +204,7 @@ extension SharedStore {
   /// when the disk was full.
   private func settledPart(of number: UInt32) -> Int {
     if let entry = currentForReading()?.packs.first(where: { $0.number == number }) { return entry.used }
-    return PackWriter.isBusy(directory, number) ? PackHeader.size : .max
+    return !directory.isReading && PackWriter.isBusy(directory, number) ? PackHeader.size : .max
   }
 
   /// Takes records out of the index whose packs are there and have something else in their place, such as the zeros that

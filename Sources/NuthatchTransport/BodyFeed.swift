@@ -17,12 +17,13 @@ final class BodyFeed: @unchecked Sendable {
   private var next: Result<[UInt8], TransportFault>?
   /// Where that ends in the whole.
   private var end: Int64 = 0
+  private var isBegun = false
   /// Whether libcurl waits for more.
   private(set) var isAwaited = false
   private var isStopped = false
 
   /// So much is read at once, and twice as much is in memory.
-  private static let size: Int64 = 256 << 10
+  private static let size: Int64 = 128 << 10
 
   /// - Parameter whenReady: called when there is something that was awaited, or the reason why there is nothing.
   init(
@@ -51,12 +52,14 @@ final class BodyFeed: @unchecked Sendable {
     let part = chunk[place...].prefix(room.count)
     room.copyBytes(from: part)
     place += part.count
+    isBegun = true
     return part.count
   }
 
   /// Goes back to the beginning.
   func rewind() {
-    (chunk, place, next, end) = ([], 0, nil, 0)
+    guard isBegun else { return }
+    (chunk, place, next, end, isBegun) = ([], 0, nil, 0, false)
     readAhead()
   }
 
@@ -78,7 +81,10 @@ final class BodyFeed: @unchecked Sendable {
       let read = reader.read(size, at: begin)
       loop.post { self.giveBack(reader, read, from: begin) }
     }
-    if !isTaken { next = .failure(TransportFault(.stopped, "stopped")) }
+    guard !isTaken else { return }
+    // Not one thread can be had.
+    self.reader = reader
+    take(reader.read(size, at: begin), from: begin)
   }
 
   private func giveBack(_ reader: BodyReader, _ read: Result<[UInt8], TransportFault>, from begin: Int64) {

@@ -119,6 +119,8 @@ extension Transfer {
   func mayUseConnection(_ ends: OpenSockets.Ends) -> Bool {
     facts.address = ends.there
     facts.isReused = !hasOpenedSocket
+    // libcurl doesn't say so when the connection before broke as it wrote the first bytes.
+    feed?.rewind()
     guard isAllowedConnection(to: facts.address) else { return false }
     if isOfferDeclined, pool.isHTTP1 { return false }
     socket = facts.isReused ? sockets.find(ends) : sockets.note(ends, opened)
@@ -180,9 +182,7 @@ extension Transfer {
     facts.addressClass = nil
     parser = ResponseHeadParser()
     guard nhs_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1) == CURLE_OK else { return false }
-    guard isExpectRefused else { return true }
-    feed?.rewind()
-    return replaceHeaders()
+    return !isExpectRefused || replaceHeaders()
   }
 }
 
@@ -363,7 +363,7 @@ extension Transfer {
   func lastSign(at now: Int64) -> Int64 { waitsForUs ? now : pace.lastByte }
 
   /// Whether it is not the server that it waits for.
-  private var waitsForUs: Bool { isHeld || feed?.isAwaited == true }
+  private var waitsForUs: Bool { isHeld || head == nil && feed?.isAwaited == true }
 
   func judgePace(at now: Int64, silence: Int64) -> (lapse: TransferPace.Lapse?, next: Int64) {
     if waitsForUs { pace.rest(at: now) }

@@ -229,8 +229,8 @@ extension Transport {
     }
     let transfer = Transfer(easy: easy, pool, sockets, pending, startedAt: loop.now)
     active[pending.id] = transfer
-    transfer.feed = pending.request.extras?.upload.map { upload in
-      BodyFeed(upload, loop, readers) { [unowned self] in self.goOnSending(pending.id) }
+    if let upload = pending.request.extras?.upload, pending.request.method != "HEAD" {
+      transfer.feed = BodyFeed(upload, loop, readers) { [unowned self] in self.goOnSending(pending.id) }
     }
     guard transfer.configure(surroundings), pool.add(transfer) else {
       active[pending.id] = nil

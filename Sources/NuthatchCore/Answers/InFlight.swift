@@ -16,7 +16,7 @@ final class InFlight: Sendable {
 
   /// Has a job done by the writers, of which a forked child has none.
   func onDisk(_ job: @escaping WorkerPool.Job) {
-    if epoch != nhs_fork_epoch() || writers?.submit(job) != true { job() }
+    if epoch != nhs_fork_epoch() || writers?.submit(priority: Priority.most, job) != true { job() }
   }
 
   /// Bytes held at this moment.

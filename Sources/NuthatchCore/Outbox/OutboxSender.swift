@@ -5,9 +5,15 @@ import NuthatchTransport
 ///
 /// Confined to the loop's thread; what needs the disk is done by the lane.
 final class OutboxSender: @unchecked Sendable {
-  private struct Flight {
-    let id: UInt64
+  /// A request that is being sent. Another one is told apart from it also when it sends the same again.
+  private final class Flight: @unchecked Sendable {
+    let entry: OutboxBook.Entry
     var ticket: Ticket?
+
+    init(_ entry: OutboxBook.Entry) { self.entry = entry }
+
+    var id: UInt64 { entry.id }
+    var queue: String { entry.request.queue }
   }
 
   private let store: OutboxStore
@@ -253,48 +259,47 @@ final class OutboxSender: @unchecked Sendable {
 
   // MARK: One request
 
+  private func isUnderWay(_ flight: Flight) -> Bool { flights[flight.queue] === flight }
+
   private func begin(_ entry: OutboxBook.Entry) {
-    let (id, queue) = (entry.id, entry.request.queue)
-    flights[queue] = Flight(id: id)
+    let flight = Flight(entry)
+    flights[flight.queue] = flight
     inFlight.withLock { $0 += 1 }
     lane.submit {
       // Whoever made its first attempt has died when nobody has the lock; what can't be asked now is asked again.
-      guard !entry.isLive || (try? self.store.journal.tryTake(id)) == true else {
-        self.runtime.loop.post { self.leave(id, queue) }
+      guard !entry.isLive || (try? self.store.journal.tryTake(entry.id)) == true else {
+        self.runtime.loop.post { self.leave(flight) }
         return
       }
-      let begun = Result { () throws(NuthatchError) in try self.store.begin(id) }
-      if entry.isLive { self.store.journal.giveBack(id) }
-      self.runtime.loop.post { self.send(entry, begun) }
+      let begun = Result { () throws(NuthatchError) in try self.store.begin(entry.id) }
+      if entry.isLive { self.store.journal.giveBack(entry.id) }
+      self.runtime.loop.post { self.send(flight, begun) }
     }
   }
 
   /// Another process makes its first attempt.
-  private func leave(_ id: UInt64, _ queue: String) {
-    guard flights[queue]?.id == id else { return }
-    flights[queue] = nil
-    inFlight.withLock { $0 -= 1 }
-    bell.ring()
+  private func leave(_ flight: Flight) {
+    guard isUnderWay(flight) else { return }
+    forget(flight)
     releaseLeaseIfIdle()
     _ = runtime.loop.at(runtime.loop.now &+ Self.patience) { [weak self] in self?.look() }
   }
 
-  private func send(_ entry: OutboxBook.Entry, _ begun: Result<FrozenRequest?, NuthatchError>) {
-    let queue = entry.request.queue
-    guard flights[queue]?.id == entry.id, let options, let shared else { return }
+  private func send(_ flight: Flight, _ begun: Result<FrozenRequest?, NuthatchError>) {
+    guard isUnderWay(flight), let options, let shared else { return }
     switch begun {
     case .failure(let error):
       Log.note(.warning, "the outbox can't be written: \(error)")
       // Not before it can be: a restart must know that it was sent.
-      _ = runtime.loop.at(runtime.loop.now &+ 5 * Self.patience) { [weak self] in self?.end(queue) }
-    case .success(nil): end(queue)
+      end(flight, in: 5 * Self.patience)
+    case .success(nil): end(flight)
     case .success(let request?):
       guard let whole = request.request(secrets, bodyAt: store.journal.path(ofBody:)) else {
-        return end(queue)
+        return end(flight)
       }
       let ticket = Ticket(url: request.passedURL, tag: request.tag)
-      flights[queue]?.ticket = ticket
-      ticket.whenFinal { event in self.runtime.loop.post { self.conclude(entry, event) } }
+      flight.ticket = ticket
+      ticket.whenFinal { event in self.runtime.loop.post { self.conclude(flight, event) } }
       lane.submit {
         do throws(NuthatchError) {
           var options = options
@@ -307,49 +312,54 @@ final class OutboxSender: @unchecked Sendable {
     }
   }
 
-  private func conclude(_ entry: OutboxBook.Entry, _ event: Event) {
-    let queue = entry.request.queue
-    guard flights[queue]?.id == entry.id, options != nil else { return }
-    guard !event.isOwnEnd else {
-      // The process is about to end, or so it seems: as after a kill, the request is sent again.
-      _ = runtime.loop.at(runtime.loop.now &+ Self.patience) { [weak self] in self?.end(queue) }
-      return
-    }
-    let result = OutboxRules.Result(event, now: store.clock.now().wall / 1_000_000_000)
+  private func conclude(_ flight: Flight, _ event: Event) {
+    guard isUnderWay(flight), options != nil else { return }
+    // The process is about to end, or so it seems: as after a kill, the request is sent again.
+    guard !event.isOwnEnd else { return end(flight, in: Self.patience) }
+    let (entry, now) = (flight.entry, store.clock.now())
+    let result = OutboxRules.Result(event, now: now.wall / 1_000_000_000)
     let verdict = rules.judge(result, attempt: entry.attemptsSinceReplay + 1)
-    let now = store.clock.now()
     if verdict == .pause { for provider in entry.request.providers { secrets.refuse(provider) } }
-    record(entry) { OutboxConclusion(entry, result, verdict, event, now) }
+    record(flight) { OutboxConclusion(entry, result, verdict, event, now) }
   }
 
   /// Nothing else of the queue is sent before this is on the disk.
-  private func record(_ entry: OutboxBook.Entry, _ conclusion: @escaping @Sendable () -> OutboxConclusion) {
-    let queue = entry.request.queue
+  private func record(_ flight: Flight, _ conclusion: @escaping @Sendable () -> OutboxConclusion) {
+    guard isUnderWay(flight) else { return }
     lane.submit {
       do throws(NuthatchError) {
         switch conclusion() {
-        case .again(let attempt): try self.store.end(entry.id, attempt)
-        case .settled(let settlement): try self.store.settle(entry.id, settlement)
+        case .again(let attempt): try self.store.end(flight.id, attempt)
+        case .settled(let settlement): try self.store.settle(flight.id, settlement)
         }
-        self.runtime.loop.post { self.end(queue) }
+        self.runtime.loop.post { self.end(flight) }
       } catch {
         Log.note(.warning, "the outbox can't be written: \(error)")
         self.runtime.loop.post {
-          guard self.flights[queue]?.id == entry.id else { return }
           _ = self.runtime.loop.at(self.runtime.loop.now &+ 5 * Self.patience) { [weak self] in
-            self?.record(entry, conclusion)
+            self?.record(flight, conclusion)
           }
         }
       }
     }
   }
 
-  private func end(_ queue: String) {
-    guard flights.removeValue(forKey: queue) != nil else { return }
+  private func end(_ flight: Flight, in delay: Int64) {
+    _ = runtime.loop.at(runtime.loop.now &+ delay) { [weak self] in self?.end(flight) }
+  }
+
+  private func end(_ flight: Flight) {
+    guard isUnderWay(flight) else { return }
+    forget(flight)
+    look()
+  }
+
+  private func forget(_ flight: Flight) {
+    flights[flight.queue] = nil
+    // What a look sees that began before is of the past, the lease included.
     isOutdated = true
     inFlight.withLock { $0 -= 1 }
     bell.ring()
-    look()
   }
 
   /// Begins nothing any more.
@@ -361,11 +371,9 @@ final class OutboxSender: @unchecked Sendable {
   /// Ends a request that is being sent, and begins it no more, so that it can be dropped.
   func bar(_ id: UInt64) {
     barred.insert(id)
-    guard let (queue, flight) = flights.first(where: { $0.value.id == id }) else { return }
-    flights[queue] = nil
-    inFlight.withLock { $0 -= 1 }
+    guard let flight = flights.values.first(where: { $0.id == id }) else { return }
+    forget(flight)
     flight.ticket?.cancel()
-    bell.ring()
   }
 
   /// It has been dropped, or couldn't be.

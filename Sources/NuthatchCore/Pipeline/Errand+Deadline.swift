@@ -9,7 +9,7 @@ extension Errand {
   /// In nanoseconds, for what nobody waits for.
   static var longestRevalidation: Int64 { 120_000_000_000 }
 
-  /// How long after the deadline there may be a stored answer: no call outlives its deadline by a second.
+  /// How long after the deadline there may be a stored answer, or one that is being saved: no call outlives its deadline by a second.
   private static var grace: Int64 { 750_000_000 }
 
   func watchDeadline(orElse standard: Int64? = nil) {
@@ -83,7 +83,7 @@ extension Errand {
     settle(for: error)
   }
 
-  private func lateness(_ what: String, _ place: String = "") -> NuthatchError {
+  func lateness(_ what: String, _ place: String = "") -> NuthatchError {
     let limit = Double(plan.deadline ?? Self.longestRevalidation) / 1e9
     return NuthatchError(.timeout, "\(what) after \(limit) s, the deadline\(place): \(plan.url)")
   }
@@ -97,7 +97,7 @@ extension Errand {
   /// The deadline counts for what is saved, too: a disk may not answer, and nobody may read what is written to a pipe.
   func watchSaving(_ event: Event, _ download: Download) {
     guard let remaining else { return }
-    deadlineTimer = runtime.loop.at(runtime.loop.now &+ max(remaining, Self.grace)) {
+    deadlineTimer = runtime.loop.at(runtime.loop.now &+ max(0, min(remaining, .max / 4) + Self.grace)) {
       self.deadlineTimer = nil
       download.abandon()
       self.ticket.finish(event.error == nil ? .failed(self.lateness("not saved")) : event)

@@ -146,6 +146,7 @@ extension Errand {
 
   func fetch() {
     guard ticket.isOpen else { return }
+    guard !isPastDeadline else { return fail(lateness("not done")) }
     guard plan.mayUseNetwork else { return failOffline() }
     shared.fetches.join(self, base: found)
   }
@@ -283,7 +284,7 @@ extension Errand {
 
   /// What was stored a moment ago has been dropped since, or can't be read from the disk.
   private func startAgain(_ error: NuthatchError) {
-    guard !hasRestarted else { return fail(error) }
+    guard !hasRestarted, !isPastDeadline else { return fail(error) }
     hasRestarted = true
     found = nil
     fetch()
@@ -316,9 +317,7 @@ extension Errand {
     if !event.isOwnEnd { plan.freezing?.isAnswered = true }
     guard let download = plan.download else { return ticket.finish(event) }
     watchSaving(event, download)
-    download.settle(event) { event in
-      self.cancelDeadline()
-      self.ticket.finish(event)
-    }
+    let ticket = ticket
+    download.settle(event) { ticket.finish($0) }
   }
 }
