@@ -232,6 +232,11 @@ enum GetCommand: Command {
     case .success(.picture(let image)):
       return end(writer.write(image), .success)
     case .success(.response(let response)):
+      if response.isRemovalDue {
+        Terminal.complain(
+          "nuthatch: get: what is stored of it couldn't be removed, and may be found again: \(response.url)\n"
+        )
+      }
       if response.isSuccess, isSaved { return .success }
       guard response.status >= 400 else { return end(writer.write(response), .success) }
       Terminal.complain("nuthatch: get: HTTP \(response.status) \(response.reason): \(response.finalURL)\n")

@@ -231,7 +231,7 @@ public final class Cache: Sendable {
     endClosing()
   }
 
-  /// As `close`, and says when what was in memory only is lost.
+  /// As `close`, and says when what was in memory only is lost, or what was to be removed is still there.
   ///
   /// - Throws: `busy`.
   package func closeOrSayWhy() throws(NuthatchError) {
@@ -241,8 +241,8 @@ public final class Cache: Sendable {
     try settle()
   }
 
-  /// Before the last step: the last handle on the directory writes what is in memory only. Where another process holds the lock,
-  /// it is lost.
+  /// Before the last step: the last handle on the directory does the removals that are due, and writes what is in memory only.
+  /// Where another process holds the lock, that isn't done.
   ///
   /// - Throws: `busy`.
   package func settle() throws(NuthatchError) {
@@ -252,8 +252,10 @@ public final class Cache: Sendable {
     } catch {
       // Whatever else keeps it from being written was counted.
       guard error.kind == .busy else { return }
-      throw NuthatchError(
-        .busy, "the cache is closed, and what was in memory only is lost: \(error.message): \(path)")
+      let what =
+        shared.store.hasDueRemovals
+        ? "what was to be removed is still there" : "what was in memory only is lost"
+      throw NuthatchError(.busy, "the cache is closed, and \(what): \(error.message): \(path)")
     }
   }
 

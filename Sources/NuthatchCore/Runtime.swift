@@ -10,9 +10,11 @@ import NuthatchTransport
 final class Runtime: @unchecked Sendable {
   let transport: Transport
   let workers: WorkerPool
-  /// Threads for what is written to files while it comes, and for files that are sent: a disk that doesn't answer holds up what
-  /// needs files, and nothing else; and no decode holds that up.
+  /// Threads for what is written to files while it comes: a disk that doesn't answer holds up what goes to files, and nothing
+  /// else; and no decode holds that up.
   let writers = WorkerPool(width: 4, memory: 0)
+  /// The same for files that are sent.
+  private let readers = WorkerPool(width: 4, memory: 0)
   /// What bodies on their way hold.
   let inFlight: InFlight
   let reachability = Reachability()
@@ -26,7 +28,7 @@ final class Runtime: @unchecked Sendable {
 
   private init() throws(NuthatchError) {
     do {
-      transport = try Transport(readers: { [writers] in writers.submit(priority: Priority.most, $0) })
+      transport = try Transport(readers: { [readers] in readers.submit($0) })
     } catch {
       throw NuthatchError(ErrorCode(error.kind), error.message)
     }
@@ -84,6 +86,7 @@ final class Runtime: @unchecked Sendable {
     transport.stop()
     // What the loop has asked for, it doesn't have to do itself.
     writers.stop()
+    readers.stop()
   }
 
   /// exit() takes OpenSSL down while other threads run on: the loop must not be in the middle of it then. Registered
@@ -96,6 +99,7 @@ final class Runtime: @unchecked Sendable {
     running.workers.abandon()
     running.transport.abandon()
     running.writers.abandon()
+    running.readers.abandon()
   }
 
   /// The queue does from now on what the program says (`QueueOptions`).

@@ -96,11 +96,22 @@ final class DirectoryLocks: @unchecked Sendable {
     return StoreFault(.busy, "\(file.owner(of: byte)) has been \(what) for too long; is it stopped?")
   }
 
-  /// Says, without the index's lock, that this process uses the directory. False when no other process does, or the first
-  /// one is only beginning to.
-  func join() throws(SystemFault) -> Bool {
+  /// Whether the index's lock is free, or gets free in this time.
+  func areFree(within nanoseconds: Int64) throws(StoreFault) -> Bool {
     let fd = file.fd
-    if try system.tryLock(fd, Byte.users.rawValue, .exclusive) {
+    return try doing("locking the index") { () throws(SystemFault) in
+      let limit = min(nhs_monotonic_ns() &+ nanoseconds, Patience.deadline())
+      guard try system.lock(fd, Byte.index.rawValue, .exclusive, until: limit) else { return false }
+      system.unlock(fd, Byte.index.rawValue)
+      return true
+    }
+  }
+
+  /// Says, without the index's lock, that this process uses the directory. False when no other process does, or the first
+  /// one is only beginning to; but not for who may be the first.
+  func join(isFirst: Bool = false) throws(SystemFault) -> Bool {
+    let fd = file.fd
+    if !isFirst, try system.tryLock(fd, Byte.users.rawValue, .exclusive) {
       system.unlock(fd, Byte.users.rawValue)
       return false
     }

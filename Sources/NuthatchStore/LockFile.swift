@@ -209,7 +209,10 @@ final class LockFile: @unchecked Sendable {
     let name = withUnsafeBytes(of: &words) { bytes in
       String(decoding: bytes.prefix { $0 != 0 }.map { 0x20..<0x7F ~= $0 ? $0 : 0x3F }, as: UTF8.self)
     }
-    return "process \(nhs_load32(at))\(name.isEmpty ? "" : " (\(name))")"
+    let process = nhs_load32(at)
+    // It hasn't noted yet who it is.
+    if process == 0 { return "another process" }
+    return "process \(process)\(name.isEmpty ? "" : " (\(name))")"
   }
 
   /// Where `index` is, for as long as the mapping is.

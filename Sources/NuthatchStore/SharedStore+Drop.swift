@@ -37,7 +37,7 @@ extension SharedStore {
     tidyAfterKilled()
     let limits = limits
     try locks.dropping { () throws(StoreFault) in
-      mendTable()
+      try mendTable()
       shrinkIndex(limits)
       var attempts = Attempts()
       var spared = Limits.leastSecondChances
@@ -75,8 +75,14 @@ extension SharedStore {
 
   /// Has the table of packs name what is there, once, and no larger than it is, before anything is dropped for what it says.
   /// To be called by who drops packs. Not essential, and not done where the index can't be written.
-  private func mendTable() {
-    try? changing { index in
+  ///
+  /// - Throws: `busy`.
+  private func mendTable() throws(StoreFault) {
+    do throws(StoreFault) { try changeTable() } catch { if error.kind == .busy { throw error } }
+  }
+
+  private func changeTable() throws(StoreFault) {
+    try changing { index in
       var kept: [UInt32: PackEntry] = [:]
       var gone: Set<UInt32> = []
       for entry in index.packs {
@@ -141,7 +147,7 @@ extension SharedStore {
       try withAppender(of: family) { () throws(StoreFault) in try seal(family) }
     }
     try locks.dropping { () throws(StoreFault) in
-      mendTable()
+      try mendTable()
       var attempts = Attempts()
       for _ in 0..<1_000_000 {
         guard let index else { return }

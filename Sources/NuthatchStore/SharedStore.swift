@@ -309,6 +309,8 @@ final class SharedStore: @unchecked Sendable {
   private func begin(limit: Int?) throws(StoreFault) {
     guard !directory.isReading else { return try beginReading() }
     if joins(limit: limit) { return }
+    // Somebody may have been stopped before it said that it uses the directory: what is there can be used all the same.
+    if !(try locks.areFree(within: Patience.writing)), joins(limit: limit, isFirst: true) { return }
     try locks.changingIndex { (file) throws(StoreFault) in
       let isAlone = try locks.enter()
       let (index, losses) = (try indexToChange(file), losses)
@@ -329,9 +331,11 @@ final class SharedStore: @unchecked Sendable {
 
   /// Joins others who use the directory, if nothing has to be changed for it: without the index's lock, which a process that
   /// was stopped may hold.
-  private func joins(limit: Int?) -> Bool {
+  ///
+  /// - Parameter isFirst: whether there need be no others.
+  private func joins(limit: Int?, isFirst: Bool = false) -> Bool {
     // Whatever is wrong is found again by the way that changes the index.
-    guard !locks.file.isDeleted, (try? locks.join()) == true else { return false }
+    guard !locks.file.isDeleted, (try? locks.join(isFirst: isFirst)) == true else { return false }
     let kept = Limits.kept(directory)
     guard limit == nil || limit == kept, let found = soundIndex, found.limit == kept ?? Limits.standard else {
       locks.leave()

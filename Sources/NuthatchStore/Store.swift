@@ -399,9 +399,12 @@ extension Store {
   /// - Throws: `busy`, and what `flush` throws.
   package func flushAtEnd() throws(StoreFault) {
     let shared = try usable()
-    guard shared.spill == .pressure else { return }
-    isFlushed.store(true, ordering: .relaxed)
-    try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in try shared.flush() }
+    try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
+      try doWhatIsDue()
+      guard shared.spill == .pressure else { return }
+      isFlushed.store(true, ordering: .relaxed)
+      try shared.flush()
+    }
   }
 
   /// Unmaps what has been read from packs: it counts as this process's memory, and stays in the system's.

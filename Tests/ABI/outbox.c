@@ -62,6 +62,19 @@ static int becomes(uint64_t id, nh_frozen_state state) {
     return state_of(id) == state;
 }
 
+/* Waits until the outbox has sent a request in vain, which it tries as soon as it has it. */
+static int was_tried(uint64_t id) {
+    for (int i = 0; i < 6000; i++, usleep(10000)) {
+        nh_frozen *frozen = NULL;
+        nh_frozen_info info = {.struct_size = sizeof info};
+        if (nh_outbox_get(cache, id, &frozen) != NH_OK) return 0;
+        nh_frozen_get_info(frozen, &info);
+        nh_frozen_release(frozen);
+        if (info.state == NH_FROZEN_WAITING && info.history_count > 0) return 1;
+    }
+    return 0;
+}
+
 static nh_event next(void) {
     nh_event event = {0};
     struct pollfd place = {.fd = nh_fd(cache), .events = POLLIN};
@@ -105,6 +118,7 @@ static void looking(int line) {
     CHECK("limits", nh_request_set_outbox_limits(request, 3, 60000, -1, 1) == NH_OK);
     uint64_t first = freeze(request), second = freeze(make("/echo?looking", "more"));
     CHECK("numbers rise", second > first);
+    CHECK("both were tried", was_tried(first) && was_tried(second));
     CHECK("the first", nh_outbox_next(cache, 0, &frozen) == NH_OK && nh_frozen_get_info(frozen, &info) == NH_OK);
     CHECK("what is known", info.id == first && info.state == NH_FROZEN_WAITING && !strcmp(info.method, "POST") &&
                                !strcmp(info.url, url_of(base, "/echo?looking")) && !strcmp(info.queue, "q") &&

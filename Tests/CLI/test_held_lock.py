@@ -13,6 +13,21 @@ from pictures import png
 from testserver import TestServer, ok
 
 
+def test_get_tells_of_a_removal_that_is_due(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    server.on("/a", ok("x", headers=[("Cache-Control", "max-age=600")]))
+    url = server.url("/a")
+    assert nuthatch("get", url).returncode == 0
+    with HeldLock(tmp_path / "cache"):
+        found = nuthatch("get", url)
+        assert (found.returncode, found.stdout, found.stderr) == (0, b"x", b"")
+        told = nuthatch("get", "--data", "y", url)
+        assert told.returncode == 0
+        assert (
+            b"what is stored of it couldn't be removed, and may be found again: " + url.encode()
+            in told.stderr
+        )
+
+
 def test_what_a_held_lock_keeps_from_being_stored_is_counted(
     server: TestServer, nuthatch: Runner, environment: Dict[str, str], tmp_path: Path
 ) -> None:

@@ -415,7 +415,7 @@ def test_export_of_what_has_another_name(server: TestServer, nuthatch: Runner, t
 
 def test_export_of_what_is_kept_for_somebody(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     server.on_prefix("/", ok(png(90, 60, seed=1), "image/png"))
-    ways = [[], ["--partition=ann"], ["--header=Authorization: Bearer nut"], ["--proxy="]]
+    ways = [[], ["--partition=ann"], ["--header=Authorization: Bearer nut"], ["--proxy="], ["-u", "ann:pw"]]
     for number, whose in enumerate(ways):
         given = server.url(f"/{number}").encode()
         assert nuthatch("prefetch", "-s64", *whose, given=given).returncode == 0

@@ -25,7 +25,7 @@ enum ExportCommand: Command {
     ] + InspectionOptions.names
   static let details = """
     The URLs come from lists, as those of prefetch; without FILE all pictures in the cache are written that are for
-    everybody, or for whom --partition or --header names. A size that isn't there is made of the stored original. DIR is
+    everybody, or for whom --user, --partition or --header names. A size that isn't there is made of the stored original. DIR is
     made when it isn't there; nothing is written outside of it. A file gets its name when it is complete, and
     DIR/manifest.jsonl when all are: a line for each file, with file, url, index, width and height, and with made, record,
     content, bytes and sha256, which prove it to --resume; or, for a URL without, url, index, error and message. Without FILE,
@@ -70,7 +70,7 @@ enum ExportCommand: Command {
     return try arguments.withCache(name) { cache in
       let run = try ExportRun(
         cache, request, folder: folder, isPNG: isPNG, byHash: byHash, resumes: resumes)
-      run.isForSomebody = arguments.has("partition") || arguments.has("header") || arguments.has("proxy")
+      run.isForSomebody = ["partition", "header", "proxy", "user"].contains { arguments.has($0) }
       run.key = arguments.key
       return try run.run(list, wantsJSON: wantsJSON)
     }

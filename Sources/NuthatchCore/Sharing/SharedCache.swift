@@ -40,7 +40,7 @@ final class SharedCache: @unchecked Sendable {
     clock = options.clock
     retryPolicy = options.retryPolicy
     outbox = OutboxDesk(path, options, runtime)
-    cookies = CookieShelf(path, options.clock, runtime.workers)
+    cookies = CookieShelf(path, options.clock, runtime.writers)
     decodes = Decodes(runtime)
   }
 

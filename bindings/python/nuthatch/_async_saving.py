@@ -5,7 +5,7 @@ import inspect
 import socket
 from typing import Any, Awaitable, Callable, Dict, Optional
 
-from ._saving import sinks, takers
+from ._saving import sinks, taken, takers
 
 #: The most that is given at once.
 PIECE = 1 << 18
@@ -51,7 +51,7 @@ class Stream:
             if not piece:
                 return
             for taker in self._takers:
-                given = taker(piece)
+                given = taken(taker, piece)
                 if inspect.isawaitable(given):
                     await given
             await then(piece)

@@ -1,6 +1,7 @@
 """Where answers go while they come."""
 
 import ctypes
+import errno
 import io
 from typing import Any, Callable, List
 
@@ -45,11 +46,24 @@ def takers(save_to: SinkArgument) -> List[Callable[[bytes], Any]]:
 def give(save_to: SinkArgument, piece: bytes, url: str) -> None:
     """Gives the functions a piece of the answer, where they can't be awaited."""
     for taker in takers(save_to):
-        given = taker(piece)
+        given = taken(taker, piece)
         if hasattr(given, "__await__"):
             if hasattr(given, "close"):
                 given.close()
             raise _needs_loop(url)
+
+
+def taken(taker: Callable[[bytes], Any], piece: bytes) -> Any:
+    """Calls one with a piece. A raw file may take a part of it at a time."""
+    given = taker(piece)
+    if not isinstance(getattr(taker, "__self__", None), io.RawIOBase):
+        return given
+    while given != len(piece):
+        if not given:
+            raise BlockingIOError(errno.EAGAIN, "a file that save_to names takes no more at the moment")
+        piece = piece[given:]
+        given = taker(piece)
+    return given
 
 
 def refuse_async(save_to: SinkArgument, url: str) -> None:

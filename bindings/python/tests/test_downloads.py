@@ -69,6 +69,38 @@ def test_files_that_make_something_else_of_it(
     assert gzip.decompress((tmp_path / "b.gz").read_bytes()) == content
 
 
+class Slow(io.RawIOBase):
+    """Takes a part of what it is given, as raw files may."""
+
+    def __init__(self) -> None:
+        self.content = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, piece: Any) -> int:
+        self.content += bytes(piece[:700])
+        return len(piece[:700])
+
+
+def test_raw_files_that_take_a_part_at_a_time(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    content = b"seeds and nuts" * 50_000
+    server.on("/a", ok(content))
+    slow = Slow()
+    cache.get(server.url("/a"), save_to=slow)
+    assert slow.content == content
+
+    async def main() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "other") as loops:
+            await loops.get(server.url("/a"), save_to=other)
+
+    other = Slow()
+    asyncio.run(main())
+    assert other.content == content
+
+
 def test_plain_files_by_their_descriptors(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
     server.on("/a", ok(CONTENT))
     names = ["plain", "both", "unbuffered"]

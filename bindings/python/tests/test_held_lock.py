@@ -155,6 +155,20 @@ def test_a_close_of_an_asynchronous_cache_says_so(server: TestServer, tmp_path: 
     asyncio.run(main())
 
 
+def test_a_close_with_a_removal_that_is_due_says_so(server: TestServer, tmp_path: Path) -> None:
+    server.on("/a", ok("x", headers=FRESH))
+    cache = nuthatch.Cache(tmp_path / "c")
+    cache.get(server.url("/a"))
+    with HeldLock(tmp_path / "c"):
+        assert cache.request("POST", server.url("/a")).is_removal_due
+        with pytest.raises(nuthatch.Error) as raised:
+            cache.close()
+    assert raised.value.code == "busy" and cache.closed
+    assert str(raised.value).startswith(
+        "the cache is closed, and what was to be removed is still there: process "
+    )
+
+
 def test_a_close_with_nothing_to_write_waits_for_nobody(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("x", headers=FRESH))
     with nuthatch.Cache(tmp_path / "c") as cache:
