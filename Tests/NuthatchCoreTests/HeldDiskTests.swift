@@ -133,7 +133,7 @@ final class HeldFolder: Sendable {
       bench.server.on(
         "/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.fill(count: Self.count, byte: 7)]))
       _ = try bench.get("/a")
-      let ticket = try submit([.file("\(folder)/one")]) { $0.deadline = .milliseconds(100) }
+      let ticket = try submit([.file("\(folder)/one")]) { $0.deadline = .milliseconds(3000) }
       try expectOthersGoOn()
       let error = try #require(try ticket.final(within: 60_000)?.error)
       #expect(error.code == .timeout && error.message.contains("not saved"))
@@ -245,8 +245,8 @@ final class HeldFolder: Sendable {
       // Over a connection that is there its bytes are wanted at once.
       if isKept { _ = try bench.get("/other") }
       // The silence of a disk is none of the server's.
-      let ticket = try send { $0.timeout = .milliseconds(50) }
-      usleep(300_000)
+      let ticket = try send { $0.timeout = .milliseconds(2000) }
+      usleep(3_000_000)
       disk.goOn()
       #expect(try ticket.result().text == "thanks")
       let body = try #require(bench.server.requests.last { $0.path == "/to" }?.body)
@@ -263,7 +263,7 @@ final class HeldFolder: Sendable {
 
     @Test("end at their deadline, or when they are cancelled", arguments: [false, true])
     func ended(isCancelled: Bool) throws {
-      let ticket = try send { if !isCancelled { $0.deadline = .milliseconds(100) } }
+      let ticket = try send { if !isCancelled { $0.deadline = .milliseconds(3000) } }
       if isCancelled { ticket.cancel() }
       let event = try #require(try ticket.final(within: 60_000))
       #expect(isCancelled ? event.kind == .cancelled : event.error?.code == .timeout)
