@@ -96,7 +96,7 @@ public final class Store: Sendable {
   public func close() {
     Patience.lasting(Patience.upkeep) {
       // What can't be removed now stays in the directory: the answer whose request asked for it has said so.
-      try? doWhatIsDue()
+      if !isFlushed.load(ordering: .relaxed) { try? doWhatIsDue() }
       guard epoch == nhs_fork_epoch(), !isClosed.exchange(true, ordering: .acquiringAndReleasing) else {
         return
       }
@@ -399,11 +399,13 @@ extension Store {
   /// - Throws: `busy`, and what `flush` throws.
   package func flushAtEnd() throws(StoreFault) {
     let shared = try usable()
+    // `close` doesn't wait a second time.
+    isFlushed.store(true, ordering: .relaxed)
     try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
-      try doWhatIsDue()
-      guard shared.spill == .pressure else { return }
-      isFlushed.store(true, ordering: .relaxed)
-      try shared.flush()
+      var fault: StoreFault?
+      do throws(StoreFault) { try doWhatIsDue() } catch { fault = error }
+      if shared.spill == .pressure { try shared.flush() }
+      if let fault { throw fault }
     }
   }
 

@@ -7,7 +7,7 @@ import Synchronization
 /// Easy handles and connections are kept for the next transfer. The confined state is touched on the loop's thread
 /// only, which is what makes the class Sendable.
 package final class Transport: @unchecked Sendable {
-  /// Has a job done by a thread that may wait for a disk. False when there is none any more.
+  /// Has a job done by a thread that may wait for a disk. False when there is none.
   package typealias Readers = @Sendable (_ job: @escaping @Sendable () -> Void) -> Bool
 
   package let loop: EventLoop

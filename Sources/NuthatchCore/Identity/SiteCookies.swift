@@ -43,14 +43,14 @@ final class SiteCookies: Sendable {
   /// Nil in memory only.
   private let path: String?
   private let clock: WallClock
-  private let workers: WorkerPool
+  private let writers: WorkerPool
   /// How long another process's lock on the file is waited for, in nanoseconds.
   private let patience: Int64
 
-  init(path: String?, _ clock: WallClock, _ workers: WorkerPool, patience: Int64 = 1_000_000_000) {
+  init(path: String?, _ clock: WallClock, _ writers: WorkerPool, patience: Int64 = 1_000_000_000) {
     self.path = path
     self.clock = clock
-    self.workers = workers
+    self.writers = writers
     self.patience = patience
   }
 
@@ -81,7 +81,7 @@ final class SiteCookies: Sendable {
       defer { state.isToBeWritten = true }
       return !state.isToBeWritten
     }
-    if mustWrite, !workers.submit(priority: Priority.most, { self.settle() }) { settle() }
+    if mustWrite, !writers.submit(priority: Priority.most, { self.settle() }) { settle() }
   }
 
   /// Writes what answers have set. Not on the loop's thread.
@@ -183,13 +183,13 @@ final class SiteCookies: Sendable {
 final class CookieShelf: Sendable {
   private let folder: String
   private let clock: WallClock
-  private let workers: WorkerPool
+  private let writers: WorkerPool
   private let open = Locked<[String: SiteCookies]>([:])
 
-  init(_ directory: String, _ clock: WallClock, _ workers: WorkerPool) {
+  init(_ directory: String, _ clock: WallClock, _ writers: WorkerPool) {
     folder = "\(directory)/cookies"
     self.clock = clock
-    self.workers = workers
+    self.writers = writers
   }
 
   /// Those of a base URL, of whoever asks there.
@@ -200,7 +200,7 @@ final class CookieShelf: Sendable {
       if let known = open[key] { return known }
       let digest = Array(place.utf8).withUnsafeBytes { Digest(of: $0).bytes }
       let name = digest.prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-      let made = SiteCookies(path: storage == .disk ? "\(folder)/\(name).txt" : nil, clock, workers)
+      let made = SiteCookies(path: storage == .disk ? "\(folder)/\(name).txt" : nil, clock, writers)
       open[key] = made
       return made
     }

@@ -161,8 +161,11 @@ def test_a_close_with_a_removal_that_is_due_says_so(server: TestServer, tmp_path
     cache.get(server.url("/a"))
     with HeldLock(tmp_path / "c"):
         assert cache.request("POST", server.url("/a")).is_removal_due
+        begin = time.monotonic()
         with pytest.raises(nuthatch.Error) as raised:
             cache.close()
+        # Not twice the five seconds.
+        assert time.monotonic() - begin < 9
     assert raised.value.code == "busy" and cache.closed
     assert str(raised.value).startswith(
         "the cache is closed, and what was to be removed is still there: process "
