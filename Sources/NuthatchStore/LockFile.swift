@@ -19,14 +19,7 @@ final class LockFile: @unchecked Sendable {
   let words: LockWords
   private let mending = Lock()
   private let mends = Atomic(0)
-  private let process = getpid()
-  private let program: (UInt64, UInt64) = {
-    var name: (UInt64, UInt64) = (0, 0)
-    withUnsafeMutableBytes(of: &name) {
-      nhs_program_name($0.baseAddress?.assumingMemoryBound(to: CChar.self))
-    }
-    return name
-  }()
+  private let own = LockOwner.own
   private var base: UnsafeMutableRawPointer { words.base }
 
   /// Opens it, and makes it when it isn't there. In a directory that can only be read the words are mapped to be read, or are
@@ -197,22 +190,16 @@ final class LockFile: @unchecked Sendable {
   func noteOwner(of byte: DirectoryLocks.Byte) {
     guard directory.canWrite(base, Self.size) else { return }
     let at = base + Self.ownerPlace(byte)
-    nhs_store32(at, UInt32(bitPattern: process))
-    nhs_store64(at + 8, program.0)
-    nhs_store64(at + 16, program.1)
+    nhs_store32(at, own.process)
+    nhs_store64(at + 8, own.program.0)
+    nhs_store64(at + 16, own.program.1)
   }
 
   /// The process that locked a byte last.
   func owner(of byte: DirectoryLocks.Byte) -> String {
     let at = base + Self.ownerPlace(byte)
-    var words = (nhs_load64(at + 8), nhs_load64(at + 16))
-    let name = withUnsafeBytes(of: &words) { bytes in
-      String(decoding: bytes.prefix { $0 != 0 }.map { 0x20..<0x7F ~= $0 ? $0 : 0x3F }, as: UTF8.self)
-    }
-    let process = nhs_load32(at)
-    // It hasn't noted yet who it is.
-    if process == 0 { return "another process" }
-    return "process \(process)\(name.isEmpty ? "" : " (\(name))")"
+    let program = (nhs_load64(at + 8), nhs_load64(at + 16))
+    return LockOwner(process: nhs_load32(at), program: program).words
   }
 
   /// Where `index` is, for as long as the mapping is.

@@ -117,7 +117,7 @@ public struct Outbox: Sendable {
   /// The files in which damage of the log was set aside, as long as they are there.
   public var damage: [String] {
     // Where the log can't be read at all, its readers say so.
-    let names = try? store.change { _ in store.journal.asideFilesWhileChanging }
+    let names = try? store.look { _ in store.journal.asideFilesWhileChanging }
     return (names ?? nil ?? store.journal.damage).map { "\(cache.path)/outbox/\($0)" }
   }
 
@@ -131,7 +131,7 @@ public struct Outbox: Sendable {
   /// lose it to a kill before it was seen to takes `outcome`, and `drop` after.
   public func collect(_ id: UInt64) throws(NuthatchError) -> Outcome? {
     guard let outcome = try outcome(id) else { return nil }
-    if outcome.isDone { _ = try store.remove(id) }
+    if outcome.isDone { _ = try store.remove(id, isAsked: true) }
     return outcome
   }
 
@@ -161,7 +161,7 @@ public struct Outbox: Sendable {
     let desk = desk
     defer { _ = desk.runtime.loop.post { desk.sender.unbar(id) } }
     try desk.stopSending(id)
-    return try store.remove(id)
+    return try store.remove(id, isAsked: true)
   }
 
   // MARK: Handlers and secrets
@@ -267,7 +267,7 @@ extension OutboxDesk {
     }) {
       done.wait(after: seen, until: Bell.deadline(5000))
     }
-    let isSent = try store.change { (book) throws(StoreFault) -> Bool in
+    let isSent = try store.look { (book) throws(StoreFault) -> Bool in
       guard let entry = book.entries[id] else { return false }
       if entry.isLive {
         if self.sender.live.withLock({ $0.contains(id) }) { return true }

@@ -32,11 +32,24 @@ final class OutboxStore: @unchecked Sendable {
   }
 
   /// The body does what it does as the only one on the machine. Nil when there is no outbox.
+  ///
+  /// - Parameter isAsked: whether a caller waits for just this: then it waits longer for another process.
   func change<Result>(
-    makes: Bool = false, _ body: (OutboxBook) throws(StoreFault) -> Result
+    makes: Bool = false, isAsked: Bool = false, _ body: (OutboxBook) throws(StoreFault) -> Result
   ) throws(NuthatchError) -> Result? {
     do throws(StoreFault) {
-      return try journal.changing(makes: makes) { () throws(StoreFault) in try body(book) }
+      return try journal.changing(makes: makes, isAsked: isAsked) { () throws(StoreFault) in try body(book) }
+    } catch {
+      throw NuthatchError(error, path: path + "/outbox")
+    }
+  }
+
+  /// The body looks at what there is, and waits for nobody who changes it. Nil when there is no outbox.
+  func look<Result>(
+    _ body: (OutboxBook) throws(StoreFault) -> Result
+  ) throws(NuthatchError) -> Result? {
+    do throws(StoreFault) {
+      return try journal.looking { () throws(StoreFault) in try body(book) }
     } catch {
       throw NuthatchError(error, path: path + "/outbox")
     }
@@ -126,7 +139,7 @@ final class OutboxStore: @unchecked Sendable {
   ///
   /// - Parameter own: whether it is this one.
   func isBehind(_ queue: String, own: (UInt64) -> Bool) throws(NuthatchError) -> Bool {
-    try change { (book) throws(StoreFault) -> Bool in
+    try look { (book) throws(StoreFault) -> Bool in
       for entry in book.waiting(in: queue) {
         guard entry.isLive else { return true }
         if own(entry.id) { continue }
@@ -215,8 +228,8 @@ final class OutboxStore: @unchecked Sendable {
   // MARK: What the user does
 
   /// Forgets a request. False when there is none of that number.
-  func remove(_ id: UInt64) throws(NuthatchError) -> Bool {
-    try change { (book) throws(StoreFault) -> Bool in
+  func remove(_ id: UInt64, isAsked: Bool = false) throws(NuthatchError) -> Bool {
+    try change(isAsked: isAsked) { (book) throws(StoreFault) -> Bool in
       guard let entry = book.entries[id] else { return false }
       try journal.append(OutboxRecord.gone(id).encoded())
       removeBody(entry)
@@ -228,7 +241,7 @@ final class OutboxStore: @unchecked Sendable {
   func replay(
     where isWanted: (OutboxBook.Entry) -> Bool
   ) throws(NuthatchError) -> (count: Int, providers: Set<String>) {
-    try change { (book) throws(StoreFault) in
+    try change(isAsked: true) { (book) throws(StoreFault) in
       let chosen = book.inOrder.filter { $0.standing != .done && isWanted($0) }
       for entry in chosen { try journal.append(OutboxRecord.replayed(entry.id, clock.now()).encoded()) }
       return (chosen.count, Set(chosen.flatMap(\.request.providers)))
@@ -237,7 +250,7 @@ final class OutboxStore: @unchecked Sendable {
 
   /// How a request ended, with the answer's body; nil while it hasn't.
   func settlement(_ id: UInt64) throws(NuthatchError) -> (FrozenRequest, OutboxSettlement)? {
-    try change { (book) throws(StoreFault) -> (FrozenRequest, OutboxSettlement)? in
+    try look { (book) throws(StoreFault) -> (FrozenRequest, OutboxSettlement)? in
       guard let entry = book.entries[id], let known = entry.settlement else { return nil }
       let payload = try journal.read(known.place)
       // What has been read before holds.
@@ -334,7 +347,7 @@ final class OutboxStore: @unchecked Sendable {
 
   /// All of it, in order.
   func list() throws(NuthatchError) -> [Outbox.Item] {
-    try change { (book) throws(StoreFault) in
+    try look { (book) throws(StoreFault) in
       let isFree = try journal.isLeaseFreeWhileChanging()
       let now = clock.now()
       return book.inOrder.map { item($0, isSending: $0.begun != nil && !isFree, now) }
@@ -345,12 +358,12 @@ final class OutboxStore: @unchecked Sendable {
 extension OutboxStore {
   /// One of them.
   func item(_ id: UInt64) throws(NuthatchError) -> Outbox.Item? {
-    try change { (book) throws(StoreFault) in try item(book.entries[id]) } ?? nil
+    try look { (book) throws(StoreFault) in try item(book.entries[id]) } ?? nil
   }
 
   /// The first one after a number.
   func item(after id: UInt64) throws(NuthatchError) -> Outbox.Item? {
-    try change { (book) throws(StoreFault) in try item(book.first(after: id)) } ?? nil
+    try look { (book) throws(StoreFault) in try item(book.first(after: id)) } ?? nil
   }
 
   private func item(_ entry: OutboxBook.Entry?) throws(StoreFault) -> Outbox.Item? {

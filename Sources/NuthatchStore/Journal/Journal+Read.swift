@@ -2,26 +2,28 @@ import CSystem
 import Glibc
 
 extension Journal {
-  /// Reads what the others have added. To be called with the lock.
-  func follow(_ folder: JournalFolder) throws(StoreFault) {
-    try doing("opening the outbox's log") { () throws(SystemFault) in try openLog(folder) }
+  /// Reads what the others have added.
+  ///
+  /// - Parameter changes: whether this process has the lock. Without it nothing is changed.
+  func follow(_ folder: JournalFolder, changes: Bool) throws(StoreFault) {
+    try doing("opening the outbox's log") { () throws(SystemFault) in try openLog(folder, changes) }
     // There is none, and none can be made.
     guard log >= 0 else { return }
-    try doing("reading the outbox's log") { () throws(SystemFault) in try readOn(folder) }
-    guard mustRewrite, !folder.isReading else { return }
+    try doing("reading the outbox's log") { () throws(SystemFault) in try readOn(folder, changes) }
+    guard mustRewrite, changes else { return }
     // The damage has been set aside; when it can't be left out now, it is found, and left out, the next time.
     try? rewrite()
   }
 
-  private func openLog(_ folder: JournalFolder) throws(SystemFault) {
+  private func openLog(_ folder: JournalFolder, _ changes: Bool) throws(SystemFault) {
     var found: (Int32, FileStatus)?
     do { found = try folder.openFile("log", folder.isReading ? O_RDONLY : O_RDWR) } catch
       where error.number == ENOENT
     {}
     if let (fd, status) = found {
       if log >= 0, status.inode == inode, status.size >= end { return system.close(fd) }
-      try begin(fd, status, folder)
-    } else if folder.isReading {
+      try begin(fd, status, folder, changes)
+    } else if !changes {
       closeLog()
     } else {
       closeLog()
@@ -30,14 +32,16 @@ extension Journal {
     }
   }
 
-  private func begin(_ fd: Int32, _ status: FileStatus, _ folder: JournalFolder) throws(SystemFault) {
+  private func begin(
+    _ fd: Int32, _ status: FileStatus, _ folder: JournalFolder, _ changes: Bool
+  ) throws(SystemFault) {
     var bytes = [UInt8](repeating: 0, count: JournalHead.length)
     do throws(SystemFault) {
       let isWhole = try system.readAll(fd, &bytes)
       switch isWhole ? JournalHead.read(bytes) : .damaged {
       case .head(let head): return adopt(fd, status.inode, head)
       case .otherVersion: throw SystemFault(EPROTONOSUPPORT)
-      case .damaged where folder.isReading: throw SystemFault(EIO)
+      case .damaged where !changes: throw SystemFault(EIO)
       case .damaged: try setAside(fd, 0, status.size, folder)
       }
     } catch {
@@ -61,18 +65,21 @@ extension Journal {
     reader.begin()
   }
 
-  func readOn(_ folder: JournalFolder) throws(SystemFault) {
+  func readOn(_ folder: JournalFolder, _ changes: Bool) throws(SystemFault) {
     let size = try system.status(log).size
     while end < size {
       if let record = try record(at: end, size) {
         end = take(record)
+      } else if !changes, !folder.isReading {
+        // Somebody may be writing it, or will set it aside.
+        return
       } else if let later = try nextRecord(after: end, size) {
-        if !folder.isReading { try setAside(log, end, later, folder) }
+        if changes { try setAside(log, end, later, folder) }
         mustRewrite = true
         end = later
       } else {
         // What a kill left there, or somebody is writing.
-        if !folder.isReading { try cut(size, folder) }
+        if changes { try cut(size, folder) }
         return
       }
     }

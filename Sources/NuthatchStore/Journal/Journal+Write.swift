@@ -61,7 +61,7 @@ extension Journal {
     for place in reader.wanted { kept.append((place.sequence, try read(place))) }
     try doing("writing the outbox anew") { () throws(SystemFault) in
       try replace(folder, kept, next: next)
-      try readOn(folder)
+      try readOn(folder, true)
     }
     mustRewrite = false
   }

@@ -39,6 +39,8 @@ package final class Journal: @unchecked Sendable {
   var asides: [String] = []
   var mustRewrite = false
   private var hasLease = false
+  /// Whether another process was waited for in vain, and has the lock still.
+  private var isHeld = false
 
   package convenience init(_ directory: String, _ reader: any JournalReader) {
     self.init(directory, reader, LinuxCalls())
@@ -60,22 +62,69 @@ package final class Journal: @unchecked Sendable {
 
   /// Does something as the only one who changes the journal, with everything read that there is. Not at all, and nil, when
   /// there is no journal and none is to be made. One that can only be read is looked at without a lock; `append` throws then.
+  ///
+  /// - Parameter isAsked: whether a caller waits for just this: then it waits longer for another process.
+  /// - Throws: `busy`.
   package func changing<Result>(
-    makes: Bool, _ body: () throws(StoreFault) -> Result
+    makes: Bool, isAsked: Bool = false, _ body: () throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result? {
-    let busy = StoreFault(.busy, "another process has been changing the outbox for too long; is it stopped?")
-    return try mutex.patiently(busy) { () throws(StoreFault) -> Result? in
-      guard let folder = try openFolder(makes: makes) else { return nil }
-      guard !folder.isReading else { return try reading(folder, makes: makes, body) }
-      let isFree = try doing("locking the outbox") { () throws(SystemFault) in
-        try system.lock(folder.lock, JournalFolder.changing, .exclusive, until: Patience.deadline())
+    try Patience.lasting(isAsked ? Patience.upkeep : Patience.writing) { () throws(StoreFault) -> Result? in
+      var pause: Int64 = 0
+      while true {
+        let turn = try mutex.patiently(Self.busy()) { () throws(StoreFault) -> Turn<Result> in
+          try takeTurn(makes: makes, body)
+        }
+        if case .over(let result) = turn { return result }
+        // Other threads look meanwhile.
+        if pause == 0 { sched_yield() } else { nhs_nap(pause) }
+        pause = min(pause * 2 + 1000, 1_000_000)
       }
-      guard isFree else { throw busy }
-      defer { system.unlock(folder.lock, JournalFolder.changing) }
-      try follow(folder)
-      let result = try body()
-      tidy()
-      return result
+    }
+  }
+
+  private enum Turn<Result> {
+    case over(Result?)
+    /// Another process has the lock.
+    case isHeld
+  }
+
+  private func takeTurn<Result>(
+    makes: Bool, _ body: () throws(StoreFault) -> Result
+  ) throws(StoreFault) -> Turn<Result> {
+    guard let folder = try openFolder(makes: makes) else { return .over(nil) }
+    guard !folder.isReading else { return .over(try reading(folder, makes: makes, body)) }
+    guard try tryLock(JournalFolder.changing) else {
+      // Who has waited before, in vain, doesn't make each further record late.
+      guard !(isHeld && Patience.isOfWriter), nhs_monotonic_ns() < Patience.deadline() else {
+        isHeld = true
+        throw Self.busy(folder.owner)
+      }
+      return .isHeld
+    }
+    defer { unlock(JournalFolder.changing) }
+    isHeld = false
+    folder.noteOwner()
+    try follow(folder, changes: true)
+    let result = try body()
+    tidy()
+    return .over(result)
+  }
+
+  private static func busy(_ owner: String = "another thread") -> StoreFault {
+    StoreFault(.busy, "\(owner) has been changing the outbox for too long; is it stopped?")
+  }
+
+  /// Looks at what there is. Nobody who changes the journal is waited for: what that one is writing is seen the next time.
+  package func looking<Result>(
+    _ body: () throws(StoreFault) -> Result
+  ) throws(StoreFault) -> Result? {
+    try mutex.patiently(Self.busy()) { () throws(StoreFault) -> Result? in
+      guard let folder = try openFolder(makes: false) else { return nil }
+      var hasLock = false
+      if !folder.isReading { hasLock = try tryLock(JournalFolder.changing) }
+      defer { if hasLock { unlock(JournalFolder.changing) } }
+      try follow(folder, changes: hasLock)
+      return log < 0 ? nil : try body()
     }
   }
 
@@ -84,7 +133,7 @@ package final class Journal: @unchecked Sendable {
     _ folder: JournalFolder, makes: Bool, _ body: () throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result? {
     guard !makes else { throw Self.canOnlyBeRead }
-    try follow(folder)
+    try follow(folder, changes: false)
     return log < 0 ? nil : try body()
   }
 

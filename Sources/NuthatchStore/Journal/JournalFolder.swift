@@ -15,6 +15,7 @@ final class JournalFolder {
   /// -1 where the file can only be read, or can't be made: then nothing is locked, and nothing is written.
   let lock: Int32
   private let epoch = nhs_fork_epoch()
+  private let own = LockOwner.own
 
   /// Nil when there is none and none is to be made.
   init?(in directory: String, makes: Bool, _ system: any SystemCalls) throws(SystemFault) {
@@ -53,6 +54,29 @@ final class JournalFolder {
 
   /// Whether it can only be read.
   var isReading: Bool { lock < 0 }
+
+  /// Notes that this process has the lock. Who finds nothing says "another process".
+  func noteOwner() {
+    var bytes = [UInt8](repeating: 0, count: 24)
+    bytes.withUnsafeMutableBytes {
+      $0.storeBytes(of: own.process, as: UInt32.self)
+      $0.storeBytes(of: own.program.0, toByteOffset: 8, as: UInt64.self)
+      $0.storeBytes(of: own.program.1, toByteOffset: 16, as: UInt64.self)
+    }
+    try? system.write(bytes, to: lock, at: 0)
+  }
+
+  /// The process that has locked it last, for a person.
+  var owner: String {
+    var bytes = [UInt8](repeating: 0, count: 24)
+    _ = bytes.withUnsafeMutableBytes { try? system.read(lock, $0, 0) }
+    return bytes.withUnsafeBytes {
+      let program = (
+        $0.load(fromByteOffset: 8, as: UInt64.self), $0.load(fromByteOffset: 16, as: UInt64.self)
+      )
+      return LockOwner(process: $0.load(as: UInt32.self), program: program).words
+    }
+  }
 
   /// Sees to it that the folder's name would survive a loss of power, and the names of all that it lies in: whoever made
   /// them, for its sake perhaps, may have died before. Done before there is a log, which so says that it was.

@@ -1,0 +1,31 @@
+import CSystem
+import Glibc
+
+/// Who has a lock, as its owner notes it in the lock's file: the process, and the 16 bytes of its program's name.
+struct LockOwner {
+  let process: UInt32
+  let program: (UInt64, UInt64)
+
+  init(process: UInt32, program: (UInt64, UInt64)) {
+    self.process = process
+    self.program = program
+  }
+
+  /// This process.
+  static var own: LockOwner {
+    var program: (UInt64, UInt64) = (0, 0)
+    withUnsafeMutableBytes(of: &program) {
+      nhs_program_name($0.baseAddress?.assumingMemoryBound(to: CChar.self))
+    }
+    return LockOwner(process: UInt32(bitPattern: getpid()), program: program)
+  }
+
+  var words: String {
+    // It hasn't noted yet who it is.
+    if process == 0 { return "another process" }
+    let name = withUnsafeBytes(of: program) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }.map { 0x20..<0x7F ~= $0 ? $0 : 0x3F }, as: UTF8.self)
+    }
+    return "process \(process)\(name.isEmpty ? "" : " (\(name))")"
+  }
+}
