@@ -16,6 +16,9 @@ final class JournalFolder {
   let lock: Int32
   private let epoch = nhs_fork_epoch()
   private let own = LockOwner.own
+  /// Where the owner notes itself; nil where that can't be had, or written.
+  private let note: FileMapping?
+  private static let size = 64
 
   /// Nil when there is none and none is to be made.
   init?(in directory: String, makes: Bool, _ system: any SystemCalls) throws(SystemFault) {
@@ -40,12 +43,14 @@ final class JournalFolder {
     }
     self.system = system
     folder = opened
+    note = lock < 0 ? nil : try? Self.words(opened, system)
     guard lock >= 0 else { return }
     // A child that had it open would hold its dead parent's locks.
     _ = nhs_close_in_child(lock)
   }
 
   deinit {
+    if let note { system.unmap(note) }
     system.close(folder)
     guard epoch == nhs_fork_epoch(), lock >= 0 else { return }
     nhs_keep_in_child(lock)
@@ -55,27 +60,27 @@ final class JournalFolder {
   /// Whether it can only be read.
   var isReading: Bool { lock < 0 }
 
-  /// Notes that this process has the lock. Who finds nothing says "another process".
+  /// Notes that this process has the lock. Not by a system call: others would be told that the folder has changed.
   func noteOwner() {
-    var bytes = [UInt8](repeating: 0, count: 24)
-    bytes.withUnsafeMutableBytes {
-      $0.storeBytes(of: own.process, as: UInt32.self)
-      $0.storeBytes(of: own.program.0, toByteOffset: 8, as: UInt64.self)
-      $0.storeBytes(of: own.program.1, toByteOffset: 16, as: UInt64.self)
-    }
-    try? system.write(bytes, to: lock, at: 0)
+    guard let note else { return }
+    nhs_store32(note.base, own.process)
+    nhs_store64(note.base + 8, own.program.0)
+    nhs_store64(note.base + 16, own.program.1)
   }
 
   /// The process that has locked it last, for a person.
   var owner: String {
-    var bytes = [UInt8](repeating: 0, count: 24)
-    _ = bytes.withUnsafeMutableBytes { try? system.read(lock, $0, 0) }
-    return bytes.withUnsafeBytes {
-      let program = (
-        $0.load(fromByteOffset: 8, as: UInt64.self), $0.load(fromByteOffset: 16, as: UInt64.self)
-      )
-      return LockOwner(process: $0.load(as: UInt32.self), program: program).words
-    }
+    guard let note else { return LockOwner(process: 0, program: (0, 0)).words }
+    let program = (nhs_load64(note.base + 8), nhs_load64(note.base + 16))
+    return LockOwner(process: nhs_load32(note.base), program: program).words
+  }
+
+  /// The words of the file, by another opening of it: a forked child has its parent's mappings, and would keep the locks of this one.
+  private static func words(_ folder: Int32, _ system: any SystemCalls) throws(SystemFault) -> FileMapping {
+    let fd = try system.open(folder, "lock", O_RDWR | O_NOFOLLOW | O_NONBLOCK)
+    defer { system.close(fd) }
+    if try system.status(fd).size < size { try system.resize(fd, Int64(size)) }
+    return try system.map(fd, size, isWritable: true)
   }
 
   /// Sees to it that the folder's name would survive a loss of power, and the names of all that it lies in: whoever made
