@@ -57,7 +57,7 @@ final class LockFile: @unchecked Sendable {
       do throws(SystemFault) {
         // Never made shorter, so who makes it longer at the same time does no harm. With its block: the first touch of a
         // mapped page without one would end the process when the disk is full.
-        try makeRoom(system, fd, status)
+        try system.makeRoom(fd, size, status)
         // Mapped by another opening of the file: a forked child has the mapping too, and would keep the opening and with
         // it the locks of a parent that was killed.
         let (other, itsStatus) = try directory.openFile(directory.root, name, O_RDWR)
@@ -73,15 +73,6 @@ final class LockFile: @unchecked Sendable {
     throw SystemFault(ENOENT)
   }
 
-  private static func makeRoom(
-    _ system: any SystemCalls, _ fd: Int32, _ status: FileStatus
-  ) throws(SystemFault) {
-    guard status.size < Int64(size) || status.allocated == 0 else { return }
-    do { try system.reserve(fd, 0, Int64(size)) } catch  where error.number == EOPNOTSUPP {
-      try system.resize(fd, Int64(size))
-    }
-  }
-
   /// Maps the words anew, should a touch of them have failed. False when they can't be read. May be called by anybody.
   func mend() -> Bool {
     mending.with {
@@ -91,7 +82,7 @@ final class LockFile: @unchecked Sendable {
         let (other, status) = try directory.openFile(directory.root, Self.name, O_RDWR)
         defer { system.close(other) }
         guard try system.status(fd).inode == status.inode else { return false }
-        try Self.makeRoom(system, other, status)
+        try system.makeRoom(other, Self.size, status)
         try words.mapAgain(other)
       } catch {
         return false
@@ -189,17 +180,12 @@ final class LockFile: @unchecked Sendable {
   /// Notes that this process has locked a byte.
   func noteOwner(of byte: DirectoryLocks.Byte) {
     guard directory.canWrite(base, Self.size) else { return }
-    let at = base + Self.ownerPlace(byte)
-    nhs_store32(at, own.process)
-    nhs_store64(at + 8, own.program.0)
-    nhs_store64(at + 16, own.program.1)
+    own.store(at: base + Self.ownerPlace(byte))
   }
 
   /// The process that locked a byte last.
   func owner(of byte: DirectoryLocks.Byte) -> String {
-    let at = base + Self.ownerPlace(byte)
-    let program = (nhs_load64(at + 8), nhs_load64(at + 16))
-    return LockOwner(process: nhs_load32(at), program: program).words
+    LockOwner(at: base + Self.ownerPlace(byte)).words
   }
 
   /// Where `index` is, for as long as the mapping is.

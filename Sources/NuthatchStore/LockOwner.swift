@@ -3,12 +3,24 @@ import Glibc
 
 /// Who has a lock, as its owner notes it in the lock's file: the process, and the 16 bytes of its program's name.
 struct LockOwner {
-  let process: UInt32
-  let program: (UInt64, UInt64)
+  private let process: UInt32
+  private let program: (UInt64, UInt64)
+  static let unknown = "another process"
 
-  init(process: UInt32, program: (UInt64, UInt64)) {
-    self.process = process
-    self.program = program
+  private init(process: UInt32, program: (UInt64, UInt64)) {
+    (self.process, self.program) = (process, program)
+  }
+
+  /// The one that is noted in a file, here in a mapping of it.
+  init(at place: UnsafeRawPointer) {
+    process = nhs_load32(place)
+    program = (nhs_load64(place + 8), nhs_load64(place + 16))
+  }
+
+  func store(at place: UnsafeMutableRawPointer) {
+    nhs_store32(place, process)
+    nhs_store64(place + 8, program.0)
+    nhs_store64(place + 16, program.1)
   }
 
   /// This process.
@@ -22,7 +34,7 @@ struct LockOwner {
 
   var words: String {
     // It hasn't noted yet who it is.
-    if process == 0 { return "another process" }
+    if process == 0 { return Self.unknown }
     let name = withUnsafeBytes(of: program) { bytes in
       String(decoding: bytes.prefix { $0 != 0 }.map { 0x20..<0x7F ~= $0 ? $0 : 0x3F }, as: UTF8.self)
     }

@@ -92,6 +92,15 @@ extension [UInt8] {
 }
 
 extension SystemCalls {
+  /// Gives the beginning of a file that is going to be mapped its length and its blocks. It is never made shorter, so who does
+  /// the same at the same time does no harm.
+  func makeRoom(_ fd: Int32, _ size: Int, _ status: FileStatus) throws(SystemFault) {
+    guard status.size < Int64(size) || status.allocated == 0 else { return }
+    do { try reserve(fd, 0, Int64(size)) } catch  where error.number == EOPNOTSUPP {
+      try resize(fd, Int64(size))
+    }
+  }
+
   /// Writes all of it.
   func writeAll(_ fd: Int32, _ parts: [UnsafeRawBufferPointer], _ offset: Int64) throws(SystemFault) {
     var vectors = parts.map {

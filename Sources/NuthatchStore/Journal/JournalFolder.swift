@@ -62,24 +62,19 @@ final class JournalFolder {
 
   /// Notes that this process has the lock. Not by a system call: others would be told that the folder has changed.
   func noteOwner() {
-    guard let note else { return }
-    nhs_store32(note.base, own.process)
-    nhs_store64(note.base + 8, own.program.0)
-    nhs_store64(note.base + 16, own.program.1)
+    if let note { own.store(at: note.base) }
   }
 
   /// The process that has locked it last, for a person.
   var owner: String {
-    guard let note else { return LockOwner(process: 0, program: (0, 0)).words }
-    let program = (nhs_load64(note.base + 8), nhs_load64(note.base + 16))
-    return LockOwner(process: nhs_load32(note.base), program: program).words
+    note.map { LockOwner(at: $0.base).words } ?? LockOwner.unknown
   }
 
   /// The words of the file, by another opening of it: a forked child has its parent's mappings, and would keep the locks of this one.
   private static func words(_ folder: Int32, _ system: any SystemCalls) throws(SystemFault) -> FileMapping {
     let fd = try system.open(folder, "lock", O_RDWR | O_NOFOLLOW | O_NONBLOCK)
     defer { system.close(fd) }
-    if try system.status(fd).size < size { try system.resize(fd, Int64(size)) }
+    try system.makeRoom(fd, size, try system.status(fd))
     return try system.map(fd, size, isWritable: true)
   }
 
