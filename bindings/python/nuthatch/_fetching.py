@@ -35,6 +35,9 @@ from ._wishes import Sending, Unpack, Wishes
 if TYPE_CHECKING:
     from ._cache import Cache
 
+#: Options by which a call looks at files that aren't the cache's.
+_FILES = frozenset(("save_to", "body", "files", "netrc"))
+
 
 class Fetching:
     """Requests, as :class:`Cache` and :class:`Site` have them."""
@@ -264,6 +267,8 @@ class Fetching:
     ) -> ctypes.c_void_p:
         """Submits a request. Its events come by nh_poll when it is given a number, else by nh_wait only."""
         ticket = ctypes.c_void_p()
+        # A file is looked at before the request is under way, and its disk may not answer.
+        hand_in = bare if _FILES.isdisjoint(options) else library
 
         def submit(cache: ctypes.c_void_p, request: ctypes.c_void_p) -> int:
             if number:
@@ -271,7 +276,7 @@ class Fetching:
             else:
                 # Its events are waited for by its ticket, and nobody polls.
                 check(bare.nh_request_set_quiet(request, 1), url)
-            return int(bare.nh_submit(cache, request, ctypes.byref(ticket)))
+            return int(hand_in.nh_submit(cache, request, ctypes.byref(ticket)))
 
         self._with_request(url, size, sizes, options, submit)
         return ticket
@@ -283,7 +288,7 @@ class Fetching:
             return None  # whose answer it is isn't known without asking
         found = ctypes.c_void_p()
         decodes = flag(decode, "decode")
-        look = library if decodes else quick
+        look = quick if not decodes and _FILES.isdisjoint(options) else library
 
         def peek(cache: ctypes.c_void_p, request: ctypes.c_void_p) -> int:
             return int(look.nh_peek_request(cache, request, decodes, ctypes.byref(found)))

@@ -1,9 +1,10 @@
 """Finds and loads libnuthatch.
 
 It is loaded three times, which costs a table each. ``library`` gives the interpreter's lock away during a call, for
-what may wait. ``quick`` keeps it, for what never waits: beside a busy thread, getting the lock back takes a thousand
-times as long as such a call. ``bare`` keeps it too, and checks and converts no arguments, for what is called for every
-hit: numbers must be in range there, and handles and places ``c_void_p``.
+what may wait. ``quick`` keeps it, for what waits for nothing, or for the cache's own disk at most: beside a busy
+thread, getting the lock back takes a thousand times as long as such a call. ``bare`` keeps it too, and checks and
+converts no arguments, for what is called for every hit: numbers must be in range there, and handles and places
+``c_void_p``.
 """
 
 import ctypes
