@@ -104,6 +104,10 @@ class Result(NamedTuple):
     problems: List[str]
 
 
+#: Mangled names of subscripts and variables' accessors by `_read` and `_modify`.
+LENDS = re.compile(r"^\$s.*(ci|v)[rM](Z|TW|Tm|[A-Z_]\w*T[gG]\d)?$")
+
+
 def spare_ranges(binary: Path, unstripped: Path) -> Optional[str]:
     """Where Swift's own memory is asked for, without which it can't go on; None where that can't be told."""
 
@@ -122,8 +126,9 @@ def spare_ranges(binary: Path, unstripped: Path) -> Optional[str]:
         if kind not in "tTwWi":
             continue
         place = int(address, 16)
-        # The language's runtime in C++, and what the compiler writes for generics.
-        is_runtime = name.startswith(("_Z", "swift", "_swift", "__swift"))
+        # The language's runtime in C++, what the compiler writes for generics, and accessors that lend a value: the compiler
+        # asks for the frames of these.
+        is_runtime = name.startswith(("_Z", "swift", "_swift", "__swift")) or bool(LENDS.search(name))
         if is_open and not is_runtime:
             ranges[-1][1] = place
         if is_runtime and not is_open:
