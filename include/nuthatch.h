@@ -452,8 +452,8 @@ typedef struct nh_response_info {
     /** 1 when the body was longer: of an answer to a request in the outbox the first MiB is kept (nh_outbox_response). Else 0. */
     int32_t is_cut;
     /** 1 when the request (POST, PUT, DELETE, PATCH) has made stored answers invalid that couldn't be removed yet, because another
-     *  process held the lock of the cache or the disk was full. This process gives them no more, and removes them as soon as it
-     *  can; other processes may get them until then. Else 0. */
+     *  process held the lock of the cache or the disk was full. No process gives them any more, and the next one that keeps an
+     *  answer removes them. Of what a bad disk refuses to remove only this process knows. Else 0. */
     int32_t is_removal_due;
     /** Always 0. */
     uint32_t reserved;
@@ -967,7 +967,7 @@ nh_status nh_shutdown(nh_cache *cache);
  * revalidated behind: two seconds at most. The last handle on a directory writes what is in memory only (NH_SPILL_PRESSURE).
  *
  * @return NH_OK; NH_BUSY when that couldn't be written because another process has held the directory's lock for five seconds:
- *         it is lost then, or what an answer called due (is_removal_due) is still there. The cache is closed all the same.
+ *         it is lost then. The cache is closed all the same.
  *         NH_INVALID when `cache` is not an open cache.
  */
 nh_status nh_close(nh_cache *cache);

@@ -52,7 +52,7 @@ public func nhShutdown(_ cache: nh_cache_ref?) -> nh_status {
 /// revalidated behind: two seconds at most. The last handle on a directory writes what is in memory only (NH_SPILL_PRESSURE).
 ///
 /// @return NH_OK; NH_BUSY when that couldn't be written because another process has held the directory's lock for five seconds:
-///         it is lost then, or what an answer called due (is_removal_due) is still there. The cache is closed all the same.
+///         it is lost then. The cache is closed all the same.
 ///         NH_INVALID when `cache` is not an open cache.
 @_cdecl("nh_close")
 public func nhClose(_ cache: nh_cache_ref?) -> nh_status {

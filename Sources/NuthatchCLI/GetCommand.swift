@@ -234,7 +234,7 @@ enum GetCommand: Command {
     case .success(.response(let response)):
       if response.isRemovalDue {
         Terminal.complain(
-          "nuthatch: get: what is stored of it couldn't be removed, and may be found again: \(response.url)\n"
+          "nuthatch: get: what is stored of it couldn't be removed yet: \(response.url)\n"
         )
       }
       if response.isSuccess, isSaved { return .success }

@@ -231,7 +231,7 @@ public final class Cache: Sendable {
     endClosing()
   }
 
-  /// As `close`, and says when what was in memory only is lost, or what was to be removed is still there.
+  /// As `close`, and says when what was in memory only is lost, or a removal that no other process knows of.
   ///
   /// - Throws: `busy`.
   package func closeOrSayWhy() throws(NuthatchError) {
@@ -253,7 +253,7 @@ public final class Cache: Sendable {
       // Whatever else keeps it from being written was counted.
       guard error.kind == .busy else { return }
       let what =
-        shared.store.hasDueRemovals
+        shared.store.losesRemovals
         ? "what was to be removed is still there" : "what was in memory only is lost"
       throw NuthatchError(.busy, "the cache is closed, and \(what): \(error.message): \(path)")
     }

@@ -1,8 +1,8 @@
 import Synchronization
 
 /// Removals that couldn't be done when they were asked for, because another process held the lock of the index, or the disk
-/// was full. They are tried again before an answer is kept. Until they are done this process finds nothing of what they take out,
-/// and keeps no answer of their groups.
+/// was full. They are tried again before an answer is kept, by any process (`PostedRemovals`). Until they are done nobody finds
+/// what they take out, or keeps an answer of their groups.
 final class DueRemovals: @unchecked Sendable {
   /// What goes.
   struct Removal: Hashable, Sendable {
@@ -16,12 +16,9 @@ final class DueRemovals: @unchecked Sendable {
     }
   }
 
-  /// Removes what else goes with what was there.
-  typealias Following = @Sendable (Store, [RemovedRecord]) throws(StoreFault) -> Void
-
   private struct State {
     // The number tells one from the same removal that was asked for later.
-    var removals: [Removal: (number: Int, follow: Following)] = [:]
+    var removals: [Removal: (number: Int, tokens: Set<UInt64>, isPosted: Bool)] = [:]
     var last = 0
     // How many removals take what.
     var hashes: [KeyHash: Int] = [:]
@@ -39,44 +36,87 @@ final class DueRemovals: @unchecked Sendable {
   // Guarded by `lock`.
   private var state = State()
   private let count = Atomic(0)
+  // Where those of all processes are.
+  private let address: Atomic<UInt>
+
+  init(_ posted: PostedRemovals) { address = Atomic(posted.address) }
+
+  /// Those of all processes.
+  var posted: PostedRemovals? {
+    UnsafeMutableRawPointer(bitPattern: address.load(ordering: .acquiring)).map { PostedRemovals(at: $0) }
+  }
+
+  /// Another file says what is due.
+  func follow(_ posted: PostedRemovals) { address.store(posted.address, ordering: .releasing) }
+
+  /// Whether there are any of this process.
+  @inline(__always)
+  var areOwn: Bool { count.load(ordering: .acquiring) != 0 }
 
   @inline(__always)
-  var areAny: Bool { count.load(ordering: .acquiring) != 0 }
+  var areAny: Bool { areOwn || posted?.areAny ?? false }
 
-  func add(_ removal: Removal, _ follow: @escaping Following) {
+  func add(_ removal: Removal) {
     lock.with {
       state.last += 1
-      if state.removals.updateValue((state.last, follow), forKey: removal) == nil { state.count(removal, 1) }
+      if state.removals[removal] == nil { state.count(removal, 1) }
+      state.removals[removal, default: (0, [], false)].number = state.last
       count.store(state.removals.count, ordering: .releasing)
     }
   }
 
-  var all: [(removal: Removal, number: Int, follow: Following)] {
-    lock.with { state.removals.map { ($0.key, $0.value.number, $0.value.follow) } }
+  /// Posts it for other processes.
+  func post(_ removal: Removal) {
+    let tokens = (removal.groups + removal.keys.compactMap(\.group)).compactMap { posted?.post($0) }
+    lock.with {
+      state.removals[removal]?.tokens.formUnion(tokens)
+      state.removals[removal]?.isPosted = tokens.count == removal.groups.count + removal.keys.count
+    }
+  }
+
+  /// Whether there are any that no other process would do.
+  var areUnposted: Bool { areOwn && lock.with { state.removals.values.contains { !$0.isPosted } } }
+
+  var all: [(removal: Removal, number: Int)] {
+    lock.with { state.removals.map { ($0.key, $0.value.number) } }
+  }
+
+  /// What others have posted.
+  var ofOthers: [PostedRemovals.Post] {
+    guard let posted, posted.areAny else { return [] }
+    let own = lock.with { state.removals.values.reduce(into: Set<UInt64>()) { $0.formUnion($1.tokens) } }
+    return posted.all.filter { !own.contains($0.token) }
   }
 
   /// Takes out what has been done, unless it was asked for again since.
   func remove(_ removal: Removal, _ number: Int) {
-    lock.with {
-      guard state.removals[removal]?.number == number else { return }
+    let tokens = lock.with { () -> Set<UInt64> in
+      guard let known = state.removals[removal], known.number == number else { return [] }
       state.removals[removal] = nil
       state.count(removal, -1)
       count.store(state.removals.count, ordering: .releasing)
+      return known.tokens
     }
+    guard !tokens.isEmpty, let posted else { return }
+    for post in posted.all where tokens.contains(post.token) { posted.takeBack(post) }
   }
 
   func has(_ removal: Removal) -> Bool { lock.with { state.removals[removal] != nil } }
 
-  func removeAll() {
+  /// Takes out those that were there when something began that has done them all.
+  func remove(_ earlier: [PostedRemovals.Post]) {
     lock.with {
       state = State()
       count.store(0, ordering: .releasing)
     }
+    for post in earlier { posted?.takeBack(post) }
   }
 
   /// Whether a record of this hash goes.
   func take(_ hash: KeyHash) -> Bool {
-    areAny && lock.with { state.hashes[hash] != nil || state.lows[hash.low] != nil }
+    guard areAny else { return false }
+    return lock.with { state.hashes[hash] != nil || state.lows[hash.low] != nil }
+      || posted?.contains { $0.contains(hash) } ?? false
   }
 
   /// Whether an answer that was asked for at this moment goes.
@@ -90,8 +130,9 @@ final class DueRemovals: @unchecked Sendable {
   }
 
   private func takeAny(of first: Int, _ second: Int?) -> Bool {
-    areAny
-      && lock.with { state.counters[first] != nil || second.map { state.counters[$0] != nil } ?? false }
+    guard areAny else { return false }
+    return lock.with { state.counters[first] != nil || second.map { state.counters[$0] != nil } ?? false }
+      || posted?.contains { $0.counter == first || $0.counter == second } ?? false
   }
 }
 
@@ -104,49 +145,69 @@ extension Dictionary where Value == Int {
 }
 
 extension Store {
-  /// Does what `remove` does, but waits no longer than who keeps a record. What can't be done now is noted: it is tried again
-  /// before an answer is kept, and until it is done this process finds nothing of what it takes out.
+  /// Removes what else goes with records of groups that were removed.
+  public typealias Following = @Sendable (Store, [RecordGroup], [RemovedRecord]) throws(StoreFault) -> Void
+
+  /// Does what `remove` does, and what follows it, but waits no longer than who keeps a record. What can't be done now is
+  /// noted, for all processes: it is tried again before an answer is kept, and until it is done nobody finds what it takes out.
   ///
-  /// - Parameter follow: removes what else goes with what was there.
   /// - Returns: why it couldn't be done now; nil when it is done.
-  public func removeOrNote(
-    _ groups: [RecordGroup], _ keys: [RecordKey],
-    _ follow: @escaping @Sendable (Store, [RemovedRecord]) throws(StoreFault) -> Void = { _, _ in }
-  ) -> StoreFault? {
+  public func removeOrNote(_ groups: [RecordGroup], _ keys: [RecordKey]) -> StoreFault? {
     let removal = DueRemovals.Removal(groups: groups, keys: keys)
     do throws(StoreFault) {
       try check()
       // First: nobody finds it from here on, nor keeps what was asked for before.
-      shared.due.add(removal, follow)
+      shared.due.add(removal)
       try doWhatIsDue()
       return nil
     } catch {
       // Another removal may be the one that failed.
-      return isUsable && !shared.due.has(removal) ? nil : error
+      guard !isUsable || shared.due.has(removal) else { return nil }
+      // What a bad disk refuses would be tried by everybody again and again.
+      if isUsable, error.kind != .io, shared.locks.file.canPost { shared.due.post(removal) }
+      return error
     }
   }
 
-  /// Whether removals are still to be done.
-  public var hasDueRemovals: Bool { isUsable && shared.due.areAny }
+  /// Whether removals of this process are still to be done.
+  public var hasDueRemovals: Bool { isUsable && shared.due.areOwn }
+
+  /// Whether they would be forgotten if this process ended: others don't know of all of them.
+  public var losesRemovals: Bool { isUsable && shared.due.areUnposted }
 
   /// Does the removals that are still to be done.
   ///
+  /// - Parameter ofOthers: whether also those that other processes have posted.
   /// - Throws: why one of them can't be done.
-  public func doWhatIsDue() throws(StoreFault) {
-    guard hasDueRemovals else { return }
+  public func doWhatIsDue(ofOthers: Bool = true) throws(StoreFault) {
+    guard isUsable, ofOthers ? shared.due.areAny : shared.due.areOwn else { return }
     try shared.checkWritable()
+    let due = shared.due
     var fault: StoreFault?
     Patience.lasting(Patience.writing) {
       // One whose pack can't be written to keeps no other one waiting.
-      for (removal, number, follow) in shared.due.all where fault?.kind != .busy {
+      for (removal, number) in due.all where fault?.kind != .busy {
         do throws(StoreFault) {
-          try follow(self, try shared.drop(removal.groups, removal.keys))
-          shared.due.remove(removal, number)
+          try drop(removal.groups, removal.keys)
+          due.remove(removal, number)
+        } catch {
+          fault = error
+        }
+      }
+      for post in ofOthers ? due.ofOthers : [] where fault?.kind != .busy {
+        do throws(StoreFault) {
+          try drop([post.group], [])
+          due.posted?.takeBack(post)
         } catch {
           fault = error
         }
       }
     }
     if let fault { throw fault }
+  }
+
+  private func drop(_ groups: [RecordGroup], _ keys: [RecordKey]) throws(StoreFault) {
+    let removed = try shared.drop(groups, keys)
+    if !groups.isEmpty { try shared.following(self, groups, removed) }
   }
 }

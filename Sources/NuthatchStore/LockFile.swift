@@ -6,7 +6,8 @@ import Synchronization
 /// index needs no system call to know that it is the right one.
 final class LockFile: @unchecked Sendable {
   private static let magic: UInt64 = 0x534B_434F_4C54_554E  // NUTLOCKS
-  private static let size = 128
+  private static let postedPlace = 128
+  private static let size = postedPlace + PostedRemovals.size
   static let name = "locks"
   /// What version 0.1 locked. A link in its place keeps that version out, which would not understand the index.
   private static let earlierName = "lock"
@@ -190,6 +191,11 @@ final class LockFile: @unchecked Sendable {
 
   /// Where `index` is, for as long as the mapping is.
   var indexWord: UnsafeRawPointer { UnsafeRawPointer(base + 8) }
+
+  /// The removals that are due.
+  var posted: PostedRemovals { PostedRemovals(at: base + Self.postedPlace) }
+  /// Whether there is room for more of them.
+  var canPost: Bool { directory.canWrite(base, Self.size) }
 
   private func plausible(at offset: Int, below limit: UInt64) -> UInt64 {
     let word = nhs_load64(base + offset)

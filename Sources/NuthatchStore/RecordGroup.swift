@@ -12,6 +12,8 @@ public struct RecordGroup: Hashable, Sendable {
   let low: UInt64
   let high: UInt64
 
+  init(low: UInt64, high: UInt64) { (self.low, self.high) = (low, high) }
+
   /// The group of a name in the caller's terms.
   public init(_ name: UnsafeRawBufferPointer) {
     var low: UInt64 = 0
@@ -29,6 +31,11 @@ public struct RecordGroup: Hashable, Sendable {
 
   /// Which counter of removals counts for it. Other groups may have the same.
   var counter: Int { Int(truncatingIfNeeded: high & UInt64(IndexLayout.removalCount - 1)) }
+
+  /// Whether a record of this hash may belong to it.
+  func contains(_ hash: KeyHash) -> Bool {
+    low(at: Int(truncatingIfNeeded: hash.high & UInt64(Self.places - 1))) == hash.low
+  }
 
   /// The lower half of the hashes of its records at one of its places.
   func low(at place: Int) -> UInt64 {

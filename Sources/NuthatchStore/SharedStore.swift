@@ -40,7 +40,8 @@ final class SharedStore: @unchecked Sendable {
   private let lockWord: Atomic<UInt>
   private let seenLockWord = Atomic<UInt64>(0)
   /// What is to be removed, and couldn't be yet.
-  let due = DueRemovals()
+  let due: DueRemovals
+  let following: Store.Following
   /// What has become of mappings of which some couldn't be read or written (`SharedStore+Broken`).
   let broken = BrokenMappings()
   /// Bytes appended since this process looked last what others have done. So many at first that the first record makes this
@@ -49,8 +50,12 @@ final class SharedStore: @unchecked Sendable {
   // The highest sequence that this process was given.
   private let lastSequence = Atomic<UInt64>(0)
 
-  init(_ directory: StoreDirectory, _ options: Store.Options) throws(StoreFault) {
+  init(
+    _ directory: StoreDirectory, _ options: Store.Options,
+    _ following: @escaping Store.Following = { _, _, _ in }
+  ) throws(StoreFault) {
     self.directory = directory
+    self.following = following
     memory = MemoryTier(
       MemoryLimits(bytes: options.memoryBytes ?? MemoryLimits.standard, items: options.memoryItems ?? .max))
     // What is in memory only could never be written.
@@ -61,6 +66,7 @@ final class SharedStore: @unchecked Sendable {
     boot = Self.bootID(directory.system)
     currentIndex = Atomic(0)
     lockWord = Atomic(UInt(bitPattern: locks.file.indexWord))
+    due = DueRemovals(locks.file.posted)
     try begin(limit: options.diskBytes)
   }
 
@@ -98,6 +104,7 @@ final class SharedStore: @unchecked Sendable {
       keep(index)
       lockWord.store(UInt(bitPattern: locks.file.indexWord), ordering: .releasing)
       seenLockWord.store(saidByLock, ordering: .relaxed)
+      due.follow(locks.file.posted)
     }
     // Somebody may have dropped packs and replaced the index before this process looked.
     forgetDropped(index)
@@ -322,6 +329,7 @@ final class SharedStore: @unchecked Sendable {
       index.set(limit: wanted)
       if isAlone {
         index.beginSession()
+        if file.canPost { file.posted.mend() }
         try tidy(index)
         mendGrown()
       }

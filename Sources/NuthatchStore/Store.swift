@@ -54,7 +54,7 @@ public final class Store: Sendable {
   /// Whether records may be in memory that are in no pack.
   let spillsLate: Bool
 
-  private init(_ shared: SharedStore) {
+  init(_ shared: SharedStore) {
     self.shared = shared
     unretained = .passUnretained(shared)
     memory = shared.memory.lanes
@@ -67,13 +67,18 @@ public final class Store: Sendable {
   /// (`isReading`): nothing is written there, and no lock is taken. Its index is used when it was made since the machine was
   /// started; another one is made in this process's memory from the packs, which takes a look at each record's header.
   ///
+  /// - Parameter following: for removals that couldn't be done when they were asked for (`removeOrNote`).
   /// - Throws: `denied`, `conflict`, `invalid`, `io`, `noSpace`; `readOnly` when there is no store that could be read.
-  public static func open(_ path: String, _ options: Options = Options()) throws(StoreFault) -> Store {
-    try open(path, options, LinuxCalls())
+  public static func open(
+    _ path: String, _ options: Options = Options(), following: @escaping Following = { _, _, _ in }
+  ) throws(StoreFault) -> Store {
+    try open(path, options, LinuxCalls(), following)
   }
 
-  static func open(_ path: String, _ options: Options, _ system: any SystemCalls) throws(StoreFault) -> Store
-  {
+  static func open(
+    _ path: String, _ options: Options, _ system: any SystemCalls,
+    _ following: @escaping Following = { _, _, _ in }
+  ) throws(StoreFault) -> Store {
     if let limit = options.diskBytes {
       guard limit >= Limits.least, limit < 1 << 46 else {
         throw StoreFault(.invalid, "the limit of the disk is less than 4 MiB, or absurd")
@@ -85,7 +90,7 @@ public final class Store: Sendable {
     }
     return Store(
       try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
-        try StoreRegistry.acquire(directory, options)
+        try StoreRegistry.acquire(directory, options, following)
       })
   }
 
@@ -94,9 +99,9 @@ public final class Store: Sendable {
   /// Ends the use of this face of the store. Leases stay valid. Nothing is lost by not calling it but reserved room,
   /// which the next one who opens the directory gives back.
   public func close() {
+    // What can't be removed now the next one removes who keeps an answer.
+    if !isFlushed.load(ordering: .relaxed) { try? doWhatIsDue(ofOthers: false) }
     Patience.lasting(Patience.upkeep) {
-      // What can't be removed now stays in the directory: the answer whose request asked for it has said so.
-      if !isFlushed.load(ordering: .relaxed) { try? doWhatIsDue() }
       guard epoch == nhs_fork_epoch(), !isClosed.exchange(true, ordering: .acquiringAndReleasing) else {
         return
       }
@@ -401,9 +406,10 @@ extension Store {
     let shared = try usable()
     // `close` doesn't wait a second time.
     isFlushed.store(true, ordering: .relaxed)
+    try? doWhatIsDue(ofOthers: false)
     try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
       var fault: StoreFault?
-      do throws(StoreFault) { try doWhatIsDue() } catch { fault = error }
+      if losesRemovals { do throws(StoreFault) { try doWhatIsDue(ofOthers: false) } catch { fault = error } }
       if shared.spill == .pressure { try shared.flush() }
       if let fault { throw fault }
     }

@@ -11,10 +11,11 @@ enum StoreRegistry {
   nonisolated(unsafe) private static var open: [StoreDirectory.Identity: Entry] = [:]
   nonisolated(unsafe) private static var epoch: UInt64 = 0
 
-  static func acquire(_ directory: StoreDirectory, _ options: Store.Options) throws(StoreFault) -> SharedStore
-  {
+  static func acquire(
+    _ directory: StoreDirectory, _ options: Store.Options, _ following: @escaping Store.Following
+  ) throws(StoreFault) -> SharedStore {
     if let known = try claim(directory.identity, options, nil) { return known }
-    let made = try SharedStore(directory, options)
+    let made = try SharedStore(directory, options, following)
     // Another thread may have been faster; then this one is let go again.
     guard let winner = try claim(directory.identity, options, made) else { return made }
     return winner

@@ -14,7 +14,8 @@ from testserver import TestServer, ok
 
 
 def test_get_tells_of_a_removal_that_is_due(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
-    server.on("/a", ok("x", headers=[("Cache-Control", "max-age=600")]))
+    fresh = [("Cache-Control", "max-age=600")]
+    server.on("/a", ok("x", headers=fresh))
     url = server.url("/a")
     assert nuthatch("get", url).returncode == 0
     with HeldLock(tmp_path / "cache"):
@@ -22,10 +23,14 @@ def test_get_tells_of_a_removal_that_is_due(server: TestServer, nuthatch: Runner
         assert (found.returncode, found.stdout, found.stderr) == (0, b"x", b"")
         told = nuthatch("get", "--data", "y", url)
         assert told.returncode == 0
-        assert (
-            b"what is stored of it couldn't be removed, and may be found again: " + url.encode()
-            in told.stderr
-        )
+        assert b"what is stored of it couldn't be removed yet: " + url.encode() in told.stderr
+        # Though the process has ended.
+        server.on("/a", ok("z", headers=fresh))
+        assert nuthatch("get", url).stdout == b"z"
+    server.on("/a", ok("new", headers=fresh))
+    for _ in range(2):
+        assert nuthatch("get", url).stdout == b"new"
+    assert nuthatch("verify").returncode == 0
 
 
 def test_what_a_held_lock_keeps_from_being_stored_is_counted(

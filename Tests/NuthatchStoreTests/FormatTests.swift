@@ -22,6 +22,7 @@ import Testing
     var scanned: [Record]
     var named: [Record]?
     var limit: Int?
+    var due: [String]
     var problems: [String]
   }
 
@@ -74,10 +75,17 @@ import Testing
     }
     try store.commit(RecordKey(.body, content(1, 65_535)), content(2, 9 << 20))
     let kept = try Self.records(store)
+    // Removals that are due, of which some were done.
+    let groups = (1...64).map { RecordGroup(low: UInt64($0), high: 0xA << 56) }
+    for group in groups { #expect(store.shared.due.posted?.post(group) != nil) }
+    for post in store.shared.due.posted?.all ?? [] where post.group.low.isMultiple(of: 2) {
+      store.shared.due.posted?.takeBack(post)
+    }
     store.close()
     let reading = try Self.read(folder)
     #expect(reading.problems.isEmpty)
     #expect(reading.limit == 256 << 20)
+    #expect(reading.due.count == 32 && reading.due.contains("0300000000000000000000000000000a"))
     #expect(kept.count > 2000)
     #expect(Set(reading.scanned) == kept)
     #expect(Set(reading.named ?? []) == kept)

@@ -126,8 +126,8 @@ def spare_ranges(binary: Path, unstripped: Path) -> Optional[str]:
         if kind not in "tTwWi":
             continue
         place = int(address, 16)
-        # The language's runtime in C++, what the compiler writes for generics, and accessors that lend a value: the compiler
-        # asks for the frames of these.
+        # The language's runtime in C++, what the compiler writes for generics, and accessors that lend a value: the
+        # compiler asks for the frames of these.
         is_runtime = name.startswith(("_Z", "swift", "_swift", "__swift")) or bool(LENDS.search(name))
         if is_open and not is_runtime:
             ranges[-1][1] = place

@@ -47,7 +47,8 @@ def parts(seconds: float, build: Path, old: Optional[Path], seed: Optional[int])
     held = program("held.py", "--build", str(build))
     absence = program("absence.py", "--build", str(build))
     faults = program("faults.py", "--seconds", "%d" % share["faults"])
-    words = ["make", "--no-print-directory", "model", "SECONDS=%d" % share["model"]]
+    # Without the options of this program, which make hands on.
+    words = ["make", "--no-print-directory", "model", "SECONDS=%d" % share["model"], "OPTIONS="]
     model: Program = ([*words, *(["SEED=%d" % seed] if seed is not None else [])], {})
     swift = ["Scripts/test", "--only", "swift", "--filter"]
     crashes: List[Program] = [([*swift, r"\.(%s)/" % "|".join(names)], rounds) for names, rounds in CRASHES]

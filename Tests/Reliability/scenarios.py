@@ -178,7 +178,8 @@ def after(stage: Stage) -> None:
     told = json.loads(err.splitlines()[-1]) if status in (0, 4) and err else {}
     if status != 0 or len(rows) != len(stage.pictures.urls) or told.get("not_kept"):
         first: List[str] = [str(row.get("message")) for row in rows if not row["ok"]][:1]
-        stage.fault("prefetch afterwards: %s: %s %s" % (ending(status), plain(err), first))
+        kept = "%s of %d rows not kept" % (told.get("not_kept"), len(rows))
+        stage.fault("prefetch afterwards: %s: %s: %s %s" % (ending(status), kept, plain(err), first))
         return
     status, out, err = stage.nuthatch("verify", "--format", "json")
     with contextlib.suppress(ValueError):

@@ -246,18 +246,31 @@ def read(folder: Path) -> Dict[str, object]:
             if record.is_valid and (not before or before.sequence < record.sequence):
                 newest[record.kind, record.key] = record
     named = None
+    due: List[str] = []
     if (folder / "index").exists():
         index = Index((folder / "index").read_bytes())
         named = check_index(index, packs, problems)
         lock = (folder / "locks").read_bytes()
         if os.readlink(folder / "lock") != "locks":
             problems.append("what keeps version 0.1 out")
-        if len(lock) != 128 or struct.unpack_from("<8sQ", lock) != (b"NUTLOCKS", index.identity):
+        if len(lock) != 1680 or struct.unpack_from("<8sQ", lock) != (b"NUTLOCKS", index.identity):
             problems.append("lock")
+        due = due_removals(lock, problems)
         if limit is not None and limit != index.limit:
             problems.append("limit of the index")
     found = {"scanned": shown(list(newest.values())), "named": named and shown(named), "limit": limit}
+    found["due"] = due
     return {**found, "problems": problems}
+
+
+def due_removals(lock: bytes, problems: List[str]) -> List[str]:
+    """The groups of answers that are to be removed, in hexadecimal."""
+    posts, taken = struct.unpack_from("<QQ", lock, 128)
+    places = list(struct.iter_unpack("<Q16s", lock[144:]))
+    bits = sum(1 << place for place, (number, _) in enumerate(places) if number)
+    if len(places) != 64 or posts != bits or taken != bits:
+        problems.append("removals that are due")
+    return [group.hex() for number, group in places if number]
 
 
 def write(folder: Path) -> None:

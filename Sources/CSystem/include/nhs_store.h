@@ -38,6 +38,12 @@ static inline void nhs_or32(void *at, uint32_t bits) { __atomic_fetch_or((uint32
 static inline int nhs_swap32(void *at, uint32_t expected, uint32_t desired) {
     return __atomic_compare_exchange_n((uint32_t *)at, &expected, desired, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
+static inline int nhs_swap64(void *at, uint64_t expected, uint64_t desired) {
+    return __atomic_compare_exchange_n((uint64_t *)at, &expected, desired, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+/* The value before. */
+static inline uint64_t nhs_or64(void *at, uint64_t bits) { return __atomic_fetch_or((uint64_t *)at, bits, __ATOMIC_ACQ_REL); }
+static inline uint64_t nhs_and64(void *at, uint64_t bits) { return __atomic_fetch_and((uint64_t *)at, bits, __ATOMIC_ACQ_REL); }
 /* Begins to fetch a line, which may be anywhere. */
 static inline void nhs_prefetch(const void *at) { __builtin_prefetch(at); }
 static inline void nhs_fence_acquire(void) { __atomic_thread_fence(__ATOMIC_ACQUIRE); }

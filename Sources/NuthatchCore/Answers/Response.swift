@@ -18,8 +18,8 @@ public final class Response: Sendable {
   /// Whether the cache has it now, as it was delivered: it was there, or has been kept. False for what must not be kept, and for
   /// what couldn't be, because another process held the lock of the cache or the disk was full.
   public let isStored: Bool
-  /// Whether the request has made stored answers invalid that couldn't be removed yet, for the same reasons. This process doesn't
-  /// give them any more, and removes them as soon as it can; other processes may find them until then.
+  /// Whether the request has made stored answers invalid that couldn't be removed yet, for the same reasons. No process finds
+  /// them any more, and the next one that keeps an answer removes them. Of what a bad disk refuses to remove only this process knows.
   public let isRemovalDue: Bool
   /// Where the answer came from.
   public let source: Source

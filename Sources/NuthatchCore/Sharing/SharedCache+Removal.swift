@@ -23,18 +23,16 @@ extension SharedCache {
   /// - Returns: how many answers there were.
   @discardableResult
   func forget(_ url: WebURL, _ partition: [UInt8] = []) throws(StoreFault) -> Int {
-    let removed = try store.remove([AnswerName.group(of: url.address)], earlierKeys(of: url, partition))
-    return Self.answers(removed) + (try Self.forgetLinked(to: url.address, removed, store))
+    let groups = [AnswerName.group(of: url.address)]
+    let removed = try store.remove(groups, earlierKeys(of: url, partition))
+    return Self.answers(removed) + (try Self.forgetLinked(groups, removed, store))
   }
 
   /// The same because a request has made it invalid. What can't be taken out now is due (`Store.removeOrNote`).
   ///
   /// - Returns: whether it has been taken out.
   func invalidate(_ url: WebURL, _ partition: [UInt8]) -> Bool {
-    let address = url.address
-    return forgetOrNote([AnswerName.group(of: address)], earlierKeys(of: url, partition)) {
-      (store, removed) throws(StoreFault) in _ = try Self.forgetLinked(to: address, removed, store)
-    }
+    forgetOrNote([AnswerName.group(of: url.address)], earlierKeys(of: url, partition))
   }
 
   /// The keys that version 0.1 gave what is kept under a URL.
@@ -43,15 +41,17 @@ extension SharedCache {
     return Set([[], partition]).map { AnswerName(address: url.address, partition: $0).key(isEarlier: true) }
   }
 
-  /// Takes out what the links lead to that were kept under a URL. An answer that has come from another URL since stays.
-  private static func forgetLinked(
-    to address: String, _ removed: [RemovedRecord], _ store: Store
+  /// Takes out what the links lead to that were kept under a URL, which has this group. An answer that has come from another
+  /// URL since stays.
+  static func forgetLinked(
+    _ groups: [RecordGroup], _ removed: [RemovedRecord], _ store: Store
   ) throws(StoreFault) -> Int {
     let linked = removed.filter { $0.form == RecordForm.link && $0.key.kind == .answer }
       .map { RecordKey(.answer, $0.payload) }
       .filter { key in
         let lease = (try? store.lookup(key)) ?? nil
-        return lease?.reading { Meta($0) }?.requestedURL == address
+        let url = lease?.reading { Meta($0) }?.requestedURL
+        return url.map { groups.contains(AnswerName.group(of: $0)) } ?? false
       }
     return linked.isEmpty ? 0 : answers(try store.remove([], linked))
   }
@@ -74,13 +74,10 @@ extension SharedCache {
   }
 
   /// Takes out what is kept under a name because the server says that there is nothing, or nothing to be kept.
-  func takeOut(_ name: AnswerName) { _ = forgetOrNote([], keys(of: name)) { _, _ in } }
+  func takeOut(_ name: AnswerName) { _ = forgetOrNote([], keys(of: name)) }
 
-  private func forgetOrNote(
-    _ groups: [RecordGroup], _ keys: [RecordKey],
-    _ follow: @escaping @Sendable (Store, [RemovedRecord]) throws(StoreFault) -> Void
-  ) -> Bool {
-    guard let fault = store.removeOrNote(groups, keys, follow) else { return true }
+  private func forgetOrNote(_ groups: [RecordGroup], _ keys: [RecordKey]) -> Bool {
+    guard let fault = store.removeOrNote(groups, keys) else { return true }
     counts.note(fault)
     doWhatIsDueLater(in: Self.firstWait)
     return false
@@ -88,7 +85,7 @@ extension SharedCache {
 
   private static let firstWait: Int64 = 1_000_000_000
 
-  /// Tries again by and by to take out what is due: other processes may find it until then.
+  /// Tries again by and by to take out what is due: until then it has every hit looked up the slow way.
   private func doWhatIsDueLater(in nanoseconds: Int64) {
     guard !store.isReading, !waitsToRemove.exchange(true, ordering: .relaxed) else { return }
     runtime.loop.post { [weak self] in
@@ -98,7 +95,7 @@ extension SharedCache {
         self.runtime.workers.submit(priority: Priority.least) { [weak self] in
           guard let self else { return }
           self.waitsToRemove.store(false, ordering: .relaxed)
-          try? self.store.doWhatIsDue()
+          try? self.store.doWhatIsDue(ofOthers: false)
           if self.store.hasDueRemovals {
             self.doWhatIsDueLater(in: min(30 * Self.firstWait, 2 * nanoseconds))
           }

@@ -50,7 +50,10 @@ final class SharedCache: @unchecked Sendable {
         path,
         Store.Options(
           diskBytes: options.diskBytes, memoryBytes: options.memoryBytes, memoryItems: options.memoryItems,
-          spill: options.spill.map { $0 == .eager ? .eager : .pressure }))
+          spill: options.spill.map { $0 == .eager ? .eager : .pressure }),
+        following: { (store, groups, removed) throws(StoreFault) in
+          _ = try forgetLinked(groups, removed, store)
+        })
     } catch {
       throw NuthatchError(error, path: path)
     }

@@ -234,9 +234,10 @@ extension SharedStore {
   func dropAll() throws(StoreFault) {
     try spills.patiently(locks.busy(.index)) { () throws(StoreFault) in
       defer { memory.removeAll { _ in true } }
+      let posts = due.posted?.all ?? []
       // From the packs first, as above.
       try clear()
-      due.removeAll()
+      due.remove(posts)
     }
   }
 

@@ -323,9 +323,8 @@ class Cache(Fetching):
             that.
 
         The last cache of a directory writes what is in memory only (``spill="pressure"``). Where another process holds
-        the directory's lock for five seconds, that is lost, and an :class:`Error` with the code ``busy`` says so; also
-        when a removal that an answer called due (``is_removal_due``) couldn't be done. The cache is closed all the
-        same.
+        the directory's lock for five seconds, that is lost, and an :class:`Error` with the code ``busy`` says so. The
+        cache is closed all the same.
 
         Revalidations behind stale answers are waited for, too, two seconds at most. Ctrl-C ends either wait, and closes
         the cache all the same.

@@ -177,8 +177,8 @@ class Response:
     #: for what couldn't be, because another process held the lock of the cache or the disk was full.
     is_stored: bool
     #: True when the request ("POST", "PUT", "DELETE", "PATCH") has made stored answers invalid that couldn't be
-    #: removed yet, for the same reasons. This process gives them no more, and removes them as soon as it can; others
-    #: may get them until then.
+    #: removed yet, for the same reasons. No process gives them any more, and the next one that keeps an answer removes
+    #: them. Of what a bad disk refuses to remove only this process knows.
     is_removal_due: bool
     #: True when the answer is older than it should be: the server couldn't be asked, or is yet to be.
     is_stale: bool
