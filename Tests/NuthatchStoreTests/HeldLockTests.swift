@@ -11,7 +11,7 @@ struct HeldByte: ~Copyable {
 
   init(_ folder: Folder, _ byte: DirectoryLocks.Byte) throws {
     fd = open(folder.path + "/locks", O_RDWR)
-    try #require(fd >= 0 && nhs_lock_byte(fd, byte.rawValue, CChar(UInt8(ascii: "w")), 0) == 0)
+    try #require(fd >= 0 && nhs_lock_byte(fd, byte.rawValue, CChar(UInt8(ascii: "w")), 1) == 0)
   }
 
   deinit { close(fd) }
