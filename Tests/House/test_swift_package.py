@@ -24,11 +24,13 @@ def code(page: Path) -> str:
     return "".join(re.findall(r"```swift\n(.*?)```", page.read_text(), re.DOTALL))
 
 
-def write(path: Path, text: str) -> None:
-    """What hasn't changed isn't compiled again."""
+def write(path: Path, text: str) -> bool:
+    """Whether it has changed: what hasn't isn't compiled again."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists() or path.read_text() != text:
-        path.write_text(text)
+    if path.exists() and path.read_text() == text:
+        return False
+    path.write_text(text)
+    return True
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +45,10 @@ def programs(root: Path) -> Path:
         manifest = manifest.replace("  targets: [\n", f"  targets: [\n    {added}\n")
     write(package / "Package.swift", manifest)
     shutil.copytree(example / "Sources", package / "Sources", dirs_exist_ok=True)
+    sources = sorted(str(path.relative_to(root)) for path in (root / "Sources").rglob("*.*"))
+    if write(package / "sources", "\n".join(sources)):
+        # Which files a package has that another one depends on, the package manager looks up only when it plans anew.
+        (package / ".build" / "debug.yaml").unlink(missing_ok=True)
     sh(["swift", "build", "--package-path", str(package)], dict(os.environ), root)
     return package / ".build" / "debug"
 
