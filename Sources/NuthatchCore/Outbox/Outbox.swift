@@ -180,10 +180,11 @@ public struct Outbox: Sendable {
   /// What a provider knows; kept in memory only. nil takes it back. Queues that wait for it go on.
   public func provide(_ provider: String, _ secret: String?) throws(NuthatchError) {
     try cache.checkUsable()
+    let (notices, desk) = (cache.notices, desk)
     desk.secrets.provide(provider, secret)
-    cache.notices.forgetAsked(provider)
+    // On the loop's thread: a look that missed the secret has told so then, and isn't news once more.
+    _ = desk.runtime.loop.post { notices.forgetAsked(provider) }
     guard secret != nil else { return }
-    let desk = desk
     desk.lane.submit {
       // What can't be written now can be replayed by hand.
       _ = try? desk.replay { $0.isPaused && $0.request.providers.contains(provider) }
