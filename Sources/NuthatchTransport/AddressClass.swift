@@ -17,7 +17,7 @@ package enum AddressClass: UInt8, CaseIterable, Sendable {
   case reserved
   /// One cable or radio cell, and where clouds keep the secrets of a machine (169.254.169.254).
   case linkLocal
-  /// Where clouds keep the secrets of a machine outside of the link-local range.
+  /// Where clouds keep the secrets of a machine outside of the link-local range (`CloudMetadata`).
   case metadata
 
   package init(_ address: IPAddress) {
@@ -65,8 +65,7 @@ package enum AddressReach: UInt8, Comparable, Sendable {
 
 extension AddressClass {
   private static func ofV4(_ address: UInt32) -> AddressClass {
-    if address == 0x6464_64C8 { return .metadata }  // 100.100.100.200
-    if address == 0xC000_00C0 { return .metadata }  // 192.0.0.192
+    if CloudMetadata.v4.contains(address) { return .metadata }
     if address == .max { return .broadcast }
     return v4Ranges.first { address >> (32 - $0.bits) == $0.network >> (32 - $0.bits) }?.kind ?? .public
   }
@@ -86,8 +85,7 @@ extension AddressClass {
   private static func ofV6(_ high: UInt64, _ low: UInt64) -> AddressClass {
     if (high, low) == (0, 0) { return .unspecified }
     if (high, low) == (0, 1) { return .loopback }
-    if high == 0xfd00_0ec2_0000_0000, low == 0x254 { return .metadata }
-    if high == 0xfd20_00ce_0000_0000, low == 0x254 { return .metadata }
+    if CloudMetadata.has(high, low) { return .metadata }
     if let embedded = embedded(high, low) { return embedded }
     let own = v6Ranges.first { high >> (64 - $0.bits) == $0.network >> (64 - $0.bits) }?.kind ?? .reserved
     // ISATAP puts an IPv4 address into the lower half of whatever prefix.
