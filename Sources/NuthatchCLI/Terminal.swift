@@ -1,4 +1,5 @@
 import Glibc
+import NuthatchTransport
 
 /// Standard output and standard error.
 enum Terminal {
@@ -16,12 +17,12 @@ enum Terminal {
   /// Whether colours are used: on a terminal that has some, and where nobody minds (no-color.org).
   static func isColoured(_ descriptor: Int32) -> Bool {
     guard isatty(descriptor) == 1 else { return false }
-    if let value = getenv("NO_COLOR"), value.pointee != 0 { return false }
+    if Environment.variable("NO_COLOR") != nil { return false }
     return !isDumb
   }
 
   /// Whether the terminal is one that only prints what it gets.
-  static var isDumb: Bool { getenv("TERM").map { String(cString: $0) } == "dumb" }
+  static var isDumb: Bool { Environment.variable("TERM") == "dumb" }
 
   /// How many characters fit in a line of a terminal.
   static func columns(of descriptor: Int32) -> Int {

@@ -1,4 +1,5 @@
 import Glibc
+import NuthatchTransport
 
 /// Where a cache is kept when nobody says where, and how its directory comes to be.
 package enum CacheDirectory {
@@ -12,7 +13,7 @@ package enum CacheDirectory {
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw NuthatchError(.io, "the cache can't be opened: \(path) is not a directory")
     }
-    guard access(path, R_OK | X_OK) == 0 else { throw failure("can't be used", path) }
+    guard isUsable(path, R_OK | X_OK) else { throw failure("can't be used", path) }
     return path
   }
 
@@ -29,7 +30,12 @@ package enum CacheDirectory {
     guard stat(path, &status) == 0 else { throw failure("can't be read", path) }
     return Identity(
       device: UInt64(status.st_dev), inode: UInt64(status.st_ino),
-      isWritable: faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0)
+      isWritable: isUsable(path, W_OK))
+  }
+
+  /// Whether it is there, and this program may do that with it: by the rights that it has, not those of who started it.
+  private static func isUsable(_ path: String, _ mode: Int32 = F_OK) -> Bool {
+    faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
   }
 
   /// Refuses a folder in which other things are, and no cache: who only looks into it leaves nothing there.
@@ -37,7 +43,7 @@ package enum CacheDirectory {
   /// - Throws: `io`.
   package static func refuseOthers(_ path: String?) throws(NuthatchError) {
     let path = if let path { path } else { try standard() }
-    guard access(path + "/packs", F_OK) != 0, let folder = opendir(path) else { return }
+    guard !isUsable(path + "/packs"), let folder = opendir(path) else { return }
     defer { closedir(folder) }
     // The outbox's folder may be all that a cleared disk has left.
     let ours: Set = [".", "..", "index", "lock", "locks", "limits", "flights", "cookies", "outbox"]
@@ -47,23 +53,18 @@ package enum CacheDirectory {
       }
       guard !ours.contains(name), !name.hasSuffix(".new"), !name.contains(".folder-") else { continue }
       // Another process may be making it at this moment.
-      if access(path + "/packs", F_OK) == 0 { return }
+      if isUsable(path + "/packs") { return }
       throw NuthatchError(
         .io, "\(path) is no cache: other things are in it (--cache says which one is meant)")
     }
   }
 
   static func standard() throws(NuthatchError) -> String {
-    if let path = environment("NUTHATCH_CACHE") { return path }
-    if let base = environment("XDG_CACHE_HOME"), base.hasPrefix("/") { return base + "/nuthatch" }
-    if let home = environment("HOME") { return home + "/.cache/nuthatch" }
+    if let path = Environment.variable("NUTHATCH_CACHE") { return path }
+    if let base = Environment.variable("XDG_CACHE_HOME"), base.hasPrefix("/") { return base + "/nuthatch" }
+    if let home = Environment.home { return home + "/.cache/nuthatch" }
     throw NuthatchError(
       .invalid, "no path for the cache: pass one, or set NUTHATCH_CACHE, XDG_CACHE_HOME or HOME")
-  }
-
-  private static func environment(_ name: String) -> String? {
-    guard let value = getenv(name), value.pointee != 0 else { return nil }
-    return String(cString: value)
   }
 
   private static func makeWithParents(_ path: String) throws(NuthatchError) {
@@ -75,7 +76,7 @@ package enum CacheDirectory {
       // Another process may make it at this moment, or it is there but not ours to write beside.
       if mkdir(folder, 0o700) != 0, errno != EEXIST {
         let reason = errno
-        if access(folder, F_OK) != 0 {
+        if !isUsable(folder) {
           errno = reason
           throw failure("can't be made", folder)
         }

@@ -49,7 +49,7 @@ public enum Log {
   nonisolated(unsafe) private static var kept = Kept()
   private static let keptLevel = Atomic<Int32>(0)
   private static let shownLevel: Int32 = {
-    let word = nhs_environment("NUTHATCH_LOG").map { String(cString: $0) }
+    let word = Environment.variable("NUTHATCH_LOG")
     return Level.allCases.first { $0.word == word }?.rawValue ?? 0
   }()
 
@@ -109,7 +109,7 @@ extension Log {
     if let warning = (try? cache.storeStatistics())?.warning { note(.warning, "\(cache.path): \(warning)") }
     let proxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
     let isProxied =
-      cache.options.proxy.map { !$0.isEmpty } ?? proxies.contains { nhs_environment($0)?.pointee ?? 0 != 0 }
+      cache.options.proxy.map { !$0.isEmpty } ?? proxies.contains { Environment.variable($0) != nil }
     if isProxied, cache.options.guard == .guarded {
       note(.warning, "requests go through a proxy: what addresses it connects to is not judged")
     }

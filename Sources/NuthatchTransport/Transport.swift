@@ -132,6 +132,7 @@ package final class Transport: @unchecked Sendable {
     defer { nhs_release_forks() }
     let result = isInitialised.withLock { isDone in
       if isDone { return CURLE_OK }
+      nhs_forget_unsafe_environment()
       let result = curl_global_init(Int(CURL_GLOBAL_ALL))
       isDone = result == CURLE_OK
       return result

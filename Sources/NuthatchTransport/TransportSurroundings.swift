@@ -1,5 +1,3 @@
-import Glibc
-
 /// What the environment says to every transfer, read once.
 struct TransportSurroundings: Sendable {
   var proxies: ProxyRules
@@ -14,11 +12,6 @@ struct TransportSurroundings: Sendable {
     certificateFolder = environment("SSL_CERT_DIR")
   }
 
-  /// Those of this process; variables that are empty count as unset.
-  static func current() -> TransportSurroundings {
-    TransportSurroundings { name in
-      guard let value = getenv(name), value.pointee != 0 else { return nil }
-      return String(cString: value)
-    }
-  }
+  /// Those of this process.
+  static func current() -> TransportSurroundings { TransportSurroundings(environment: Environment.variable) }
 }

@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <pwd.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -140,6 +143,22 @@ int nhs_thread_start(uint64_t *thread, const char *name, void *(*body)(void *), 
 int nhs_thread_join(uint64_t thread) { return pthread_join((pthread_t)thread, NULL); }
 
 const char *nhs_environment(const char *name) { return secure_getenv(name); }
+
+int nhs_is_privileged(void) { return getauxval(AT_SECURE) != 0; }
+
+int nhs_home_of_user(char *path, size_t size) {
+    char texts[16384];
+    struct passwd entry, *found = NULL;
+    if (getpwuid_r(geteuid(), &entry, texts, sizeof texts, &found) != 0 || !found || found->pw_dir[0] != '/') return -1;
+    return (size_t)snprintf(path, size, "%s", found->pw_dir) < size ? 0 : -1;
+}
+
+void nhs_forget_unsafe_environment(void) {
+    // What libcurl reads by itself, and writes to. OpenSSL and the C library mind whose words these are.
+    static const char *const names[] = {"SSLKEYLOGFILE", "QLOGDIR", "CURL_SSL_BACKEND", "CURL_HOME"};
+    if (!nhs_is_privileged()) return;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
+}
 
 void nhs_trim_allocator(void) { malloc_trim(0); }
 

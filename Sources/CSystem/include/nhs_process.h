@@ -54,6 +54,12 @@ void nhs_work_as_batch(void);
 
 /* A variable of the environment; NULL also in programs that run with more rights than who started them. */
 const char *nhs_environment(const char *name);
+/* Whether this is such a program. */
+int nhs_is_privileged(void);
+/* The folder that the system has for the user whose rights the program has. -1 when there is none, or it is longer. */
+int nhs_home_of_user(char *path, size_t size);
+/* In such a program, takes variables out of the environment that libcurl would heed. */
+void nhs_forget_unsafe_environment(void);
 
 /* This thread's last error message: a buffer of `nhs_message_capacity` bytes, terminated by NUL. */
 enum { nhs_message_capacity = 2048 };

@@ -27,9 +27,6 @@ public enum Netrc: Sendable, Equatable {
       guard !path.utf8.contains(0) else { throw NuthatchError(.invalid, "a NUL in the netrc's name: \(url)") }
       return path
     }
-    for (name, rest) in [("NETRC", ""), ("HOME", "/.netrc")] {
-      if let value = getenv(name), value.pointee != 0 { return String(cString: value) + rest }
-    }
-    return nil
+    return Environment.variable("NETRC") ?? Environment.home.map { $0 + "/.netrc" }
   }
 }

@@ -17,9 +17,17 @@ from ._errors import error_for
 NAME = "libnuthatch.so.1"
 
 
+def _is_privileged() -> bool:
+    """Whether this program runs with more rights than who started it, whose words the environment has."""
+    auxiliary = ctypes.CDLL(None).getauxval
+    auxiliary.restype = ctypes.c_ulong
+    # AT_SECURE
+    return bool(auxiliary(ctypes.c_ulong(23)))
+
+
 def _candidates() -> Iterator[str]:
     chosen = os.environ.get("NUTHATCH_LIBRARY")
-    if chosen:
+    if chosen and not _is_privileged():
         # Whoever names a library wants that one or an error, not another one instead.
         yield chosen
         return

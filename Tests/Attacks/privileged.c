@@ -1,0 +1,23 @@
+/* privileged CACHE URL: gets a URL as a program that looks up who it is in a netrc. CACHE is "" for the usual one. */
+#include <nuthatch.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(int count, char **arguments) {
+    nh_cache *cache;
+    nh_response *response;
+    nh_options options;
+
+    if (count != 3) return 2;
+    memset(&options, 0, sizeof options);
+    options.struct_size = (uint32_t)sizeof options;
+    options.netrc = "";
+    if (nh_open(*arguments[1] ? arguments[1] : NULL, &options, &cache) != NH_OK ||
+        nh_get(cache, arguments[2], &response) != NH_OK) {
+        printf("%s\n", nh_error_message());
+        return 1;
+    }
+    nh_response_release(response);
+    nh_close(cache);
+    return 0;
+}

@@ -1,0 +1,110 @@
+"""A program that runs with more rights than whoever starts it, and sets its environment."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Callable, Dict, Iterator
+
+import pytest
+from testserver import TestServer, ok
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBRARY = Path(os.environ.get("NUTHATCH_LIBRARY", ROOT / "build" / "libnuthatch.so.1"))
+
+#: Who starts the program, and whose rights it has.
+CALLER, OWNER = "nobody", "daemon"
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """One that everybody may look into and write to."""
+    path = Path(tempfile.mkdtemp())
+    path.chmod(0o1777)
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture(params=[True, False], ids=["setuid", "not setuid"])
+def is_privileged(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+@pytest.fixture
+def program(folder: Path, is_privileged: bool) -> Run:
+    if os.geteuid() != 0:
+        pytest.skip("only root can make a setuid program of somebody else's")
+    if os.statvfs(folder).f_flag & os.ST_NOSUID:
+        pytest.skip(f"setuid programs have no rights in {folder}")
+    path = folder / "program"
+    shutil.copy(LIBRARY, folder / LIBRARY.name)
+    command = ["cc", f"-I{ROOT / 'include'}", str(Path(__file__).with_name("privileged.c")), "-o", str(path)]
+    subprocess.run([*command, str(folder / LIBRARY.name), f"-Wl,-rpath,{folder}"], check=True)
+    os.chown(path, pwd.getpwnam(OWNER).pw_uid, -1)
+    path.chmod(0o4755 if is_privileged else 0o755)
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        caller: Dict[str, int] = {"user": pwd.getpwnam(CALLER).pw_uid, "group": pwd.getpwnam(CALLER).pw_gid}
+        return subprocess.run(
+            [str(path), *arguments],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            cwd=folder,
+            check=False,
+            extra_groups=[],
+            **caller,
+        )
+
+    return run
+
+
+def test_the_proxy_and_the_names_of_files_are_not_the_callers(
+    server: TestServer, folder: Path, program: Run, is_privileged: bool
+) -> None:
+    server.on("/a", ok("x"))
+    netrc = folder / "netrc"
+    netrc.write_text("machine 127.0.0.1 login caller password theirs\n")
+    keys, certificates = folder / "keys", folder / "certificates"
+    certificates.write_text("none")
+    with TestServer() as proxy:
+        proxy.on_prefix("/", ok("x"))
+        done = program(
+            str(folder / "cache"),
+            server.url("/a"),
+            NETRC=str(netrc),
+            SSLKEYLOGFILE=str(keys),
+            NUTHATCH_LOG="debug",
+        )
+        assert done.returncode == 0, done.stdout
+        signs_in = server.requests("/a")[0].header("authorization") is not None
+        assert (signs_in, bool(done.stderr)) == (not is_privileged, not is_privileged)
+        assert keys.exists() is not is_privileged
+        server.on("/b", ok("x"))
+        done = program(str(folder / "cache"), server.url("/b"), http_proxy=proxy.url(""))
+        assert done.returncode == 0, done.stdout
+        assert (server.count("/b"), bool(proxy.requests())) == (1, False) if is_privileged else (0, True)
+
+
+def test_the_usual_cache_is_the_owners(
+    server: TestServer, folder: Path, program: Run, is_privileged: bool
+) -> None:
+    server.on("/a", ok("x"))
+    for variables in ({"NUTHATCH_CACHE": "cache"}, {"XDG_CACHE_HOME": ""}, {"HOME": ""}):
+        environment = {name: str(folder / (value or "home")) for name, value in variables.items()}
+        done = program("", server.url("/a"), **environment)
+        for path in environment.values():
+            assert Path(path).exists() is not is_privileged
+        if is_privileged:
+            # Where nobody can write.
+            assert done.returncode == 1
+            assert f"{pwd.getpwnam(OWNER).pw_dir}/.cache" in done.stdout
+        else:
+            assert done.returncode == 0, done.stdout
