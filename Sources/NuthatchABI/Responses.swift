@@ -160,7 +160,7 @@ private func givingText(
     size?.pointee = 0
     let result = try place(text, "text")
     let view = try find(response, .response, as: ResponseView.self)
-    if isJSON { _ = try view.response.json() }
+    if isJSON { try view.response.checkJSON() }
     let made = view.text(isJSON: isJSON)
     result.pointee = made.text[0]
     size?.pointee = UInt(made.count)

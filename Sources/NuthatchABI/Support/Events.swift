@@ -178,7 +178,9 @@ struct EventPlaces {
   init(_ events: UnsafeMutablePointer<nh_event>?, count: UInt, size: UInt) throws(NuthatchError) {
     guard let events else { throw .null("the place for events") }
     let known = MemoryLayout<nh_event>.size
-    guard let stride = Int(exactly: size), stride >= known, stride <= 65_536 else {
+    guard let stride = Int(exactly: size), stride >= known, stride <= 65_536,
+      stride.isMultiple(of: MemoryLayout<nh_event>.alignment)
+    else {
       throw NuthatchError(.invalid, "event_size is \(size), not \(known)")
     }
     base = UnsafeMutableRawPointer(events)

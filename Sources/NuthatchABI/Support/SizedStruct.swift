@@ -4,6 +4,12 @@ import NuthatchCore
 // Structs of the ABI begin with their size, so that a program and a library of different versions understand each
 // other: what one side doesn't know is 0.
 
+/// How many bytes of a struct have whole fields when it is so long: half a pointer is none. All of a field is in the same unit of the
+/// struct's alignment, or begins with one.
+private func wholeFields<Struct: BitwiseCopyable>(_ size: Int, of _: Struct.Type) -> Int {
+  min(size / MemoryLayout<Struct>.alignment * MemoryLayout<Struct>.alignment, MemoryLayout<Struct>.size)
+}
+
 /// The caller's options, with zeros for what an older caller doesn't have.
 func readSized<Struct: BitwiseCopyable>(_ pointer: UnsafePointer<Struct>, zero: Struct, _ name: String)
   throws(NuthatchError) -> Struct
@@ -23,7 +29,8 @@ func readSized<Struct: BitwiseCopyable>(_ pointer: UnsafePointer<Struct>, zero: 
   }
   var copy = zero
   withUnsafeMutableBytes(of: &copy) { target in
-    target.copyMemory(from: UnsafeRawBufferPointer(start: bytes, count: min(known, size)))
+    target.copyMemory(
+      from: UnsafeRawBufferPointer(start: bytes, count: wholeFields(size, of: Struct.self)))
   }
   return copy
 }
@@ -39,7 +46,7 @@ func writeSized<Struct: BitwiseCopyable>(
   }
   withUnsafeBytes(of: value) { source in
     let start = MemoryLayout<UInt32>.size
-    let count = min(source.count, size) - start
+    let count = wholeFields(size, of: Struct.self) - start
     if count > 0, let base = source.baseAddress { memcpy(bytes + start, base + start, count) }
     if size > source.count { memset(bytes + source.count, 0, size - source.count) }
   }

@@ -35,16 +35,32 @@ struct JSONReader {
     let reason: StaticString
   }
 
-  /// Arrays and objects in each other; the reader calls itself for each.
+  /// An array or object that has yet to end.
+  private struct Level {
+    let isObject: Bool
+    var items: [JSON] = []
+    var members: [String: JSON] = [:]
+    /// Of the member that comes next.
+    var name = ""
+  }
+
+  /// Arrays and objects in each other.
   static let deepest = 512
 
   private let bytes: UnsafeRawBufferPointer
+  private let keeps: Bool
   private var place = 0
-  private var depth = 0
+  // The levels that are open, in place of calls in each other: the caller's stack may be small.
+  private var levels: [Level] = []
 
   /// All of it, as one value.
-  static func read(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> JSON {
-    var reader = JSONReader(bytes)
+  static func read(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> JSON { try read(bytes, keeps: true) }
+
+  /// Looks whether it is JSON, and keeps nothing of it: what is released level by level takes as much stack as there are levels.
+  static func check(_ bytes: UnsafeRawBufferPointer) throws(Fault) { _ = try read(bytes, keeps: false) }
+
+  private static func read(_ bytes: UnsafeRawBufferPointer, keeps: Bool) throws(Fault) -> JSON {
+    var reader = JSONReader(bytes: bytes, keeps: keeps)
     if bytes.starts(with: [0xef, 0xbb, 0xbf]) { reader.place = 3 }
     let value = try reader.value()
     reader.skipSpace()
@@ -52,7 +68,7 @@ struct JSONReader {
     return value
   }
 
-  private init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+  private init(bytes: UnsafeRawBufferPointer, keeps: Bool) { (self.bytes, self.keeps) = (bytes, keeps) }
 
   private func fault(_ reason: StaticString) -> Fault { Fault(place: place, reason: reason) }
 
@@ -69,10 +85,74 @@ struct JSONReader {
   }
 
   private mutating func value() throws(Fault) -> JSON {
+    while true {
+      skipSpace()
+      var value: JSON
+      switch next {
+      case UInt8(ascii: "{"):
+        try begin(Level(isObject: true))
+        guard take(UInt8(ascii: "}")) else {
+          try nameOfMember()
+          continue
+        }
+        value = end()
+      case UInt8(ascii: "["):
+        try begin(Level(isObject: false))
+        guard take(UInt8(ascii: "]")) else { continue }
+        value = end()
+      default: value = try scalar()
+      }
+      // It may end the ones that it is in.
+      while !levels.isEmpty {
+        guard try closes(after: value) else { break }
+        value = end()
+      }
+      if levels.isEmpty { return value }
+    }
+  }
+
+  private mutating func begin(_ level: Level) throws(Fault) {
+    guard levels.count < Self.deepest else { throw fault("more than 512 arrays and objects in each other") }
+    place += 1
+    levels.append(level)
     skipSpace()
+  }
+
+  private mutating func end() -> JSON {
+    let level = levels.removeLast()
+    return level.isObject ? .object(level.members) : .array(level.items)
+  }
+
+  /// Puts a value into the innermost level. Whether that ends then.
+  private mutating func closes(after value: JSON) throws(Fault) -> Bool {
+    let inner = levels.count - 1
+    let isObject = levels[inner].isObject
+    if keeps {
+      if isObject {
+        levels[inner].members[levels[inner].name] = value
+      } else {
+        levels[inner].items.append(value)
+      }
+    }
+    skipSpace()
+    if take(isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) { return true }
+    guard take(UInt8(ascii: ",")) else {
+      throw fault(isObject ? "a comma or } is missing" : "a comma or ] is missing")
+    }
+    if isObject { try nameOfMember() }
+    return false
+  }
+
+  private mutating func nameOfMember() throws(Fault) {
+    skipSpace()
+    guard next == UInt8(ascii: "\"") else { throw fault("a name is missing") }
+    levels[levels.count - 1].name = try string()
+    skipSpace()
+    guard take(UInt8(ascii: ":")) else { throw fault("a colon is missing") }
+  }
+
+  private mutating func scalar() throws(Fault) -> JSON {
     switch next {
-    case UInt8(ascii: "{"): return try nested { (reader) throws(Fault) in try reader.object() }
-    case UInt8(ascii: "["): return try nested { (reader) throws(Fault) in try reader.array() }
     case UInt8(ascii: "\""): return .string(try string())
     case UInt8(ascii: "t"): return try word("true", .bool(true))
     case UInt8(ascii: "f"): return try word("false", .bool(false))
@@ -84,47 +164,9 @@ struct JSONReader {
     }
   }
 
-  private mutating func nested(_ read: (inout JSONReader) throws(Fault) -> JSON) throws(Fault) -> JSON {
-    depth += 1
-    guard depth <= Self.deepest else { throw fault("more than 512 arrays and objects in each other") }
-    place += 1
-    let value = try read(&self)
-    depth -= 1
-    return value
-  }
-
   private mutating func word(_ word: String, _ value: JSON) throws(Fault) -> JSON {
     for byte in word.utf8 where !take(byte) { throw fault("no value begins like this") }
     return value
-  }
-
-  private mutating func array() throws(Fault) -> JSON {
-    var items: [JSON] = []
-    skipSpace()
-    if take(UInt8(ascii: "]")) { return .array(items) }
-    while true {
-      items.append(try value())
-      skipSpace()
-      if take(UInt8(ascii: "]")) { return .array(items) }
-      guard take(UInt8(ascii: ",")) else { throw fault("a comma or ] is missing") }
-    }
-  }
-
-  private mutating func object() throws(Fault) -> JSON {
-    var members: [String: JSON] = [:]
-    skipSpace()
-    if take(UInt8(ascii: "}")) { return .object(members) }
-    while true {
-      skipSpace()
-      guard next == UInt8(ascii: "\"") else { throw fault("a name is missing") }
-      let name = try string()
-      skipSpace()
-      guard take(UInt8(ascii: ":")) else { throw fault("a colon is missing") }
-      members[name] = try value()
-      skipSpace()
-      if take(UInt8(ascii: "}")) { return .object(members) }
-      guard take(UInt8(ascii: ",")) else { throw fault("a comma or } is missing") }
-    }
   }
 
   private mutating func number() throws(Fault) -> Double {

@@ -21,9 +21,18 @@ extension Response {
   /// The body as JSON.
   ///
   /// - Throws: `wrong_format` when it is none; the message says at which byte.
-  public func json() throws(NuthatchError) -> JSON {
+  public func json() throws(NuthatchError) -> JSON { try reading(JSONReader.read) }
+
+  /// Looks whether the body is JSON.
+  ///
+  /// - Throws: `wrong_format` when it is none; the message says at which byte.
+  package func checkJSON() throws(NuthatchError) { try reading(JSONReader.check) }
+
+  private func reading<Result>(
+    _ read: (UnsafeRawBufferPointer) throws(JSONReader.Fault) -> Result
+  ) throws(NuthatchError) -> Result {
     do throws(JSONReader.Fault) {
-      return try withBody { (body) throws(JSONReader.Fault) in try JSONReader.read(body) }
+      return try withBody { (body) throws(JSONReader.Fault) in try read(body) }
     } catch {
       throw NuthatchError(.wrongFormat, "no JSON (\(error.reason), at byte \(error.place)): \(finalURL)")
     }
