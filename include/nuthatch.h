@@ -383,6 +383,9 @@ typedef struct nh_options {
     /** A file with users and passwords by host (.netrc), which requests sign in by when nothing else says who asks; "" for
      *  $NETRC, else ~/.netrc. None. */
     const char *netrc;
+    /** Sites only: names of headers that go along when a redirect, or a request's URL, leads to another origin, with commas
+     *  between them. Harmless ones go in any case (docs/HTTP.md). None. */
+    const char *cross_origin_headers;
 } nh_options;
 
 /** The process's one queue. Set struct_size; 0 means "not given". */

@@ -9,6 +9,9 @@ public struct Site: Sendable {
   public struct Options: Sendable {
     /// Headers of every request that has none of the same name. None.
     public var headers: [(name: String, value: String)] = []
+    /// Names of headers that go along when a redirect, or a request's URL, leads to another origin. Harmless ones go in any
+    /// case (docs/HTTP.md). None.
+    public var crossOriginHeaders: [String] = []
     /// Credentials. None.
     public var user: (name: String, password: String)?
     /// How they are shown. nil: Basic.
@@ -62,6 +65,8 @@ public struct Site: Sendable {
   final class Identity: Sendable {}
   /// Those of its requests.
   let cookies: SiteCookies?
+  /// In small letters.
+  let travelling: Set<String>
 
   fileprivate init(_ cache: Cache, _ url: String, _ base: WebURL, _ options: Options) {
     self.cache = cache
@@ -74,6 +79,7 @@ public struct Site: Sendable {
     self.url = url
     self.base = base
     self.options = options
+    travelling = Set(options.crossOriginHeaders.map { $0.lowercased() })
   }
 
   /// A GET of `reference`, which may be relative to the base URL, with all that the site adds.
@@ -143,7 +149,9 @@ extension Site {
   func applied(to outer: Cache.Options, for url: WebURL) -> Cache.Options {
     var result = outer
     let isOwn = url.origin == base.origin
-    let own = options.headers.filter { isOwn || !HeaderFields.Field(name: $0.name, value: "").isSecret }
+    let own = options.headers.filter {
+      isOwn || HeaderFields.Field(name: $0.name, value: "").mayLeaveOrigin(with: travelling)
+    }
     result.headers =
       own + outer.headers.filter { field in !own.contains { $0.name.equalsIgnoringCase(field.name) } }
     if let accept = options.accept { result.accept = accept }

@@ -38,6 +38,9 @@ struct GivenOptions {
     guard raw.cookies == NH_COOKIES_UNSAID else {
       throw NuthatchError(.invalid, "options.cookies is for sites: a cache's requests go to many")
     }
+    guard raw.cross_origin_headers == nil else {
+      throw NuthatchError(.invalid, "options.cross_origin_headers is for sites: a cache has no origin")
+    }
     options.headers = headers
     options.memoryBytes = given(amount: raw.memory_bytes).map { Int($0) }
     options.memoryItems = raw.memory_items > 0 ? Int(raw.memory_items) : nil
@@ -95,6 +98,8 @@ struct GivenOptions {
     default: throw NuthatchError(.invalid, "options.cookies is no nh_cookies")
     }
     options.headers = headers
+    let names = try given(raw.cross_origin_headers, "options.cross_origin_headers") ?? ""
+    options.crossOriginHeaders = names.split { $0 == "," || $0 == " " }.map(String.init)
     if let user = try given(raw.user, "options.user") {
       options.user = (user, try given(raw.password, "options.password") ?? "")
     } else if raw.password != nil {

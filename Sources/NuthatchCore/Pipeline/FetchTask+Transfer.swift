@@ -464,7 +464,7 @@ extension FetchTask: TransferSink {
   }
 
   private func follow(_ url: WebURL, _ head: ResponseHead) {
-    exchange.hop = exchange.hop.redirected(to: url, status: head.status)
+    exchange.hop = exchange.hop.redirected(to: url, status: head.status, travelling: plan.terms.travelling)
     exchange.redirects.append(head)
     enqueue()
   }

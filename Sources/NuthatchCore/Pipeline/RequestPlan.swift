@@ -166,7 +166,8 @@ final class RequestPlan: Sendable {
       throw NuthatchError(
         .tooManyRedirects, "more than \(Self.longestChain) redirects, the last from: \(url)")
     }
-    var next = first.redirected(to: try Self.target(of: head, from: url), status: head.status)
+    var next = first.redirected(
+      to: try Self.target(of: head, from: url), status: head.status, travelling: terms.travelling)
     next.isSentByPublic = isSentByPublic || sentByPublic
     return RequestPlan(self, next, isBehindStale: isBehindStale || isStale)
   }
@@ -204,7 +205,9 @@ final class RequestPlan: Sendable {
 
 extension TransferRequest {
   /// The request that a redirect from this one leads to (RFC 9110, 15.4), without what must stay with the origin.
-  func redirected(to url: WebURL, status: Int) -> TransferRequest {
+  ///
+  /// - Parameter travelling: names of headers that need not.
+  func redirected(to url: WebURL, status: Int, travelling: Set<String>) -> TransferRequest {
     var next = self
     next.url = url
     let becomesGet = status == 303 ? method != "HEAD" : (status == 301 || status == 302) && method == "POST"
@@ -217,8 +220,7 @@ extension TransferRequest {
     next.extras = extras?.following(sendsBody: !becomesGet, staysAtOrigin: staysAtOrigin)
     if !staysAtOrigin {
       next.credentials = nil
-      // What a server knows a repetition by belongs to the body, and isn't a secret, whatever it is called.
-      next.headers.remove { ($0.isSecret && !$0.isIdempotencyKey) || $0.name.equalsIgnoringCase("Host") }
+      next.headers.remove { !$0.mayLeaveOrigin(with: travelling) }
     }
     if let own = url.credentials { next.credentials = own }
     return next

@@ -6,6 +6,8 @@ import NuthatchTransport
 final class RequestTerms: Sendable {
   let method: String
   let headers: HeaderFields
+  /// Names, in small letters, of headers that go along to other origins.
+  let travelling: Set<String>
   let body: [UInt8]
   /// Those that the request was given; else the URL's own count.
   let credentials: (user: [UInt8], password: [UInt8])?
@@ -60,6 +62,7 @@ final class RequestTerms: Sendable {
     freezing = try FreezingPlan.make(request, url, credentials ?? url.credentials, &headers)
     isReplay = request.isReplay
     self.headers = headers
+    travelling = own.site?.travelling ?? []
     body = request.upload == nil ? request.body : []
     // A header of the program's own takes the place of all of them.
     cookies = request.headers.contains { $0.name.equalsIgnoringCase("Cookie") } ? nil : own.site?.cookies
@@ -95,6 +98,7 @@ final class RequestTerms: Sendable {
   init(_ last: RequestTerms, _ next: TransferRequest) {
     method = next.method
     headers = next.headers
+    travelling = last.travelling
     body = next.body
     credentials = next.credentials
     extras = next.extras

@@ -252,6 +252,8 @@ class Cache(Fetching):
         """A base URL with what the requests below it have in common.
 
         :param headers: sent with every request below it that has none of the same name; as of :meth:`submit`.
+        :param cross_origin_headers: the names of headers that go along when a redirect, or a request's URL, leads to
+            another origin. Harmless ones go in any case (docs/HTTP.md).
         :param user: a pair for Basic sign-in, for the base URL's origin and no other.
         :param cookies: whether cookies that its servers set are sent back, and where they are kept meanwhile: "memory",
             as long as the cache is open in this process, or "disk", in the cache's directory, too, readable for its

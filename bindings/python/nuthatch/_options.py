@@ -16,6 +16,7 @@ from ._values import (
     heuristic,
     lifetime,
     milliseconds,
+    names,
     netrc_path,
     retries,
     signature,
@@ -72,6 +73,8 @@ def options_struct(given: Mapping[str, Any]) -> Tuple[abi.nh_options, List[Any]]
             setattr(wanted, name, lifetime(value, name))
         elif name == "heuristic":
             wanted.heuristic = heuristic(value)
+        elif name == "cross_origin_headers":
+            wanted.cross_origin_headers = encode(names(value, name), name)
         elif name == "netrc":
             wanted.netrc = netrc_path(value)
         elif name == "retries":

@@ -250,6 +250,7 @@ class nh_options(ctypes.Structure):
         ("cookies", ctypes.c_uint32),
         ("reserved", ctypes.c_uint32),
         ("netrc", ctypes.c_char_p),
+        ("cross_origin_headers", ctypes.c_char_p),
     ]
 
 

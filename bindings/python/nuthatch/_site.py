@@ -23,9 +23,9 @@ else:
 class Site(Fetching):
     """A base URL, and what the requests below it have in common. :meth:`Cache.site` makes one.
 
-    What requests name is resolved against the base URL, as links on a page there would be. Headers whose names hold
-    auth, token, key, secret, session, cookie, passw, passphrase, credential, bearer or jwt, and user and password, go
-    to its origin only.
+    What requests name is resolved against the base URL, as links on a page there would be. User and password go to its
+    origin only, and so do all headers but harmless ones (``Accept``, ``Range`` and their like, docs/HTTP.md) and those
+    that ``cross_origin_headers`` names.
 
     With ``cookies`` what its servers set is sent back to them.
 

@@ -102,6 +102,16 @@ def several(sizes: Any) -> List[Size]:
     return list(sizes)
 
 
+def names(value: Any, what: str) -> str:
+    """Several names, with commas between them."""
+    if not hasattr(value, "__iter__") or isinstance(value, (str, bytes)):
+        raise wrong(what, "a sequence of names", value)
+    listed = list(value)
+    if not all(isinstance(name, str) for name in listed):
+        raise wrong(what, "a sequence of names", value)
+    return ",".join(listed)
+
+
 def boxes_of(sizes: List[Size], url: str) -> List[Tuple[int, int]]:
     """The sides of several boxes."""
     boxes = [sides(size, url) for size in sizes]

@@ -1,7 +1,18 @@
 """What may be said of requests, of sites and of caches, as type checkers see it."""
 
 import os
-from typing import TYPE_CHECKING, Any, Awaitable, Callable, Iterable, Mapping, Optional, Tuple, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Awaitable,
+    Callable,
+    Iterable,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 from ._response import Response
 
@@ -141,6 +152,7 @@ class SiteWishes(Limits, total=False):
     """What a site may be told."""
 
     headers: HeaderArgument
+    cross_origin_headers: Sequence[str]
     user: Optional[Tuple[str, str]]
     cookies: Optional[str]
     user_agent: Optional[str]

@@ -224,3 +224,17 @@ def test_a_key_that_a_function_adds_is_the_only_one(
     cache.request("POST", server.url("/a"), freezable=True, durable=durable, ask_headers=headers)
     (sent,) = server.requests("/a")
     assert [text for name, text in sent.headers if name.lower() == "idempotency-key"] == ['"mine"']
+
+
+def test_a_site_names_headers_that_go_to_other_origins(server: TestServer, cache: nuthatch.Cache) -> None:
+    with TestServer() as other:
+        other.on("/b", ok("x"))
+        server.on("/a", redirect(other.url("/b")))
+        headers = {"X-Tenant": "1", "X-Signature": "2", "Accept-Language": "de"}
+        site = cache.site(server.url("/"), headers=headers, cross_origin_headers=["x-tenant"])
+        assert site.get("a").body == b"x"
+        seen = other.requests("/b")[0]
+        assert (seen.header("x-tenant"), seen.header("x-signature")) == ("1", None)
+        assert seen.header("accept-language") == "de"
+    with pytest.raises(TypeError):
+        cache.site(server.url("/"), cross_origin_headers="X-Tenant")  # type: ignore[arg-type]
