@@ -14,13 +14,13 @@ from . import _prototypes as abi
 from ._arguments import amount, called, moment
 from ._errors import Closed, Error, error_for
 from ._fetching import Fetching
-from ._image import Image, ImageHandle, Size
+from ._image import Image, ImageHandle, Size, put_handle, put_url
 from ._later import loading
 from ._library import bare, check, encode, library, quick
 from ._options import options_struct
 from ._outbox import Listeners, Outbox
 from ._pickling import added_to, remade
-from ._response import Response
+from ._response import Response, put_answer, put_answers_url, put_body, put_place
 from ._site import Site
 from ._stats import Stats
 from ._ticket import PATIENCE
@@ -191,7 +191,8 @@ class Cache(Fetching):
                     found = _peek_image(self._plain, address := url.encode(), size)
                     if found:
                         image = _new(Image)
-                        image._handle, image.url = found, url
+                        put_handle(image, found)
+                        put_url(image, url)
                         return image
                     # It may also have failed.
                     found = _place()
@@ -407,7 +408,8 @@ class Cache(Fetching):
                 found = _thumbnail_now(self._plain, url.encode(), size)
                 if found:
                     image = _new(Image)
-                    image._handle, image.url = found, url
+                    put_handle(image, found)
+                    put_url(image, url)
                     return image
         except _ODD:
             pass
@@ -424,8 +426,10 @@ class Cache(Fetching):
         except _ODD:
             return None
         response = _new(Response)
-        response._handle, response.url, response._body = _place(found.response), url, None
-        response._lies = (found.body, found.body_size)
+        put_answer(response, _place(found.response))
+        put_answers_url(response, url)
+        put_body(response, None)
+        put_place(response, (found.body, found.body_size))
         return response
 
     # No attribute: what refers to itself lives until somebody looks for such, and a cache is closed when nobody has it.

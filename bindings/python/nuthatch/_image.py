@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, Type, Un
 from . import _prototypes
 from ._arguments import flag, whole
 from ._errors import error_for
+from ._immutable import immutable
 from ._later import loading
 from ._library import bare, check, library, quick
 from ._pickling import added_to, remade
@@ -95,11 +96,12 @@ class Image:
     #: True when pixels are missing or wrong because the source is damaged; only with ``allow_truncated``.
     is_partial: bool
     _address: int
+    _handle: ctypes.c_void_p
 
     def __init__(self, handle: ctypes.c_void_p, url: str) -> None:
         # Nothing else: whoever shows ten thousand a second asks few of them for more.
-        self._handle = handle
-        self.url = url
+        put_handle(self, handle)
+        put_url(self, url)
 
     # Whoever sees the pixels holds the image, and only the image's end gives them back.
     def __del__(self, _release: Callable[[ctypes.c_void_p], int] = bare.nh_image_release) -> None:
@@ -118,17 +120,23 @@ class Image:
             info = _prototypes.nh_image_info()
             info.struct_size = ctypes.sizeof(info)
             check(quick.nh_image_get_info(self._handle, ctypes.byref(info)), self.url)
-            self.width, self.height = info.width, info.height
-            self.original_size = (info.original_width, info.original_height)
-            self.is_in_cache = bool(info.is_in_cache)
-            self.source = SOURCES.get(info.source, "network")
-            self.is_partial = bool(info.is_partial)
-            self.is_stored = bool(info.is_stored)
-            self.is_stale, self.age = bool(info.is_stale), info.age
-            self.final_url = info.final_url.decode() if info.final_url else self.url
-            self.status = info.http_status or None
-            self._address = info.pixels
-            return getattr(self, name)
+            told = {
+                "width": info.width,
+                "height": info.height,
+                "original_size": (info.original_width, info.original_height),
+                "is_in_cache": bool(info.is_in_cache),
+                "source": SOURCES.get(info.source, "network"),
+                "is_partial": bool(info.is_partial),
+                "is_stored": bool(info.is_stored),
+                "is_stale": bool(info.is_stale),
+                "age": info.age,
+                "final_url": info.final_url.decode() if info.final_url else self.url,
+                "status": info.http_status or None,
+                "_address": info.pixels,
+            }
+            for slot, value in told.items():
+                _FILL[slot](self, value)
+            return told[name]
 
     @property
     def size(self) -> Tuple[int, int]:
@@ -235,6 +243,9 @@ class Image:
         return f"<Image {self.width}x{self.height} {self.url}>"
 
 
+_FILL = immutable(Image)
+put_handle, put_url = _FILL["_handle"], _FILL["url"]
+
 #: What is asked of the library when somebody asks for it, and what of that a pickle has beside the pixels.
 _KEPT = (
     "age",
@@ -267,7 +278,7 @@ def _unpickled(kind: Type[Image], data: bytes, url: str, told: Dict[str, Any]) -
     # Fills all that is told, some of which is then put right.
     getattr(image, "width")  # noqa: B009
     for name, value in told.items():
-        setattr(image, name, value)
+        _FILL[name](image, value)
     return image
 
 

@@ -20,6 +20,7 @@ from typing import (
 from . import _prototypes
 from ._errors import HTTPStatusError, WrongFormat
 from ._image import SOURCES, Image, Size, decoded, options
+from ._immutable import immutable
 from ._later import loading
 from ._library import bare, check, library, quick
 from ._pickling import added_to, remade
@@ -133,6 +134,7 @@ class Response:
     """
 
     _body: Optional[bytes]
+    _handle: Optional[ctypes.c_void_p]
     _info: _prototypes.nh_response_info
     #: Where the body lies, and how long it is.
     _lies: Tuple[int, int]
@@ -195,9 +197,9 @@ class Response:
 
     def __init__(self, handle: Optional[ctypes.c_void_p], url: str) -> None:
         # Nothing else: what nobody asks for isn't made.
-        self._handle = handle
-        self._body = None
-        self.url = url
+        put_answer(self, handle)
+        put_body(self, None)
+        put_answers_url(self, url)
 
     def __del__(self, _release: Callable[[ctypes.c_void_p], int] = bare.nh_response_release) -> None:
         try:
@@ -211,16 +213,18 @@ class Response:
         def __getattr__(self, name: str) -> Any:
             # Called for slots that are still empty: filled when somebody asks.
             if name == "_info":
-                self._info = info = _info_type(_info_size)
+                info = _info_type(_info_size)
+                _FILL["_info"](self, info)
                 check(_get_info(self._handle, _byref(info)), self.url)
+                put_place(self, (info.body, info.body_size))
             elif name == "_lies":
-                self._lies = (self._info.body, self._info.body_size)
+                self._info  # noqa: B018  # says that, too
             elif name == "headers":
                 lines = range(self._info.header_count)
-                self.headers = Headers([_header(self._handle, line) for line in lines])
+                _FILL[name](self, Headers([_header(self._handle, line) for line in lines]))
             elif name == "interim":
                 numbers = range(self._info.interim_count)
-                self.interim = [_interim(self._handle, number) for number in numbers]
+                _FILL[name](self, [_interim(self._handle, number) for number in numbers])
             elif name not in _TOLD:
                 known = f"; its {_OTHERWISE[name]!r} is that" if name in _OTHERWISE else ""
                 raise AttributeError(f"a Response has no {name!r}{known}")
@@ -230,12 +234,22 @@ class Response:
 
     def _fill(self) -> None:
         info = self._info
-        self.status, self.reason = info.status, info.reason.decode("utf-8", "replace")
-        self.final_url = info.final_url.decode()
-        self.is_in_cache, self.is_stale = bool(info.is_in_cache), bool(info.is_stale)
-        self.is_stored, self.is_removal_due = bool(info.is_stored), bool(info.is_removal_due)
-        self.is_cut, self.source = bool(info.is_cut), SOURCES.get(info.source, "network")
-        self.age, self.redirects, self.seconds = info.age, info.redirects, info.total_us / 1e6
+        told = {
+            "status": info.status,
+            "reason": info.reason.decode("utf-8", "replace"),
+            "final_url": info.final_url.decode(),
+            "is_in_cache": bool(info.is_in_cache),
+            "is_stale": bool(info.is_stale),
+            "is_stored": bool(info.is_stored),
+            "is_removal_due": bool(info.is_removal_due),
+            "is_cut": bool(info.is_cut),
+            "source": SOURCES.get(info.source, "network"),
+            "age": info.age,
+            "redirects": info.redirects,
+            "seconds": info.total_us / 1e6,
+        }
+        for slot, value in told.items():
+            _FILL[slot](self, value)
 
     @property
     def body(self) -> bytes:
@@ -245,7 +259,8 @@ class Response:
             # What the disk failed to give while it was copied reads as zeros.
             if self._handle is not None:
                 check(_check_body(self._handle), self.url)
-            self._body = body
+            put_body(self, body)
+            return body
         return self._body
 
     @property
@@ -392,6 +407,10 @@ class Response:
         return f"<Response {self.status} {self.final_url} {len(self.view)} bytes>"
 
 
+_FILL = immutable(Response)
+put_answer, put_answers_url = _FILL["_handle"], _FILL["url"]
+put_body, put_place = _FILL["_body"], _FILL["_lies"]
+
 #: What the library is asked for when somebody asks for it.
 _TOLD = frozenset(
     set(Response.__slots__)
@@ -420,9 +439,9 @@ def _unpickled(
     told: Dict[str, Any],
 ) -> Response:
     response: Response = remade(kind, Response, (None, url), {})
-    response._body, response.headers, response.interim = body, headers, interim
-    for name, value in told.items():
-        setattr(response, name, value)
+    put_body(response, body)
+    for name, value in {**told, "headers": headers, "interim": interim}.items():
+        _FILL[name](response, value)
     return response
 
 

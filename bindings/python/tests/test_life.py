@@ -402,7 +402,7 @@ def _like(thing: Any, kind: Any) -> Any:
     ]
     for name in names:
         if not name.startswith("__") and hasattr(thing, name):
-            setattr(made, name, getattr(thing, name))
+            object.__setattr__(made, name, getattr(thing, name))
     made.own = "mine"
     return made
 
