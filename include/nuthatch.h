@@ -96,6 +96,8 @@
  * Files.     The directory must be on a file system of this machine. Its files are mapped. What the disk can't give or take
  *            (it is full, it fails, somebody cut a file) is a miss or NH_NO_SPACE or NH_IO, never wrong bytes; but a body or
  *            pixels that you hold, and that lie in such a file, read as zeros where they are missing (nh_response_check).
+ * Setuid.    In a program that has more rights than who started it, no variable of the environment counts, NUTHATCH_CACHE, NETRC,
+ *            http_proxy and SSLKEYLOGFILE among them, and ~ is the folder that the system has for the user whose rights it has.
  * Log.       NUTHATCH_LOG=debug in the environment shows on standard error what happens (nh_log_set).
  * Unload.    The library stays loaded once it was: dlclose() does nothing.
  *
@@ -1096,8 +1098,8 @@ nh_status nh_wait_idle(nh_cache *cache, int64_t timeout_ms);
  * Makes a site: a base URL, and what the requests below it have in common. A site belongs to its cache's handle and is of
  * no use once that is closed.
  *
- * Headers whose names hold auth, token, key, secret, session, cookie, passw, passphrase, credential, bearer or jwt, and user
- * and password, go to the base URL's origin only, also when a request of the site names another.
+ * User and password go to the base URL's origin only, also when a request of the site names another, and so do all headers
+ * but harmless ones (docs/HTTP.md) and those that options->cross_origin_headers names.
  *
  * @param base_url  Absolute. What requests name is resolved against it, as links on a page at this URL would be: with
  *                  "https://example.org/api/" (mind the last slash) "statuses" is https://example.org/api/statuses.

@@ -6,8 +6,8 @@ import NuthatchCore
 /// Makes a site: a base URL, and what the requests below it have in common. A site belongs to its cache's handle and is of
 /// no use once that is closed.
 ///
-/// Headers whose names hold auth, token, key, secret, session, cookie, passw, passphrase, credential, bearer or jwt, and user
-/// and password, go to the base URL's origin only, also when a request of the site names another.
+/// User and password go to the base URL's origin only, also when a request of the site names another, and so do all headers
+/// but harmless ones (docs/HTTP.md) and those that options->cross_origin_headers names.
 ///
 /// @param base_url  Absolute. What requests name is resolved against it, as links on a page at this URL would be: with
 ///                  "https://example.org/api/" (mind the last slash) "statuses" is https://example.org/api/statuses.

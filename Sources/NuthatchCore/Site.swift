@@ -2,8 +2,8 @@ import NuthatchTransport
 
 /// A base URL with what the requests below it have in common. Its requests are those of its cache in everything else.
 ///
-/// Credentials, and headers whose names hold auth, token, key, secret, session, cookie, passw, passphrase, credential, bearer
-/// or jwt, are sent to the base URL's origin only, also when a request of the site names another.
+/// Credentials are sent to the base URL's origin only, also when a request of the site names another, and so are all headers
+/// but harmless ones (docs/HTTP.md) and those that it lets go along (`Options.crossOriginHeaders`).
 public struct Site: Sendable {
   /// What the site's requests inherit. What isn't given is the cache's own.
   public struct Options: Sendable {

@@ -94,6 +94,8 @@
  * Files.     The directory must be on a file system of this machine. Its files are mapped. What the disk can't give or take
  *            (it is full, it fails, somebody cut a file) is a miss or NH_NO_SPACE or NH_IO, never wrong bytes; but a body or
  *            pixels that you hold, and that lie in such a file, read as zeros where they are missing (nh_response_check).
+ * Setuid.    In a program that has more rights than who started it, no variable of the environment counts, NUTHATCH_CACHE, NETRC,
+ *            http_proxy and SSLKEYLOGFILE among them, and ~ is the folder that the system has for the user whose rights it has.
  * Log.       NUTHATCH_LOG=debug in the environment shows on standard error what happens (nh_log_set).
  * Unload.    The library stays loaded once it was: dlclose() does nothing.
  *
