@@ -122,15 +122,11 @@ static nh_status error_info(void *info) {
 }
 static nh_status stats(void *statistics) { return nh_stats(cache, statistics); }
 
-static uint64_t frozen_id;
+/* As it was when it was asked for. */
+static nh_frozen *frozen;
 
-static nh_status frozen_info(void *info) {
-    nh_frozen *frozen = NULL;
-    if (nh_outbox_get(cache, frozen_id, &frozen) != NH_OK) return NH_INTERNAL;
-    nh_status status = nh_frozen_get_info(frozen, info);
-    nh_frozen_release(frozen);
-    return status;
-}
+static nh_status frozen_info(void *info) { return nh_frozen_get_info(frozen, info); }
+static nh_status frozen_attempt(void *attempt) { return nh_frozen_attempt_at(frozen, 0, attempt); }
 
 static void events(void) {
     int are_right = 1;
@@ -139,16 +135,9 @@ static void events(void) {
         memset(events, 0, sizeof events);
         int is_fit = size >= sizeof(nh_event) && size % 8 == 0;
         are_right &= (nh_poll(cache, events, 1, size) >= 0) == is_fit;
+        nh_event_clear(&events[0]);
     }
     CHECK("events of every size", are_right);
-}
-
-static nh_status frozen_attempt(void *attempt) {
-    nh_frozen *frozen = NULL;
-    if (nh_outbox_get(cache, frozen_id, &frozen) != NH_OK) return NH_INTERNAL;
-    nh_status status = nh_frozen_attempt_at(frozen, 0, attempt);
-    nh_frozen_release(frozen);
-    return status;
 }
 
 /* A request that waits for a server that isn't there, after an attempt. */
@@ -162,11 +151,12 @@ static void freeze(void) {
     nh_request_set_retries(request, -1);
     CHECK("frozen", nh_perform(cache, request, &none) == NH_FROZEN);
     nh_error_get_info(&error);
-    frozen_id = error.outbox_id;
     nh_request_release(request);
     for (int tries = 0; tries < 6000; tries++) {
         nh_frozen_info info = {.struct_size = sizeof info};
-        if (frozen_info(&info) == NH_OK && info.history_count > 0) return;
+        if (nh_outbox_get(cache, error.outbox_id, &frozen) != NH_OK || frozen_info(&info) != NH_OK) break;
+        if (info.history_count > 0) return;
+        nh_frozen_release(frozen);
         usleep(10000);
     }
     CHECK("an attempt", 0);
@@ -230,6 +220,7 @@ int main(int count, char **arguments) {
     CHECK("a thread", pthread_create(&thread, &small, all, NULL) == 0 && pthread_join(thread, NULL) == 0);
     nh_response_release(response);
     nh_image_release(image);
+    nh_frozen_release(frozen);
     nh_close(cache);
     return failures != 0;
 }
