@@ -220,7 +220,9 @@ typedef enum nh_status {
     /** The answer isn't of the format that it was to be read as. */
     NH_WRONG_FORMAT = 30,
     /** Another process holds a lock of the directory for too long; it may be stopped. The message names it. */
-    NH_BUSY = 31
+    NH_BUSY = 31,
+    /** A file isn't taken up because others may have made or changed it: the message says which one, and why. */
+    NH_UNSAFE_FILE = 32
 } nh_status;
 
 /** Yes, no, or nothing said. */

@@ -51,7 +51,7 @@ package enum CacheDirectory {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) {
         String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
-      guard !ours.contains(name), !name.hasSuffix(".new"), !name.contains(".folder-") else { continue }
+      guard !ours.contains(name), !name.hasSuffix(".new"), !name.contains(".foreign-") else { continue }
       // Another process may be making it at this moment.
       if isUsable(path + "/packs") { return }
       throw NuthatchError(

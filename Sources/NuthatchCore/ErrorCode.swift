@@ -66,6 +66,8 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case wrongFormat = 30
   /// Another process holds a lock of the directory for too long; it may be stopped. The message names it.
   case busy = 31
+  /// A file isn't taken up because others may have made or changed it: the message says which one, and why.
+  case unsafeFile = 32
 }
 
 extension ErrorCode {
@@ -103,6 +105,7 @@ extension ErrorCode {
     case .internal: "internal"
     case .wrongFormat: "wrong_format"
     case .busy: "busy"
+    case .unsafeFile: "unsafe_file"
     }
   }
 }

@@ -54,6 +54,7 @@ extension ErrorCode {
       case .outOfMemory: .outOfMemory
       case .internal: .internal
       case .io: .io
+      case .unsafeFile: .unsafeFile
       }
   }
 }

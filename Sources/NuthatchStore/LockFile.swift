@@ -112,7 +112,7 @@ final class LockFile: @unchecked Sendable {
   private static func keepEarlierOut(_ directory: StoreDirectory) throws(StoreFault) {
     let system = directory.system
     do throws(SystemFault) {
-      let fd: Int32
+      var fd: Int32 = -1
       do throws(SystemFault) { (fd, _) = try directory.openFile(directory.root, earlierName, O_RDWR) } catch
         where error.number == ENOENT
       {
@@ -120,9 +120,11 @@ final class LockFile: @unchecked Sendable {
         do throws(SystemFault) { return try system.link(directory.root, earlierName, to: name) } catch
           where error.number == EEXIST
         { return }
+      } catch  where error.unsafe != nil && error.number != ELOOP {
+        // What we didn't make is set aside, and not locked: it may be a pack under another name.
       }
-      defer { system.close(fd) }
-      guard try system.tryLock(fd, DirectoryLocks.Byte.users.rawValue, .exclusive) else {
+      defer { if fd >= 0 { system.close(fd) } }
+      if fd >= 0, try !system.tryLock(fd, DirectoryLocks.Byte.users.rawValue, .exclusive) {
         throw SystemFault(EBUSY)
       }
       // A program that has opened the file and waits for its lock finds that it is deleted, and opens the link.
@@ -133,7 +135,7 @@ final class LockFile: @unchecked Sendable {
     } catch {
       switch error.number {
       // A link, or something else that version 0.1 can't use either.
-      case ELOOP, EISDIR, EINVAL: return
+      case ELOOP, EISDIR: return
       case EBUSY:
         throw StoreFault(
           .conflict,

@@ -167,23 +167,10 @@ final class StoreDirectory: Sendable {
     }
   }
 
-  /// Opens a file of ours that must be a plain file.
+  /// Opens a file of ours.
   func openFile(_ directory: Int32, _ name: String, _ flags: Int32) throws(SystemFault) -> (Int32, FileStatus)
   {
-    // Not blocking, so that a pipe of that name can't hold us.
-    let fd: Int32
-    do throws(SystemFault) { fd = try system.open(directory, name, flags | O_NOFOLLOW | O_NONBLOCK) } catch {
-      // A socket, which can't be opened at all.
-      throw error.number == ENXIO ? SystemFault(EINVAL) : error
-    }
-    do throws(SystemFault) {
-      let status = try system.status(fd)
-      guard status.isFile else { throw SystemFault(EINVAL) }
-      return (fd, status)
-    } catch {
-      system.close(fd)
-      throw error
-    }
+    try FileDoor.open(directory, name, flags, system, ignoring: trusts ? .ownerAndMode : .nothing)
   }
 
   func isThere(_ directory: Int32, _ name: String) throws(SystemFault) -> Bool {
@@ -231,26 +218,30 @@ final class StoreDirectory: Sendable {
 
   /// Makes way for a file that is to be made under a name of ours.
   func makeWay(for name: String) throws(SystemFault) {
-    do throws(SystemFault) { try system.unlink(root, name) } catch  where error.number == ENOENT {
-    } catch  where error.number == EISDIR {
-      try setAside(name)
-    }
+    guard !isForeign(name) else { return try setAside(name) }
+    do throws(SystemFault) { try system.unlink(root, name) } catch  where error.number == ENOENT {}
   }
 
   /// Gives a file of ours its name, in place of what has it.
   func replace(_ name: String, by temporary: String) throws(SystemFault) {
-    do throws(SystemFault) { try system.rename(root, temporary, name, replaces: true) } catch
-      where error.number == EISDIR
-    {
-      try setAside(name)
-      try system.rename(root, temporary, name, replaces: true)
+    if isForeign(name) { try setAside(name) }
+    try system.rename(root, temporary, name, replaces: true)
+  }
+
+  /// Whether something has a name of ours that we didn't make. A link to something else is no loss.
+  private func isForeign(_ name: String) -> Bool {
+    do throws(SystemFault) {
+      system.close(try openFile(root, name, O_RDONLY).0)
+      return false
+    } catch {
+      return error.number == EACCES || error.unsafe != nil && error.number != ELOOP
     }
   }
 
-  /// A folder that has a file's name isn't ours, and keeps what is in it, under another name.
+  /// What isn't ours keeps what is in it, under another name.
   private func setAside(_ name: String) throws(SystemFault) {
     let random = String(UInt64.random(in: .min ... .max), radix: 16)
-    try system.rename(root, name, name + ".folder-" + random, replaces: true)
+    try system.rename(root, name, name + ".foreign-" + random, replaces: true)
   }
 
   /// Writes a small file beside its place and moves it there.

@@ -14,6 +14,8 @@ public struct StoreFault: Error, Sendable, Equatable {
     case readOnly
     /// The directory belongs to somebody else, or others may write to it.
     case denied
+    /// A file of ours is not as we made it: a link, somebody else's, or one that others may write to.
+    case unsafeFile
     /// An argument makes no sense.
     case invalid
     /// The directory is open in this process with other options.
@@ -54,9 +56,9 @@ extension StoreFault {
       switch fault.number {
       case ENOSPC, EDQUOT, EFBIG: .noSpace
       case ENOMEM: .outOfMemory
-      default: .io
+      default: fault.unsafe == nil ? .io : .unsafeFile
       }
-    self.init(kind, "\(doing): \(String(cString: strerror(fault.number)))")
+    self.init(kind, "\(doing): \(fault.reason)")
   }
 }
 

@@ -1,10 +1,15 @@
 import Glibc
 
 /// A system call's error number.
-struct SystemFault: Error, Equatable {
-  let number: Int32
+package struct SystemFault: Error, Equatable {
+  package let number: Int32
+  /// Why a file that is there isn't taken up; nil for what the system itself refused.
+  package let unsafe: String?
 
-  init(_ number: Int32) { self.number = number }
+  package init(_ number: Int32, unsafe: String? = nil) { (self.number, self.unsafe) = (number, unsafe) }
+
+  /// For a person.
+  package var reason: String { unsafe ?? String(cString: strerror(number)) }
 }
 
 /// What the store wants to know of a file.

@@ -1,9 +1,10 @@
 import CSystem
+import Glibc
 
 // The options of one transfer's easy handle.
 extension Transfer {
-  /// False when libcurl refused an option, which only a lack of memory explains.
-  func configure(_ surroundings: TransportSurroundings) -> Bool {
+  /// - Throws: `outOfMemory`, which alone explains that libcurl refuses an option; what a certificate can't be used for.
+  func configure(_ surroundings: TransportSurroundings) throws(TransportFault) {
     let context = Unmanaged.passUnretained(self).toOpaque()
     let setter = OptionSetter(easy)
     setter.set(CURLOPT_PRIVATE, context)
@@ -32,10 +33,13 @@ extension Transfer {
     if !isIdempotent(method: request.method) { configureOnceOnly(setter, context) }
     configureRoute(setter)
     configureMethod(setter)
+    try configureCertificate(setter)
     configureCredentials(setter)
     configureHeaders(setter)
-    return !setter.isRefused
+    if setter.isRefused { throw Self.noMemory }
   }
+
+  static let noMemory = TransportFault(.outOfMemory, "no memory for what libcurl is told")
 
   private func configureConnection(_ setter: OptionSetter) {
     setter.set(CURLOPT_CONNECT_ONLY, 1)
@@ -118,13 +122,21 @@ extension Transfer {
       nhs_easy_set_progress_callback(easy, progressMade, Unmanaged.passUnretained(self).toOpaque()))
   }
 
+  /// Of the files that were checked libcurl gets the bytes: by their names it might open others.
+  private func configureCertificate(_ setter: OptionSetter) throws(TransportFault) {
+    guard request.url.scheme == .https, let certificate = request.extras?.certificate else { return }
+    setter.set(CURLOPT_SSLCERT_BLOB, try Self.content(of: certificate.path, "certificate"))
+    if let key = certificate.key { setter.set(CURLOPT_SSLKEY_BLOB, try Self.content(of: key, "certificate's key")) }
+    // Without one OpenSSL would ask for it on the terminal, and the loop wait for what is typed.
+    setter.set(CURLOPT_KEYPASSWD, certificate.password ?? "")
+  }
+
+  private static func content(of path: String, _ what: String) throws(TransportFault) -> [UInt8] {
+    if let bytes = try NamedFile.read(path) { return bytes }
+    throw TransportFault(.tls, "the \(what) can't be read: \(path): \(String(cString: strerror(errno)))")
+  }
+
   private func configureCredentials(_ setter: OptionSetter) {
-    if let certificate = request.extras?.certificate {
-      setter.set(CURLOPT_SSLCERT, certificate.path)
-      if let key = certificate.key { setter.set(CURLOPT_SSLKEY, key) }
-      // Without one OpenSSL would ask for it on the terminal, and the loop wait for what is typed.
-      setter.set(CURLOPT_KEYPASSWD, certificate.password ?? "")
-    }
     let signIn = request.extras?.signIn ?? .basic
     if signIn == .negotiate, request.credentials == nil {
       // libcurl wants a name; whose ticket it is the system knows.
@@ -220,6 +232,9 @@ private final class OptionSetter {
 
   func set(_ option: CURLoption, _ value: Int) { note(nhs_easy_set_long(easy, option, value)) }
   func set(_ option: CURLoption, _ value: String) { note(nhs_easy_set_string(easy, option, value)) }
+  func set(_ option: CURLoption, _ value: [UInt8]) {
+    note(nhs_easy_set_bytes(easy, option, value, value.count))
+  }
   func set(_ option: CURLoption, _ value: UnsafeRawPointer) {
     note(nhs_easy_set_pointer(easy, option, value))
   }

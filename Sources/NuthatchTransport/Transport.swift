@@ -233,11 +233,13 @@ extension Transport {
     if let upload = pending.request.extras?.upload, pending.request.method != "HEAD" {
       transfer.feed = BodyFeed(upload, loop, readers) { [unowned self] in self.goOnSending(pending.id) }
     }
-    guard transfer.configure(surroundings), pool.add(transfer) else {
+    do throws(TransportFault) {
+      try transfer.configure(surroundings)
+      guard pool.add(transfer) else { throw Transfer.noMemory }
+    } catch {
       active[pending.id] = nil
       curl_easy_cleanup(easy)
-      return pending.sink.finished(
-        TransportFault(.outOfMemory, "no memory for what libcurl is told"), TransferTimings())
+      return pending.sink.finished(error, TransferTimings())
     }
     watch(transfer)
     if transfer.mayBeStream { watchStreams() }

@@ -18,6 +18,8 @@ package struct TransportFault: Error, Equatable, Sendable {
     case badURL, outOfMemory, `internal`
     /// The process has as many files open as it may.
     case io
+    /// Others could have written a file that says who asks.
+    case unsafeFile
   }
 
   package var kind: Kind

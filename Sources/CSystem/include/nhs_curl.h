@@ -8,6 +8,8 @@
 CURLcode nhs_easy_set_long(CURL *easy, CURLoption option, long value);
 CURLcode nhs_easy_set_offset(CURL *easy, CURLoption option, curl_off_t value);
 CURLcode nhs_easy_set_string(CURL *easy, CURLoption option, const char *value);
+/* libcurl keeps a copy of the bytes. */
+CURLcode nhs_easy_set_bytes(CURL *easy, CURLoption option, const void *bytes, size_t count);
 CURLcode nhs_easy_set_list(CURL *easy, CURLoption option, struct curl_slist *value);
 CURLcode nhs_easy_set_pointer(CURL *easy, CURLoption option, const void *value);
 

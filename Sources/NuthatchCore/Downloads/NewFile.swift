@@ -3,10 +3,12 @@ import NuthatchTransport
 
 /// A file that gets its name when it is complete. Until then it has none, or, where the file system knows no such files, a
 /// hidden one; dropped before that, it leaves nothing.
-final class NewFile {
+package final class NewFile {
   let descriptor: Int32
   let target: String
   private var name: String?
+  /// What a new file's mode is there; nil when that is still to be found out.
+  private var newMode: mode_t?
 
   /// - Parameter path: follows symbolic links: what they mean is replaced, not they.
   init(for path: String) throws(NuthatchError) {
@@ -15,10 +17,12 @@ final class NewFile {
     let unnamed = open(folder, O_RDWR | O_CLOEXEC | Self.temporary, 0o666)
     if unnamed >= 0 {
       descriptor = unnamed
+      newMode = Self.mode(of: unnamed)
     } else {
       (name, descriptor) = try Self.hidden(in: folder, path)
     }
-    keepMode()
+    // Nobody else is to write to it before it is whole.
+    fchmod(descriptor, 0o600)
   }
 
   /// One that has a hidden name for good reason.
@@ -26,7 +30,7 @@ final class NewFile {
     self.descriptor = descriptor
     self.name = name
     self.target = target
-    keepMode()
+    fchmod(descriptor, 0o600)
   }
 
   deinit {
@@ -55,8 +59,9 @@ final class NewFile {
     }
   }
 
-  /// Gives it its name, in the place of what had it.
+  /// Gives it its name, in the place of what had it, and the mode that goes with that.
   func appear() throws(NuthatchError) {
+    fchmod(descriptor, targetMode)
     if name == nil {
       let hidden = Self.hiddenName(in: Self.folder(of: target))
       guard linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, hidden, AT_SYMLINK_FOLLOW) == 0 else {
@@ -70,9 +75,28 @@ final class NewFile {
   }
 
   /// One that was there stays as private as it was; a new one goes by the umask.
-  private func keepMode() {
+  private var targetMode: mode_t {
     var status = stat()
-    if stat(target, &status) == 0 { fchmod(descriptor, status.st_mode & 0o777) }
+    if stat(target, &status) == 0 { return status.st_mode & 0o777 }
+    return newMode ?? Self.modeOfNew(in: Self.folder(of: target))
+  }
+
+  /// The mode of a new file there: nobody can ask for the umask without changing it, and a folder may have a rule of its own.
+  package static func modeOfNew(in folder: String) -> mode_t {
+    var (descriptor, name) = (open(folder, O_RDWR | O_CLOEXEC | temporary, 0o666), String?.none)
+    if descriptor < 0 {
+      name = hiddenName(in: folder)
+      descriptor = open(name ?? "", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    }
+    guard descriptor >= 0 else { return 0o600 }
+    defer { close(descriptor) }
+    if let name { unlink(name) }
+    return mode(of: descriptor)
+  }
+
+  private static func mode(of descriptor: Int32) -> mode_t {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? status.st_mode & 0o777 : 0o600
   }
 
   // O_TMPFILE, a macro that Swift does not see.
@@ -81,7 +105,7 @@ final class NewFile {
   private static func hidden(in folder: String, _ path: String) throws(NuthatchError) -> (String, Int32) {
     for _ in 0..<100 {
       let name = hiddenName(in: folder)
-      let descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+      let descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       if descriptor >= 0 { return (name, descriptor) }
       if errno != EEXIST { break }
     }

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchStore
 import NuthatchTransport
 
 /// The file that a download grows in. With `resumes`, it gets a hidden name beside its target (`.NAME.nuthatch-part`) as soon
@@ -19,6 +20,8 @@ final class PartialFile {
   private var hidden: (part: String, info: String)?
   /// Whether the hidden names are this file's.
   private var hasName = false
+  /// Whether nobody else can make or rename anything beside the target.
+  private let keepsOthersOut: Bool
   private var hasher: OpaquePointer?
   private var checked: Int64 = 0
   private var checkedAt = nhs_monotonic_ns()
@@ -32,7 +35,8 @@ final class PartialFile {
     let target = try NewFile.resolved(path)
     self.key = key
     let hidden = resumes ? Self.hiddenNames(target) : nil
-    if let hidden, let file = Self.claimed(hidden.part, target, creates: false) {
+    keepsOthersOut = FileDoor.isOurs(folder: NewFile.folder(of: target))
+    if let hidden, let file = Self.claimed(hidden.part, target, keepsOthersOut) {
       self.file = file
       (self.hidden, hasName) = (hidden, true)
       hasher = nhs_hasher_new()
@@ -41,7 +45,8 @@ final class PartialFile {
     }
     let unnamed = try NewFile(for: path)
     // Where there are no files without a name, it has its hidden one from the beginning.
-    if let hidden, !unnamed.isUnnamed, let file = Self.claimed(hidden.part, target, creates: true) {
+    if let hidden, !unnamed.isUnnamed, let file = Self.claimed(hidden.part, target, keepsOthersOut, creates: true)
+    {
       self.file = file
       (self.hidden, hasName) = (hidden, true)
     } else {
@@ -98,7 +103,14 @@ final class PartialFile {
 
   func discard() { forget() }
 
-  private func forget() { if let hidden, hasName { unlink(hidden.info) } }
+  private func forget() { if let hidden, hasName, isOurs(hidden.info) { unlink(hidden.info) } }
+
+  /// What others have put there isn't removed either.
+  private func isOurs(_ path: String) -> Bool {
+    guard let descriptor = try? FileDoor.open(path, O_RDONLY, keepsOthersOut: keepsOthersOut) else { return false }
+    close(descriptor)
+    return true
+  }
 
   /// Gives it, and copies of it, their names, all of them or none.
   ///
@@ -203,21 +215,21 @@ final class PartialFile {
     return (both + "part", both + "info")
   }
 
-  /// The hidden file beside the target, for this process alone; nil when there is none, or another one is at it.
-  private static func claimed(_ part: String, _ target: String, creates: Bool) -> NewFile? {
+  /// The hidden file beside the target, for this process alone; nil when there is none, another one is at it, or it isn't
+  /// one that this user made.
+  private static func claimed(
+    _ part: String, _ target: String, _ keepsOthersOut: Bool, creates: Bool = false
+  ) -> NewFile? {
     for _ in 0..<3 {
-      let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-      let descriptor = open(part, creates ? flags | O_CREAT : flags, 0o666)
-      guard descriptor >= 0 else { return nil }
+      let flags = creates ? O_RDWR | O_CREAT : O_RDWR
+      guard let descriptor = try? FileDoor.open(part, flags, keepsOthersOut: keepsOthersOut) else { return nil }
       var (own, named) = (stat(), stat())
-      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &own) == 0,
-        own.st_mode & S_IFMT == S_IFREG
-      else {
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &own) == 0 else {
         close(descriptor)
         return nil
       }
       // Whoever had it may have given it its name since.
-      if stat(part, &named) == 0, named.st_ino == own.st_ino, named.st_dev == own.st_dev {
+      if lstat(part, &named) == 0, named.st_ino == own.st_ino, named.st_dev == own.st_dev {
         return NewFile(descriptor, named: part, target: target)
       }
       close(descriptor)
@@ -238,30 +250,18 @@ final class PartialFile {
     var text = "nuthatch-part 1\nkey \(key)\n\(validator.name) \(validator.value)\n"
     if let total { text += "total \(total)\n" }
     text += "bytes \(count)\nhash \(String(nhs_hasher_value(hasher), radix: 16))\n"
-    let draft = hidden.info + "-new"
-    let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { return }
-    let bytes = Array(text.utf8)
-    let isWritten = bytes.withUnsafeBytes { NewFile.write($0, to: descriptor, at: 0) }
-    close(descriptor)
-    guard isWritten, rename(draft, hidden.info) == 0 else {
-      unlink(draft)
-      return
-    }
+    // What others have put there stays, and this file can't be gone on with.
+    guard access(hidden.info, F_OK) != 0 || isOurs(hidden.info), SmallFile.replace(hidden.info, Array(text.utf8))
+    else { return }
     checked = count
   }
 
   /// False when there is nothing to go on with.
   private func readInfo() -> Bool {
     guard let hidden else { return false }
-    let descriptor = open(hidden.info, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { return false }
-    var bytes = [UInt8](repeating: 0, count: 16_384)
-    let size = read(descriptor, &bytes, bytes.count)
-    close(descriptor)
-    guard size > 0 else { return false }
+    guard let bytes = SmallFile.read(hidden.info, keepsOthersOut: keepsOthersOut) else { return false }
     var fields: [String: String] = [:]
-    for line in String(decoding: bytes.prefix(size), as: UTF8.self).split(separator: "\n") {
+    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
       let words = line.split(separator: " ", maxSplits: 1)
       if words.count == 2 { fields[String(words[0])] = String(words[1]) }
     }

@@ -8,13 +8,17 @@ public enum Netrc: Sendable, Equatable {
   /// That one; it is `io` when it can't be read.
   case file(String)
 
-  /// - Throws: `io`; `invalid`.
+  /// - Throws: `io`; `invalid`; `unsafe_file`.
   func entry(for url: WebURL) throws(NuthatchError) -> (user: [UInt8], password: [UInt8])? {
     guard let path = try path(url) else { return nil }
     var host = url.host
     // As it is written in such files.
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-    guard let bytes = SmallFile.read(path) else {
+    let bytes: [UInt8]?
+    do { bytes = try NamedFile.read(path) } catch {
+      throw NuthatchError(ErrorCode(error.kind), "\(error.message): \(url)")
+    }
+    guard let bytes else {
       if self == .standard { return nil }
       let reason = String(cString: strerror(errno))
       throw NuthatchError(.io, "\(path) can't be read: \(reason): \(url)")

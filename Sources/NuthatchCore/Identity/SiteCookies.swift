@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchStore
 import NuthatchTransport
 import Synchronization
 
@@ -150,23 +151,15 @@ final class SiteCookies: Sendable {
   private func lockedFile(_ path: String) -> Int32 {
     let folder = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
     mkdir(String(folder), 0o700)
-    let lock = open("\(folder)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard lock >= 0 else { return -1 }
+    guard let lock = try? FileDoor.open("\(folder)/lock", O_RDWR | O_CREAT) else { return -1 }
     let due = nhs_monotonic_ns() &+ patience
     while flock(lock, LOCK_EX | LOCK_NB) != 0, nhs_monotonic_ns() < due { usleep(1000) }
     return lock
   }
 
   private func write(_ bytes: [UInt8], _ path: String) {
-    let draft = "\(path)-\(getpid())"
-    let file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard file >= 0 else { return Log.note(.warning, "cookies can't be kept: \(path)") }
-    let isWritten = bytes.withUnsafeBytes { NewFile.write($0, to: file, at: 0) }
-    close(file)
-    guard isWritten, rename(draft, path) == 0 else {
-      unlink(draft)
-      return Log.note(.warning, "cookies can't be kept: \(path)")
-    }
+    guard !SmallFile.replace(path, bytes) else { return }
+    Log.note(.warning, "cookies can't be kept: \(path): \(String(cString: strerror(errno)))")
   }
 
   private static func identity(of path: String) -> [Int64] {

@@ -1,23 +1,48 @@
 import Glibc
+import NuthatchStore
+import NuthatchTransport
 
-/// A file that a person may have written.
+/// Files of our own making that are read and written whole.
 enum SmallFile {
   private static let longest = 1 << 20
 
-  /// As many bytes as anybody writes by hand; nil for what can't be read, with the reason in `errno`.
-  static func read(_ path: String) -> [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return nil }
+  /// One of our own making; nil when there is none that can be used.
+  static func read(_ path: String, keepsOthersOut: Bool = false) -> [UInt8]? {
+    guard let descriptor = try? FileDoor.open(path, O_RDONLY, keepsOthersOut: keepsOthersOut) else { return nil }
     defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 16_384)
-    while bytes.count < longest {
-      let count = Glibc.read(descriptor, &piece, piece.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { return nil }
-      if count == 0 { break }
-      bytes += piece[..<count]
+    return NamedFile.content(of: descriptor, atMost: longest)
+  }
+
+  /// Puts a whole file in the place of the one that there was, for this user only. False with `errno`.
+  static func replace(_ path: String, _ bytes: [UInt8]) -> Bool {
+    guard let (draft, descriptor) = draft(for: path) else { return false }
+    defer { close(descriptor) }
+    if bytes.withUnsafeBytes({ NewFile.write($0, to: descriptor, at: 0) }), rename(draft, path) == 0 { return true }
+    let reason = errno
+    unlink(draft)
+    errno = reason
+    return false
+  }
+
+  /// A new file, locked for its writer. What one that was killed has left is removed first.
+  private static func draft(for path: String) -> (name: String, descriptor: Int32)? {
+    var name = path + "-new"
+    for _ in 0..<3 {
+      let descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      if descriptor >= 0 {
+        flock(descriptor, LOCK_EX | LOCK_NB)
+        return (name, descriptor)
+      }
+      guard errno == EEXIST else { return nil }
+      if let old = try? FileDoor.open(name, O_RDONLY) {
+        let isLeft = flock(old, LOCK_EX | LOCK_NB) == 0
+        if isLeft { unlink(name) }
+        close(old)
+        if isLeft { continue }
+      }
+      // Somebody writes it at this moment, or has put there what isn't ours.
+      name = "\(path)-\(String(UInt64.random(in: .min ... .max), radix: 36))"
     }
-    return bytes
+    return nil
   }
 }

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchStore
 import NuthatchTransport
 
 /// One process of the machine fetches a URL at a time: byte locks of one file in the cache's directory, of which the kernel
@@ -23,8 +24,7 @@ final class FlightLocks: Sendable {
 
   init(directory: String, beforeNotes: (@Sendable () -> Void)? = nil) {
     self.beforeNotes = beforeNotes
-    file = nhs_openat(
-      AT_FDCWD, directory + "/flights", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+    file = (try? FileDoor.open(directory + "/flights", O_RDWR | O_CREAT)) ?? -1
     // A child that held them open would hold its dead parent's locks.
     if file >= 0 { _ = nhs_close_in_child(file) }
   }

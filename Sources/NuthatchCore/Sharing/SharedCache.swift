@@ -115,6 +115,7 @@ extension NuthatchError {
       case .noSpace: .noSpace
       case .outOfMemory: .outOfMemory
       case .denied: .denied
+      case .unsafeFile: .unsafeFile
       case .invalid: .invalid
       case .conflict: .conflict
       case .tooLarge: .tooLarge

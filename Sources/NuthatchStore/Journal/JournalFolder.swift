@@ -33,7 +33,8 @@ final class JournalFolder {
       opened = try system.open(AT_FDCWD, path, flags)
     }
     do throws(SystemFault) {
-      lock = try system.open(opened, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
+      try FileDoor.check(folder: opened, Self.name, system)
+      lock = try FileDoor.open(opened, "lock", O_RDWR | O_CREAT, system).0
     } catch {
       guard !makes, error.number == EROFS || error.number == EACCES else {
         system.close(opened)
@@ -72,9 +73,9 @@ final class JournalFolder {
 
   /// The words of the file, by another opening of it: a forked child has its parent's mappings, and would keep the locks of this one.
   private static func words(_ folder: Int32, _ system: any SystemCalls) throws(SystemFault) -> FileMapping {
-    let fd = try system.open(folder, "lock", O_RDWR | O_NOFOLLOW | O_NONBLOCK)
+    let (fd, status) = try FileDoor.open(folder, "lock", O_RDWR, system)
     defer { system.close(fd) }
-    try system.makeRoom(fd, size, try system.status(fd))
+    try system.makeRoom(fd, size, status)
     return try system.map(fd, size, isWritable: true)
   }
 
@@ -113,15 +114,7 @@ final class JournalFolder {
   }
 
   func openFile(_ name: String, _ flags: Int32) throws(SystemFault) -> (Int32, FileStatus) {
-    let fd = try system.open(folder, name, flags | O_NOFOLLOW | O_NONBLOCK)
-    do throws(SystemFault) {
-      let status = try system.status(fd)
-      guard status.isFile else { throw SystemFault(EINVAL) }
-      return (fd, status)
-    } catch {
-      system.close(fd)
-      throw error
-    }
+    try FileDoor.open(folder, name, flags, system)
   }
 
   func remove(_ name: String) throws(SystemFault) {

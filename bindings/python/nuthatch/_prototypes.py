@@ -36,6 +36,7 @@ OUT_OF_MEMORY = 28
 INTERNAL = 29
 WRONG_FORMAT = 30
 BUSY = 31
+UNSAFE_FILE = 32
 
 WORDS: Dict[int, str] = {
     0: "ok",
@@ -70,6 +71,7 @@ WORDS: Dict[int, str] = {
     29: "internal",
     30: "wrong_format",
     31: "busy",
+    32: "unsafe_file",
 }
 
 # nh_choice

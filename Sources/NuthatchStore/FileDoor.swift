@@ -1,0 +1,65 @@
+import Glibc
+
+/// The one door through which files are taken up that somebody else may have put there (docs/DESIGN.md, "Safety").
+package enum FileDoor {
+  /// Opens a file of our own making: a plain file of this user's with one name, which nobody else may write to, and no link.
+  ///
+  /// - Parameters:
+  ///   - keepsOthersOut: whether nobody else can reach it by its folder: then it may say that others may write to it.
+  /// - Throws: `SystemFault`, with a reason for what isn't such a file.
+  package static func open(
+    _ path: String, _ flags: Int32, keepsOthersOut: Bool = false
+  ) throws(SystemFault) -> Int32 {
+    try open(AT_FDCWD, path, flags, LinuxCalls(), ignoring: keepsOthersOut ? .mode : .nothing).0
+  }
+
+  /// What of a file isn't looked at.
+  enum Leniency { case nothing, mode, ownerAndMode }
+
+  static func open(
+    _ directory: Int32, _ name: String, _ flags: Int32, _ system: any SystemCalls,
+    ignoring leniency: Leniency = .nothing
+  ) throws(SystemFault) -> (Int32, FileStatus) {
+    let fd: Int32
+    // Not blocking, so that a pipe of that name can't hold us.
+    do throws(SystemFault) { fd = try system.open(directory, name, flags | O_NOFOLLOW | O_NONBLOCK) } catch {
+      switch error.number {
+      case ELOOP: throw SystemFault(ELOOP, unsafe: "\(name) is a symbolic link")
+      // A socket, which can't be opened at all.
+      case ENXIO: throw SystemFault(EINVAL, unsafe: "\(name) is no plain file")
+      default: throw error
+      }
+    }
+    do throws(SystemFault) {
+      let status = try system.status(fd)
+      if let flaw = flaw(status, leniency) { throw SystemFault(EINVAL, unsafe: "\(name) \(flaw)") }
+      return (fd, status)
+    } catch {
+      system.close(fd)
+      throw error
+    }
+  }
+
+  /// - Throws: `SystemFault` with a reason when a folder isn't this user's alone to write to.
+  static func check(folder: Int32, _ name: String, _ system: any SystemCalls) throws(SystemFault) {
+    let status = try system.status(folder)
+    guard status.owner == geteuid() else { throw SystemFault(EINVAL, unsafe: "\(name) belongs to another user") }
+    guard status.mode & 0o022 == 0 else {
+      throw SystemFault(EINVAL, unsafe: "\(name) may be written to by others")
+    }
+  }
+
+  private static func flaw(_ status: FileStatus, _ leniency: Leniency) -> String? {
+    guard status.isFile else { return "is no plain file" }
+    guard status.links <= 1 else { return "has another name, too (a hard link)" }
+    guard leniency != .ownerAndMode else { return nil }
+    guard status.owner == geteuid() else { return "belongs to another user" }
+    return leniency == .mode || status.mode & 0o022 == 0 ? nil : "may be written to by others"
+  }
+
+  /// Whether a folder is this user's, and nobody else may make or rename anything in it.
+  package static func isOurs(folder path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_uid == geteuid() && status.st_mode & 0o022 == 0
+  }
+}

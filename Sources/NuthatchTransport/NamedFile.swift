@@ -1,0 +1,45 @@
+import Glibc
+
+/// A file that the user names and that says who the user is: a netrc, a certificate, its key.
+///
+/// Links to it are the user's own business; what others could have written isn't used. Files of our own making have a stricter
+/// door (`FileDoor`).
+package enum NamedFile {
+  private static let longest = 1 << 20
+
+  /// - Returns: as many bytes as anybody writes by hand; nil when it can't be read, with the reason in `errno`.
+  /// - Throws: `unsafeFile`.
+  package static func read(_ path: String) throws(TransportFault) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    if let flaw = flaw(of: descriptor) {
+      throw TransportFault(.unsafeFile, "\(path) isn't used: it \(flaw)")
+    }
+    return content(of: descriptor, atMost: longest)
+  }
+
+  private static func flaw(of descriptor: Int32) -> String? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return "can't be looked at" }
+    // The null device is how somebody says that there is no such file.
+    if status.st_mode & S_IFMT == S_IFCHR, status.st_rdev == 0x103 { return nil }
+    guard status.st_mode & S_IFMT == S_IFREG else { return "is no plain file" }
+    guard status.st_uid == geteuid() || status.st_uid == 0 else { return "belongs to another user" }
+    return status.st_mode & 0o022 == 0 ? nil : "may be written to by others (chmod go-w)"
+  }
+
+  /// Nil when it can't be read, with the reason in `errno`.
+  package static func content(of descriptor: Int32, atMost longest: Int) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 16_384)
+    while bytes.count < longest {
+      let count = Glibc.read(descriptor, &piece, piece.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { return nil }
+      if count == 0 { break }
+      bytes += piece[..<count]
+    }
+    return bytes
+  }
+}
