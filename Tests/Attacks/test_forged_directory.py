@@ -92,7 +92,7 @@ def test_a_pack_that_is_not_ours_is_no_pack(server: TestServer, directory: Path,
     (directory / "index").unlink()
     with nuthatch.Cache(directory) as cache:
         response = cache.get(server.url("/a"))
-        assert response.body == CONTENT and not response.from_cache
+        assert response.body == CONTENT and not response.is_in_cache
 
 
 @pytest.mark.parametrize("how", ["given away", "writable"])

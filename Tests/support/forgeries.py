@@ -22,7 +22,7 @@ def given_away(path: Path) -> None:
 
 
 def linked(path: Path) -> None:
-    os.link(path, path.with_name("another-name"))
+    os.link(path, path.with_name(f"another-{path.name}"))
 
 
 def writable(path: Path) -> None:
