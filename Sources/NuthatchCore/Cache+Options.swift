@@ -28,6 +28,10 @@ extension Cache {
     public var partition: String?
     /// The proxy that all requests go through: `http://`, `https://`, `socks4://`, `socks5://` or `socks5h://`; empty for
     /// none. Answers that came by it are kept for it alone. nil: what the environment says.
+    ///
+    /// The guard judges addresses in URLs, and names as far as this machine can look them up in a second. What only the proxy
+    /// knows goes through, and what a proxy finds for a name is its business: give it rules of its own. With `socks5h://` no name
+    /// is looked up here.
     public var proxy: String?
     /// Where user and password for a request's host are looked up, when nothing else says who asks. nil: nowhere.
     public var netrc: Netrc?

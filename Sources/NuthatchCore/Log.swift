@@ -111,7 +111,7 @@ extension Log {
     let isProxied =
       cache.options.proxy.map { !$0.isEmpty } ?? proxies.contains { Environment.variable($0) != nil }
     if isProxied, cache.options.guard == .guarded {
-      note(.warning, "requests go through a proxy: what addresses it connects to is not judged")
+      note(.warning, "requests go through a proxy: names that only it knows are not judged")
     }
   }
 

@@ -131,10 +131,10 @@ extension Guard {
   }
 
   /// Whether an answer may be given whose fetch reached so far (`Meta.reach`).
-  func admits(_ reach: UInt8) -> Bool {
+  func admits(_ reach: AddressReach) -> Bool {
     switch self {
-    case .guarded: reach < AddressReach.link.rawValue
-    case .publicOnly: reach == AddressReach.open.rawValue
+    case .guarded: reach < .link
+    case .publicOnly: reach == .open
     case .any: true
     }
   }

@@ -54,11 +54,27 @@ package enum AddressClass: UInt8, CaseIterable, Sendable {
   }
 }
 
-/// Ordered from what anybody can reach to what only neighbours can.
+/// Ordered from what anybody can reach to what only neighbours can. The raw values are those of stored answers.
 package enum AddressReach: UInt8, Comparable, Sendable {
-  case open, inner, link
+  case open = 0
+  case inner = 1
+  case link = 2
+  /// Behind a proxy that has looked the name up itself: anybody, as far as is known here.
+  case hidden = 3
 
-  package static func < (left: AddressReach, right: AddressReach) -> Bool { left.rawValue < right.rawValue }
+  private var rank: Int {
+    switch self {
+    case .open: 0
+    case .hidden: 1
+    case .inner: 2
+    case .link: 3
+    }
+  }
+
+  /// Whether what redirects from there is judged as sent by a public origin.
+  package var countsAsPublic: Bool { self <= .hidden }
+
+  package static func < (left: AddressReach, right: AddressReach) -> Bool { left.rank < right.rank }
 }
 
 // MARK: - IPv4

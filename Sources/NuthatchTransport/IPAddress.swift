@@ -5,6 +5,8 @@ package enum IPAddress: Hashable, Sendable {
   case v4(UInt32)
   case v6(high: UInt64, low: UInt64)
 
+  package static let loopback = IPAddress.v4(0x7F00_0001)
+
   /// Nil for anything but IPv4 and IPv6.
   init?(_ address: UnsafePointer<sockaddr>, length: Int) {
     let raw = UnsafeRawBufferPointer(start: address, count: length)
@@ -36,7 +38,9 @@ package enum IPAddress: Hashable, Sendable {
       return
     }
     var four = in_addr()
-    guard host.utf8.first?.isASCIIDigit == true, inet_aton(host, &four) != 0 else { return nil }
+    // A dot at the end changes no name, and a proxy may take what is before it for an address.
+    let plain = host.hasSuffix(".") ? String(host.dropLast()) : host
+    guard host.utf8.first?.isASCIIDigit == true, inet_aton(plain, &four) != 0 else { return nil }
     self = .v4(UInt32(bigEndian: four.s_addr))
   }
 

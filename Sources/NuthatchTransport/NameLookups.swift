@@ -26,6 +26,8 @@ final class NameLookups: @unchecked Sendable {
   private let loop: EventLoop
   private let backlog = Backlog()
   private var answers: [String: (addresses: [IPAddress], until: Int64)] = [:]
+  /// Names that nobody here knew, until then.
+  private var unknown: [String: Int64] = [:]
   private var waiters: [String: [UInt64: (Answer) -> Void]] = [:]
   private var lastWaiter: UInt64 = 0
   private var look: EventLoop.TimerID?
@@ -54,6 +56,16 @@ final class NameLookups: @unchecked Sendable {
     if waiters[name]?.isEmpty == true, backlog.remove(name) { waiters[name] = nil }
   }
 
+  /// Whether a name was asked for a short time ago and nobody here knew it, or said so in time. For who can do without.
+  func isUnknown(_ name: String) -> Bool { (unknown[name] ?? .min) > loop.now }
+
+  func noteUnknown(_ name: String) {
+    let now = loop.now
+    if unknown.count >= NameLookups.mostAnswers { unknown = unknown.filter { $0.value > now } }
+    if unknown.count >= NameLookups.mostAnswers { unknown = [:] }
+    unknown[name] = now + NameLookups.lifetime
+  }
+
   /// The addresses didn't do: the next request asks anew.
   func forget(_ name: String) { answers[name] = nil }
 
@@ -67,6 +79,7 @@ final class NameLookups: @unchecked Sendable {
 
   private func finish(_ name: String, _ answer: Answer) {
     if case .success(let addresses) = answer {
+      unknown[name] = nil
       let now = loop.now
       if answers.count >= NameLookups.mostAnswers { answers = answers.filter { $0.value.until > now } }
       if answers.count >= NameLookups.mostAnswers { answers = [:] }

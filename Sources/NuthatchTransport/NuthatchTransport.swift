@@ -28,7 +28,7 @@ package struct TransferRequest: Sendable {
   package var addressGuard = AddressGuard.guarded
   /// Whether an answer in a transfer coding that nobody knows is passed on as it is, instead of refused.
   package var passesUnknownCodings = false
-  /// Whether an earlier hop of the same fetch was answered from a public address (`ConnectionFacts.countsAsPublic`).
+  /// Whether an earlier hop of the same fetch was answered from a public address (`AddressReach.countsAsPublic`).
   package var isSentByPublic = false
   package var proxy = ProxyChoice.environment
   /// Whether nothing is sent: the transfer ends without a fault when there is a connection, and closes it. Through a proxy,
@@ -107,7 +107,7 @@ package struct ConnectionFacts: Sendable, Equatable {
   package var version = Version.unknown
   /// The address that was connected to: the proxy's where there was one. Nil when there was no connection.
   package var address: IPAddress?
-  /// The class of that address; nil through a proxy, where nobody here sees where the request goes.
+  /// The class of the origin's address; nil where a proxy has looked its name up, and nobody here sees where the request goes.
   package var addressClass: AddressClass?
   package var isProxied = false
   /// Whether a proxy of the environment was left aside because the guard wants to see the address.
@@ -117,9 +117,8 @@ package struct ConnectionFacts: Sendable, Equatable {
 
   package init() {}
 
-  /// Whether what this hop redirects to is judged as sent by a public origin. Whoever answers through a proxy may
-  /// be anybody.
-  package var countsAsPublic: Bool { isProxied || addressClass == .public }
+  /// How far from public the origin is.
+  package var reach: AddressReach { addressClass?.reach ?? (isProxied ? .hidden : .open) }
 }
 
 @_exported import NuthatchHTTP

@@ -71,6 +71,7 @@ final class Transfer {
     route = pending.route
     onceOnly = OnceOnly(method: pending.request.method)
     facts.isProxied = route.proxy != nil
+    facts.addressClass = route.knownClass
     facts.isProxyIgnored = route.isProxyIgnored
     pace = TransferPace(startedAt: startedAt)
     nudge = StreamNudge(startedAt: startedAt)
@@ -179,7 +180,7 @@ extension Transfer {
     wantsFreshConnection = false
     verdict = nil
     facts.address = nil
-    facts.addressClass = nil
+    facts.addressClass = route.knownClass
     parser = ResponseHeadParser()
     guard nhs_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1) == CURLE_OK else { return false }
     return !isExpectRefused || replaceHeaders()

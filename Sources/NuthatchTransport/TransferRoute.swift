@@ -3,11 +3,18 @@ struct TransferRoute: Sendable {
   var proxy: String?
   /// Whether a proxy of the environment was left aside for the guard's sake.
   var isProxyIgnored = false
-  /// What has to be looked up first: nil for addresses, for `localhost`, and through a proxy.
+  /// What has to be looked up first: nil for addresses and for `localhost`; for a proxy that looks names up itself, what is to be
+  /// judged.
   var name: String?
+  /// Of the name, or of the host that is one itself.
   var addresses: [IPAddress] = []
   /// How long that took, in microseconds.
   var lookupTime: Int64 = 0
+  /// Whether the proxy looks names up itself. What is found here is judged then, and not sent along.
+  let isProxyAsked: Bool
+
+  /// So many nanoseconds such a name is waited for: one that only the proxy knows goes through.
+  static let patienceForProxied: Int64 = 1_000_000_000
 
   init(_ request: TransferRequest, _ surroundings: TransportSurroundings) {
     switch request.proxy {
@@ -20,9 +27,43 @@ struct TransferRoute: Sendable {
         proxy = nil
       }
     }
+    let kind = proxy?.lowercased() ?? "socks5://"
+    isProxyAsked = !kind.hasPrefix("socks5://") && !kind.hasPrefix("socks4://")
     let host = request.url.host
-    guard proxy == nil, IPAddress(host: host) == nil, !TransferRoute.isThisMachine(host) else { return }
-    name = host
+    if TransferRoute.isThisMachine(host) {
+      addresses = [.loopback]
+    } else if let address = IPAddress(host: host), proxy != nil || !host.hasSuffix(".") {
+      addresses = [address]
+    } else if !isProxyAsked || request.addressGuard != .any && !TransferRoute.leavesNamesToProxy(kind) {
+      // Whoever chose a proxy of that kind wants no name to leave this machine.
+      name = host
+    }
+  }
+
+  private static func leavesNamesToProxy(_ proxy: String) -> Bool {
+    proxy.hasPrefix("socks4a://") || proxy.hasPrefix("socks5h://")
+  }
+
+  /// Why the guard lets nothing through the proxy; nil when it does. What a proxy connects to, no socket of ours shows.
+  mutating func denial(_ request: TransferRequest) -> TransportFault? {
+    guard proxy != nil else { return nil }
+    func isRefused(_ address: IPAddress) -> Bool {
+      request.addressGuard.refuses(AddressClass(address), sentByPublic: request.isSentByPublic)
+    }
+    guard let refused = addresses.first(where: isRefused) else { return nil }
+    if !isProxyAsked, name != nil {
+      // libcurl takes one of those that it is given.
+      addresses.removeAll(where: isRefused)
+      if !addresses.isEmpty { return nil }
+    }
+    let reason = request.addressGuard.reason(
+      refused, AddressClass(refused), sentByPublic: request.isSentByPublic)
+    return TransportFault(.denied, name.map { "\($0) is \(refused) here: \(reason)" } ?? reason)
+  }
+
+  /// What is known of where a proxy goes: what it looks up itself may be something else there.
+  var knownClass: AddressClass? {
+    proxy != nil && (name == nil || !isProxyAsked) ? addresses.first.map { AddressClass($0) } : nil
   }
 
   /// libcurl answers these itself (RFC 6761), without asking a resolver.
@@ -33,7 +74,7 @@ struct TransferRoute: Sendable {
 
   /// What libcurl is to know about the name, in the form of `CURLOPT_RESOLVE`, to be forgotten like its own answers.
   func resolution(port: UInt16) -> String? {
-    guard let name, !addresses.isEmpty else { return nil }
+    guard let name, !addresses.isEmpty, proxy == nil || !isProxyAsked else { return nil }
     let list = addresses.map { if case .v6 = $0 { "[\($0)]" } else { "\($0)" } }
     return "+\(name):\(port):\(list.joined(separator: ","))"
   }

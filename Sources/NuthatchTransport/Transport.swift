@@ -152,7 +152,7 @@ extension Transport {
   private func begin(_ id: UInt64, _ request: TransferRequest, _ sink: any TransferSink) {
     let route = TransferRoute(request, surroundings)
     let pending = PendingTransfer(id: id, request: request, sink: sink, route: route, since: loop.now)
-    guard let name = route.name else { return admit(pending) }
+    guard let name = route.name, !(route.isProxyAsked && lookups.isUnknown(name)) else { return judge(pending) }
     lookingUp[id] = pending
     pending.lookup = lookups.find(name) { [unowned self] answer in self.lookedUp(pending, answer) }
     guard lookingUp[id] != nil else { return }
@@ -164,7 +164,12 @@ extension Transport {
   private func watch(_ pending: PendingTransfer) {
     if let timer = pending.watch { loop.cancelTimer(timer) }
     pending.watch = nil
-    guard let silence = pending.request.silence else { return }
+    if pending.route.isProxyAsked {
+      pending.watch = loop.at(pending.since + TransferRoute.patienceForProxied) { [unowned self] in
+        self.lookedUp(pending, .failure(TransportFault(.dns, "")))
+      }
+    }
+    guard pending.watch == nil, let silence = pending.request.silence else { return }
     pending.watch = loop.at(pending.since + min(silence, .max - pending.since)) { [unowned self] in
       let seconds = Double(silence) / 1e9
       self.giveUp(pending, TransportFault(.timeout, "no byte for \(seconds) s, looking up the name"))
@@ -172,15 +177,17 @@ extension Transport {
   }
 
   private func lookedUp(_ pending: PendingTransfer, _ answer: NameLookups.Answer) {
-    pending.lookup = nil
-    switch answer {
-    case .failure(let fault): giveUp(pending, fault)
-    case .success(let addresses):
-      stopLookingUp(pending)
-      pending.route.addresses = addresses
-      pending.route.lookupTime = (loop.now - pending.since) / 1000
-      if pending.sink.mayConnect() { admit(pending) }
-    }
+    if case .failure(let fault) = answer, !pending.route.isProxyAsked { return giveUp(pending, fault) }
+    if let name = pending.route.name, case .failure = answer { lookups.noteUnknown(name) }
+    stopLookingUp(pending)
+    pending.route.addresses = (try? answer.get()) ?? []
+    pending.route.lookupTime = (loop.now - pending.since) / 1000
+    if pending.sink.mayConnect() { judge(pending) }
+  }
+
+  private func judge(_ pending: PendingTransfer) {
+    if let fault = pending.route.denial(pending.request) { return giveUp(pending, fault) }
+    admit(pending)
   }
 
   private func giveUp(_ pending: PendingTransfer, _ fault: TransportFault) {

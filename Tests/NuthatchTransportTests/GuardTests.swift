@@ -79,7 +79,7 @@ import Testing
     #expect(record.timings.connection.addressClass == .loopback)
     #expect(record.timings.connection.address?.description == "127.0.0.1")
     #expect(!record.timings.connection.isReused)
-    #expect(!record.timings.connection.countsAsPublic)
+    #expect(!record.timings.connection.reach.countsAsPublic)
     let again = try wire.get("/a").timings.connection
     #expect(again.isReused)
     #expect(again.addressClass == .loopback)

@@ -125,7 +125,7 @@ struct SecureTests {
     #expect(record.timings.connection.version == .http2)
     #expect(record.timings.connection.isProxied)
     #expect(record.timings.connection.addressClass == nil)
-    #expect(record.timings.connection.countsAsPublic)
+    #expect(record.timings.connection.reach.countsAsPublic)
     #expect(proxy.targets == ["127.0.0.1:\(server.port)"])
     #expect(proxy.credentials == ["Basic bnV0OmhhdGNo"])
     // The name is the proxy's to look up, the guard's grade doesn't matter for one that was asked for.

@@ -119,7 +119,11 @@ typedef struct nh_options {
     /** A name for whose answers are kept, in place of the credentials that are sent: for tokens that change. None. */
     const char *partition;
     /** The proxy for all requests: http://, https://, socks4://, socks5:// or socks5h://; "" for none. Answers
-     *  that came by it are kept for it alone. What the environment says. */
+     *  that came by it are kept for it alone. What the environment says.
+     *
+     *  The guard judges addresses in URLs, and names as far as this machine can look them up in a second. What only the
+     *  proxy knows goes through, and what a proxy finds for a name is its business: give it rules of its own. With
+     *  socks5h:// no name is looked up here. */
     const char *proxy;
     /** header_count headers, sent with every request that has none of the same name. None. */
     const nh_header *headers;

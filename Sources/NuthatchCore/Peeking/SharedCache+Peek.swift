@@ -48,7 +48,7 @@ extension SharedCache {
     decodes: Bool
   ) -> Sighting? {
     // Whoever goes that way hears what is wrong with it.
-    let next = try? plan.following(meta.head, sentByPublic: meta.reach == AddressReach.open.rawValue)
+    let next = try? plan.following(meta.head, sentByPublic: meta.reach.countsAsPublic)
     return next.flatMap { sight($0, url, shownURL, size, decodes: decodes) }
       .map { Sighting(image: $0.image, kept: nil, entry: $0.entry) }
   }

@@ -8,7 +8,7 @@ struct Arrival: Sendable {
   let requestTime: Int64
   let responseTime: Int64
   /// How far the fetch reached (`Meta.reach`).
-  let reach: UInt8
+  let reach: AddressReach
   /// Whether what it leads to counts as sent there by a public server.
   let isFromPublic: Bool
   let origin: AnswerOrigin

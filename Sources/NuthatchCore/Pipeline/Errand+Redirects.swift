@@ -5,7 +5,7 @@ import NuthatchTransport
 extension Errand {
   /// Follows a redirect that was stored, or is, as far as this request goes.
   func follow(_ found: Found) {
-    let isFromPublic = found.meta.reach == AddressReach.open.rawValue
+    let isFromPublic = found.meta.reach.countsAsPublic
     follow({ () throws(NuthatchError) in
       try plan.following(found.meta.head, sentByPublic: isFromPublic, isStale: found.isStale)
     })

@@ -35,7 +35,7 @@ final class Exchange {
   /// Whether a public origin sent the request on (`TransferRequest.isSentByPublic`).
   var isSentByPublic = false
   /// The farthest from public that any hop's address was (`Meta.reach`).
-  var reach: UInt8 = 0
+  var reach = AddressReach.open
   /// Seconds since 1970 at which the request was sent and the head came, for the age of the answer.
   var requestTime: Int64 = 0
   /// When the first hop was sent, in the store's terms; nil when nothing can be stored.
@@ -65,15 +65,15 @@ final class Exchange {
     hop = first
     redirects = []
     isSentByPublic = first.isSentByPublic
-    reach = 0
+    reach = .open
     clear()
   }
 
   /// Notes to whom a hop was connected. A private address that a public origin sent us to counts as the farthest.
   func noteConnection(_ facts: ConnectionFacts) {
-    let isBehindPublic = isSentByPublic && facts.reach > 0
-    reach = max(reach, isBehindPublic ? AddressReach.link.rawValue : facts.reach)
-    isSentByPublic = isSentByPublic || facts.countsAsPublic
+    let isBehindPublic = isSentByPublic && !facts.reach.countsAsPublic
+    reach = max(reach, isBehindPublic ? .link : facts.reach)
+    isSentByPublic = isSentByPublic || facts.reach.countsAsPublic
   }
 
   /// Whether this hop is the one whose answer is stored: only its server can say whether that still holds. Without redirects
@@ -110,13 +110,5 @@ final class Exchange {
     probe = nil
     earlyStop = nil
     refusal = nil
-  }
-}
-
-extension ConnectionFacts {
-  /// How far from public the address was (`Meta.reach`). What is behind a proxy nobody here has seen.
-  var reach: UInt8 {
-    guard let addressClass else { return isProxied ? 1 : 0 }
-    return addressClass.reach.rawValue
   }
 }

@@ -104,8 +104,8 @@ final class RequestPlan: Sendable {
 
   /// Whether an answer may be given whose fetch reached so far. Behind a public server's redirect what isn't public counts as
   /// far as it would have on the way there.
-  func admits(_ reach: UInt8) -> Bool {
-    guardGrade.admits(isSentByPublic && reach > 0 ? AddressReach.link.rawValue : reach)
+  func admits(_ reach: AddressReach) -> Bool {
+    guardGrade.admits(isSentByPublic && !reach.countsAsPublic ? .link : reach)
   }
 
   /// Whether the network may be asked where nothing is stored.

@@ -1,5 +1,6 @@
 import NuthatchHTTP
 import NuthatchStore
+import NuthatchTransport
 
 /// What is kept of an answer, apart from its body: head, times, and where the body is found.
 struct Meta: Sendable {
@@ -27,9 +28,8 @@ struct Meta: Sendable {
   /// Whether the transfer was ended before the body was whole: `content` stands for URL and validator then, and thumbnails
   /// are all that there is.
   var isPartial = false
-  /// The farthest from public that an address of the fetch was: 0 public, 1 private or anybody's behind a proxy,
-  /// 2 link-local, or private behind a public one.
-  var reach: UInt8 = 0
+  /// The farthest from public that an address of the fetch was; private behind a public one counts as `link`.
+  var reach = AddressReach.open
   /// Drawn anew for each answer that is stored, and for each set of variants: tells this one from those before and after
   /// it, wherever in the store it lies.
   var mark: UInt64
@@ -40,7 +40,7 @@ struct Meta: Sendable {
     var encoder = RecordEncoder()
     encoder.put(Self.version)
     encoder.put(UInt8((isPicture ? 1 : 0) | (isPartial ? 2 : 0)))
-    encoder.put(reach)
+    encoder.put(reach.rawValue)
     encoder.put(mark)
     encoder.put(UInt16(clamping: head.status))
     encoder.put(requestTime)
@@ -70,7 +70,7 @@ struct Meta: Sendable {
       let flags = try decoder.number(UInt8.self)
       isPicture = flags & 1 != 0
       isPartial = flags & 2 != 0
-      reach = try decoder.number()
+      reach = AddressReach(rawValue: try decoder.number()) ?? .link
       mark = try decoder.number()
       let status = Int(try decoder.number(UInt16.self))
       requestTime = try decoder.number()
