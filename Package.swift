@@ -47,7 +47,7 @@ let package = Package(
   targets: [
     .target(
       name: "CSystem", cSettings: cSettings,
-      linkerSettings: ["crypto", "curl", "isal", "jpeg", "lcms2", "png16"].map { .linkedLibrary($0) }),
+      linkerSettings: ["crypto", "curl", "isal", "jpeg", "lcms2", "png16", "ssl"].map { .linkedLibrary($0) }),
     .target(name: "CNuthatch", cSettings: cSettings),
     room("NuthatchHTTP", ["CSystem"]),
     room("NuthatchStore", ["CSystem"]),

@@ -214,6 +214,7 @@ final class ResponseView: Sendable {
     info.is_stale = response.isStale ? 1 : 0
     info.is_stored = response.isStored ? 1 : 0
     info.is_removal_due = response.isRemovalDue ? 1 : 0
+    info.is_truncated = response.isTruncated ? 1 : 0
     info.is_cut = response.isCut ? 1 : 0
     info.reason = strings[2]
     info.dns_us = response.timings.nameLookup

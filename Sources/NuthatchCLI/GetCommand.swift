@@ -237,6 +237,11 @@ enum GetCommand: Command {
           "nuthatch: get: what is stored of it couldn't be removed yet: \(response.url)\n"
         )
       }
+      if response.isTruncated {
+        Terminal.complain(
+          "nuthatch: get: the body may have been cut off: its connection ended without close_notify: \(response.finalURL)\n"
+        )
+      }
       if response.isSuccess, isSaved { return .success }
       guard response.status >= 400 else { return end(writer.write(response), .success) }
       Terminal.complain("nuthatch: get: HTTP \(response.status) \(response.reason): \(response.finalURL)\n")

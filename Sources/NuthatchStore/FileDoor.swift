@@ -43,7 +43,9 @@ package enum FileDoor {
   /// - Throws: `SystemFault` with a reason when a folder isn't this user's alone to write to.
   static func check(folder: Int32, _ name: String, _ system: any SystemCalls) throws(SystemFault) {
     let status = try system.status(folder)
-    guard status.owner == geteuid() else { throw SystemFault(EINVAL, unsafe: "\(name) belongs to another user") }
+    guard status.owner == geteuid() else {
+      throw SystemFault(EINVAL, unsafe: "\(name) belongs to another user")
+    }
     guard status.mode & 0o022 == 0 else {
       throw SystemFault(EINVAL, unsafe: "\(name) may be written to by others")
     }

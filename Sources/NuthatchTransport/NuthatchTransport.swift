@@ -95,6 +95,8 @@ package struct TransferTimings: Sendable, Equatable {
   package var isDecoded = false
   /// Whether only the close of the connection said where the body ends, so that it may have been cut off.
   package var isCloseDelimited = false
+  /// Whether it may have been cut off by anybody: the server didn't say by TLS that it has sent all.
+  package var isCutOff = false
   package var connection = ConnectionFacts()
 
   package init() {}

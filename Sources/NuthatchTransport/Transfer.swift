@@ -55,6 +55,8 @@ final class Transfer {
   private var wireBytes: Int64 = 0
   private var bodyBytes: Int64 = 0
   private var uploaded: Int64 = 0
+  /// Of a body that only the end of its connection ends; nil where nobody could tell.
+  private var farewell: OpaquePointer?
   /// Why we ended the transfer in a callback; libcurl itself only knows that we did.
   private var verdict: TransportFault?
 
@@ -85,6 +87,7 @@ final class Transfer {
 
   deinit {
     freeLists()
+    nhs_farewell_free(farewell)
     errorBuffer.deallocate()
     socketRules.deallocate()
   }
@@ -238,6 +241,10 @@ extension Transfer {
   private func begin(_ head: ResponseHead) -> Bool {
     self.head = head
     if [.http10, .http11].contains(httpVersion) { sockets.noteTurns(of: socket) }
+    if isCloseDelimited, request.url.scheme == .https, let watched = nhs_farewell_watch(easy) {
+      nhs_farewell_free(farewell)
+      farewell = watched
+    }
     if head.mayHaveBody(method: request.method) {
       do {
         decoder = try ContentDecoder.forAnswer(head)
@@ -438,6 +445,7 @@ extension Transfer {
     timings.connection = facts
     timings.connection.version = httpVersion
     timings.isCloseDelimited = isCloseDelimited
+    timings.isCutOff = farewell.map { nhs_farewell_came($0) == 0 } ?? false
     return timings
   }
 

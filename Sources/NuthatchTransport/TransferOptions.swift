@@ -126,7 +126,9 @@ extension Transfer {
   private func configureCertificate(_ setter: OptionSetter) throws(TransportFault) {
     guard request.url.scheme == .https, let certificate = request.extras?.certificate else { return }
     setter.set(CURLOPT_SSLCERT_BLOB, try Self.content(of: certificate.path, "certificate"))
-    if let key = certificate.key { setter.set(CURLOPT_SSLKEY_BLOB, try Self.content(of: key, "certificate's key")) }
+    if let key = certificate.key {
+      setter.set(CURLOPT_SSLKEY_BLOB, try Self.content(of: key, "certificate's key"))
+    }
     // Without one OpenSSL would ask for it on the terminal, and the loop wait for what is typed.
     setter.set(CURLOPT_KEYPASSWD, certificate.password ?? "")
   }

@@ -152,7 +152,9 @@ extension Transport {
   private func begin(_ id: UInt64, _ request: TransferRequest, _ sink: any TransferSink) {
     let route = TransferRoute(request, surroundings)
     let pending = PendingTransfer(id: id, request: request, sink: sink, route: route, since: loop.now)
-    guard let name = route.name, !(route.isProxyAsked && lookups.isUnknown(name)) else { return judge(pending) }
+    guard let name = route.name, !(route.isProxyAsked && lookups.isUnknown(name)) else {
+      return judge(pending)
+    }
     lookingUp[id] = pending
     pending.lookup = lookups.find(name) { [unowned self] answer in self.lookedUp(pending, answer) }
     guard lookingUp[id] != nil else { return }

@@ -131,7 +131,17 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("names") / "elsewhere.so"
     names = ROOT / "Tests" / "FakeNames"
     sources = [str(names / "fake_names.c"), str(HERE / "elsewhere.c")]
-    command = ["cc", "-shared", "-fPIC", f"-I{names / 'include'}", *sources, "-o", str(path), "-ldl", "-lpthread"]
+    command = [
+        "cc",
+        "-shared",
+        "-fPIC",
+        f"-I{names / 'include'}",
+        *sources,
+        "-o",
+        str(path),
+        "-ldl",
+        "-lpthread",
+    ]
     subprocess.run(command, check=True)
     return str(path)
 

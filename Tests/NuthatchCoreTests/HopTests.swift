@@ -237,7 +237,7 @@ import Testing
   func guarded() throws {
     let (asked, behind, direct) = try plans()
     #expect(behind.first.isSentByPublic && !asked.first.isSentByPublic)
-    #expect(direct.admits(1) && !behind.admits(1) && behind.admits(0))
+    #expect(direct.admits(.inner) && !behind.admits(.inner) && behind.admits(.open))
     // What one may fetch and the other may not is not shared.
     #expect(behind.joint != direct.joint)
   }

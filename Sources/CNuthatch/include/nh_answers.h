@@ -61,8 +61,9 @@ typedef struct nh_response_info {
      *  process held the lock of the cache or the disk was full. No process gives them any more, and the next one that keeps an
      *  answer removes them. Of what a bad disk refuses to remove only this process knows. Else 0. */
     int32_t is_removal_due;
-    /** Always 0. */
-    uint32_t reserved;
+    /** 1 when the body may end too early: nothing says how long it is, and its TLS connection ended without the farewell
+     *  (close_notify) that only the server can send. Such an answer isn't stored. Else 0. */
+    int32_t is_truncated;
 } nh_response_info;
 
 /** An answer that only said that another one follows, such as 103 (Early Hints). Set struct_size before the call.

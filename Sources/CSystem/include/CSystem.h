@@ -8,6 +8,7 @@
 #define NUTHATCH_CSYSTEM_H
 
 #include "nhs_curl.h"
+#include "nhs_farewell.h"
 #include "nhs_digest.h"
 #include "nhs_encode.h"
 #include "nhs_fault.h"

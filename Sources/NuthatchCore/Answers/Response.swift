@@ -27,6 +27,9 @@ public final class Response: Sendable {
   public let isStale: Bool
   /// Whether the body was longer: of what was sent from the outbox, the first MiB of the answer is kept.
   public let isCut: Bool
+  /// Whether the body may end too early: nothing says how long it is, and its TLS connection ended without the farewell
+  /// (close_notify) that only the server can send. It isn't stored.
+  public let isTruncated: Bool
   /// How old the answer is, in seconds, by the rules of HTTP.
   public let age: Int64
   /// Where the time of the last hop went; all 0 for what comes from the cache.
@@ -87,6 +90,7 @@ public final class Response: Sendable {
     source = origin.source
     isStale = origin.isStale
     self.isCut = isCut
+    isTruncated = origin.isTruncated
     self.maxPixels = maxPixels
     age = origin.age
     timings = origin.timings
@@ -109,6 +113,7 @@ public final class Response: Sendable {
     source = other.source
     isStale = other.isStale
     isCut = other.isCut
+    isTruncated = other.isTruncated
     maxPixels = other.maxPixels
     self.age = age
     timings = other.timings
@@ -167,6 +172,7 @@ struct AnswerOrigin: Sendable {
   var isStored: Bool
   var isStale = false
   var isRemovalDue = false
+  var isTruncated = false
   /// In seconds.
   var age: Int64 = 0
   var timings = Response.Timings()

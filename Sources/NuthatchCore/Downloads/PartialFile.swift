@@ -45,7 +45,8 @@ final class PartialFile {
     }
     let unnamed = try NewFile(for: path)
     // Where there are no files without a name, it has its hidden one from the beginning.
-    if let hidden, !unnamed.isUnnamed, let file = Self.claimed(hidden.part, target, keepsOthersOut, creates: true)
+    if let hidden, !unnamed.isUnnamed,
+      let file = Self.claimed(hidden.part, target, keepsOthersOut, creates: true)
     {
       self.file = file
       (self.hidden, hasName) = (hidden, true)
@@ -107,7 +108,9 @@ final class PartialFile {
 
   /// What others have put there isn't removed either.
   private func isOurs(_ path: String) -> Bool {
-    guard let descriptor = try? FileDoor.open(path, O_RDONLY, keepsOthersOut: keepsOthersOut) else { return false }
+    guard let descriptor = try? FileDoor.open(path, O_RDONLY, keepsOthersOut: keepsOthersOut) else {
+      return false
+    }
     close(descriptor)
     return true
   }
@@ -222,7 +225,9 @@ final class PartialFile {
   ) -> NewFile? {
     for _ in 0..<3 {
       let flags = creates ? O_RDWR | O_CREAT : O_RDWR
-      guard let descriptor = try? FileDoor.open(part, flags, keepsOthersOut: keepsOthersOut) else { return nil }
+      guard let descriptor = try? FileDoor.open(part, flags, keepsOthersOut: keepsOthersOut) else {
+        return nil
+      }
       var (own, named) = (stat(), stat())
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &own) == 0 else {
         close(descriptor)
@@ -251,7 +256,8 @@ final class PartialFile {
     if let total { text += "total \(total)\n" }
     text += "bytes \(count)\nhash \(String(nhs_hasher_value(hasher), radix: 16))\n"
     // What others have put there stays, and this file can't be gone on with.
-    guard access(hidden.info, F_OK) != 0 || isOurs(hidden.info), SmallFile.replace(hidden.info, Array(text.utf8))
+    guard access(hidden.info, F_OK) != 0 || isOurs(hidden.info),
+      SmallFile.replace(hidden.info, Array(text.utf8))
     else { return }
     checked = count
   }

@@ -8,7 +8,9 @@ enum SmallFile {
 
   /// One of our own making; nil when there is none that can be used.
   static func read(_ path: String, keepsOthersOut: Bool = false) -> [UInt8]? {
-    guard let descriptor = try? FileDoor.open(path, O_RDONLY, keepsOthersOut: keepsOthersOut) else { return nil }
+    guard let descriptor = try? FileDoor.open(path, O_RDONLY, keepsOthersOut: keepsOthersOut) else {
+      return nil
+    }
     defer { close(descriptor) }
     return NamedFile.content(of: descriptor, atMost: longest)
   }
@@ -17,7 +19,9 @@ enum SmallFile {
   static func replace(_ path: String, _ bytes: [UInt8]) -> Bool {
     guard let (draft, descriptor) = draft(for: path) else { return false }
     defer { close(descriptor) }
-    if bytes.withUnsafeBytes({ NewFile.write($0, to: descriptor, at: 0) }), rename(draft, path) == 0 { return true }
+    if bytes.withUnsafeBytes({ NewFile.write($0, to: descriptor, at: 0) }), rename(draft, path) == 0 {
+      return true
+    }
     let reason = errno
     unlink(draft)
     errno = reason

@@ -126,7 +126,7 @@ struct Admission: Sendable {
       if head.isGone || supersedes && !isIntruder(meta) { shared.takeOut(plan.name) }
       return false
     }
-    guard !isIntruder(meta), !isCloseDelimited || isTakenForWhole,
+    guard !origin.isTruncated, !isIntruder(meta), !isCloseDelimited || isTakenForWhole,
       keepBody(content, isPicture: meta.isPicture), !received.isBroken,
       shared.write(meta, plan, asked: asked)
     else { return false }

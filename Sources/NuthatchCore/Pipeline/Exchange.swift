@@ -92,6 +92,7 @@ final class Exchange {
   func origin(_ timings: TransferTimings) -> AnswerOrigin {
     AnswerOrigin(
       finalURL: hop.url.address, source: .network, isInCache: false, isStored: false,
+      isTruncated: timings.isCutOff,
       timings: Response.Timings(timings), redirects: redirects.count, interim: interim, head: head,
       bodyBytes: Int64(body.count), journey: journey)
   }

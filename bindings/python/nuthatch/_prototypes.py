@@ -292,7 +292,7 @@ class nh_response_info(ctypes.Structure):
         ("interim_count", ctypes.c_int32),
         ("is_cut", ctypes.c_int32),
         ("is_removal_due", ctypes.c_int32),
-        ("reserved", ctypes.c_uint32),
+        ("is_truncated", ctypes.c_int32),
     ]
 
 

@@ -154,6 +154,7 @@ class Response:
         "is_removal_due",
         "is_stale",
         "is_stored",
+        "is_truncated",
         "reason",
         "redirects",
         "seconds",
@@ -186,6 +187,9 @@ class Response:
     is_stale: bool
     #: True when the body was longer: of an answer to a request in the outbox the first MiB is kept.
     is_cut: bool
+    #: True when the body may end too early: nothing says how long it is, and its TLS connection ended without the
+    #: farewell (close_notify) that only the server can send. Such an answer isn't stored.
+    is_truncated: bool
     #: How old it is, in seconds, by the rules of HTTP.
     age: int
     #: "memory", "disk", "revalidated" or "network".
@@ -242,6 +246,7 @@ class Response:
             "is_stale": bool(info.is_stale),
             "is_stored": bool(info.is_stored),
             "is_removal_due": bool(info.is_removal_due),
+            "is_truncated": bool(info.is_truncated),
             "is_cut": bool(info.is_cut),
             "source": SOURCES.get(info.source, "network"),
             "age": info.age,
