@@ -6,6 +6,22 @@ package enum ProxyChoice: Sendable, Equatable {
   case none
   /// This one, whatever the guard and `no_proxy` say: `http://`, `https://`, `socks4://`, `socks5://`, `socks5h://`.
   case explicit(String)
+
+  private static let schemes = ["http://", "https://", "socks4://", "socks5://", "socks5h://"]
+
+  /// Says what is wrong with a proxy that a program names: for libcurl, some of it would be a host without an address.
+  package static func check(_ proxy: String) throws(URLFault) {
+    guard let scheme = schemes.first(where: { proxy.hasPrefix($0) }) else {
+      throw URLFault(at: 0, "it must begin with \(schemes.joined(separator: ", ")), or be empty for none")
+    }
+    try WebURL.checkLength(proxy.utf8)
+    if let place = Array(proxy.utf8).firstIndex(where: { $0 <= 0x20 || $0 == 0x7f }) {
+      throw URLFault(at: place, "a blank or a control character")
+    }
+    do throws(URLFault) { _ = try WebURL("http://" + proxy.dropFirst(scheme.count)) } catch {
+      throw URLFault(at: error.position - "http://".count + scheme.count, error.reason)
+    }
+  }
 }
 
 /// The proxies of the environment. They are read once, by the thread that opens, because `getenv` beside a
