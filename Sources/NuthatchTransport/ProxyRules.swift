@@ -45,7 +45,9 @@ struct ProxyRules: Sendable {
     // HTTP_PROXY in capitals is what a CGI program gets from the request header "Proxy".
     http = first("http_proxy", "all_proxy", "ALL_PROXY")
     https = first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
-    exceptions = (first("no_proxy", "NO_PROXY") ?? "").split { ", \t".contains($0) }.map(ProxyRules.exception)
+    exceptions = (first("no_proxy", "NO_PROXY") ?? "").utf8
+      .split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+      .map { ProxyRules.exception(Substring($0)) }
   }
 
   /// The proxy for a URL; nil for none.
@@ -72,9 +74,9 @@ struct ProxyRules: Sendable {
       let width = if case .v4 = address { 32 } else { 128 }
       return .network(address, bits: parts.count > 1 ? Int(parts[1]) ?? width : width)
     }
-    var name = text.lowercased()[...]
-    while name.hasPrefix(".") { name.removeFirst() }
-    while name.hasSuffix(".") { name.removeLast() }
-    return .domain(String(name))
+    let dot = UInt8(ascii: ".")
+    let name = text.lowercased().utf8.drop { $0 == dot }
+    let end = name.lastIndex { $0 != dot }.map { name.index(after: $0) } ?? name.startIndex
+    return .domain(String(Substring(name[..<end])))
   }
 }

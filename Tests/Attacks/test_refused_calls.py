@@ -58,7 +58,7 @@ def test_a_loop_that_can_not_wait_tells_everybody(run: Run, what: str) -> None:
     words: Dict[str, str] = {name: word for name, word, *_ in said}
     for name in ("get", "ticket", "again", "another handle"):
         assert words[name] == "internal", said
-    for name, word, *message in said:
+    for _, word, *message in said:
         if word == "internal":
             assert "epoll" in message[0], said
     assert [word for name, word, *_ in said if name == "ticket"] == ["internal"] * 3

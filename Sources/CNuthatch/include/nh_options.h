@@ -119,7 +119,7 @@ typedef struct nh_options {
     /** A name for whose answers are kept, in place of the credentials that are sent: for tokens that change. None. */
     const char *partition;
     /** The proxy for all requests: http://, https://, socks4://, socks5:// or socks5h://; "" for none. Answers
-     *  that came by it are kept for it alone. What the environment says. */
+     *  that came by it are kept for it alone. One that is no URL is NH_INVALID. What the environment says. */
     const char *proxy;
     /** header_count headers, sent with every request that has none of the same name. None. */
     const nh_header *headers;
