@@ -66,7 +66,8 @@ extension TransportFault {
         detail.contains("proxy syntax") ? .invalid : detail.contains("thread failed") ? .outOfMemory : .dns
       self.init(kind, message)
     case CURLE_COULDNT_CONNECT:
-      self.init(errno == Int(ETIMEDOUT) ? .timeout : .refused, message)
+      let kind: Kind = detail.contains("proxy scheme") ? .invalid : .refused
+      self.init(errno == Int(ETIMEDOUT) ? .timeout : kind, message)
     case CURLE_OPERATION_TIMEDOUT:
       self.init(.timeout, message)
     case CURLE_PARTIAL_FILE:
