@@ -45,7 +45,6 @@ format: test-machine ## put Swift and Python files into the project's form
 	@build/venv/bin/ruff format --quiet Scripts bindings Tests
 
 sanitize: test-machine all ## run the Swift tests under the thread and the address sanitizer, the C tests under valgrind
-	@Scripts/bootstrap sanitize
 	@Scripts/test --only swift --sanitize thread; thread=$$?; \
 	  Scripts/test --only swift --sanitize address; address=$$?; \
 	  Scripts/test --only c --valgrind && exit $$((thread + address))

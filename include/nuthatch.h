@@ -84,6 +84,11 @@
  *            Requests of one queue arrive in their order. Outcomes come at least once: nh_outbox_drop after you have made
  *            something of one, not before. nh_clear and nh_trim never touch the outbox. What of it is damaged on the disk is set
  *            aside in a file, outbox/damaged-..., of which the log tells (nh_log_set); the rest is sent.
+ * Limits.    A URL may have 65,536 bytes (data: URLs what max_bytes allows), a method 64, the headers of a request, and the head of
+ *            an answer, 1,000 lines with 262,144 bytes; a path 4,095 bytes, other names, users and passwords 65,536. What is
+ *            longer is NH_BAD_URL, NH_BAD_HEADER, NH_HTTP for answers, and NH_INVALID for the rest (docs/HTTP.md).
+ * Refusals.  A thread that the system refuses is NH_OUT_OF_MEMORY. Where it refuses to wait for events (a filter of system
+ *            calls does), every request ends with NH_INTERNAL and the cause, also those under way, and so does nh_open.
  * Options.   0 and NULL mean "not given", a negative number "none": no limit, no retry.
  * Fork.      After fork() the child's inherited caches and tickets answer NH_FORKED; responses and images stay readable;
  *            opening a cache anew works. Close or release inherited handles in the child as you like: the parent isn't
@@ -337,7 +342,8 @@ typedef struct nh_options {
     /** A name for whose answers are kept, in place of the credentials that are sent: for tokens that change. None. */
     const char *partition;
     /** The proxy for all requests: http://, https://, socks4://, socks5:// or socks5h://; "" for none. Answers
-     *  that came by it are kept for it alone. What the environment says.
+     *  that came by it are kept for it alone. One that is no URL is NH_INVALID. What the
+     *  environment says.
      *
      *  The guard judges addresses in URLs, and names as far as this machine can look them up in a second. What only the
      *  proxy knows goes through, and what a proxy finds for a name is its business: give it rules of its own. With
@@ -1202,7 +1208,8 @@ nh_status nh_site_cancel_all(nh_site *site);
 /**
  * Begins the description of a request: a GET of `url`, until the functions below say otherwise. What they are given
  * is copied. A request may be used any number of times, from any thread, and changed in between: tickets keep what it was
- * when they were made. URL and headers are checked when it is used.
+ * when they were made. URL and headers are checked when it is used: a URL of more than 65,536 bytes is NH_BAD_URL then, but for
+ * data: URLs.
  *
  * @param request  Gets the handle; NULL on failure. Release it with nh_request_release.
  * @return NH_OK; NH_INVALID.
@@ -1213,14 +1220,15 @@ nh_status nh_request_new(const char *url, nh_request **request);
  * Sets the method, such as "POST". One that HTTP knows is put into capitals: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE
  * and CONNECT. Any other is sent as it is spelled.
  *
- * @return NH_OK; NH_INVALID. A method that can't be sent is NH_BAD_HEADER when the request is used.
+ * @return NH_OK; NH_INVALID. A method that can't be sent, or has more than 64 bytes, is NH_BAD_HEADER when the request is used.
  */
 nh_status nh_request_set_method(nh_request *request, const char *method);
 
 /**
  * Adds a header. It replaces those of the same name that would be sent otherwise. Added twice, both are sent, in this order.
  *
- * @return NH_OK; NH_INVALID. A name or value that can't be sent is NH_BAD_HEADER when the request is used.
+ * @return NH_OK; NH_INVALID. A name or value that can't be sent, more than 1,000 headers, and more than 262,144 bytes of them,
+ *         are NH_BAD_HEADER when the request is used.
  */
 nh_status nh_request_add_header(nh_request *request, const char *name, const char *value);
 

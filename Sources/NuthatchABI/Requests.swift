@@ -5,7 +5,8 @@ import NuthatchCore
 
 /// Begins the description of a request: a GET of `url`, until the functions below say otherwise. What they are given
 /// is copied. A request may be used any number of times, from any thread, and changed in between: tickets keep what it was
-/// when they were made. URL and headers are checked when it is used.
+/// when they were made. URL and headers are checked when it is used: a URL of more than 65,536 bytes is NH_BAD_URL then, but for
+/// data: URLs.
 ///
 /// @param request  Gets the handle; NULL on failure. Release it with nh_request_release.
 /// @return NH_OK; NH_INVALID.
@@ -22,7 +23,7 @@ public func nhRequestNew(_ url: UnsafePointer<CChar>?, _ request: UnsafeMutableP
 /// Sets the method, such as "POST". One that HTTP knows is put into capitals: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE
 /// and CONNECT. Any other is sent as it is spelled.
 ///
-/// @return NH_OK; NH_INVALID. A method that can't be sent is NH_BAD_HEADER when the request is used.
+/// @return NH_OK; NH_INVALID. A method that can't be sent, or has more than 64 bytes, is NH_BAD_HEADER when the request is used.
 @_cdecl("nh_request_set_method")
 public func nhRequestSetMethod(_ request: nh_request_ref?, _ method: UnsafePointer<CChar>?) -> nh_status {
   changing(request) { (draft) throws(NuthatchError) in
@@ -32,7 +33,8 @@ public func nhRequestSetMethod(_ request: nh_request_ref?, _ method: UnsafePoint
 
 /// Adds a header. It replaces those of the same name that would be sent otherwise. Added twice, both are sent, in this order.
 ///
-/// @return NH_OK; NH_INVALID. A name or value that can't be sent is NH_BAD_HEADER when the request is used.
+/// @return NH_OK; NH_INVALID. A name or value that can't be sent, more than 1,000 headers, and more than 262,144 bytes of them,
+///         are NH_BAD_HEADER when the request is used.
 @_cdecl("nh_request_add_header")
 public func nhRequestAddHeader(
   _ request: nh_request_ref?, _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?

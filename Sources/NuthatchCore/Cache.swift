@@ -53,6 +53,11 @@ public final class Cache: Sendable {
     self.identity = identity
     self.runtime = runtime
     shared.outbox.open(notices, options, shared)
+    runtime.enlist(open) { [open, shared] error in
+      open.end(error)
+      shared.behind.end(error)
+      shared.outbox.sender.bell.ring()
+    }
     Log.noteOpen(self)
   }
 
@@ -134,7 +139,7 @@ public final class Cache: Sendable {
   }
 
   private func add(_ ticket: Ticket) throws(NuthatchError) {
-    guard open.add(ticket) else { throw .closed }
+    guard open.add(ticket) else { throw open.refusal ?? .closed }
     Log.follow(ticket)
   }
 
@@ -217,7 +222,7 @@ public final class Cache: Sendable {
   }
 
   /// Whether it takes no more requests.
-  package var isShutDown: Bool { isForked || open.isClosed }
+  package var isShutDown: Bool { isForked || open.refusal != nil }
 
   /// Ends every request that is under way with the error `closed`; further calls throw it. Waits for the
   /// network only where a stale answer was given that is being revalidated behind: two seconds at most.
@@ -267,7 +272,7 @@ public final class Cache: Sendable {
     guard !isForked, !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
     Log.note(.info, "closing \(path)")
     peeks.shut()
-    for ticket in open.close() ?? [] { ticket.finish(.failed(.closed)) }
+    open.end(.closed)
     notices.close()
     shared.outbox.close(notices, shared)
     wasLast.store(OpenCaches.release(shared, identity), ordering: .releasing)
@@ -289,7 +294,8 @@ public final class Cache: Sendable {
   private func noteClosing(_ step: UInt8) {
     let before = closing.bitwiseOr(step, ordering: .acquiringAndReleasing).oldValue
     guard before != 3, before | step == 3 else { return }
-    if wasLast.load(ordering: .acquiring) { shared.behind.close() }
+    runtime.delist(open)
+    if wasLast.load(ordering: .acquiring) { shared.behind.end(.closed) }
     runtime.release()
   }
 
@@ -329,7 +335,7 @@ public final class Cache: Sendable {
   /// - Throws: `closed`; `forked`.
   package func checkUsable() throws(NuthatchError) {
     if isForked { throw .forked }
-    if open.isClosed { throw .closed }
+    if let refusal = open.refusal { throw refusal }
   }
 }
 

@@ -7,6 +7,7 @@ package enum CacheDirectory {
   static func prepare(_ path: String?) throws(NuthatchError) -> String {
     let path = if let path { path } else { try standard() }
     guard !path.isEmpty else { throw NuthatchError(.invalid, "the path of the cache is empty") }
+    try Lengths.check(path: path, "the path of the cache")
     try makeWithParents(path)
     var status = stat()
     guard stat(path, &status) == 0 else { throw failure("can't be read", path) }

@@ -51,6 +51,7 @@ extension ErrorCode {
       case .denied: .denied
       case .stopped: .cancelled
       case .badURL: .badURL
+      case .invalid: .invalid
       case .outOfMemory: .outOfMemory
       case .internal: .internal
       case .io: .io
@@ -60,6 +61,8 @@ extension ErrorCode {
 }
 
 extension NuthatchError {
+  init(_ fault: TransportFault) { self.init(ErrorCode(fault.kind), fault.message) }
+
   init(_ fault: TransportFault, url: WebURL) {
     self.init(ErrorCode(fault.kind), "\(fault.message): \(url)")
   }

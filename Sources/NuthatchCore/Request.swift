@@ -157,7 +157,11 @@ extension Request {
     guard key?.isEmpty != true else { throw NuthatchError(.invalid, "the key is empty: \(shownURL)") }
     guard freezing == nil || FrozenRequest.freezableMethods.contains(method) else {
       throw NuthatchError(
-        .invalid, "a \(method) can't be freezable; a POST, PUT, PATCH or DELETE can: \(shownURL)")
+        .invalid,
+        "a \(method.quotedForMessage) can't be freezable; a POST, PUT, PATCH or DELETE can: \(shownURL)")
+    }
+    do throws(NuthatchError) { try Lengths.check(self) } catch {
+      throw NuthatchError(error.code, "\(error.message): \(shownURL)")
     }
   }
 }

@@ -22,6 +22,8 @@ final class Runtime: @unchecked Sendable {
   /// Confined to the loop's thread.
   private let pressure: PressureWatch
   private let epoch: UInt64
+  /// Who is told when the loop ends by itself.
+  private let mourners = Locked<[ObjectIdentifier: @Sendable (NuthatchError) -> Void]>([:])
   // Guarded by the process lock, like `current`.
   private var users = 0
   nonisolated(unsafe) private static var current: Runtime?
@@ -30,7 +32,7 @@ final class Runtime: @unchecked Sendable {
     do {
       transport = try Transport(readers: { [readers] in readers.submit($0) })
     } catch {
-      throw NuthatchError(ErrorCode(error.kind), error.message)
+      throw NuthatchError(error)
     }
     let inFlight = InFlight(limit: QueueOptions.current.inFlightBytes, writers)
     self.inFlight = inFlight
@@ -46,6 +48,10 @@ final class Runtime: @unchecked Sendable {
       _ = workers.submit(priority: Priority.most) { Store.relieveAll(level, origin) }
     })
     epoch = nhs_fork_epoch()
+    loop.whenFailed { [mourners] fault in
+      Log.note(.error, fault.message)
+      for tell in mourners.withLock({ Array($0.values) }) { tell(NuthatchError(fault)) }
+    }
     loop.post {
       self.pressure.start(on: loop, after: PressureWatch.usualDelay)
       self.clerk.start { self.reachability.networkChanged() }
@@ -58,13 +64,31 @@ final class Runtime: @unchecked Sendable {
 
   /// The runtime, which stays until `release` has been called as often as this.
   static func acquire() throws(NuthatchError) -> Runtime {
-    if let running = claim() { return running }
+    if let running = claim() {
+      guard let fault = running.loop.fault else { return running }
+      running.release()
+      throw NuthatchError(fault)
+    }
     let made = try Runtime()
     _ = endsAtExit
     let winner = claim(orInstall: made)
     if winner !== made { made.end() }
     return winner
   }
+
+  /// Has `tell` called when the loop ends by itself; at once where it has.
+  func enlist(_ owner: AnyObject, _ tell: @escaping @Sendable (NuthatchError) -> Void) {
+    mourners.withLock { $0[ObjectIdentifier(owner)] = tell }
+    if let fault = loop.fault { tell(NuthatchError(fault)) }
+  }
+
+  func delist(_ owner: AnyObject) {
+    // Let go when nothing is locked.
+    _ = mourners.withLock { $0.removeValue(forKey: ObjectIdentifier(owner)) }
+  }
+
+  /// Why the loop takes no job.
+  var refusal: NuthatchError { loop.fault.map { NuthatchError($0) } ?? .closed }
 
   func release() {
     guard epoch == nhs_fork_epoch() else { return }

@@ -125,6 +125,8 @@ extension Cache {
   public func site(_ url: String, _ options: Site.Options = Site.Options()) throws(NuthatchError) -> Site {
     let base: WebURL
     do { base = try WebURL(url) } catch { throw NuthatchError(error, url: url) }
+    try Lengths.check(options.user)
+    try Lengths.check(options.certificate)
     let site = Site(self, url, base, options)
     try site.applied(to: self.options, for: base).check()
     return site
@@ -152,8 +154,7 @@ extension Site {
     let own = options.headers.filter {
       isOwn || HeaderFields.Field(name: $0.name, value: "").mayLeaveOrigin(with: travelling)
     }
-    result.headers =
-      own + outer.headers.filter { field in !own.contains { $0.name.equalsIgnoringCase(field.name) } }
+    result.headers = own + outer.headers.without(namesOf: own)
     if let accept = options.accept { result.accept = accept }
     if let userAgent = options.userAgent { result.userAgent = userAgent }
     if let partition = options.partition { result.partition = partition }
@@ -195,8 +196,7 @@ extension Request {
     with options: Cache.Options, for address: WebURL
   ) throws(NuthatchError) -> Request {
     var result = self
-    func isMissing(_ name: String) -> Bool { !headers.contains { $0.name.equalsIgnoringCase(name) } }
-    result.headers += options.headers.filter { isMissing($0.name) }
+    result.headers += options.headers.without(namesOf: headers)
     if let accept = options.accept, !result.headers.contains(where: { $0.name.equalsIgnoringCase("Accept") })
     {
       result.headers.append(("Accept", accept))
@@ -230,17 +230,21 @@ extension Cache.Options {
   func check() throws(NuthatchError) {
     guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative") }
     guard maxPixels > 0 else { throw NuthatchError(.invalid, "max_pixels is not positive") }
+    try Lengths.check(partition, "the partition")
+    try Lengths.check(netrc)
     if let proxy, !proxy.isEmpty {
-      let schemes = ["http://", "https://", "socks4://", "socks5://", "socks5h://"]
-      guard schemes.contains(where: { proxy.hasPrefix($0) && proxy != $0 }), !proxy.utf8.contains(0) else {
+      do throws(URLFault) { try ProxyChoice.check(proxy) } catch {
         throw NuthatchError(
-          .invalid, "proxy must begin with \(schemes.joined(separator: ", ")), or be empty for none")
+          .invalid,
+          "the proxy \(WebURL.redacted(proxy).quotedForMessage) can't be used: \(error.reason), at byte \(error.position)"
+        )
       }
     }
     do {
       var fields = try HeaderFields(checking: headers)
       try fields.append(checking: "User-Agent", userAgent)
       if let accept { try fields.append(checking: "Accept", accept) }
+      try fields.checkSize()
     } catch {
       throw NuthatchError(.badHeader, error.reason)
     }

@@ -22,11 +22,22 @@ public struct Upload: Sendable, Equatable {
 
   /// Adds a part to a form. What was no form becomes one.
   public mutating func add(_ part: FormPart) {
-    guard case .form(let parts, let boundary) = content else {
+    guard case .form(var parts, let boundary) = content else {
       self = .form([part])
       return
     }
-    content = .form(parts + [part], boundary: boundary)
+    // Or each part would copy all those before it.
+    content = .form([], boundary: boundary)
+    parts.append(part)
+    content = .form(parts, boundary: boundary)
+  }
+
+  /// Where its files are.
+  var paths: [String] {
+    switch content {
+    case .file(let path): [path]
+    case .form(let parts, _): parts.compactMap { if case .file(let path) = $0.content { path } else { nil } }
+    }
   }
 
   /// Fields as browsers send plain forms: `application/x-www-form-urlencoded`.

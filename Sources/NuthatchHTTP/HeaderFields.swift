@@ -14,11 +14,27 @@ package struct HeaderFields: Sendable, Equatable {
 
   package private(set) var fields: [Field] = []
 
+  /// The most lines that a request, or an answer, may have, and the most bytes that they may have together.
+  package static let mostLines = 1000
+  package static let mostBytes = 262_144
+
   package init() {}
 
   /// Fields made by a caller, each of them checked.
   package init(checking pairs: some Sequence<(name: String, value: String)>) throws(HeaderFault) {
     for (name, value) in pairs { try append(checking: name, value) }
+    try checkSize()
+  }
+
+  /// Whether they are few enough to be sent.
+  package func checkSize() throws(HeaderFault) {
+    guard fields.count <= Self.mostLines else {
+      throw HeaderFault("more than \(Self.mostLines) headers, the limit")
+    }
+    // As they are sent, with colon, blank and line break.
+    guard fields.reduce(0, { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }) <= Self.mostBytes else {
+      throw HeaderFault("more than \(Self.mostBytes) bytes of headers, the limit")
+    }
   }
 
   /// Adds a field that a caller made. A line break in it would be a header of its own; a length or framing that
@@ -29,7 +45,7 @@ package struct HeaderFields: Sendable, Equatable {
         "the header name \(name.quotedForMessage) is not a token of letters, digits and !#$%&'*+-.^_`|~")
     }
     if let bad = value.utf8.first(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7f }) {
-      throw HeaderFault("the value of header \(name) holds the control character \(bad)")
+      throw HeaderFault("the value of header \(name.quotedForMessage) holds the control character \(bad)")
     }
     guard !["content-length", "transfer-encoding"].contains(name.lowercased()) else {
       throw HeaderFault("the header \(name) is computed from the body and can't be set")
@@ -70,6 +86,15 @@ package struct HeaderFields: Sendable, Equatable {
   package mutating func remove(where isUnwanted: (Field) -> Bool) { fields.removeAll(where: isUnwanted) }
 }
 
+extension [(name: String, value: String)] {
+  /// Those whose names none of `others` has.
+  package func without(namesOf others: Self) -> Self {
+    if isEmpty || others.isEmpty { return self }
+    let names = Set(others.map { $0.name.lowercased() })
+    return filter { !names.contains($0.name.lowercased()) }
+  }
+}
+
 /// Why a header field or a method was refused.
 package struct HeaderFault: Error, Equatable {
   package var reason: String
@@ -82,7 +107,14 @@ package func checkMethod(_ method: String) throws(HeaderFault) {
   guard !method.isEmpty, method.utf8.allSatisfy(\.isTokenCharacter) else {
     throw HeaderFault("the method \(method.quotedForMessage) is not a token")
   }
+  guard method.utf8.count <= longestMethod else {
+    throw HeaderFault(
+      "the method \(method.quotedForMessage) is longer than \(longestMethod) bytes, the longest that is sent")
+  }
 }
+
+/// Of those that are registered, the longest has 17.
+private let longestMethod = 64
 
 /// A method as it is sent: one that HTTP knows in capitals, as HTTP has it; another as it is spelled.
 package func sentMethod(_ method: String) -> String {
@@ -161,6 +193,6 @@ extension String {
   /// For messages: quoted, control characters escaped, cut where it grows long.
   package var quotedForMessage: String {
     let shown = unicodeScalars.prefix(80).map { $0.escaped(asASCII: false) }.joined()
-    return "'\(shown)\(unicodeScalars.count > 80 ? "…" : "")'"
+    return "'\(shown)\(unicodeScalars.dropFirst(80).isEmpty ? "" : "…")'"
   }
 }

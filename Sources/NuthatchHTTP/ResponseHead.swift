@@ -59,19 +59,23 @@ package struct ResponseHeadParser: Sendable {
     case trailer
   }
 
-  /// The most that all header lines together may have.
-  package static let longest = 262_144
-
   private var current: ResponseHead?
   private var isComplete = false
   private var bytes = 0
+  private var lines = 0
 
   package init() {}
 
   /// Takes one line with its line break.
   package mutating func take(_ line: UnsafeRawBufferPointer) throws(HeaderFault) -> Step {
     bytes += line.count
-    guard bytes <= Self.longest else { throw HeaderFault("more than \(Self.longest) bytes of header") }
+    if line.count > 2 { lines += 1 }
+    guard bytes <= HeaderFields.mostBytes else {
+      throw HeaderFault("more than \(HeaderFields.mostBytes) bytes of header, the limit")
+    }
+    guard lines <= HeaderFields.mostLines else {
+      throw HeaderFault("more than \(HeaderFields.mostLines) lines of header, the limit")
+    }
     // Only the first line of a head is a status line; in the middle of one, or after the last, it is whatever the
     // server wants to be taken for one.
     let isFirst = isComplete ? current.map(Self.isInterim) ?? true : current == nil

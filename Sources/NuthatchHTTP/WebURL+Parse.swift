@@ -1,7 +1,7 @@
 import CSystem
 
 extension WebURL {
-  /// The longest URL that is taken: servers answer 414 far below it.
+  /// The longest URL that is taken, in bytes: servers answer 414 far below it.
   package static let longest = 65_536
 
   /// Parses an absolute URL.
@@ -41,23 +41,30 @@ extension WebURL {
     let wanted = reference.prefix { $0 != UInt8(ascii: "#") }
     switch wanted.first {
     case nil: return withoutUserinfo()
-    case UInt8(ascii: "/"): return with(target: Array(wanted))
-    case UInt8(ascii: "?"): return with(target: path + Array(wanted))
+    case UInt8(ascii: "/"): return try with(target: Array(wanted))
+    case UInt8(ascii: "?"): return try with(target: path + Array(wanted))
     default:
       let folder = path[...(path.lastIndex(of: UInt8(ascii: "/")) ?? 0)]
-      return with(target: Array(folder) + Array(wanted))
+      return try with(target: Array(folder) + Array(wanted))
     }
   }
 
-  private func with(target: [UInt8]) -> WebURL {
-    WebURL(scheme, userinfo: nil, host: host, port: port, target: WebURL.normalisedTarget(target))
+  private func with(target: [UInt8]) throws(URLFault) -> WebURL {
+    try WebURL.checkLength(target)
+    return WebURL(scheme, userinfo: nil, host: host, port: port, target: WebURL.normalisedTarget(target))
   }
 
   /// No control character anywhere, the fragment included: one in the wrong place is an injected header.
   private static func check(_ bytes: [UInt8]) throws(URLFault) {
-    guard bytes.count <= longest else { throw URLFault(at: longest, "longer than \(longest) bytes") }
+    try checkLength(bytes)
     if let position = bytes.firstIndex(where: { $0 < 0x20 || $0 == 0x7f }) {
       throw URLFault(at: position, "a control character")
+    }
+  }
+
+  package static func checkLength(_ bytes: some Collection<UInt8>) throws(URLFault) {
+    guard bytes.count <= longest else {
+      throw URLFault(at: longest, "longer than \(longest) bytes, the longest URL that is taken")
     }
   }
 

@@ -49,7 +49,7 @@ final class ConnectionPool {
     var events: UInt32 = 0
     if what & CURL_POLL_IN != 0 { events |= UInt32(EPOLLIN.rawValue) }
     if what & CURL_POLL_OUT != 0 { events |= UInt32(EPOLLOUT.rawValue) }
-    loop.watch(socket, events) { [unowned self] ready in
+    loop.watchOrFail(socket, events) { [unowned self] ready in
       var mask: Int32 = 0
       if ready & UInt32(EPOLLIN.rawValue) != 0 { mask |= CURL_CSELECT_IN }
       // It reads before it writes, then: what has come meanwhile would be lost when the writing fails.

@@ -11,7 +11,12 @@ package final class EventLoop: @unchecked Sendable {
 
   private struct Inbox {
     var jobs: [Job] = []
-    var isStopping = false
+    /// Whether no more are taken.
+    var isClosed = false
+    var isStopped = false
+    /// Why the loop has ended by itself.
+    var fault: TransportFault?
+    var whenFailed: @Sendable (TransportFault) -> Void = { _ in }
   }
 
   private let inbox = Locked(Inbox())
@@ -22,15 +27,18 @@ package final class EventLoop: @unchecked Sendable {
   // Confined to the loop's thread.
   private var watchers: [Int32: (UInt32) -> Void] = [:]
   private var timers = TimerQueue()
+  private var failure: TransportFault?
 
   /// Starts the thread.
   package init() throws(TransportFault) {
     epoll = nhs_epoll_new()
     bell = nhs_eventfd_new()
-    guard epoll >= 0, bell >= 0, nhs_epoll_watch(epoll, bell, UInt32(EPOLLIN.rawValue), 1) == 0 else {
+    guard epoll >= 0, bell >= 0, nhs_epoll_watch(epoll, bell, UInt32(EPOLLIN.rawValue), 1) == 0,
+      EventLoop.canWait(epoll)
+    else {
       let reason = errno
       for descriptor in [epoll, bell] where descriptor >= 0 { close(descriptor) }
-      throw TransportFault(shortage: reason, "the event loop can't be set up")
+      throw TransportFault(shortage: reason, "epoll or eventfd, which the event loop needs, is refused")
     }
     // Sharing an epoll with its parent, a forked child would see, and steal, the parent's events.
     _ = nhs_close_in_child(epoll)
@@ -40,15 +48,29 @@ package final class EventLoop: @unchecked Sendable {
     guard failure == 0 else {
       context.release()
       closeDescriptors()
-      throw TransportFault(shortage: failure, "the loop's thread can't be started")
+      throw TransportFault(noThread: failure)
     }
   }
 
-  /// Runs `job` soon on the loop's thread. False, and nothing is run, when the loop has been told to stop.
+  /// A filter of system calls may refuse just that.
+  private static func canWait(_ epoll: Int32) -> Bool {
+    var (descriptor, events): (Int32, UInt32) = (0, 0)
+    return nhs_epoll_wait(epoll, &descriptor, &events, 1, 0) >= 0 || errno == EINTR
+  }
+
+  /// Why the loop has ended by itself; nil as long as it hasn't.
+  package var fault: TransportFault? { inbox.withLock { $0.fault } }
+
+  /// Has `tell` called, on the loop's thread, when the loop can't wait any more: the kernel has refused it.
+  package func whenFailed(_ tell: @escaping @Sendable (TransportFault) -> Void) {
+    inbox.withLock { $0.whenFailed = tell }
+  }
+
+  /// Runs `job` soon on the loop's thread. False, and nothing is run, when the loop has ended, or been told to.
   @discardableResult
   package func post(_ job: @escaping Job) -> Bool {
     let mustRing: Bool? = inbox.withLock { inbox in
-      guard !inbox.isStopping else { return nil }
+      guard !inbox.isClosed else { return nil }
       inbox.jobs.append(job)
       return inbox.jobs.count == 1
     }
@@ -58,15 +80,16 @@ package final class EventLoop: @unchecked Sendable {
 
   /// Runs what has been posted, `last` after it, then ends the thread and waits for its end.
   package func stop(_ last: @escaping Job) {
-    let isFirst = inbox.withLock { inbox in
-      if inbox.isStopping { return false }
-      inbox.jobs.append(last)
-      inbox.isStopping = true
-      return true
+    let (isFirst, isLeft) = inbox.withLock { inbox in
+      defer { (inbox.isStopped, inbox.isClosed) = (true, true) }
+      if !inbox.isClosed { inbox.jobs.append(last) }
+      return (!inbox.isStopped, inbox.isClosed)
     }
     guard isFirst else { return }
     ring()
     _ = nhs_thread_join(thread)
+    // The thread of a loop that has failed has gone without it.
+    if isLeft { last() }
     closeDescriptors()
   }
 
@@ -92,6 +115,24 @@ extension EventLoop {
     _ = nhs_epoll_watch(epoll, descriptor, events, isNew ? 1 : 0)
   }
 
+  /// The same of a descriptor without whose events the loop is of no use: where the kernel refuses it, the loop ends.
+  func watchOrFail(_ descriptor: Int32, _ events: UInt32, _ handler: @escaping (UInt32) -> Void) {
+    errno = 0
+    watch(descriptor, events, handler)
+    if [EPERM, EACCES, ENOSYS].contains(errno) { fail("epoll_ctl") }
+  }
+
+  /// Ends the loop soon, for the reason that is in `errno`: nobody would hear of what is under way.
+  private func fail(_ call: String) {
+    let reason = String(cString: strerror(errno))
+    failure =
+      failure
+      ?? TransportFault(
+        .internal,
+        "the event loop has ended: the kernel refuses \(call) (\(reason)); what confines this process must allow it"
+      )
+  }
+
   package func unwatch(_ descriptor: Int32) {
     guard watchers.removeValue(forKey: descriptor) != nil else { return }
     _ = nhs_epoll_watch(epoll, descriptor, 0, 0)
@@ -112,6 +153,7 @@ extension EventLoop {
       // Only here: libcurl, and OpenSSL below it, are called by this thread; a child must not find them in the middle of something.
       nhs_release_forks()
       let ready = nhs_epoll_wait(epoll, &descriptors, &events, 64, patience)
+      if ready < 0, errno != EINTR { fail("epoll_wait") }
       nhs_hold_forks()
       for index in 0..<Int(max(ready, 0)) {
         if descriptors[index] == bell {
@@ -122,14 +164,32 @@ extension EventLoop {
         }
       }
       while let action = timers.popDue(by: now) { action() }
-      let (jobs, isStopping) = inbox.withLock { inbox in
-        defer { inbox.jobs = [] }
-        return (inbox.jobs, inbox.isStopping)
-      }
-      for job in jobs { job() }
+      let isStopping = runJobs(closing: false)
+      if !isStopping, let failure { end(failure) }
       // Whatever a timer keeps may keep the loop.
-      if isStopping { return timers = TimerQueue() }
+      if isStopping || failure != nil { return timers = TimerQueue() }
     }
+  }
+
+  /// Runs what has been posted. True when the loop is closed; `closing` closes it, if nothing was there.
+  private func runJobs(closing: Bool) -> Bool {
+    let (jobs, isClosed) = inbox.withLock { inbox in
+      defer { inbox.jobs = [] }
+      if closing, inbox.jobs.isEmpty { inbox.isClosed = true }
+      return (inbox.jobs, inbox.isClosed)
+    }
+    for job in jobs { job() }
+    return isClosed
+  }
+
+  /// Tells everybody, and lets them tidy up behind what they have under way.
+  private func end(_ failure: TransportFault) {
+    let tell = inbox.withLock { inbox in
+      inbox.fault = failure
+      return inbox.whenFailed
+    }
+    tell(failure)
+    while !runJobs(closing: true) {}
   }
 
   /// Until the next timer, in whole milliseconds rounded up; -1 when there is none.

@@ -95,9 +95,10 @@ final class NameLookups: @unchecked Sendable {
       let worker = Worker(backlog: backlog) { [loop, weak self] name, answer in
         loop.post { [weak self] in self?.finish(name, answer) }
       }
-      guard worker.start() else {
+      let failure = worker.start()
+      guard failure == 0 else {
         backlog.workerEnded()
-        return failIfNobodyWorks()
+        return failIfNobodyWorks(TransportFault(noThread: failure))
       }
     }
     // When those that keep the places turn out to be stuck, more may begin.
@@ -122,10 +123,8 @@ final class NameLookups: @unchecked Sendable {
   }
 
   /// Without a single thread the names in the backlog would wait for ever.
-  private func failIfNobodyWorks() {
-    for name in backlog.takeAllIfIdle() {
-      finish(name, .failure(TransportFault(.outOfMemory, "no thread for the name lookup could be had")))
-    }
+  private func failIfNobodyWorks(_ fault: TransportFault) {
+    for name in backlog.takeAllIfIdle() { finish(name, .failure(fault)) }
   }
 }
 
@@ -212,16 +211,18 @@ private final class Worker: Sendable {
     self.report = report
   }
 
-  func start() -> Bool {
+  /// 0, or why there is no thread.
+  func start() -> Int32 {
     let context = Unmanaged.passRetained(self)
     var thread: UInt64 = 0
-    guard nhs_thread_start(&thread, "nuthatch-names", runWorker, context.toOpaque()) == 0 else {
+    let failure = nhs_thread_start(&thread, "nuthatch-names", runWorker, context.toOpaque())
+    guard failure == 0 else {
       context.release()
-      return false
+      return failure
     }
     // It ends by itself, perhaps long after everybody who knew of it.
     pthread_detach(pthread_t(thread))
-    return true
+    return 0
   }
 
   fileprivate func run() {

@@ -6,6 +6,22 @@ package enum ProxyChoice: Sendable, Equatable {
   case none
   /// This one, whatever the guard and `no_proxy` say: `http://`, `https://`, `socks4://`, `socks5://`, `socks5h://`.
   case explicit(String)
+
+  private static let schemes = ["http://", "https://", "socks4://", "socks5://", "socks5h://"]
+
+  /// Says what is wrong with a proxy that a program names: for libcurl, some of it would be a host without an address.
+  package static func check(_ proxy: String) throws(URLFault) {
+    guard let scheme = schemes.first(where: { proxy.hasPrefix($0) }) else {
+      throw URLFault(at: 0, "it must begin with \(schemes.joined(separator: ", ")), or be empty for none")
+    }
+    try WebURL.checkLength(proxy.utf8)
+    if let place = Array(proxy.utf8).firstIndex(where: { $0 <= 0x20 || $0 == 0x7f }) {
+      throw URLFault(at: place, "a blank or a control character")
+    }
+    do throws(URLFault) { _ = try WebURL("http://" + proxy.dropFirst(scheme.count)) } catch {
+      throw URLFault(at: error.position - "http://".count + scheme.count, error.reason)
+    }
+  }
 }
 
 /// The proxies of the environment. They are read once, by the thread that opens, because `getenv` beside a
@@ -29,7 +45,9 @@ struct ProxyRules: Sendable {
     // HTTP_PROXY in capitals is what a CGI program gets from the request header "Proxy".
     http = first("http_proxy", "all_proxy", "ALL_PROXY")
     https = first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
-    exceptions = (first("no_proxy", "NO_PROXY") ?? "").split { ", \t".contains($0) }.map(ProxyRules.exception)
+    exceptions = (first("no_proxy", "NO_PROXY") ?? "").utf8
+      .split { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+      .map { ProxyRules.exception(Substring($0)) }
   }
 
   /// The proxy for a URL; nil for none.
@@ -56,9 +74,9 @@ struct ProxyRules: Sendable {
       let width = if case .v4 = address { 32 } else { 128 }
       return .network(address, bits: parts.count > 1 ? Int(parts[1]) ?? width : width)
     }
-    var name = text.lowercased()[...]
-    while name.hasPrefix(".") { name.removeFirst() }
-    while name.hasSuffix(".") { name.removeLast() }
-    return .domain(String(name))
+    let dot = UInt8(ascii: ".")
+    let name = text.lowercased().utf8.drop { $0 == dot }
+    let end = name.lastIndex { $0 != dot }.map { name.index(after: $0) } ?? name.startIndex
+    return .domain(String(Substring(name[..<end])))
   }
 }

@@ -16,6 +16,7 @@ final class Transfer {
 
   // What libcurl only borrows.
   var headerList: UnsafeMutablePointer<curl_slist>?
+  var lastHeader: UnsafeMutablePointer<curl_slist>?
   var resolveList: UnsafeMutablePointer<curl_slist>?
   var bodyCopy: UnsafeMutablePointer<UInt8>?
   /// What it sends, where that is read while it is sent.
@@ -95,7 +96,7 @@ final class Transfer {
   /// What libcurl only borrowed; called once the handle is out of the multi.
   func freeLists() {
     curl_slist_free_all(headerList)
-    headerList = nil
+    (headerList, lastHeader) = (nil, nil)
     curl_slist_free_all(resolveList)
     resolveList = nil
     bodyCopy?.deallocate()

@@ -172,7 +172,7 @@ extension Transfer {
   func replaceHeaders() -> Bool {
     let setter = OptionSetter(easy)
     let before = headerList
-    headerList = nil
+    (headerList, lastHeader) = (nil, nil)
     configureHeaders(setter)
     curl_slist_free_all(before)
     return !setter.isRefused
@@ -197,11 +197,12 @@ extension Transfer {
   }
 
   private func add(_ line: String, _ setter: OptionSetter) {
-    if let longer = curl_slist_append(headerList, line) {
-      headerList = longer
-    } else {
-      setter.note(CURLE_OUT_OF_MEMORY)
+    // Behind the last one: from the first, libcurl would walk along all of them.
+    guard let list = curl_slist_append(lastHeader ?? headerList, line) else {
+      return setter.note(CURLE_OUT_OF_MEMORY)
     }
+    if headerList == nil { headerList = list }
+    lastHeader = list.pointee.next ?? list
   }
 }
 

@@ -16,6 +16,8 @@ package struct TransportFault: Error, Equatable, Sendable {
     /// The sink asked for the end.
     case stopped
     case badURL, outOfMemory, `internal`
+    /// What the environment says can't be used.
+    case invalid
     /// The process has as many files open as it may.
     case io
     /// Others could have written a file that says who asks.
@@ -46,6 +48,14 @@ extension TransportFault {
     self.init(kind, "\(what): \(String(cString: strerror(errno)))")
   }
 
+  /// - Parameter errno: of the thread that couldn't be started.
+  package init(noThread errno: Int32) {
+    self.init(
+      .outOfMemory,
+      "no thread could be started: \(String(cString: strerror(errno))); the process, its user or its control group has as "
+        + "many as it may (RLIMIT_NPROC, pids.max), or no memory for one more")
+  }
+
   /// What libcurl's result means. `detail` is its error buffer, `errno` that of the failed connection.
   init(code: CURLcode, detail: String, errno: Int) {
     let text = String(cString: curl_easy_strerror(code))
@@ -53,9 +63,13 @@ extension TransportFault {
     let message = detail.isEmpty ? text : WebURL.redacted(detail)
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-      self.init(.dns, message)
+      // The same code for a proxy of the environment that is no URL, and for a thread that wasn't to be had.
+      let kind: Kind =
+        detail.contains("proxy syntax") ? .invalid : detail.contains("thread failed") ? .outOfMemory : .dns
+      self.init(kind, message)
     case CURLE_COULDNT_CONNECT:
-      self.init(errno == Int(ETIMEDOUT) ? .timeout : .refused, message)
+      let kind: Kind = detail.contains("proxy scheme") ? .invalid : .refused
+      self.init(errno == Int(ETIMEDOUT) ? .timeout : kind, message)
     case CURLE_OPERATION_TIMEDOUT:
       self.init(.timeout, message)
     case CURLE_PARTIAL_FILE:

@@ -134,6 +134,16 @@ import Testing
     #expect(
       read.cookies[1].isHostOnly && read.cookies[1].isSecure && read.cookies[1].expires == 1_800_000_000)
   }
+
+  @Test("are sent up to 64 KiB")
+  func sentLength() throws {
+    var jar = CookieJar()
+    let url = try WebURL("http://a.example/")
+    let lines = (0..<40).map { "c\($0)=" + String(repeating: "x", count: 4000) }
+    _ = jar.take(lines, from: url, now: 0)
+    let header = try #require(jar.header(for: url, now: 0))
+    #expect(header.utf8.count <= 65_536 && header.hasPrefix("c0=") && header.contains("; c15="))
+  }
 }
 
 @Suite("Netrc files") struct NetrcTests {

@@ -89,6 +89,23 @@ import Testing
     #expect(throws: URLFault.self) { try WebURL("http://" + String(repeating: "a", count: 300)) }
   }
 
+  @Test("are no longer by what they are relative to")
+  func resolvedLength() throws {
+    let base = try WebURL("http://h/" + String(repeating: "a", count: 40_000) + "/")
+    let part = Array(String(repeating: "b", count: 30_000).utf8)
+    #expect(throws: URLFault.self) { try base.resolving(part) }
+    #expect(try base.resolving([UInt8(ascii: "/")] + part).target.utf8.count == 30_001)
+  }
+
+  @Test("that are too long show their beginning, and no password")
+  func shownLength() {
+    let tail = String(repeating: "a", count: WebURL.longest)
+    #expect(WebURL.redacted("http://h/\(tail)").utf8.count < 120)
+    #expect(WebURL.redacted("http://user:\(tail)@h/").hasPrefix("http://***@h/"))
+    // One character to Swift, however long.
+    #expect(WebURL.redacted("data:," + String(repeating: "\u{301}", count: 1000)).utf8.count < 200)
+  }
+
   @Test("need not be UTF-8")
   func rawBytes() throws {
     #expect(try WebURL(bytes: Array("http://example.org/".utf8) + [0xfc]).target == "/%FC")

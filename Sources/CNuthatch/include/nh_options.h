@@ -119,7 +119,8 @@ typedef struct nh_options {
     /** A name for whose answers are kept, in place of the credentials that are sent: for tokens that change. None. */
     const char *partition;
     /** The proxy for all requests: http://, https://, socks4://, socks5:// or socks5h://; "" for none. Answers
-     *  that came by it are kept for it alone. What the environment says.
+     *  that came by it are kept for it alone. One that is no URL is NH_INVALID. What the
+     *  environment says.
      *
      *  The guard judges addresses in URLs, and names as far as this machine can look them up in a second. What only the
      *  proxy knows goes through, and what a proxy finds for a name is its business: give it rules of its own. With

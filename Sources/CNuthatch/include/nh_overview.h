@@ -82,6 +82,11 @@
  *            Requests of one queue arrive in their order. Outcomes come at least once: nh_outbox_drop after you have made
  *            something of one, not before. nh_clear and nh_trim never touch the outbox. What of it is damaged on the disk is set
  *            aside in a file, outbox/damaged-..., of which the log tells (nh_log_set); the rest is sent.
+ * Limits.    A URL may have 65,536 bytes (data: URLs what max_bytes allows), a method 64, the headers of a request, and the head of
+ *            an answer, 1,000 lines with 262,144 bytes; a path 4,095 bytes, other names, users and passwords 65,536. What is
+ *            longer is NH_BAD_URL, NH_BAD_HEADER, NH_HTTP for answers, and NH_INVALID for the rest (docs/HTTP.md).
+ * Refusals.  A thread that the system refuses is NH_OUT_OF_MEMORY. Where it refuses to wait for events (a filter of system
+ *            calls does), every request ends with NH_INTERNAL and the cause, also those under way, and so does nh_open.
  * Options.   0 and NULL mean "not given", a negative number "none": no limit, no retry.
  * Fork.      After fork() the child's inherited caches and tickets answer NH_FORKED; responses and images stay readable;
  *            opening a cache anew works. Close or release inherited handles in the child as you like: the parent isn't

@@ -92,14 +92,21 @@ struct JSONLine {
   private mutating func unescape(into text: inout [UInt8]) -> Bool {
     guard let byte = next else { return false }
     place += 1
-    let plain: [UInt8: UInt8] = [
-      0x22: 0x22, 0x5c: 0x5c, 0x2f: 0x2f, 0x62: 8, 0x66: 12, 0x6e: 10, 0x72: 13, 0x74: 9,
-    ]
-    if let meant = plain[byte] {
-      text.append(meant)
-      return true
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
+    case UInt8(ascii: "b"): text.append(8)
+    case UInt8(ascii: "f"): text.append(12)
+    case UInt8(ascii: "n"): text.append(10)
+    case UInt8(ascii: "r"): text.append(13)
+    case UInt8(ascii: "t"): text.append(9)
+    case UInt8(ascii: "u"): return unescapeNumber(into: &text)
+    default: return false
     }
-    guard byte == UInt8(ascii: "u"), var code = hex() else { return false }
+    return true
+  }
+
+  private mutating func unescapeNumber(into text: inout [UInt8]) -> Bool {
+    guard var code = hex() else { return false }
     if (0xd800..<0xdc00).contains(code) {
       guard take(0x5c), take(UInt8(ascii: "u")), let low = hex(), (0xdc00..<0xe000).contains(low) else {
         return false

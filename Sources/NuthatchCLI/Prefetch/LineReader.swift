@@ -37,6 +37,8 @@ final class LineReader {
   private let descriptor: Int32
   private var content: [UInt8] = []
   private var place = 0
+  /// Up to here there is no line break.
+  private var searched = 0
   /// How many bytes the last read brought.
   private var lastRead = 0
   private var isAtEnd = false
@@ -92,13 +94,17 @@ final class LineReader {
   }
 
   private func takeLine() -> [UInt8]? {
+    let start = max(place, searched)
     let end = content.withUnsafeBufferPointer { bytes -> Int? in
-      guard let base = bytes.baseAddress, place < bytes.count,
-        let found = memchr(base + place, 10, bytes.count - place)
+      guard let base = bytes.baseAddress, start < bytes.count,
+        let found = memchr(base + start, 10, bytes.count - start)
       else { return nil }
       return UnsafeRawPointer(base).distance(to: UnsafeRawPointer(found))
     }
-    guard let end else { return nil }
+    guard let end else {
+      searched = content.count
+      return nil
+    }
     let line = Array(content[place..<end])
     place = end + 1
     lines += 1
@@ -117,7 +123,7 @@ final class LineReader {
     }
     if place > 0 {
       content.removeFirst(place)
-      place = 0
+      (place, searched) = (0, max(0, searched - place))
     }
     var chunk = [UInt8](repeating: 0, count: 65_536)
     let count = read(descriptor, &chunk, chunk.count)

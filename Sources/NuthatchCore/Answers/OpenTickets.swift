@@ -6,7 +6,8 @@ import NuthatchTransport
 /// last one would make that thread wait for itself.
 final class OpenTickets: Sendable {
   private struct Book {
-    var isClosed = false
+    /// Why no more are taken; nil as long as they are.
+    var refusal: NuthatchError?
     /// In no order. Each knows its place: a table would be made anew, entry by entry, each time that it grows, which whoever
     /// submits the hundred thousandth request has to wait for.
     var tickets: [Ticket] = []
@@ -40,7 +41,8 @@ final class OpenTickets: Sendable {
   /// Rings when a ticket has gone.
   private let bell = Bell()
 
-  var isClosed: Bool { book.withLock { $0.isClosed } }
+  /// Why no more tickets are taken; nil as long as they are.
+  var refusal: NuthatchError? { book.withLock { $0.refusal } }
 
   /// Those that are open at this moment.
   var all: [Ticket] { book.withLock { $0.tickets } }
@@ -52,7 +54,7 @@ final class OpenTickets: Sendable {
     // Before anybody finds it here, who may end it at once.
     ticket.stand(in: self)
     let added: [@Sendable () -> Void]? = book.withLock { book in
-      guard !book.isClosed else { return nil }
+      guard book.refusal == nil else { return nil }
       book.add(ticket)
       return book.tickets.count == 1 ? book.watchers : []
     }
@@ -108,11 +110,16 @@ final class OpenTickets: Sendable {
 
   /// Takes no more tickets, and hands over those that are left, which the caller ends. They stay open until they have had their
   /// final events. nil when it was closed before.
-  func close() -> [Ticket]? {
+  func close(_ refusal: NuthatchError = .closed) -> [Ticket]? {
     book.withLock { book in
-      guard !book.isClosed else { return nil }
-      book.isClosed = true
+      guard book.refusal == nil else { return nil }
+      book.refusal = refusal
       return book.tickets
     }
+  }
+
+  /// Ends those that are left with `error`, which is what whoever comes later gets, too.
+  func end(_ error: NuthatchError) {
+    for ticket in close(error) ?? [] { ticket.finish(.failed(error)) }
   }
 }

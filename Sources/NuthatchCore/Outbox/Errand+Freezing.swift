@@ -32,7 +32,7 @@ extension Errand {
         return .isWritten(
           try desk.freeze(freezing.frozen(plan, self.ticket, at: now, exposed: now, isLive: true)))
       }
-      if !self.runtime.loop.post({ self.goOn(begun) }) { self.ticket.finish(.failed(.closed)) }
+      if !self.runtime.loop.post({ self.goOn(begun) }) { self.ticket.finish(.failed(self.runtime.refusal)) }
     }
   }
 
@@ -48,7 +48,7 @@ extension Errand {
         case .failure(let error): self.fail(error)
         }
       }
-      if !isPosted { self.ticket.finish(.failed(.closed)) }
+      if !isPosted { self.ticket.finish(.failed(self.runtime.refusal)) }
     }
   }
 
@@ -120,7 +120,7 @@ extension Errand {
         case .failure(let error): self.fail(error)
         }
       }
-      if !isPosted { self.ticket.finish(.failed(.closed)) }
+      if !isPosted { self.ticket.finish(.failed(self.runtime.refusal)) }
     }
   }
 

@@ -216,8 +216,8 @@ final class OutboxBook: JournalReader {
   private func join(_ entry: Entry) {
     let id = entry.id
     if entry.standing == .waiting {
-      let line = lines[entry.request.queue] ?? []
-      lines[entry.request.queue, default: []].insert(id, at: line.place { $0 < id })
+      let place = lines[entry.request.queue]?.place { $0 < id } ?? 0
+      lines[entry.request.queue, default: []].insert(id, at: place)
     } else {
       settled.insert((id, entry.request.handler), at: settled.place { $0.id < id })
     }

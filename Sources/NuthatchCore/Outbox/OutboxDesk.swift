@@ -168,7 +168,7 @@ final class OutboxDesk: @unchecked Sendable {
     runtime.loop.post { self.sender.drain() }
     while true {
       let ring = sender.bell.current
-      if sender.inFlight.withLock({ $0 }) == 0 { return true }
+      if sender.inFlight.withLock({ $0 }) == 0 || runtime.loop.fault != nil { return true }
       if Bell.deadline(0) >= deadline { return false }
       sender.bell.wait(after: ring, until: deadline)
     }

@@ -230,6 +230,6 @@ extension FetchTask {
     }
     guard !isSubmitted else { return }
     if let place = admission.lockPlace { shared.locks.release(place) }
-    conclude(.failed(.closed))
+    conclude(.failed(runtime.workers.refusal))
   }
 }

@@ -124,7 +124,7 @@ extension FetchTask {
     }
     guard !isSubmitted else { return }
     admission.releaseLock()
-    conclude(.failed(.closed))
+    conclude(.failed(runtime.workers.refusal))
   }
 }
 

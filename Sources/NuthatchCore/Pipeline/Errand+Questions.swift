@@ -163,7 +163,7 @@ extension Errand {
         self.decide(found)
       }
     }
-    if !isSubmitted { fail(.closed) }
+    if !isSubmitted { fail(runtime.workers.refusal) }
   }
 
   // MARK: Asking

@@ -31,6 +31,6 @@ extension Errand {
       let found = plan.readsStore ? self.shared.find(plan) : nil
       self.runtime.loop.post { self.decide(found) }
     }
-    if !isSubmitted { fail(.closed) }
+    if !isSubmitted { fail(runtime.workers.refusal) }
   }
 }

@@ -63,7 +63,9 @@ final class Errand: TicketWork, @unchecked Sendable {
   ) {
     let errand = Errand(plan, ticket, shared)
     guard ticket.begin(errand) else { return }
-    guard shared.runtime.loop.post({ errand.begin(found) }) else { return ticket.finish(.failed(.closed)) }
+    guard shared.runtime.loop.post({ errand.begin(found) }) else {
+      return ticket.finish(.failed(shared.runtime.refusal))
+    }
   }
 
   /// Changes its place in the queue. Any thread may call it.

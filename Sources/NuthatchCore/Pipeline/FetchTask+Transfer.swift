@@ -81,7 +81,7 @@ extension FetchTask: QueuedWork {
         self.enqueue()
       }
     }
-    if !isPosted { conclude(.failed(.closed)) }
+    if !isPosted { conclude(.failed(runtime.workers.refusal)) }
   }
 
   func refused(_ entry: QueueEntry, retryAfter: Int64) {
@@ -200,7 +200,7 @@ extension FetchTask: QueuedWork {
       }
       self.runtime.loop.post { [wasVain] in self.take(found, wasVain: wasVain) }
     }
-    if !isPosted { conclude(.failed(.closed)) }
+    if !isPosted { conclude(.failed(runtime.workers.refusal)) }
   }
 
   private func take(_ found: Found?, wasVain: Bool) {

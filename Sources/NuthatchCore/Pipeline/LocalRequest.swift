@@ -36,7 +36,8 @@ struct LocalRequest: Sendable {
     try request.check()
     guard request.method == "GET" else {
       throw NuthatchError(
-        .invalid, "what needs no server is read by GET, not by \(request.method): \(shownURL)")
+        .invalid,
+        "what needs no server is read by GET, not by \(request.method.quotedForMessage): \(shownURL)")
     }
     do { _ = try HeaderFields(checking: request.headers) } catch {
       throw NuthatchError(.badHeader, "\(error.reason): \(shownURL)")
@@ -54,6 +55,9 @@ struct LocalRequest: Sendable {
     let scheme = "file:"
     guard url.utf8.count >= scheme.utf8.count, url.prefix(scheme.count).lowercased() == scheme else {
       return nil
+    }
+    do throws(URLFault) { try WebURL.checkLength(url.utf8) } catch {
+      throw NuthatchError(error, url: url)
     }
     var rest = Array(url.utf8.dropFirst(scheme.utf8.count).prefix { $0 != UInt8(ascii: "#") })
     // A file has no query: one whose name has a question mark in it is written with %3F.

@@ -21,7 +21,7 @@ struct PictureMaker: Sendable {
     let isSubmitted = workers.submit(priority: priority) {
       self.makeHere(source, recipes, priority: priority, then: then)
     }
-    if !isSubmitted { then(all(recipes, .closed)) }
+    if !isSubmitted { then(all(recipes, workers.refusal)) }
   }
 
   /// To be called on a worker's thread. What needs much memory is left to a job of its own, which waits for its turn.
@@ -55,10 +55,11 @@ struct PictureMaker: Sendable {
     }
     let (done, remaining) = (pictures, rest)
     let isSubmitted = workers.submitDecode(priority: priority, need: need) { most in
-      let made = most.map { self.decode(body, source, remaining, most: $0) } ?? self.all(remaining, .closed)
+      let made =
+        most.map { self.decode(body, source, remaining, most: $0) } ?? self.all(remaining, workers.refusal)
       then(done.merging(made) { $1 })
     }
-    if !isSubmitted { then(done.merging(all(rest, .closed)) { $1 }) }
+    if !isSubmitted { then(done.merging(all(rest, workers.refusal)) { $1 }) }
   }
 
   /// One decode for all sizes; one a size where the sizes can't agree whether damage is allowed.

@@ -162,6 +162,7 @@ final class RequestTerms: Sendable {
       where !fields.contains(name) {
         try fields.append(checking: name, value)
       }
+      try fields.checkSize()
       return fields
     } catch {
       throw NuthatchError(.badHeader, "\(error.reason): \(WebURL.redacted(request.url))")
@@ -181,7 +182,8 @@ final class RequestTerms: Sendable {
         "a box of \(box.width)x\(box.height): its sides must be 1 to \(ThumbnailBox.maxSide): \(url())")
     }
     guard request.boxes.isEmpty || request.method == "GET" else {
-      throw NuthatchError(.invalid, "pictures come by GET, not by \(request.method): \(url())")
+      throw NuthatchError(
+        .invalid, "pictures come by GET, not by \(request.method.quotedForMessage): \(url())")
     }
     return request.boxes.map { Recipe($0, allowsDamage: request.allowTruncated) }
   }

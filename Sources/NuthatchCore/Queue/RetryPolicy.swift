@@ -97,7 +97,7 @@ extension FetchQueue.Outcome {
     case .reset: self = hasHead || wasConnected ? .done : .unreachable(timedOut: false)
     case .dns, .refused, .tls: self = hasHead ? .done : .unreachable(timedOut: false)
     case .http, .truncated, .tooLarge: self = .done
-    case .denied, .badURL, .outOfMemory, .internal, .io, .unsafeFile: self = .abandoned
+    case .denied, .badURL, .invalid, .outOfMemory, .internal, .io, .unsafeFile: self = .abandoned
     }
   }
 }

@@ -11,7 +11,5 @@ final class Revalidations: Sendable {
   func wait(within milliseconds: Int64?) -> Bool { open.waitUntilEmpty(within: milliseconds) }
 
   /// Ends those that are left, and takes no more.
-  func close() {
-    for ticket in open.close() ?? [] { ticket.finish(.failed(.closed)) }
-  }
+  func end(_ error: NuthatchError) { open.end(error) }
 }

@@ -61,6 +61,8 @@ final class WorkerPool: @unchecked Sendable {
   private var asleep: [Sleeper] = []
   private var waiting = 0
   private var isStopping = false
+  /// Why the last thread that was wanted couldn't be started.
+  private var startFailure: Int32 = 0
 
   /// - Parameters:
   ///   - budget: what jobs may hold together, and on how many threads they run.
@@ -109,6 +111,13 @@ final class WorkerPool: @unchecked Sendable {
     }
     asleep.popLast()?.bell.ring()
     return true
+  }
+
+  /// Why `submit` has just refused a job.
+  var refusal: NuthatchError {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return isStopping ? .closed : NuthatchError(TransportFault(noThread: startFailure))
   }
 
   /// Runs a decode, of which `job` hears how much it may hold: all that it needs, or what there is when it runs alone. nil:
@@ -176,7 +185,8 @@ final class WorkerPool: @unchecked Sendable {
   private func startThread() -> Bool {
     let context = Unmanaged.passRetained(self)
     var thread: UInt64 = 0
-    guard nhs_thread_start(&thread, "nuthatch-worker", runWorker, context.toOpaque()) == 0 else {
+    startFailure = nhs_thread_start(&thread, "nuthatch-worker", runWorker, context.toOpaque())
+    guard startFailure == 0 else {
       context.release()
       return false
     }

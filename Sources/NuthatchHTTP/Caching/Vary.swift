@@ -30,9 +30,10 @@ package struct Vary: Sendable, Equatable {
   /// members left out, members of lists without an order sorted.
   package static func values(_ names: [String], in request: HeaderFields) -> [(name: String, value: String?)]
   {
-    names.map { name in
-      let lines = request.values(name)
-      guard !lines.isEmpty else { return (name, nil) }
+    // Each field once, and not once for each of the names: both may be many.
+    let lines = Dictionary(grouping: request.fields) { $0.name.lowercased() }
+    return names.map { name in
+      guard let lines = lines[name]?.map(\.value) else { return (name, nil) }
       var members = lines.joined(separator: ",").split(separator: ",", omittingEmptySubsequences: false)
         .map { String($0).trimmed }
       switch name {

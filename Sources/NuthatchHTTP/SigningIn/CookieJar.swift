@@ -23,6 +23,8 @@ package struct CookieJar: Sendable, Equatable {
   static let longest = 4096
   static let most = 300
   static let mostOfOneDomain = 50
+  /// Bytes in one request: no server takes more, and libcurl no more than a megabyte.
+  static let mostSent = 65_536
 
   package init() {}
 
@@ -37,8 +39,16 @@ package struct CookieJar: Sendable, Equatable {
     let ordered = sent.enumerated().sorted {
       ($1.element.path.utf8.count, $0.offset) < ($0.element.path.utf8.count, $1.offset)
     }
-    return sent.isEmpty
-      ? nil : ordered.map { "\($0.element.name)=\($0.element.value)" }.joined(separator: "; ")
+    guard !sent.isEmpty else { return nil }
+    var pairs: [String] = []
+    var bytes = 0
+    for (_, cookie) in ordered {
+      let pair = "\(cookie.name)=\(cookie.value)"
+      bytes += pair.utf8.count + 2
+      guard bytes <= Self.mostSent else { break }
+      pairs.append(pair)
+    }
+    return pairs.joined(separator: "; ")
   }
 
   /// Takes what an answer from `url` sets, the values of its `Set-Cookie`. False when nothing is different then.

@@ -118,14 +118,12 @@ extension Journal {
       var part = [UInt8](repeating: 0, count: count)
       guard try system.readAll(log, &part, window) else { return nil }
       bytes = part
-      let places = bytes.withUnsafeBytes { bytes in
-        stride(from: 0, through: count - JournalRecord.size, by: 8).filter {
-          JournalRecord(UnsafeRawBufferPointer(rebasing: bytes[$0...]), salt: salt, at: window + Int64($0))
-            != nil
+      for place in stride(from: 0, through: count - JournalRecord.size, by: 8) {
+        let offset = window + Int64(place)
+        let mayBegin = bytes.withUnsafeBytes {
+          JournalRecord(UnsafeRawBufferPointer(rebasing: $0[place...]), salt: salt, at: offset) != nil
         }
-      }
-      for place in places where try record(at: window + Int64(place), size) != nil {
-        return window + Int64(place)
+        if mayBegin, try record(at: offset, size) != nil { return offset }
       }
       guard count > JournalRecord.size else { return nil }
       window += Int64(((count - JournalRecord.size) / 8 + 1) * 8)

@@ -82,7 +82,8 @@ class _AsyncRun:
             self.failure = ticket._failure
         elif ticket._final is not None:
             self.ended.append(item(index, ticket._final, self.plan.keeps))
-        ticket._listener, ticket._news = None, []
+        ticket._listener = None
+        ticket._news.clear()
         self.wake()
 
     def wake(self) -> None:

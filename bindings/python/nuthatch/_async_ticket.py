@@ -3,11 +3,13 @@
 import asyncio
 import ctypes
 import inspect
+from collections import deque
 from typing import (
     TYPE_CHECKING,
     Any,
     AsyncIterator,
     Callable,
+    Deque,
     Generator,
     List,
     Mapping,
@@ -62,7 +64,7 @@ class AsyncTicket(Asked[T]):
         self._port = port
         self._number = number
         #: What came and nobody has asked for.
-        self._news: List[Event[T]] = []
+        self._news: Deque[Event[T]] = deque()
         self._waiting: List[asyncio.Future[None]] = []
         self._listener: Optional[Callable[[], None]] = None
         #: What gives the answer to functions while it comes, and the final event until all has been given.
@@ -110,7 +112,7 @@ class AsyncTicket(Asked[T]):
         try:
             while True:
                 while self._news:
-                    yield self._news.pop(0)
+                    yield self._news.popleft()
                 self._all_taken()
                 if self._is_over:
                     break
