@@ -73,8 +73,9 @@ package struct Origin: Hashable, Sendable {
 extension WebURL: CustomStringConvertible {
   /// For people: a password is never shown.
   package var description: String {
-    guard userinfo != nil else { return address }
-    return address.replacingPrefix("\(scheme.rawValue)://", with: "\(scheme.rawValue)://***@")
+    guard let userinfo else { return Self.redacted(address) }
+    let shown = String(decoding: Self.hidden(Array(userinfo.utf8)[...]), as: UTF8.self)
+    return address.replacingPrefix("\(scheme.rawValue)://", with: "\(scheme.rawValue)://\(shown)@")
   }
 }
 
@@ -91,26 +92,5 @@ extension WebURL {
     let parts = userinfo.utf8.split(
       separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
     return (PercentCoding.decode(parts[0]), parts.count > 1 ? PercentCoding.decode(parts[1]) : [])
-  }
-
-  /// `text` with any password in it hidden, for messages about URLs that could not be parsed: rather too much hidden
-  /// than a password shown that has a slash in it, or stands in front of a forgotten scheme.
-  package static func redacted(_ text: String) -> String {
-    // Of the bytes in a `data:` URL a few will do.
-    if text.utf8.count > 100, text.prefix(5).lowercased() == "data:" {
-      return "\(text.prefix(64))… (\(text.utf8.count) bytes)"
-    }
-    let bytes = Array(text.utf8)
-    let start = bytes.firstRange(of: Array("://".utf8))?.upperBound
-    let rest = bytes[(start ?? 0)...]
-    let end = rest.firstIndex(where: \.endsAuthority) ?? bytes.endIndex
-    let isOddPort = rest[..<end].firstIndex(of: UInt8(ascii: ":")).map { colon in
-      !rest[(colon + 1)..<end].allSatisfy(\.isDigit)
-    }
-    let isSearchedWhole = start == nil || isOddPort == true
-    guard let at = rest[..<(isSearchedWhole ? bytes.endIndex : end)].lastIndex(of: UInt8(ascii: "@")) else {
-      return text
-    }
-    return String(decoding: bytes[..<(start ?? 0)] + Array("***".utf8) + bytes[at...], as: UTF8.self)
   }
 }
