@@ -301,8 +301,10 @@ def test_what_the_command_writes(server: TestServer, tmp_path: Path) -> None:
 
 # What is kept
 
-CHILD = """
-import pickle, sys, nuthatch
+CHILD = f"""
+import sys
+sys.path[:] = {sys.path!r}
+import pickle, nuthatch
 thing = pickle.loads(sys.stdin.buffer.read())
 print(thing.get(sys.argv[1], policy="reload").status)
 """
