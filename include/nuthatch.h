@@ -400,6 +400,10 @@ typedef struct nh_options {
     /** Sites only: names of headers that go along when a redirect, or a request's URL, leads to another origin, with commas
      *  between them. Harmless ones go in any case (docs/HTTP.md). None. */
     const char *cross_origin_headers;
+    /** NH_YES: no .netrc is looked up, also where the site's cache has one. NH_UNSAID. */
+    nh_choice no_netrc;
+    /** Must be 0. */
+    uint32_t reserved_too;
 } nh_options;
 
 /** The process's one queue. Set struct_size; 0 means "not given". */
@@ -1395,9 +1399,21 @@ nh_status nh_request_set_resume(nh_request *request, int32_t resume);
  * Sets user and password, for the origin of the URL and no other: sent as Basic credentials unless nh_request_set_sign_in
  * says otherwise.
  *
+ * @param user      NULL, with a password that is NULL, too: nobody signs in, neither as the site says nor by a netrc that
+ *                  this request doesn't name.
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_request_set_user(nh_request *request, const char *user, const char *password);
+
+/**
+ * Sets where user and password may go, for programs that send them along with many URLs: to a URL elsewhere they aren't
+ * sent.
+ *
+ * @param place  "https://example.org": one origin; "example.org" or "example.org:8080": both over HTTP and over HTTPS. NULL:
+ *               wherever the URL leads.
+ * @return NH_OK; NH_INVALID for what is no host and no origin.
+ */
+nh_status nh_request_set_user_place(nh_request *request, const char *place);
 
 /**
  * Sets how user and password are shown. NH_SIGN_IN_UNSAID: Basic, with the first request.
@@ -1431,6 +1447,14 @@ nh_status nh_request_set_certificate(nh_request *request, const char *certificat
  * @return NH_OK; NH_INVALID. A file that can't be read is NH_IO when the request is used.
  */
 nh_status nh_request_set_netrc(nh_request *request, const char *path);
+
+/**
+ * Sets whether no .netrc is looked up, not even the one that the site or the cache has: 1 for none, 0, the default, for what
+ * the cache says. Of this and nh_request_set_netrc the later call counts.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_no_netrc(nh_request *request, int32_t none);
 
 /**
  * Sets a name for whose answers these are, in place of the credentials sent: for tokens that change. NULL: the cache's.
@@ -2168,6 +2192,35 @@ nh_status nh_frozen_attempt_at(nh_frozen *frozen, int32_t index, nh_frozen_attem
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_frozen_release(nh_frozen *frozen);
+
+/* ---- What may be shown and kept ---------------------------------------------------------------------------------- */
+
+/**
+ * A URL as messages and the log show it, its password hidden: "http://ann:***@example.org/". Any text will do.
+ *
+ * @param buffer    Gets as much of it as fits, terminated by NUL. May be NULL when `capacity` is 0.
+ * @param capacity  The bytes of the buffer.
+ * @return How many bytes all of it has, without the NUL: more fits when that is less than `capacity`. -NH_INVALID.
+ */
+int32_t nh_url_redacted(const char *url, char *buffer, size_t capacity);
+
+/**
+ * The origin of a URL, where its user and password go: "https://example.org", without the scheme's own port.
+ *
+ * @param url       Absolute.
+ * @param buffer    Gets as much of it as fits, terminated by NUL. May be NULL when `capacity` is 0.
+ * @param capacity  The bytes of the buffer.
+ * @return As nh_url_redacted; -NH_BAD_URL for what is no URL of HTTP.
+ */
+int32_t nh_url_origin(const char *url, char *buffer, size_t capacity);
+
+/**
+ * Tells whether a header of this name holds a secret, as the outbox sees it, so that it had better be written nowhere:
+ * credentials and cookies, and whatever is named like one, as X-Api-Key and X-Auth-Token are.
+ *
+ * @return 1 or 0; -NH_INVALID.
+ */
+int32_t nh_header_is_secret(const char *name);
 
 #ifdef __cplusplus
 }

@@ -66,7 +66,7 @@ public func nhPerform(
     }
     let event = try event(of: wanted, in: opened.cache) { TicketView($0, draft, opened.completions) }
     guard let answer = event.response else {
-      throw NuthatchError(.internal, "an answer without a response: \(wanted.url)")
+      throw NuthatchError(.internal, "an answer without a response: \(wanted.shownURL)")
     }
     try give(ResponseView(answer), .response, to: result)
   }
@@ -113,7 +113,7 @@ func wait(
   for request: Request, in cache: Cache, telling view: (Ticket) -> TicketView? = { _ in nil }
 ) throws(NuthatchError) -> ResponseView {
   guard let response = try event(of: request, in: cache, telling: view).response else {
-    throw NuthatchError(.internal, "an answer without a response: \(request.url)")
+    throw NuthatchError(.internal, "an answer without a response: \(request.shownURL)")
   }
   return ResponseView(response)
 }
@@ -124,7 +124,7 @@ func thumbnail(
   var request = request
   request.boxes = [ThumbnailBox(size)]
   guard let image = try event(of: request, in: cache, telling: view).images.first else {
-    throw NuthatchError(.internal, "no picture came out: \(request.url)")
+    throw NuthatchError(.internal, "no picture came out: \(request.shownURL)")
   }
   return image
 }

@@ -6,13 +6,35 @@ import NuthatchCore
 /// Sets user and password, for the origin of the URL and no other: sent as Basic credentials unless nh_request_set_sign_in
 /// says otherwise.
 ///
+/// @param user      NULL, with a password that is NULL, too: nobody signs in, neither as the site says nor by a netrc that
+///                  this request doesn't name.
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_user")
 public func nhRequestSetUser(
   _ request: nh_request_ref?, _ user: UnsafePointer<CChar>?, _ password: UnsafePointer<CChar>?
 ) -> nh_status {
   changing(request) { (draft) throws(NuthatchError) in
-    draft.request.user = (try string(user, "user"), try string(password, "password"))
+    let isNobody = user == nil && password == nil
+    draft.request.user = isNobody ? nil : (try string(user, "user"), try string(password, "password"))
+    draft.request.isAnonymous = isNobody
+  }
+}
+
+/// Sets where user and password may go, for programs that send them along with many URLs: to a URL elsewhere they aren't
+/// sent.
+///
+/// @param place  "https://example.org": one origin; "example.org" or "example.org:8080": both over HTTP and over HTTPS. NULL:
+///               wherever the URL leads.
+/// @return NH_OK; NH_INVALID for what is no host and no origin.
+@_cdecl("nh_request_set_user_place")
+public func nhRequestSetUserPlace(_ request: nh_request_ref?, _ place: UnsafePointer<CChar>?) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in
+    guard let text = try given(place, "place") else { return draft.request.userPlace = nil }
+    guard let place = SignInPlace(text) else {
+      // Without the text, which may be the end of a password.
+      throw NuthatchError(.invalid, "what user and password are for is no host, host:port or https://host")
+    }
+    draft.request.userPlace = place
   }
 }
 
@@ -68,6 +90,15 @@ public func nhRequestSetNetrc(_ request: nh_request_ref?, _ path: UnsafePointer<
   changing(request) { (draft) throws(NuthatchError) in
     draft.request.netrc = try given(netrc: path, "path")
   }
+}
+
+/// Sets whether no .netrc is looked up, not even the one that the site or the cache has: 1 for none, 0, the default, for what
+/// the cache says. Of this and nh_request_set_netrc the later call counts.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_no_netrc")
+public func nhRequestSetNoNetrc(_ request: nh_request_ref?, _ none: Int32) -> nh_status {
+  changing(request) { $0.request.netrc = none != 0 ? .off : nil }
 }
 
 /// Sets a name for whose answers these are, in place of the credentials sent: for tokens that change. NULL: the cache's.

@@ -1,7 +1,6 @@
 // nuthatch.h 3: Looking after a cache
 
 import CNuthatch
-import Glibc
 import NuthatchCore
 
 /// Forgets all that is stored of a URL, whoever it is kept for and under whatever key: its next request asks the server. When
@@ -82,17 +81,8 @@ public func nhStatsJSON(_ cache: nh_cache_ref?, _ buffer: UnsafeMutablePointer<C
   -> Int32
 {
   counting { () throws(NuthatchError) in
-    guard buffer != nil || capacity == 0 else { throw .null("buffer") }
     let opened = try find(cache, .cache, as: CacheView.self).cache
-    let json = Array(try statisticsJSON(opened).utf8)
-    if let buffer, capacity > 0 {
-      let count = min(json.count, Int(clamping: capacity - 1))
-      json.withUnsafeBytes { source in
-        if let base = source.baseAddress { memcpy(buffer, base, count) }
-      }
-      buffer[count] = 0
-    }
-    return json.count
+    return try put(try statisticsJSON(opened), into: buffer, capacity)
   }
 }
 

@@ -136,9 +136,11 @@ final class DraftFile {
   /// Why something could not be written.
   private var reason: Int32 = 0
 
-  /// - Parameter followsLinks: whether what a symbolic link means is written, and not the link replaced; and devices and
-  ///   pipes are written into.
-  init(_ path: String, followsLinks: Bool = true) throws(NuthatchError) {
+  /// - Parameters:
+  ///   - followsLinks: whether what a symbolic link means is written, and not the link replaced; and devices and pipes are
+  ///     written into.
+  ///   - isPrivate: whether a new one is for its owner only.
+  init(_ path: String, followsLinks: Bool = true, isPrivate: Bool = false) throws(NuthatchError) {
     self.path = path
     var status = stat()
     let isThere = followsLinks && stat(path, &status) == 0
@@ -156,7 +158,7 @@ final class DraftFile {
       let draft = try HiddenFile(beside: target, path)
       self.draft = draft
       descriptor = draft.descriptor
-      if isThere { fchmod(descriptor, status.st_mode & 0o777) }
+      if isThere || isPrivate { fchmod(descriptor, isThere ? status.st_mode & 0o777 : 0o600) }
     }
   }
 

@@ -234,7 +234,7 @@ enum GetCommand: Command {
     case .success(.response(let response)):
       if response.isRemovalDue {
         Terminal.complain(
-          "nuthatch: get: what is stored of it couldn't be removed yet: \(response.url)\n"
+          "nuthatch: get: what is stored of it couldn't be removed yet: \(ShownURL.of(response.url))\n"
         )
       }
       if response.isTruncated {

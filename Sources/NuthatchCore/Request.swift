@@ -20,6 +20,10 @@ public struct Request: Sendable {
   public var resumes = true
   /// Credentials; they stay with the origin of `url`.
   public var user: (name: String, password: String)?
+  /// Where these may go, for many URLs that share one request. To a URL elsewhere they aren't sent. nil: wherever `url` leads.
+  public var userPlace: SignInPlace?
+  /// Whether nobody signs in where `user` is nil: neither as the site says, nor by a netrc that this request doesn't name. Off.
+  public var isAnonymous = false
   /// How they are shown. nil: the site's way, else Basic.
   public var signIn: SignIn?
   /// Shown to the server. nil: the site's, else none.

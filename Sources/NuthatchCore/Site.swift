@@ -202,18 +202,20 @@ extension Request {
       result.headers.append(("Accept", accept))
     }
     result.partition = partition ?? options.partition
+    if let userPlace, !userPlace.origins.contains(address.origin) { result.user = nil }
     if let site, site.base.origin == address.origin {
-      result.signIn = signIn ?? site.options.signIn
+      if !isAnonymous { result.signIn = signIn ?? site.options.signIn }
       result.certificate = certificate ?? site.options.certificate
     }
-    if user == nil, address.userinfo == nil, let site, site.base.origin == address.origin {
+    if result.user == nil, !isAnonymous, address.userinfo == nil, let site, site.base.origin == address.origin
+    {
       result.user =
         site.options.user
         ?? site.base.credentials.map {
           (String(decoding: $0.user, as: UTF8.self), String(decoding: $0.password, as: UTF8.self))
         }
     }
-    if let netrc = netrc ?? options.netrc, result.user == nil, address.userinfo == nil,
+    if let netrc = netrc ?? (isAnonymous ? nil : options.netrc), result.user == nil, address.userinfo == nil,
       !result.headers.contains(where: { $0.name.equalsIgnoringCase("Authorization") }),
       let entry = try netrc.entry(for: address)
     {

@@ -73,8 +73,9 @@ package struct Origin: Hashable, Sendable {
 extension WebURL: CustomStringConvertible {
   /// For people: a password is never shown.
   package var description: String {
-    guard userinfo != nil else { return address }
-    return address.replacingPrefix("\(scheme.rawValue)://", with: "\(scheme.rawValue)://***@")
+    guard let userinfo else { return Self.redacted(address) }
+    let shown = String(decoding: Self.hidden(Array(userinfo.utf8)[...]), as: UTF8.self)
+    return address.replacingPrefix("\(scheme.rawValue)://", with: "\(scheme.rawValue)://\(shown)@")
   }
 }
 
@@ -91,44 +92,5 @@ extension WebURL {
     let parts = userinfo.utf8.split(
       separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
     return (PercentCoding.decode(parts[0]), parts.count > 1 ? PercentCoding.decode(parts[1]) : [])
-  }
-
-  /// `text` with any password in it hidden, for messages about URLs that could not be parsed: rather too much hidden
-  /// than a password shown that has a slash in it, or stands in front of a forgotten scheme. Of what is too long for a URL
-  /// the beginning will do, and of the bytes in a `data:` URL.
-  package static func redacted(_ text: String) -> String {
-    let bytes = Array(text.utf8)
-    if bytes.count > 100, bytes.starts(with: "data:".utf8, by: { $0.lowercased == $1 }) {
-      return text.beginning(64)
-    }
-    let start = bytes.behindSlashes
-    let rest = bytes[(start ?? 0)...]
-    let end = rest.firstIndex(where: \.endsAuthority) ?? bytes.endIndex
-    let isOddPort = rest[..<end].firstIndex(of: UInt8(ascii: ":")).map { colon in
-      !rest[(colon + 1)..<end].allSatisfy(\.isDigit)
-    }
-    let isSearchedWhole = start == nil || isOddPort == true
-    var shown = text
-    if let at = rest[..<(isSearchedWhole ? bytes.endIndex : end)].lastIndex(of: UInt8(ascii: "@")) {
-      shown = String(decoding: bytes[..<(start ?? 0)] + Array("***".utf8) + bytes[at...], as: UTF8.self)
-    }
-    return bytes.count > longest ? shown.beginning(64) : shown
-  }
-}
-
-extension String {
-  /// As many characters, and how many bytes there are in all.
-  fileprivate func beginning(_ count: Int) -> String {
-    "\(Substring(unicodeScalars.prefix(count)))… (\(utf8.count) bytes)"
-  }
-}
-
-extension [UInt8] {
-  /// Where what follows the first `://` begins. By hand: searching for a sequence takes a hundred times as long.
-  fileprivate var behindSlashes: Int? {
-    let slash = UInt8(ascii: "/")
-    return indices.dropLast(2).first {
-      self[$0] == UInt8(ascii: ":") && self[$0 + 1] == slash && self[$0 + 2] == slash
-    }.map { $0 + 3 }
   }
 }

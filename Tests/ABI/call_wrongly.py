@@ -46,6 +46,7 @@ OPTIONAL = {
     "nh_site_watch": {2},
     "nh_site_set_asks": {2, 3},
     "nh_request_set_netrc": {1},
+    "nh_request_set_user_place": {1},
     "nh_response_text": {2},
     "nh_response_json": {2},
     "nh_activity_watch": {2},

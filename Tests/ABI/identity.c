@@ -57,6 +57,68 @@ static int status_of(nh_request *request) {
     return status == NH_OK ? info.status : -(int)status;
 }
 
+/* Who signs in where another place, or nobody, is named. */
+static void nobody(void) {
+    char path[4200];
+    snprintf(path, sizeof path, "%s/passwords", folder);
+    FILE *file = fopen(path, "w");
+    fputs("machine 127.0.0.1 login u password p\n", file);
+    fclose(file);
+    nh_options options = {.struct_size = sizeof options, .user = "u", .password = "p"};
+    nh_site *site = NULL;
+    nh_request *request = NULL;
+    nh_site_open(cache, base, &options, &site);
+    nh_site_request(site, "/basic-auth/u/p", &request);
+    CHECK("the site's user", status_of(request) == 200);
+    CHECK("nobody", nh_request_set_user(request, NULL, NULL) == NH_OK && status_of(request) == 401);
+    nh_request_set_netrc(request, path);
+    CHECK("but whom the request names", status_of(request) == 200);
+    CHECK("half a user", nh_request_set_user(request, "u", NULL) == NH_INVALID
+        && nh_request_set_user(request, NULL, "p") == NH_INVALID);
+    nh_request_release(request);
+    nh_site_release(site);
+    options = (nh_options){.struct_size = sizeof options, .netrc = path};
+    nh_site_open(cache, base, &options, &site);
+    nh_site_request(site, "/basic-auth/u/p", &request);
+    CHECK("the site's netrc", status_of(request) == 200);
+    CHECK("no netrc", nh_request_set_no_netrc(request, 1) == NH_OK && status_of(request) == 401);
+    CHECK("the site's again", nh_request_set_no_netrc(request, 0) == NH_OK && status_of(request) == 200);
+    CHECK("nobody, and no netrc either", nh_request_set_user(request, NULL, NULL) == NH_OK && status_of(request) == 401);
+    nh_request_release(request);
+    nh_site_release(site);
+    options.no_netrc = NH_YES;
+    CHECK("one and none", nh_site_open(cache, base, &options, &site) == NH_INVALID);
+    options.netrc = NULL;
+    CHECK("none", nh_site_open(cache, base, &options, &site) == NH_OK);
+    nh_site_release(site);
+    options.no_netrc = (nh_choice)7;
+    CHECK("no choice", nh_site_open(cache, base, &options, &site) == NH_INVALID);
+}
+
+static void place(void) {
+    nh_request *request = NULL;
+    char origin[200], small[4];
+    nh_request_new(url_of(base, "/basic-auth/u/p"), &request);
+    nh_request_set_user(request, "u", "p");
+    CHECK("elsewhere", nh_request_set_user_place(request, "https://example.org") == NH_OK && status_of(request) == 401);
+    int length = nh_url_origin(url_of(base, "/x"), origin, sizeof origin);
+    CHECK("an origin", length == (int)strlen(origin) && strncmp(origin, "http://127.0.0.1:", 17) == 0);
+    CHECK("here", nh_request_set_user_place(request, origin) == NH_OK && status_of(request) == 200);
+    CHECK("by its host", nh_request_set_user_place(request, origin + 7) == NH_OK && status_of(request) == 200);
+    CHECK("no place", nh_request_set_user_place(request, "a/sesame") == NH_INVALID);
+    CHECK("not shown", strstr(nh_error_message(), "sesame") == NULL);
+    CHECK("anywhere", nh_request_set_user_place(request, NULL) == NH_OK && status_of(request) == 200);
+    nh_request_release(request);
+    CHECK("no origin", nh_url_origin("data:,a", origin, sizeof origin) == -NH_BAD_URL);
+    CHECK("cut off", nh_url_redacted("http://ann:pw@x/", small, sizeof small) == 17 && strcmp(small, "htt") == 0);
+    CHECK("redacted", nh_url_redacted("http://ann:pw@x/", origin, sizeof origin) == 17
+        && strcmp(origin, "http://ann:***@x/") == 0);
+    CHECK("measured", nh_url_redacted("x", NULL, 0) == 1 && nh_url_redacted(NULL, NULL, 0) == -NH_INVALID);
+    CHECK("secret", nh_header_is_secret("Authorization") == 1 && nh_header_is_secret("x-api-key") == 1
+        && nh_header_is_secret("set-COOKIE") == 1);
+    CHECK("no secret", nh_header_is_secret("Accept") == 0 && nh_header_is_secret(NULL) == -NH_INVALID);
+}
+
 static void netrc(void) {
     char path[4200];
     snprintf(path, sizeof path, "%s/netrc", folder);
@@ -190,6 +252,8 @@ int main(int count, char **arguments) {
     cache = open_cache(NULL);
     cookies();
     netrc();
+    nobody();
+    place();
     rules();
     formats();
     charsets();

@@ -10,7 +10,8 @@ import Testing
   private static let changes: [(field: String, change: @Sendable (inout Request) -> Void)] = [
     ("method", { $0.method = "HEAD" }), ("headers", { $0.headers = [("X-A", "1")] }),
     ("body", { $0.body = [1] }),
-    ("user", { $0.user = ("a", "b") }), ("boxes", { $0.boxes = [ThumbnailBox(9)] }),
+    ("user", { $0.user = ("a", "b") }), ("isAnonymous", { $0.isAnonymous = true }),
+    ("boxes", { $0.boxes = [ThumbnailBox(9)] }),
     ("maxPixels", { $0.maxPixels = 9 }),
     ("allowTruncated", { $0.allowTruncated = true }), ("earlyStop", { $0.earlyStop = true }),
     ("delivery", { $0.delivery = .first }), ("policy", { $0.policy = .kit }), ("guard", { $0.guard = .any }),
@@ -30,6 +31,7 @@ import Testing
     let known =
       Self.changes.map(\.field) + [
         "url", "key", "ignoreQuery", "priority", "tag", "site", "download", "freezing", "isReplay",
+        "userPlace",
       ]
     #expect(Mirror(reflecting: Request(Self.url)).children.compactMap(\.label).sorted() == known.sorted())
   }
@@ -59,6 +61,19 @@ import Testing
     let fourth = try RequestPlan(Request("http://u:p@host.example/a"), Cache.Options(), shelf)
     #expect(fourth.terms === first.terms && fourth.credentials?.user == Array("u".utf8))
     #expect(!fourth.name.partition.isEmpty && first.credentials == nil)
+  }
+
+  @Test("have user and password in their place only")
+  func place() throws {
+    let shelf = TermsShelf()
+    var request = Request("http://other.example/b")
+    request.user = ("u", "p")
+    request.userPlace = SignInPlace("host.example")
+    let outside = try RequestPlan(request, Cache.Options(), shelf)
+    request.url = Self.url
+    let inside = try RequestPlan(request, Cache.Options(), shelf)
+    #expect(outside.credentials == nil && outside.name.partition.isEmpty)
+    #expect(inside.credentials?.user == Array("u".utf8) && !inside.name.partition.isEmpty)
   }
 
   @Test("of a site are its own")

@@ -146,15 +146,31 @@ import Testing
   @Test("never show a password")
   func redaction() throws {
     let url = try WebURL("http://user:sesame@example.org/a")
-    #expect("\(url)" == "http://***@example.org/a")
+    #expect("\(url)" == "http://user:***@example.org/a")
     #expect(url.credentials.map { String(decoding: $0.password, as: UTF8.self) } == "sesame")
-    #expect(WebURL.redacted("http://user:ses@me@exa mple/") == "http://***@exa mple/")
+    #expect(WebURL.redacted("http://user:ses@me@exa mple/") == "http://user:***@exa mple/")
     #expect(WebURL.redacted("http://example.org/@") == "http://example.org/@")
     #expect(WebURL.redacted("http://example.org:80/@") == "http://example.org:80/@")
     #expect(WebURL.redacted("http://user:ses/ame@example.org/") == "http://***@example.org/")
     #expect(WebURL.redacted("user:sesame@example.org/") == "***@example.org/")
     #expect(WebURL.redacted("no url") == "no url")
   }
+
+  @Test(
+    "show the name of who has a password, and nothing that may be one",
+    arguments: [
+      ("HTTP://ann:sesame@x/", "HTTP://ann:***@x/"), ("  http://ann:sesame@x/", "  http://ann:***@x/"),
+      ("http://ann:ses@ame:7@x/", "http://ann:***@x/"), ("http://ann:s%41@x:8/a", "http://ann:***@x:8/a"),
+      ("http://sesame@x/", "http://***@x/"), ("http://sesame:@x/", "http://***@x/"),
+      ("http://:sesame@x/", "http://***@x/"), ("http://:@x/", "http://***@x/"),
+      ("http://ses ame:x@x/", "http://***@x/"), ("http://ann:a?sesame@x/", "http://***@x/"),
+      ("http://ann:#sesame@x/", "http://***@x/"), ("http:\\\\ann:sesame@x\\", "***@x\\"),
+      ("http:/ann:sesame@x/", "***@x/"), ("//ann:sesame@x/", "***@x/"),
+      ("ann:sesame@x/?u=http://y/", "***@x/?u=http://y/"), ("http://http://ann:sesame@x/", "http://***@x/"),
+      ("http://\(String(repeating: "t", count: 40)):x@x/", "http://***@x/"),
+      ("http://x//ses@x/", "http://***@x/"),
+    ])
+  func oddRedaction(text: String, shown: String) { #expect(WebURL.redacted(text) == shown) }
 
   @Test("know their origin")
   func origins() throws {

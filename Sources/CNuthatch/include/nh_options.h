@@ -177,6 +177,10 @@ typedef struct nh_options {
     /** Sites only: names of headers that go along when a redirect, or a request's URL, leads to another origin, with commas
      *  between them. Harmless ones go in any case (docs/HTTP.md). None. */
     const char *cross_origin_headers;
+    /** NH_YES: no .netrc is looked up, also where the site's cache has one. NH_UNSAID. */
+    nh_choice no_netrc;
+    /** Must be 0. */
+    uint32_t reserved_too;
 } nh_options;
 
 /** The process's one queue. Set struct_size; 0 means "not given". */

@@ -22,6 +22,24 @@ func counting(_ body: () throws(NuthatchError) -> Int) -> Int32 {
   }
 }
 
+/// Writes as much of a text as fits, and a NUL behind it.
+///
+/// - Returns: how many bytes all of it has, without the NUL.
+func put(
+  _ text: String, into buffer: UnsafeMutablePointer<CChar>?, _ capacity: UInt
+) throws(NuthatchError) -> Int {
+  guard buffer != nil || capacity == 0 else { throw .null("buffer") }
+  let bytes = Array(text.utf8)
+  if let buffer, capacity > 0 {
+    let count = min(bytes.count, Int(clamping: capacity - 1))
+    bytes.withUnsafeBytes { source in
+      if let base = source.baseAddress { memcpy(buffer, base, count) }
+    }
+    buffer[count] = 0
+  }
+  return bytes.count
+}
+
 /// Notes `error` as the thread's last and gives its status.
 func fail(_ error: NuthatchError) -> nh_status {
   setMessage(error.message)

@@ -34,7 +34,8 @@ struct GivenOptions {
     options.accept = try given(raw.accept, "options.accept")
     options.partition = try given(raw.partition, "options.partition")
     options.proxy = try given(raw.proxy, "options.proxy")
-    options.netrc = try netrc()
+    // There is none that it could go without, and what has nothing to do with a netrc goes a shorter way.
+    options.netrc = try netrc().flatMap { $0 == .off ? nil : $0 }
     guard raw.cookies == NH_COOKIES_UNSAID else {
       throw NuthatchError(.invalid, "options.cookies is for sites: a cache's requests go to many")
     }
@@ -108,7 +109,15 @@ struct GivenOptions {
     return options
   }
 
-  private func netrc() throws(NuthatchError) -> Netrc? { try given(netrc: raw.netrc, "options.netrc") }
+  private func netrc() throws(NuthatchError) -> Netrc? {
+    guard raw.reserved_too == 0 else { throw NuthatchError(.invalid, "options.reserved_too is not 0") }
+    let isNone = try given(raw.no_netrc, "options.no_netrc") ?? false
+    guard isNone else { return try given(netrc: raw.netrc, "options.netrc") }
+    guard raw.netrc == nil else {
+      throw NuthatchError(.invalid, "options.netrc and options.no_netrc exclude each other")
+    }
+    return .off
+  }
 }
 
 func headerList(_ lines: UnsafePointer<nh_header>?, _ count: Int, _ name: String) throws(NuthatchError)

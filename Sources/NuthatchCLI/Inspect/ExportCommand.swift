@@ -201,7 +201,7 @@ final class ExportRun {
     } catch {
       missing += 1
       return note { json in
-        json.put("url", url)
+        json.put("url", ShownURL.of(url))
         json.put("index", index)
         json.put("error", error.code.word)
         json.put("message", error.message)

@@ -5,6 +5,7 @@ import NuthatchCore
 /// A file in the manifest of an export, and what proves to a later run that it is the picture of its URL.
 struct ExportedFile {
   let name: String
+  /// Without a password.
   let url: String
   let index: Int
   /// In which box, how and in which format it was made.
@@ -21,7 +22,7 @@ struct ExportedFile {
     name: String, url: String, index: Int, _ box: ThumbnailBox, isPNG: Bool, _ stored: StoredAnswerInfo?
   ) {
     self.name = name
-    self.url = url
+    self.url = ShownURL.of(url)
     self.index = index
     made =
       "\(box.width)x\(box.height) \(box.mode) \(box.quality)\(box.enlarge ? " enlarged" : "") \(isPNG ? "png" : "jpg")"

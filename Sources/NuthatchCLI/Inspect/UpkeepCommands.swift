@@ -35,7 +35,7 @@ enum RemoveCommand: Command {
         let count = removed.reduce(0) { $0 + $1.count }
         Terminal.print("removed \(Amounts.grouped(count)) \(count == 1 ? "answer" : "answers")\n")
         for entry in removed where entry.count == 0 {
-          Terminal.complain("nuthatch: rm: nothing is stored of \(entry.url.printable)\n")
+          Terminal.complain("nuthatch: rm: nothing is stored of \(ShownURL.of(entry.url).printable)\n")
         }
         return exit
       }

@@ -19,6 +19,11 @@ enum FetchOptions {
 
   static let user = Option("user", letter: "u", value: "NAME:PASSWORD", "sign in (Basic)")
 
+  /// Of a list, whose URLs may lead anywhere.
+  static let userOfList = Option(
+    "user", letter: "u", value: "NAME:PASSWORD[@HOST]",
+    "sign in (Basic) at HOST: host, host:port or https://host; without, at the one origin of the list")
+
   /// What is sent, within which limits, and what counts as fresh.
   static let network = [
     Option("header", letter: "H", value: "'K: V'", "send this header; repeatable"),

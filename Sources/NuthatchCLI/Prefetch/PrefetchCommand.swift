@@ -22,7 +22,7 @@ enum PrefetchCommand: Command {
       Option("shard", value: "I/N", "this machine's share: I of 0 to N-1"),
       Option("shard-by", value: "host|url", "what is kept together in a share (host)"),
       Option("respect-noai", "don't keep what its server marks noai or noimageai (X-Robots-Tag)"),
-      FetchOptions.user,
+      FetchOptions.userOfList,
       Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
     ] + FetchOptions.pictures + FetchOptions.network + FetchOptions.store
   static let details = """
@@ -31,12 +31,19 @@ enum PrefetchCommand: Command {
     JSON, names of columns, a URL beside a tabulator. Without FILE, standard input is read. Lists are read as they are
     needed, of any length, and answers are written as they come: a slow reader slows the run.
 
-    What failed stands in FILE of --failed-out as it stood in the list; what is no URL at all, as a comment with its
-    line. FILE may be the list itself, which stays as it was unless all of it was tried. A host that wants to be left
-    alone (Retry-After) is, for five minutes at most; a line says so, and the progress line for how long yet.
+    What failed stands in FILE of --failed-out as it stood in the list, passwords included, so that a new FILE is for its
+    owner only; what is no URL at all, as a comment with its line. FILE may be the list itself, which stays as it was unless
+    all of it was tried. A host that wants to be left alone (Retry-After) is, for five minutes at most; a line says so, and
+    the progress line for how long yet.
 
     While another process holds the lock of the cache for more than 30 s, nothing can be stored: then nothing is fetched
     until it is free. A line says so, and who holds it.
+
+    The password of --user goes to HOST and to no other: a list may lead anywhere. HOST is host or host:port, over HTTPS and
+    HTTP, or https://host, one origin. The last '@' counts: a password that has one needs the HOST behind it. Without HOST,
+    all URLs must be at one origin. Then lists, standard input too, are read to their end and kept in memory before anything
+    is sent; several origins are an error. A URL with a password of its own, https://NAME:PASSWORD@host/, signs in with that.
+    Headers of --header go to every URL.
 
     A cache that can only be read keeps nothing: what had to be fetched for it is a failure at the end.
 
@@ -57,13 +64,14 @@ enum PrefetchCommand: Command {
       nuthatch prefetch --size 128,512 --report report.html --failed-out failed.txt urls.txt
       zcat urls.csv.gz | nuthatch prefetch --input csv --url-field image - --min-success 0.95
       nuthatch prefetch --format jsonl urls.txt | jq -r 'select(.ok | not) | [.error, .url] | @tsv'
+      nuthatch prefetch --user ann:PASSWORD@example.org urls.txt
       nuthatch prefetch --dry-run urls.txt
       seq 0 7 | parallel nuthatch prefetch --shard {}/8 --cache shard-{} urls.txt
 
     """
 
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
-    let settings = try PrefetchSettings(arguments)
+    var settings = try PrefetchSettings(arguments)
     var options = try arguments.cacheOptions()
     // Nobody will look at the pictures in this process: pixels that go at once are the next one's memory, still warm.
     if options.memoryBytes == nil, options.spill != .pressure { options.memoryBytes = 4 << 20 }
@@ -75,6 +83,7 @@ enum PrefetchCommand: Command {
       throw UsageError("prefetch: \(error.message)")
     }
     try settings.checkReport(list)
+    try settings.settleSignIn(list)
     do throws(NuthatchError) {
       try queue.apply()
       // Before there are other threads. The loop's would stop a decoder for each packet, which took up to a seventh of a run.
@@ -99,6 +108,7 @@ struct PrefetchSettings {
   }
 
   private var request = Request("")
+  private(set) var signIn: ListSignIn?
   private var key: KeyTemplate?
   var input = URLList.Format.auto
   var urlField: String?
@@ -117,7 +127,7 @@ struct PrefetchSettings {
     request.headers = try arguments.headers("header")
     // The list is as long as it is: a URL that waits for its turn is not late.
     request.isBatched = true
-    request.user = arguments.user
+    signIn = try arguments.value("user").map { text throws(UsageError) in try ListSignIn(text) }
     request.allowTruncated = arguments.has("allow-truncated")
     request.earlyStop = arguments.has("early-stop")
     request.ignoreQuery = arguments.has("ignore-query")
@@ -157,6 +167,12 @@ struct PrefetchSettings {
     if let failedOut, OutputFile.areOne(report, failedOut) {
       throw UsageError("--report and --failed-out: \(report) can't be both")
     }
+  }
+
+  fileprivate mutating func settleSignIn(_ list: URLList) throws(UsageError) {
+    try signIn?.settle(list)
+    request.user = signIn?.user
+    request.userPlace = signIn?.place
   }
 
   /// The request for a URL of the list.

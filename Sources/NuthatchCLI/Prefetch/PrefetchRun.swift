@@ -24,6 +24,8 @@ final class PrefetchRun {
   private var hold: HoldWatch
   /// URLs whose requests were ended because nothing could be stored; the next ones to be fetched.
   private var again: [ListedURL] = []
+  /// Whether user and password were given in vain, as it looks so far.
+  private var isSignInUnused: Bool
   private var failedOut: DraftFile?
   /// Whether what failed is to take the place of the list itself.
   private let isListReplaced: Bool
@@ -39,11 +41,12 @@ final class PrefetchRun {
     self.cache = cache
     self.list = list
     self.window = window
+    isSignInUnused = settings.signIn?.place != nil
     progress = ProgressLine(settings.progress)
     disk = DiskWatch(cache)
     hold = HoldWatch { cache.storeIsHeld }
     isListReplaced = settings.failedOut.map { list.has($0) } ?? false
-    if let path = settings.failedOut { failedOut = try DraftFile(path) }
+    if let path = settings.failedOut { failedOut = try DraftFile(path, isPrivate: true) }
     if let path = settings.report { report = try ReportPage(path) }
   }
 
@@ -95,6 +98,7 @@ final class PrefetchRun {
         Record(listed, failed: NuthatchError(.badURL, "\(fault), in line \(listed.line)"), since: begin))
     }
     let request = settings.request(listed.url)
+    if isSignInUnused, settings.signIn?.place?.has(listed.url) == true { isSignInUnused = false }
     do throws(NuthatchError) {
       if settings.isDryRun { return tell(listed, try cache.inspect(request)?.prospect ?? .fetch) }
       let boxes = request.boxes
@@ -273,9 +277,9 @@ final class PrefetchRun {
       Terminal.complain("nuthatch: prefetch: \(error)\n")
       code = interruption ?? .failure
     }
-    if let listFault {
+    for words in [listFault, isSignInUnused && tally.urls > 0 ? ListSignIn.unused : nil].compactMap({ $0 }) {
       progress.clear()
-      Terminal.complain("nuthatch: prefetch: \(listFault)\n")
+      Terminal.complain("nuthatch: prefetch: \(words)\n")
     }
     var summary = Summary(
       tally: tally, isDryRun: settings.isDryRun, bytes: cache.statistics.bytes, seconds: seconds,

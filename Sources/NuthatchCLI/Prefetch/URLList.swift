@@ -34,6 +34,8 @@ final class URLList {
   private let totalBytes: Int64?
   /// A record of several lines that isn't complete yet, and the number of its first line.
   private var pending: (bytes: [UInt8], line: Int)?
+  /// What was read before it was needed.
+  private var held: ArraySlice<ListedURL>?
 
   /// - Parameter field: the name of the field or column; nil for what is usual.
   init(_ paths: [String], format: Format, field: String?) throws(ListFault) {
@@ -61,15 +63,33 @@ final class URLList {
   }
 
   /// How many have come.
-  var count: Int { index }
+  var count: Int { index - (held?.count ?? 0) }
+
+  /// Reads all of it, whatever it is, and keeps it for `next`.
+  ///
+  /// - Returns: its URLs.
+  func hold() throws(ListFault) -> [String] {
+    var all: [ListedURL] = []
+    reading: while true {
+      switch try next(within: 1000) {
+      case .idle: continue
+      case .end: break reading
+      case .url(let listed): all.append(listed)
+      }
+    }
+    held = all[...]
+    return all.filter { $0.fault == nil }.map(\.url)
+  }
 
   /// How much of all files has been read, from 0 to 1; nil when nobody knows.
   var share: Double? {
+    if held != nil { return index > 0 ? Double(count) / Double(index) : 1 }
     guard let totalBytes, totalBytes > 0 else { return nil }
     return min(1, Double(bytesBefore + (reader?.bytesUsed ?? 0)) / Double(totalBytes))
   }
 
   func next(within milliseconds: Int32) throws(ListFault) -> Step {
+    if held != nil { return held?.popFirst().map { .url($0) } ?? .end }
     while true {
       guard let reader = try current() else { return .end }
       switch try reader.next(within: milliseconds) {

@@ -44,7 +44,7 @@ struct ReportPage {
     json.object { json in
       json.put("i", record.listed.index)
       json.put("line", record.listed.line)
-      json.put("url", shown(record.listed.url))
+      json.put("url", short(ShownURL.of(record.listed.url)))
       if let final = record.finalURL, final != record.listed.url { json.put("final", short(final)) }
       json.put("host", HostName.of(record.listed.url))
       json.put("state", record.kind.rawValue)
@@ -70,11 +70,6 @@ struct ReportPage {
       file.write(picture)
     }
     file.write("\n")
-  }
-
-  /// Without a password, which no data: URL has.
-  private func shown(_ url: String) -> String {
-    short(url.prefix(5).lowercased() == "data:" ? url : Request(url).shownURL)
   }
 
   /// The beginning of a text: a data: URL may be as long as a picture.

@@ -1,3 +1,4 @@
+import NuthatchHTTP
 import NuthatchImaging
 import Synchronization
 
@@ -161,6 +162,6 @@ extension NuthatchError {
       case .internal: .internal
       }
     let place = fault.offset.map { ", at byte \($0)" } ?? ""
-    self.init(code, "\(fault.message)\(place): \(url)")
+    self.init(code, "\(fault.message)\(place): \(WebURL.redacted(url))")
   }
 }

@@ -1,3 +1,4 @@
+import NuthatchHTTP
 import NuthatchImaging
 
 /// Decoded pixels and what is known of their source, without a URL: several answers may share one.
@@ -73,7 +74,8 @@ extension Picture {
       NuthatchError(
         ImageFault(.unsupportedFormat(format.rawValue), "\(format.rawValue) isn't decoded", at: 0), url: url)
     case .fault(let fault): NuthatchError(fault, url: url)
-    case .notAnImage, .found, .needMore: NuthatchError(.notAnImage, "the bytes are no picture: \(url)")
+    case .notAnImage, .found, .needMore:
+      NuthatchError(.notAnImage, "the bytes are no picture: \(WebURL.redacted(url))")
     }
   }
 }

@@ -150,7 +150,7 @@ public final class Response: Sendable {
   /// Throws when some of the body couldn't be read from the disk, and may be zeros. To be called after reading it.
   package func checkBody() throws(NuthatchError) {
     guard body.isBroken else { return }
-    throw NuthatchError(.io, "the stored answer can't be read from the disk: \(url)")
+    throw NuthatchError(.io, "the stored answer can't be read from the disk: \(WebURL.redacted(url))")
   }
 
   /// The first value of a header, its name compared without regard to case.

@@ -7,6 +7,8 @@ public enum Netrc: Sendable, Equatable {
   case standard
   /// That one; it is `io` when it can't be read.
   case file(String)
+  /// None, also where the cache or the site has one.
+  case off
 
   /// - Throws: `io`; `invalid`; `unsafe_file`.
   func entry(for url: WebURL) throws(NuthatchError) -> (user: [UInt8], password: [UInt8])? {
@@ -27,10 +29,12 @@ public enum Netrc: Sendable, Equatable {
   }
 
   private func path(_ url: WebURL) throws(NuthatchError) -> String? {
-    if case .file(let path) = self {
+    switch self {
+    case .off: return nil
+    case .file(let path):
       guard !path.utf8.contains(0) else { throw NuthatchError(.invalid, "a NUL in the netrc's name: \(url)") }
       return path
+    case .standard: return Environment.variable("NETRC") ?? Environment.home.map { $0 + "/.netrc" }
     }
-    return Environment.variable("NETRC") ?? Environment.home.map { $0 + "/.netrc" }
   }
 }

@@ -179,6 +179,14 @@ extension ClientCertificate {
   }
 }
 
+extension Request {
+  /// Whether a header of this name holds a secret, which isn't to be written anywhere.
+  package static func isSecret(header name: String) -> Bool {
+    let field = HeaderFields.Field(name: name, value: "")
+    return field.isSecret && !field.isIdempotencyKey
+  }
+}
+
 extension HeaderFields.Field {
   var isIdempotencyKey: Bool { name.equalsIgnoringCase("Idempotency-Key") }
 }

@@ -214,7 +214,7 @@ extension Request {
   var asksForAnswer: Bool { boxes.isEmpty && freezing == nil && maxPixels == nil && isBare }
 
   private var isBare: Bool {
-    method == "GET" && headers.isEmpty && body.isEmpty && user == nil && key == nil
+    method == "GET" && headers.isEmpty && body.isEmpty && user == nil && !isAnonymous && key == nil
       && !ignoreQuery && partition == nil && policy == nil && `guard` == nil && maxBytes == nil
       && !allowTruncated && asks.isEmpty && site == nil && netrc == nil && certificate == nil && signIn == nil
       && upload == nil && saveTo.isEmpty

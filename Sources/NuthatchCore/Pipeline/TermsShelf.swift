@@ -12,14 +12,14 @@ final class TermsShelf: Sendable {
 
   private let items = Locked<[Item]>([])
 
-  /// The terms of a request that was completed with the options of this shelf's cache.
+  /// The terms of a request with the options of this shelf's cache.
   func terms(
     of request: Request, _ options: Cache.Options, _ url: WebURL
   ) throws(NuthatchError) -> RequestTerms {
-    // What a site or a netrc adds depends on the URL; what asks its program something keeps the request itself; what may be frozen
+    // What a site, a netrc or a password's place adds depends on the URL; what asks its program something keeps the request itself; what may be frozen
     // has a key of its own.
     guard request.site == nil, request.asks.isEmpty, request.isPlain, request.freezing == nil,
-      !request.isReplay, request.netrc == nil, options.netrc == nil
+      !request.isReplay, request.netrc == nil, options.netrc == nil, request.userPlace == nil
     else { return try RequestTerms(request, options, url) }
     let known = items.withLock { items in items.first { $0.request.wantsTheSame(as: request) }?.terms }
     if let known { return known }
@@ -46,6 +46,7 @@ extension Request {
     return boxes == other.boxes && delivery == other.delivery && method == other.method
       && headers.elementsEqual(other.headers, by: { $0 == $1 }) && body == other.body
       && user?.name == other.user?.name && user?.password == other.user?.password
+      && isAnonymous == other.isAnonymous
       && maxPixels == other.maxPixels && allowTruncated == other.allowTruncated
       && earlyStop == other.earlyStop
       && policy == other.policy && self.guard == other.guard && partition == other.partition

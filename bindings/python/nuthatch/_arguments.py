@@ -5,6 +5,7 @@ from typing import Any, List, Optional, Tuple
 
 from . import _prototypes as abi
 from ._errors import error_for
+from ._library import shown
 
 #: The largest number that the C side takes.
 LARGEST = 2**63 - 1
@@ -12,7 +13,7 @@ LARGEST = 2**63 - 1
 
 def wrong(what: str, wanted: str, value: Any) -> TypeError:
     """What is raised for an argument of a type that it can't have."""
-    return TypeError(f"{what} must be {wanted}, not {value!r:.80}")
+    return TypeError(f"{what} must be {wanted}, not {shown(repr(value)):.80}")
 
 
 def number(value: Any, what: str, wanted: str) -> Any:

@@ -17,9 +17,10 @@ from ._errors import Closed
 from ._fetching import Fetching
 from ._image import Image, Size
 from ._log import tells_all
-from ._pickling import added_to, remade
+from ._pickling import added_to, copied, remade
 from ._port import TURN, Port
 from ._response import Response
+from ._secrets import named, refuse_secrets
 from ._stats import Stats
 from ._values import pairs
 from ._wishes import CacheWishes, SiteWishes, Unpack, Wishes
@@ -56,6 +57,7 @@ class AsyncCache(AsyncFetching):
         if "headers" in options:
             # For one loop after the other, also where they came once.
             self._options["headers"] = pairs(options["headers"])
+        named(self._options)
         self._ports: Dict[asyncio.AbstractEventLoop, Port] = {}
         self._is_closed = False
 
@@ -174,9 +176,19 @@ class AsyncCache(AsyncFetching):
                 with contextlib.suppress(RuntimeError):
                     loop.call_soon_threadsafe(port.detach)
 
-    def __reduce__(self) -> Tuple[Any, ...]:
+    def _reduced(self) -> Tuple[Any, ...]:
         arguments = (type(self), AsyncCache, (self._path,), self._options)
         return remade, arguments, added_to(self, AsyncCache, "_is_closed", "_options", "_path", "_ports")
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        refuse_secrets(self, self._options)
+        return self._reduced()
+
+    def __copy__(self) -> "AsyncCache":
+        return cast(AsyncCache, copied(self._reduced()))
+
+    def __deepcopy__(self, memo: Any) -> "AsyncCache":
+        return cast(AsyncCache, copied(self._reduced(), memo))
 
     def __repr__(self) -> str:
         path = None if self._path is None else os.fspath(self._path)

@@ -27,6 +27,7 @@ from ._image import Image, Size, sides
 from ._port import Port
 from ._prefetch import END, Item, Run, item
 from ._response import Response
+from ._sign_in import needs_origin
 from ._ticket import Event
 from ._wishes import Sending, Unpack, Wishes
 
@@ -175,7 +176,10 @@ class AsyncFetching:
     ) -> AsyncIterator[Item]:
         """As :meth:`Cache.prefetch`; ``urls`` may be an asynchronous iterable, too."""
         port = await self._owner._opened()
-        plan = Run(urls, sizes, progress, images, dict(options))
+        if isinstance(urls, AsyncIterable) and needs_origin(dict(options)):
+            urls = [url async for url in urls]
+        plan = Run(urls, sizes, progress, images, dict(options), getattr(self, "base_url", None))
+        urls = plan.urls
         run, by = _AsyncRun(plan), self._by(port)
         source = urls.__aiter__() if isinstance(urls, AsyncIterable) else None
         plain = iter(()) if isinstance(urls, AsyncIterable) else iter(urls)

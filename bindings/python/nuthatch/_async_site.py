@@ -1,11 +1,14 @@
 """Sites, for programs that run on an event loop."""
 
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, cast
 
 from ._async_fetching import AsyncFetching
 from ._fetching import Fetching
-from ._pickling import added_to, remade
+from ._library import shown
+from ._pickling import added_to, copied, remade
 from ._port import Port
+from ._secrets import named, refuse_secrets
 from ._site import Site
 from ._values import pairs
 
@@ -25,6 +28,7 @@ class AsyncSite(AsyncFetching):
         self._of = owner
         # For one loop after the other, also where they came once.
         options["headers"] = pairs(options.get("headers"))
+        named(options)
         self._options = options
 
     @property
@@ -61,9 +65,19 @@ class AsyncSite(AsyncFetching):
         site: Any = self._by(port)
         await port.loop.run_in_executor(None, site.clear_cookies)
 
-    def __reduce__(self) -> Tuple[Any, ...]:
-        arguments: Tuple[Any, ...] = (type(self), AsyncSite, (self._owner, self.base_url, self._options), {})
+    def _reduced(self, owner: "AsyncCache") -> Tuple[Any, ...]:
+        arguments: Tuple[Any, ...] = (type(self), AsyncSite, (owner, self.base_url, dict(self._options)), {})
         return remade, arguments, added_to(self, AsyncSite, "_of", "_options", "base_url")
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        refuse_secrets(self, self._options, self.base_url)
+        return self._reduced(self._owner)
+
+    def __copy__(self) -> "AsyncSite":
+        return cast(AsyncSite, copied(self._reduced(self._owner)))
+
+    def __deepcopy__(self, memo: Any) -> "AsyncSite":
+        return cast(AsyncSite, copied(self._reduced(deepcopy(self._owner, memo)), memo))
+
     def __repr__(self) -> str:
-        return f"<AsyncSite {self.base_url}>"
+        return f"<AsyncSite {shown(self.base_url)}>"

@@ -24,6 +24,7 @@ from ._async_saving import Stream
 from ._errors import error_for
 from ._fetching import Fetching
 from ._image import Size
+from ._library import shown
 from ._questions import ask, tell
 from ._ticket import Asked, Event
 
@@ -95,7 +96,7 @@ class AsyncTicket(Asked[T]):
         try:
             while not self._is_over:
                 if not await self._wait(due):
-                    raise error_for(abi.TIMEOUT, f"no answer within {timeout} s: {self.url}", self.url)
+                    raise error_for(abi.TIMEOUT, f"no answer within {timeout} s: {shown(self.url)}", self.url)
         finally:
             self._hurrying -= 1
         return self._result()
@@ -118,7 +119,7 @@ class AsyncTicket(Asked[T]):
                     break
                 due = moment(timeout, self._port.loop.time())
                 if not await self._wait(due):
-                    raise error_for(abi.TIMEOUT, f"no event within {timeout} s: {self.url}", self.url)
+                    raise error_for(abi.TIMEOUT, f"no event within {timeout} s: {shown(self.url)}", self.url)
         finally:
             self._hearing -= 1
             self._all_taken()
@@ -198,7 +199,7 @@ class AsyncTicket(Asked[T]):
             failure = None if saving.cancelled() else saving.exception()
             if saving.cancelled() and not self._is_over and (held is None or held.error is None):
                 # By nothing here: the request hasn't ended without an answer, nor with its cache.
-                failure = error_for(abi.CANCELLED, f"what saves {self.url} was cancelled", self.url)
+                failure = error_for(abi.CANCELLED, f"what saves {shown(self.url)} was cancelled", self.url)
             if failure is not None:
                 self._fail(failure)
             if held is not None:
@@ -241,7 +242,7 @@ class AsyncTicket(Asked[T]):
         except asyncio.CancelledError:
             # What the function waited for was cancelled, or the cache is being closed, which its tickets know already.
             if not self._is_over:
-                why = f"what was asked for {self.url} was cancelled"
+                why = f"what was asked for {shown(self.url)} was cancelled"
                 self._fail(error_for(abi.CANCELLED, why, self.url))
             raise
         except Exception as failure:

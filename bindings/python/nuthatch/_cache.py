@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from types import TracebackType
-from typing import Any, Callable, Iterator, Optional, Set, Tuple, Type, TypeVar, Union
+from typing import Any, Callable, Iterator, Optional, Set, Tuple, Type, TypeVar, Union, cast
 
 from . import _log
 from . import _prototypes as abi
@@ -19,8 +19,9 @@ from ._later import loading
 from ._library import bare, check, encode, library, quick
 from ._options import options_struct
 from ._outbox import Listeners, Outbox
-from ._pickling import added_to, remade
+from ._pickling import added_to, copied, remade
 from ._response import Response, put_answer, put_answers_url, put_body, put_place
+from ._secrets import named, refuse_secrets, resolved
 from ._site import Site
 from ._stats import Stats
 from ._ticket import PATIENCE
@@ -32,6 +33,7 @@ from ._wishes import (
     AskVerdict,
     HeaderArgument,
     Netrc,
+    Secrets,
     SiteWishes,
     Unpack,
     Wishes,
@@ -80,10 +82,12 @@ class Cache(Fetching):
     :param retries: how often a failed attempt is followed by another; 3 by default.
     :param user_agent: what the ``User-Agent`` header says.
     :param headers: sent with every request that has none of the same name.
+    :param secrets: headers whose values are read from the environment: ``{"Authorization": ("Bearer ", "env:TOKEN")}``.
+        They go into no pickle; those of ``headers`` that may be secrets keep a cache from being pickled.
     :param accept: what the ``Accept`` header says.
     :param partition: a name for whose answers are kept, in place of credentials: for tokens that change.
-    :param proxy: for all requests; ``""`` for none; by default what the environment says. Answers that came by it are
-        kept for it alone.
+    :param proxy: for all requests; ``""`` for none; "env:NAME" for what that variable says; by default what the
+        environment says. Answers that came by it are kept for it alone.
     :param policy: what is taken for fresh: "kit" (the default), "rfc9111", "offline" or "reload".
     :param validator_ttl, image_ttl, no_cache_ttl: of "kit", in seconds: for how long a picture with a validator and no
         lifetime is fresh (a day), one of which nothing is said (seven days), an answer marked no-cache (60 s).
@@ -142,6 +146,7 @@ class Cache(Fetching):
         outbox_bytes: int = 0,
         outbox_items: int = 0,
         netrc: Netrc = None,
+        secrets: Secrets = None,
         ask_headers: AskHeaders = None,
         ask_credentials: AskCredentials = None,
         ask_challenge: AskChallenge = None,
@@ -149,6 +154,7 @@ class Cache(Fetching):
     ) -> None:
         given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         given["headers"] = pairs(headers)
+        named(given)
         #: How to make another one: for pickles, and for handles of its own.
         self._arguments = given
         self._handle: Optional[ctypes.c_void_p] = None
@@ -161,7 +167,11 @@ class Cache(Fetching):
         #: Set by another thread that has no more patience with this one's close.
         self._is_hurried = False
         self._path = None if path is None else encode_path(path, None)
-        own = {name: value for name, value in given.items() if name != "path" and name not in QUESTIONS}
+        #: The same with the values of the secrets.
+        self._resolved = resolved(given)
+        own = {
+            name: self._resolved[name] for name in self._resolved if name != "path" and name not in QUESTIONS
+        }
         self._options, self._kept = options_struct(own)
         _log.follow()
         self._open()
@@ -255,7 +265,10 @@ class Cache(Fetching):
         :param headers: sent with every request below it that has none of the same name; as of :meth:`submit`.
         :param cross_origin_headers: the names of headers that go along when a redirect, or a request's URL, leads to
             another origin. Harmless ones go in any case (docs/HTTP.md).
-        :param user: a pair for Basic sign-in, for the base URL's origin and no other.
+        :param user: a pair for Basic sign-in, for the base URL's origin and no other. With the password ``""`` and
+            ``password_provider="env:NAME"`` that variable has it, and ``secrets`` are headers as of :class:`Cache`:
+            such a site can be pickled.
+        :param netrc: as of :meth:`submit`; False for none, also where the cache has one.
         :param cookies: whether cookies that its servers set are sent back, and where they are kept meanwhile: "memory",
             as long as the cache is open in this process, or "disk", in the cache's directory, too, readable for its
             owner only, and in clear. Sites with the same base URL, user and partition share them. Ignored by default.
@@ -390,9 +403,19 @@ class Cache(Fetching):
             with contextlib.suppress(Error):
                 self.close()
 
-    def __reduce__(self) -> Tuple[Any, ...]:
+    def _reduced(self) -> Tuple[Any, ...]:
         # As path and options: whoever gets it opens the same directory.
         return remade, (type(self), Cache, (), self._arguments), added_to(self, Cache, *_OWN)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        refuse_secrets(self, self._arguments)
+        return self._reduced()
+
+    def __copy__(self) -> "Cache":
+        return cast(Cache, copied(self._reduced()))
+
+    def __deepcopy__(self, memo: Any) -> "Cache":
+        return cast(Cache, copied(self._reduced(), memo))
 
     def __repr__(self) -> str:
         path = None if self._path is None else os.fsdecode(self._path)
@@ -474,7 +497,7 @@ class Cache(Fetching):
 
     def _twin(self) -> "Cache":
         """Another handle on the same directory, whose events are its own."""
-        twin = Cache(**self._arguments)
+        twin = Cache(**self._resolved)
         self._twins.add(twin)
         if self.closed:
             twin.close()
@@ -557,5 +580,6 @@ _OWN = (
     "_options",
     "_path",
     "_plain",
+    "_resolved",
     "_twins",
 )

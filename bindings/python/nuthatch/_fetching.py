@@ -135,14 +135,15 @@ class Fetching:
         :param size, sizes: the box that a thumbnail is to fit, or several; none for the response itself; never both.
         :param method, headers, body, user: what is sent. A method that HTTP knows is put into capitals, any other is
             sent as it is spelled. ``headers`` is a mapping, or pairs: a name that comes twice is sent twice. ``body``
-            is bytes, or a ``Path``, which is read while it is sent; ``user`` is a pair to sign in with.
+            is bytes, or a ``Path``, which is read while it is sent; ``user`` is a pair to sign in with, or name,
+            password and whose they are, as of :meth:`prefetch`. None: nobody signs in, whatever site and netrc say.
         :param sign_in: how: "basic" (the default, with the first request), "digest", "ntlm", "negotiate", or "any",
             the strongest that the server asks for. (A Digest that covers the body, ``auth-int`` alone, is
             :class:`HTTPStatusError` with the status 401 for a request that has one.) ``bearer`` is a token to sign in
             with; ``cert`` a certificate's file, or a tuple of the certificate's and its key's and the key's password.
             All of it goes to the URL's origin only.
         :param netrc: a file to look user and password of the URL's host up in, when nothing else says who asks; True
-            for ``$NETRC``, else ``~/.netrc``.
+            for ``$NETRC``, else ``~/.netrc``; False or None for none, also where the cache has one.
         :param json: a value to send as JSON, in which NaN and infinity are :class:`Invalid`; ``form``: fields to send
             as a form does, without those that are None; ``files``: files by the names of their fields, each as bytes, a
             path, which is read while it is sent, an open file, which is read from where it stands, or a tuple (file
@@ -219,6 +220,11 @@ class Fetching:
         :param options: those of :meth:`submit` but ``key``, which would give all URLs one answer. The priority is -5
             here, and a ``deadline`` counts from the first attempt of each URL. A function that is named by ``save_to``
             is called with the pieces of all URLs, in the order in which they come.
+        :param user: name, password and whose they are: ``("ann", "pw", "https://example.org")``, or a host or
+            host:port, which stands for both over HTTPS and HTTP. They go nowhere else: URLs may lead anywhere. A pair
+            goes to the site's origin; of a cache, all URLs must be at one origin then, and are gone through before
+            anything is sent: several are :class:`Invalid`. So they are with ``bearer``. ``headers`` go to all URLs,
+            those of a site to its own.
 
         >>> items = cache.prefetch([picture_url, missing_url], sizes=[128, 256])
         >>> sorted((item.index, item.ok, item.error and item.error.code) for item in items)

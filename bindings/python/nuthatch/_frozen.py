@@ -4,7 +4,7 @@ import ctypes
 from typing import Any, List, Optional
 
 from . import _prototypes as abi
-from ._library import check, quick
+from ._library import check, quick, shown
 from ._response import Response
 
 #: Where a request stands.
@@ -100,7 +100,7 @@ class FrozenRequest:
             self.history.append(Attempt(told))
 
     def __repr__(self) -> str:
-        return f"<FrozenRequest {self.id} {self.state} {self.method} {self.url}>"
+        return f"<FrozenRequest {self.id} {self.state} {self.method} {shown(self.url)}>"
 
 
 class Outcome:
@@ -137,7 +137,7 @@ class Outcome:
         return self.request.reason
 
     def __repr__(self) -> str:
-        return f"<Outcome {self.id} {'ok' if self.ok else self.reason} {self.request.url}>"
+        return f"<Outcome {self.id} {'ok' if self.ok else self.reason} {shown(self.request.url)}>"
 
 
 def _text(text: Optional[bytes]) -> Optional[str]:

@@ -10,7 +10,7 @@ from ._arguments import flag, whole
 from ._errors import error_for
 from ._immutable import immutable
 from ._later import loading
-from ._library import bare, check, library, quick
+from ._library import bare, check, library, quick, shown
 from ._pickling import added_to, remade
 
 SOURCES = {
@@ -240,7 +240,7 @@ class Image:
         return self
 
     def __repr__(self) -> str:
-        return f"<Image {self.width}x{self.height} {self.url}>"
+        return f"<Image {self.width}x{self.height} {shown(self.url)}>"
 
 
 _FILL = immutable(Image)

@@ -9,7 +9,7 @@ converts no arguments, for what is called for every hit: numbers must be in rang
 
 import ctypes
 import os
-from typing import Iterator, Optional
+from typing import Any, Iterator, Optional
 
 from . import _prototypes
 from ._errors import error_for
@@ -77,6 +77,27 @@ def check(status: int, url: Optional[str] = None) -> None:
     """Raises what a status other than OK means. To be called on the thread that made the call."""
     if status != _prototypes.OK:
         raise error_for(status, library.nh_error_message().decode("utf-8", "replace"), url)
+
+
+def text_of(function: Any, given: bytes) -> Optional[str]:
+    """What a function writes into a buffer; None when it fails."""
+    size = 512
+    while True:
+        buffer = ctypes.create_string_buffer(size)
+        length = function(given, buffer, size)
+        if length < 0:
+            return None
+        if length < size:
+            return buffer.value.decode("utf-8", "replace")
+        size = length + 1
+
+
+def shown(url: Any) -> str:
+    """A URL, or a text with one in it, as messages show it: without a password."""
+    text = str(url)
+    if "@" not in text:
+        return text
+    return text_of(quick.nh_url_redacted, text.replace("\0", "?").encode("utf-8", "replace")) or "***"
 
 
 def encode(text: str, what: str) -> bytes:

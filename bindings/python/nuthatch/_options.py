@@ -52,7 +52,7 @@ def options_struct(given: Mapping[str, Any]) -> Tuple[abi.nh_options, List[Any]]
     wanted.struct_size = ctypes.sizeof(wanted)
     kept: List[Any] = []
     for name, word in given.items():
-        if word is None and name not in ("timeout", "deadline"):
+        if word is None and name not in ("timeout", "deadline", "netrc"):
             continue
         value: Any = word
         if name in _NUMBERS:
@@ -77,6 +77,7 @@ def options_struct(given: Mapping[str, Any]) -> Tuple[abi.nh_options, List[Any]]
             wanted.cross_origin_headers = encode(names(value, name), name)
         elif name == "netrc":
             wanted.netrc = netrc_path(value)
+            wanted.no_netrc = abi.YES if wanted.netrc is None else abi.UNSAID
         elif name == "retries":
             wanted.retries = retries(value)
         elif name == "headers":

@@ -21,13 +21,14 @@ from . import _prototypes as abi
 from ._arguments import wrong
 from ._errors import BadURL, Closed, Error, error_for
 from ._image import Image, Size
-from ._library import bare, check, quick
+from ._library import bare, check, quick, shown
 from ._progress import Progress
 from ._questions import ask, tell
 from ._queue import room
 from ._response import Response
 from ._saving import give, refuse_async
 from ._sending import prepared
+from ._sign_in import bind
 from ._ticket import EVENT_SIZE, Event
 from ._values import boxes_of, several
 
@@ -91,7 +92,7 @@ class Item:
         return self.images[0] if self.images else None
 
     def __repr__(self) -> str:
-        return f"<Item {self.index} {'ok' if self.ok else self.error and self.error.code} {self.url}>"
+        return f"<Item {self.index} {'ok' if self.ok else self.error and self.error.code} {shown(self.url)}>"
 
 
 def item(index: int, event: Event[Any], keeps: bool) -> Item:
@@ -102,7 +103,7 @@ def item(index: int, event: Event[Any], keeps: bool) -> Item:
     if event.response is not None and not event.response.ok:
         made.ok = False
         made.error = error_for(
-            abi.HTTP, f"HTTP {event.response.status}: {event.response.final_url}", event.url
+            abi.HTTP, f"HTTP {event.response.status}: {shown(event.response.final_url)}", event.url
         )
         made.error.status = made.status = event.response.status
     if keeps:
@@ -120,6 +121,7 @@ class Run:
         progress: bool,
         keeps: bool,
         options: Dict[str, Any],
+        base_url: Optional[str],
     ) -> None:
         given: Any = sizes
         self.sizes, self.keeps = several([given] if hasattr(given, "__index__") else given), keeps
@@ -134,6 +136,8 @@ class Run:
         #: Whether it fetches in order to store, so that a request may be ended and made again.
         self.stores = options.get("method") in (None, "GET") and options.get("save_to") is None
         self.options = prepared(options, "")
+        #: What there is to fetch, to be gone through once.
+        self.urls = bind(self.options, urls, base_url)
         self.window = 4 * room()
         total = len(urls) if hasattr(urls, "__len__") else None
         self.progress = Progress(total) if progress else None
@@ -145,7 +149,7 @@ class Run:
     @staticmethod
     def refused(url: Any) -> Optional[Error]:
         """What is wrong with a URL that is none, as those of lists with gaps are."""
-        return None if isinstance(url, str) else BadURL(f"{url!r} is no URL", "bad_url", url)
+        return None if isinstance(url, str) else BadURL(f"{shown(repr(url))} is no URL", "bad_url", url)
 
     def ended(self, one: Item) -> Item:
         if self.progress is not None:
@@ -167,9 +171,9 @@ def prefetch(
 ) -> Iterator[Item]:
     """The items of URLs, in the order in which they end."""
     fetching._cache._usable(None)
-    run = Run(urls, sizes, progress, keeps, options)
+    run = Run(urls, sizes, progress, keeps, options, getattr(fetching, "base_url", None))
     refuse_async(run.options.get("save_to"), "")
-    return _items(fetching, iter(urls), run)
+    return _items(fetching, iter(run.urls), run)
 
 
 def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item]:

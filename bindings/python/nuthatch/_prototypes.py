@@ -253,6 +253,8 @@ class nh_options(ctypes.Structure):
         ("reserved", ctypes.c_uint32),
         ("netrc", ctypes.c_char_p),
         ("cross_origin_headers", ctypes.c_char_p),
+        ("no_netrc", ctypes.c_uint32),
+        ("reserved_too", ctypes.c_uint32),
     ]
 
 
@@ -849,6 +851,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_char_p,
         ],
     ),
+    "nh_request_set_user_place": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+        ],
+    ),
     "nh_request_set_sign_in": (
         ctypes.c_uint32,
         [
@@ -877,6 +886,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_void_p,
             ctypes.c_char_p,
+        ],
+    ),
+    "nh_request_set_no_netrc": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
         ],
     ),
     "nh_request_set_partition": (
@@ -1484,6 +1500,28 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_void_p,
         ],
     ),
+    "nh_url_redacted": (
+        ctypes.c_int32,
+        [
+            ctypes.c_char_p,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+        ],
+    ),
+    "nh_url_origin": (
+        ctypes.c_int32,
+        [
+            ctypes.c_char_p,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+        ],
+    ),
+    "nh_header_is_secret": (
+        ctypes.c_int32,
+        [
+            ctypes.c_char_p,
+        ],
+    ),
 }
 
 # name: the C types of result and arguments, for those who check the functions one by one.
@@ -1862,6 +1900,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "const char *",
         ],
     ),
+    "nh_request_set_user_place": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+        ],
+    ),
     "nh_request_set_sign_in": (
         "nh_status",
         [
@@ -1890,6 +1935,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_request *",
             "const char *",
+        ],
+    ),
+    "nh_request_set_no_netrc": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int32_t",
         ],
     ),
     "nh_request_set_partition": (
@@ -2495,6 +2547,28 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         "nh_status",
         [
             "nh_frozen *",
+        ],
+    ),
+    "nh_url_redacted": (
+        "int32_t",
+        [
+            "const char *",
+            "char *",
+            "size_t",
+        ],
+    ),
+    "nh_url_origin": (
+        "int32_t",
+        [
+            "const char *",
+            "char *",
+            "size_t",
+        ],
+    ),
+    "nh_header_is_secret": (
+        "int32_t",
+        [
+            "const char *",
         ],
     ),
 }

@@ -109,8 +109,14 @@ def _idempotency_key(request: ctypes.c_void_p, value: str, url: str) -> None:
 
 
 def _user(request: ctypes.c_void_p, value: Any, url: str) -> None:
-    if value is not None:
-        check(quick.nh_request_set_user(request, *signature(value, url)), url)
+    if value is None:
+        # Nobody, which is another thing than not to say who.
+        check(quick.nh_request_set_user(request, None, None), url)
+        return
+    is_bound = isinstance(value, (tuple, list)) and len(value) == 3
+    check(quick.nh_request_set_user(request, *signature(value[:2] if is_bound else value, url)), url)
+    if is_bound:
+        check(quick.nh_request_set_user_place(request, encode(value[2], "the place of user")), url)
 
 
 def _bearer(request: ctypes.c_void_p, value: Any, url: str) -> None:
@@ -119,7 +125,11 @@ def _bearer(request: ctypes.c_void_p, value: Any, url: str) -> None:
 
 
 def _netrc(request: ctypes.c_void_p, value: Netrc, url: str) -> None:
-    check(quick.nh_request_set_netrc(request, netrc_path(value)), url)
+    path = netrc_path(value)
+    if path is None:
+        check(quick.nh_request_set_no_netrc(request, 1), url)
+    else:
+        check(quick.nh_request_set_netrc(request, path), url)
 
 
 def _cert(request: ctypes.c_void_p, value: Any, url: str) -> None:

@@ -22,7 +22,7 @@ from ._errors import HTTPStatusError, WrongFormat
 from ._image import SOURCES, Image, Size, decoded, options
 from ._immutable import immutable
 from ._later import loading
-from ._library import bare, check, library, quick
+from ._library import bare, check, library, quick, shown
 from ._pickling import added_to, remade
 
 if TYPE_CHECKING:
@@ -317,7 +317,7 @@ class Response:
             raise self._wrong(f"no JSON ({error})") from None
 
     def _wrong(self, what: str) -> WrongFormat:
-        return WrongFormat(f"{what}: {self.final_url}", "wrong_format", self.url)
+        return WrongFormat(f"{what}: {shown(self.final_url)}", "wrong_format", self.url)
 
     def xml(self) -> "Element":
         """The body as XML: the root of its tree (``xml.etree.ElementTree``).
@@ -361,7 +361,7 @@ class Response:
     def raise_for_status(self) -> "Response":
         """Raises :class:`HTTPStatusError` unless the status is a success; returns the response itself."""
         if not self.ok:
-            error = HTTPStatusError(f"HTTP {self.status}: {self.final_url}", "http", self.url)
+            error = HTTPStatusError(f"HTTP {self.status}: {shown(self.final_url)}", "http", self.url)
             error.response = self
             error.status = self.status
             raise error
@@ -409,7 +409,7 @@ class Response:
         return self
 
     def __repr__(self) -> str:
-        return f"<Response {self.status} {self.final_url} {len(self.view)} bytes>"
+        return f"<Response {self.status} {shown(self.final_url)} {len(self.view)} bytes>"
 
 
 _FILL = immutable(Response)

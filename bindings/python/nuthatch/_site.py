@@ -2,15 +2,17 @@
 
 import contextlib
 import ctypes
-from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Set, Tuple
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Set, Tuple, cast
 
 from . import _prototypes as abi
 from ._arguments import called
 from ._errors import Closed
 from ._fetching import Fetching
-from ._library import bare, check, encode, library, quick
+from ._library import bare, check, encode, library, quick, shown
 from ._options import options_struct
-from ._pickling import added_to, remade
+from ._pickling import added_to, copied, remade
+from ._secrets import named, refuse_secrets, resolved
 from ._values import QUESTIONS, pairs
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ class Site(Fetching):
         self.base_url = base_url
         self._owner = cache
         options["headers"] = pairs(options.get("headers"))
+        named(options)
         self._arguments = options
         own = {name: options[name] for name in QUESTIONS if name in options}
         # One by one: what the site doesn't say is as the cache has it, and None is none.
@@ -49,7 +52,9 @@ class Site(Fetching):
             for name, function in {**cache._asks, **own}.items()
             if function is not None
         }
-        given = {name: value for name, value in options.items() if name not in QUESTIONS}
+        #: The same with the values of the secrets.
+        self._resolved = resolved(options)
+        given = {name: value for name, value in self._resolved.items() if name not in QUESTIONS}
         self._options, self._kept = options_struct(given)
         self._base = encode(base_url, "url")
         #: The same, by way of other handles.
@@ -112,7 +117,7 @@ class Site(Fetching):
         return first, abi.OK
 
     def _for(self, cache: "Cache") -> "Site":
-        twin = Site(cache, self.base_url, dict(self._arguments))
+        twin = Site(cache, self.base_url, dict(self._resolved))
         self._twins.add(twin)
         return twin
 
@@ -129,12 +134,22 @@ class Site(Fetching):
         for handle in getattr(self, "_handles", {}).values():
             _release(handle)
 
-    def __reduce__(self) -> Tuple[Any, ...]:
-        arguments: Tuple[Any, ...] = (type(self), Site, (self._cache, self.base_url, self._arguments), {})
+    def _reduced(self, cache: "Cache") -> Tuple[Any, ...]:
+        arguments: Tuple[Any, ...] = (type(self), Site, (cache, self.base_url, dict(self._arguments)), {})
         return remade, arguments, added_to(self, Site, *_OWN)
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        refuse_secrets(self, self._arguments, self.base_url)
+        return self._reduced(self._cache)
+
+    def __copy__(self) -> "Site":
+        return cast(Site, copied(self._reduced(self._cache)))
+
+    def __deepcopy__(self, memo: Any) -> "Site":
+        return cast(Site, copied(self._reduced(deepcopy(self._cache, memo)), memo))
+
     def __repr__(self) -> str:
-        return f"<Site {self.base_url}>"
+        return f"<Site {shown(self.base_url)}>"
 
 
 #: What a site has of its own, beside what a program adds to it.
@@ -146,6 +161,7 @@ _OWN = (
     "_kept",
     "_options",
     "_owner",
+    "_resolved",
     "_twins",
     "base_url",
 )

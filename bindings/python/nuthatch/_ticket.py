@@ -22,7 +22,7 @@ from . import _prototypes as abi
 from ._arguments import moment, whole
 from ._errors import Error, Frozen, error_for
 from ._image import SOURCES, Image, Size
-from ._library import bare, check, library, quick
+from ._library import bare, check, library, quick, shown
 from ._questions import ask, tell
 from ._response import Response
 from ._saving import give
@@ -176,7 +176,7 @@ class Event(Generic[T]):
         return cast(T, self.images if self._many else self.images[0])
 
     def __repr__(self) -> str:
-        return f"<Event {self.kind}{' final' if self.is_final else ''} {self.url}>"
+        return f"<Event {self.kind}{' final' if self.is_final else ''} {shown(self.url)}>"
 
 
 class Asked(Generic[T]):
@@ -225,7 +225,7 @@ class Asked(Generic[T]):
         raise TypeError(f"a {what}: take its url, or what its result() gives")
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.url}>"
+        return f"<{type(self).__name__} {shown(self.url)}>"
 
     def _again(self) -> Dict[str, Any]:
         """The options of the same request once more."""
@@ -301,7 +301,7 @@ class Ticket(Asked[T]):
             if event is None:
                 if self._final is not None:
                     break
-                raise error_for(abi.TIMEOUT, f"no event within {timeout} s: {self.url}", self.url)
+                raise error_for(abi.TIMEOUT, f"no event within {timeout} s: {shown(self.url)}", self.url)
             yield event
         if self._failure is not None:
             raise self._failure
@@ -315,7 +315,7 @@ class Ticket(Asked[T]):
         while self._final is None:
             left = None if due is None else max(0.0, due - time.monotonic())
             if self._next(left) is None and self._final is None:
-                raise error_for(abi.TIMEOUT, f"no answer within {timeout} s: {self.url}", self.url)
+                raise error_for(abi.TIMEOUT, f"no answer within {timeout} s: {shown(self.url)}", self.url)
         return self._result()
 
     def _next(self, timeout: Optional[float]) -> Optional[Event[T]]:
@@ -336,7 +336,9 @@ class Ticket(Asked[T]):
                     return event
             elif self._born != _forks:
                 # Whoever has the lock is not in this process.
-                raise error_for(abi.FORKED, f"the ticket belongs to the parent process: {self.url}", self.url)
+                raise error_for(
+                    abi.FORKED, f"the ticket belongs to the parent process: {shown(self.url)}", self.url
+                )
             if due is not None and time.monotonic() >= due:
                 return None
             left = (

@@ -49,7 +49,9 @@ def signature(user: Any, url: Optional[str]) -> Tuple[bytes, bytes]:
     """User and password."""
     # A text would be taken apart into letters.
     if not isinstance(user, (tuple, list)) or len(user) != 2:
-        raise error_for(abi.INVALID, "user must be a pair of name and password", url)
+        raise error_for(
+            abi.INVALID, "user must be name and password, or for a request name, password and host", url
+        )
     return encode(user[0], "user"), encode(user[1], "password")
 
 
@@ -134,7 +136,7 @@ def encode_path(path: Union[str, bytes, "os.PathLike[str]"], url: Optional[str],
 
 
 def netrc_path(value: Netrc) -> Optional[bytes]:
-    """A netrc as the library takes it: empty for the usual one."""
+    """A netrc as the library takes it: empty for the usual one, None for none."""
     if value is None or value is False:
         return None
     return b"" if value is True else encode_path(value, None, "netrc")

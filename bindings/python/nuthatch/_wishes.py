@@ -91,7 +91,7 @@ class Sent(TypedDict, total=False):
     json: Any
     form: Fields
     files: Files
-    user: Optional[Tuple[str, str]]
+    user: Union[Tuple[str, str], Tuple[str, str, str], None]
     freezable: bool
     durable: bool
     queue: Optional[str]
@@ -154,6 +154,8 @@ class SiteWishes(Limits, total=False):
     headers: HeaderArgument
     cross_origin_headers: Sequence[str]
     user: Optional[Tuple[str, str]]
+    secrets: Secrets
+    password_provider: Optional[str]
     cookies: Optional[str]
     user_agent: Optional[str]
     accept: Optional[str]
@@ -164,6 +166,7 @@ class CacheWishes(Limits, total=False):
     """What a cache may be told."""
 
     headers: HeaderArgument
+    secrets: Secrets
     user_agent: Optional[str]
     accept: Optional[str]
     proxy: Optional[str]

@@ -217,12 +217,18 @@ def test_what_prefetch_refuses(cache: nuthatch.Cache) -> None:
         list(cache.prefetch(["http://x/"], nonsense=1))  # type: ignore[call-arg]
 
 
-def test_a_site(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_site(server: TestServer, cache: nuthatch.Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUT_PASSWORD", "secret")
     server.echo("/api/echo")
     server.echo("/echo")
     server.on("/api/a.png", ok(png(64, 48), "image/png"))
     site = cache.site(
-        server.url("/api/"), headers=[("X-Api", "1")], user=("me", "secret"), timeout=5, user_agent="own/1"
+        server.url("/api/"),
+        headers=[("X-Api", "1")],
+        user=("me", ""),
+        password_provider="env:NUT_PASSWORD",
+        timeout=5,
+        user_agent="own/1",
     )
     for again in (site, pickle.loads(pickle.dumps(site))):
         sent = again.get("echo").json()["headers"]

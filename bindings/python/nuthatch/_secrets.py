@@ -1,0 +1,76 @@
+"""Secrets that are named instead of given: "env:NAME" is a variable of the environment."""
+
+import os
+from typing import Any, Dict, Iterator, List, Mapping, Tuple
+
+from . import _prototypes as abi
+from ._arguments import fields
+from ._errors import error_for
+from ._library import encode, quick, shown
+
+_ENVIRONMENT = "env:"
+
+
+def named(options: Dict[str, Any]) -> None:
+    """Makes the secrets among the options of a cache or a site what can be gone through again."""
+    if options.get("secrets") is not None:
+        options["secrets"] = fields(options["secrets"], "secrets")
+
+
+def resolved(options: Mapping[str, Any]) -> Dict[str, Any]:
+    """Options of a cache or a site with the values of what they name."""
+    made = {name: value for name, value in options.items() if name not in ("secrets", "password_provider")}
+    lines: List[Tuple[str, str]] = []
+    for header, given in options.get("secrets") or ():
+        prefix, provider = given if isinstance(given, tuple) else ("", given)
+        lines.append((header, prefix + _value(provider, "secrets")))
+    if lines:
+        made["headers"] = [*(made.get("headers") or ()), *lines]
+    provider = options.get("password_provider")
+    if provider is not None:
+        user = made.get("user")
+        if not isinstance(user, (tuple, list)) or len(user) != 2 or user[1]:
+            raise error_for(abi.INVALID, "password_provider belongs to a user with the password ''", None)
+        made["user"] = (user[0], _value(provider, "password_provider"))
+    proxy = made.get("proxy")
+    if isinstance(proxy, str) and proxy.startswith(_ENVIRONMENT):
+        made["proxy"] = _value(proxy, "proxy")
+    return made
+
+
+def _value(provider: Any, what: str) -> str:
+    if not isinstance(provider, str) or not provider.startswith(_ENVIRONMENT):
+        # It may be the secret itself.
+        raise error_for(abi.INVALID, f"{what}: 'env:NAME' is needed, NAME being a variable", None)
+    value = os.environ.get(provider[len(_ENVIRONMENT) :])
+    if value is None:
+        raise error_for(abi.INVALID, f"{what}: the environment has no {provider[len(_ENVIRONMENT) :]}", None)
+    return value
+
+
+def refuse_secrets(thing: Any, options: Mapping[str, Any], base_url: str = "") -> None:
+    """Raises what is to be heard of a pickle that would hold a secret."""
+    for what, advice in _held(options, base_url):
+        # Here, because it is there already where somebody pickles.
+        from pickle import PicklingError
+
+        raise PicklingError(
+            f"{thing!r} can't be pickled: the pickle would hold {what}. Give it as {advice}, which travels by its "
+            "name and is read from the environment where it is unpickled"
+        )
+
+
+def _held(options: Mapping[str, Any], base_url: str) -> Iterator[Tuple[str, str]]:
+    """What is secret among options, and how it is given otherwise."""
+    for name, _ in fields(options.get("headers"), "headers"):
+        if quick.nh_header_is_secret(encode(name, "header")) != 0:
+            yield f"the value of the header {name}", f"secrets={{{name!r}: 'env:NAME'}}"
+    user = options.get("user")
+    with_provider = "user=(name, '') with password_provider='env:NAME'"
+    if user is not None and (options.get("password_provider") is None or user[1]):
+        yield "the password of user", with_provider
+    if "@" in base_url and shown(base_url) != base_url:
+        yield "the password of the base URL", with_provider
+    proxy = options.get("proxy")
+    if proxy is not None and shown(proxy) != proxy:
+        yield "the password of the proxy", "proxy='env:NAME'"
