@@ -101,6 +101,12 @@
  * Files.     The directory must be on a file system of this machine. Its files are mapped. What the disk can't give or take
  *            (it is full, it fails, somebody cut a file) is a miss or NH_NO_SPACE or NH_IO, never wrong bytes; but a body or
  *            pixels that you hold, and that lie in such a file, read as zeros where they are missing (nh_response_check).
+ *            Each record is checked when it is used first since a process has opened the directory. Bits that flip later, in
+ *            memory or on the disk, are given as they are (750 of 99,024 in a test that flips them on purpose); nuthatch verify
+ *            checks everything again. Files of ours that others could have made or changed, and a netrc, certificate or key
+ *            that isn't yours or root's, or to which others may write, aren't used: NH_UNSAFE_FILE.
+ * Pictures.  They are decoded in your process, by libjpeg-turbo, libpng, ISA-L and Little CMS, behind checks of size, pixels, scans
+ *            and memory. SECURITY.md says what was fuzzed and what isn't promised.
  * Setuid.    In a program that has more rights than who started it, no variable of the environment counts, NUTHATCH_CACHE, NETRC,
  *            http_proxy and SSLKEYLOGFILE among them, and ~ is the folder that the system has for the user whose rights it has.
  * Log.       NUTHATCH_LOG=debug in the environment shows on standard error what happens (nh_log_set).

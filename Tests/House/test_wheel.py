@@ -15,7 +15,7 @@ from commands import make_wheel
 
 CARRIED = ["isal", "jpeg", "lcms2", "png16"]
 # Of the lists of manylinux, and what the wheel says that it needs besides.
-ALLOWED = "libc|libm|libz|libgcc_s|libstdc\\+\\+|ld-linux-[\\w-]+|libcurl|libcrypto"
+ALLOWED = "libc|libm|libz|libgcc_s|libstdc\\+\\+|ld-linux-[\\w-]+|libcurl|libcrypto|libssl"
 
 WHAT_IS_LOADED = """
 import sys, nuthatch

@@ -65,6 +65,9 @@ enum VerifyCommand: Command {
     something else than records, or can't be read at all, nothing is there to be taken out: that is said each time, with the
     file's name, until the pack goes with age, or by trim or clear. It harms nothing else.
 
+    Other commands and programs check each record when they use it for the first time since one of them opened the cache.
+    Bits that flip later are given as they are, until the next check.
+
     Exit status: 0 nothing is damaged; 4 damage was found; 1 the cache can't be opened or read; 2 wrong usage.
 
     Examples:

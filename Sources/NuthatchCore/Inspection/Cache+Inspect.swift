@@ -52,6 +52,9 @@ extension Cache {
   /// Reads everything that is stored and compares it with its checksums; what is damaged is taken out, unless the cache can
   /// only be read.
   ///
+  /// Without it each record is checked when it is used for the first time since a process has opened the directory. Bits that flip
+  /// later, in memory or on the disk, are given as they are until the next check.
+  ///
   /// - Throws: `io`; `closed`; `forked`.
   public func verify() throws(NuthatchError) -> VerifyReport {
     try upkeep { (store) throws(StoreFault) in try store.verify() }
