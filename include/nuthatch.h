@@ -401,7 +401,7 @@ typedef struct nh_options {
     /** Must be 0. */
     uint32_t reserved;
     /** A file with users and passwords by host (.netrc), which requests sign in by when nothing else says who asks; "" for
-     *  $NETRC, else ~/.netrc. None. */
+     *  $NETRC, else ~/.netrc. NH_UNSAFE_FILE where it isn't yours or root's, or others may write to it. None. */
     const char *netrc;
     /** Sites only: names of headers that go along when a redirect, or a request's URL, leads to another origin, with commas
      *  between them. Harmless ones go in any case (docs/HTTP.md). None. */

@@ -1,7 +1,8 @@
 import Glibc
 import NuthatchTransport
 
-/// A file with users and passwords by host (`.netrc`), which requests without credentials sign in by.
+/// A file with users and passwords by host (`.netrc`), which requests without credentials sign in by. It must be this
+/// user's or root's, and nobody else may write to it.
 public enum Netrc: Sendable, Equatable {
   /// `$NETRC`, else `~/.netrc`; where there is none, nobody signs in.
   case standard
