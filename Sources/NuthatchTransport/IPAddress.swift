@@ -38,9 +38,7 @@ package enum IPAddress: Hashable, Sendable {
       return
     }
     var four = in_addr()
-    // A dot at the end changes no name, and a proxy may take what is before it for an address.
-    let plain = host.hasSuffix(".") ? String(host.dropLast()) : host
-    guard host.utf8.first?.isASCIIDigit == true, inet_aton(plain, &four) != 0 else { return nil }
+    guard host.utf8.first?.isASCIIDigit == true, inet_aton(host, &four) != 0 else { return nil }
     self = .v4(UInt32(bigEndian: four.s_addr))
   }
 

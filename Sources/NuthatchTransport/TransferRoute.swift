@@ -32,7 +32,8 @@ struct TransferRoute: Sendable {
     let host = request.url.host
     if TransferRoute.isThisMachine(host) {
       addresses = [.loopback]
-    } else if let address = IPAddress(host: host), proxy != nil || !host.hasSuffix(".") {
+    } else if let address = IPAddress(host: proxy == nil ? host : Self.withoutDot(host)) {
+      // A dot at the end makes a name of it here; what a proxy makes of it nobody knows.
       addresses = [address]
     } else if !isProxyAsked || request.addressGuard != .any && !TransferRoute.leavesNamesToProxy(kind) {
       // Whoever chose a proxy of that kind wants no name to leave this machine.
@@ -66,9 +67,13 @@ struct TransferRoute: Sendable {
     proxy != nil && (name == nil || !isProxyAsked) ? addresses.first.map { AddressClass($0) } : nil
   }
 
+  private static func withoutDot(_ host: String) -> String {
+    host.hasSuffix(".") ? String(host.dropLast()) : host
+  }
+
   /// libcurl answers these itself (RFC 6761), without asking a resolver.
   private static func isThisMachine(_ host: String) -> Bool {
-    let plain = host.hasSuffix(".") ? String(host.dropLast()) : host
+    let plain = withoutDot(host)
     return plain == "localhost" || plain.hasSuffix(".localhost")
   }
 

@@ -25,6 +25,28 @@ import Testing
     return true
   }
 
+  @Test("that nobody here knows in a second go through a proxy, and are not asked about again")
+  func unknownBehindProxy() throws {
+    let proxy = try TestServer.start()
+    proxy.on("/a", .ok("by proxy"))
+    let wire = try Wire(environment: ["http_proxy": "http://127.0.0.1:\(proxy.port)"])
+    for (name, answers) in [("slow-proxied", "stall"), ("unknown-proxied", "")] {
+      fake_name_set("\(name).fake.test", answers)
+      for _ in 0..<3 { #expect(try wire.get("http://\(name).fake.test/a").text == "by proxy") }
+      #expect(fake_name_lookups("\(name).fake.test") == 1)
+    }
+    fake_names_release()
+    #expect(waitUntil { fake_names_waiting() == 0 })
+    // Nor at all where nobody judges, or no name is to leave this machine.
+    fake_name_set("any-proxied.fake.test", "169.254.169.254")
+    #expect(try wire.get("http://any-proxied.fake.test/a") { $0.addressGuard = .any }.text == "by proxy")
+    let socks = ProxyChoice.explicit("socks5h://127.0.0.1:1")
+    #expect(try wire.fault("http://any-proxied.fake.test/a") { $0.proxy = socks }.kind != .denied)
+    #expect(fake_name_lookups("any-proxied.fake.test") == 0)
+    let here = ProxyChoice.explicit("socks5://127.0.0.1:1")
+    #expect(try wire.fault("http://any-proxied.fake.test/a") { $0.proxy = here }.kind == .denied)
+  }
+
   @Test("that hang hold up no other name, and no cancel, nor the end")
   func stuck() throws {
     let wire = try Wire()
@@ -116,15 +138,19 @@ import Testing
     #expect(try wire.get(wire.server.url("/a", host: "late.fake.test")).fault == nil)
   }
 
-  @Test("are not made for addresses, for this machine, or through a proxy")
+  @Test("are not made for addresses or for this machine; through a proxy only to be judged")
   func needless() throws {
     let rules = TransportSurroundings { $0 == "https_proxy" ? "http://proxy.example:3128" : nil }
     for url in [
       "http://127.1/", "http://0x7f.1/", "http://[::1]/", "http://localhost/", "http://a.localhost./",
-      "https://a.example/",
+      "https://127.1./", "https://localhost./",
     ] {
       #expect(TransferRoute(TransferRequest(url: try WebURL(url)), rules).name == nil, "\(url)")
     }
+    var request = TransferRequest(url: try WebURL("https://a.example/"))
+    #expect(TransferRoute(request, rules).name == "a.example")
+    request.addressGuard = .any
+    #expect(TransferRoute(request, rules).name == nil)
     #expect(TransferRoute(TransferRequest(url: try WebURL("http://a.example./")), rules).name == "a.example.")
   }
 }

@@ -124,16 +124,21 @@ struct SecureTests {
     #expect(record.text == "hello")
     #expect(record.timings.connection.version == .http2)
     #expect(record.timings.connection.isProxied)
-    #expect(record.timings.connection.addressClass == nil)
-    #expect(record.timings.connection.reach.countsAsPublic)
+    #expect(record.timings.connection.addressClass == .loopback)
     #expect(proxy.targets == ["127.0.0.1:\(server.port)"])
     #expect(proxy.credentials == ["Basic bnV0OmhhdGNo"])
-    // The name is the proxy's to look up, the guard's grade doesn't matter for one that was asked for.
-    let named = try wire.get(server.url("/small", host: "secure.fake.test")) {
+    // The name is the proxy's to look up, and is judged by what is found here.
+    fake_name_set("secure.fake.test", "127.0.0.1")
+    let name = server.url("/small", host: "secure.fake.test")
+    let named = try wire.get(name) { $0.proxy = explicit }
+    #expect(named.text == "hello")
+    #expect(named.timings.connection.reach == .hidden)
+    #expect(proxy.targets.last == "secure.fake.test:\(server.port)")
+    let strict = try wire.fault(name) {
       $0.proxy = explicit
       $0.addressGuard = .public
     }
-    #expect(named.text == "hello")
-    #expect(proxy.targets.last == "secure.fake.test:\(server.port)")
+    #expect(strict.kind == .denied && strict.message.contains("127.0.0.1"))
+    #expect(proxy.targets.count == 2)
   }
 }
