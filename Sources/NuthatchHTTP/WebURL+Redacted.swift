@@ -5,10 +5,14 @@ extension WebURL {
   package static func redacted(_ text: String) -> String {
     let bytes = Array(text.utf8)
     if bytes.count > 100, bytes.starts(with: "data:".utf8, by: { $0.lowercased == $1 }) {
-      return text.beginning(64)
+      return beginning(of: text, bytes.count)
     }
     let shown = redacted(bytes) ?? text
-    return bytes.count > longest ? shown.beginning(64) : shown
+    return bytes.count > longest ? beginning(of: shown, bytes.count) : shown
+  }
+
+  private static func beginning(of shown: String, _ count: Int) -> String {
+    "\(Substring(shown.unicodeScalars.prefix(64)))… (\(count) bytes)"
   }
 
   /// Nil when there is nothing to hide.
@@ -45,13 +49,6 @@ extension WebURL {
     guard let end = bytes.schemeEnd else { return nil }
     let scheme = bytes[..<end].drop { $0 <= 0x20 }
     return !scheme.isEmpty && scheme.allSatisfy(\.isSchemeCharacter) ? end + 3 : nil
-  }
-}
-
-extension String {
-  /// As many characters, and how many bytes there are in all.
-  fileprivate func beginning(_ count: Int) -> String {
-    "\(Substring(unicodeScalars.prefix(count)))… (\(utf8.count) bytes)"
   }
 }
 
