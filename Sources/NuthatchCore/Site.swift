@@ -196,13 +196,16 @@ extension Request {
     with options: Cache.Options, for address: WebURL
   ) throws(NuthatchError) -> Request {
     var result = self
+    if let userPlace, !userPlace.origins.contains(address.origin) {
+      result.user = nil
+      result.headers.removeAll { $0.name.equalsIgnoringCase("Authorization") }
+    }
     result.headers += options.headers.without(namesOf: headers)
     if let accept = options.accept, !result.headers.contains(where: { $0.name.equalsIgnoringCase("Accept") })
     {
       result.headers.append(("Accept", accept))
     }
     result.partition = partition ?? options.partition
-    if let userPlace, !userPlace.origins.contains(address.origin) { result.user = nil }
     if let site, site.base.origin == address.origin {
       if !isAnonymous { result.signIn = signIn ?? site.options.signIn }
       result.certificate = certificate ?? site.options.certificate

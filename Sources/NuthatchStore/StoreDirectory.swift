@@ -228,10 +228,11 @@ final class StoreDirectory: Sendable {
     try system.rename(root, temporary, name, replaces: true)
   }
 
-  /// Whether something has a name of ours that we didn't make. A link to something else is no loss.
+  /// Whether something has a name of ours that we didn't make. Of a link, or of one of several names, nothing is lost.
   private func isForeign(_ name: String) -> Bool {
     do throws(SystemFault) {
-      system.close(try openFile(root, name, O_RDONLY).0)
+      system.close(
+        try FileDoor.open(root, name, O_RDONLY, system, ignoring: trusts ? .ownerAndMode : .names).0)
       return false
     } catch {
       return error.number == EACCES || error.unsafe != nil && error.number != ELOOP

@@ -27,21 +27,23 @@ struct TransferRoute: Sendable {
         proxy = nil
       }
     }
-    let kind = proxy?.lowercased() ?? "socks5://"
-    isProxyAsked = !kind.hasPrefix("socks5://") && !kind.hasPrefix("socks4://")
+    let kind = proxy?.lowercased()
+    // To libcurl `socks://` is `socks4://`.
+    isProxyAsked =
+      kind.map { kind in !["socks://", "socks4://", "socks5://"].contains { kind.hasPrefix($0) } } ?? false
     let host = request.url.host
     if TransferRoute.isThisMachine(host) {
       addresses = [.loopback]
-    } else if let address = IPAddress(host: proxy == nil ? host : Self.withoutDot(host)) {
+    } else if let address = IPAddress(host: isProxyAsked ? Self.withoutDot(host) : host) {
       // A dot at the end makes a name of it here; what a proxy makes of it nobody knows.
       addresses = [address]
-    } else if !isProxyAsked || request.addressGuard != .any && !TransferRoute.leavesNamesToProxy(kind) {
+    } else if !isProxyAsked || request.addressGuard != .any && kind.map(Self.leavesNames) != true {
       // Whoever chose a proxy of that kind wants no name to leave this machine.
       name = host
     }
   }
 
-  private static func leavesNamesToProxy(_ proxy: String) -> Bool {
+  private static func leavesNames(to proxy: String) -> Bool {
     proxy.hasPrefix("socks4a://") || proxy.hasPrefix("socks5h://")
   }
 

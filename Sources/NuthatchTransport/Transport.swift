@@ -167,7 +167,8 @@ extension Transport {
     if let timer = pending.watch { loop.cancelTimer(timer) }
     pending.watch = nil
     if pending.route.isProxyAsked {
-      pending.watch = loop.at(pending.since + TransferRoute.patienceForProxied) { [unowned self] in
+      let patience = min(TransferRoute.patienceForProxied, pending.request.silence ?? .max)
+      pending.watch = loop.at(pending.since + patience) { [unowned self] in
         self.lookedUp(pending, .failure(TransportFault(.dns, "")))
       }
     }
@@ -179,7 +180,10 @@ extension Transport {
   }
 
   private func lookedUp(_ pending: PendingTransfer, _ answer: NameLookups.Answer) {
-    if case .failure(let fault) = answer, !pending.route.isProxyAsked { return giveUp(pending, fault) }
+    // What this machine is too short of to find out isn't unknown.
+    if case .failure(let fault) = answer, !pending.route.isProxyAsked || fault.kind != .dns {
+      return giveUp(pending, fault)
+    }
     if let name = pending.route.name, case .failure = answer { lookups.noteUnknown(name) }
     stopLookingUp(pending)
     pending.route.addresses = (try? answer.get()) ?? []

@@ -113,6 +113,19 @@ def test_a_redirect_takes_no_password_along(server: TestServer, other: TestServe
     assert sent(server) == [SIGNED] and sent(other) == [None]
 
 
+def test_what_looks_relative_in_a_sites_list(server: TestServer, other: TestServer, tmp_path: Path) -> None:
+    server.on("/a", ok(png(8, 8), "image/png"))
+    other.on("/a", ok(png(8, 8), "image/png"))
+    elsewhere = [f"//{host(other)}/a", f"\\\\{host(other)}/a", f" //{host(other)}/a", f"\t//{host(other)}/a"]
+    with nuthatch.Cache(tmp_path / "c", policy="reload") as cache:
+        for options in ({"bearer": SECRET}, {"user": ("ann", SECRET)}):
+            site = cache.site(server.url("/"))
+            for url in elsewhere:
+                list(site.prefetch(["a", url], [8], retries=0, **options))
+            assert server.requests("/a")[-1].header("Authorization") is not None
+    assert all(sign is None for sign in sent(other))
+
+
 @pytest.mark.parametrize("kind", [list, tuple, iter])
 def test_python_needs_a_host_for_several_origins(
     server: TestServer, other: TestServer, lists: list[str], tmp_path: Path, kind: Any

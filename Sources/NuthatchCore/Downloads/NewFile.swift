@@ -77,7 +77,10 @@ package final class NewFile {
   /// One that was there stays as private as it was; a new one goes by the umask.
   private var targetMode: mode_t {
     var status = stat()
-    if stat(target, &status) == 0 { return status.st_mode & 0o777 }
+    if stat(target, &status) == 0 {
+      // Somebody else's may have been put there meanwhile, to be written to.
+      return status.st_mode & (status.st_uid == geteuid() ? 0o777 : 0o755)
+    }
     return newMode ?? Self.modeOfNew(in: Self.folder(of: target))
   }
 

@@ -104,10 +104,12 @@ final class PartialFile {
 
   func discard() { forget() }
 
-  private func forget() { if let hidden, hasName, isOurs(hidden.info) { unlink(hidden.info) } }
+  private func forget() {
+    if let hidden, hasName, Self.isOurs(hidden.info, keepsOthersOut) { unlink(hidden.info) }
+  }
 
   /// What others have put there isn't removed either.
-  private func isOurs(_ path: String) -> Bool {
+  private static func isOurs(_ path: String, _ keepsOthersOut: Bool) -> Bool {
     guard let descriptor = try? FileDoor.open(path, O_RDONLY, keepsOthersOut: keepsOthersOut) else {
       return false
     }
@@ -224,8 +226,13 @@ final class PartialFile {
     _ part: String, _ target: String, _ keepsOthersOut: Bool, creates: Bool = false
   ) -> NewFile? {
     for _ in 0..<3 {
-      let flags = creates ? O_RDWR | O_CREAT : O_RDWR
-      guard let descriptor = try? FileDoor.open(part, flags, keepsOthersOut: keepsOthersOut) else {
+      if creates {
+        // Where a file system gives modes and owners of its own, ours may look like another's: then nothing is left.
+        let made = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if made >= 0 { close(made) }
+        if made >= 0, !isOurs(part, keepsOthersOut) { unlink(part) }
+      }
+      guard let descriptor = try? FileDoor.open(part, O_RDWR, keepsOthersOut: keepsOthersOut) else {
         return nil
       }
       var (own, named) = (stat(), stat())
@@ -256,7 +263,7 @@ final class PartialFile {
     if let total { text += "total \(total)\n" }
     text += "bytes \(count)\nhash \(String(nhs_hasher_value(hasher), radix: 16))\n"
     // What others have put there stays, and this file can't be gone on with.
-    guard access(hidden.info, F_OK) != 0 || isOurs(hidden.info),
+    guard access(hidden.info, F_OK) != 0 || Self.isOurs(hidden.info, keepsOthersOut),
       SmallFile.replace(hidden.info, Array(text.utf8))
     else { return }
     checked = count

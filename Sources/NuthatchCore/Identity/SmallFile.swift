@@ -34,19 +34,29 @@ enum SmallFile {
     for _ in 0..<3 {
       let descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       if descriptor >= 0 {
-        flock(descriptor, LOCK_EX | LOCK_NB)
-        return (name, descriptor)
-      }
-      guard errno == EEXIST else { return nil }
-      if let old = try? FileDoor.open(name, O_RDONLY) {
-        let isLeft = flock(old, LOCK_EX | LOCK_NB) == 0
-        if isLeft { unlink(name) }
-        close(old)
-        if isLeft { continue }
+        if claims(descriptor, name) { return (name, descriptor) }
+        close(descriptor)
+      } else {
+        guard errno == EEXIST else { return nil }
+        if let old = try? FileDoor.open(name, O_RDONLY) {
+          let isLeft = claims(old, name)
+          if isLeft { unlink(name) }
+          close(old)
+          if isLeft { continue }
+        }
       }
       // Somebody writes it at this moment, or has put there what isn't ours.
       name = "\(path)-\(String(UInt64.random(in: .min ... .max), radix: 36))"
     }
     return nil
+  }
+
+  /// Whether a file is this one's alone, and has its name still: another process may have taken it for one that was left.
+  private static func claims(_ descriptor: Int32, _ name: String) -> Bool {
+    var (own, named) = (stat(), stat())
+    // Where there are no locks nobody takes anything away either.
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else { return false }
+    return fstat(descriptor, &own) == 0 && lstat(name, &named) == 0 && own.st_ino == named.st_ino
+      && own.st_dev == named.st_dev
   }
 }

@@ -116,7 +116,11 @@ def _user(request: ctypes.c_void_p, value: Any, url: str) -> None:
     is_bound = isinstance(value, (tuple, list)) and len(value) == 3
     check(quick.nh_request_set_user(request, *signature(value[:2] if is_bound else value, url)), url)
     if is_bound:
-        check(quick.nh_request_set_user_place(request, encode(value[2], "the place of user")), url)
+        _place(request, value[2], url)
+
+
+def _place(request: ctypes.c_void_p, value: str, url: str) -> None:
+    check(quick.nh_request_set_user_place(request, encode(value, "the place of user")), url)
 
 
 def _bearer(request: ctypes.c_void_p, value: Any, url: str) -> None:
@@ -204,6 +208,7 @@ _SETTERS: Dict[str, _Setter] = {
     "timeout": _limit("timeout"),
     "deadline": _limit("deadline"),
     "_batched": _flag("batched"),
+    "_place": _place,
     "retries": _number("retries", retries),
     "max_bytes": _amount("max_bytes"),
     "max_pixels": _amount("max_pixels"),

@@ -35,6 +35,9 @@ def bind(options: Dict[str, Any], urls: Any, base_url: Optional[str]) -> Any:
     user = options.get("user")
     if user is not None and len(user) == 2 and first is not None:
         options["user"] = (*user, first)
+    if options.get("bearer") is not None and first is not None:
+        # What looks relative here may lead elsewhere all the same.
+        options["_place"] = first
     return urls
 
 
