@@ -28,6 +28,7 @@ enum ReportScript {
       forked: 'A defect: please report it.', invalid: 'A defect: please report it.', internal: 'A defect: please report it.',
       frozen: 'It waits for the network: run it again when there is one.',
       busy: 'Another process holds the cache. Look whether the one that the message names is stopped.',
+      unsafe_file: 'Others could have made or changed the file that the message names: see whose it is (ls -l), and take their right to write away (chmod go-w).',
       secret_needs_provider: 'Give the credentials with --user or --header.',
       conflict: 'The cache is open elsewhere with other options: leave them out here.',
       no_space: 'Make room on the disk, or use another with --cache.',
