@@ -40,28 +40,29 @@ package enum FileDoor {
     }
   }
 
-  /// - Throws: `SystemFault` with a reason when a folder isn't this user's alone to write to.
-  static func check(folder: Int32, _ name: String, _ system: any SystemCalls) throws(SystemFault) {
-    let status = try system.status(folder)
-    guard status.owner == geteuid() else {
-      throw SystemFault(EINVAL, unsafe: "\(name) belongs to another user")
-    }
-    guard status.mode & 0o022 == 0 else {
-      throw SystemFault(EINVAL, unsafe: "\(name) may be written to by others")
-    }
-  }
-
   private static func flaw(_ status: FileStatus, _ leniency: Leniency) -> String? {
     guard status.isFile else { return "is no plain file" }
     guard status.links <= 1 || leniency == .names else { return "has another name, too (a hard link)" }
     guard leniency != .ownerAndMode else { return nil }
-    guard status.owner == geteuid() else { return "belongs to another user" }
-    return leniency == .mode || status.mode & 0o022 == 0 ? nil : "may be written to by others"
+    return flaw(owner: status.owner, mode: leniency == .mode ? 0 : status.mode)
+  }
+
+  /// Why somebody else may have changed a file or a folder; nil when only this user can.
+  static func flaw(owner: UInt32, mode: UInt32) -> String? {
+    guard owner == geteuid() else { return "belongs to another user" }
+    return mode & 0o022 == 0 ? nil : "may be written to by others"
   }
 
   /// Whether a folder is this user's, and nobody else may make or rename anything in it.
   package static func isOurs(folder path: String) -> Bool {
     var status = stat()
-    return stat(path, &status) == 0 && status.st_uid == geteuid() && status.st_mode & 0o022 == 0
+    return stat(path, &status) == 0 && flaw(owner: status.st_uid, mode: status.st_mode) == nil
+  }
+
+  /// Whether an open file is the one that has the name.
+  package static func has(_ name: String, _ descriptor: Int32) -> Bool {
+    var (own, named) = (stat(), stat())
+    return fstat(descriptor, &own) == 0 && lstat(name, &named) == 0 && own.st_ino == named.st_ino
+      && own.st_dev == named.st_dev
   }
 }

@@ -122,9 +122,8 @@ final class StoreDirectory: Sendable {
   ) throws(StoreFault) -> FileStatus {
     let status: FileStatus
     do { status = try system.status(fd) } catch { throw StoreFault(error, "looking at \(path)") }
-    if !trusts {
-      guard status.owner == geteuid() else { throw StoreFault(.denied, "\(path) belongs to another user") }
-      guard status.mode & 0o022 == 0 else { throw StoreFault(.denied, "others may write to \(path)") }
+    if !trusts, let flaw = FileDoor.flaw(owner: status.owner, mode: status.mode) {
+      throw StoreFault(.denied, "\(path) \(flaw)")
     }
     return status
   }

@@ -5,7 +5,7 @@ package enum IPAddress: Hashable, Sendable {
   case v4(UInt32)
   case v6(high: UInt64, low: UInt64)
 
-  package static let loopback = IPAddress.v4(0x7F00_0001)
+  static let loopback = IPAddress.v4(0x7F00_0001)
 
   /// Nil for anything but IPv4 and IPv6.
   init?(_ address: UnsafePointer<sockaddr>, length: Int) {

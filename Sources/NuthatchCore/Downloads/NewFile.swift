@@ -3,7 +3,7 @@ import NuthatchTransport
 
 /// A file that gets its name when it is complete. Until then it has none, or, where the file system knows no such files, a
 /// hidden one; dropped before that, it leaves nothing.
-package final class NewFile {
+final class NewFile {
   let descriptor: Int32
   let target: String
   private var name: String?
@@ -85,7 +85,7 @@ package final class NewFile {
   }
 
   /// The mode of a new file there: nobody can ask for the umask without changing it, and a folder may have a rule of its own.
-  package static func modeOfNew(in folder: String) -> mode_t {
+  private static func modeOfNew(in folder: String) -> mode_t {
     var (descriptor, name) = (open(folder, O_RDWR | O_CLOEXEC | temporary, 0o666), String?.none)
     if descriptor < 0 {
       name = hiddenName(in: folder)

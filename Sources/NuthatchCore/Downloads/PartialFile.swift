@@ -172,13 +172,9 @@ final class PartialFile {
     func takeBack() {
       guard end >= 0 else { return }
       ftruncate(file, end)
-      var (own, named) = (stat(), stat())
+      var own = stat()
       // Somebody else may have put another one there, or something into it.
-      if isNew, fstat(file, &own) == 0, own.st_size == 0, lstat(path, &named) == 0,
-        own.st_ino == named.st_ino, own.st_dev == named.st_dev
-      {
-        unlink(path)
-      }
+      if isNew, fstat(file, &own) == 0, own.st_size == 0, FileDoor.has(path, file) { unlink(path) }
     }
   }
 
@@ -235,13 +231,12 @@ final class PartialFile {
       guard let descriptor = try? FileDoor.open(part, O_RDWR, keepsOthersOut: keepsOthersOut) else {
         return nil
       }
-      var (own, named) = (stat(), stat())
-      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &own) == 0 else {
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
         close(descriptor)
         return nil
       }
       // Whoever had it may have given it its name since.
-      if lstat(part, &named) == 0, named.st_ino == own.st_ino, named.st_dev == own.st_dev {
+      if FileDoor.has(part, descriptor) {
         return NewFile(descriptor, named: part, target: target)
       }
       close(descriptor)

@@ -53,10 +53,8 @@ enum SmallFile {
 
   /// Whether a file is this one's alone, and has its name still: another process may have taken it for one that was left.
   private static func claims(_ descriptor: Int32, _ name: String) -> Bool {
-    var (own, named) = (stat(), stat())
     // Where there are no locks nobody takes anything away either.
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else { return false }
-    return fstat(descriptor, &own) == 0 && lstat(name, &named) == 0 && own.st_ino == named.st_ino
-      && own.st_dev == named.st_dev
+    return FileDoor.has(name, descriptor)
   }
 }

@@ -33,7 +33,10 @@ final class JournalFolder {
       opened = try system.open(AT_FDCWD, path, flags)
     }
     do throws(SystemFault) {
-      try FileDoor.check(folder: opened, Self.name, system)
+      let status = try system.status(opened)
+      if let flaw = FileDoor.flaw(owner: status.owner, mode: status.mode) {
+        throw SystemFault(EINVAL, unsafe: "\(Self.name) \(flaw)")
+      }
       lock = try FileDoor.open(opened, "lock", O_RDWR | O_CREAT, system).0
     } catch {
       guard !makes, error.number == EROFS || error.number == EACCES else {
