@@ -68,6 +68,10 @@ public struct Request: Sendable {
   /// Whether it is one of many that are submitted at once. Then its `deadline` counts from its first attempt: the waits for
   /// its turn in the queue are left out, unless it is freezable. Off.
   public var isBatched = false
+  /// For how long its host may be out of reach, or have too much to do (429, 503), since its last good answer. Until then the
+  /// request waits for the host, whatever `retries` says, and what it waits is no part of its deadline; after that it fails with
+  /// the fault or the status. nil: five minutes for one of a batch; others don't wait.
+  public var giveUpAfter: Limit?
   /// How often a failed attempt is followed by another. nil: the cache's own.
   public var retries: Int?
   /// The largest body that is taken. nil: the cache's own.
@@ -88,6 +92,9 @@ public struct Request: Sendable {
 
   /// A GET of `url`, with the cache's own limits.
   public init(_ url: String) { self.url = url }
+
+  /// For how long a request of a batch waits for its host when `giveUpAfter` says nothing.
+  public static let usualPatience = Limit.milliseconds(300_000)
 
   /// A limit in time.
   public enum Limit: Sendable, Equatable {

@@ -4,11 +4,12 @@ import NuthatchCore
 
 extension ParsedArguments {
   /// Seconds, such as `30` or `0.5`, or `none`.
-  func limit(_ name: String) throws(UsageError) -> Request.Limit? {
+  func limit(_ name: String, mayBeZero: Bool = false) throws(UsageError) -> Request.Limit? {
     guard let text = value(name) else { return nil }
     if text == "none" { return Request.Limit.none }
-    guard let seconds = Double(text), seconds > 0, seconds < 1e12 else {
-      throw UsageError("--\(name): '\(text)' is not a positive number of seconds or 'none'")
+    guard let seconds = Double(text), seconds > 0 || seconds == 0 && mayBeZero, seconds < 1e12 else {
+      let numbers = mayBeZero ? "number of seconds, 0 or more," : "positive number of seconds"
+      throw UsageError("--\(name): '\(text)' is not a \(numbers) or 'none'")
     }
     return .milliseconds(Int64((seconds * 1000).rounded(.up)))
   }

@@ -22,6 +22,9 @@ enum PrefetchCommand: Command {
       Option("shard", value: "I/N", "this machine's share: I of 0 to N-1"),
       Option("shard-by", value: "host|url", "what is kept together in a share (host)"),
       Option("respect-noai", "don't keep what its server marks noai or noimageai (X-Robots-Tag)"),
+      Option(
+        "give-up-after", value: "SECONDS",
+        "how long URLs wait for a host that is away, or too busy (429, 503), since it answered last (300)"),
       FetchOptions.userOfList,
       Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
     ] + FetchOptions.pictures + FetchOptions.network + FetchOptions.store
@@ -89,7 +92,7 @@ enum PrefetchCommand: Command {
       // Before there are other threads. The loop's would stop a decoder for each packet, which took up to a seventh of a run.
       nhs_work_as_batch()
       let cache = try Cache(path: arguments.value("cache"), options: options)
-      let run = try PrefetchRun(settings, cache, list, window: max(256, 4 * (queue.concurrency ?? 0)))
+      let run = try PrefetchRun(settings, cache, list, atOnce: 512)
       let code = run.run()
       // Revalidations behind an answer may take longer than somebody who interrupts a run wants to wait.
       if Interruption.signal == nil { cache.close() }
@@ -127,6 +130,7 @@ struct PrefetchSettings {
     request.headers = try arguments.headers("header")
     // The list is as long as it is: a URL that waits for its turn is not late.
     request.isBatched = true
+    request.giveUpAfter = try arguments.limit("give-up-after", mayBeZero: true)
     signIn = try arguments.value("user").map { text throws(UsageError) in try ListSignIn(text) }
     request.allowTruncated = arguments.has("allow-truncated")
     request.earlyStop = arguments.has("early-stop")

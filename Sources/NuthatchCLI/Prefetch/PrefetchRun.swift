@@ -2,16 +2,15 @@ import CSystem
 import Glibc
 import NuthatchCore
 
-/// A run over a list: takes URLs as the window has room for them, and says of each how it ended.
+/// A run over a list: submits URLs as their hosts have room for them, and says of each how it ended.
 final class PrefetchRun {
   private let settings: PrefetchSettings
   private let cache: Cache
   private let list: URLList
-  /// How many requests are submitted and not accounted for, at most.
-  private let window: Int
+  /// What has been read and not accounted for.
+  private let backlog: Backlog
 
   private let arrivals = Arrivals<Record>()
-  private var inFlight = 0
   private var isListDone = false
   private var listFault: String?
   private var tally = Tally()
@@ -22,8 +21,6 @@ final class PrefetchRun {
   private var disk: DiskWatch
   private var pauses = PauseWatch()
   private var hold: HoldWatch
-  /// URLs whose requests were ended because nothing could be stored; the next ones to be fetched.
-  private var again: [ListedURL] = []
   /// Whether user and password were given in vain, as it looks so far.
   private var isSignInUnused: Bool
   private var failedOut: DraftFile?
@@ -36,11 +33,11 @@ final class PrefetchRun {
   /// Why the run ends before its end.
   private var failure: ExitCode?
 
-  init(_ settings: PrefetchSettings, _ cache: Cache, _ list: URLList, window: Int) throws(NuthatchError) {
+  init(_ settings: PrefetchSettings, _ cache: Cache, _ list: URLList, atOnce: Int) throws(NuthatchError) {
     self.settings = settings
     self.cache = cache
     self.list = list
-    self.window = window
+    backlog = Backlog(enough: 2 * atOnce, folder: cache.path)
     isSignInUnused = settings.signIn?.place != nil
     progress = ProgressLine(settings.progress)
     disk = DiskWatch(cache)
@@ -52,11 +49,11 @@ final class PrefetchRun {
 
   func run() -> ExitCode {
     Interruption.watch()
-    while Interruption.signal == nil, failure == nil {
-      let isWaitingForInput = fill()
-      if isListDone, inFlight == 0, again.isEmpty { break }
+    while mayGoOn {
+      let need = fill()
+      if isListDone, backlog.underWay == 0, backlog.count == 0 { break }
       if failure != nil { break }
-      settle(within: hold.isHeld ? 100 : inFlight == 0 ? 0 : isWaitingForInput ? 20 : 100)
+      settle(within: need == .time || backlog.underWay == 0 && !hold.isHeld ? 0 : need == .input ? 20 : 100)
       output.flush()
       if let ended = output.ended { failure = ended }
     }
@@ -66,24 +63,54 @@ final class PrefetchRun {
 
   // MARK: URLs
 
-  /// Takes URLs until the window is full or none is there. True when the list has to be waited for.
-  private func fill() -> Bool {
-    guard !hold.isHeld else { return false }
-    while inFlight < window, let listed = again.popLast() { start(listed) }
-    while !isListDone, inFlight < window, Interruption.signal == nil, failure == nil {
+  private var mayGoOn: Bool { Interruption.signal == nil && failure == nil }
+
+  /// What has to come before more can be submitted.
+  private enum Need {
+    case answers, input, time
+  }
+
+  /// Submits and reads URLs until their hosts have enough to do, or none is there.
+  private func fill() -> Need {
+    guard !hold.isHeld else { return .answers }
+    let now = nhs_monotonic_ns()
+    startWaiting(now)
+    var left = 4096
+    while !isListDone, mayGoOn, backlog.wantsMore(at: now) {
+      // Answers aren't kept waiting by a long list.
+      guard left > 0 else { return .time }
+      left -= 1
       do throws(ListFault) {
-        switch try list.next(within: inFlight == 0 ? 200 : 0) {
-        case .idle: return true
+        switch try list.next(within: backlog.underWay == 0 ? 200 : 0) {
+        case .idle: return .input
         case .end: isListDone = true
         case .url(let listed):
-          if isOurs(listed.url) { start(listed) }
+          if isOurs(listed.url) { take(listed, now) }
         }
       } catch {
         listFault = error.message
         isListDone = true
       }
     }
-    return false
+    return .answers
+  }
+
+  private func take(_ listed: ListedURL, _ now: Int64) {
+    if let fault = listed.fault {
+      let error = NuthatchError(.badURL, "\(fault), in line \(listed.line)")
+      return account(Record(listed, failed: error, since: now))
+    }
+    backlog.add(listed)
+    startWaiting(now)
+  }
+
+  private func startWaiting(_ now: Int64) {
+    while mayGoOn, let listed = backlog.next(at: now) {
+      if let record = start(listed) {
+        backlog.end(listed, isGood: record.isOK, at: now)
+        account(record)
+      }
+    }
   }
 
   private func isOurs(_ url: String) -> Bool {
@@ -91,36 +118,38 @@ final class PrefetchRun {
     return Shard.number(of: url, by: settings.shardBy, among: shard.count) == shard.number
   }
 
-  private func start(_ listed: ListedURL) {
+  /// - Returns: how it ended, when no request is needed.
+  private func start(_ listed: ListedURL) -> Record? {
     let begin = nhs_monotonic_ns()
-    if let fault = listed.fault {
-      return account(
-        Record(listed, failed: NuthatchError(.badURL, "\(fault), in line \(listed.line)"), since: begin))
-    }
     let request = settings.request(listed.url)
     if isSignInUnused, settings.signIn?.place?.has(listed.url) == true { isSignInUnused = false }
     do throws(NuthatchError) {
-      if settings.isDryRun { return tell(listed, try cache.inspect(request)?.prospect ?? .fetch) }
+      if settings.isDryRun {
+        return Record(listed, planned: try cache.inspect(request)?.prospect ?? .fetch, since: begin)
+      }
       let boxes = request.boxes
       // Without decoding what nobody will look at.
       let begun = try cache.submit(request) { $0.prospect == .hit && $0.thumbs.count == boxes.count }
-      if let stored = begun.stored { return account(Record(listed, hit: stored, since: begin)) }
-      guard let ticket = begun.ticket else { return }
-      inFlight += 1
+      if let stored = begun.stored { return Record(listed, hit: stored, since: begin) }
+      guard let ticket = begun.ticket else { return nil }
       arrivals.follow(ticket) { Record(listed, $0, boxes, since: begin) }
+      return nil
     } catch {
-      account(Record(listed, failed: error, since: begin))
+      return Record(listed, failed: error, since: begin)
     }
   }
 
   /// Accounts for what has ended.
   private func settle(within milliseconds: Int64) {
-    for record in arrivals.take(within: milliseconds, enough: max(1, min(inFlight, window / 4))) {
-      inFlight -= 1
+    let lively = backlog.lively(at: nhs_monotonic_ns())
+    let ended = arrivals.take(within: milliseconds, enough: max(1, min(lively, 1024) / 4))
+    let now = nhs_monotonic_ns()
+    for record in ended {
+      backlog.end(record.listed, isGood: record.isOK, at: now)
       if record.kind != .cancelled {
         account(record)
-      } else if Interruption.signal == nil, failure == nil {
-        again.append(record.listed)
+      } else if mayGoOn {
+        backlog.add(record.listed)
       }
     }
     heedHold()
@@ -143,6 +172,7 @@ final class PrefetchRun {
   // MARK: Records
 
   private func account(_ ended: Record) {
+    if let prospect = ended.prospect { return tell(ended.listed, prospect) }
     var record = ended
     if settings.respectsNoAI, record.isOK, record.robots.contains(where: { RobotsTag.forbidsTraining($0) }) {
       refuse(&record)
@@ -228,7 +258,7 @@ final class PrefetchRun {
 
   /// How much of the list is done; nil when nobody knows.
   private var share: Double? {
-    let done = Double(list.count - inFlight - again.count)
+    let done = Double(list.count - backlog.underWay - backlog.count)
     guard !isListDone else { return done / Double(max(list.count, 1)) }
     guard let read = list.share, list.count > 0 else { return nil }
     return read * done / Double(list.count)
@@ -253,15 +283,19 @@ final class PrefetchRun {
 
   /// Ends what is under way when the run was interrupted, and takes what still comes.
   private func windUp() {
-    guard inFlight > 0 else { return output.flush() }
+    guard backlog.underWay > 0 else { return output.flush() }
     cache.cancelAll()
     let due = nhs_monotonic_ns() + 1_000_000_000
-    while inFlight > 0, nhs_monotonic_ns() < due { settle(within: 100) }
+    while backlog.underWay > 0, nhs_monotonic_ns() < due { settle(within: 100) }
     output.flush()
   }
 
   private func end() -> ExitCode {
     let interruption = Interruption.exitCode
+    if backlog.lost > 0, listFault == nil {
+      listFault =
+        "\(Amounts.grouped(backlog.lost)) URLs that were set aside in \(cache.path) could not be read back; run again"
+    }
     // Whoever reads no more needs no summary.
     if output.ended == .closedPipe { return .closedPipe }
     var code = interruption ?? failure ?? output.ended ?? exitCode
@@ -329,37 +363,5 @@ final class PrefetchRun {
   private var exitCode: ExitCode {
     if listFault != nil { return .usage }
     return tally.share >= settings.minSuccess ? .success : .notFetched
-  }
-}
-
-/// `X-Robots-Tag`, as far as it is about training.
-enum RobotsTag {
-  /// Directives that have a value of their own behind a colon, as the names of robots have what holds for them.
-  private static let valued = [
-    "max-snippet", "max-image-preview", "max-video-preview", "unavailable_after",
-  ]
-
-  /// Whether a value says `noai` or `noimageai` to everybody, or to us by name.
-  static func forbidsTraining(_ value: String) -> Bool {
-    var isForUs = true
-    for part in value.lowercased().split(separator: ",") {
-      var word = trimmed(part)
-      if let colon = word.firstIndex(of: ":") {
-        let name = trimmed(word[..<colon])
-        // No robot's name has a space in it: then it is a date up to its hour.
-        if valued.contains(String(name)) || name.contains(" ") { continue }
-        // A name holds for all that follows it in the line.
-        isForUs = name == "nuthatch" || name == "*"
-        word = trimmed(word[word.index(after: colon)...])
-      }
-      if isForUs, word == "noai" || word == "noimageai" { return true }
-    }
-    return false
-  }
-
-  private static func trimmed(_ text: Substring) -> Substring {
-    let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-    let rest = text.drop(while: isBlank)
-    return rest[..<(rest.lastIndex { !isBlank($0) }.map { rest.index(after: $0) } ?? rest.startIndex)]
   }
 }

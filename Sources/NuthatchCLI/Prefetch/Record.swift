@@ -40,6 +40,9 @@ struct Record: Sendable {
   /// From being submitted to the end, in microseconds.
   var total: Int64 = 0
 
+  /// Of a dry run: what would become of it.
+  var prospect: StoredAnswerInfo.Prospect?
+
   var isOK: Bool { error == nil }
 
   /// A URL that was answered without a request.
@@ -54,6 +57,11 @@ struct Record: Sendable {
     bytes = info.bodyBytes
     contentType = info.header("Content-Type")
     robots = info.headers("X-Robots-Tag")
+  }
+
+  init(_ listed: ListedURL, planned prospect: StoredAnswerInfo.Prospect, since begin: Int64) {
+    self.init(listed, .hit, since: begin)
+    self.prospect = prospect
   }
 
   init(_ listed: ListedURL, failed error: NuthatchError, since begin: Int64) {

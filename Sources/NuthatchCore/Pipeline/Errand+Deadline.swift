@@ -66,12 +66,8 @@ extension Errand {
     guard !hasMoreTime, !answersAtDeadline() else { return }
     // It is being kept: not behind others any more.
     if let freezing = plan.freezing, freezing.isFreezing { return shared.outbox.hurry(freezing) }
-    let isInLine = task?.isInLine == true
-    let pause = isInLine ? task?.pauses.left ?? 0 : 0
+    let error = errorAtDeadline
     task?.leave(self)
-    var error = lateness("not done", isInLine ? " that came before its turn" : "")
-    // When its server may be asked again.
-    if pause > 0 { error.retryAfter = (pause + 999_999_999) / 1_000_000_000 }
     if freezes(for: error) { return }
     isPastDeadline = true
     // A stored answer's pictures may have to be made first.
@@ -81,6 +77,22 @@ extension Errand {
       self.fail(error)
     }
     settle(for: error)
+  }
+
+  /// What the deadline ends: a wait that the server has asked for, or any other.
+  private var errorAtDeadline: NuthatchError {
+    guard let task else { return lateness("not done") }
+    let pauses = task.pauses
+    guard task.isWaiting, pauses.left > 0, plan.freezing == nil else {
+      return lateness("not done", task.isInLine ? " that came before its turn" : "")
+    }
+    let seconds = FetchTask.seconds(pauses.left)
+    var error = NuthatchError(
+      .http,
+      "HTTP \(pauses.status): its server wants to be left alone for \(seconds) s more, and the deadline has come: \(plan.url)",
+      status: pauses.status)
+    error.retryAfter = seconds
+    return error
   }
 
   func lateness(_ what: String, _ place: String = "") -> NuthatchError {

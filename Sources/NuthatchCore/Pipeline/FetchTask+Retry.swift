@@ -34,13 +34,15 @@ extension FetchTask {
     let now = runtime.loop.now
     // An upload's time says how much was sent, and not how busy the way is.
     let timings = !exchange.hop.hasBody ? runtime.transport.timings(of: transfer) : nil
-    runtime.queue.answered(entry, firstByte: timings.map(\.wait), now: now)
+    let isOverloaded = head.status == 429 || head.status == 503
+    let overload = isOverloaded ? Overload(status: head.status, previous: hold?.overload?.at) : nil
+    runtime.queue.answered(entry, firstByte: timings.map(\.wait), overload: overload, now: now)
     if timings?.connection.version == .http2 {
       runtime.queue.noteProtocol(exchange.hop.url.origin, .http2, now: now)
     }
-    guard head.status == 429 || head.status == 503, let seconds = head.retryAfter(now: exchange.responseTime)
-    else { return }
-    runtime.queue.pause(exchange.hop.url.origin, until: now &+ seconds * 1_000_000_000, now: now)
+    guard isOverloaded, let seconds = head.retryAfter(now: exchange.responseTime) else { return }
+    runtime.queue.pause(
+      exchange.hop.url.origin, until: now &+ seconds * 1_000_000_000, status: head.status, now: now)
   }
 
   /// Nanoseconds until the next attempt; nil when there is to be none.
@@ -72,14 +74,17 @@ extension FetchTask {
     var policy = shared.retryPolicy
     policy.retries = errands.map(\.plan.retries).max() ?? 0
     let remaining = errands.contains { $0.plan.deadline == nil } ? nil : errands.compactMap(\.remaining).max()
-    let decision = policy.decide(attempt: attempt, outcome: result, method: plan.method, remaining: remaining)
+    // Those that waited for the host don't count.
+    let counted = attempt - (hold?.attempts ?? 0)
+    let decision = policy.decide(attempt: counted, outcome: result, method: plan.method, remaining: remaining)
     guard case .retry(let wait) = decision else { return nil }
     return wait
   }
 
   /// Whoever wants fewer attempts than the others has had them. False when nobody is left.
   private func dismissWhoHadEnough(_ outcome: FetchOutcome?) -> Bool {
-    let ended = errands.filter { $0.plan.retries < attempt }
+    let held = hold?.attempts ?? 0
+    let ended = errands.filter { $0.plan.retries < attempt - ($0.plan.patience == nil ? 0 : held) }
     guard let outcome else { return true }
     for errand in ended {
       leave(errand)
@@ -89,7 +94,7 @@ extension FetchTask {
   }
 
   /// What this attempt is for those for whom it is the last; what is to be tried again is never stored.
-  private func outcomeForNow(_ ending: AttemptEnding) -> FetchOutcome? {
+  func outcomeForNow(_ ending: AttemptEnding) -> FetchOutcome? {
     if let fault = ending.fault { return .failed(NuthatchError(fault, url: exchange.hop.url)) }
     guard let head = exchange.head else { return nil }
     exchange.body.buffer.arrive()

@@ -12,20 +12,25 @@ extension FetchTask: QueuedWork {
     if notBefore == nil { standInLine() }
     queuedSince = runtime.loop.now
     let entry = runtime.queue.submit(
-      self, to: (begunExchange?.hop ?? plan.first).url.origin, priority: priority, notBefore: notBefore,
-      now: runtime.loop.now)
+      self, to: (begunExchange?.hop ?? plan.first).url.origin, priority: priority, patience: patience,
+      notBefore: notBefore, now: runtime.loop.now)
     // It may have begun, and even ended, already.
     if entry.state != .running, entry.state != .gone { phase = .queued(entry) }
   }
 
-  private func standInLine() {
+  func standInLine() {
     isInLine = true
     for errand in errands { errand.noteQueued() }
   }
 
-  /// The pauses of the host whose line it stands in, in nanoseconds.
-  var pauses: (past: Int64, left: Int64) {
+  /// The pauses of the host whose line it stands in, in nanoseconds, and the status of the answer that asked for the last one.
+  var pauses: (past: Int64, left: Int64, status: Int) {
     runtime.queue.pauses(of: (begunExchange?.hop ?? plan.first).url.origin, now: runtime.loop.now)
+  }
+
+  /// Whether nothing of it is under way: it waits in the queue, for its turn or for another attempt.
+  var isWaiting: Bool {
+    if case .queued = phase { true } else { false }
   }
 
   func begin(_ entry: QueueEntry) {
@@ -84,14 +89,16 @@ extension FetchTask: QueuedWork {
     if !isPosted { conclude(.failed(runtime.workers.refusal)) }
   }
 
-  func refused(_ entry: QueueEntry, retryAfter: Int64) {
+  func refused(_ entry: QueueEntry, _ refusal: HostRefusal) {
     // What waited when its host went, perhaps for another attempt, waits on as long as it may; what comes now is told at once.
-    if case .queued = phase, let wait = delayBeforeRetry(retryAfter: retryAfter) {
+    if case .circuitOpen(let retryAfter) = refusal, case .queued = phase,
+      let wait = delayBeforeRetry(retryAfter: retryAfter)
+    {
       attempt += 1
       return enqueue(notBefore: runtime.loop.now &+ wait)
     }
     phase = .idle
-    conclude(.failed(circuitOpen(retryAfter: retryAfter)))
+    conclude(.failed(error(refusal)))
   }
 
   func circuitOpen(retryAfter: Int64) -> NuthatchError {
@@ -436,15 +443,20 @@ extension FetchTask: TransferSink {
     if case .unreachable = ending.outcome {
       runtime.reachability.note(exchange.hop.url.origin, isReachable: false)
     }
-    if exchange.refusal == nil, let wait = delayBeforeRetry(ending) {
+    let patience = exchange.refusal == nil ? patience(after: ending, entry) : .none
+    if case .wait(let wait) = patience {
+      attempt += 1
+      return goOnHolding(entry, ending, after: wait)
+    }
+    if exchange.refusal == nil, case .none = patience, let wait = delayBeforeRetry(ending) {
       attempt += 1
       exchange.begin(again: plan.first)
       phase = .queued(entry)
       queuedSince = runtime.loop.now
       return runtime.queue.finished(
-        entry, ending.outcome, retryAt: runtime.loop.now &+ wait, now: runtime.loop.now)
+        entry, ending.outcome, ending.fault, retryAt: runtime.loop.now &+ wait, now: runtime.loop.now)
     }
-    runtime.queue.finished(entry, ending.outcome, now: runtime.loop.now)
+    runtime.queue.finished(entry, ending.outcome, ending.fault, now: runtime.loop.now)
     if let refusal = exchange.refusal { return conclude(.failed(refusal)) }
     if exchange.isToBeRepeated || ending.fault == nil && plan.download?.isContinued == true {
       exchange.begin(again: plan.first)

@@ -47,6 +47,8 @@ final class FetchTask: @unchecked Sendable {
   /// The transfer was ended, because everybody's pictures were done: nobody else can have anything of it.
   var stoppedEarly = false
   var attempt = 1
+  /// How long, and how often, its host has been waited for; nil when it wasn't.
+  var hold: Hold?
   /// Made when it sets out, so that what waits is small.
   private(set) var begunExchange: Exchange?
   var exchange: Exchange {

@@ -30,6 +30,7 @@ final class RequestPlan: Sendable {
   var silence: Int64? { terms.silence }
   var deadline: Int64? { terms.deadline }
   var retries: Int { terms.retries }
+  var patience: Int64? { terms.patience }
   var reportsProgress: Bool { terms.reportsProgress }
   var stopsEarly: Bool { terms.stopsEarly }
   var inquiry: Inquiry? { terms.inquiry }

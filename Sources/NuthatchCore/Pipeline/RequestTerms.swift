@@ -33,6 +33,8 @@ final class RequestTerms: Sendable {
   let isDeadlineSet: Bool
   /// Whether the waits for its turn in the queue are part of it.
   let deadlineCountsQueue: Bool
+  /// For how long it waits for a host that can't be reached or has too much to do, in nanoseconds; nil when it doesn't.
+  let patience: Int64?
   let retries: Int
   let reportsProgress: Bool
   /// Whether a transfer may end when its pictures are done.
@@ -86,6 +88,7 @@ final class RequestTerms: Sendable {
     deadline = (limit ?? standard).nanoseconds
     isDeadlineSet = limit != nil
     deadlineCountsQueue = limit != nil && !request.isBatched || freezing != nil
+    patience = Self.patience(request)
     retries = max(0, request.retries ?? options.retries)
     reportsProgress = request.reportsProgress
     stopsEarly = request.earlyStop
@@ -122,6 +125,7 @@ final class RequestTerms: Sendable {
     deadline = last.deadline
     isDeadlineSet = last.isDeadlineSet
     deadlineCountsQueue = last.deadlineCountsQueue
+    patience = last.patience
     retries = last.retries
     reportsProgress = last.reportsProgress
     stopsEarly = last.stopsEarly
@@ -129,6 +133,13 @@ final class RequestTerms: Sendable {
     download = last.download
     freezing = last.freezing
     isReplay = last.isReplay
+  }
+
+  private static func patience(_ request: Request) -> Int64? {
+    let standard: Request.Limit? = request.isBatched ? Request.usualPatience : nil
+    guard let limit = request.giveUpAfter ?? standard else { return nil }
+    let time = limit.nanoseconds ?? .max / 4
+    return time > 0 ? time : nil
   }
 
   private static func extras(

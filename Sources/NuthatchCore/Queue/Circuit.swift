@@ -49,6 +49,13 @@ struct Circuit {
     return true
   }
 
+  /// Opens, if it isn't open, without counting faults.
+  mutating func open(at now: Int64, _ settings: Settings) {
+    guard settings.threshold > 0, state(at: now) == .closed || state(at: now) == .halfOpen else { return }
+    openings = min(openings + 1, 62)
+    openUntil = now &+ Circuit.backOff(openings, settings)
+  }
+
   /// Lets a probe through now, since the network isn't the one that failed.
   mutating func halfOpen(at now: Int64) {
     if openUntil != nil { openUntil = now }

@@ -1,4 +1,5 @@
 import NuthatchHTTP
+import NuthatchTransport
 
 /// What moves: entries into their lanes, lanes into the pools, work into its places.
 extension FetchQueue {
@@ -37,7 +38,7 @@ extension FetchQueue {
       entry.isProbe = true
       host.isProbing = true
     }
-    host.rate.noteStart(at: now, settings.rate)
+    host.rate.noteStart(at: now, host.startRate(at: now, settings))
     host.noteStart(of: entry)
     entry.isAnswered = false
     watch(entry, now)
@@ -72,13 +73,21 @@ extension FetchQueue {
     guard !portion.isEmpty else { return 0 }
     refusals.removeFirst(portion.count)
     for entry in portion where entry.state == .refused {
-      let work = entry.work
-      var retryAfter: Int64 = 0
-      if case .open(let until) = entry.host.circuit.state(at: now) { retryAfter = until &- now }
+      let (work, why) = (entry.work, refusal(of: entry, now))
       forget(entry)
-      work?.refused(entry, retryAfter: retryAfter)
+      work?.refused(entry, why)
     }
     return portion.count
+  }
+
+  private func refusal(of entry: QueueEntry, _ now: Int64) -> HostRefusal {
+    let host = entry.host
+    if entry.patience > 0, let trouble = host.trouble {
+      return .givenUp(
+        trouble.cause, patience: entry.patience, retryAfter: max(now, host.pausedUntil) - now)
+    }
+    guard case .open(let until) = host.circuit.state(at: now) else { return .circuitOpen(retryAfter: 0) }
+    return .circuitOpen(retryAfter: until &- now)
   }
 
   private func tellActivity() -> Bool {
@@ -112,6 +121,7 @@ extension FetchQueue {
     while let due = watched.firstKey, due <= key(now), let entry = watched.first { look(at: entry, now) }
     while let due = wakingHosts.firstKey, due <= key(now), let host = wakingHosts.first {
       wakingHosts.remove(host)
+      refuseGivenUp(at: host, now)
       refresh(host, now)
     }
   }
@@ -132,21 +142,32 @@ extension FetchQueue {
     if let notBefore, notBefore > now {
       entry.turn(.delayed)
       delayed.set(entry, key: key(notBefore))
-    } else if case .open = host.circuit.state(at: now) {
+    } else if isRefused(entry, now) {
       entry.turn(.refused)
       refusals.append(entry)
     } else {
       entry.turn(.queued)
-      host.lane(isBackground: entry.isBackground).add(entry)
+      host.noteQueued(entry)
       refresh(host, now)
     }
+  }
+
+  /// Whether it isn't even queued: nothing may be sent to its host now, and it doesn't wait for that.
+  private func isRefused(_ entry: QueueEntry, _ now: Int64) -> Bool {
+    let host = entry.host
+    let isOpen = if case .open = host.circuit.state(at: now) { true } else { false }
+    guard entry.patience > 0 else { return isOpen }
+    return (isOpen || host.pausedUntil > now) && host.isGivenUp(by: entry, at: now)
   }
 
   /// Brings the pools up to date about a host of which something has changed.
   func refresh(_ host: QueueHost, _ now: Int64) {
     let gate = host.gate(at: now, settings)
     host.offerLanes(gate == .open)
-    if case .until(let time) = gate, host.hasQueued {
+    var time = Int64.max
+    if case .until(let opening) = gate { time = opening }
+    if let end = host.givenUpAt, end > now { time = min(time, end) }
+    if time < .max, host.hasQueued {
       wakingHosts.set(host, key: key(time))
     } else {
       wakingHosts.remove(host)
@@ -161,7 +182,7 @@ extension FetchQueue {
     retire(host)
   }
 
-  func learn(_ outcome: Outcome, from entry: QueueEntry, _ now: Int64) {
+  func learn(_ outcome: Outcome, _ fault: TransportFault?, from entry: QueueEntry, _ now: Int64) {
     let host = entry.host
     var isSilent = false
     switch outcome {
@@ -169,9 +190,13 @@ extension FetchQueue {
       host.circuit.noteAnswer()
     case .unreachable(let timedOut):
       isSilent = timedOut
-      if host.circuit.noteFault(isProbe: entry.isProbe, at: now, settings.circuit) { refuseAll(of: host) }
+      noteFault(fault, from: entry, now)
+    case .dropped:
+      // One odd page is no reason to leave a host alone. Who waits for the host loses nothing by that.
+      if entry.patience > 0 { noteFault(fault, from: entry, now) } else { host.circuit.noteAnswer() }
     case .timedOut:
       isSilent = true
+      if entry.patience > 0 { noteSilence(fault, from: entry, now) }
     case .abandoned, .unused:
       break
     }
@@ -180,8 +205,43 @@ extension FetchQueue {
     resize(now)
   }
 
-  private func refuseAll(of host: QueueHost) {
-    for entry in host.takeAll() {
+  /// What the head says about how much its host has to do. Only they who wait for it slow down.
+  func learn(_ overload: Overload?, from entry: QueueEntry, _ now: Int64) {
+    let host = entry.host
+    guard let overload, entry.patience > 0 else {
+      if overload == nil { host.pace.noteGood(began: entry.since, at: now) }
+      return host.noteGoodAnswer(at: now)
+    }
+    let isOdd = overload.previous.map { $0 < host.lastGoodAnswer ?? .min } ?? false
+    host.pace.noteOverload(overload.status, isOdd: isOdd, began: entry.since, at: now)
+    if !isOdd { host.noteTrouble(.status(overload.status), began: entry.since) }
+    refuseGivenUp(at: host, now)
+  }
+
+  private func noteFault(_ fault: TransportFault?, from entry: QueueEntry, _ now: Int64) {
+    let host = entry.host
+    if let fault { host.noteTrouble(.fault(fault), began: entry.since) }
+    guard host.circuit.noteFault(isProbe: entry.isProbe, at: now, settings.circuit) else { return }
+    refuse(host.takeAll { $0.patience == 0 || host.isGivenUp(by: $0, at: now) })
+  }
+
+  /// Nothing came over a connection that stood. A host that has been silent for as long as somebody waits for it is left alone.
+  private func noteSilence(_ fault: TransportFault?, from entry: QueueEntry, _ now: Int64) {
+    let host = entry.host
+    if let fault { host.noteTrouble(.fault(fault), began: entry.since) }
+    guard host.isGivenUp(by: entry, at: now) else { return }
+    host.circuit.open(at: now, settings.circuit)
+    refuseGivenUp(at: host, now)
+  }
+
+  /// Tells those that have waited long enough for a host in trouble.
+  func refuseGivenUp(at host: QueueHost, _ now: Int64) {
+    guard let end = host.givenUpAt, end <= max(now, host.pausedUntil) else { return }
+    refuse(host.takeAll { $0.patience > 0 && host.isGivenUp(by: $0, at: now) })
+  }
+
+  private func refuse(_ entries: [QueueEntry]) {
+    for entry in entries {
       entry.turn(.refused)
       refusals.append(entry)
     }

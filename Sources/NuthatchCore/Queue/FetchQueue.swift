@@ -1,4 +1,5 @@
 import NuthatchHTTP
+import NuthatchTransport
 import Synchronization
 
 /// The process's one queue: who may send a request, and when.
@@ -12,6 +13,7 @@ import Synchronization
 ///
 /// 1. `submit` gives an entry. The queue calls `begin` on the work, now or later, or `refused` when the
 ///    host's circuit is open. Time spent waiting costs the request nothing: its time-outs start in `begin`.
+///    An entry with `patience` waits for a host in trouble, and is refused when that has lasted so long.
 /// 2. When the head comes: `answered`, with the time to the first byte; after the first one of an HTTP/2
 ///    connection `noteProtocol`; for 429 and 503 with `Retry-After` `pause`.
 /// 3. When the exchange is over, whatever the end: `finished`, exactly once for every `begin`. With `retryAt`
@@ -87,11 +89,13 @@ extension FetchQueue {
   /// Queues `work` for `origin`, not to begin before `notBefore`.
   @discardableResult
   func submit(
-    _ work: any QueuedWork, to origin: Origin, priority: Int = 0, notBefore: Int64? = nil, now: Int64
+    _ work: any QueuedWork, to origin: Origin, priority: Int = 0, patience: Int64 = 0,
+    notBefore: Int64? = nil, now: Int64
   ) -> QueueEntry {
     lastArrival += 1
     let host = host(origin)
-    let entry = QueueEntry(work, host, priority: priority, arrival: lastArrival, at: now)
+    let entry = QueueEntry(
+      work, host, priority: priority, arrival: lastArrival, patience: patience, at: now)
     host.entries += 1
     count.add(1, ordering: .relaxed)
     enqueue(entry, notBefore: notBefore, now: now)
@@ -189,6 +193,8 @@ extension FetchQueue {
     case done
     /// No connection, or it broke before the head: dns, refused, reset, tls, time-out while connecting.
     case unreachable(timedOut: Bool)
+    /// A connection that stood was closed before the head came.
+    case dropped
     /// The peer fell silent after the connection stood.
     case timedOut
     /// We ended it: that says nothing about the host.
@@ -198,8 +204,8 @@ extension FetchQueue {
   }
 
   /// The head has come, `firstByte` nanoseconds after the request was sent (nil when that says nothing about
-  /// the link, as for uploads).
-  func answered(_ entry: QueueEntry, firstByte: Int64?, now: Int64) {
+  /// the link, as for uploads). `overload`: it says that the host has too much to do.
+  func answered(_ entry: QueueEntry, firstByte: Int64?, overload: Overload? = nil, now: Int64) {
     guard entry.state == .running else { return }
     let host = entry.host
     host.takeBack(of: entry)
@@ -207,6 +213,7 @@ extension FetchQueue {
     watch(entry, now)
     entry.endProbe()
     host.circuit.noteAnswer()
+    learn(overload, from: entry, now)
     if let firstByte {
       let judgement = host.latency.note(firstByte, at: now)
       if !host.isLoopback {
@@ -218,18 +225,24 @@ extension FetchQueue {
     pump(now)
   }
 
-  /// The place is free again. With `retryAt` the entry goes back into the queue until then at least.
-  func finished(_ entry: QueueEntry, _ outcome: Outcome, retryAt: Int64? = nil, now: Int64) {
+  /// The place is free again. With `retryAt` the entry goes back into the queue until then at least. `fault` is what ended it.
+  func finished(
+    _ entry: QueueEntry, _ outcome: Outcome, _ fault: TransportFault? = nil, retryAt: Int64? = nil, now: Int64
+  ) {
     guard entry.state == .running else { return }
     let host = entry.host
     noteLookedUp(entry)
     watched.remove(entry)
     host.noteEnd(of: entry)
-    if outcome == .unused { host.rate.takeBack(settings.rate) }
-    learn(outcome, from: entry, now)
+    if outcome == .unused { host.rate.takeBack(host.startRate(at: now, settings)) }
+    learn(outcome, fault, from: entry, now)
     entry.endProbe()
     if let retryAt {
       entry.since = now
+      if entry.patience > 0 {
+        lastArrival += 1
+        entry.goBehind(lastArrival)
+      }
       enqueue(entry, notBefore: retryAt, now: now)
     } else {
       forget(entry)
@@ -252,23 +265,33 @@ extension FetchQueue {
     pump(now)
   }
 
-  /// Starts nothing at this host before `until`, at most `longestPause` from now. A shorter pause takes
-  /// nothing back.
-  func pause(_ origin: Origin, until: Int64, now: Int64) {
+  /// Starts nothing at this host before `until`, at most `longestPause` from now, because its answer of `status` says so. A
+  /// shorter pause takes nothing back.
+  func pause(_ origin: Origin, until: Int64, status: Int = 503, now: Int64) {
     let host = host(origin)
     let end = min(until, now &+ settings.longestPause)
-    host.pause(until: end, at: now)
+    host.pause(until: end, at: now, status: status)
+    refuseGivenUp(at: host, now)
     paused.note(origin, until: end, now: now)
     refresh(host, now)
     retire(host)
     pump(now)
   }
 
-  /// For how long this host has been paused in all, and for how long it still is; in nanoseconds.
-  func pauses(of origin: Origin, now: Int64) -> (past: Int64, left: Int64) {
-    guard let host = hosts[origin] else { return (0, 0) }
-    return (host.pausedTime(at: now), max(now, host.pausedUntil) - now)
+  /// For how long this host has been paused in all, and for how long it still is, in nanoseconds; and because of which status.
+  func pauses(of origin: Origin, now: Int64) -> (past: Int64, left: Int64, status: Int) {
+    guard let host = hosts[origin] else { return (0, 0, 503) }
+    return (host.pausedTime(at: now), max(now, host.pausedUntil) - now, host.pauseStatus)
   }
+
+  /// Whether a host may answer yet what it couldn't answer now: it has answered before, or nothing is sent to it at the moment.
+  func mayComeBack(_ entry: QueueEntry, now: Int64) -> Bool {
+    guard entry.state != .gone else { return false }
+    return entry.host.lastGoodAnswer != nil || entry.isProbe || entry.host.circuit.state(at: now) != .closed
+  }
+
+  /// When its host gave a good answer last.
+  func lastGoodAnswer(of entry: QueueEntry) -> Int64? { entry.state == .gone ? nil : entry.host.lastGoodAnswer }
 
   /// The default route goes another way, or is back: the automatic size begins anew, what was measured is
   /// forgotten, and every open circuit lets its probe through.

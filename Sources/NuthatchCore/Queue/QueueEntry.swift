@@ -3,9 +3,8 @@
 protocol QueuedWork: AnyObject {
   /// The place is taken: begin now, and tell `FetchQueue.finished` when it is over.
   func begin(_ entry: QueueEntry)
-  /// The host can't be reached (`circuit_open`), and the entry is gone from the queue. Worth trying again
-  /// after `retryAfter` nanoseconds.
-  func refused(_ entry: QueueEntry, retryAfter: Int64)
+  /// It doesn't begin, because its host is in trouble, and the entry is gone from the queue.
+  func refused(_ entry: QueueEntry, _ refusal: HostRefusal)
 }
 
 /// One request in the queue, queued or running; whoever submitted it names it by this object.
@@ -38,13 +37,16 @@ final class QueueEntry {
   unowned let host: QueueHost
   /// Kept from `submit` until the entry is gone.
   private(set) var work: (any QueuedWork)?
-  /// Counts submissions.
-  let arrival: UInt64
+  /// Counts submissions; of one that goes behind others, those up to then.
+  private(set) var arrival: UInt64
+  /// For how long it waits for a host that can't be reached or has too much to do, in nanoseconds; 0 when it doesn't.
+  let patience: Int64
   /// When it was queued or, once it runs, when it began.
   var since: Int64
 
-  init(_ work: any QueuedWork, _ host: QueueHost, priority: Int, arrival: UInt64, at now: Int64) {
+  init(_ work: any QueuedWork, _ host: QueueHost, priority: Int, arrival: UInt64, patience: Int64, at now: Int64) {
     self.work = work
+    self.patience = patience
     self.host = host
     self.priority = Int8(clamping: min(max(priority, -10), 10))
     self.arrival = arrival
@@ -61,6 +63,9 @@ final class QueueEntry {
     self.state = state
     if state == .gone { work = nil }
   }
+
+  /// Lets others go first that came before now.
+  func goBehind(_ arrival: UInt64) { self.arrival = arrival }
 
   func noteMoved(_ bytes: Int) {
     let (sum, isTooMuch) = moved.addingReportingOverflow(UInt16(clamping: bytes))

@@ -26,8 +26,13 @@ final class QueueHost {
   /// When the pause began that `pausedUntil` is the end of, and how long those before it took together.
   private var pausedSince: Int64 = 0
   private var pausedBefore: Int64 = 0
+  private(set) var pauseStatus = 503
   var rate = StartRate()
+  var pace = Pace()
   var circuit = Circuit()
+  /// nil while it answers.
+  private(set) var trouble: HostTrouble?
+  private(set) var lastGoodAnswer: Int64?
   var latency = HostLatency()
 
   fileprivate var positionByWake: Int32 = -1
@@ -50,7 +55,7 @@ final class QueueHost {
 
   func gate(at now: Int64, _ settings: QueueSettings) -> Gate {
     guard running < limit(settings) else { return .shut }
-    let allowed = max(pausedUntil, rate.allowed(settings.rate))
+    let allowed = max(pausedUntil, pace.notBefore, rate.allowed(startRate(at: now, settings)))
     if allowed > now { return .until(allowed) }
     switch circuit.state(at: now) {
     case .closed: return .open
@@ -59,9 +64,50 @@ final class QueueHost {
     }
   }
 
+  /// Starts a second: what the program allows, and no more than the host bears.
+  func startRate(at now: Int64, _ settings: QueueSettings) -> Double? {
+    guard let paced = pace.rate(at: now) else { return settings.rate }
+    return min(paced, settings.rate ?? .infinity)
+  }
+
+  func noteTrouble(_ cause: HostTrouble.Cause, began start: Int64) {
+    guard trouble == nil else {
+      trouble?.cause = cause
+      return
+    }
+    trouble = HostTrouble(since: max(start, lastGoodAnswer ?? .min), cause: cause)
+  }
+
+  func noteGoodAnswer(at now: Int64) {
+    trouble = nil
+    lastGoodAnswer = now
+  }
+
+  /// Whether an entry would wait in vain: it waits for `patience` nanoseconds, which are over, or will be before the host's
+  /// pause is.
+  func isGivenUp(by entry: QueueEntry, at now: Int64) -> Bool {
+    trouble?.outlasts(entry.patience, at: max(now, pausedUntil)) == true
+  }
+
+  /// When the first of those that wait has waited long enough; nil while there is no trouble.
+  var givenUpAt: Int64? {
+    guard let trouble, let least = leastPatience else { return nil }
+    return trouble.since &+ least
+  }
+
+  /// Of those that have been queued since none was.
+  private var leastPatience: Int64?
+
+  func noteQueued(_ entry: QueueEntry) {
+    if !hasQueued { leastPatience = nil }
+    if entry.patience > 0 { leastPatience = min(entry.patience, leastPatience ?? .max) }
+    lane(isBackground: entry.isBackground).add(entry)
+  }
+
   /// A shorter pause takes nothing back.
-  func pause(until end: Int64, at now: Int64) {
+  func pause(until end: Int64, at now: Int64, status: Int) {
     guard end > max(pausedUntil, now) else { return }
+    pauseStatus = status
     if pausedUntil <= now {
       pausedBefore = pausedTime(at: now)
       pausedSince = now
@@ -84,10 +130,11 @@ final class QueueHost {
     if let background { isOpen ? pool.offer(background) : pool.withdraw(background) }
   }
 
-  /// Takes all entries out that are queued, in the order of their arrival.
-  func takeAll() -> [QueueEntry] {
-    let all = (foreground?.takeAll() ?? []) + (background?.takeAll() ?? [])
-    return all.sorted { $0.arrival < $1.arrival }
+  /// Takes those entries out that are queued and that `condition` names, in the order of their arrival.
+  func takeAll(where condition: (QueueEntry) -> Bool) -> [QueueEntry] {
+    let all = [foreground, background].compactMap { $0?.takeAll(where: condition) }
+    leastPatience = [foreground, background].compactMap { $0?.leastPatience }.min()
+    return all.joined().sorted { $0.arrival < $1.arrival }
   }
 
   func noteStart(of entry: QueueEntry) {
@@ -204,11 +251,14 @@ final class QueueLane {
   var bestRank: UInt64 { byRank.firstKey ?? .max }
   var oldestArrival: UInt64 { byAge.firstKey ?? .max }
 
-  func takeAll() -> [QueueEntry] {
-    let all = byAge.elements
+  func takeAll(where condition: (QueueEntry) -> Bool) -> [QueueEntry] {
+    let all = byAge.elements.filter(condition)
     for entry in all { remove(entry) }
     return all
   }
+
+  /// Of those that wait for a host in trouble at all.
+  var leastPatience: Int64? { byAge.elements.lazy.map(\.patience).filter { $0 > 0 }.min() }
 
   /// Whose turn it is: the highest in rank, but of eight the oldest once, when it has waited too long.
   func takeNext(oldest: Bool, waitingSince limit: Int64) -> QueueEntry? {

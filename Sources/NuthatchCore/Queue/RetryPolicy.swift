@@ -54,8 +54,7 @@ struct RetryPolicy: Equatable, Sendable {
     attempt: Int, outcome: Outcome, method: String?, remaining: Int64?,
     random: UInt64? = nil
   ) -> Decision {
-    let maySendTwice = method.map(isIdempotent(method:)) ?? true
-    guard attempt <= retries, maySendTwice, isRetriable(outcome) else { return .giveUp }
+    guard attempt <= retries, Self.maySendTwice(method), isRetriable(outcome) else { return .giveUp }
     let random = random ?? .random(in: .min ... .max)
     let (share, _) = random.multipliedFullWidth(by: UInt64(bound(attempt)) + 1)
     var wait = Int64(clamping: share)
@@ -68,6 +67,12 @@ struct RetryPolicy: Equatable, Sendable {
     if let remaining, wait >= remaining { return .giveUp }
     return .retry(after: wait)
   }
+
+  /// nil stands for any that somebody says of that it may be sent twice.
+  static func maySendTwice(_ method: String?) -> Bool { method.map(isIdempotent(method:)) ?? true }
+
+  /// The wait before another attempt that doesn't count, after so many of them.
+  func pause(before attempts: Int) -> Int64 { bound(attempts) }
 
   private func isRetriable(_ outcome: Outcome) -> Bool {
     switch outcome {
@@ -94,7 +99,7 @@ extension FetchQueue.Outcome {
     case .timeout: self = wasConnected || hasHead ? .timedOut : .unreachable(timedOut: true)
     case .stopped: self = hasHead ? .done : .abandoned
     // Somebody answers there, if badly: an odd page must not close the way to all the others.
-    case .reset: self = hasHead || wasConnected ? .done : .unreachable(timedOut: false)
+    case .reset: self = hasHead ? .done : wasConnected ? .dropped : .unreachable(timedOut: false)
     case .dns, .refused, .tls: self = hasHead ? .done : .unreachable(timedOut: false)
     case .http, .truncated, .tooLarge: self = .done
     case .denied, .badURL, .invalid, .outOfMemory, .internal, .io, .unsafeFile: self = .abandoned

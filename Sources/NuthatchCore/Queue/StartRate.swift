@@ -1,5 +1,8 @@
-/// So many starts a second, evenly spaced: a bucket that holds one token.
+/// So many starts a second, evenly spaced. What starts late, because a timer or the loop was, doesn't move what follows: as much
+/// as `slack` is made up for.
 struct StartRate {
+  private static let slack: Int64 = 100_000_000
+
   private var nextStart: Int64 = .min
 
   /// When the next start may be; in the past when there is nothing to wait for.
@@ -7,7 +10,7 @@ struct StartRate {
 
   mutating func noteStart(at now: Int64, _ rate: Double?) {
     guard let spacing = spacing(rate) else { return }
-    nextStart = max(nextStart, now) &+ spacing
+    nextStart = (nextStart >= now &- Self.slack ? nextStart : now) &+ spacing
   }
 
   /// A start that was noted came to nothing: another one may take its place.

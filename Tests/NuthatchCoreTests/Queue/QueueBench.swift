@@ -26,6 +26,7 @@ final class QueueBench {
     var onBegin: ((QueueEntry) -> Void)?
     private(set) var begins = 0
     private(set) var retryAfter: Int64?
+    private(set) var refusal: HostRefusal?
 
     init(_ name: String, _ bench: QueueBench) {
       self.name = name
@@ -40,8 +41,9 @@ final class QueueBench {
       onBegin?(entry)
     }
 
-    func refused(_ entry: QueueEntry, retryAfter: Int64) {
-      self.retryAfter = retryAfter
+    func refused(_ entry: QueueEntry, _ refusal: HostRefusal) {
+      self.refusal = refusal
+      if case .circuitOpen(let retryAfter) = refusal { self.retryAfter = retryAfter }
       bench.refused.append(name)
     }
   }
@@ -72,17 +74,22 @@ final class QueueBench {
 
   @discardableResult
   func submit(
-    _ name: String, to host: String = "a.example", priority: Int = 0, notBefore: Int64? = nil
+    _ name: String, to host: String = "a.example", priority: Int = 0, patience: Int64 = 0,
+    notBefore: Int64? = nil
   ) -> QueueEntry {
     let work = Work(name, self)
     works.append(work)
     return queue.submit(
-      work, to: QueueBench.origin(host), priority: priority, notBefore: notBefore, now: now)
+      work, to: QueueBench.origin(host), priority: priority, patience: patience, notBefore: notBefore,
+      now: now)
   }
 
-  func finish(_ entry: QueueEntry, _ outcome: FetchQueue.Outcome = .done, retryAt: Int64? = nil) {
+  func finish(
+    _ entry: QueueEntry, _ outcome: FetchQueue.Outcome = .done, _ fault: TransportFault? = nil,
+    retryAt: Int64? = nil
+  ) {
     running.removeAll { $0 === entry }
-    queue.finished(entry, outcome, retryAt: retryAt, now: now)
+    queue.finished(entry, outcome, fault, retryAt: retryAt, now: now)
   }
 
   /// Ends the one that has run for longest.

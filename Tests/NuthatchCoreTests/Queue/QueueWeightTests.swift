@@ -10,7 +10,7 @@ import Testing
     let start: (QueueEntry) -> Void
     init(_ start: @escaping (QueueEntry) -> Void) { self.start = start }
     func begin(_ entry: QueueEntry) { start(entry) }
-    func refused(_ entry: QueueEntry, retryAfter: Int64) {}
+    func refused(_ entry: QueueEntry, _ refusal: HostRefusal) {}
   }
 
   enum Shape: CaseIterable {

@@ -104,7 +104,7 @@ import Testing
       FetchQueue.Outcome(kind.map { TransportFault($0, "") }, timings, hasHead: hasHead)
     }
     #expect(outcome(nil, connected, true) == .done)
-    #expect(outcome(.reset, connected, false) == .done)
+    #expect(outcome(.reset, connected, false) == .dropped)
     for kind in [TransportFault.Kind.dns, .refused, .reset, .tls] {
       let timings = kind == .reset ? TransferTimings() : connected
       #expect(outcome(kind, timings, false) == .unreachable(timedOut: false))
@@ -116,7 +116,7 @@ import Testing
     // A connection that breaks takes all its streams along, which says as little of the host.
     var kept = TransferTimings()
     kept.connection.isReused = true
-    #expect(outcome(.reset, kept, false) == .done)
+    #expect(outcome(.reset, kept, false) == .dropped)
     #expect(outcome(.timeout, kept, false) == .timedOut)
     #expect(outcome(.refused, kept, false) == .unreachable(timedOut: false))
     #expect(outcome(.http, connected, false) == .done)

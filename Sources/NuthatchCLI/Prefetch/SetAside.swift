@@ -1,0 +1,97 @@
+import CSystem
+import Glibc
+
+/// URLs that are kept in a file without a name, because they are too many for memory. The file goes with its descriptor.
+final class SetAside {
+  /// Where some of them stand in the file.
+  struct Chunk {
+    var offset: Int64
+    var length: Int
+    /// How many.
+    var count: Int
+  }
+
+  private let descriptor: Int32
+  private var end: Int64 = 0
+
+  /// nil when the folder takes no file.
+  init?(folder: String) {
+    descriptor = nhs_unlinked_file(folder)
+    guard descriptor >= 0 else { return nil }
+  }
+
+  deinit { close(descriptor) }
+
+  /// So much is read back at once, about.
+  private static let mostInChunk = 128 << 10
+
+  /// Writes the URLs of each list, all of them or none. nil when the disk takes no more.
+  func write(_ lists: [[ListedURL]]) -> [[Chunk]]? {
+    var bytes: [UInt8] = []
+    let chunks = lists.map { list in
+      var chunks: [Chunk] = []
+      for listed in list {
+        if chunks.last.map({ $0.length >= Self.mostInChunk }) ?? true {
+          chunks.append(Chunk(offset: end + Int64(bytes.count), length: 0, count: 0))
+        }
+        let before = bytes.count
+        Self.append(listed, to: &bytes)
+        chunks[chunks.count - 1].length += bytes.count - before
+        chunks[chunks.count - 1].count += 1
+      }
+      return chunks
+    }
+    var written = 0
+    while written < bytes.count {
+      let count = bytes[written...].withUnsafeBytes {
+        pwrite(descriptor, $0.baseAddress, $0.count, off_t(end) + off_t(written))
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return nil }
+      written += count
+    }
+    end += Int64(bytes.count)
+    return chunks
+  }
+
+  /// Reads URLs back, and gives their room to the disk. nil when the disk doesn't give them.
+  func take(_ chunk: Chunk) -> [ListedURL]? {
+    var bytes = [UInt8](repeating: 0, count: chunk.length)
+    var read = 0
+    while read < bytes.count {
+      let count = bytes[read...].withUnsafeMutableBytes {
+        pread(descriptor, $0.baseAddress, $0.count, off_t(chunk.offset) + off_t(read))
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return nil }
+      read += count
+    }
+    // Where a file can't have holes, the room is given back at the end.
+    _ = nhs_punch(descriptor, chunk.offset, Int64(chunk.length))
+    return Self.urls(in: bytes)
+  }
+
+  private static func append(_ listed: ListedURL, to bytes: inout [UInt8]) {
+    let url = Array(listed.url.utf8)
+    for number in [listed.index, listed.line, url.count] {
+      withUnsafeBytes(of: Int64(number)) { bytes.append(contentsOf: $0) }
+    }
+    bytes.append(contentsOf: url)
+  }
+
+  private static func urls(in bytes: [UInt8]) -> [ListedURL] {
+    var urls: [ListedURL] = []
+    var place = 0
+    func number() -> Int {
+      defer { place += 8 }
+      return bytes.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: place, as: Int64.self)) }
+    }
+    while place < bytes.count {
+      let (index, line, length) = (number(), number(), number())
+      let url = String(decoding: bytes[place..<place + length], as: UTF8.self)
+      place += length
+      urls.append(ListedURL(index: index, line: line, url: url))
+    }
+    return urls
+  }
+}

@@ -1,0 +1,35 @@
+import NuthatchTransport
+
+/// Why a host doesn't answer as it should, and since when. Ends with its next good answer.
+struct HostTrouble {
+  enum Cause {
+    /// It can't be reached, or falls silent.
+    case fault(TransportFault)
+    /// It has too much to do: 429 or 503.
+    case status(Int)
+  }
+
+  /// When the first request of those in vain began, or when the last good answer came, whichever is later.
+  let since: Int64
+  /// The last one.
+  var cause: Cause
+
+  /// Whether somebody who waits this long for a host has waited long enough, or would have when `time` comes.
+  func outlasts(_ patience: Int64, at time: Int64) -> Bool { time &- since >= patience }
+}
+
+/// Why an entry comes back from the queue without having begun.
+enum HostRefusal {
+  /// The host failed too often in a row. Worth trying again after so many nanoseconds.
+  case circuitOpen(retryAfter: Int64)
+  /// The host has had this trouble for longer than the entry waits for it, `patience` nanoseconds. It asks to be left alone for
+  /// so many nanoseconds more; 0 when it doesn't.
+  case givenUp(HostTrouble.Cause, patience: Int64, retryAfter: Int64)
+}
+
+/// An answer that says that its host has too much to do: 429 or 503.
+struct Overload {
+  var status: Int
+  /// When the same request had such an answer before; nil for the first.
+  var previous: Int64?
+}

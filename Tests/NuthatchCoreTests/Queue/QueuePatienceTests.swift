@@ -1,0 +1,159 @@
+import NuthatchTransport
+import Testing
+
+@testable import NuthatchCore
+
+@Suite("Entries that wait for a host in trouble") struct QueuePatienceTests {
+  private let down = TransportFault(.tls, "the certificate has expired")
+  private let minute = 60 * second
+
+  private func fail(_ bench: QueueBench, _ count: Int, retryAfter: Int64? = nil) {
+    for _ in 0..<count {
+      guard let entry = bench.running.first else { return }
+      bench.finish(
+        entry, .unreachable(timedOut: false), down, retryAt: retryAfter.map { bench.now + $0 })
+    }
+  }
+
+  private func refusals(_ bench: QueueBench) -> [String] {
+    bench.works.compactMap { work in
+      guard case .givenUp(let cause, _, let left)? = work.refusal else { return nil }
+      switch cause {
+      case .fault(let fault): return "\(work.name) \(fault.kind)"
+      case .status(let status): return "\(work.name) \(status) \(left / second)"
+      }
+    }
+  }
+
+  @Test("stay in the queue while its circuit is open, and are sent when it is back")
+  func held() {
+    let bench = QueueBench(.fixed(10))
+    for index in 0..<10 { bench.submit("\(index)", patience: 5 * minute) }
+    let impatient = bench.submit("impatient")
+    fail(bench, 5)
+    #expect(impatient.state == .gone && bench.refused == ["impatient"])
+    bench.submit("late", patience: 5 * minute)
+    bench.finishFirst(.abandoned)
+    #expect(bench.takeBegun() == ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"])
+    bench.finishAll()
+    bench.pass(second)
+    #expect(bench.refused == ["impatient"])
+  }
+
+  @Test("are sent one by one while it is tried, each of them in its turn")
+  func probes() {
+    let bench = QueueBench(.fixed(10))
+    for index in 0..<6 { bench.submit("\(index)", patience: 5 * minute) }
+    fail(bench, 6, retryAfter: 10 * millisecond)
+    #expect(bench.takeBegun().count == 6 && bench.running.isEmpty)
+    for index in 6..<9 { bench.submit("\(index)", patience: 5 * minute) }
+    bench.pass(second)
+    #expect(bench.takeBegun() == ["0"])
+    fail(bench, 1, retryAfter: 10 * millisecond)
+    bench.pass(2 * second)
+    #expect(bench.takeBegun() == ["1"])
+    bench.queue.answered(bench.running[0], firstByte: nil, now: bench.now)
+    #expect(bench.takeBegun() == ["2", "3", "4", "5", "6"])
+    bench.finishAll()
+    #expect(bench.begun == ["7", "8", "0"] && bench.refused.isEmpty)
+  }
+
+  @Test("name the fault when it has been away for too long, and others don't wait with them")
+  func givenUp() {
+    let bench = QueueBench(.fixed(10))
+    for index in 0..<30 { bench.submit("\(index)", patience: 10 * second) }
+    bench.submit("patient", patience: 60 * second)
+    fail(bench, 10)
+    bench.pass(10 * second - 1)
+    let probes = bench.running
+    #expect(refusals(bench).isEmpty && probes.count == 1)
+    for probe in probes { bench.finish(probe, .unreachable(timedOut: false), down) }
+    bench.pass(1)
+    #expect(refusals(bench).allSatisfy { $0.hasSuffix(" tls") } && refusals(bench).count == 19)
+    #expect(!bench.refused.contains("patient"))
+    bench.submit("late", patience: 10 * second)
+    bench.pass(1)
+    #expect(bench.refused.contains("late"))
+    bench.pass(60 * second)
+    #expect(bench.refused.contains("patient") || bench.begun.contains("patient"))
+  }
+
+  @Test("count from its last good answer")
+  func sinceLastAnswer() {
+    let bench = QueueBench(.fixed(10))
+    let first = bench.submit("first", patience: 10 * second)
+    bench.queue.answered(first, firstByte: nil, now: bench.now)
+    bench.finishAll()
+    bench.pass(minute)
+    for index in 0..<8 { bench.submit("\(index)", patience: 10 * second) }
+    bench.pass(5 * second)
+    fail(bench, 5)
+    bench.finishAll()
+    #expect(bench.refused.isEmpty)
+  }
+
+  @Test("are told at once when it wants to be left alone for longer than they wait")
+  func longPause() {
+    let bench = QueueBench(.fixed(10, perHost: 2))
+    for index in 0..<4 { bench.submit("\(index)", patience: 10 * second) }
+    bench.submit("patient", patience: 5 * minute)
+    let answered = bench.running[0]
+    bench.queue.answered(answered, firstByte: nil, overload: Overload(status: 503), now: bench.now)
+    bench.queue.pause(
+      QueueBench.origin("a.example"), until: bench.now + minute, status: 503, now: bench.now)
+    #expect(refusals(bench) == ["2 503 60", "3 503 60"])
+    bench.finish(answered)
+    bench.finishAll()
+    bench.pass(minute)
+    #expect(bench.takeBegun() == ["0", "1", "patient"])
+  }
+
+  @Test("are told when it has said that it has too much to do for as long as they wait, and nothing else")
+  func overloaded() {
+    let bench = QueueBench(.fixed(10, perHost: 1))
+    for index in 0..<100 { bench.submit("\(index)", patience: 20 * second) }
+    for _ in 0..<40 {
+      for entry in bench.running {
+        bench.queue.answered(entry, firstByte: nil, overload: Overload(status: 429), now: bench.now)
+        bench.finish(entry)
+      }
+      bench.pass(second)
+    }
+    #expect(bench.begun.count < 15)
+    #expect(refusals(bench).count == 100 - bench.begun.count)
+    #expect(refusals(bench).last == "99 429 0")
+  }
+
+  @Test("are told when it has been silent for as long as they wait")
+  func silent() {
+    let bench = QueueBench(.fixed(10, perHost: 2))
+    let silence = TransportFault(.timeout, "no byte for 30 s")
+    for index in 0..<100 { bench.submit("\(index)", patience: minute) }
+    for _ in 0..<3 {
+      bench.pass(30 * second)
+      for entry in bench.running { bench.finish(entry, .timedOut, silence) }
+    }
+    #expect(bench.begun.count <= 6 && refusals(bench).count == 100 - bench.begun.count)
+    #expect(refusals(bench).last == "99 timeout")
+  }
+
+  @Test("leave a host alone that drops its connections, which stops nobody else")
+  func dropped() {
+    let bench = QueueBench(.fixed(10))
+    for index in 0..<8 { bench.submit("\(index)", patience: minute) }
+    for index in 0..<8 { bench.submit("b\(index)", to: "b.example") }
+    for entry in bench.running where entry.patience > 0 {
+      bench.finish(entry, .dropped, TransportFault(.reset, "closed"), retryAt: bench.now)
+    }
+    let begun = bench.begun.count
+    bench.pass(second - 1)
+    #expect(bench.begun.count == begun)
+    bench.pass(1)
+    #expect(bench.begun.count == begun + 1)
+    for _ in 0..<20 {
+      let other = bench.submit("c", to: "c.example")
+      bench.finish(other, .dropped, TransportFault(.reset, "closed"))
+    }
+    #expect(bench.refused.isEmpty)
+  }
+}
