@@ -72,6 +72,9 @@ public struct Request: Sendable {
   /// request waits for the host, whatever `retries` says, and what it waits is no part of its deadline; after that it fails with
   /// the fault or the status. nil: five minutes for one of a batch; others don't wait.
   public var giveUpAfter: Limit?
+  /// Whether it may end as cancelled when nothing comes although its host answers others, which wait for its place: for callers that
+  /// submit it again when there is nothing else to do. Off.
+  package var mayBeDeferred = false
   /// How often a failed attempt is followed by another. nil: the cache's own.
   public var retries: Int?
   /// The largest body that is taken. nil: the cache's own.

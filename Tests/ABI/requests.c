@@ -272,7 +272,9 @@ static void queue(void) {
     const char *high = strstr(counts, "\"highWater\":");
     CHECK("one at a time", high != NULL && atoi(high + strlen("\"highWater\":")) == 1);
     nh_request_release(request);
-    nh_queue_options wrong[] = {{.concurrency = -1}, {.concurrency = 100000}, {.per_host = -1}, {.rate = -1}, {.reserved = 1}};
+    nh_queue_options growing = {.struct_size = sizeof growing, .per_host = -1};
+    CHECK("per host as measured", nh_queue_set(&growing) == NH_OK);
+    nh_queue_options wrong[] = {{.concurrency = -1}, {.concurrency = 100000}, {.per_host = -2}, {.rate = -1}, {.reserved = 1}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         wrong[i].struct_size = sizeof *wrong;
         CHECK("wrong numbers", nh_queue_set(&wrong[i]) == NH_INVALID);

@@ -17,6 +17,7 @@ import Testing
     ("delivery", { $0.delivery = .first }), ("policy", { $0.policy = .kit }), ("guard", { $0.guard = .any }),
     ("partition", { $0.partition = "p" }), ("timeout", { $0.timeout = Request.Limit.none }),
     ("deadline", { $0.deadline = .milliseconds(9) }), ("isBatched", { $0.isBatched = true }),
+    ("giveUpAfter", { $0.giveUpAfter = .milliseconds(9) }), ("mayBeDeferred", { $0.mayBeDeferred = true }),
     ("retries", { $0.retries = 9 }),
     ("maxBytes", { $0.maxBytes = 9 }),
     ("signIn", { $0.signIn = .digest }), ("certificate", { $0.certificate = ClientCertificate("/c") }),

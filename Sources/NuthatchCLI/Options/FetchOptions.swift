@@ -59,7 +59,9 @@ enum FetchOptions {
     Option("key", value: "TEXT", "keep answers under TEXT, in which {} stands for the URL without its query"),
     Option("priority", value: "N", "place in the queue, -10 to 10"),
     Option("concurrency", value: "N", "requests at once, 1 to 512 (auto)"),
-    Option("per-host", value: "N", "requests at once at one host (6; 32 over HTTP/2)"),
+    Option(
+      "per-host", value: "N|auto",
+      "requests at once at one host; auto: 6, and more where it bears them, to 32 (6; 32 over HTTP/2)"),
     Option("rate", value: "N", "requests that may begin in a second at one host (no limit)"),
     Option(
       "inflight-bytes", value: "N",
@@ -113,7 +115,8 @@ extension ParsedArguments {
   func queueOptions() throws(UsageError) -> QueueOptions {
     var queue = QueueOptions()
     if value("concurrency") != "auto" { queue.concurrency = try whole("concurrency", 1...512) }
-    queue.perHost = try whole("per-host", 1...512)
+    queue.perHostGrows = value("per-host") == "auto"
+    if !queue.perHostGrows { queue.perHost = try whole("per-host", 1...512) }
     if let text = value("rate"), text != "off" {
       guard let rate = Double(text), rate > 0, rate <= 1_000_000 else {
         throw UsageError("--rate: '\(text)' is not a positive number of requests a second")

@@ -88,11 +88,12 @@ enum PrefetchCommand: Command {
     try settings.checkReport(list)
     try settings.settleSignIn(list)
     do throws(NuthatchError) {
+      OpenFiles.allowMany()
       try queue.apply()
       // Before there are other threads. The loop's would stop a decoder for each packet, which took up to a seventh of a run.
       nhs_work_as_batch()
       let cache = try Cache(path: arguments.value("cache"), options: options)
-      let run = try PrefetchRun(settings, cache, list, atOnce: 512)
+      let run = try PrefetchRun(settings, cache, list, atHost: queue.perHost ?? 32)
       let code = run.run()
       // Revalidations behind an answer may take longer than somebody who interrupts a run wants to wait.
       if Interruption.signal == nil { cache.close() }

@@ -9,6 +9,8 @@ struct ListedURL: Sendable {
   var url: String
   /// Why there is none in this line.
   var fault: String?
+  /// Whether its request was ended because nothing came and others waited.
+  var wasPutOff = false
 }
 
 /// URLs out of files, one after the other.

@@ -13,7 +13,8 @@ extension FetchTask: QueuedWork {
     queuedSince = runtime.loop.now
     let entry = runtime.queue.submit(
       self, to: (begunExchange?.hop ?? plan.first).url.origin, priority: priority, patience: patience,
-      notBefore: notBefore, now: runtime.loop.now)
+      isBatched: plan.terms.isBatched, mayBePutOff: plan.terms.mayBeDeferred, notBefore: notBefore,
+      now: runtime.loop.now)
     // It may have begun, and even ended, already.
     if entry.state != .running, entry.state != .gone { phase = .queued(entry) }
   }

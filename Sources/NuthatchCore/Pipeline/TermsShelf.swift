@@ -51,6 +51,7 @@ extension Request {
       && earlyStop == other.earlyStop
       && policy == other.policy && self.guard == other.guard && partition == other.partition
       && timeout == other.timeout && deadline == other.deadline && isBatched == other.isBatched
+      && mayBeDeferred == other.mayBeDeferred
       && giveUpAfter == other.giveUpAfter && retries == other.retries
       && maxBytes == other.maxBytes && reportsProgress == other.reportsProgress && asks == other.asks
       && signIn == other.signIn && certificate == other.certificate && netrc == other.netrc

@@ -166,6 +166,9 @@ class Fetching:
         :param early_stop: the transfer of a progressive JPEG may end when the thumbnails are done.
         :param delivery: "twice" (a stale answer at once, the fresh one after it), "first" (one answer, a stale one
             too) or "fresh" (one answer, which holds now).
+        :param give_up_after: for how many seconds its host may be out of reach, or have too much to do (429, 503), since its
+            last good answer. Until then the request waits for the host, whatever ``retries`` says, and ``deadline`` doesn't
+            count that; 0 doesn't wait, None waits without an end. Five minutes in a :meth:`prefetch`; else it doesn't wait.
         :param priority: -10 to 10, higher ones first; ``tag``: a word to cancel by.
         :param key: what the answer is kept under, instead of the URL, and never empty; ``ignore_query`` leaves the
             query out of it.

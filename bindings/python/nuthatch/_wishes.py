@@ -135,6 +135,7 @@ class Sending(Sent, Limits, total=False):
     allow_truncated: bool
     early_stop: bool
     delivery: str
+    give_up_after: Optional[float]
     priority: int
     tag: Optional[str]
     key: Optional[str]
