@@ -16,7 +16,7 @@ enum ExportCommand: Command {
       Option(
         "resume", "leave files that are there and proven: a run that was interrupted goes on"),
       Option("format", value: "text|json", "how the summary is written (text)"),
-      Option("input", value: "FORMAT", "auto, lines, csv, tsv or jsonl; any of them may be in gzip (auto)"),
+      Option("input", value: "FORMAT", "auto, lines, csv, tsv or jsonl; also in gzip, zstd or xz (auto)"),
       Option("url-field", value: "NAME", "the column or field with the URL (url)"),
       Option("mode", value: "MODE", "fit, fill or exact (fit)"),
       Option("enlarge", "as prefetch had it"),

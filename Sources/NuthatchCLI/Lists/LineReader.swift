@@ -20,13 +20,26 @@ final class LineReader {
     case guessed
   }
 
+  enum LineBreak {
+    case none, feed, loneReturn, returnAndFeed
+
+    var bytes: [UInt8] {
+      switch self {
+      case .none: []
+      case .feed: [10]
+      case .loneReturn: [13]
+      case .returnAndFeed: [13, 10]
+      }
+    }
+  }
+
   /// Whoever has longer lines has no list.
   static let longest = 16 << 20
 
   /// The line that came last, from 1.
   private(set) var number = 0
-  /// What ended it.
-  private(set) var lineBreak: [UInt8] = []
+  /// What ended it, which is part of a field in quotes.
+  private(set) var lineBreak = LineBreak.none
 
   private let source: ListSource
   private var text = ListText()
@@ -63,7 +76,7 @@ final class LineReader {
       if let fault = text.fault { throw listFault(fault) }
       if isAtEnd {
         guard place < content.count else { return .end }
-        return .line(take(upTo: content.count, break: 0))
+        return .line(take(upTo: content.count, .none))
       }
       guard content.count - place < Self.longest else {
         throw ListFault("\(name): line \(breaks + 1) is longer than \(Self.longest >> 20) MiB")
@@ -77,11 +90,11 @@ final class LineReader {
     if hasReturns(ends), let lone = returns.next(in: content, from: place), lone < feed ?? content.count {
       // Its LF may be the next byte to come.
       if lone + 1 == content.count, !isAtEnd { return nil }
-      return take(upTo: lone, break: feed == lone + 1 ? 2 : 1)
+      return take(upTo: lone, feed == lone + 1 ? .returnAndFeed : .loneReturn)
     }
     guard let feed else { return nil }
     let isAfterReturn = feed > place && content[feed - 1] == 13
-    return take(upTo: isAfterReturn ? feed - 1 : feed, break: isAfterReturn ? 2 : 1)
+    return isAfterReturn ? take(upTo: feed - 1, .returnAndFeed) : take(upTo: feed, .feed)
   }
 
   private func hasReturns(_ ends: LineEnds) -> Bool {
@@ -92,15 +105,20 @@ final class LineReader {
     }
   }
 
-  /// Takes a line that ends before `end`, and the line break of `length` bytes there.
-  private func take(upTo end: Int, break length: Int) -> [UInt8] {
+  /// Takes a line that ends before `end`, and its line break there.
+  private func take(upTo end: Int, _ lineBreak: LineBreak) -> [UInt8] {
     let line = Array(content[place..<end])
-    lineBreak = Array(content[end..<end + length])
-    place = end + length
+    self.lineBreak = lineBreak
     number = breaks + 1
-    let isReturn = lineBreak == [13]
-    if !lineBreak.isEmpty, countsReturns == nil { countsReturns = isReturn }
+    let isReturn = lineBreak == .loneReturn
+    if countsReturns == nil, lineBreak != .none { countsReturns = isReturn }
     if !isReturn || countsReturns == true { breaks += 1 }
+    place =
+      switch lineBreak {
+      case .none: end
+      case .feed, .loneReturn: end + 1
+      case .returnAndFeed: end + 2
+      }
     return line
   }
 

@@ -135,7 +135,7 @@ final class URLList {
       if rows == nil { rows = RowFormat(guessedFrom: bytes, field) }
     }
     let isOpen = rows?.isOpen(after: bytes) == true
-    if isOpen || pending != nil { try goOn(with: isOpen ? bytes + reader.lineBreak : bytes, reader) }
+    if isOpen || pending != nil { try goOn(with: isOpen ? bytes + reader.lineBreak.bytes : bytes, reader) }
     if isOpen { return nil }
     let (record, line) = pending.map { ($0.bytes, $0.line) } ?? (bytes, reader.number)
     pending = nil
