@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import time
-from typing import List
+import resource
+from pathlib import Path
+from typing import Any, Dict, List
 
 import pytest
 from command import Runner
@@ -107,16 +108,30 @@ def test_what_is_no_text_is_a_failure_each(
 def test_a_long_line_takes_time_in_proportion(
     field: str, head: str, item: str, tail: str, nuthatch: Runner
 ) -> None:
-    """Whatever stands in it, a line that is eight times as long takes much less than 64 times as long."""
+    """Whatever stands in it, a line that is eight times as long takes much less than 64 times the processor's time."""
 
     def seconds(size: int) -> float:
         line = head + item * (size // len(item)) + tail
-        begin = time.monotonic()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = nuthatch(
             *DRY, "--input=jsonl", f"--url-field={field}", "--failed-out=/dev/null", given=line.encode()
         )
         assert done.returncode in (0, 4), done.stderr[-500:]
-        return time.monotonic() - begin
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
     small, large = seconds(1 << 18), seconds(1 << 21)
     assert large < 24 * small + 4, (small, large)
+
+
+@pytest.mark.parametrize("name", ["list", "list.jsonl", "list.json"])
+@pytest.mark.parametrize("arguments", [{"indent": 2}, {"indent": None}])
+def test_a_json_document_is_read_from_one_line_and_a_fault_on_several(
+    name: str, arguments: Dict[str, Any], nuthatch: Runner, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(json.dumps([{"url": "http://x/1"}, {"url": "http://x/2"}], **arguments))
+    done = nuthatch(*DRY, name)
+    if arguments["indent"]:
+        assert done.returncode == 2 and f"{name}: the JSON goes over several lines".encode() in done.stderr
+    else:
+        assert [json.loads(line)["url"] for line in done.stdout.splitlines()] == ["http://x/1", "http://x/2"]

@@ -99,9 +99,9 @@ def test_a_cr_in_quotes_is_part_of_the_url(nuthatch: Runner) -> None:
     assert found(done.stdout) == [(2, "http://x/\ra"), (3, "http://x/\r\nb"), (5, "http://x/\nc")]
 
 
-def test_many_lone_crs_are_looked_at_once(environment: Dict[str, str], nuthatch: Runner) -> None:
-    done = nuthatch(*DRY, given=b"http://x/a\r" * 500_000)
-    assert len(done.stdout.splitlines()) == 500_000 and done.returncode == 0
+def test_many_lone_crs_are_looked_at_once(nuthatch: Runner) -> None:
+    done = nuthatch(*DRY, given=b"http://x/a\r" * 200_000)
+    assert len(done.stdout.splitlines()) == 200_000 and done.returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ final class LineReader {
     case lineFeed
     /// Also a lone CR.
     case any
-    /// Also a lone CR, but of a line that begins as an object of JSON, where CR is a blank.
+    /// Also a lone CR, but of a line that begins as JSON, where CR is a blank.
     case guessed
   }
 
@@ -101,7 +101,11 @@ final class LineReader {
     switch ends {
     case .lineFeed: false
     case .any: true
-    case .guessed: content[place...].first { $0 != 0x20 && $0 != 9 } != UInt8(ascii: "{")
+    case .guessed:
+      switch content[place...].first(where: { $0 != 0x20 && $0 != 9 }) {
+      case UInt8(ascii: "{"), UInt8(ascii: "["): false
+      default: true
+      }
     }
   }
 

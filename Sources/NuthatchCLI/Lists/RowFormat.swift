@@ -34,6 +34,8 @@ struct RowFormat {
   private let field: String?
   private var column: (place: Int, title: String)?
   private var quotes = Rows.Quotes()
+  /// No record has come.
+  private var isFirst = true
 
   /// Nil for `auto`, which needs a line to look at.
   init?(named format: URLList.Format, _ field: String?) {
@@ -52,7 +54,7 @@ struct RowFormat {
     self.field = field
     let showsURL: ([[UInt8]]) -> Bool = { $0.contains(where: Self.isURL) }
     let first = line.first { $0 != 0x20 && $0 != 9 }
-    if first == UInt8(ascii: "{") {
+    if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
       kind = .objects
     } else if let separator = Self.announced(line) {
       kind = .rows(separator: separator)
@@ -100,11 +102,22 @@ struct RowFormat {
       let text = record.drop(while: isBlank)
       let end = text.lastIndex { !isBlank($0) } ?? text.startIndex
       return .url(Self.text(text[...end]))
-    case .objects: return .fields(JSONFields(field ?? "url", in: record))
+    case .objects:
+      if isFirst, record.allSatisfy(Self.isOpening) {
+        throw Fault(
+          reason: "the JSON goes over several lines; one object a line is needed, as jq -c '.[]' writes them")
+      }
+      isFirst = false
+      return .fields(JSONFields(field ?? "url", in: record))
     case .rows(let separator):
       guard let column else { return try firstRow(record, separator) }
       return .url(Self.url(in: try Self.row(record, separator ?? UInt8(ascii: ",")), column))
     }
+  }
+
+  /// Of these alone is the first line of a JSON document that is laid out for people.
+  private static func isOpening(_ byte: UInt8) -> Bool {
+    [UInt8(ascii: "{"), UInt8(ascii: "["), 0x20, 9, 13].contains(byte)
   }
 
   private static func url(in fields: [[UInt8]], _ column: (place: Int, title: String)) -> Result<

@@ -31,9 +31,9 @@ enum PrefetchCommand: Command {
     ] + FetchOptions.pictures + FetchOptions.network + FetchOptions.store
   static let details = """
     Each line of a list is a URL: a comma is part of it; blank lines and those that begin with # are skipped. Files that
-    end in .csv, .tsv or .jsonl, with or without .gz, .zst or .xz, are read as that, others as their first line looks: an
-    object of JSON, names of columns, a URL beside a tabulator. Without FILE, standard input is read. Lists are read as they
-    are needed, of any length, and answers are written as they come: a slow reader slows the run.
+    end in .csv, .tsv or .jsonl, with or without .gz, .zst or .xz, are read as that, others as their first line looks: JSON,
+    names of columns, a URL beside a tabulator. Without FILE, standard input is read. Lists are read as they are needed, of
+    any length, and answers are written as they come: a slow reader slows the run.
 
     The first row of CSV tells whether its separator is a comma, a semicolon or a tabulator. UTF-16 is told by its byte order
     mark. With --url-field a.b, the URL is the field b in the field a; with a.0, the first item of the array a. Of an array
