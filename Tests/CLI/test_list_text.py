@@ -116,6 +116,8 @@ def test_many_lone_crs_are_looked_at_once(nuthatch: Runner) -> None:
         ("1;{};x\n2;{};y\n", ["--input=csv"]),
         ("url,a;b\n{},1\n{},2\n", ["--input=csv"]),
         ("id\turl\n1\t{}\n2\t{}\n", ["--input=csv"]),
+        ("id, url\n1, {} \n2, {}\n", []),
+        ("[id],url\n1,{}\n2,{}\n", []),
     ],
 )
 def test_the_first_row_tells_the_separator(text: str, arguments: List[str], nuthatch: Runner) -> None:

@@ -29,7 +29,7 @@ struct JSONFields {
   }
 
   /// The next URL, or why there is none; nil behind the last one. The first is never nil.
-  mutating func next() -> Result<String, RowFormat.NoURL>? {
+  mutating func next() -> RowFormat.Outcome? {
     while true {
       if let path {
         self.path = nil
@@ -45,7 +45,7 @@ struct JSONFields {
   }
 
   /// Looks at the value at the line's place. Nil when another one is to be looked at first.
-  private mutating func look(for path: ArraySlice<UInt8>) -> Result<String, RowFormat.NoURL>? {
+  private mutating func look(for path: ArraySlice<UInt8>) -> RowFormat.Outcome? {
     // A text, or an array of texts, in place of an object.
     let isBare = path.startIndex == 0
     switch line.next {
@@ -67,17 +67,17 @@ struct JSONFields {
     }
   }
 
-  private func none(_ reason: String) -> Result<String, RowFormat.NoURL> { .failure(.init(reason: reason)) }
+  private func none(_ reason: String) -> RowFormat.Outcome { .failure(.init(reason: reason)) }
 
-  private var missing: Result<String, RowFormat.NoURL> { none("the field '\(field)' is missing") }
+  private var missing: RowFormat.Outcome { none("the field '\(field)' is missing") }
 
-  private mutating func broken() -> Result<String, RowFormat.NoURL> {
+  private mutating func broken() -> RowFormat.Outcome {
     levels = []
     return none("it is no JSON object")
   }
 
   /// Goes to the member that has the longest name that the path begins with, so that a name may have dots itself.
-  private mutating func lookInObject(for path: ArraySlice<UInt8>) -> Result<String, RowFormat.NoURL>? {
+  private mutating func lookInObject(for path: ArraySlice<UInt8>) -> RowFormat.Outcome? {
     var found: (place: Int, path: ArraySlice<UInt8>)?
     line.place += 1
     line.skipBlanks()
@@ -103,7 +103,7 @@ struct JSONFields {
   }
 
   /// Goes to one item, if the path begins with a number, or else to all of them.
-  private mutating func lookInArray(for path: ArraySlice<UInt8>) -> Result<String, RowFormat.NoURL>? {
+  private mutating func lookInArray(for path: ArraySlice<UInt8>) -> RowFormat.Outcome? {
     line.place += 1
     line.skipBlanks()
     if line.take(UInt8(ascii: "]")) { return none("the field '\(field)' is empty") }
@@ -130,7 +130,7 @@ struct JSONFields {
     return nil
   }
 
-  private mutating func tooDeep() -> Result<String, RowFormat.NoURL> {
+  private mutating func tooDeep() -> RowFormat.Outcome {
     levels = []
     return none("more than \(Self.deepest) arrays are in each other")
   }

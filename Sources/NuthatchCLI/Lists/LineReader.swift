@@ -101,11 +101,7 @@ final class LineReader {
     switch ends {
     case .lineFeed: false
     case .any: true
-    case .guessed:
-      switch content[place...].first(where: { $0 != 0x20 && $0 != 9 }) {
-      case UInt8(ascii: "{"), UInt8(ascii: "["): false
-      default: true
-      }
+    case .guessed: !RowFormat.isJSON(content[place...])
     }
   }
 

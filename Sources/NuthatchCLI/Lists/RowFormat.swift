@@ -9,9 +9,12 @@ struct RowFormat {
     var reason: String
   }
 
+  /// A URL, or why there is none.
+  typealias Outcome = Result<String, NoURL>
+
   enum Found {
     case header
-    case url(Result<String, NoURL>)
+    case url(Outcome)
     case fields(JSONFields)
   }
 
@@ -53,8 +56,7 @@ struct RowFormat {
   init(guessedFrom line: [UInt8], _ field: String?) {
     self.field = field
     let showsURL: ([[UInt8]]) -> Bool = { $0.contains(where: Self.isURL) }
-    let first = line.first { $0 != 0x20 && $0 != 9 }
-    if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
+    if Self.isJSON(line) {
       kind = .objects
     } else if let separator = Self.announced(line) {
       kind = .rows(separator: separator)
@@ -73,6 +75,16 @@ struct RowFormat {
     }
   }
 
+  /// Whether a line begins as JSON. `[id],url` names columns.
+  static func isJSON(_ line: some Sequence<UInt8>) -> Bool {
+    var rest = line.lazy.filter { $0 != 0x20 && $0 != 9 }.makeIterator()
+    switch rest.next() {
+    case UInt8(ascii: "{"): return true
+    case UInt8(ascii: "["): return rest.next().map { "[]{\"\r\n".utf8.contains($0) } ?? true
+    default: return false
+    }
+  }
+
   /// What ends a line. JSON has CR as a blank.
   var lineEnds: LineReader.LineEnds {
     if case .objects = kind { .lineFeed } else { .any }
@@ -86,7 +98,18 @@ struct RowFormat {
     return first == nil || first == UInt8(ascii: "#")
   }
 
-  private static func isEmpty(_ text: [UInt8]) -> Bool { text.allSatisfy { $0 == 0x20 || $0 == 9 } }
+  private static func isEmpty(_ text: [UInt8]) -> Bool { trimmed(text).isEmpty }
+
+  /// Without the blanks around it.
+  private static func trimmed(_ text: [UInt8]) -> ArraySlice<UInt8> {
+    let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 9 }
+    guard let first = text.firstIndex(where: { !isBlank($0) }),
+      let last = text.lastIndex(where: { !isBlank($0) })
+    else {
+      return []
+    }
+    return text[first...last]
+  }
 
   /// Whether a row goes on in the next line: each line is looked at once, however many a row has.
   mutating func isOpen(after line: [UInt8]) -> Bool {
@@ -98,10 +121,7 @@ struct RowFormat {
   mutating func find(in record: [UInt8]) throws(Fault) -> Found {
     switch kind {
     case .lines:
-      let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 9 }
-      let text = record.drop(while: isBlank)
-      let end = text.lastIndex { !isBlank($0) } ?? text.startIndex
-      return .url(Self.text(text[...end]))
+      return .url(Self.text(record))
     case .objects:
       if isFirst, record.allSatisfy(Self.isOpening) {
         throw Fault(
@@ -120,9 +140,7 @@ struct RowFormat {
     [UInt8(ascii: "{"), UInt8(ascii: "["), 0x20, 9, 13].contains(byte)
   }
 
-  private static func url(in fields: [[UInt8]], _ column: (place: Int, title: String)) -> Result<
-    String, NoURL
-  > {
+  private static func url(in fields: [[UInt8]], _ column: (place: Int, title: String)) -> Outcome {
     guard column.place < fields.count else {
       return .failure(
         NoURL(
@@ -131,7 +149,7 @@ struct RowFormat {
         ))
     }
     let url = fields[column.place]
-    return isEmpty(url) ? .failure(NoURL(reason: "\(column.title) is empty")) : text(url[...])
+    return isEmpty(url) ? .failure(NoURL(reason: "\(column.title) is empty")) : text(url)
   }
 
   private static func row(_ record: [UInt8], _ separator: UInt8) throws(Fault) -> [[UInt8]] {
@@ -205,8 +223,8 @@ struct RowFormat {
     return separators.contains(line[4]) ? line[4] : nil
   }
 
-  private static func text(_ bytes: some Collection<UInt8>) -> Result<String, NoURL> {
-    guard let text = String(validating: bytes, as: UTF8.self) else {
+  private static func text(_ bytes: [UInt8]) -> Outcome {
+    guard let text = String(validating: trimmed(bytes), as: UTF8.self) else {
       return .failure(NoURL(reason: "the URL is not UTF-8"))
     }
     return .success(text)
@@ -217,7 +235,7 @@ struct RowFormat {
     return start.hasPrefix("http://") || start.hasPrefix("https://")
   }
 
-  private static func name(_ field: [UInt8]) -> String { String(decoding: field, as: UTF8.self) }
+  private static func name(_ field: [UInt8]) -> String { String(decoding: trimmed(field), as: UTF8.self) }
 
   private static func column(_ field: String?, in names: [[UInt8]]) -> Int? {
     let names = names.map { name($0).lowercased() }

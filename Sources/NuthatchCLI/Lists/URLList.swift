@@ -152,7 +152,7 @@ final class URLList {
     }
   }
 
-  private func listed(_ found: Result<String, RowFormat.NoURL>, _ record: [UInt8], _ line: Int) -> ListedURL {
+  private func listed(_ found: RowFormat.Outcome, _ record: [UInt8], _ line: Int) -> ListedURL {
     defer { index += 1 }
     switch found {
     case .success(let url): return ListedURL(index: index, line: line, url: url)
