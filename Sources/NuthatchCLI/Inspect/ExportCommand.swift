@@ -16,7 +16,7 @@ enum ExportCommand: Command {
       Option(
         "resume", "leave files that are there and proven: a run that was interrupted goes on"),
       Option("format", value: "text|json", "how the summary is written (text)"),
-      Option("input", value: "FORMAT", "auto, lines, csv, tsv or jsonl; any of them may be in gzip (auto)"),
+      Option("input", value: "FORMAT", "auto, lines, csv, tsv or jsonl; also in gzip, zstd or xz (auto)"),
       Option("url-field", value: "NAME", "the column or field with the URL (url)"),
       Option("mode", value: "MODE", "fit, fill or exact (fit)"),
       Option("enlarge", "as prefetch had it"),
@@ -157,6 +157,10 @@ final class ExportRun {
       case .idle: continue
       case .end: return
       case .url(let listed):
+        if let failure = listed.failure {
+          noteMissing(listed.url, listed.index, failure)
+          continue
+        }
         var request = request
         request.url = listed.url
         request.key = key?.key(for: listed.url)
@@ -199,13 +203,7 @@ final class ExportRun {
       if let error = event.error { throw error }
       images = event.images
     } catch {
-      missing += 1
-      return note { json in
-        json.put("url", ShownURL.of(url))
-        json.put("index", index)
-        json.put("error", error.code.word)
-        json.put("message", error.message)
-      }
+      return noteMissing(url, index, error)
     }
     for (made, image) in zip(files, images) {
       var file = made
@@ -223,6 +221,16 @@ final class ExportRun {
         }
       }
       note { file.write(to: &$0) }
+    }
+  }
+
+  private func noteMissing(_ url: String, _ index: Int, _ error: NuthatchError) {
+    missing += 1
+    note { json in
+      json.put("url", ShownURL.of(url))
+      json.put("index", index)
+      json.put("error", error.code.word)
+      json.put("message", error.message)
     }
   }
 

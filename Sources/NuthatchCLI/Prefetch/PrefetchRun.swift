@@ -102,10 +102,7 @@ final class PrefetchRun {
   }
 
   private func take(_ listed: ListedURL, _ now: Int64) {
-    if let fault = listed.fault {
-      let error = NuthatchError(.badURL, "\(fault), in line \(listed.line)")
-      return account(Record(listed, failed: error, since: now))
-    }
+    if let failure = listed.failure { return account(Record(listed, failed: failure, since: now)) }
     backlog.add(listed)
     startWaiting(now)
   }
