@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import subprocess
 import time
 from collections import Counter
@@ -11,8 +10,9 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, List
 
 import pytest
-from command import COMMAND, Runner, lines, summary
+from command import COMMAND, Runner, lines
 from sick_hosts import SickHosts
+from sick_list import SickList
 
 
 @pytest.fixture
@@ -111,95 +111,10 @@ def test_starts_keep_to_the_rate(hosts: SickHosts, nuthatch: Runner) -> None:
     assert best >= 200 * 0.9
 
 
-# How the sick ones of many are sick, and what becomes of their URLs.
-WAYS = {
-    "hang": "timeout",
-    "refused": "refused",
-    "drop2": "",
-    "drop1000": "reset",
-    "away2": "",
-    "limit20": "",
-    "slots3": "",
-    "odd25": "http",
-    "each15": "",
-    "after1": "",
-    "tls": "tls",
-    "gone": "http",
-    "unknown": "dns",
-}
-
-
-class Many:
-    """20,000 URLs over 500 hosts, a tenth of which are sick, in a random order."""
-
-    def __init__(self, hosts: SickHosts) -> None:
-        self.ways: Dict[str, str] = {}
-        sick = list(WAYS)
-        for number in range(500):
-            way = sick[number // 10 % len(sick)] if number % 10 == 0 else ""
-            at = way if way in hosts.ports else "away" if way.startswith("away") else "http"
-            name = f"{way}.h{number}" if way else f"h{number}"
-            for page in range(40):
-                url = hosts.url(name, f"/{page}", at)
-                self.ways[url.replace("localhost", "invalid") if way == "unknown" else url] = way
-        self.urls = list(self.ways)
-        random.Random(1).shuffle(self.urls)
-
-
-def peak(process: subprocess.Popen[bytes]) -> float:
-    """Of its memory so far, in MB."""
-    try:
-        status = Path(f"/proc/{process.pid}/status").read_text()
-    except OSError:
-        return 0
-    found = [line for line in status.splitlines() if line.startswith("VmHWM:")]
-    return int(found[0].split()[1]) / 1024 if found else 0
-
-
 def test_20_000_urls_over_500_hosts(hosts: SickHosts, environment: Dict[str, str], tmp_path: Path) -> None:
-    many = Many(hosts)
-    (tmp_path / "urls.txt").write_bytes(lines(many.urls))
-    command = [COMMAND, "prefetch", "--format=jsonl", "--timeout=2", "--give-up-after=6"]
-    command.append(str(tmp_path / "urls.txt"))
-    stored = set()
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
-        assert process.stdout
-        for _ in range(5000):
-            record = json.loads(process.stdout.readline())
-            if record["is_stored"]:
-                stored.add(record["url"])
-        process.kill()
+    many = SickList([hosts], tmp_path / "urls.txt", urls=20_000, hosts=500)
+    command = [COMMAND, "prefetch", "--timeout=2", "--give-up-after=6"]
+    killed = many.run(command, environment, kill_after=5000)
     hosts.anew()
-
-    memory = 0.0
-    with (
-        (tmp_path / "said").open("wb") as said,
-        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=said) as process,
-    ):
-        assert process.stdout
-        records = []
-        for line in process.stdout:
-            records.append(json.loads(line))
-            if len(records) % 500 == 0 or len(records) > 19_900:
-                memory = max(memory, peak(process))
-    told = summary((tmp_path / "said").read_bytes())
-    assert sorted(record["index"] for record in records) == list(range(20_000))
-    assert process.returncode == 4 and told["exit"] == 4
-    failed = sum(not record["ok"] for record in records)
-    assert told["urls"] == 20_000 and (told["ok"], told["failed"]) == (20_000 - failed, failed)
-    assert told["hits"] + told["fetched"] + told["revalidated"] == told["ok"]
-    assert told["errors"] == errors(records)
-    assert 0 < memory <= 128
-
-    found: Dict[str, Counter[str]] = {}
-    for record in records:
-        found.setdefault(many.ways[record["url"]], Counter())[record.get("error", "")] += 1
-    assert set(found.pop("")) == {""}
-    for way, kinds in found.items():
-        assert set(kinds) <= {"", WAYS[way]} and WAYS[way] in kinds, (way, kinds)
-
-    # What was stored is there after the kill, and only what was under way then is fetched again.
-    again = hosts.served()
-    assert {record["url"] for record in records if record["is_in_cache"]} >= stored
-    assert not stored & set(again)
-    assert len(again) <= 1024 and max(again.values(), default=0) <= 2
+    whole = many.run(command, environment)
+    assert many.faults(killed, whole) == []
