@@ -2,9 +2,10 @@
 
     bench.py WORK NUTHATCH SERVER [--rounds N] [--only PART] [--without PEER] [--cut N] [--scale F]
 
-The parts are small (2,000 JPEGs of 640x480), again (a second run, all hits), large (progressive JPEGs of 12 MP), memory
-(2,000 and 1,000,000 URLs), late (hosts that answer late) and sick (hosts that hang, are away or say 429). Figures are medians after a round that warms up, with their range; a ratio is the
-median of the rounds' ratios. MISSED: a goal that was. A peer that isn't there is skipped, and said so.
+The parts are small (2,000 JPEGs of 640x480), again (a second run, all hits), large (progressive JPEGs of 12 MP),
+memory (2,000 and 1,000,000 URLs), late (hosts that answer late) and sick (hosts that hang, are away or say 429).
+Figures are medians after a round that warms up, with their range; a ratio is the median of the rounds' ratios. MISSED:
+a goal that was. A peer that isn't there is skipped, and said so.
 """
 
 from __future__ import annotations

@@ -101,10 +101,9 @@ def sick(bench: Bench, scale: float) -> None:
     """
     hosts, limited = 600, int(2000 * scale)
     pages = max(2, int(100 * scale))
-    print(
-        f"\n{hosts * pages + limited:,} URLs over {hosts + 1} hosts, of which 1 % hang, one host of ten is away for 3 s, "
-        f"and one with {limited:,} URLs says 429 above 50 a second"
-    )
+    count = hosts * pages + limited
+    print(f"\n{count:,} URLs over {hosts + 1} hosts: 1 % hang, a tenth of the hosts are away for 3 s,")
+    print(f"and one with {limited:,} URLs says 429 above 50 a second")
     if scale < 1:
         print(f"  at a scale of {scale:g}, at which times say little")
     for place in ("with hosts of their own", "at all hosts alike"):

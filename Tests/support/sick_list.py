@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from sick_hosts import SickHosts
 
@@ -49,6 +49,8 @@ class Run:
         self.was_stored = bytearray(urls)
         self.ends: Counter[str] = Counter()
         self.ends_by_way: Dict[str, Counter[str]] = {way: Counter() for way in ["", *WAYS]}
+        # Of each way and end, the first record.
+        self.first: Dict[Tuple[str, str], Dict[str, Any]] = {}
         self.memory = self.seconds = 0.0
         self.status = 0
         self.summary: Dict[str, Any] = {}
@@ -113,17 +115,21 @@ class SickList:
         run.told[index] = min(run.told[index] + 1, 2)
         run.is_stored[index] = record["is_stored"]
         run.was_stored[index] = record["is_in_cache"]
-        end = record.get("error", "")
+        end, way = record.get("error", ""), self.way(index)
         run.ends[end] += 1
-        run.ends_by_way[self.way(index)][end] += 1
+        run.ends_by_way[way][end] += 1
+        run.first.setdefault((way, end), record)
 
     def faults(self, killed: Run, whole: Run) -> List[str]:
         """What is wrong with a run that was killed, and one after it that wasn't."""
         found = [*self._faults_of_records(whole), *self._faults_of_summary(whole)]
         for way, ends in whole.ends_by_way.items():
             expected = WAYS.get(way, "")
-            if not set(ends) <= {"", expected} or expected not in ends:
-                found.append(f"URLs of {way or 'well'} hosts ended so: {dict(ends)}")
+            if expected not in ends:
+                found.append(f"no URL of {way or 'well'} hosts ended with {expected or 'success'}")
+            for end in set(ends) - {"", expected}:
+                message = whole.first[way, end]["message"]
+                found.append(f"{ends[end]} of {sum(ends.values())} URLs of {way or 'well'} hosts: {message}")
         if not 0 < whole.memory <= MOST_MEMORY:
             found.append(f"it took {whole.memory:.0f} MB of memory")
 
