@@ -8,7 +8,7 @@ SWIFTFLAGS ?=
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
-.PHONY: all machine test-machine demo test install wheel header lint format sanitize fuzz model reliability bench bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings clean help
+.PHONY: all machine test-machine demo test install wheel header lint format sanitize fuzz model soak reliability bench bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings clean help
 
 all: machine ## build the library, the command and the test server into build/
 	@swift build -c release $(SWIFTFLAGS)
@@ -54,6 +54,9 @@ fuzz: machine ## look for crashes for SECONDS (60) each in what decodes pictures
 
 model: all ## check the promises of the cache with processes that are stopped and killed, for SECONDS (60), from SEED
 	@Tests/Model/model.py --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) $(OPTIONS)
+
+soak: all ## prefetch a million URLs at ten thousand hosts, a tenth of them sick, from SEED
+	@Tests/Soak/prefetch.py $(if $(SEED),--seed $(SEED)) $(OPTIONS)
 
 reliability: test-machine all ## faults, file systems that fail, version 0.1 and the long rounds of tests with kills, for SECONDS (1800)
 	@Scripts/bootstrap reliability

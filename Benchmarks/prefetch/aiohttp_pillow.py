@@ -1,6 +1,8 @@
 """What people write by hand: aiohttp fetches, Pillow makes thumbnails in two threads, a file each.
 
-aiohttp_pillow.py URLS OUT SIZE
+aiohttp_pillow.py URLS OUT SIZE [TOTAL PER_HOST]
+
+16 requests at once; or so many as TOTAL and PER_HOST allow, all of the list being asked for at once.
 """
 
 import asyncio
@@ -19,7 +21,7 @@ def keep(data: bytes, path: Path, size: int) -> None:
     picture.save(path, quality=92)
 
 
-async def main(urls: list[str], out: Path, size: int) -> None:
+async def main(urls: list[str], out: Path, size: int, limits: list[int]) -> None:
     loop = asyncio.get_running_loop()
     threads = ThreadPoolExecutor(2)
     numbers = iter(enumerate(urls))
@@ -31,9 +33,11 @@ async def main(urls: list[str], out: Path, size: int) -> None:
                 data = await answer.read()
             await loop.run_in_executor(threads, keep, data, out / f"{number}.jpg", size)
 
-    async with aiohttp.ClientSession() as session:
-        await asyncio.gather(*(work(session) for _ in range(16)))
+    connector = aiohttp.TCPConnector(limit=limits[0], limit_per_host=limits[1]) if limits else None
+    async with aiohttp.ClientSession(connector=connector) as session:
+        await asyncio.gather(*(work(session) for _ in range(len(urls) if limits else 16)))
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]).read_text().split(), Path(sys.argv[2]), int(sys.argv[3])))
+    limits = [int(word) for word in sys.argv[4:6]]
+    asyncio.run(main(Path(sys.argv[1]).read_text().split(), Path(sys.argv[2]), int(sys.argv[3]), limits))

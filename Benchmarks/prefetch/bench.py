@@ -1,10 +1,11 @@
 """`nuthatch prefetch` beside its peers, in turn, in one run: whole processes, cold caches, 128 px, all cores.
 
-    bench.py WORK NUTHATCH SERVER [--rounds N] [--only PART] [--without PEER] [--cut N]
+    bench.py WORK NUTHATCH SERVER [--rounds N] [--only PART] [--without PEER] [--cut N] [--scale F]
 
-The parts are small (2,000 JPEGs of 640x480), again (a second run, all hits), large (progressive JPEGs of 12 MP) and
-memory (2,000 and 1,000,000 URLs). Figures are medians after a round that warms up, with their range; a ratio is the
-median of the rounds' ratios. MISSED: a goal that was. A peer that isn't there is skipped, and said so.
+The parts are small (2,000 JPEGs of 640x480), again (a second run, all hits), large (progressive JPEGs of 12 MP),
+memory (2,000 and 1,000,000 URLs), late (hosts that answer late) and sick (hosts that hang, are away or say 429).
+Figures are medians after a round that warms up, with their range; a ratio is the median of the rounds' ratios. MISSED:
+a goal that was. A peer that isn't there is skipped, and said so.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import time
 import urllib.request
 from pathlib import Path
 from typing import Callable, Iterable
+
+import many_hosts
 
 HERE = Path(__file__).resolve().parent
 SIZE = "128"
@@ -72,9 +75,9 @@ class Bench:
         cache = self.fresh("cache") if cold else self.out / "cache"
         return Ended([self.nuthatch, "prefetch", "--cache", cache, "--size", SIZE, *options, urls])
 
-    def aiohttp(self, urls: Path) -> Ended:
+    def aiohttp(self, urls: Path, *limits: int) -> Ended:
         python = self.work / "venv/bin/python"
-        return Ended([python, HERE / "aiohttp_pillow.py", urls, self.fresh(), SIZE])
+        return Ended([python, HERE / "aiohttp_pillow.py", urls, self.fresh(), SIZE, *map(str, limits)])
 
     def img2dataset(self, urls: Path, processes: int, threads: int) -> Ended:
         options = {
@@ -276,6 +279,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=int(os.environ.get("ROUNDS", "5")))
     parser.add_argument("--only", default="")
     parser.add_argument("--cut", type=int, default=1_000_000, help="URLs instead of a million")
+    parser.add_argument("--scale", type=float, default=1, help="of the lists over many hosts: 0.15 for less")
     parser.add_argument("--without", action="append", default=[], help="a peer: aiohttp, curl or img2dataset")
     options = parser.parse_args()
     bench = Bench(options.work, options.nuthatch, options.server, options.rounds)
@@ -292,6 +296,8 @@ def main() -> None:
         "again": lambda: bench.again(2000),
         "large": bench.large,
         "memory": lambda: bench.memory(options.cut),
+        "late": lambda: many_hosts.late(bench, int(6000 * options.scale)),
+        "sick": lambda: many_hosts.sick(bench, options.scale),
     }
     for name, part in parts.items():
         if options.only in ("", name):

@@ -41,6 +41,9 @@ fi
 if [ ! -f "$work/tiny/0.jpg" ]; then
   mkdir -p "$work/tiny" && "$work/make-pictures" 1 "$work/tiny" 75 16 16
 fi
+if [ ! -f "$work/late/59.jpg" ]; then
+  mkdir -p "$work/late" && "$work/make-pictures" 60 "$work/late" 75 160 120
+fi
 if [ ! -f "$work/large/23.jpg" ]; then
   mkdir -p "$work/large"
   "$here/photographs.sh" "$work" 24 || "$work/make-pictures" 24 "$work/large" 90 4000 3000 progressive

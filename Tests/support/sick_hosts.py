@@ -1,82 +1,122 @@
 """A server of many hosts, some of which are sick: names below localhost, told apart by the Host header.
 
-    python sick_hosts.py            prints its port, serves until standard input ends
+    with SickHosts() as hosts:
+        hosts.url("ms150.h1", "/a")                   answers after 150 ms
+        hosts.url("down.h2", "/a", at="refused")      nothing listens there
+        hosts.log()["ms150.h1"]["answers"]
 
-A host's name says how it behaves: parts between dots, the last before `localhost` is anything.
+A host's name says how it behaves: parts between dots, the last of which is anything.
 
-    ms150.h1.localhost      answers after 150 ms
-    hang.h2.localhost       takes requests and never answers
-    limit50.h3.localhost    says 429 above 50 answers in a second
-    slots6.h4.localhost     says 429 to what comes while 6 are under way
-    busy3.h5.localhost      says 503 for 3 s from its first request on
-    after2.h6.localhost     says 503 with Retry-After: 2 to its first request
-    drop3.h7.localhost      closes connections for 3 s from its first request on
-    odd10.h8.localhost      says 503 for each tenth of its paths, for ever
-    gone.h9.localhost       says 404
+| part | what the host does |
+| --- | --- |
+| `ms150` | it answers after 150 ms |
+| `hang` | it takes requests and never answers |
+| `limit50` | it says 429 above 50 answers in a second |
+| `slots6` | it says 429 to what comes while 6 requests are under way |
+| `odd10` | it says 503 for a tenth of its paths, for ever |
+| `each10` | it says 503 to each tenth request |
+| `gone` | it says 404 |
+| `busy3` | it says 503 for 3 s |
+| `drop3` | it closes connections for 3 s |
+| `after2` | it says 503 with `Retry-After: 2` to one request |
+| `away3` | its port, which has to be `away`, closes for 3 s, with all its connections; once for all hosts there |
+| `from100` | the last four begin with the host's 100th request, and not with its first |
+| `timed` | the log has the times of its requests |
 
-`/log` answers with a JSON object: for each host the numbers of its answers by status, the most requests at once, and the times of
-its 429s. Every path has a picture of its own.
+There are four ports: `http`; `refused`, where nothing listens; `away`; and `tls`, whose certificate nobody trusts.
+
+`SickHosts({"127.0.0.2": "ms60"})` gives such parts to addresses: `http` is served there, too. A path that begins with
+`/hang/` is never answered. Each URL has a picture of its own: a small PNG, or one of the JPEGs of a folder, with a
+comment of its own. `is_well` keeps all hosts in good health, whatever their names say, but for `ms`.
+
+The host `control.localhost` has three paths. `/log` answers with an object of JSON: for each host the numbers of its
+answers by status (0 for none at all, -1 for a closed connection), the most requests at once, and the times of its 429s.
+`/served` has the numbers of good answers for those URLs that had more than one. `/anew` makes the hosts fall sick from
+the beginning again; what they count goes on.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import contextlib
+import hashlib
 import json
 import re
+import socket
+import ssl
 import struct
+import subprocess
 import sys
+import tempfile
+import urllib.request
 import zlib
 from collections import Counter, deque
-from typing import Deque, Dict, List, Optional
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Deque, Dict, List, Optional, Sequence, Set, Type
 
 PART = re.compile(r"([a-z]+)(\d*)$")
+PORTS = ["http", "refused", "away", "tls"]
+NONE, CLOSED, AWAY = 0, -1, -2  # statuses of requests without an answer
 
 
-def png(number: int) -> bytes:
-    """A picture of 8 x 8 pixels, of a colour of its own."""
-    colour = struct.pack(">I", number * 2654435761 & 0xFFFFFFFF)[1:]
-    rows = (b"\0" + colour * 8) * 8
+def png(number: bytes) -> bytes:
+    """A picture of 8 x 8 pixels, with these 24 bytes as the colours of a row."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     head = struct.pack(">IIBBBBB", 8, 8, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b"")
+    rows = zlib.compress((b"\0" + number) * 8, 1)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
 class Host:
-    def __init__(self, name: str) -> None:
-        self.ways: Dict[str, int] = {}
-        for part in name.split(":")[0].split(".")[:-2]:
-            found = PART.match(part)
-            if found:
-                self.ways[found[1]] = int(found[2] or 0)
-        self.first: Optional[float] = None
-        self.answers: Counter = Counter()
-        self.under_way = self.most = 0
-        self.good: Deque[float] = deque()
-        self.overloads: List[float] = []
+    """How a host behaves, and what it has answered."""
 
-    def verdict(self, path: str, now: float) -> int:
-        """The status of an answer; 0 for none at all, -1 for a closed connection."""
+    def __init__(self, parts: Sequence[str]) -> None:
+        found = [PART.match(part) for part in parts]
+        self.ways: Dict[str, int] = {match[1]: int(match[2] or 0) for match in found if match}
+        self.delay = self.ways.get("ms", 0) / 1000
+        self.answers: Counter[int] = Counter()
+        self.overloads: List[float] = []
+        self.requests: List[float] = []
+        self.under_way = self.most = 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Falls sick from the beginning again."""
+        self.asked = 0
+        self.since: Optional[float] = None
+        self.good: Deque[float] = deque()
+
+    def status(self, path: str, now: float) -> int:
+        """The status of an answer. The request counts as under way."""
         ways = self.ways
-        if self.first is None:
-            self.first = now
-            if "after" in ways:
-                return 503
-        age = now - self.first
         if "hang" in ways:
-            return 0
-        if "drop" in ways and age < ways["drop"]:
-            return -1
-        if "busy" in ways and age < ways["busy"]:
-            return 503
+            return NONE
         if "gone" in ways:
             return 404
         if "odd" in ways and zlib.crc32(path.encode()) % ways["odd"] == 0:
             return 503
         if "slots" in ways and self.under_way > ways["slots"]:
             return 429
+        self.asked += 1
+        if "each" in ways and self.asked % ways["each"] == 0:
+            return 503
+        if self.since is None and self.asked >= ways.get("from", 1):
+            self.since = now
+            if "after" in ways:
+                return 503
+            if "away" in ways:
+                return AWAY
+        if self.since is not None:
+            age = now - self.since
+            if age < ways.get("drop", 0):
+                return CLOSED
+            if age < ways.get("busy", 0):
+                return 503
         if "limit" in ways:
             while self.good and self.good[0] <= now - 1:
                 self.good.popleft()
@@ -87,14 +127,17 @@ class Host:
 
 
 class Connection(asyncio.Protocol):
-    def __init__(self, server: "Server") -> None:
-        self.server = server
+    def __init__(self, server: Server, port: Port) -> None:
+        self.server, self.port = server, port
         self.waiting = b""
-        self.transport: Optional[asyncio.Transport] = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
+        self.port.connections.add(self)
+
+    def connection_lost(self, error: Optional[Exception]) -> None:
+        self.port.connections.discard(self)
 
     def data_received(self, data: bytes) -> None:
         self.waiting += data
@@ -103,69 +146,235 @@ class Connection(asyncio.Protocol):
             self.take(head)
 
     def take(self, head: bytes) -> None:
-        assert self.transport is not None
         begin = head.lower().index(b"\r\nhost:") + 7
         end = head.find(b"\r\n", begin)
         name = head[begin : end if end > 0 else None].strip().decode()
         path = head.split(b" ", 2)[1].decode()
-        if path == "/log":
-            return self.send(200, self.server.log(), "application/json")
-        server, loop = self.server, asyncio.get_running_loop()
-        host = server.hosts.get(name)
-        if host is None:
-            host = server.hosts[name] = Host(name)
+        if name.startswith("control."):
+            self.send(200, self.server.control(path), "application/json")
+        else:
+            self.visit(self.server.host(name), name, path)
+
+    def visit(self, host: Host, name: str, path: str) -> None:
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        if "timed" in host.ways:
+            host.requests.append(now)
         host.under_way += 1
         host.most = max(host.most, host.under_way)
-        status = host.verdict(path, loop.time())
+        status = self.server.status(host, path, now)
+        if status == AWAY:
+            status = CLOSED if self.port.leave(host.ways["away"]) else 200
         host.answers[status] += 1
         if status == 429:
-            host.overloads.append(round(loop.time(), 3))
-        if status == 0:
-            return None
-        if status == -1:
+            host.overloads.append(round(now, 3))
+        if status == NONE:
+            return
+        if status == CLOSED:
             host.under_way -= 1
-            return self.transport.abort()
-        delay = host.ways.get("ms", 0) / 1000
-        if delay:
-            loop.call_later(delay, self.answer, host, status, path)
+            self.transport.abort()
+        elif host.delay:
+            loop.call_later(host.delay, self.answer, host, status, name + path)
         else:
-            self.answer(host, status, path)
-        return None
+            self.answer(host, status, name + path)
 
-    def answer(self, host: Host, status: int, path: str) -> None:
+    def answer(self, host: Host, status: int, url: str) -> None:
         host.under_way -= 1
         if status == 200:
-            self.send(200, png(zlib.crc32(path.encode())), "image/png")
+            if not self.transport.is_closing():
+                self.server.served[url] += 1
+            self.send(200, self.server.picture(url), self.server.kind)
         else:
-            after = "Retry-After: 2\r\n" if "after" in host.ways else ""
+            after = f"Retry-After: {host.ways['after']}\r\n" if "after" in host.ways else ""
             self.send(status, b"no", "text/plain", after)
 
     def send(self, status: int, body: bytes, kind: str, more: str = "") -> None:
-        assert self.transport is not None
         head = f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
         self.transport.write(f"{head}Cache-Control: max-age=86400\r\n{more}\r\n".encode() + body)
 
 
-class Server:
-    def __init__(self) -> None:
-        self.hosts: Dict[str, Host] = {}
+class Port:
+    """A port that is ours while the server runs, whether it listens there or not."""
 
-    def log(self) -> bytes:
-        return json.dumps(
-            {
-                name: {"answers": dict(host.answers), "most": host.most, "overloads": host.overloads}
+    def __init__(self, server: Server, context: Optional[ssl.SSLContext] = None) -> None:
+        self.server, self.context = server, context
+        self.connections: Set[Connection] = set()
+        self.kept = self.bind(("127.0.0.1", 0))
+        self.number: int = self.kept.getsockname()[1]
+        self.listening: List[asyncio.AbstractServer] = []
+        self.has_left = False
+
+    @staticmethod
+    def bind(address: Any) -> socket.socket:
+        """A socket that doesn't listen refuses. Others may have its address as long as that is so."""
+        bound = socket.socket()
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        return bound
+
+    async def listen(self, addresses: Sequence[str] = ("127.0.0.1",)) -> None:
+        loop = asyncio.get_running_loop()
+        for address in addresses:
+            bound = self.bind((address, self.number))
+            made = await loop.create_server(
+                lambda: Connection(self.server, self), sock=bound, backlog=4096, ssl=self.context
+            )
+            self.listening.append(made)
+
+    def leave(self, seconds: float) -> bool:
+        """Refuses for some time, but only the first time that it is told to."""
+        if self.has_left:
+            return False
+        self.has_left = True
+        for listening in self.listening:
+            listening.close()
+        self.listening.clear()
+        for connection in list(self.connections):
+            connection.transport.abort()
+        loop = asyncio.get_running_loop()
+        loop.call_later(seconds, lambda: self.server.keep(loop.create_task(self.listen())))
+        return True
+
+
+class Server:
+    def __init__(self, addresses: Dict[str, str], pictures: Optional[Path], is_well: bool) -> None:
+        self.addresses, self.is_well = addresses, is_well
+        self.hosts: Dict[str, Host] = {}
+        self.served: Counter[str] = Counter()
+        self.pictures = [path.read_bytes() for path in sorted(pictures.iterdir())] if pictures else []
+        self.kind = "image/jpeg" if pictures else "image/png"
+        self.ports: Dict[str, Port] = {}
+        self.tasks: Set[asyncio.Task[None]] = set()
+
+    def keep(self, task: asyncio.Task[None]) -> None:
+        """A task that nothing refers to may be taken away before its end."""
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    def host(self, name: str) -> Host:
+        known = self.hosts.get(name)
+        if known is None:
+            plain = name.split(":")[0]
+            known = Host(self.addresses.get(plain, plain).split("."))
+            self.hosts[name] = known
+        return known
+
+    def status(self, host: Host, path: str, now: float) -> int:
+        if self.is_well:
+            return 200
+        return NONE if path.startswith("/hang/") else host.status(path, now)
+
+    def picture(self, url: str) -> bytes:
+        number = hashlib.blake2b(url.encode(), digest_size=24).digest()
+        if not self.pictures:
+            return png(number)
+        jpeg = self.pictures[number[0] % len(self.pictures)]
+        return jpeg[:2] + b"\xff\xfe\x00\x1a" + number + jpeg[2:]
+
+    def control(self, path: str) -> bytes:
+        found: object = {}
+        if path == "/anew":
+            for host in self.hosts.values():
+                host.forget()
+            for port in self.ports.values():
+                port.has_left = False
+        elif path == "/served":
+            found = {url: count for url, count in self.served.items() if count > 1}
+        elif path == "/log":
+            found = {
+                name: {
+                    "answers": dict(host.answers),
+                    "most": host.most,
+                    "overloads": host.overloads,
+                    "requests": host.requests,
+                }
                 for name, host in self.hosts.items()
             }
-        ).encode()
+        return json.dumps(found).encode()
 
 
-async def serve() -> None:
-    loop = asyncio.get_running_loop()
-    server = Server()
-    listening = await loop.create_server(lambda: Connection(server), "127.0.0.1", 0, backlog=4096)
-    print(listening.sockets[0].getsockname()[1], flush=True)
-    await loop.run_in_executor(None, sys.stdin.read)
+def untrusted() -> ssl.SSLContext:
+    """With a certificate that nobody trusts; where nothing can make one, with none at all."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with contextlib.suppress(FileNotFoundError), tempfile.TemporaryDirectory() as folder:
+        files = [f"{folder}/certificate.pem", f"{folder}/key.pem"]
+        command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=nut"
+        words = [*command.split(), "-out", files[0], "-keyout", files[1]]
+        subprocess.run(words, check=True, capture_output=True)
+        context.load_cert_chain(*files)
+    return context
+
+
+async def serve(server: Server) -> None:
+    server.ports = {name: Port(server, untrusted() if name == "tls" else None) for name in PORTS}
+    for name, port in server.ports.items():
+        if name == "http":
+            await port.listen(["127.0.0.1", *server.addresses])
+        elif name != "refused":
+            await port.listen()
+    print(json.dumps({name: port.number for name, port in server.ports.items()}), flush=True)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+
+class SickHosts:
+    """The server's process; a context manager."""
+
+    def __init__(
+        self,
+        addresses: Optional[Dict[str, str]] = None,
+        pictures: Optional[Path] = None,
+        is_well: bool = False,
+    ) -> None:
+        command = [sys.executable, __file__, "--hosts", json.dumps(addresses or {})]
+        command += ["--pictures", str(pictures)] if pictures else []
+        command += ["--well"] if is_well else []
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self._process.stdout is not None
+        self.ports: Dict[str, int] = json.loads(self._process.stdout.readline())
+
+    def __enter__(self) -> SickHosts:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        self._process.communicate()
+
+    def url(self, host: str, path: str, at: str = "http") -> str:
+        scheme = "https" if at == "tls" else "http"
+        return f"{scheme}://{host}.localhost:{self.ports[at]}{path}"
+
+    def log(self) -> Dict[str, Dict[str, Any]]:
+        """By the names of hosts as `url` was given them; the statuses of answers are strings."""
+        found: Dict[str, Dict[str, Any]] = self._ask("/log")
+        return {name.split(".localhost:")[0]: host for name, host in found.items()}
+
+    def served(self) -> Dict[str, int]:
+        """How often URLs had a good answer that had more than one."""
+        found: Dict[str, int] = self._ask("/served")
+        return {"http://" + url: count for url, count in found.items()}
+
+    def anew(self) -> None:
+        self._ask("/anew")
+
+    def _ask(self, path: str) -> Any:
+        url = f"http://127.0.0.1:{self.ports['http']}{path}"
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with direct.open(urllib.request.Request(url, headers={"Host": "control.localhost"})) as answer:
+            return json.load(answer)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Prints its ports, and serves until standard input ends.")
+    parser.add_argument("--hosts", type=json.loads, default={})
+    parser.add_argument("--pictures", type=Path)
+    parser.add_argument("--well", action="store_true", help="every host answers well, after its time")
+    options = parser.parse_args()
+    asyncio.run(serve(Server(options.hosts, options.pictures, options.well)))
 
 
 if __name__ == "__main__":
-    asyncio.run(serve())
+    main()

@@ -1,0 +1,120 @@
+"""A list over hosts of which some are sick: no URL is lost, and none waits for another's host."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any, Dict, Iterator, List
+
+import pytest
+from command import COMMAND, Runner, lines
+from sick_hosts import SickHosts
+from sick_list import SickList
+
+
+@pytest.fixture
+def hosts() -> Iterator[SickHosts]:
+    with SickHosts() as hosts:
+        yield hosts
+
+
+def urls_of(hosts: SickHosts, host: str, count: int, at: str = "http") -> List[str]:
+    return [hosts.url(host, f"/{number}", at) for number in range(count)]
+
+
+def fetch(nuthatch: Runner, urls: List[str], *options: str) -> List[Dict[str, Any]]:
+    """The records of a run, one for each URL."""
+    done = nuthatch("prefetch", "--format=jsonl", *options, given=lines(urls))
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sorted(record["index"] for record in records) == list(range(len(urls))), done.stderr
+    assert done.returncode == (0 if all(record["ok"] for record in records) else 4)
+    return records
+
+
+def errors(records: List[Dict[str, Any]]) -> Counter[str]:
+    return Counter(record["error"] for record in records if not record["ok"])
+
+
+@pytest.mark.parametrize("way", ["away1", "drop1"])
+def test_a_server_that_restarts_loses_no_url(hosts: SickHosts, nuthatch: Runner, way: str) -> None:
+    name = f"{way}.from1000.h"
+    records = fetch(nuthatch, urls_of(hosts, name, 3000, "away"))
+    assert errors(records) == {}
+    answers = hosts.log()[name]["answers"]
+    assert answers["200"] == 3000 and answers["-1"] > 0
+
+
+@pytest.mark.parametrize("at, error", [("refused", "refused"), ("tls", "tls")])
+def test_every_url_names_the_fault_of_its_host(
+    hosts: SickHosts, nuthatch: Runner, at: str, error: str
+) -> None:
+    urls = urls_of(hosts, "h", 3000, at) + urls_of(hosts, "well", 10)
+    assert errors(fetch(nuthatch, urls, "--give-up-after=1")) == {error: 3000}
+
+
+def test_a_host_that_hangs_keeps_no_other_waiting(hosts: SickHosts, environment: Dict[str, str]) -> None:
+    urls = urls_of(hosts, "hang.a", 300) + urls_of(hosts, "b", 100)
+    command = [COMMAND, "prefetch", "--format=jsonl", "--timeout=600"]
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdin and process.stdout
+        process.stdin.write(lines(urls))
+        process.stdin.close()
+        # Of the others, none would end for ten minutes.
+        records = [json.loads(process.stdout.readline()) for _ in range(100)]
+        process.kill()
+    assert sorted(record["index"] for record in records) == list(range(300, 400))
+    assert all(record["ok"] for record in records)
+    # And it isn't asked for more than a host is asked for at once.
+    assert hosts.log()["hang.a"]["most"] <= 6
+
+
+def test_a_host_with_a_limit_is_asked_at_its_rate(hosts: SickHosts, nuthatch: Runner) -> None:
+    assert errors(fetch(nuthatch, urls_of(hosts, "limit50.h", 300))) == {}
+    log = hosts.log()["limit50.h"]
+    assert log["answers"]["200"] == 300
+    # The first are those that were under way together.
+    later = [time for time in log["overloads"] if time > log["overloads"][0] + 0.5]
+    assert len(later) <= 15
+
+
+def test_a_host_that_wants_to_be_left_alone_loses_no_url(hosts: SickHosts, nuthatch: Runner) -> None:
+    assert errors(fetch(nuthatch, urls_of(hosts, "after1.from20.h", 60))) == {}
+    assert hosts.log()["after1.from20.h"]["answers"] == {"200": 60, "503": 1}
+
+
+def test_a_deadline_names_the_status_that_it_cut_short(hosts: SickHosts, nuthatch: Runner) -> None:
+    records = fetch(nuthatch, urls_of(hosts, "after100.h", 14), "--deadline=1")
+    failed = [record for record in records if not record["ok"]]
+    # Those that were under way together with the one that was told so are answered.
+    assert len(failed) >= 8
+    assert {(record["error"], record["status"]) for record in failed} == {("http", 503)}
+    assert all("left alone" in record["message"] for record in failed)
+
+
+def test_starts_keep_to_the_rate(hosts: SickHosts, nuthatch: Runner) -> None:
+    urls = urls_of(hosts, "timed.h", 600)
+    best = 0.0
+    # A machine that is busy makes it slower, never faster.
+    for _ in range(3):
+        begin = time.monotonic()
+        fetch(nuthatch, urls, "--rate=200", "--policy=reload")
+        requests = hosts.log()["timed.h"]["requests"][-600:]
+        assert 600 / (requests[-1] - begin) <= 200 * 1.05
+        best = max(best, 600 / (requests[-1] - requests[0]))
+        if best >= 200 * 0.9:
+            break
+    assert best >= 200 * 0.9
+
+
+def test_20_000_urls_over_500_hosts(hosts: SickHosts, environment: Dict[str, str], tmp_path: Path) -> None:
+    many = SickList([hosts], tmp_path / "urls.txt", urls=20_000, hosts=500)
+    command = [COMMAND, "prefetch", "--timeout=2", "--give-up-after=6"]
+    killed = many.run(command, environment, kill_after=5000)
+    hosts.anew()
+    whole = many.run(command, environment)
+    assert many.faults(killed, whole) == []
