@@ -56,7 +56,8 @@ enum FetchOptions {
     Option("proxy", value: "URL", "the way of all requests; empty for none ($http_proxy, $https_proxy)"),
     Option("partition", value: "NAME", "whose answers these are, instead of the credentials sent"),
     Option("ignore-query", "keep answers under the URL without its query"),
-    Option("key", value: "TEXT", "keep answers under TEXT, in which {} stands for the URL without its query"),
+    Option(
+      "cache-key", value: "TEXT", "keep answers under TEXT, in which {} stands for the URL without its query"),
     Option("priority", value: "N", "place in the queue, -10 to 10"),
     Option("concurrency", value: "N", "requests at once, 1 to 512 (auto)"),
     Option("per-host", value: "N", "requests at once at one host (6; 32 over HTTP/2)"),

@@ -137,7 +137,7 @@ class Sending(Sent, Limits, total=False):
     delivery: str
     priority: int
     tag: Optional[str]
-    key: Optional[str]
+    cache_key: Optional[str]
     ignore_query: bool
 
 
