@@ -1555,7 +1555,7 @@ nh_status nh_request_set_guard(nh_request *request, nh_guard guard);
  *
  * @return NH_OK; NH_INVALID. An empty key is NH_INVALID when the request is used: all URLs would have one answer.
  */
-nh_status nh_request_set_key(nh_request *request, const char *key);
+nh_status nh_request_set_cache_key(nh_request *request, const char *key);
 
 /**
  * Sets whether the query is left out of what the answer is kept under: 1 for yes, 0, the default, for no.

@@ -42,9 +42,9 @@ public func nhRequestSetGuard(_ request: nh_request_ref?, _ guard: nh_guard) -> 
 /// Sets what the answer is kept under instead of the URL: for URLs that carry a signature or a date. NULL: the URL.
 ///
 /// @return NH_OK; NH_INVALID. An empty key is NH_INVALID when the request is used: all URLs would have one answer.
-@_cdecl("nh_request_set_key")
-public func nhRequestSetKey(_ request: nh_request_ref?, _ key: UnsafePointer<CChar>?) -> nh_status {
-  changing(request) { (draft) throws(NuthatchError) in draft.request.key = try given(key, "key") }
+@_cdecl("nh_request_set_cache_key")
+public func nhRequestSetCacheKey(_ request: nh_request_ref?, _ key: UnsafePointer<CChar>?) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in draft.request.cacheKey = try given(key, "key") }
 }
 
 /// Sets whether the query is left out of what the answer is kept under: 1 for yes, 0, the default, for no.

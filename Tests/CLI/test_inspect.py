@@ -136,12 +136,12 @@ def test_what_a_server_says_commands_no_terminal(server: TestServer, nuthatch: R
         path, ok(png(20, 20), hostile, headers=[("Vary", "Accept\x1b[2J"), ("Cache-Control", "max-age=60")])
     )
     url = server.url(path)
-    assert nuthatch("get", url, "--key", "na\x1bme", "-o", "a.png").returncode == 0
+    assert nuthatch("get", url, "--cache-key", "na\x1bme", "-o", "a.png").returncode == 0
     assert nuthatch("prefetch", given=url.encode()).returncode == 0
     for arguments in (
         ["ls"],
         ["explain", url],
-        ["explain", "--key", "na\x1bme", url],
+        ["explain", "--cache-key", "na\x1bme", url],
         ["prefetch", "--dry-run"],
     ):
         done = nuthatch(*arguments, given=url.encode())
@@ -168,7 +168,7 @@ def test_rm_removes_what_is_kept_for_anyone_unless_an_option_narrows_it(
 ) -> None:
     server.on("/a", ok(png(90, 60, seed=1), "image/png", headers=[("Cache-Control", "max-age=600")]))
     url = server.url("/a?b=1")
-    ways = [[], ["-u", "ann:pw"], ["--partition=p"], ["--key=name-{}"], ["--ignore-query"]]
+    ways = [[], ["-u", "ann:pw"], ["--partition=p"], ["--cache-key=name-{}"], ["--ignore-query"]]
     for way in ways:
         assert nuthatch("prefetch", "-s8", *way, given=url.encode()).returncode == 0
         assert parsed(nuthatch, "explain", "-s8", *way, url)["prospect"] == "hit"
@@ -399,10 +399,10 @@ def test_export_of_what_has_another_name(server: TestServer, nuthatch: Runner, t
     server.on("/b", ok(png(60, 90, seed=2), "image/png"))
     urls = [server.url("/a?signature=1"), server.url("/b?signature=2")]
     given = "\n".join(urls).encode()
-    assert nuthatch("prefetch", "-s64", "--key=photo {}", given=given).returncode == 0
+    assert nuthatch("prefetch", "-s64", "--cache-key=photo {}", given=given).returncode == 0
     asked = server.count()
     (tmp_path / "list").write_text("\n".join(url.replace("signature=", "signature=other") for url in urls))
-    found = parsed(nuthatch, "export", "listed", "list", "-s64", "--key=photo {}")
+    found = parsed(nuthatch, "export", "listed", "list", "-s64", "--cache-key=photo {}")
     assert (found["files"], found["missing"]) == (2, 0)
     found = parsed(nuthatch, "export", "all", "-s64")
     assert (found["files"], found["missing"]) == (2, 0)

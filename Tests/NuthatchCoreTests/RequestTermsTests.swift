@@ -5,7 +5,7 @@ import Testing
 @Suite("Terms of requests") struct RequestTermsTests {
   private static let url = "http://host.example/a"
 
-  /// Every field by which requests can differ, each with another value than the standard one. `url`, `key`, `ignoreQuery`,
+  /// Every field by which requests can differ, each with another value than the standard one. `url`, `cacheKey`, `ignoreQuery`,
   /// `priority` and `tag` are no part of the terms; requests of a site never share any.
   private static let changes: [(field: String, change: @Sendable (inout Request) -> Void)] = [
     ("method", { $0.method = "HEAD" }), ("headers", { $0.headers = [("X-A", "1")] }),
@@ -31,7 +31,7 @@ import Testing
   func fields() {
     let known =
       Self.changes.map(\.field) + [
-        "url", "key", "ignoreQuery", "priority", "tag", "site", "download", "freezing", "isReplay",
+        "url", "cacheKey", "ignoreQuery", "priority", "tag", "site", "download", "freezing", "isReplay",
         "userPlace",
       ]
     #expect(Mirror(reflecting: Request(Self.url)).children.compactMap(\.label).sorted() == known.sorted())
@@ -51,7 +51,7 @@ import Testing
     let shelf = TermsShelf()
     let first = try RequestPlan(Request(Self.url), Cache.Options(), shelf)
     var request = Request("https://other.example/b")
-    (request.key, request.priority, request.tag) = ("k", 3, "t")
+    (request.cacheKey, request.priority, request.tag) = ("k", 3, "t")
     let second = try RequestPlan(request, Cache.Options(), shelf)
     #expect(first.terms === second.terms && second.priority == 3 && second.name.address == "k")
     request.headers = [("Authorization", "Bearer x")]

@@ -29,7 +29,7 @@ enum ExportCommand: Command {
     made when it isn't there; nothing is written outside of it. A file gets its name when it is complete, and
     DIR/manifest.jsonl when all are: a line for each file, with file, url, index, width and height, and with made, record,
     content, bytes and sha256, which prove it to --resume; or, for a URL without, url, index, error and message. Without FILE,
-    url is what --key put in its place, if anything. A run that is interrupted leaves its lines in DIR/manifest.part.
+    url is what --cache-key put in its place, if anything. A run that is interrupted leaves its lines in DIR/manifest.part.
 
     Exit status: 0 every URL has its files; 4 some were not in the cache; 1 something can't be written; 2 wrong usage or a
     list that can't be read; 130 and 143 interrupted.
@@ -55,11 +55,11 @@ enum ExportCommand: Command {
     let resumes = arguments.has("resume")
     let wantsJSON = try arguments.wantsJSON
     let lists = Array(arguments.operands.dropFirst())
-    if let key = arguments.key, lists.isEmpty || key.isFixed {
+    if let key = arguments.cacheKey, lists.isEmpty || key.isFixed {
       throw UsageError(
         lists.isEmpty
-          ? "export: --key is for the URLs of a list; without one all names are found"
-          : "--key: one answer would be meant by the whole list; {} stands for the URL")
+          ? "export: --cache-key is for the URLs of a list; without one all names are found"
+          : "--cache-key: one answer would be meant by the whole list; {} stands for the URL")
     }
     var list: URLList?
     do throws(ListFault) {
@@ -71,7 +71,7 @@ enum ExportCommand: Command {
       let run = try ExportRun(
         cache, request, folder: folder, isPNG: isPNG, byHash: byHash, resumes: resumes)
       run.isForSomebody = ["partition", "header", "proxy", "user"].contains { arguments.has($0) }
-      run.key = arguments.key
+      run.key = arguments.cacheKey
       return try run.run(list, wantsJSON: wantsJSON)
     }
   }
@@ -163,7 +163,7 @@ final class ExportRun {
         }
         var request = request
         request.url = listed.url
-        request.key = key?.key(for: listed.url)
+        request.cacheKey = key?.key(for: listed.url)
         if try isThere(listed.url, listed.index, request) { continue }
         try export(request, as: listed.url, listed.index)
       }
@@ -185,7 +185,7 @@ final class ExportRun {
     for (name, url) in kept where Interruption.signal == nil {
       var request = request
       request.url = url
-      request.key = name
+      request.cacheKey = name
       // Whose it is isn't told by its name.
       if isForSomebody, try cache.inspect(request) == nil { continue }
       try export(request, as: name, index)

@@ -144,9 +144,9 @@ struct PrefetchSettings {
     request.ignoreQuery = arguments.has("ignore-query")
     request.priority = try arguments.whole("priority", -10...10) ?? -5
     request.delivery = try arguments.choice("delivery", ["fresh": .fresh, "first": .first]) ?? .fresh
-    key = arguments.key
+    key = arguments.cacheKey
     if key?.isFixed == true {
-      throw UsageError("--key: one answer would be kept for the whole list; {} stands for the URL")
+      throw UsageError("--cache-key: one answer would be kept for the whole list; {} stands for the URL")
     }
     input =
       try arguments.choice(
@@ -190,7 +190,7 @@ struct PrefetchSettings {
   func request(_ url: String) -> Request {
     var request = request
     request.url = url
-    request.key = key?.key(for: url)
+    request.cacheKey = key?.key(for: url)
     return request
   }
 

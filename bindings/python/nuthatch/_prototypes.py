@@ -976,7 +976,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_uint32,
         ],
     ),
-    "nh_request_set_key": (
+    "nh_request_set_cache_key": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
@@ -2032,7 +2032,7 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_guard",
         ],
     ),
-    "nh_request_set_key": (
+    "nh_request_set_cache_key": (
         "nh_status",
         [
             "nh_request *",

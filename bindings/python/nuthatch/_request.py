@@ -229,7 +229,7 @@ _SETTERS: Dict[str, _Setter] = {
     "tag": _text("tag"),
     "policy": _number("policy", _word("policy", POLICIES)),
     "guard": _number("guard", _word("guard", GUARDS)),
-    "key": _text("key"),
+    "cache_key": _text("cache_key"),
     "ignore_query": _flag("ignore_query"),
     "partition": _text("partition"),
     "progress": _flag("progress"),

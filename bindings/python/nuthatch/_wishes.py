@@ -138,7 +138,7 @@ class Sending(Sent, Limits, total=False):
     give_up_after: Optional[float]
     priority: int
     tag: Optional[str]
-    key: Optional[str]
+    cache_key: Optional[str]
     ignore_query: bool
 
 
