@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -252,6 +253,23 @@ def test_trim(urls: list[str], nuthatch: Runner) -> None:
     assert len(parsed(nuthatch, "ls")) == 2
     assert parsed(nuthatch, "trim", "--to=1")["freed_bytes"] > 0
     assert parsed(nuthatch, "stat")["thumbnails"] == 0
+
+
+def test_trim_leaves_what_it_is_told(server: TestServer, nuthatch: Runner) -> None:
+    """Also where all that there is lies in one pack."""
+    noise = random.Random(1)
+    urls = [server.url(f"/{number}") for number in range(300)]
+    for number, _ in enumerate(urls):
+        server.on(f"/{number}", ok(png(8, 8, seed=number) + noise.randbytes(40_000), "image/png"))
+    assert nuthatch("prefetch", "-s8", given="\n".join(urls).encode()).returncode == 0
+    assert parsed(nuthatch, "stat")["disk_bytes"] > 12_000_000
+    for wanted in [9 << 20, 5 << 20, 3 << 20, 1 << 20]:
+        left = parsed(nuthatch, "trim", f"--to={wanted >> 20}M")["disk_bytes"]
+        assert 0.85 * wanted <= left <= wanted
+    assert parsed(nuthatch, "stat")["thumbnails"] == 300, "originals go first, the oldest of them"
+    stored = [parsed(nuthatch, "explain", url)["has_body"] for url in urls]
+    assert stored[-5:] == [True] * 5 and not any(stored[:200])
+    assert parsed(nuthatch, "verify")["damaged"] == 0
 
 
 def test_export(urls: list[str], server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:

@@ -132,6 +132,9 @@ enum TrimCommand: Command {
     FetchOptions.cache,
   ]
   static let details = """
+    Originals go before thumbnails, and of each the oldest first. No more goes than must: what is left is N, or less by one
+    record at most.
+
     \(InspectionOptions.exits)
 
     Examples:
