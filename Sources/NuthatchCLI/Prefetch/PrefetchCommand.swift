@@ -42,8 +42,16 @@ enum PrefetchCommand: Command {
 
     What failed stands in FILE of --failed-out as it stood in the list, passwords included, so that a new FILE is for its
     owner only; what is no URL at all, as a comment with its line. FILE may be the list itself, which stays as it was unless
-    all of it was tried. A host that wants to be left alone (Retry-After) is, for five minutes at most; a line says so, and
-    the progress line for how long yet.
+    all of it was tried. 
+    A host that wants to be left alone (Retry-After) is, for five minutes at most. A host that says 429 or 503 is asked less
+    often, at the rate that it bears. The URLs of a host that is away (a server that restarts, a network that breaks) wait until it is
+    back, and others have their turn meanwhile; what --retries counts are other failures. Lines say for whom the run waits.
+    When a host has given no good answer for as long as --give-up-after says, its URLs fail with the fault that it has. A URL that
+    hangs while its host answers others is put off to the end of the list.
+
+    By itself a run has six requests at once at a host (32 over HTTP/2), and at all hosts together as many as bring more a second,
+    512 at most. --per-host auto finds out how many a host bears: up to 32, half as many after its first 429, 503 or broken
+    connection, and then one more tried once a minute.
 
     While another process holds the lock of the cache for more than 30 s, nothing can be stored: then nothing is fetched
     until it is free. A line says so, and who holds it.
@@ -184,6 +192,14 @@ struct PrefetchSettings {
     try signIn?.settle(list)
     request.user = signIn?.user
     request.userPlace = signIn?.place
+  }
+
+  /// For how long a host that is away is waited for.
+  var patience: String {
+    switch request.giveUpAfter ?? Request.usualPatience {
+    case .none: "however long that takes"
+    case .milliseconds(let time): "for \(Amounts.seconds(Double(time) / 1000)) at most (--give-up-after)"
+    }
   }
 
   /// The request for a URL of the list.

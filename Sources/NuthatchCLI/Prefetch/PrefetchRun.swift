@@ -275,7 +275,7 @@ final class PrefetchRun {
       progress.clear()
       Terminal.complain("nuthatch: prefetch: \(news)\n")
     }
-    for news in pauses.news(cache) {
+    for news in pauses.news(cache, patience: settings.patience) {
       progress.clear()
       Terminal.complain("nuthatch: prefetch: \(news)\n")
     }

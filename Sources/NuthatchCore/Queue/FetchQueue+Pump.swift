@@ -226,6 +226,7 @@ extension FetchQueue {
     let host = entry.host
     guard let overload, entry.patience > 0 else {
       if overload == nil { host.pace.noteGood(began: entry.since, at: now) }
+      if host.trouble != nil { away.forget(host.origin) }
       return host.noteGoodAnswer(at: now)
     }
     let isOdd = overload.previous.map { $0 < host.lastGoodAnswer ?? .min } ?? false
@@ -241,6 +242,9 @@ extension FetchQueue {
     let host = entry.host
     if let fault { host.noteTrouble(.fault(fault), began: entry.since) }
     guard host.circuit.noteFault(isProbe: entry.isProbe, at: now, settings.circuit) else { return }
+    if let fault, let trouble = host.trouble, entry.patience > 0, !host.isGivenUp(by: entry, at: now) {
+      away.note(host.origin, since: trouble.since, fault.kind)
+    }
     refuse(host.takeAll { $0.patience == 0 || host.isGivenUp(by: $0, at: now) })
   }
 
@@ -256,6 +260,7 @@ extension FetchQueue {
   /// Tells those that have waited long enough for a host in trouble.
   func refuseGivenUp(at host: QueueHost, _ now: Int64) {
     guard let end = host.givenUpAt, end <= max(now, host.pausedUntil) else { return }
+    away.forget(host.origin)
     refuse(host.takeAll { $0.patience > 0 && host.isGivenUp(by: $0, at: now) })
   }
 

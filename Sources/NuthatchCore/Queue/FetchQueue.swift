@@ -5,8 +5,8 @@ import Synchronization
 /// The process's one queue: who may send a request, and when.
 ///
 /// A deterministic machine without a thread, a lock or a clock: everything is called on the loop's thread and
-/// is told `now` (nanoseconds of the monotonic clock). Only `activity` and `paused` may be read by any thread,
-/// hence Sendable.
+/// is told `now` (nanoseconds of the monotonic clock). Only `activity`, `paused` and `away` may be read by any
+/// thread, hence Sendable.
 ///
 /// How the pipeline uses it, for every exchange with a server (each redirect hop and each attempt is one,
 /// under the host that it goes to):
@@ -36,6 +36,8 @@ final class FetchQueue: @unchecked Sendable {
   let count = Atomic<Int>(0)
   /// Any thread may ask.
   let paused = PausedHosts()
+  /// Any thread may ask.
+  let away = AwayHosts()
 
   /// Those with entries, and idle ones that something is remembered of.
   var hosts: [Origin: QueueHost] = [:]
