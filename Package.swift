@@ -49,6 +49,10 @@ let package = Package(
       name: "CSystem", cSettings: cSettings,
       linkerSettings: ["crypto", "curl", "isal", "jpeg", "lcms2", "png16", "ssl"].map { .linkedLibrary($0) }),
     .target(name: "CNuthatch", cSettings: cSettings),
+    // Linked statically, so that machines and wheels need nothing more for the command.
+    .target(
+      name: "CUnpacking", cSettings: cSettings,
+      linkerSettings: ["lzma", "zstd"].map { .linkedLibrary(":lib\($0).a") }),
     room("NuthatchHTTP", ["CSystem"]),
     room("NuthatchStore", ["CSystem"]),
     room("NuthatchTransport", ["CSystem", "NuthatchHTTP"]),
@@ -60,7 +64,8 @@ let package = Package(
       name: "NuthatchABI", dependencies: ["CNuthatch", "CSystem", "NuthatchCore"], exclude: ["nuthatch.map"],
       swiftSettings: swiftSettings, linkerSettings: [runtimeInside, libraryShape]),
     .executableTarget(
-      name: "NuthatchCLI", dependencies: ["CSystem", "NuthatchCore"], swiftSettings: swiftSettings,
+      name: "NuthatchCLI", dependencies: ["CSystem", "CUnpacking", "NuthatchCore"],
+      swiftSettings: swiftSettings,
       linkerSettings: [runtimeInside]),
 
     // Tests. The server and its command serve every suite, in whatever language.

@@ -417,7 +417,9 @@ typedef struct nh_queue_options {
     uint32_t struct_size;
     /** How many requests run at once, 1 to 512. As many as the way to the network carries. */
     int32_t concurrency;
-    /** How many of them at one host, 1 to 512. 6, or 32 where it speaks HTTP/2. */
+    /** How many of them at one host, 1 to 512. -1: 6, and for requests of a batch (nh_request_set_batched) more where the host
+     *  bears it, to 32; its first 429, 503 or reset halves that, and after that one more is tried once a minute. 6, or 32 where it
+     *  speaks HTTP/2. */
     int32_t per_host;
     /** Must be 0. */
     uint32_t reserved;
@@ -1553,7 +1555,7 @@ nh_status nh_request_set_guard(nh_request *request, nh_guard guard);
  *
  * @return NH_OK; NH_INVALID. An empty key is NH_INVALID when the request is used: all URLs would have one answer.
  */
-nh_status nh_request_set_key(nh_request *request, const char *key);
+nh_status nh_request_set_cache_key(nh_request *request, const char *key);
 
 /**
  * Sets whether the query is left out of what the answer is kept under: 1 for yes, 0, the default, for no.
@@ -1580,11 +1582,22 @@ nh_status nh_request_set_deadline(nh_request *request, int64_t milliseconds);
 
 /**
  * Sets whether it is one of many that are submitted at once: 1 for yes, 0, the default, for no. The deadline of such a request
- * counts from its first attempt: the waits for its turn in the queue are left out, unless it is freezable.
+ * counts from its first attempt: the waits for its turn in the queue are left out, unless it is freezable. It waits for a host
+ * that is away or has too much to do for five minutes, unless nh_request_set_give_up_after says otherwise.
  *
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_request_set_batched(nh_request *request, int32_t batched);
+
+/**
+ * Sets for how long its host may be out of reach, or have too much to do (429, 503), since its last good answer, in milliseconds.
+ * Until then the request waits for the host, whatever its retries are, and its deadline doesn't count that; after it the request
+ * fails with the fault or the status. 0: five minutes for a request of a batch (nh_request_set_batched), no wait for others;
+ * negative: without an end. 1 is as good as no wait. A request that must not be sent twice, or that is freezable, doesn't wait.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_set_give_up_after(nh_request *request, int64_t milliseconds);
 
 /**
  * Sets how often a failed attempt is followed by another. 0: the cache's; negative: never.

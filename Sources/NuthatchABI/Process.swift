@@ -16,7 +16,8 @@ public func nhQueueSet(_ options: UnsafePointer<nh_queue_options>?) -> nh_status
       let given = try readSized(options, zero: nh_queue_options(), "options")
       guard given.reserved == 0 else { throw NuthatchError(.invalid, "options.reserved is not 0") }
       if given.concurrency != 0 { wanted.concurrency = Int(given.concurrency) }
-      if given.per_host != 0 { wanted.perHost = Int(given.per_host) }
+      wanted.perHostGrows = given.per_host == -1
+      if given.per_host != 0, !wanted.perHostGrows { wanted.perHost = Int(given.per_host) }
       if given.rate != 0 { wanted.rate = given.rate }
       if given.inflight_bytes != 0 { wanted.inFlightBytes = Int(max(0, given.inflight_bytes)) }
     }

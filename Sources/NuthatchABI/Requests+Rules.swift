@@ -42,9 +42,9 @@ public func nhRequestSetGuard(_ request: nh_request_ref?, _ guard: nh_guard) -> 
 /// Sets what the answer is kept under instead of the URL: for URLs that carry a signature or a date. NULL: the URL.
 ///
 /// @return NH_OK; NH_INVALID. An empty key is NH_INVALID when the request is used: all URLs would have one answer.
-@_cdecl("nh_request_set_key")
-public func nhRequestSetKey(_ request: nh_request_ref?, _ key: UnsafePointer<CChar>?) -> nh_status {
-  changing(request) { (draft) throws(NuthatchError) in draft.request.key = try given(key, "key") }
+@_cdecl("nh_request_set_cache_key")
+public func nhRequestSetCacheKey(_ request: nh_request_ref?, _ key: UnsafePointer<CChar>?) -> nh_status {
+  changing(request) { (draft) throws(NuthatchError) in draft.request.cacheKey = try given(key, "key") }
 }
 
 /// Sets whether the query is left out of what the answer is kept under: 1 for yes, 0, the default, for no.
@@ -74,12 +74,24 @@ public func nhRequestSetDeadline(_ request: nh_request_ref?, _ milliseconds: Int
 }
 
 /// Sets whether it is one of many that are submitted at once: 1 for yes, 0, the default, for no. The deadline of such a request
-/// counts from its first attempt: the waits for its turn in the queue are left out, unless it is freezable.
+/// counts from its first attempt: the waits for its turn in the queue are left out, unless it is freezable. It waits for a host
+/// that is away or has too much to do for five minutes, unless nh_request_set_give_up_after says otherwise.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_batched")
 public func nhRequestSetBatched(_ request: nh_request_ref?, _ batched: Int32) -> nh_status {
   changing(request) { $0.request.isBatched = batched != 0 }
+}
+
+/// Sets for how long its host may be out of reach, or have too much to do (429, 503), since its last good answer, in milliseconds.
+/// Until then the request waits for the host, whatever its retries are, and its deadline doesn't count that; after it the request
+/// fails with the fault or the status. 0: five minutes for a request of a batch (nh_request_set_batched), no wait for others;
+/// negative: without an end. 1 is as good as no wait. A request that must not be sent twice, or that is freezable, doesn't wait.
+///
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_request_set_give_up_after")
+public func nhRequestSetGiveUpAfter(_ request: nh_request_ref?, _ milliseconds: Int64) -> nh_status {
+  changing(request) { $0.request.giveUpAfter = given(milliseconds: milliseconds) }
 }
 
 /// Sets how often a failed attempt is followed by another. 0: the cache's; negative: never.

@@ -103,7 +103,7 @@ enum GetCommand: Command {
     var request = Request(url)
     request.delivery = try arguments.choice("delivery", ["fresh": .fresh, "first": .first]) ?? .fresh
     request.headers = try arguments.headers("header")
-    request.key = arguments.key?.key(for: url)
+    request.cacheKey = arguments.cacheKey?.key(for: url)
     request.ignoreQuery = arguments.has("ignore-query")
     request.priority = try arguments.whole("priority", -10...10) ?? 0
     try SentBody.add(arguments, to: &request)

@@ -33,7 +33,7 @@ enum HelpCommand: Command {
       \(table(list))
 
       'nuthatch help COMMAND' shows its options with examples. Options may stand anywhere, names may be cut short
-      (--rep for --report), and what follows -- is no option. The cache is $NUTHATCH_CACHE, else ~/.cache/nuthatch.
+      (--rep for --report) unless curl or wget would read them differently, and what follows -- is no option. The cache is $NUTHATCH_CACHE, else ~/.cache/nuthatch.
 
       """
   }

@@ -43,7 +43,7 @@ enum Lengths {
 
   /// - Throws: `invalid`.
   static func check(_ request: Request) throws(NuthatchError) {
-    try check(request.key, "the key")
+    try check(request.cacheKey, "the cache key")
     try check(request.partition, "the partition")
     try check(request.tag, "the tag")
     try check(request.user)

@@ -13,6 +13,10 @@ public struct NuthatchError: Error, Sendable, Equatable, CustomStringConvertible
   public var status: Int?
   /// How many attempts were made at the network; 0 when it wasn't asked.
   public var attempts = 0
+  /// Whether the answer that it is about was in the cache before, or the server said that it still holds.
+  public var isInCache = false
+  /// Bytes of that answer's body that are known, or have come; 0 where there is none.
+  public var bodyBytes: Int64 = 0
 
   /// The number in the outbox of a request that was frozen; nil otherwise.
   public var outboxID: UInt64?

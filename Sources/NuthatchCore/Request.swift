@@ -54,7 +54,7 @@ public struct Request: Sendable {
   /// Which addresses may be connected to. nil: the cache's own.
   public var `guard`: Guard?
   /// What the answer is kept under, instead of the URL: for URLs that carry a signature or a date. Never empty.
-  public var key: String?
+  public var cacheKey: String?
   /// Leaves the query out of what the answer is kept under. Off.
   public var ignoreQuery = false
   /// A name for whose answers these are, instead of the credentials sent: for tokens that change.
@@ -72,6 +72,9 @@ public struct Request: Sendable {
   /// request waits for the host, whatever `retries` says, and what it waits is no part of its deadline; after that it fails with
   /// the fault or the status. nil: five minutes for one of a batch; others don't wait.
   public var giveUpAfter: Limit?
+  /// Whether it may end as cancelled when nothing comes although its host answers others, which wait for its place: for callers that
+  /// submit it again when there is nothing else to do. Off.
+  package var mayBeDeferred = false
   /// How often a failed attempt is followed by another. nil: the cache's own.
   public var retries: Int?
   /// The largest body that is taken. nil: the cache's own.
@@ -165,7 +168,9 @@ extension Request {
   /// - Throws: `invalid` for what no request can mean.
   func check() throws(NuthatchError) {
     // All URLs would have one answer.
-    guard key?.isEmpty != true else { throw NuthatchError(.invalid, "the key is empty: \(shownURL)") }
+    guard cacheKey?.isEmpty != true else {
+      throw NuthatchError(.invalid, "the cache key is empty: \(shownURL)")
+    }
     guard freezing == nil || FrozenRequest.freezableMethods.contains(method) else {
       throw NuthatchError(
         .invalid,

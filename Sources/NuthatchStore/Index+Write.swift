@@ -276,25 +276,26 @@ extension Index {
         let used = Int(exactly: nhs_load64(at + 8)), let capacity = Int(exactly: nhs_load64(at + 16)),
         used <= 1 << 46, capacity <= 1 << 46
       else { continue }
+      let turn = nhs_load32(at + 24)
       // A damaged number must not seem to fill the disk: everything else would be dropped for it.
       found.append(
         PackEntry(
           place: place, number: number, family: family, state: state, used: min(used, capacity),
-          capacity: capacity))
+          capacity: capacity, turn: turn == 0 ? number : turn))
     }
-    return found.sorted { $0.number < $1.number }
+    return found.sorted { ($0.turn, $0.number) < ($1.turn, $1.number) }
   }
 
   /// Takes up a pack; nil when the table is full.
-  func add(pack number: UInt32, _ family: Family, _ state: PackEntry.State, used: Int, capacity: Int) -> Int?
-  {
+  func add(_ pack: PackHeader, _ state: PackEntry.State, used: Int) -> Int? {
     for place in 0..<packCapacity where nhs_load32(entry(place)) == 0 {
       guard canWriteEntry(place) else { return nil }
       let at = entry(place)
       nhs_store64(at + 8, UInt64(used))
-      nhs_store64(at + 16, UInt64(capacity))
-      nhs_store32(at + 4, UInt32(family.rawValue) | UInt32(state.rawValue) << 16)
-      nhs_store32_release(at, number)
+      nhs_store64(at + 16, UInt64(pack.capacity))
+      nhs_store32(at + 24, pack.turn)
+      nhs_store32(at + 4, UInt32(pack.family.rawValue) | UInt32(state.rawValue) << 16)
+      nhs_store32_release(at, pack.number)
       return place
     }
     return nil

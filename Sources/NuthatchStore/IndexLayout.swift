@@ -92,6 +92,8 @@ struct PackEntry {
   var state: State
   var used: Int
   var capacity: Int
+  /// Those with lower ones are dropped first.
+  var turn: UInt32
 
   /// What it takes, without what is reserved for records to come.
   var cost: Int { (used + 4095) & ~4095 }

@@ -11,8 +11,6 @@ struct Limits {
   /// For everything but the outbox.
   let disk: Int
 
-  /// Bulk packs may take half of it, so that large originals never push out what was made from them.
-  var bulk: Int { disk / 2 }
   /// Reserved at a time.
   var packCapacity: Int { min(max(disk / 64, Self.leastPack), 64 << 20) & ~4095 }
   /// Reserved where the disk has no room for more.
@@ -25,7 +23,7 @@ struct Limits {
   /// What the files beside packs and index take: those of the locks, the limit, cookies and notes.
   static let others = 64 << 10
   /// When packs are dropped, some more go than must, so that the next pack needs no look at all of them.
-  static func low(_ bytes: Int) -> Int { bytes / 100 * 90 }
+  static func low(_ bytes: Int) -> Int { bytes / 100 * 95 }
   /// When small packs are dropped one after the other, so much that was used is kept in any case.
   static let leastSecondChances = 512 << 10
 

@@ -15,6 +15,8 @@ struct PackHeader {
   var capacity: Int
   var salt: UInt64
   var isEarlier = false
+  /// The number of the pack whose turn to be dropped this one has; 0 for that of its own number.
+  var turn: UInt32 = 0
 
   var encoded: [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Self.size)
@@ -25,6 +27,7 @@ struct PackHeader {
       $0.store(UInt64(number), at: 16)
       $0.store(UInt64(capacity), at: 24)
       $0.store(salt, at: 32)
+      $0.store(turn, at: 40)
       $0.store(nhs_hash64($0.baseAddress, 56, 0), at: 56)
     }
     return bytes
@@ -45,13 +48,15 @@ struct PackHeader {
     else { return nil }
     self.init(family: family, number: number, capacity: capacity, salt: word(32))
     isEarlier = version == Self.earlierVersion
+    turn = isEarlier ? 0 : UInt32(truncatingIfNeeded: word(40))
   }
 
-  init(family: Family, number: UInt32, capacity: Int, salt: UInt64) {
+  init(family: Family, number: UInt32, capacity: Int, salt: UInt64, turn: UInt32 = 0) {
     self.family = family
     self.number = number
     self.capacity = capacity
     self.salt = salt
+    self.turn = turn
   }
 }
 

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import Synchronization
 
 /// The end of a pack that this process appends to. Used by one thread at a time; the family's lock sees to that.
 final class PackWriter {
@@ -43,7 +44,7 @@ final class PackWriter {
   /// Makes a pack: reserved in full, locked, and with its header in it before it has the name of one, so that who is
   /// killed meanwhile leaves nothing that nobody would dare to remove. It isn't in the table of packs yet.
   static func make(
-    _ directory: StoreDirectory, _ family: Family, _ number: UInt32, capacity: Int
+    _ directory: StoreDirectory, _ family: Family, _ number: UInt32, capacity: Int, turn: UInt32
   ) throws(SystemFault) -> PackWriter {
     let system = directory.system
     let generation = directory.packsGeneration
@@ -55,7 +56,7 @@ final class PackWriter {
         guard try system.tryLock(fd, 0, .exclusive) else { throw SystemFault(EAGAIN) }
         try reserve(system, fd, 0, capacity)
         let header = PackHeader(
-          family: family, number: number, capacity: capacity, salt: .random(in: .min ... .max))
+          family: family, number: number, capacity: capacity, salt: .random(in: .min ... .max), turn: turn)
         try system.write(header.encoded, to: fd, at: 0)
         try directory.rename(temporary, toNew: PackName.of(number))
         return PackWriter(directory, fd, header, end: PackHeader.size, place: -1, generation)
@@ -281,6 +282,8 @@ final class Appender {
   var writer: PackWriter?
   /// How large a pack the disk has had room for, as far as is known.
   var fitting = Int.max
+  /// The turn that new packs get (`PackHeader`).
+  let turn = Atomic<UInt32>(0)
 }
 
 extension SystemCalls {

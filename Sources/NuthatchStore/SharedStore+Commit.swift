@@ -93,7 +93,7 @@ extension SharedStore {
       case .done(let lease):
         if !isMove { lookAround(after: header.payloadLength) }
         return lease
-      case .needsRoom(let bytes): try makeRoom(for: bytes, family)
+      case .needsRoom(let bytes): try makeRoom(for: bytes)
       }
       // Others have taken the room, or append to all that there is. One pack of its own a process may have in any case.
       mayExceed = attempt >= 2 && !needsOwnPack(header)

@@ -2,36 +2,19 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// Keeping to the limit: the oldest pack goes, and what was visited in it is appended again.
+/// Keeping to the limit: the oldest pack goes, and what was visited in it is appended again. When less is wanted, of the last
+/// pack to go so much is appended again as may be left.
 extension SharedStore {
-  /// How much there is of what, with what is reserved.
-  struct Usage {
-    var total = 0
-    var bulk = 0
-
-    /// Whether a pack can be made without going beyond a limit.
-    func hasRoom(for bytes: Int, _ family: Family, _ limits: Limits) -> Bool {
-      total + bytes <= limits.disk && !isTooMuchBulk(with: bytes, family, limits.bulk)
-    }
-
-    func isTooMuchBulk(with bytes: Int, _ family: Family, _ limit: Int) -> Bool {
-      family == .bulk && bulk + bytes > limit
-    }
-  }
-
-  func usage(_ index: Index, _ limits: Limits) -> Usage {
+  /// How much there is, with what is reserved.
+  func usage(_ index: Index, _ limits: Limits) -> Int {
     // An index that takes more than half is one of times when there was more: it is made anew.
-    let usage = Usage(total: Limits.others + min(index.claim, limits.disk / 2))
-    return index.packs.reduce(into: usage) {
-      $0.total += $1.claim
-      if $1.family == .bulk { $0.bulk += $1.claim }
-    }
+    index.packs.reduce(Limits.others + min(index.claim, limits.disk / 2)) { $0 + $1.claim }
   }
 
   /// Drops packs until there is room for another one. To be called before it is made, without a family's lock.
   ///
   /// What other processes append to isn't dropped, so that there may be no room afterwards.
-  func makeRoom(for bytes: Int, _ family: Family) throws(StoreFault) {
+  func makeRoom(for bytes: Int) throws(StoreFault) {
     followLock()
     mendLimit()
     tidyAfterKilled()
@@ -43,17 +26,14 @@ extension SharedStore {
       var spared = Limits.leastSecondChances
       // Ends when enough is gone or nothing is left that could go; the count is for damaged tables.
       for _ in 0..<10_000 {
-        guard let index else { return }
-        let usage = usage(index, limits)
-        let isTooMuch = usage.total + bytes > Limits.low(limits.disk)
-        guard isTooMuch || usage.isTooMuchBulk(with: bytes, family, Limits.low(limits.bulk)),
-          let victim = victim(index, onlyBulk: !isTooMuch, attempts)
+        guard let index, usage(index, limits) + bytes > Limits.low(limits.disk),
+          let victim = victim(index, attempts)
         else { return }
-        var chances = 0
-        if attempts.count(victim.number) { chances = max(victim.used / 2, min(victim.used, spared)) }
-        let before = chances
-        if try drop(victim, index, sparing: &chances) { attempts.forget(victim.number) }
-        spared = max(0, spared - (before - max(0, chances)))
+        var chances = Chances(bytes: 0, onlyUsed: true)
+        if attempts.count(victim.number) { chances.bytes = max(victim.used / 2, min(victim.used, spared)) }
+        let before = chances.bytes
+        if try drop(victim, index, &chances) { attempts.forget(victim.number) }
+        spared = max(0, spared - (before - chances.bytes))
       }
     }
   }
@@ -126,9 +106,9 @@ extension SharedStore {
 
   /// The oldest bulk pack that nobody appends to; without one, of the small ones. Whoever had a second chance goes before
   /// anything of the other family does.
-  private func victim(_ index: Index, onlyBulk: Bool, _ attempts: Attempts) -> PackEntry? {
+  private func victim(_ index: Index, _ attempts: Attempts) -> PackEntry? {
     let packs = index.packs.filter { attempts.of($0.number) < 2 }
-    for family in [Family.bulk, .small] where family == .bulk || !onlyBulk {
+    for family in [Family.bulk, .small] {
       for attempt in 0..<2 {
         let oldest = packs.first {
           $0.family == family && attempts.of($0.number) == attempt
@@ -140,7 +120,8 @@ extension SharedStore {
     return nil
   }
 
-  /// Drops packs until no more than this is left. No second chances: the caller wants the room.
+  /// Drops packs until no more than this is left, and of the last one only as much as must go. No second chances beyond that:
+  /// the caller wants the room.
   func trim(to bytes: Int) throws(StoreFault) {
     followLock()
     for family in Family.allCases {
@@ -151,18 +132,35 @@ extension SharedStore {
       var attempts = Attempts()
       for _ in 0..<1_000_000 {
         guard let index else { return }
-        guard index.packs.reduce(0, { $0 + $1.cost }) > bytes,
-          let victim = victim(index, onlyBulk: false, attempts)
-        else {
+        let used = index.packs.reduce(0) { $0 + $1.cost }
+        guard used > bytes, let victim = victim(index, attempts) else {
           // Of zeros there are no packs.
           if index.isBroken { throw failure(of: index) }
           return
         }
         _ = attempts.count(victim.number)
-        var chances = 0
-        if try drop(victim, index, sparing: &chances) { attempts.forget(victim.number) }
+        let room = bytes - (used - victim.cost)
+        if try room > bytes / 20 ? shrink(victim, index, to: room) : drop(victim, index) {
+          attempts.forget(victim.number)
+        }
       }
     }
+  }
+
+  /// Drops a pack, and puts another one in its place with what was used last of it, in no more than so many bytes.
+  private func shrink(_ victim: PackEntry, _ index: Index, to bytes: Int) throws(StoreFault) -> Bool {
+    let appender = appenders[victim.family.place]
+    try withAppender(of: victim.family) { () throws(StoreFault) in try seal(victim.family) }
+    appender.turn.store(victim.turn, ordering: .relaxed)
+    // What a pack takes is whole pages.
+    var chances = Chances(bytes: bytes - PackHeader.size - 4095, onlyUsed: false)
+    let result: Result<Bool, StoreFault>
+    do throws(StoreFault) { result = .success(try drop(victim, index, &chances)) } catch {
+      result = .failure(error)
+    }
+    appender.turn.store(0, ordering: .relaxed)
+    try withAppender(of: victim.family) { () throws(StoreFault) in try seal(victim.family) }
+    return try result.get()
   }
 
   /// Removes everything, also what other processes append to: they go on in new packs.
@@ -200,22 +198,34 @@ extension SharedStore {
     }
   }
 
+  /// What may be appended again of a pack that is dropped.
+  private struct Chances {
+    /// So many bytes are left.
+    var bytes: Int
+    /// What wasn't used since it was written gets none.
+    let onlyUsed: Bool
+  }
+
+  private func drop(_ entry: PackEntry, _ index: Index) throws(StoreFault) -> Bool {
+    var none = Chances(bytes: 0, onlyUsed: true)
+    return try drop(entry, index, &none)
+  }
+
   /// Drops one pack. False when it has got a second chance, or another process has begun to append to it.
-  ///
-  /// - Parameter chances: so many bytes of what was used in it are appended again at most; what is left of them.
-  private func drop(_ entry: PackEntry, _ index: Index, sparing chances: inout Int) throws(StoreFault) -> Bool
-  {
+  private func drop(
+    _ entry: PackEntry, _ index: Index, _ chances: inout Chances
+  ) throws(StoreFault) -> Bool {
     var isGone = false
     // Who took it over meanwhile would lose what was kept a moment ago, and leave it in the index.
     let isFree = try PackWriter.keepingOthersOut(directory, entry.number) { () throws(StoreFault) in
       guard let now = index.packs.first(where: { $0.number == entry.number }) else { return }
-      isGone = try dropLocked(now, index, sparing: &chances)
+      isGone = try dropLocked(now, index, &chances)
     }
     return isFree && isGone
   }
 
   private func dropLocked(
-    _ entry: PackEntry, _ index: Index, sparing chances: inout Int
+    _ entry: PackEntry, _ index: Index, _ chances: inout Chances
   ) throws(StoreFault) -> Bool {
     var records: [(hash: KeyHash, offset: Int)] = []
     let pin = shelf.pin(entry.number)
@@ -223,21 +233,22 @@ extension SharedStore {
     // All of it: an index that was made anew may know more of the pack than the one before, also of what is retired.
     if let pin, var scan = try? PackScan(pin.pack, directory) {
       isRead = true
+      var candidates: [Candidate] = []
       while let record = scan.next() {
-        let location = Location(pack: entry.number, offset: record.offset)
-        if chances > 0, !record.isRetired, let found = index.find(record.header.hash),
-          found.slot.location == location, found.slot.flags & Slot.visited != 0
-        {
-          if !needsOwnPack(record.header) {
-            chances -= record.end - record.offset
-            if chances >= 0 { move(record, location, pin.pack) }
-          } else if record.offset == PackHeader.size, record.end >= entry.used {
-            index.unvisit(found.place)
-            return false
-          }
-        }
         records.append((record.header.hash, record.offset))
+        guard chances.bytes > 0, !record.isRetired, let found = index.find(record.header.hash),
+          found.slot.location == Location(pack: entry.number, offset: record.offset)
+        else { continue }
+        let isUsed = found.slot.flags & Slot.visited != 0
+        guard isUsed || !chances.onlyUsed else { continue }
+        if !needsOwnPack(record.header) {
+          candidates.append(Candidate(record: record, isUsed: isUsed))
+        } else if chances.onlyUsed, record.offset == PackHeader.size, record.end >= entry.used {
+          index.unvisit(found.place)
+          return false
+        }
       }
+      move(candidates, from: pin.pack, &chances)
     }
     counts.add(.droppedPacks)
     counts.add(.droppedBytes, UInt64(entry.cost))
@@ -262,18 +273,49 @@ extension SharedStore {
     return true
   }
 
-  /// Appends a record again, if it is still good and wanted. That it can't be is no reason to keep its pack.
-  private func move(_ record: RecordHeader.Found, _ location: Location, _ pack: Pack) {
-    let key = Array(
-      pack.bytes[
-        record.offset + RecordHeader.size..<record.offset + RecordHeader.size + record.header.keyLength])
-    guard let memory = malloc(max(1, record.header.payloadLength)),
-      let (fd, _) = try? directory.openFile(directory.packs, PackName.of(location.pack), O_RDONLY)
+  /// A record that may be appended again.
+  private struct Candidate {
+    let record: RecordHeader.Found
+    let isUsed: Bool
+
+    /// Elsewhere there may be one unit more before the payload.
+    var length: Int { record.end - record.offset + 8 }
+  }
+
+  /// Appends records again, in the order in which they stand in their pack: those that were used first of all, then the newest,
+  /// as many as may be.
+  private func move(_ candidates: [Candidate], from pack: Pack, _ chances: inout Chances) {
+    guard !candidates.isEmpty,
+      let fd = try? directory.openFile(directory.packs, PackName.of(pack.header.number), O_RDONLY).0
     else { return }
-    defer {
-      free(memory)
-      system.close(fd)
+    defer { system.close(fd) }
+    var chosen = candidates
+    if !chances.onlyUsed {
+      var left = chances.bytes
+      chosen = candidates.sorted {
+        ($0.isUsed ? 1 : 0, $0.record.offset) > ($1.isUsed ? 1 : 0, $1.record.offset)
+      }
+      .filter { candidate in
+        guard candidate.length <= left else { return false }
+        left -= candidate.length
+        return true
+      }
+      .sorted { $0.record.offset < $1.record.offset }
     }
+    for candidate in chosen {
+      guard candidate.length <= chances.bytes else { return chances.bytes = 0 }
+      chances.bytes -= candidate.length
+      move(candidate.record, from: pack, fd)
+    }
+  }
+
+  /// Appends a record again, if it is still good and wanted. That it can't be is no reason to keep its pack.
+  private func move(_ record: RecordHeader.Found, from pack: Pack, _ fd: Int32) {
+    let start = record.offset + RecordHeader.size
+    let key = Array(pack.bytes[start..<start + record.header.keyLength])
+    let location = Location(pack: pack.header.number, offset: record.offset)
+    guard let memory = malloc(max(1, record.header.payloadLength)) else { return }
+    defer { free(memory) }
     let payload = UnsafeMutableRawBufferPointer(start: memory, count: record.header.payloadLength)
     guard (try? system.readAll(fd, payload, Int64(record.payload))) ?? false,
       nhs_hash64(memory, payload.count, 0) == record.header.payloadChecksum,

@@ -127,9 +127,7 @@ extension SharedStore {
       for pack in packs {
         // Open, so that the next writer goes on where the last one ended; one that is full will be sealed then.
         let isFull = pack.header.isEarlier || pack.header.capacity - pack.used < 1 << 16
-        _ = made.add(
-          pack: pack.header.number, pack.header.family, isFull ? .sealed : .open, used: pack.used,
-          capacity: pack.header.capacity)
+        _ = made.add(pack.header, isFull ? .sealed : .open, used: pack.used)
       }
       made.set(hasEarlier: packs.contains { $0.header.isEarlier })
       made.set(nextSequence: firstSequence(after: records.lazy.map(\.header.sequence).max() ?? 0))
@@ -301,6 +299,7 @@ extension Index {
     let at = self.entry(place)
     nhs_store64(at + 8, UInt64(entry.used))
     nhs_store64(at + 16, UInt64(entry.capacity))
+    nhs_store32(at + 24, entry.turn)
     set(place, entry.family, entry.state)
     nhs_store32(at, entry.number)
   }

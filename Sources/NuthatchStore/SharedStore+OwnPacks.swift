@@ -72,7 +72,7 @@ extension SharedStore {
       var needsRoom = false
       // By the index in use: one that was replaced gives numbers that the new one gives, too.
       let begun = try changing { (index) throws(StoreFault) -> (file: UnfinishedPack, pack: PackHeader)? in
-        needsRoom = !hasRoom(index, for: capacity, family)
+        needsRoom = !hasRoom(index, for: capacity)
         guard !needsRoom else { return nil }
         guard let number = takePackNumber(index) else { throw Self.indexIsFull }
         let file = try doing("making a pack") { () throws(SystemFault) -> UnfinishedPack? in

@@ -9,25 +9,29 @@ extension SharedStore {
   func writer(
     _ family: Family, keyLength: Int, payloadLength: Int, mayExceed: Bool = false
   ) throws(StoreFault) -> PackWriter? {
-    if let writer = appenders[family.place].writer {
+    let appender = appenders[family.place]
+    if let writer = appender.writer {
       if writer.hasRoom(keyLength: keyLength, payloadLength: payloadLength) { return writer }
       try seal(family)
     }
     let room = Self.room(keyLength: keyLength, payloadLength: payloadLength)
     let found = try changing { (index) throws(StoreFault) -> PackWriter? in
-      if let adopted = try adopt(index, family, room: room) { return adopted }
+      // What others began isn't as old as what takes the turn of a dropped pack.
+      if appender.turn.load(ordering: .relaxed) == 0, let adopted = try adopt(index, family, room: room) {
+        return adopted
+      }
       let capacity = capacity(of: family, room: room)
-      guard mayExceed || hasRoom(index, for: capacity, family) else { return nil }
+      guard mayExceed || hasRoom(index, for: capacity) else { return nil }
       return try newPack(index, family, room: room)
     }
-    appenders[family.place].writer = found
+    appender.writer = found
     return found
   }
 
   /// Whether a pack can be made without going beyond the limit. To be called by the index's changer.
-  func hasRoom(_ index: Index, for bytes: Int, _ family: Family) -> Bool {
+  func hasRoom(_ index: Index, for bytes: Int) -> Bool {
     let limits = limits
-    return usage(index, limits).hasRoom(for: bytes, family, limits)
+    return usage(index, limits) + bytes <= limits.disk
   }
 
   /// What a record takes in a pack, at most.
@@ -84,7 +88,9 @@ extension SharedStore {
       for _ in 0..<100 {
         do throws(SystemFault) {
           guard let number = takePackNumber(index) else { throw SystemFault(ENOSPC) }
-          return try PackWriter.make(directory, family, number, capacity: capacity)
+          return try PackWriter.make(
+            directory, family, number, capacity: capacity,
+            turn: appenders[family.place].turn.load(ordering: .relaxed))
         } catch  where error.number == EEXIST {
           // The index was made when this pack wasn't understood, or its numbers are damaged.
         }
@@ -115,16 +121,13 @@ extension SharedStore {
     _ placed: (Int) -> Void = { _ in }
   ) throws(StoreFault) -> Index {
     var index = index
-    if let place = index.add(pack: header.number, header.family, state, used: used, capacity: header.capacity)
-    {
+    if let place = index.add(header, state, used: used) {
       placed(place)
       return index
     }
     guard let larger = try grown(index, packs: index.packCapacity * 4) else { throw Self.hasNoRoom }
     index = larger
-    guard
-      let place = index.add(pack: header.number, header.family, state, used: used, capacity: header.capacity)
-    else {
+    guard let place = index.add(header, state, used: used) else {
       throw StoreFault(.io, "the table of packs has no room")
     }
     placed(place)

@@ -297,7 +297,7 @@ public final class Store: Sendable {
   }
 
   /// Drops the oldest packs until no more than this many bytes are left, apart from packs that other processes are
-  /// appending to.
+  /// appending to. What was used last stays of the last pack to go, so that no less is left than must go, but for one record.
   public func trim(to bytes: Int) throws(StoreFault) {
     try change { (shared) throws(StoreFault) in try shared.trim(to: max(0, bytes)) }
   }

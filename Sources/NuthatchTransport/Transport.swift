@@ -46,7 +46,7 @@ package final class Transport: @unchecked Sendable {
   package let ceiling: Int = {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
-    return min(512, max(1, (Int(clamping: limit.rlim_cur) - 16) / 2))
+    return min(2048, max(1, (Int(clamping: limit.rlim_cur) - 16) / 2))
   }()
 
   /// Starts the loop's thread. Proxies and certificates are looked up in the environment here and now.

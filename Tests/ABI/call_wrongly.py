@@ -32,7 +32,7 @@ OPTIONAL = {
     "nh_request_add_form_file": {3, 4},
     "nh_request_set_user_data": {1},
     "nh_request_set_tag": {1},
-    "nh_request_set_key": {1},
+    "nh_request_set_cache_key": {1},
     "nh_request_set_partition": {1},
     "nh_event_clear": set(),
     "nh_request_set_outbox_queue": {1},

@@ -107,7 +107,7 @@ static void check_sent(void) {
     request = request_for("/echo");
     CHECK("netrc", result_of(nh_request_set_netrc(request, of_length(huge)), request) == NH_INVALID && is_short());
     request = request_for("/echo");
-    CHECK("key", result_of(nh_request_set_key(request, of_length(huge)), request) == NH_INVALID && is_short());
+    CHECK("key", result_of(nh_request_set_cache_key(request, of_length(huge)), request) == NH_INVALID && is_short());
     request = request_for("/echo");
     CHECK("partition", result_of(nh_request_set_partition(request, of_length(huge)), request) == NH_INVALID && is_short());
     request = request_for("/echo");

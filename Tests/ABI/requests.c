@@ -90,8 +90,8 @@ static void keys(void) {
     nh_request_set_ignore_query(request, 1);
     nh_request_set_ignore_query(other, 1);
     CHECK("unless it is ignored", was_cached(request) == 0 && was_cached(other) == 1);
-    nh_request_set_key(request, "a key");
-    nh_request_set_key(other, "a key");
+    nh_request_set_cache_key(request, "a key");
+    nh_request_set_cache_key(other, "a key");
     CHECK("a key", was_cached(request) == 0 && was_cached(other) == 1);
     nh_request_set_partition(other, "somebody");
     CHECK("a partition", was_cached(other) == 0 && was_cached(other) == 1 && was_cached(request) == 1);
@@ -100,10 +100,10 @@ static void keys(void) {
     CHECK("no policy", nh_request_set_policy(request, (nh_policy)77) == NH_INVALID);
     nh_request_set_policy(request, NH_POLICY_OFFLINE);
     CHECK("offline", was_cached(request) == 1);
-    nh_request_set_key(request, "another");
+    nh_request_set_cache_key(request, "another");
     nh_response *response = NULL;
     CHECK("offline and not there", nh_perform(cache, request, &response) == NH_OFFLINE);
-    CHECK("an empty key", nh_request_set_key(request, "") == NH_OK && nh_perform(cache, request, &response) == NH_INVALID);
+    CHECK("an empty key", nh_request_set_cache_key(request, "") == NH_OK && nh_perform(cache, request, &response) == NH_INVALID);
     nh_request_release(request);
     nh_request_release(other);
 
@@ -272,7 +272,9 @@ static void queue(void) {
     const char *high = strstr(counts, "\"highWater\":");
     CHECK("one at a time", high != NULL && atoi(high + strlen("\"highWater\":")) == 1);
     nh_request_release(request);
-    nh_queue_options wrong[] = {{.concurrency = -1}, {.concurrency = 100000}, {.per_host = -1}, {.rate = -1}, {.reserved = 1}};
+    nh_queue_options growing = {.struct_size = sizeof growing, .per_host = -1};
+    CHECK("per host as measured", nh_queue_set(&growing) == NH_OK);
+    nh_queue_options wrong[] = {{.concurrency = -1}, {.concurrency = 100000}, {.per_host = -2}, {.rate = -1}, {.reserved = 1}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         wrong[i].struct_size = sizeof *wrong;
         CHECK("wrong numbers", nh_queue_set(&wrong[i]) == NH_INVALID);

@@ -143,7 +143,7 @@ def test_a_method_is_sent_in_capitals(server: TestServer, nuthatch: Runner) -> N
 
 def test_an_empty_key_is_refused(server: TestServer, nuthatch: Runner) -> None:
     for command in (["get"], ["get", "--size", "16"], ["explain"], ["rm"]):
-        done = nuthatch(*command, "--key", "", server.url("/a"))
+        done = nuthatch(*command, "--cache-key", "", server.url("/a"))
         assert done.returncode == 2 and b"key" in done.stderr, command
     assert server.count() == 0
 
@@ -468,7 +468,7 @@ def test_what_is_fresh_and_under_which_name(server: TestServer, nuthatch: Runner
         (["--policy=offline"], 1),
         (["--policy=reload"], 2),
         (["--partition=mine"], 3),
-        (["--key=other"], 4),
+        (["--cache-key=other"], 4),
         (["--ignore-query"], 4),
     ]:
         done = nuthatch(

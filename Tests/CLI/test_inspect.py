@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -136,12 +137,12 @@ def test_what_a_server_says_commands_no_terminal(server: TestServer, nuthatch: R
         path, ok(png(20, 20), hostile, headers=[("Vary", "Accept\x1b[2J"), ("Cache-Control", "max-age=60")])
     )
     url = server.url(path)
-    assert nuthatch("get", url, "--key", "na\x1bme", "-o", "a.png").returncode == 0
+    assert nuthatch("get", url, "--cache-key", "na\x1bme", "-o", "a.png").returncode == 0
     assert nuthatch("prefetch", given=url.encode()).returncode == 0
     for arguments in (
         ["ls"],
         ["explain", url],
-        ["explain", "--key", "na\x1bme", url],
+        ["explain", "--cache-key", "na\x1bme", url],
         ["prefetch", "--dry-run"],
     ):
         done = nuthatch(*arguments, given=url.encode())
@@ -168,7 +169,7 @@ def test_rm_removes_what_is_kept_for_anyone_unless_an_option_narrows_it(
 ) -> None:
     server.on("/a", ok(png(90, 60, seed=1), "image/png", headers=[("Cache-Control", "max-age=600")]))
     url = server.url("/a?b=1")
-    ways = [[], ["-u", "ann:pw"], ["--partition=p"], ["--key=name-{}"], ["--ignore-query"]]
+    ways = [[], ["-u", "ann:pw"], ["--partition=p"], ["--cache-key=name-{}"], ["--ignore-query"]]
     for way in ways:
         assert nuthatch("prefetch", "-s8", *way, given=url.encode()).returncode == 0
         assert parsed(nuthatch, "explain", "-s8", *way, url)["prospect"] == "hit"
@@ -252,6 +253,23 @@ def test_trim(urls: list[str], nuthatch: Runner) -> None:
     assert len(parsed(nuthatch, "ls")) == 2
     assert parsed(nuthatch, "trim", "--to=1")["freed_bytes"] > 0
     assert parsed(nuthatch, "stat")["thumbnails"] == 0
+
+
+def test_trim_leaves_what_it_is_told(server: TestServer, nuthatch: Runner) -> None:
+    """Also where all that there is lies in one pack."""
+    noise = random.Random(1)
+    urls = [server.url(f"/{number}") for number in range(300)]
+    for number, _ in enumerate(urls):
+        server.on(f"/{number}", ok(png(8, 8, seed=number) + noise.randbytes(40_000), "image/png"))
+    assert nuthatch("prefetch", "-s8", given="\n".join(urls).encode()).returncode == 0
+    assert parsed(nuthatch, "stat")["disk_bytes"] > 12_000_000
+    for wanted in [9 << 20, 5 << 20, 3 << 20, 1 << 20]:
+        left = parsed(nuthatch, "trim", f"--to={wanted >> 20}M")["disk_bytes"]
+        assert 0.85 * wanted <= left <= wanted
+    assert parsed(nuthatch, "stat")["thumbnails"] == 300, "originals go first, the oldest of them"
+    stored = [parsed(nuthatch, "explain", url)["has_body"] for url in urls]
+    assert stored[-5:] == [True] * 5 and not any(stored[:200])
+    assert parsed(nuthatch, "verify")["damaged"] == 0
 
 
 def test_export(urls: list[str], server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
@@ -399,10 +417,10 @@ def test_export_of_what_has_another_name(server: TestServer, nuthatch: Runner, t
     server.on("/b", ok(png(60, 90, seed=2), "image/png"))
     urls = [server.url("/a?signature=1"), server.url("/b?signature=2")]
     given = "\n".join(urls).encode()
-    assert nuthatch("prefetch", "-s64", "--key=photo {}", given=given).returncode == 0
+    assert nuthatch("prefetch", "-s64", "--cache-key=photo {}", given=given).returncode == 0
     asked = server.count()
     (tmp_path / "list").write_text("\n".join(url.replace("signature=", "signature=other") for url in urls))
-    found = parsed(nuthatch, "export", "listed", "list", "-s64", "--key=photo {}")
+    found = parsed(nuthatch, "export", "listed", "list", "-s64", "--cache-key=photo {}")
     assert (found["files"], found["missing"]) == (2, 0)
     found = parsed(nuthatch, "export", "all", "-s64")
     assert (found["files"], found["missing"]) == (2, 0)

@@ -155,10 +155,10 @@ def test_keys_of_a_list(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", ok(png(20, 20), "image/png"))
     for query in ("?signed=1", "?signed=2"):
         given = lines([server.url(f"/a{query}")])
-        assert nuthatch("prefetch", "--key", "spring/{}", given=given).returncode == 0
+        assert nuthatch("prefetch", "--cache-key", "spring/{}", given=given).returncode == 0
     assert len(server.requests()) == 1
     assert b"spring/" + server.url("/a").encode() in nuthatch("ls").stdout
-    wrong = nuthatch("prefetch", "--key", "all", given=b"http://x/\n")
+    wrong = nuthatch("prefetch", "--cache-key", "all", given=b"http://x/\n")
     assert (wrong.returncode, b"{}" in wrong.stderr) == (2, True)
 
 

@@ -64,6 +64,17 @@ def test_it_says_what_it_holds(wheel: Path, figure: Callable[[str, str], None]) 
     assert [name for name in names if "__pycache__" in name or name.startswith("tests/")] == []
 
 
+@pytest.mark.skipif(
+    not Path("/usr/share/doc/libzstd-dev/copyright").exists(), reason="not as Debian keeps it"
+)
+def test_it_has_the_licenses_of_what_it_carries(wheel: Path) -> None:
+    """What is linked into the command is carried, too."""
+    with zipfile.ZipFile(wheel) as archive:
+        texts = [re.split("/licenses/", name)[-1] for name in archive.namelist() if "/licenses/" in name]
+    assert {"liblzma-dev.txt", "libzstd-dev.txt"} <= set(texts)
+    assert [library for library in CARRIED if not any(library.rstrip("0123456789") in text for text in texts)] == []
+
+
 def test_it_works_in_an_empty_environment(
     python: Path, server: str, tmp_path: Path, clean_environment: Dict[str, str]
 ) -> None:

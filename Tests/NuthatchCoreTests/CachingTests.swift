@@ -264,8 +264,8 @@ import Testing
   func keys() throws {
     bench.server.on(
       prefix: "/a", { _ in Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]) })
-    _ = try bench.get("/a?signature=1") { $0.key = "picture 1" }
-    #expect(try bench.get("/a?signature=2") { $0.key = "picture 1" }.isInCache)
+    _ = try bench.get("/a?signature=1") { $0.cacheKey = "picture 1" }
+    #expect(try bench.get("/a?signature=2") { $0.cacheKey = "picture 1" }.isInCache)
     _ = try bench.get("/a?token=1") { $0.ignoreQuery = true }
     #expect(try bench.get("/a?token=2") { $0.ignoreQuery = true }.isInCache)
   }
@@ -275,7 +275,7 @@ import Testing
     bench.server.on("/a", .ok("x"))
     for url in [bench.server.url("/a"), "data:,a"] {
       var request = Request(url)
-      request.key = ""
+      request.cacheKey = ""
       for boxes in [[], [ThumbnailBox(16)]] {
         request.boxes = boxes
         let caught = #expect(throws: NuthatchError.self) { try bench.cache.submit(request) }

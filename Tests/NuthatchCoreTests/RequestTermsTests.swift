@@ -5,7 +5,7 @@ import Testing
 @Suite("Terms of requests") struct RequestTermsTests {
   private static let url = "http://host.example/a"
 
-  /// Every field by which requests can differ, each with another value than the standard one. `url`, `key`, `ignoreQuery`,
+  /// Every field by which requests can differ, each with another value than the standard one. `url`, `cacheKey`, `ignoreQuery`,
   /// `priority` and `tag` are no part of the terms; requests of a site never share any.
   private static let changes: [(field: String, change: @Sendable (inout Request) -> Void)] = [
     ("method", { $0.method = "HEAD" }), ("headers", { $0.headers = [("X-A", "1")] }),
@@ -17,6 +17,7 @@ import Testing
     ("delivery", { $0.delivery = .first }), ("policy", { $0.policy = .kit }), ("guard", { $0.guard = .any }),
     ("partition", { $0.partition = "p" }), ("timeout", { $0.timeout = Request.Limit.none }),
     ("deadline", { $0.deadline = .milliseconds(9) }), ("isBatched", { $0.isBatched = true }),
+    ("giveUpAfter", { $0.giveUpAfter = .milliseconds(9) }), ("mayBeDeferred", { $0.mayBeDeferred = true }),
     ("retries", { $0.retries = 9 }),
     ("maxBytes", { $0.maxBytes = 9 }),
     ("signIn", { $0.signIn = .digest }), ("certificate", { $0.certificate = ClientCertificate("/c") }),
@@ -30,7 +31,7 @@ import Testing
   func fields() {
     let known =
       Self.changes.map(\.field) + [
-        "url", "key", "ignoreQuery", "priority", "tag", "site", "download", "freezing", "isReplay",
+        "url", "cacheKey", "ignoreQuery", "priority", "tag", "site", "download", "freezing", "isReplay",
         "userPlace",
       ]
     #expect(Mirror(reflecting: Request(Self.url)).children.compactMap(\.label).sorted() == known.sorted())
@@ -50,7 +51,7 @@ import Testing
     let shelf = TermsShelf()
     let first = try RequestPlan(Request(Self.url), Cache.Options(), shelf)
     var request = Request("https://other.example/b")
-    (request.key, request.priority, request.tag) = ("k", 3, "t")
+    (request.cacheKey, request.priority, request.tag) = ("k", 3, "t")
     let second = try RequestPlan(request, Cache.Options(), shelf)
     #expect(first.terms === second.terms && second.priority == 3 && second.name.address == "k")
     request.headers = [("Authorization", "Bearer x")]

@@ -188,7 +188,9 @@ typedef struct nh_queue_options {
     uint32_t struct_size;
     /** How many requests run at once, 1 to 512. As many as the way to the network carries. */
     int32_t concurrency;
-    /** How many of them at one host, 1 to 512. 6, or 32 where it speaks HTTP/2. */
+    /** How many of them at one host, 1 to 512. -1: 6, and for requests of a batch (nh_request_set_batched) more where the host
+     *  bears it, to 32; its first 429, 503 or reset halves that, and after that one more is tried once a minute. 6, or 32 where it
+     *  speaks HTTP/2. */
     int32_t per_host;
     /** Must be 0. */
     uint32_t reserved;

@@ -57,6 +57,7 @@ enum ExplainCommand: Command {
     if info.finalURL != request.url { lines.append("  from      \(info.finalURL.printable)") }
     if !info.varied.isEmpty { lines.append("  varies by \(info.varied.joined(separator: ", ").printable)") }
     lines.append("  original  \(hasBody ? "stored" : "not stored")")
+    if let why = info.undecodable { lines.append("  undecoded \(why.printable)") }
     for thumb in info.thumbs {
       lines.append(
         "  thumb     \(thumb.width)x\(thumb.height), \(thumb.form), \(Amounts.bytes(Int64(thumb.bytes)))")
@@ -82,6 +83,7 @@ enum ExplainCommand: Command {
     case .revalidate where info.isFromFuture:
       return "stored at a time that is still to come: the clock was set back, and the server is asked"
     case .hit where info.age >= info.lifetime: return "stale, but good enough for this request"
+    case .hit where info.undecodable != nil: return "fresh, and known to be undecodable"
     case .hit:
       return info.thumbs.count < request.boxes.count
         ? "fresh; made from the stored original" : "fresh, and all of it is there"
@@ -117,6 +119,7 @@ enum ExplainCommand: Command {
       guard let info else { return }
       write(info, to: &json)
       json.put("has_body", hasBody)
+      json.put("undecodable", info.undecodable)
       json.list("thumbs", info.thumbs) { json, thumb in
         json.object { json in
           json.put("width", thumb.width)

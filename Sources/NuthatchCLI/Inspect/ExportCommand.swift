@@ -16,7 +16,7 @@ enum ExportCommand: Command {
       Option(
         "resume", "leave files that are there and proven: a run that was interrupted goes on"),
       Option("format", value: "text|json", "how the summary is written (text)"),
-      Option("input", value: "FORMAT", "auto, lines, csv, tsv or jsonl; any of them may be in gzip (auto)"),
+      Option("input", value: "FORMAT", "auto, lines, csv, tsv or jsonl; also in gzip, zstd or xz (auto)"),
       Option("url-field", value: "NAME", "the column or field with the URL (url)"),
       Option("mode", value: "MODE", "fit, fill or exact (fit)"),
       Option("enlarge", "as prefetch had it"),
@@ -29,7 +29,7 @@ enum ExportCommand: Command {
     made when it isn't there; nothing is written outside of it. A file gets its name when it is complete, and
     DIR/manifest.jsonl when all are: a line for each file, with file, url, index, width and height, and with made, record,
     content, bytes and sha256, which prove it to --resume; or, for a URL without, url, index, error and message. Without FILE,
-    url is what --key put in its place, if anything. A run that is interrupted leaves its lines in DIR/manifest.part.
+    url is what --cache-key put in its place, if anything. A run that is interrupted leaves its lines in DIR/manifest.part.
 
     Exit status: 0 every URL has its files; 4 some were not in the cache; 1 something can't be written; 2 wrong usage or a
     list that can't be read; 130 and 143 interrupted.
@@ -55,11 +55,11 @@ enum ExportCommand: Command {
     let resumes = arguments.has("resume")
     let wantsJSON = try arguments.wantsJSON
     let lists = Array(arguments.operands.dropFirst())
-    if let key = arguments.key, lists.isEmpty || key.isFixed {
+    if let key = arguments.cacheKey, lists.isEmpty || key.isFixed {
       throw UsageError(
         lists.isEmpty
-          ? "export: --key is for the URLs of a list; without one all names are found"
-          : "--key: one answer would be meant by the whole list; {} stands for the URL")
+          ? "export: --cache-key is for the URLs of a list; without one all names are found"
+          : "--cache-key: one answer would be meant by the whole list; {} stands for the URL")
     }
     var list: URLList?
     do throws(ListFault) {
@@ -71,7 +71,7 @@ enum ExportCommand: Command {
       let run = try ExportRun(
         cache, request, folder: folder, isPNG: isPNG, byHash: byHash, resumes: resumes)
       run.isForSomebody = ["partition", "header", "proxy", "user"].contains { arguments.has($0) }
-      run.key = arguments.key
+      run.key = arguments.cacheKey
       return try run.run(list, wantsJSON: wantsJSON)
     }
   }
@@ -157,9 +157,13 @@ final class ExportRun {
       case .idle: continue
       case .end: return
       case .url(let listed):
+        if let failure = listed.failure {
+          noteMissing(listed.url, listed.index, failure)
+          continue
+        }
         var request = request
         request.url = listed.url
-        request.key = key?.key(for: listed.url)
+        request.cacheKey = key?.key(for: listed.url)
         if try isThere(listed.url, listed.index, request) { continue }
         try export(request, as: listed.url, listed.index)
       }
@@ -181,7 +185,7 @@ final class ExportRun {
     for (name, url) in kept where Interruption.signal == nil {
       var request = request
       request.url = url
-      request.key = name
+      request.cacheKey = name
       // Whose it is isn't told by its name.
       if isForSomebody, try cache.inspect(request) == nil { continue }
       try export(request, as: name, index)
@@ -199,13 +203,7 @@ final class ExportRun {
       if let error = event.error { throw error }
       images = event.images
     } catch {
-      missing += 1
-      return note { json in
-        json.put("url", ShownURL.of(url))
-        json.put("index", index)
-        json.put("error", error.code.word)
-        json.put("message", error.message)
-      }
+      return noteMissing(url, index, error)
     }
     for (made, image) in zip(files, images) {
       var file = made
@@ -223,6 +221,16 @@ final class ExportRun {
         }
       }
       note { file.write(to: &$0) }
+    }
+  }
+
+  private func noteMissing(_ url: String, _ index: Int, _ error: NuthatchError) {
+    missing += 1
+    note { json in
+      json.put("url", ShownURL.of(url))
+      json.put("index", index)
+      json.put("error", error.code.word)
+      json.put("message", error.message)
     }
   }
 

@@ -21,7 +21,7 @@ enum InspectionOptions {
     Option("partition", value: "NAME", "whose answers are meant, instead of the credentials sent"),
     Option("proxy", value: "URL", "the proxy that it came through, where --proxy named one"),
     Option("ignore-query", "kept under the URL without its query"),
-    Option("key", value: "TEXT", "kept under TEXT, in which {} stands for the URL without its query"),
+    Option("cache-key", value: "TEXT", "kept under TEXT, in which {} stands for the URL without its query"),
   ]
 
   static let exits = """
@@ -51,7 +51,7 @@ extension ParsedArguments {
     var request = Request(url)
     request.headers = try headers("header")
     request.ignoreQuery = has("ignore-query")
-    request.key = key?.key(for: url)
+    request.cacheKey = cacheKey?.key(for: url)
     if let user { request.user = user }
     request.delivery = .fresh
     return request

@@ -8,7 +8,7 @@ enum RemoveCommand: Command {
   static let options = [InspectionOptions.format, FetchOptions.cache] + InspectionOptions.names
   static let details = """
     The next request for such a URL asks the server. All that is kept under it goes, whoever it is for and under whatever
-    name; with --user, --header, --partition, --proxy, --key or --ignore-query only the answer that these options mean. A
+    name; with --user, --header, --partition, --proxy, --cache-key or --ignore-query only the answer that these options mean. A
     picture that another URL has in common stays. It says how many answers it removed; --format json has a list of url,
     was_stored and removed, the number of answers.
 
@@ -132,6 +132,9 @@ enum TrimCommand: Command {
     FetchOptions.cache,
   ]
   static let details = """
+    Originals go before thumbnails, and of each the oldest first. No more goes than must: what is left is N, or less by one
+    record at most.
+
     \(InspectionOptions.exits)
 
     Examples:

@@ -56,10 +56,13 @@ enum FetchOptions {
     Option("proxy", value: "URL", "the way of all requests; empty for none ($http_proxy, $https_proxy)"),
     Option("partition", value: "NAME", "whose answers these are, instead of the credentials sent"),
     Option("ignore-query", "keep answers under the URL without its query"),
-    Option("key", value: "TEXT", "keep answers under TEXT, in which {} stands for the URL without its query"),
+    Option(
+      "cache-key", value: "TEXT", "keep answers under TEXT, in which {} stands for the URL without its query"),
     Option("priority", value: "N", "place in the queue, -10 to 10"),
     Option("concurrency", value: "N", "requests at once, 1 to 512 (auto)"),
-    Option("per-host", value: "N", "requests at once at one host (6; 32 over HTTP/2)"),
+    Option(
+      "per-host", value: "N|auto",
+      "requests at once at one host; auto: 6, and more where it bears them, to 32 (6; 32 over HTTP/2)"),
     Option("rate", value: "N", "requests that may begin in a second at one host (no limit)"),
     Option(
       "inflight-bytes", value: "N",
@@ -93,7 +96,7 @@ extension ParsedArguments {
     if let bytes = try bytes("max-bytes") { options.maxBytes = bytes }
     if let pixels = try pixels("max-pixels") { options.maxPixels = pixels }
     if let agent = value("user-agent") { options.userAgent = agent }
-    options.accept = value("accept")
+    options.accept = try accept()
     options.partition = value("partition")
     options.proxy = value("proxy")
     options.netrc = value("netrc-file").map { .file($0) } ?? (has("netrc") ? .standard : nil)
@@ -113,7 +116,8 @@ extension ParsedArguments {
   func queueOptions() throws(UsageError) -> QueueOptions {
     var queue = QueueOptions()
     if value("concurrency") != "auto" { queue.concurrency = try whole("concurrency", 1...512) }
-    queue.perHost = try whole("per-host", 1...512)
+    queue.perHostGrows = value("per-host") == "auto"
+    if !queue.perHostGrows { queue.perHost = try whole("per-host", 1...512) }
     if let text = value("rate"), text != "off" {
       guard let rate = Double(text), rate > 0, rate <= 1_000_000 else {
         throw UsageError("--rate: '\(text)' is not a positive number of requests a second")
@@ -124,8 +128,18 @@ extension ParsedArguments {
     return queue
   }
 
-  /// What `--key` says.
-  var key: KeyTemplate? { value("key").map { KeyTemplate($0) } }
+  /// What `--cache-key` says.
+  var cacheKey: KeyTemplate? { value("cache-key").map { KeyTemplate($0) } }
+
+  private func accept() throws(UsageError) -> String? {
+    guard let text = value("accept") else { return nil }
+    guard text.isEmpty || text.contains("/") else {
+      throw UsageError(
+        "--accept: '\(text)' is no list of media types, such as image/*. wget's --accept is a list of endings of names; "
+          + "here, --accept is what the Accept header says.")
+    }
+    return text
+  }
 
   private func policy() throws(UsageError) -> Policy? {
     let rules: Policy.Rules? = try choice(

@@ -25,7 +25,8 @@ struct UsageError: Error {
 }
 
 /// Arguments read the way getopt_long does: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-abc`, options and
-/// operands in any order, unambiguous beginnings of names, `--` ends the options, `-` alone is an operand.
+/// operands in any order, unambiguous beginnings of names, `--` ends the options, `-` alone is an operand. Names that curl
+/// or wget would read differently are refused.
 struct ParsedArguments {
   private(set) var operands: [String] = []
   private var given: [(name: String, value: String)] = []
@@ -94,6 +95,11 @@ struct ParsedArguments {
   {
     if let exact = known.first(where: { $0.name == name }) { return exact }
     let matches = name.isEmpty ? [] : known.filter { $0.name.hasPrefix(name) }
+    if let foreign = ForeignOption.named(name), foreign.name == name || matches.count == 1 {
+      throw UsageError(
+        "\(command): "
+          + (matches.first.map { foreign.refusal(of: name, for: $0.name) } ?? foreign.absence(of: name)))
+    }
     if matches.count == 1 { return matches[0] }
     if matches.count > 1 {
       let names = matches.map { "--\($0.name)" }.joined(separator: ", ")

@@ -2,20 +2,16 @@ import CSystem
 
 /// URLs of a list that wait for their hosts: which of them is submitted next, and whether more are to be read.
 ///
-/// A host has a few requests under way at a time: 8 at first, one more with every good answer, 64 at most. The rest of its URLs
+/// A host has a few requests under way at a time: 8 at first, four more with every good answer, to a limit. The rest of its URLs
 /// wait here, so that a host that hangs, or a list sorted by host, keeps no other host from its turn. What waits beyond
-/// `mostInMemory` bytes is set aside in a file.
+/// `mostInMemory` bytes is set aside in a file. URLs that were put off come last, when the list has ended and their host has no
+/// others.
 ///
 /// More URLs are read until `enough` requests are under way at hosts that answer. Those at a host that has been silent for a
 /// second don't count.
 final class Backlog {
-  private final class Host {
-    let name: String
-    var underWay = 0
-    var share = Backlog.firstShare
-    /// Of those under way: when the last one began, or was answered.
-    var lastSign: Int64 = 0
-    var isWaitingForTurn = false
+  /// URLs in the order in which they are to be submitted.
+  private struct Line {
     /// The next ones.
     var ready: ArraySlice<ListedURL> = []
     /// After them, in the file.
@@ -23,14 +19,39 @@ final class Backlog {
     /// After those.
     var last: [ListedURL] = []
 
+    var isEmpty: Bool { ready.isEmpty && aside.isEmpty && last.isEmpty }
+
+    mutating func append(_ listed: ListedURL) {
+      if aside.isEmpty, last.isEmpty { ready.append(listed) } else { last.append(listed) }
+    }
+
+    /// Moves all but the first ones to where they can be set aside.
+    mutating func keepReady(_ count: Int) {
+      guard ready.count > count, last.isEmpty, aside.isEmpty else { return }
+      last = Array(ready.dropFirst(count))
+      ready = ready.prefix(count)
+    }
+  }
+
+  private final class Host {
+    let name: String
+    var underWay = 0
+    var share = Backlog.firstShare
+    var hasAnswered = false
+    /// Of those under way: when the last one began, or was answered.
+    var lastSign: Int64 = 0
+    var isWaitingForTurn = false
+    var line = Line()
+    /// Those that were put off, and whether they have their turn.
+    var deferred = Line()
+    var isAtDeferred = false
+
     init(_ name: String) { self.name = name }
 
-    var isEmpty: Bool { ready.isEmpty && aside.isEmpty && last.isEmpty }
-    var hasRoom: Bool { underWay < share }
+    var isEmpty: Bool { line.isEmpty && deferred.isEmpty }
   }
 
   private static let firstShare = 8
-  private static let mostAtHost = 64
   /// What the bookkeeping of a URL takes, about.
   private static let overhead = 64
   private static let silence: Int64 = 1_000_000_000
@@ -38,6 +59,7 @@ final class Backlog {
   private static let mostUnderWay = 16_384
 
   private let enough: Int
+  private let mostAtHost: Int
   private let mostInMemory: Int
   private let folder: String
   private var hosts: [String: Host] = [:]
@@ -50,6 +72,7 @@ final class Backlog {
   private var nextSweep = 0
   private var isFileFull = false
   private var silent = 0
+  private var hasEnded = false
   private var judgedAt: Int64 = 0
 
   /// How many wait.
@@ -59,8 +82,11 @@ final class Backlog {
   /// How many could not be read back.
   private(set) var lost = 0
 
-  init(enough: Int, mostInMemory: Int = 16 << 20, folder: String) {
+  /// - Parameter atHost: how many requests run at a host at once.
+  init(enough: Int, atHost: Int, mostInMemory: Int = 16 << 20, folder: String) {
     self.enough = enough
+    // Its places are taken again before the answers have been looked at.
+    mostAtHost = max(64, 4 * atHost)
     self.mostInMemory = mostInMemory
     self.folder = folder
   }
@@ -76,11 +102,17 @@ final class Backlog {
 
   func add(_ listed: ListedURL) {
     let host = host(of: listed)
-    if host.aside.isEmpty, host.last.isEmpty { host.ready.append(listed) } else { host.last.append(listed) }
+    if listed.wasPutOff { host.deferred.append(listed) } else { host.line.append(listed) }
     count += 1
     bytes += listed.url.utf8.count + Self.overhead
     offerTurn(host)
     if bytes > mostInMemory { setAside() }
+  }
+
+  /// No more URLs are read: those that were put off have their turn when their host has no others.
+  func noteEndOfList() {
+    hasEnded = true
+    for host in hosts.values where !host.deferred.isEmpty { offerTurn(host) }
   }
 
   /// The next URL whose host has room. It is under way from now on.
@@ -93,7 +125,7 @@ final class Backlog {
         firstTurn = 0
       }
       host.isWaitingForTurn = false
-      guard host.hasRoom, let listed = takeFirst(of: host) else { continue }
+      guard hasRoom(host), let listed = takeNext(of: host) else { continue }
       host.underWay += 1
       underWay += 1
       if host.underWay == 1 { host.lastSign = now }
@@ -109,7 +141,8 @@ final class Backlog {
     host.underWay -= 1
     underWay -= 1
     host.lastSign = now
-    host.share = isGood ? min(host.share + 1, Self.mostAtHost) : Self.firstShare
+    host.hasAnswered = host.hasAnswered || isGood
+    host.share = isGood ? min(host.share + 4, mostAtHost) : Self.firstShare
     offerTurn(host)
     if host.underWay == 0, host.isEmpty, !host.isWaitingForTurn { hosts[host.name] = nil }
   }
@@ -123,21 +156,37 @@ final class Backlog {
   }
 
   private func offerTurn(_ host: Host) {
-    guard !host.isWaitingForTurn, host.hasRoom, !host.isEmpty else { return }
+    guard !host.isWaitingForTurn, hasRoom(host), hasNext(host) else { return }
     host.isWaitingForTurn = true
     turns.append(host)
   }
 
-  private func takeFirst(of host: Host) -> ListedURL? {
-    while host.ready.isEmpty, let chunk = host.aside.popFirst() { bringBack(chunk, to: host) }
-    if host.ready.isEmpty {
-      host.ready = host.last[...]
-      host.last = []
-    }
-    guard let listed = host.ready.popFirst() else { return nil }
+  /// Where very many hosts don't answer, each that never did has one request under way.
+  private func hasRoom(_ host: Host) -> Bool {
+    host.underWay < (underWay > Self.mostUnderWay / 2 && !host.hasAnswered ? 1 : host.share)
+  }
+
+  private func hasNext(_ host: Host) -> Bool {
+    !host.line.isEmpty || hasEnded && host.underWay == 0 && !host.deferred.isEmpty
+      || hasEnded && host.isAtDeferred && !host.deferred.isEmpty
+  }
+
+  private func takeNext(of host: Host) -> ListedURL? {
+    guard hasNext(host) else { return nil }
+    host.isAtDeferred = host.line.isEmpty
+    guard let listed = host.line.isEmpty ? takeFirst(of: &host.deferred) : takeFirst(of: &host.line) else { return nil }
     count -= 1
     bytes -= listed.url.utf8.count + Self.overhead
     return listed
+  }
+
+  private func takeFirst(of line: inout Line) -> ListedURL? {
+    while line.ready.isEmpty, let chunk = line.aside.popFirst() { bringBack(chunk, to: &line) }
+    if line.ready.isEmpty {
+      line.ready = line.last[...]
+      line.last = []
+    }
+    return line.ready.popFirst()
   }
 
   // MARK: The file
@@ -145,32 +194,38 @@ final class Backlog {
   private func setAside() {
     guard !isFileFull, bytes > nextSweep else { return }
     // What comes next stays, or all of a long list would go through the file.
-    let stays = min(2 * Self.mostAtHost, max(Self.firstShare, mostInMemory / 2 / 160 / hosts.count))
-    for host in hosts.values where host.ready.count > stays && host.last.isEmpty && host.aside.isEmpty {
-      host.last = Array(host.ready.dropFirst(stays))
-      host.ready = host.ready.prefix(stays)
+    let stays = min(2 * mostAtHost, max(Self.firstShare, mostInMemory / 2 / 160 / hosts.count))
+    for host in hosts.values {
+      host.line.keepReady(stays)
+      host.deferred.keepReady(0)
     }
-    let all = hosts.values.filter { !$0.last.isEmpty }
+    let all = hosts.values.filter { !$0.line.last.isEmpty || !$0.deferred.last.isEmpty }
     file = file ?? SetAside(folder: folder)
-    guard let chunks = file?.write(all.map(\.last)) else {
+    guard let chunks = file?.write(all.flatMap { [$0.line.last, $0.deferred.last] }) else {
       isFileFull = true
       return
     }
-    for (host, chunks) in zip(all, chunks) {
-      bytes -= Self.size(of: host.last)
-      host.last = []
-      host.aside += chunks
+    for (index, host) in all.enumerated() {
+      note(chunks[2 * index], of: &host.line)
+      note(chunks[2 * index + 1], of: &host.deferred)
     }
     nextSweep = bytes + mostInMemory / 4
   }
 
-  private func bringBack(_ chunk: SetAside.Chunk, to host: Host) {
+  /// The last ones of the line are in the file now.
+  private func note(_ chunks: [SetAside.Chunk], of line: inout Line) {
+    bytes -= Self.size(of: line.last)
+    line.last = []
+    line.aside += chunks
+  }
+
+  private func bringBack(_ chunk: SetAside.Chunk, to line: inout Line) {
     guard let urls = file?.take(chunk) else {
       lost += chunk.count
       count -= chunk.count
       return
     }
-    host.ready = urls[...]
+    line.ready = urls[...]
     bytes += Self.size(of: urls)
   }
 

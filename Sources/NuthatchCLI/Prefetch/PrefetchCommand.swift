@@ -9,9 +9,10 @@ enum PrefetchCommand: Command {
   static let options =
     [
       Option("size", letter: "s", value: "N[,N…]", "boxes that the thumbnails fit: N, or NxM (256)"),
-      Option("input", value: "FORMAT", "auto, lines, csv, tsv or jsonl; any of them may be in gzip (auto)"),
+      Option("input", value: "FORMAT", "auto, lines, csv, tsv or jsonl; also in gzip, zstd or xz (auto)"),
       Option(
-        "url-field", value: "NAME", "the column, by name or number, or the JSON field with the URL (url)"),
+        "url-field", value: "NAME",
+        "the column, by name or number, or the JSON field with the URL, such as a.b (url)"),
       Option("format", value: "text|jsonl", "a summary for people; or a line of JSON for each URL (text)"),
       Option(
         "progress", value: "WHEN", "auto, always or never: a line on standard error (auto: on a terminal)"),
@@ -30,9 +31,14 @@ enum PrefetchCommand: Command {
     ] + FetchOptions.pictures + FetchOptions.network + FetchOptions.store
   static let details = """
     Each line of a list is a URL: a comma is part of it; blank lines and those that begin with # are skipped. Files that
-    end in .csv, .tsv or .jsonl, with or without .gz, are read as that, others as their first line looks: an object of
-    JSON, names of columns, a URL beside a tabulator. Without FILE, standard input is read. Lists are read as they are
-    needed, of any length, and answers are written as they come: a slow reader slows the run.
+    end in .csv, .tsv or .jsonl, with or without .gz, .zst or .xz, are read as that, others as their first line looks: JSON,
+    names of columns, a URL beside a tabulator. Without FILE, standard input is read. Lists are read as they are needed, of
+    any length, and answers are written as they come: a slow reader slows the run.
+
+    The first row of CSV tells whether its separator is a comma, a semicolon or a tabulator. UTF-16 is told by its byte order
+    mark. With --url-field a.b, the URL is the field b in the field a; with a.0, the first item of the array a. Of an array
+    without a number, each item gives a URL. A row without a URL is a failure that names its line. A file that is no text is
+    an error. docs/COMMAND.md has the rest.
 
     What failed stands in FILE of --failed-out as it stood in the list, passwords included, so that a new FILE is for its
     owner only; what is no URL at all, as a comment with its line. FILE may be the list itself, which stays as it was unless
@@ -88,11 +94,12 @@ enum PrefetchCommand: Command {
     try settings.checkReport(list)
     try settings.settleSignIn(list)
     do throws(NuthatchError) {
+      OpenFiles.allowMany()
       try queue.apply()
       // Before there are other threads. The loop's would stop a decoder for each packet, which took up to a seventh of a run.
       nhs_work_as_batch()
       let cache = try Cache(path: arguments.value("cache"), options: options)
-      let run = try PrefetchRun(settings, cache, list, atOnce: 512)
+      let run = try PrefetchRun(settings, cache, list, atHost: queue.perHost ?? 32)
       let code = run.run()
       // Revalidations behind an answer may take longer than somebody who interrupts a run wants to wait.
       if Interruption.signal == nil { cache.close() }
@@ -137,9 +144,9 @@ struct PrefetchSettings {
     request.ignoreQuery = arguments.has("ignore-query")
     request.priority = try arguments.whole("priority", -10...10) ?? -5
     request.delivery = try arguments.choice("delivery", ["fresh": .fresh, "first": .first]) ?? .fresh
-    key = arguments.key
+    key = arguments.cacheKey
     if key?.isFixed == true {
-      throw UsageError("--key: one answer would be kept for the whole list; {} stands for the URL")
+      throw UsageError("--cache-key: one answer would be kept for the whole list; {} stands for the URL")
     }
     input =
       try arguments.choice(
@@ -183,7 +190,7 @@ struct PrefetchSettings {
   func request(_ url: String) -> Request {
     var request = request
     request.url = url
-    request.key = key?.key(for: url)
+    request.cacheKey = key?.key(for: url)
     return request
   }
 

@@ -33,11 +33,11 @@ final class PrefetchRun {
   /// Why the run ends before its end.
   private var failure: ExitCode?
 
-  init(_ settings: PrefetchSettings, _ cache: Cache, _ list: URLList, atOnce: Int) throws(NuthatchError) {
+  init(_ settings: PrefetchSettings, _ cache: Cache, _ list: URLList, atHost: Int) throws(NuthatchError) {
     self.settings = settings
     self.cache = cache
     self.list = list
-    backlog = Backlog(enough: 2 * atOnce, folder: cache.path)
+    backlog = Backlog(enough: 1024, atHost: atHost, folder: cache.path)
     isSignInUnused = settings.signIn?.place != nil
     progress = ProgressLine(settings.progress)
     disk = DiskWatch(cache)
@@ -83,23 +83,26 @@ final class PrefetchRun {
       do throws(ListFault) {
         switch try list.next(within: backlog.underWay == 0 ? 200 : 0) {
         case .idle: return .input
-        case .end: isListDone = true
+        case .end: endList()
         case .url(let listed):
           if isOurs(listed.url) { take(listed, now) }
         }
       } catch {
         listFault = error.message
-        isListDone = true
+        endList()
       }
     }
     return .answers
   }
 
+  private func endList() {
+    isListDone = true
+    backlog.noteEndOfList()
+    startWaiting(nhs_monotonic_ns())
+  }
+
   private func take(_ listed: ListedURL, _ now: Int64) {
-    if let fault = listed.fault {
-      let error = NuthatchError(.badURL, "\(fault), in line \(listed.line)")
-      return account(Record(listed, failed: error, since: now))
-    }
+    if let failure = listed.failure { return account(Record(listed, failed: failure, since: now)) }
     backlog.add(listed)
     startWaiting(now)
   }
@@ -121,7 +124,8 @@ final class PrefetchRun {
   /// - Returns: how it ended, when no request is needed.
   private func start(_ listed: ListedURL) -> Record? {
     let begin = nhs_monotonic_ns()
-    let request = settings.request(listed.url)
+    var request = settings.request(listed.url)
+    request.mayBeDeferred = !listed.wasPutOff
     if isSignInUnused, settings.signIn?.place?.has(listed.url) == true { isSignInUnused = false }
     do throws(NuthatchError) {
       if settings.isDryRun {
@@ -149,7 +153,9 @@ final class PrefetchRun {
       if record.kind != .cancelled {
         account(record)
       } else if mayGoOn {
-        backlog.add(record.listed)
+        var listed = record.listed
+        listed.wasPutOff = listed.wasPutOff || !hold.isHeld
+        backlog.add(listed)
       }
     }
     heedHold()

@@ -109,6 +109,8 @@ struct Record: Sendable {
     self.error = error
     status = error.status ?? status
     attempts = max(attempts, error.attempts)
+    if error.isInCache { (isInCache, isStored) = (true, true) }
+    if error.bodyBytes > 0 { bytes = error.bodyBytes }
     thumbs = []
   }
 

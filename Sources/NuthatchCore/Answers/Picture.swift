@@ -68,14 +68,12 @@ extension Picture {
   }
 
   /// Why there will be no picture, from what the probe says of its first bytes.
-  static func fault(_ answer: ImageProbe.Answer, url: String) -> NuthatchError {
+  static func fault(_ answer: ImageProbe.Answer) -> ImageFault {
     switch answer {
     case .unsupported(let format):
-      NuthatchError(
-        ImageFault(.unsupportedFormat(format.rawValue), "\(format.rawValue) isn't decoded", at: 0), url: url)
-    case .fault(let fault): NuthatchError(fault, url: url)
-    case .notAnImage, .found, .needMore:
-      NuthatchError(.notAnImage, "the bytes are no picture: \(WebURL.redacted(url))")
+      ImageFault(.unsupportedFormat(format.rawValue), "\(format.rawValue) isn't decoded", at: 0)
+    case .fault(let fault): fault
+    case .notAnImage, .found, .needMore: ImageFault(.notAnImage, "the bytes are no picture")
     }
   }
 }

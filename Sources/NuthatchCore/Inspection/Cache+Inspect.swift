@@ -121,7 +121,8 @@ extension SharedCache {
     let isThere: Bool
     if plan.wantsPictures {
       isThere =
-        (200..<300).contains(meta.head.status) && (info.hasBody || info.thumbs.count == plan.recipes.count)
+        (200..<300).contains(meta.head.status)
+        && (info.hasBody || info.undecodable != nil || info.thumbs.count == plan.recipes.count)
     } else {
       isThere = info.hasBody || meta.bodyLength == 0
     }
@@ -151,6 +152,8 @@ extension SharedCache {
         StoredAnswerInfo.Thumb(
           box: recipe.box, width: kept.picture.width, height: kept.picture.height, form: "memory", bytes: 0))
       info.originalSize = (kept.picture.originalWidth, kept.picture.originalHeight)
+    } else if let fault = DecodeFailure.read(content, recipe, in: store) {
+      info.undecodable = fault.description
     }
   }
 

@@ -60,6 +60,8 @@ public struct StoredAnswerInfo: Sendable {
   public var varied: [String] { meta.varied }
   /// The thumbnails of the sizes asked about that are there.
   public internal(set) var thumbs: [Thumb] = []
+  /// Why it can't be decoded, in words; nil when that isn't known of a size asked about.
+  public internal(set) var undecodable: String?
   /// The upright source's columns and rows; nil when no thumbnail says so.
   public internal(set) var originalSize: (width: Int, height: Int)?
   /// The digits under which the record stands in the store.

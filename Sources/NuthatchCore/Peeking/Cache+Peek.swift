@@ -85,7 +85,7 @@ extension Cache {
     _ = answered(Ticket(url: url(), tag: nil), answer())
   }
 
-  /// What `request` asks for, with its credentials, key and headers, if it can be shown at once. Of its sizes there must
+  /// What `request` asks for, with its credentials, cache key and headers, if it can be shown at once. Of its sizes there must
   /// be one.
   public func peek(_ request: Request, decode: Bool = false) throws(NuthatchError) -> Image? {
     try checkPeekable()
@@ -214,7 +214,7 @@ extension Request {
   var asksForAnswer: Bool { boxes.isEmpty && freezing == nil && maxPixels == nil && isBare }
 
   private var isBare: Bool {
-    method == "GET" && headers.isEmpty && body.isEmpty && user == nil && !isAnonymous && key == nil
+    method == "GET" && headers.isEmpty && body.isEmpty && user == nil && !isAnonymous && cacheKey == nil
       && !ignoreQuery && partition == nil && policy == nil && `guard` == nil && maxBytes == nil
       && !allowTruncated && asks.isEmpty && site == nil && netrc == nil && certificate == nil && signIn == nil
       && upload == nil && saveTo.isEmpty

@@ -111,7 +111,7 @@ struct Admission: Sendable {
       mayServeOnError: true,
       age: meta.answer.age(plan.policy.freshnessRules, now: shared.clock.seconds), body: base.body,
       pictures: base.pictures,
-      isInMemory: base.isInMemory, thumbs: base.thumbs)
+      isInMemory: base.isInMemory, thumbs: base.thumbs, failed: base.failed)
   }
 
   /// False when it isn't kept.

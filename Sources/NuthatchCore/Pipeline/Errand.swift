@@ -54,7 +54,9 @@ final class Errand: TicketWork, @unchecked Sendable {
       shared.counts.hits.count()
       return ticket.finish(.answer(.cached, answer, isFinal: true))
     }
-    if found == nil, let failure = shared.rememberedFailure(plan) { return ticket.finish(.failed(failure)) }
+    // What is known to be undecodable, and stale, is asked for no more often than what isn't stored at all.
+    let isUnknown = found.map { $0.isVerdictAlone && $0.standing != .fresh } ?? true
+    if isUnknown, let failure = shared.rememberedFailure(plan) { return ticket.finish(.failed(failure)) }
     setOut(plan, ticket, shared, found)
   }
 
@@ -268,7 +270,9 @@ extension Errand {
         images.append(Image(url: ticket.url, picture, origin))
       case .failure(var error):
         error.attempts = origin.journey.attempts
-        shared.remember(error, status: nil, plan)
+        error.bodyBytes = origin.bodyBytes
+        error.isInCache = origin.isInCache
+        if !origin.isInCache { shared.remember(error, status: nil, plan) }
         return fail(error)
       case nil:
         return fail(NuthatchError(.internal, "no picture came out: \(plan.url)"))

@@ -32,6 +32,8 @@ final class Exchange {
   var isConditional = false
   /// Why the transfer was stopped by us.
   var refusal: NuthatchError?
+  /// Why it can't be decoded, where the first bytes said so.
+  var verdict: ImageFault?
   /// Whether a public origin sent the request on (`TransferRequest.isSentByPublic`).
   var isSentByPublic = false
   /// The farthest from public that any hop's address was (`Meta.reach`).
@@ -111,5 +113,6 @@ final class Exchange {
     probe = nil
     earlyStop = nil
     refusal = nil
+    verdict = nil
   }
 }

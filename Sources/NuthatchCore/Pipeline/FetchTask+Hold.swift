@@ -41,6 +41,13 @@ extension FetchTask {
     return now &+ wait &- hold.since < patience ? .wait(wait) : .isOver
   }
 
+  /// Ends it for now, because nothing comes and others wait for its place: those who wait for it ask again later. One of them may
+  /// not want that; then it stays.
+  func putOff(_ entry: QueueEntry) {
+    guard case .flying = phase, errands.allSatisfy({ $0.plan.terms.mayBeDeferred }) else { return }
+    for errand in errands { errand.ticket.cancel() }
+  }
+
   private func isAway(_ ending: AttemptEnding) -> Bool {
     switch ending.outcome {
     case .unreachable, .dropped: true

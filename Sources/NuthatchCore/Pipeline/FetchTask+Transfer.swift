@@ -13,7 +13,8 @@ extension FetchTask: QueuedWork {
     queuedSince = runtime.loop.now
     let entry = runtime.queue.submit(
       self, to: (begunExchange?.hop ?? plan.first).url.origin, priority: priority, patience: patience,
-      notBefore: notBefore, now: runtime.loop.now)
+      isBatched: plan.terms.isBatched, mayBePutOff: plan.terms.mayBeDeferred, notBefore: notBefore,
+      now: runtime.loop.now)
     // It may have begun, and even ended, already.
     if entry.state != .running, entry.state != .gone { phase = .queued(entry) }
   }
@@ -401,8 +402,12 @@ extension FetchTask: TransferSink {
       // The verdict needs the whole body's rules (damage that is allowed, policies), unless nobody else wants it.
       guard errands.allSatisfy({ $0.plan.wantsPictures && !$0.plan.recipes.contains(where: \.allowsDamage) })
       else { return true }
-      let error = Picture.fault(answer, url: exchange.hop.url.description)
-      for errand in errands { leaveAlone(errand, error) }
+      let fault = Picture.fault(answer)
+      exchange.verdict = fault
+      exchange.refusal = NuthatchError(fault, url: exchange.hop.url.description)
+      // Nobody else can have anything of it.
+      stoppedEarly = true
+      return false
     }
     return !errands.isEmpty
   }
@@ -457,7 +462,11 @@ extension FetchTask: TransferSink {
         entry, ending.outcome, ending.fault, retryAt: runtime.loop.now &+ wait, now: runtime.loop.now)
     }
     runtime.queue.finished(entry, ending.outcome, ending.fault, now: runtime.loop.now)
-    if let refusal = exchange.refusal { return conclude(.failed(refusal)) }
+    if var refusal = exchange.refusal {
+      refusal.bodyBytes = Int64(exchange.body.count)
+      if let verdict = exchange.verdict { return admit(verdict, refusal, timings) }
+      return conclude(.failed(refusal))
+    }
     if exchange.isToBeRepeated || ending.fault == nil && plan.download?.isContinued == true {
       exchange.begin(again: plan.first)
       return enqueue()

@@ -40,6 +40,8 @@ struct PictureMaker: Sendable {
         pictures[recipe] = .success(picture)
         // One made from another thumbnail is second best, and doesn't stay.
         if source.thumbs[recipe]?.smaller == nil { remember(picture, source.content, recipe) }
+      } else if let fault = DecodeFailure.read(source.content, recipe, in: store) {
+        pictures[recipe] = .failure(NuthatchError(fault, url: source.url))
       } else {
         rest.append(recipe)
       }
@@ -91,9 +93,29 @@ struct PictureMaker: Sendable {
           ? NuthatchError(.io, "the picture can't be read from the disk: \(source.url)")
           : NuthatchError(error, url: source.url)
         for recipe in group { pictures[recipe] = .failure(failure) }
+        if !body.isBroken { keep(error, body, source.content, group) }
       }
     }
     return pictures
+  }
+
+  /// A full disk is no reason not to say why.
+  private func keep(_ fault: ImageFault, _ body: Payload, _ content: Digest, _ recipes: [Recipe]) {
+    guard keepsThumbs, DecodeFailure.isLasting(fault), recipes.count == 1 || !mayDependOnSize(body, recipes)
+    else { return }
+    do throws(StoreFault) {
+      try DecodeFailure.write(fault, content, recipes, in: store)
+    } catch {
+      counts.note(error)
+    }
+  }
+
+  /// Whether one of these sizes may need less of the bytes than the others.
+  private func mayDependOnSize(_ body: Payload, _ recipes: [Recipe]) -> Bool {
+    body.withBytes { bytes in
+      guard case .found(let info) = ImageProbe.probe(bytes) else { return false }
+      return ScanWatch(info, boxes: recipes.map(\.box)) != nil
+    }
   }
 
   /// A full disk is no reason not to deliver what has been made.

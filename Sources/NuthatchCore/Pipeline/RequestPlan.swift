@@ -146,10 +146,10 @@ final class RequestPlan: Sendable {
 
   /// What the answer is kept under.
   private static func address(_ request: Request, _ url: WebURL) -> String {
-    var address = request.key ?? url.address
+    var address = request.cacheKey ?? url.address
     // Mostly it is what the caller wrote; then it is that string, and no copy.
     if address == request.url { address = request.url }
-    if request.key == nil, request.ignoreQuery, let query = address.firstIndex(of: "?") {
+    if request.cacheKey == nil, request.ignoreQuery, let query = address.firstIndex(of: "?") {
       address = String(address[..<query])
     }
     return address

@@ -35,6 +35,10 @@ final class RequestTerms: Sendable {
   let deadlineCountsQueue: Bool
   /// For how long it waits for a host that can't be reached or has too much to do, in nanoseconds; nil when it doesn't.
   let patience: Int64?
+  /// Whether it is one of many that were submitted at once.
+  let isBatched: Bool
+  /// Whether it may be put off when nothing comes and others wait for its place.
+  let mayBeDeferred: Bool
   let retries: Int
   let reportsProgress: Bool
   /// Whether a transfer may end when its pictures are done.
@@ -89,6 +93,8 @@ final class RequestTerms: Sendable {
     isDeadlineSet = limit != nil
     deadlineCountsQueue = limit != nil && !request.isBatched || freezing != nil
     patience = Self.patience(request)
+    isBatched = request.isBatched
+    mayBeDeferred = request.mayBeDeferred
     retries = max(0, request.retries ?? options.retries)
     reportsProgress = request.reportsProgress
     stopsEarly = request.earlyStop
@@ -126,6 +132,8 @@ final class RequestTerms: Sendable {
     isDeadlineSet = last.isDeadlineSet
     deadlineCountsQueue = last.deadlineCountsQueue
     patience = last.patience
+    isBatched = last.isBatched
+    mayBeDeferred = last.mayBeDeferred
     retries = last.retries
     reportsProgress = last.reportsProgress
     stopsEarly = last.stopsEarly

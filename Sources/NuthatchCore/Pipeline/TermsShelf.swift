@@ -40,7 +40,7 @@ extension Request {
   /// Whether files have no part in it.
   fileprivate var isPlain: Bool { upload == nil && saveTo.isEmpty && certificate == nil }
 
-  /// Whether all is equal but the URL, what it alone decides (`key`, `ignoreQuery`), and what has no part in the terms
+  /// Whether all is equal but the URL, what it alone decides (`cacheKey`, `ignoreQuery`), and what has no part in the terms
   /// (`priority`, `tag`).
   func wantsTheSame(as other: Request) -> Bool {
     return boxes == other.boxes && delivery == other.delivery && method == other.method
@@ -51,6 +51,7 @@ extension Request {
       && earlyStop == other.earlyStop
       && policy == other.policy && self.guard == other.guard && partition == other.partition
       && timeout == other.timeout && deadline == other.deadline && isBatched == other.isBatched
+      && mayBeDeferred == other.mayBeDeferred
       && giveUpAfter == other.giveUpAfter && retries == other.retries
       && maxBytes == other.maxBytes && reportsProgress == other.reportsProgress && asks == other.asks
       && signIn == other.signIn && certificate == other.certificate && netrc == other.netrc

@@ -14,11 +14,35 @@
 ///
 /// A host's first answer counts as calm. Time-outs count for hosts that have answered before; what never
 /// answered is the circuit's business. The size stays between floor and ceiling.
+///
+/// A batch has many URLs, often of many hosts, and each host has its own limit. While requests of a batch wait for nothing but a
+/// place:
+///
+/// - the ceiling is that of batches;
+/// - every calm answer adds a place until the size shrinks for the first time, after that one in four;
+/// - a strained window halves the size, unless the present size brings clearly more answers a second than half of it did.
 struct AutomaticSize {
   struct Range: Equatable, Sendable {
     var start: Int
     var floor: Int
     var ceiling: Int
+    /// For batches.
+    var batchStart: Int
+    var batchCeiling: Int
+
+    init(start: Int, floor: Int, ceiling: Int, batchStart: Int? = nil, batchCeiling: Int? = nil) {
+      (self.start, self.floor, self.ceiling) = (start, floor, ceiling)
+      self.batchStart = batchStart ?? start
+      self.batchCeiling = batchCeiling ?? ceiling
+    }
+
+    /// What there are descriptors for.
+    func limited(to most: Int) -> Range {
+      let most = max(1, most)
+      return Range(
+        start: min(start, most), floor: min(floor, most), ceiling: min(ceiling, most),
+        batchStart: min(batchStart, most), batchCeiling: min(batchCeiling, most))
+    }
   }
 
   private struct Votes {
@@ -38,16 +62,28 @@ struct AutomaticSize {
   private var calmWindows = 0
   private var shrunkAt: Int64 = .min
 
+  /// Whether a batch has been waiting for places since the window before this one.
+  private var isBatch = false
+  private var sawBatch = false
+  private var hasShrunk = false
+  private var calmSinceStep = 0
+  private var yields = BatchYields()
+
   /// `most` bounds the ceiling: what there are descriptors for.
   init(_ range: Range, most: Int) {
-    let ceiling = max(1, min(range.ceiling, most))
-    self.range = Range(
-      start: min(range.start, ceiling), floor: min(range.floor, ceiling), ceiling: ceiling)
+    self.range = range.limited(to: most)
     size = self.range.start
   }
 
-  /// Work waits for nothing but a place.
-  mutating func noteBacklog() { sawBacklog = true }
+  /// Work waits for nothing but a place. `isBatch`: requests of a batch do.
+  mutating func noteBacklog(isBatch: Bool) {
+    sawBacklog = true
+    guard isBatch else { return }
+    sawBatch = true
+    guard !self.isBatch else { return }
+    self.isBatch = true
+    if !hasShrunk { size = max(size, range.batchStart) }
+  }
 
   /// An answer of `host` to a request that began at `start`.
   mutating func noteAnswer(
@@ -56,7 +92,9 @@ struct AutomaticSize {
     guard start >= shrunkAt else { return }
     votes[host, default: Votes()].all += 1
     switch judgement {
-    case .calm, .unknown: votes[host, default: Votes()].calm += 1
+    case .calm, .unknown:
+      votes[host, default: Votes()].calm += 1
+      growForBatch()
     case .strained: votes[host, default: Votes()].strained += 1
     case .between: break
     }
@@ -80,16 +118,27 @@ struct AutomaticSize {
     if (answers >= 16 && age >= 100_000_000) || age >= 2_000_000_000 { endWindow(at: now) }
   }
 
+  /// Within a window: a batch is over before windows have told much.
+  private mutating func growForBatch() {
+    guard isBatch, sawBatch, size < range.batchCeiling else { return }
+    calmSinceStep += 1
+    guard calmSinceStep >= (hasShrunk ? 4 : 1) else { return }
+    calmSinceStep = 0
+    size += 1
+  }
+
   private mutating func endWindow(at now: Int64) {
     let strained = votes.values.count { $0.strained * 2 > $0.all }
     let calm = votes.values.count { $0.calm * 2 > $0.all }
+    let isWorthIt = isBatch && yields.note(answers, at: size, nanoseconds: now &- (windowStart ?? now))
     if strained * 2 > votes.count {
-      size = max(range.floor, min(size - 1, size * (sawTimeOut ? 5 : 7) / 10))
-      shrunkAt = now
       calmWindows = 0
+      if sawTimeOut || !isWorthIt { shrink(at: now) }
     } else if calm * 2 > votes.count {
       calmWindows += 1
-      if calmWindows >= 2, sawBacklog { size = min(range.ceiling, size + max(1, range.start / 8)) }
+      if calmWindows >= 2, sawBacklog, !isBatch, size < range.ceiling {
+        size = min(range.ceiling, size + max(1, range.start / 8))
+      }
     } else {
       calmWindows = 0
     }
@@ -98,5 +147,30 @@ struct AutomaticSize {
     windowStart = nil
     sawTimeOut = false
     sawBacklog = false
+    isBatch = sawBatch
+    sawBatch = false
+  }
+
+  private mutating func shrink(at now: Int64) {
+    size = max(range.floor, min(size - 1, size * (sawTimeOut || isBatch ? 5 : 7) / 10))
+    shrunkAt = now
+    hasShrunk = true
+  }
+}
+
+/// How many answers a second came at which size: a size is worth it when half of it brings clearly fewer.
+private struct BatchYields {
+  /// By the size's power of two.
+  private var perSecond = [Double?](repeating: nil, count: 16)
+
+  /// - Returns: whether this size brings clearly more a second than what is known of half of it. False when nothing is known.
+  mutating func note(_ answers: Int, at size: Int, nanoseconds: Int64) -> Bool {
+    guard nanoseconds > 0, size > 0 else { return false }
+    let rate = Double(answers) / Double(nanoseconds) * 1e9
+    let place = min(size.bitWidth - 1 - size.leadingZeroBitCount, perSecond.count - 1)
+    let known = perSecond[place].map { $0 * 0.7 + rate * 0.3 } ?? rate
+    perSecond[place] = known
+    guard place > 0, let ofHalf = perSecond[place - 1] else { return false }
+    return known > 1.2 * ofHalf
   }
 }

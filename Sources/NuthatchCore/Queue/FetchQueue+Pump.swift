@@ -23,7 +23,8 @@ extension FetchQueue {
       while startNext(now) {}
       refusalsLeft -= tellRefusals(atMost: refusalsLeft, now)
     } while tellActivity() || hasDue(now)
-    if linkPlaces.hasBacklog { adaptation.noteBacklog() }
+    linkPlaces.noteBacklog()
+    loopbackPlaces.noteBacklog()
     arrangeWaking(now)
   }
 
@@ -60,12 +61,26 @@ extension FetchQueue {
     let pool = entry.host.pool
     entry.forgetMoved()
     watched.remove(entry)
+    if isSlow, isInTheWay(entry, now) { entry.work?.putOff(entry) }
+    guard entry.state == .running else { return }
     if isSlow, !entry.isLending, !entry.isAnswered || pool.lentByBodies < pool.size {
       // A request whose host's name is looked up takes no descriptor of a connection.
       entry.host.lend(of: entry, atMost: pool.mostLent + lookingUp)
       refresh(entry.host, now)
     }
-    if !entry.isLending { watch(entry, now) }
+    if !entry.isLending || entry.mayBePutOff && !entry.isAnswered { watch(entry, now) }
+  }
+
+  /// Whether nothing comes for it at a host that answers others, which wait for a place there; or whether it holds a place that
+  /// others wait for, whatever their host.
+  private func isInTheWay(_ entry: QueueEntry, _ now: Int64) -> Bool {
+    let host = entry.host
+    let wait = now &- entry.since
+    guard entry.mayBePutOff, !entry.isAnswered, wait >= 2 * settings.lendAfter else { return false }
+    let isFar = host.latency.isFarBeyond(wait)
+    if isFar, host.hasQueued, host.running >= host.limit(settings) { return true }
+    guard isFar || !host.latency.hasBaseline else { return false }
+    return !entry.isLending && host.pool.isFull(isBackground: entry.isBackground)
   }
 
   private func tellRefusals(atMost limit: Int, _ now: Int64) -> Int {
@@ -192,6 +207,7 @@ extension FetchQueue {
       isSilent = timedOut
       noteFault(fault, from: entry, now)
     case .dropped:
+      host.noteUnborne(entry, settings, at: now)
       // One odd page is no reason to leave a host alone. Who waits for the host loses nothing by that.
       if entry.patience > 0 { noteFault(fault, from: entry, now) } else { host.circuit.noteAnswer() }
     case .timedOut:
@@ -200,8 +216,8 @@ extension FetchQueue {
     case .abandoned, .unused:
       break
     }
-    guard isSilent, host.latency.hasBaseline, !host.isLoopback else { return }
-    adaptation.noteTimeOut(host: host.number, began: entry.since, at: now)
+    guard isSilent, host.latency.hasBaseline else { return }
+    host.pool.automatic.noteTimeOut(host: host.number, began: entry.since, at: now)
     resize(now)
   }
 
@@ -213,6 +229,9 @@ extension FetchQueue {
       return host.noteGoodAnswer(at: now)
     }
     let isOdd = overload.previous.map { $0 < host.lastGoodAnswer ?? .min } ?? false
+    // More at once than usual may be the reason: then fewer at once are tried first.
+    let wasMore = !isOdd && host.noteUnborne(entry, settings, at: now)
+    guard !wasMore else { return }
     host.pace.noteOverload(overload.status, isOdd: isOdd, began: entry.since, at: now)
     if !isOdd { host.noteTrouble(.status(overload.status), began: entry.since) }
     refuseGivenUp(at: host, now)
@@ -279,33 +298,33 @@ extension FetchQueue {
     isLoopback && settings.concurrency == .automatic ? loopbackPlaces : linkPlaces
   }
 
-  /// What was measured may have changed the size, and with it whether a host with slow bodies is held.
+  /// What was measured may have changed a size, and with it whether a host with slow bodies is held.
   func resize(_ now: Int64) {
-    let before = linkPlaces.size
+    let before = [linkPlaces.size, loopbackPlaces.size]
     resize()
-    guard linkPlaces.size != before, linkPlaces.lentByBodies > 0 else { return }
+    guard before != [linkPlaces.size, loopbackPlaces.size] else { return }
+    guard linkPlaces.lentByBodies + loopbackPlaces.lentByBodies > 0 else { return }
     for host in hosts.values where host.lendingBodies > 0 { refresh(host, now) }
   }
 
-  /// Loopback has a quarter of what there are descriptors for, so that neither side can take all of it.
+  /// Loopback has places of its own, which are measured likewise: what the link carries is no matter to it. It has a quarter of
+  /// what there are descriptors for at the most, so that neither side can take all of them.
   func resize(anew: Bool = false) {
     let most = max(2, settings.mostAtOnce)
     let forLoopback = max(1, most / 4)
     if anew {
-      adaptation = AutomaticSize(link.sizes, most: most - forLoopback)
-      loopbackPlaces.size = forLoopback
+      linkPlaces.automatic = AutomaticSize(link.sizes, most: most - forLoopback)
+      loopbackPlaces.automatic = AutomaticSize(LinkKind.none.sizes, most: forLoopback)
     }
-    switch settings.concurrency {
-    case .automatic:
-      linkPlaces.size = adaptation.size
-      linkPlaces.isFixed = false
-    case .fixed(let number):
-      linkPlaces.size = min(max(1, number), most)
-      linkPlaces.isFixed = true
-    }
-    // What there are descriptors for beyond the places themselves.
+    loopbackPlaces.size = loopbackPlaces.automatic.size
     let isShared = settings.concurrency == .automatic
-    let rest = most - linkPlaces.size - (isShared ? forLoopback : 0)
+    switch settings.concurrency {
+    case .automatic: linkPlaces.size = linkPlaces.automatic.size
+    case .fixed(let number): linkPlaces.size = min(max(1, number), most)
+    }
+    linkPlaces.isFixed = !isShared
+    // What there are descriptors for beyond the places themselves.
+    let rest = most - linkPlaces.size - (isShared ? loopbackPlaces.size : 0)
     linkPlaces.mostLent = max(16, isShared ? rest / 2 : rest)
     loopbackPlaces.mostLent = linkPlaces.mostLent
   }

@@ -52,9 +52,8 @@ final class FetchQueue: @unchecked Sendable {
   /// How many running entries lend their place because their host's name is being looked up.
   private(set) var lookingUp = 0
 
-  var adaptation: AutomaticSize
-  let linkPlaces = PlacePool(size: 1, isFixed: false)
-  let loopbackPlaces = PlacePool(size: 1, isFixed: false)
+  let linkPlaces: PlacePool
+  let loopbackPlaces: PlacePool
 
   var lastArrival: UInt64 = 0
   var isPumping = false
@@ -69,7 +68,8 @@ final class FetchQueue: @unchecked Sendable {
     self.link = link
     self.wake = wake
     self.activityChanged = activityChanged
-    adaptation = AutomaticSize(link.sizes, most: 1)
+    linkPlaces = PlacePool(AutomaticSize(link.sizes, most: 1))
+    loopbackPlaces = PlacePool(AutomaticSize(LinkKind.none.sizes, most: 1))
     resize(anew: true)
   }
 
@@ -89,13 +89,14 @@ extension FetchQueue {
   /// Queues `work` for `origin`, not to begin before `notBefore`.
   @discardableResult
   func submit(
-    _ work: any QueuedWork, to origin: Origin, priority: Int = 0, patience: Int64 = 0,
-    notBefore: Int64? = nil, now: Int64
+    _ work: any QueuedWork, to origin: Origin, priority: Int = 0, patience: Int64 = 0, isBatched: Bool = false,
+    mayBePutOff: Bool = false, notBefore: Int64? = nil, now: Int64
   ) -> QueueEntry {
     lastArrival += 1
     let host = host(origin)
     let entry = QueueEntry(
-      work, host, priority: priority, arrival: lastArrival, patience: patience, at: now)
+      work, host, priority: priority, arrival: lastArrival, patience: patience, isBatched: isBatched,
+      mayBePutOff: mayBePutOff, at: now)
     host.entries += 1
     count.add(1, ordering: .relaxed)
     enqueue(entry, notBefore: notBefore, now: now)
@@ -214,12 +215,14 @@ extension FetchQueue {
     entry.endProbe()
     host.circuit.noteAnswer()
     learn(overload, from: entry, now)
+    var judgement = HostLatency.Judgement.unknown
     if let firstByte {
-      let judgement = host.latency.note(firstByte, at: now)
-      if !host.isLoopback {
-        adaptation.noteAnswer(host: host.number, judgement, began: entry.since, at: now)
-        resize(now)
-      }
+      judgement = host.latency.note(firstByte, at: now)
+      host.pool.automatic.noteAnswer(host: host.number, judgement, began: entry.since, at: now)
+      resize(now)
+    }
+    if overload == nil {
+      host.noteBorne(entry, isCalm: judgement == .calm || judgement == .unknown, settings, at: now)
     }
     refresh(host, now)
     pump(now)
@@ -329,6 +332,7 @@ extension FetchQueue {
     self.settings = settings
     resize(anew: old.concurrency != settings.concurrency || old.mostAtOnce != settings.mostAtOnce)
     for host in hosts.values {
+      host.forgetMeasuredLimit()
       host.move(to: pool(isLoopback: host.isLoopback))
       refresh(host, now)
     }

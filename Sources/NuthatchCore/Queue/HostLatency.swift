@@ -25,6 +25,9 @@ struct HostLatency {
 
   var hasBaseline: Bool { baseline != nil }
 
+  /// Whether a first byte that hasn't come after this long is far beyond what is usual here.
+  func isFarBeyond(_ wait: Int64) -> Bool { baseline.map { wait / 8 > $0 } ?? false }
+
   /// Judges a first byte after `sample` nanoseconds by the ones before, then counts it in.
   mutating func note(_ sample: Int64, at now: Int64) -> Judgement {
     let sample = min(max(sample, 1), 600_000_000_000)

@@ -37,6 +37,8 @@ final class PlacePool {
   var size: Int
   /// Whether `size` is somebody's wish that holds in every case.
   var isFixed: Bool
+  /// The size that is measured, for where none was asked for.
+  var automatic: AutomaticSize
   private var foreground = Ready()
   private var background = Ready()
   private var heldForeground = Ready()
@@ -52,9 +54,10 @@ final class PlacePool {
   private(set) var lentByBodies = 0
   var mostLent = 0
 
-  init(size: Int, isFixed: Bool) {
-    self.size = size
-    self.isFixed = isFixed
+  init(_ automatic: AutomaticSize) {
+    self.automatic = automatic
+    size = automatic.size
+    isFixed = false
   }
 
   var running: Int { runningForeground + runningBackground }
@@ -71,9 +74,13 @@ final class PlacePool {
   /// Whether hosts that lend may start more.
   private var hasRoomForHeld: Bool { running + lent < size }
 
-  /// Whether somebody waits for nothing but a place.
-  var hasBacklog: Bool {
-    (!foreground.isEmpty && !hasForegroundRoom) || (!background.isEmpty && !hasBackgroundRoom)
+  /// Tells the automatic size when something waits for nothing but a place.
+  func noteBacklog() {
+    let above = isFull(isBackground: false) ? foreground.byRank.first : nil
+    let below = isFull(isBackground: true) ? background.byRank.first : nil
+    guard above != nil || below != nil else { return }
+    automatic.noteBacklog(
+      isBatch: above?.byRank.first?.isBatched == true || below?.byRank.first?.isBatched == true)
   }
 
   func noteStart(isBackground: Bool) {
@@ -82,6 +89,11 @@ final class PlacePool {
 
   func noteEnd(isBackground: Bool) {
     if isBackground { runningBackground -= 1 } else { runningForeground -= 1 }
+  }
+
+  /// Whether something waits for nothing but a place.
+  func isFull(isBackground: Bool) -> Bool {
+    isBackground ? !background.isEmpty && !hasBackgroundRoom : !foreground.isEmpty && !hasForegroundRoom
   }
 
   func hasRoom(isBackground: Bool) -> Bool { isBackground ? hasBackgroundRoom : hasForegroundRoom }

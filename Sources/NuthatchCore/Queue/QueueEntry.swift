@@ -3,6 +3,8 @@
 protocol QueuedWork: AnyObject {
   /// The place is taken: begin now, and tell `FetchQueue.finished` when it is over.
   func begin(_ entry: QueueEntry)
+  /// It runs, nothing comes, and others wait for its place: may end now, with `FetchQueue.finished`.
+  func putOff(_ entry: QueueEntry)
   /// It doesn't begin, because its host is in trouble, and the entry is gone from the queue.
   func refused(_ entry: QueueEntry, _ refusal: HostRefusal)
 }
@@ -41,12 +43,21 @@ final class QueueEntry {
   private(set) var arrival: UInt64
   /// For how long it waits for a host that can't be reached or has too much to do, in nanoseconds; 0 when it doesn't.
   let patience: Int64
+  /// Whether it is one of many that were submitted at once.
+  let isBatched: Bool
+  /// Whether it may be ended for now when nothing comes and others wait for its place.
+  let mayBePutOff: Bool
   /// When it was queued or, once it runs, when it began.
   var since: Int64
 
-  init(_ work: any QueuedWork, _ host: QueueHost, priority: Int, arrival: UInt64, patience: Int64, at now: Int64) {
+  init(
+    _ work: any QueuedWork, _ host: QueueHost, priority: Int, arrival: UInt64, patience: Int64, isBatched: Bool,
+    mayBePutOff: Bool, at now: Int64
+  ) {
     self.work = work
     self.patience = patience
+    self.isBatched = isBatched
+    self.mayBePutOff = mayBePutOff
     self.host = host
     self.priority = Int8(clamping: min(max(priority, -10), 10))
     self.arrival = arrival

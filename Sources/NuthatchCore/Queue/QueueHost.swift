@@ -29,6 +29,8 @@ final class QueueHost {
   private(set) var pauseStatus = 503
   var rate = StartRate()
   var pace = Pace()
+  /// nil where the limit doesn't grow.
+  private var measuredLimit: HostLimit?
   var circuit = Circuit()
   /// nil while it answers.
   private(set) var trouble: HostTrouble?
@@ -119,8 +121,30 @@ final class QueueHost {
   func pausedTime(at now: Int64) -> Int64 { pausedBefore + max(0, min(now, pausedUntil) - pausedSince) }
 
   func limit(_ settings: QueueSettings) -> Int {
-    max(1, speaksHTTP2 ? settings.streams : settings.perHost)
+    max(1, speaksHTTP2 ? settings.streams : measuredLimit?.value ?? settings.perHost)
   }
+
+  /// Notes a good answer to an entry of a batch, for a limit that grows.
+  func noteBorne(_ entry: QueueEntry, isCalm: Bool, _ settings: QueueSettings, at now: Int64) {
+    guard settings.perHostGrows, entry.isBatched else { return }
+    var limit = measuredLimit ?? HostLimit(settings.perHost)
+    limit.noteGood(isCalm: isCalm, isWanted: hasQueued, began: entry.since, at: now)
+    measuredLimit = limit
+  }
+
+  /// Notes a 429, 503 or reset. True when the host was asked for more at once than usual, so that this may be the reason.
+  @discardableResult
+  func noteUnborne(_ entry: QueueEntry, _ settings: QueueSettings, at now: Int64) -> Bool {
+    guard settings.perHostGrows, entry.isBatched else { return false }
+    var limit = measuredLimit ?? HostLimit(settings.perHost)
+    let wasMore = limit.value(at: entry.since) > settings.perHost
+    limit.noteTrouble(began: entry.since, at: now)
+    measuredLimit = limit
+    return wasMore
+  }
+
+  /// The limit is as it was at the start.
+  func forgetMeasuredLimit() { measuredLimit = nil }
 
   var hasQueued: Bool { foreground?.isEmpty == false || background?.isEmpty == false }
 

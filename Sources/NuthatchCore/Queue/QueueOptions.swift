@@ -6,6 +6,9 @@ public struct QueueOptions: Sendable, Equatable {
   public var concurrency: Int?
   /// How many of them at one host, 1 to 512. nil, the default: 6, or 32 where it speaks HTTP/2.
   public var perHost: Int?
+  /// Whether a host's limit grows from there for requests of a batch, to 32 at the most, as long as the host bears it: its first
+  /// 429, 503 or reset halves it, and after that one more is tried once a minute. Off.
+  public var perHostGrows = false
   /// Starts a second for each host. nil, the default: no limit.
   public var rate: Double?
 
@@ -54,6 +57,7 @@ extension QueueSettings {
     let standard = QueueSettings()
     result.perHost = options.perHost ?? standard.perHost
     result.streams = options.perHost ?? standard.streams
+    result.perHostGrows = options.perHostGrows
     result.rate = options.rate
     return result
   }

@@ -11,11 +11,13 @@ struct QueueSettings: Equatable, Sendable {
   var concurrency = Concurrency.automatic
   /// Connections at once to a host that isn't known to speak HTTP/2. Default 6.
   var perHost = 6
+  /// Whether that grows for requests of a batch, where the host bears more (`HostLimit`).
+  var perHostGrows = false
   /// Requests at once to a host that speaks HTTP/2. Default 32.
   var streams = 32
   /// Starts a second for each host; nil, the default, for as many as come.
   var rate: Double?
-  /// The most requests at once, whatever else is said: what there are descriptors for. Default 512.
+  /// The most requests at once, those that lend their place included: what there are descriptors for. Default 512.
   var mostAtOnce = 512
   /// The longest pause that a server is granted. Default 5 minutes.
   var longestPause: Int64 = 300_000_000_000
@@ -26,14 +28,6 @@ struct QueueSettings: Equatable, Sendable {
   /// Bytes of the body that is sent, or after the head of the body that is received. Default 1 KiB.
   var leastBytes: UInt16 = 1024
   var circuit = Circuit.Settings()
-}
-
-extension QueueSettings {
-  /// How many requests `descriptors` (the soft RLIMIT_NOFILE) are enough for: each may need one, of which the
-  /// program wants some, too.
-  static func mostAtOnce(descriptors: UInt64) -> Int {
-    min(512, max(2, (Int(clamping: descriptors) - 16) / 2))
-  }
 }
 
 /// What the default route goes over.
@@ -51,7 +45,8 @@ enum LinkKind: Equatable, Sendable, CaseIterable {
     switch self {
     case .metered: AutomaticSize.Range(start: 2, floor: 1, ceiling: 4)
     case .wireless: AutomaticSize.Range(start: 6, floor: 2, ceiling: 24)
-    case .wired, .unknown, .none: AutomaticSize.Range(start: 32, floor: 4, ceiling: 256)
+    case .wired, .unknown, .none:
+      AutomaticSize.Range(start: 32, floor: 4, ceiling: 256, batchStart: 64, batchCeiling: 512)
     }
   }
 }

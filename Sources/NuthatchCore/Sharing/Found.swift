@@ -25,12 +25,15 @@ final class Found: Sendable {
   let isInMemory: Bool
   /// Thumbnails that have to be unpacked.
   let thumbs: [Recipe: ThumbRecord.Stored]
+  /// What can't be decoded (`DecodeFailure`).
+  let failed: Set<Recipe>
 
   init(
     meta: Meta, trail: MetaTrail?, isStored: Bool = true, seen: Moment? = nil, standing: Standing,
     isStale: Bool,
     mayServeOnError: Bool, age: Int64, body: Lease?,
-    pictures: [Recipe: Picture], isInMemory: Bool, thumbs: [Recipe: ThumbRecord.Stored]
+    pictures: [Recipe: Picture], isInMemory: Bool, thumbs: [Recipe: ThumbRecord.Stored],
+    failed: Set<Recipe>
   ) {
     self.meta = meta
     self.trail = trail
@@ -44,7 +47,11 @@ final class Found: Sendable {
     self.pictures = pictures
     self.isInMemory = isInMemory
     self.thumbs = thumbs
+    self.failed = failed
   }
+
+  /// Whether all that is known is that it can't be decoded.
+  var isVerdictAlone: Bool { body == nil && pictures.isEmpty && thumbs.isEmpty && !failed.isEmpty }
 
   /// Whether some of it couldn't be read from the disk. To be asked after reading it.
   var isBroken: Bool { body?.isBroken ?? false || thumbs.values.contains { $0.lease.isBroken } }
@@ -58,7 +65,8 @@ final class Found: Sendable {
     if leadsOn { return true }
     guard plan.wantsPictures else { return body != nil || meta.bodyLength == 0 }
     guard (200..<300).contains(meta.head.status), meta.content != nil else { return false }
-    return body != nil || plan.recipes.allSatisfy { pictures[$0] != nil || thumbs[$0] != nil }
+    return body != nil
+      || plan.recipes.allSatisfy { pictures[$0] != nil || thumbs[$0] != nil || failed.contains($0) }
   }
 
   /// The answer, when it needs no decoding.

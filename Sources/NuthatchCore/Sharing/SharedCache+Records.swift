@@ -32,13 +32,14 @@ extension SharedCache {
       meta: meta, trail: trail, seen: seen, standing: verdict.standing, isStale: verdict.isStale,
       mayServeOnError: verdict.mayServeOnError, age: verdict.age, body: body, pictures: thumbs.ready,
       isInMemory: thumbs.isInMemory && plan.wantsPictures,
-      thumbs: thumbs.packed)
+      thumbs: thumbs.packed, failed: thumbs.failed)
   }
 
   /// The thumbnails that are there, of those that were looked for.
   private struct Thumbs {
     var ready: [Recipe: Picture] = [:]
     var packed: [Recipe: ThumbRecord.Stored] = [:]
+    var failed: Set<Recipe> = []
     var isInMemory = true
     var isIncomplete = false
   }
@@ -55,7 +56,12 @@ extension SharedCache {
     }
     thumbs.isInMemory = false
     guard let stored = record(key).flatMap({ ThumbRecord.Stored($0) }) else {
-      return thumbs.isIncomplete = true
+      if DecodeFailure.read(content, recipe, in: store) != nil {
+        thumbs.failed.insert(recipe)
+      } else {
+        thumbs.isIncomplete = true
+      }
+      return
     }
     if stored.form == .raw, let picture = try? stored.picture() {
       thumbs.ready[recipe] = picture

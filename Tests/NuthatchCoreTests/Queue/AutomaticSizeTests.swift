@@ -15,10 +15,13 @@ import Testing
       size = AutomaticSize(range, most: most)
     }
 
-    mutating func answers(_ count: Int, hosts: [UInt32] = [1], _ judgement: HostLatency.Judgement) {
+    mutating func answers(
+      _ count: Int, hosts: [UInt32] = [1], every gap: Int64 = 10 * millisecond, isBatch: Bool = false,
+      _ judgement: HostLatency.Judgement
+    ) {
       for index in 0..<count {
-        now += 10 * millisecond
-        size.noteBacklog()
+        now += gap
+        size.noteBacklog(isBatch: isBatch)
         size.noteAnswer(host: hosts[index % hosts.count], judgement, began: now, at: now)
       }
     }
@@ -118,6 +121,51 @@ import Testing
     #expect(size.size == 22)
     size.noteAnswer(host: 1, .strained, began: second, at: 12 * second)
     #expect(size.size == 15)
+  }
+
+  @Test("doubles for a batch as often as all places have answered, to the ceiling of batches")
+  func batch() {
+    var measured = Measured(LinkKind.wired.sizes)
+    measured.answers(1, isBatch: true, .calm)
+    #expect(measured.size.size == 65)
+    measured.answers(63, isBatch: true, .calm)
+    #expect(measured.size.size == 128)
+    measured.answers(1000, isBatch: true, .calm)
+    #expect(measured.size.size == 512)
+    measured.answers(1000, .calm)
+    #expect(measured.size.size == 512)
+    var other = Measured(LinkKind.wired.sizes)
+    other.answers(16_000, .calm)
+    #expect(other.size.size == 256)
+  }
+
+  @Test("of a metered or wireless link has the same ceiling for a batch")
+  func batchOnNarrowLink() {
+    for link in [LinkKind.metered, .wireless] {
+      var measured = Measured(link.sizes)
+      measured.answers(16_000, isBatch: true, .calm)
+      #expect(measured.size.size == link.sizes.ceiling)
+    }
+  }
+
+  @Test("goes back by half when more at once brings no more a second, and stays where it does")
+  func yields() {
+    var measured = Measured(LinkKind.wired.sizes)
+    // 512 places, and never more than 200 answers a second.
+    measured.answers(1000, every: 5 * millisecond, isBatch: true, .calm)
+    #expect(measured.size.size == 512)
+    while measured.size.size == 512 { measured.answers(1, every: 5 * millisecond, isBatch: true, .strained) }
+    #expect(measured.size.size == 256)
+    for _ in 0..<20 { measured.answers(21, every: 5 * millisecond, isBatch: true, .strained) }
+    #expect(measured.size.size <= 8)
+    // The same answers late, but twice as many a second with twice the places.
+    var useful = Measured(LinkKind.wired.sizes)
+    useful.answers(600, every: 10 * millisecond, isBatch: true, .calm)
+    while useful.size.size == 512 { useful.answers(1, every: 10 * millisecond, isBatch: true, .strained) }
+    #expect(useful.size.size == 256)
+    useful.answers(1200, every: 10 * millisecond, isBatch: true, .calm)
+    for _ in 0..<20 { useful.answers(50, every: 2 * millisecond, isBatch: true, .strained) }
+    #expect(useful.size.size > 256, "\(useful.size.size)")
   }
 
   @Test("has its bounds from the link, and its ceiling from the descriptors")

@@ -41,6 +41,11 @@ final class QueueBench {
       onBegin?(entry)
     }
 
+    func putOff(_ entry: QueueEntry) {
+      bench.putOff.append(name)
+      bench.finish(entry, .abandoned)
+    }
+
     func refused(_ entry: QueueEntry, _ refusal: HostRefusal) {
       self.refusal = refusal
       if case .circuitOpen(let retryAfter) = refusal { self.retryAfter = retryAfter }
@@ -52,6 +57,7 @@ final class QueueBench {
   /// Names in the order of their starts.
   var begun: [String] = []
   var refused: [String] = []
+  var putOff: [String] = []
   var running: [QueueEntry] = []
   var activity: [Bool] = []
   var wakes: [Int64] = []
@@ -75,13 +81,13 @@ final class QueueBench {
   @discardableResult
   func submit(
     _ name: String, to host: String = "a.example", priority: Int = 0, patience: Int64 = 0,
-    notBefore: Int64? = nil
+    isBatched: Bool = false, mayBePutOff: Bool = false, notBefore: Int64? = nil
   ) -> QueueEntry {
     let work = Work(name, self)
     works.append(work)
     return queue.submit(
-      work, to: QueueBench.origin(host), priority: priority, patience: patience, notBefore: notBefore,
-      now: now)
+      work, to: QueueBench.origin(host), priority: priority, patience: patience,
+      isBatched: isBatched, mayBePutOff: mayBePutOff, notBefore: notBefore, now: now)
   }
 
   func finish(

@@ -90,8 +90,6 @@ import Testing
 
   @Test("never outnumber the descriptors")
   func descriptors() {
-    let limits: [(UInt64, Int)] = [(0, 2), (20, 2), (256, 120), (1024, 504), (1 << 20, 512), (.max, 512)]
-    for (descriptors, most) in limits { #expect(QueueSettings.mostAtOnce(descriptors: descriptors) == most) }
     var settings = QueueSettings()
     settings.mostAtOnce = 8
     for concurrency in [QueueSettings.Concurrency.automatic, .fixed(1000)] {
@@ -187,10 +185,10 @@ import Testing
       #expect(bench.queue.activity == 0 && bench.queue.linkPlaces.lent == 0)
     }
     let bench = QueueBench()
-    for index in 0..<280 { bench.submit("\(index)", to: "127.0.0.1:\(1000 + index / 4)") }
+    for index in 0..<200 { bench.submit("\(index)", to: "127.0.0.1:\(1000 + index / 4)") }
     bench.submit("good", to: "127.0.0.1")
     #expect(!bench.takeBegun().contains("good"))
-    bench.pass(3 * second)
+    bench.pass(10 * second)
     #expect(bench.takeBegun().contains("good"))
   }
 

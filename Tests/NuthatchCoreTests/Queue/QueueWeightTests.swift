@@ -9,6 +9,7 @@ import Testing
   private final class Callback: QueuedWork {
     let start: (QueueEntry) -> Void
     init(_ start: @escaping (QueueEntry) -> Void) { self.start = start }
+    func putOff(_ entry: QueueEntry) {}
     func begin(_ entry: QueueEntry) { start(entry) }
     func refused(_ entry: QueueEntry, _ refusal: HostRefusal) {}
   }

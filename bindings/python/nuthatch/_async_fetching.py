@@ -46,17 +46,21 @@ class _AsyncRun:
         self.news: Optional[asyncio.Future[None]] = None
         #: Those that are ended because nothing can be stored, and begun again when something can.
         self.recalled: Set[AsyncTicket[Any]] = set()
-        self.again: List[Tuple[str, int]] = []
 
-    def start(self, port: Port, by: Fetching, url: str, index: int) -> None:
-        """Submits the next URL."""
+    def take(self, url: Any, index: int) -> None:
+        """A URL that has been read."""
         wrong = self.plan.refused(url)
-        if wrong is not None:
+        if wrong is None:
+            self.plan.backlog.add(index, url)
+        else:
             self.ended.append(Item(index, url, wrong))
-            return
+
+    def start(self, port: Port, by: Fetching, index: int, url: str) -> None:
+        """Submits the next URL."""
         try:
             ticket = port.submit(by, url, None, self.plan.sizes, dict(self.plan.options))
         except BadURL as error:
+            self.plan.backlog.end(index, False)
             self.ended.append(Item(index, url, error))
         else:
             ticket._listener = lambda: self.end(ticket, index)
@@ -77,12 +81,13 @@ class _AsyncRun:
         is_recalled = ticket in self.recalled
         self.recalled.discard(ticket)
         final = ticket._final
+        self.plan.backlog.end(index, final is not None and final.error is None)
         if is_recalled and final is not None and final.error is not None and final.error.code == "cancelled":
-            self.again.append((ticket.url, index))
+            self.plan.backlog.add(index, ticket.url)
         elif ticket._failure is not None:
             self.failure = ticket._failure
-        elif ticket._final is not None:
-            self.ended.append(item(index, ticket._final, self.plan.keeps))
+        elif final is not None:
+            self.ended.append(item(index, final, self.plan.keeps))
         ticket._listener = None
         ticket._news.clear()
         self.wake()
@@ -184,9 +189,9 @@ class AsyncFetching:
         source = urls.__aiter__() if isinstance(urls, AsyncIterable) else None
         plain = iter(()) if isinstance(urls, AsyncIterable) else iter(urls)
         coming: Optional[asyncio.Future[Any]] = None
-        index, is_open = 0, True
+        index, is_open, backlog = 0, True, plan.backlog
         try:
-            while is_open or run.under_way or run.again or run.ended or run.failure is not None:
+            while is_open or backlog or run.ended or run.failure is not None:
                 while run.ended:
                     yield plan.ended(run.ended.popleft())
                 if run.failure is not None:
@@ -196,10 +201,12 @@ class AsyncFetching:
                     run.recall()
                     await asyncio.sleep(0.1)
                     continue
-                if run.again and len(run.under_way) < plan.window:
-                    run.start(port, by, *run.again.pop())
+                following = backlog.next()
+                if following is not None:
+                    run.start(port, by, *following)
+                    await port.turn()
                     continue
-                if is_open and len(run.under_way) < plan.window:
+                if is_open and backlog.wants_more():
                     if source is None:
                         url = next(plain, END)
                         is_open = url is not END
@@ -209,17 +216,16 @@ class AsyncFetching:
                         url, coming = coming.result(), None
                         is_open = url is not END
                 if url is not END:
-                    run.start(port, by, url, index)
+                    run.take(url, index)
                     index += 1
-                    await port.turn()
                 elif run.ended:
                     continue
                 elif run.under_way or coming is not None:
                     run.news = port.loop.create_future()
                     if coming is not None:
                         coming.add_done_callback(lambda _: run.wake())
-                    # Now and then it is looked whether something can be stored.
-                    await asyncio.wait([run.news], timeout=1)
+                    # Now and then it is looked whether something can be stored, and whether hosts have fallen silent.
+                    await asyncio.wait([run.news], timeout=0.25 if is_open and coming is None else 1)
         finally:
             if coming is not None:
                 coming.cancel()

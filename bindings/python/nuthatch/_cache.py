@@ -288,7 +288,7 @@ class Cache(Fetching):
 
         When this returns, no process gets from the cache what was asked for before.
 
-        :param options: ``user``, ``headers``, ``partition``, ``key`` or ``ignore_query`` narrow it to the answer that a
+        :param options: ``user``, ``headers``, ``partition``, ``cache_key`` or ``ignore_query`` narrow it to the answer that a
             request with them gets.
         """
         if options:

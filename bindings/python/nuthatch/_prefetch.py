@@ -19,6 +19,7 @@ from typing import (
 
 from . import _prototypes as abi
 from ._arguments import wrong
+from ._backlog import Backlog
 from ._errors import BadURL, Closed, Error, error_for
 from ._image import Image, Size
 from ._library import bare, check, quick, shown
@@ -112,7 +113,7 @@ def item(index: int, event: Event[Any], keeps: bool) -> Item:
 
 
 class Run:
-    """What both kinds of prefetch know of a run: what is wanted, and how much of it is under way at once."""
+    """What both kinds of prefetch know of a run: what is wanted, and what of it is begun next."""
 
     def __init__(
         self,
@@ -128,8 +129,8 @@ class Run:
         boxes_of(self.sizes, "")
         if isinstance(urls, (str, bytes)) or not (hasattr(urls, "__iter__") or hasattr(urls, "__aiter__")):
             raise wrong("urls", "an iterable of URLs", urls)
-        if options.get("key") is not None:
-            raise error_for(abi.INVALID, "a prefetch takes no key: all its URLs would have one answer", None)
+        if options.get("cache_key") is not None:
+            raise error_for(abi.INVALID, "a prefetch takes no cache_key: all its URLs would have one answer", None)
         options.setdefault("delivery", "fresh")
         options.setdefault("priority", -5)
         options["_batched"] = True
@@ -138,7 +139,8 @@ class Run:
         self.options = prepared(options, "")
         #: What there is to fetch, to be gone through once.
         self.urls = bind(self.options, urls, base_url)
-        self.window = 4 * room()
+        #: What has been read and hasn't ended.
+        self.backlog = Backlog(4 * room())
         total = len(urls) if hasattr(urls, "__len__") else None
         self.progress = Progress(total) if progress else None
 
@@ -188,47 +190,51 @@ def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item
         descriptor.register(arrivals.descriptor, select.POLLIN)
         # Each of the requests that it is said of gets an Idempotency-Key of its own from the library.
         options = mine._complete("", dict(run.options))
-        count, is_open = 0, True
+        count, is_open, backlog = 0, True, run.backlog
         # Those that are ended because nothing can be stored, and begun again when something can.
         recalled: Set[int] = set()
-        again: List[Tuple[int, str]] = []
-        while is_open or under_way or again:
+        while is_open or backlog:
             if run.is_held_up(cache._usable(None)):
                 for number, (_, ticket) in under_way.items():
                     if number not in recalled:
                         recalled.add(number)
                         quick.nh_cancel(ticket)
                 descriptor.poll(100)
-            elif again and len(under_way) < run.window:
-                number, url = again.pop()
-                under_way[number] = (url, mine._start(url, None, run.sizes, options, number))
-            elif is_open and len(under_way) < run.window:
-                url = next(urls, END)
-                if url is END:
-                    is_open = False
-                    continue
-                count += 1
-                wrong = run.refused(url)
-                if wrong is not None:
-                    yield run.ended(Item(count - 1, url, wrong))
-                    continue
-                try:
-                    under_way[count] = (url, mine._start(url, None, run.sizes, options, count))
-                except BadURL as error:
-                    yield run.ended(Item(count - 1, url, error))
-                # What the cache has is there at once.
             else:
-                # Ctrl-C ends it; a cache that is closed makes it readable.
-                descriptor.poll(1000)
+                following = backlog.next()
+                if following is not None:
+                    number, url = following
+                    try:
+                        under_way[number] = (url, mine._start(url, None, run.sizes, options, number))
+                    except BadURL as error:
+                        backlog.end(number, False)
+                        yield run.ended(Item(number - 1, url, error))
+                    # What the cache has is there at once.
+                elif is_open and backlog.wants_more():
+                    url = next(urls, END)
+                    if url is END:
+                        is_open = False
+                        continue
+                    count += 1
+                    wrong = run.refused(url)
+                    if wrong is None:
+                        backlog.add(count, url)
+                        continue
+                    yield run.ended(Item(count - 1, url, wrong))
+                else:
+                    # Ctrl-C ends it; a cache that is closed makes it readable. A host may fall silent meanwhile.
+                    descriptor.poll(250 if is_open else 1000)
             ended = arrivals.take(under_way, options)
             fetching._cache._usable(None)
             for number, event in ended:
+                one = item(number - 1, event, run.keeps)
+                backlog.end(number, one.ok)
                 if number in recalled:
                     recalled.discard(number)
                     if event.error is not None and event.error.code == "cancelled":
-                        again.append((number, event.url))
+                        backlog.add(number, event.url)
                         continue
-                yield run.ended(item(number - 1, event, run.keeps))
+                yield run.ended(one)
     finally:
         for _, ticket in under_way.values():
             quick.nh_cancel(ticket)

@@ -976,7 +976,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_uint32,
         ],
     ),
-    "nh_request_set_key": (
+    "nh_request_set_cache_key": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
@@ -1009,6 +1009,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_void_p,
             ctypes.c_int32,
+        ],
+    ),
+    "nh_request_set_give_up_after": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int64,
         ],
     ),
     "nh_request_set_retries": (
@@ -2025,7 +2032,7 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_guard",
         ],
     ),
-    "nh_request_set_key": (
+    "nh_request_set_cache_key": (
         "nh_status",
         [
             "nh_request *",
@@ -2058,6 +2065,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_request *",
             "int32_t",
+        ],
+    ),
+    "nh_request_set_give_up_after": (
+        "nh_status",
+        [
+            "nh_request *",
+            "int64_t",
         ],
     ),
     "nh_request_set_retries": (

@@ -21,14 +21,15 @@ def room() -> int:
 def queue(
     *,
     concurrency: Union[int, str] = "auto",
-    per_host: Optional[int] = None,
+    per_host: Union[int, str, None] = None,
     rate: Optional[float] = None,
     inflight_bytes: Optional[int] = None,
 ) -> None:
     """Says how much this process asks for at once, of all caches together. What isn't given is as at the start.
 
     :param concurrency: how many requests run at once, 1 to 512; "auto" for as many as the way to the network carries.
-    :param per_host: how many of them at one host; 6, or 32 where it speaks HTTP/2.
+    :param per_host: how many of them at one host; 6, or 32 where it speaks HTTP/2. "auto": 6, and more for a prefetch
+        where the host bears it, to 32; its first 429, 503 or reset halves that.
     :param rate: starts a second for each host; no limit.
     :param inflight_bytes: what all bodies that are being received may hold in memory; 64 MiB, or an
         eighth of what the machine or its control group has, where that is less.
@@ -41,6 +42,8 @@ def queue(
     wanted.struct_size = ctypes.sizeof(wanted)
     for name, given in [("concurrency", concurrency), ("per_host", per_host)]:
         if given is None or given == "auto":
+            if name == "per_host" and given == "auto":
+                wanted.per_host = -1
             continue
         if not isinstance(given, int) or not 1 <= given <= 512:
             raise error_for(_prototypes.INVALID, f"{name} must be 1 to 512, not {given!r}", None)

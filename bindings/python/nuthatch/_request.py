@@ -171,6 +171,12 @@ def _limit(what: str) -> _Setter:
     return put
 
 
+def _give_up_after(request: ctypes.c_void_p, value: Any, url: str) -> None:
+    # On the C side 0 means "not given"; 1 is as good as no wait.
+    wait = 1 if isinstance(value, (int, float)) and value == 0 else milliseconds(value, "give_up_after")
+    check(quick.nh_request_set_give_up_after(request, wait), url)
+
+
 def _bounded(what: str, least: int, most: int) -> Callable[[Any], int]:
     def made(value: Any) -> int:
         given = whole(value, what)
@@ -208,6 +214,7 @@ _SETTERS: Dict[str, _Setter] = {
     "timeout": _limit("timeout"),
     "deadline": _limit("deadline"),
     "_batched": _flag("batched"),
+    "give_up_after": _give_up_after,
     "_place": _place,
     "retries": _number("retries", retries),
     "max_bytes": _amount("max_bytes"),
@@ -222,7 +229,7 @@ _SETTERS: Dict[str, _Setter] = {
     "tag": _text("tag"),
     "policy": _number("policy", _word("policy", POLICIES)),
     "guard": _number("guard", _word("guard", GUARDS)),
-    "key": _text("key"),
+    "cache_key": _text("cache_key"),
     "ignore_query": _flag("ignore_query"),
     "partition": _text("partition"),
     "progress": _flag("progress"),

@@ -135,9 +135,10 @@ class Sending(Sent, Limits, total=False):
     allow_truncated: bool
     early_stop: bool
     delivery: str
+    give_up_after: Optional[float]
     priority: int
     tag: Optional[str]
-    key: Optional[str]
+    cache_key: Optional[str]
     ignore_query: bool
 
 

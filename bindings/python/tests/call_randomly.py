@@ -115,7 +115,7 @@ class Fuzzer(threading.Thread):
             "deadline": [2, 0.01, None], "retries": [0, 1, -1, None], "max_bytes": [10, 2**70, -1],
             "method": ["GET", "POST", ""],
             "headers": [{"X": "1"}, [("X", "\n")], 5, None], "body": [b"x", "x", None], "json": [1, object()],
-            "key": ["k", None], "ask_verdict": [lambda answer: True, lambda answer: 1 / 0, None, "x"],
+            "cache_key": ["k", None], "ask_verdict": [lambda answer: True, lambda answer: 1 / 0, None, "x"],
             "ask_headers": [lambda url: {"X": "1"}, lambda url: 5], "nonsense": [1], "image_ttl": [1, -1, None, "x"],
             "form": [{"a": "b", "c": ["d", b"e"]}, [("a", 1)], 5], "append": [True, None], "resume": [False],
             "files": [{"a": self.file}, {"a": ("n", b"x", "text/plain")}, {"a": "no such file"}, [("a", b"x")], 5],

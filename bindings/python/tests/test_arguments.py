@@ -86,7 +86,7 @@ OF_REQUESTS: Dict[str, List[Any]] = {
     "allow_truncated": FLAGS,
     "early_stop": FLAGS,
     "ignore_query": FLAGS,
-    "key": [*TEXTS, ""],
+    "cache_key": [*TEXTS, ""],
     "tag": TEXTS,
     "priority": [*NUMBERS, 100, -11, None],
     "freezable": FLAGS,

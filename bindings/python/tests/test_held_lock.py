@@ -74,11 +74,11 @@ def test_what_a_post_cannot_remove_is_not_given_any_more(
     with nuthatch.Cache(tmp_path / "c", spill=spill) as cache:
         keys = [None, "one"]
         for key in keys:
-            assert not cache.get(url, key=key).is_in_cache
-            assert cache.get(url, key=key).is_in_cache
+            assert not cache.get(url, cache_key=key).is_in_cache
+            assert cache.get(url, cache_key=key).is_in_cache
         assert not cache.request("POST", url).is_removal_due
         for key in keys:
-            assert not cache.get(url, key=key).is_in_cache
+            assert not cache.get(url, cache_key=key).is_in_cache
         with HeldLock(tmp_path / "c"):
             posted = cache.request("POST", url)
             assert posted.is_removal_due and not posted.is_stored
@@ -87,9 +87,9 @@ def test_what_a_post_cannot_remove_is_not_given_any_more(
             with pytest.raises(nuthatch.Offline):
                 cache.get(url, policy="offline")
         for key in keys:
-            answer = cache.get(url, key=key)
+            answer = cache.get(url, cache_key=key)
             assert not answer.is_in_cache and answer.is_stored
-            assert cache.get(url, key=key).is_in_cache
+            assert cache.get(url, cache_key=key).is_in_cache
 
 
 def test_what_a_post_cannot_remove_goes_by_itself_when_it_can(

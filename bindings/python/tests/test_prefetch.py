@@ -307,25 +307,25 @@ def test_one_key_for_many_urls_is_refused(server: TestServer, cache: nuthatch.Ca
     server.on_prefix("/n/", ok("x"))
     site = cache.site(server.url("/"))
     for fetching in (cache, site):
-        with pytest.raises(nuthatch.Invalid, match="key"):
-            list(fetching.prefetch(numbered(server, 2), (), key="x"))
+        with pytest.raises(nuthatch.Invalid, match=r"cache.key"):
+            list(fetching.prefetch(numbered(server, 2), (), cache_key="x"))
         for submit in (fetching.submit, fetching.get):
-            with pytest.raises(nuthatch.Invalid, match="key"):
-                submit(server.url("/n/1"), key="")
-        with pytest.raises(nuthatch.Invalid, match="key"):
-            fetching.thumbnail(server.url("/n/1"), 16, key="")
+            with pytest.raises(nuthatch.Invalid, match=r"cache.key"):
+                submit(server.url("/n/1"), cache_key="")
+        with pytest.raises(nuthatch.Invalid, match=r"cache.key"):
+            fetching.thumbnail(server.url("/n/1"), 16, cache_key="")
 
     async def main() -> None:
         async with nuthatch.AsyncCache(tmp_path / "other") as other:
             for prefetch in (other.prefetch, other.site(server.url("/")).prefetch):
-                with pytest.raises(nuthatch.Invalid, match="key"):
-                    [item async for item in prefetch(numbered(server, 2), (), key="x")]
-            with pytest.raises(nuthatch.Invalid, match="key"):
-                await other.get(server.url("/n/1"), key="")
+                with pytest.raises(nuthatch.Invalid, match=r"cache.key"):
+                    [item async for item in prefetch(numbered(server, 2), (), cache_key="x")]
+            with pytest.raises(nuthatch.Invalid, match=r"cache.key"):
+                await other.get(server.url("/n/1"), cache_key="")
 
     asyncio.run(main())
     assert server.count() == 0
-    assert len(list(cache.prefetch(numbered(server, 2), (), key=None))) == 2
+    assert len(list(cache.prefetch(numbered(server, 2), (), cache_key=None))) == 2
 
 
 def test_what_can_be_gone_through_once_is_said_of_all(server: TestServer, tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_a_removal_by_url_removes_what_is_kept_for_anyone_and_under_any_name(
 ) -> None:
     server.on_prefix("/", ok(b"x", headers=[FRESH]))
     url = server.url("/a?b=1")
-    ways = [{}, {"user": ("ann", "pw")}, {"partition": "p"}, {"key": "name"}, {"ignore_query": True}]
+    ways = [{}, {"user": ("ann", "pw")}, {"partition": "p"}, {"cache_key": "name"}, {"ignore_query": True}]
     for options in ways:
         cache.get(url, **options)
         assert cache.get(url, **options).is_in_cache
@@ -150,9 +150,9 @@ def test_a_removal_by_url_removes_what_is_kept_for_anyone_and_under_any_name(
 
 def test_a_name_that_another_url_fills_later_is_left_to_it(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on_prefix("/", ok(b"x", headers=[FRESH]))
-    cache.get(server.url("/a"), key="name")
-    cache.get(server.url("/b"), key="name", policy="reload")
+    cache.get(server.url("/a"), cache_key="name")
+    cache.get(server.url("/b"), cache_key="name", policy="reload")
     cache.remove(server.url("/a"))
-    assert cache.get(server.url("/b"), key="name").is_in_cache
+    assert cache.get(server.url("/b"), cache_key="name").is_in_cache
     cache.remove(server.url("/b"))
-    assert not cache.get(server.url("/b"), key="name").is_in_cache
+    assert not cache.get(server.url("/b"), cache_key="name").is_in_cache

@@ -201,9 +201,9 @@ def test_keys_partitions_and_attempts(server: TestServer, cache: nuthatch.Cache)
     signed = [server.url(f"/a?signature={number}") for number in range(3)]
     assert not cache.get(signed[0], ignore_query=True).is_in_cache
     assert cache.get(signed[1], ignore_query=True).is_in_cache
-    assert not cache.get(signed[2], key="mine").is_in_cache
-    assert cache.get(signed[0], key="mine").is_in_cache
-    assert not cache.get(signed[0], key="mine", partition="other").is_in_cache
+    assert not cache.get(signed[2], cache_key="mine").is_in_cache
+    assert cache.get(signed[0], cache_key="mine").is_in_cache
+    assert not cache.get(signed[0], cache_key="mine", partition="other").is_in_cache
     server.on("/busy", script(status=503, headers=[["Retry-After", "7"]]))
     assert cache.get(server.url("/busy"), retries=0).status == 503
     with pytest.raises(nuthatch.HTTPStatusError) as caught:

@@ -1,4 +1,5 @@
 import Glibc
+import NuthatchCore
 
 /// A URL of a list, and where it stands.
 struct ListedURL: Sendable {
@@ -9,6 +10,10 @@ struct ListedURL: Sendable {
   var url: String
   /// Why there is none in this line.
   var fault: String?
+  /// Whether its request was ended because nothing came and others waited.
+  var wasPutOff = false
+
+  var failure: NuthatchError? { fault.map { NuthatchError(.badURL, "line \(line): \($0)") } }
 }
 
 /// URLs out of files, one after the other.
@@ -34,6 +39,10 @@ final class URLList {
   private let totalBytes: Int64?
   /// A record of several lines that isn't complete yet, and the number of its first line.
   private var pending: (bytes: [UInt8], line: Int)?
+  /// A record that may have more URLs.
+  private var open: (fields: JSONFields, record: [UInt8], line: Int)?
+  /// So much of a record is shown in the place of a URL that it doesn't have; of one with a million of them, less.
+  private static let (mostShown, mostShownAgain) = (2000, 80)
   /// What was read before it was needed.
   private var held: ArraySlice<ListedURL>?
 
@@ -45,7 +54,7 @@ final class URLList {
     var total: Int64? = 0
     // Before anything begins, so that a misspelt name is said at once.
     for path in self.paths where path != "-" {
-      let size = try LineReader.check(path)
+      let size = try ListSource.check(path)
       total = total.flatMap { sum in size.map { sum + $0 } }
     }
     totalBytes = self.paths.contains("-") ? nil : total
@@ -88,11 +97,19 @@ final class URLList {
     return min(1, Double(bytesBefore + (reader?.bytesUsed ?? 0)) / Double(totalBytes))
   }
 
+  /// A caller that could be interrupted hears of `idle` after so many lines without a URL.
+  private static let mostSkipped = 65_536
+
   func next(within milliseconds: Int32) throws(ListFault) -> Step {
     if held != nil { return held?.popFirst().map { .url($0) } ?? .end }
-    while true {
+    for _ in 0..<Self.mostSkipped {
+      if let found = open?.fields.next(), let (_, record, line) = open {
+        if case .failure = found { open?.record = Array(record.prefix(Self.mostShownAgain)) }
+        return .url(listed(found, record, line))
+      }
+      open = nil
       guard let reader = try current() else { return .end }
-      switch try reader.next(within: milliseconds) {
+      switch try reader.next(within: milliseconds, endedBy: rows?.lineEnds ?? .guessed) {
       case .idle: return .idle
       case .end:
         bytesBefore += reader.bytesRead
@@ -102,6 +119,7 @@ final class URLList {
         if let listed = try listed(bytes, reader) { return .url(listed) }
       }
     }
+    return .idle
   }
 
   private func current() throws(ListFault) -> LineReader? {
@@ -115,39 +133,42 @@ final class URLList {
 
   private func listed(_ bytes: [UInt8], _ reader: LineReader) throws(ListFault) -> ListedURL? {
     if pending == nil {
-      let first = bytes.first { $0 != 0x20 && $0 != 9 }
-      if first == nil || first == UInt8(ascii: "#") { return nil }
+      if RowFormat.skips(bytes, by: rows) { return nil }
       if rows == nil { rows = RowFormat(guessedFrom: bytes, field) }
     }
     let isOpen = rows?.isOpen(after: bytes) == true
-    if isOpen || pending != nil { try goOn(with: bytes, reader) }
+    if isOpen || pending != nil { try goOn(with: isOpen ? bytes + reader.lineBreak.bytes : bytes, reader) }
     if isOpen { return nil }
-    let (record, line) = pending ?? (bytes, reader.lines)
+    let (record, line) = pending.map { ($0.bytes, $0.line) } ?? (bytes, reader.number)
     pending = nil
     do throws(RowFormat.Fault) {
-      guard let result = try rows?.url(record) else { return nil }
-      defer { index += 1 }
-      switch result {
-      case .success(let url): return ListedURL(index: index, line: line, url: url)
-      case .failure(let none):
-        return ListedURL(
-          index: index, line: line, url: String(decoding: record.prefix(2000), as: UTF8.self),
-          fault: none.reason)
+      switch try rows?.find(in: record) {
+      case .header, nil: return nil
+      case .url(let found): return listed(found, record, line)
+      case .fields(let fields):
+        open = (fields, record, line)
+        return nil
       }
     } catch {
-      let why = if case .unusable(let why) = error { why } else { "line \(line) can't be taken apart" }
-      throw ListFault("\(reader.name): \(why)")
+      throw ListFault("\(reader.name): \(error.reason)")
+    }
+  }
+
+  private func listed(_ found: RowFormat.Outcome, _ record: [UInt8], _ line: Int) -> ListedURL {
+    defer { index += 1 }
+    switch found {
+    case .success(let url): return ListedURL(index: index, line: line, url: url)
+    case .failure(let none):
+      return ListedURL(
+        index: index, line: line, url: String(decoding: record.prefix(Self.mostShown), as: UTF8.self),
+        fault: none.reason)
     }
   }
 
   /// Adds a line to a record of several.
   private func goOn(with bytes: [UInt8], _ reader: LineReader) throws(ListFault) {
-    if pending == nil {
-      pending = (bytes, reader.lines)
-    } else {
-      pending?.bytes.append(10)
-      pending?.bytes += bytes
-    }
+    if pending == nil { pending = ([], reader.number) }
+    pending?.bytes += bytes
     // One quote too many would make a record of all that follows.
     if let pending, pending.bytes.count > LineReader.longest { throw neverClosed(pending.line, reader) }
   }
@@ -158,7 +179,8 @@ final class URLList {
 
   private static func format(of path: String) -> Format {
     let name = path.lowercased()
-    let plain = name.hasSuffix(".gz") ? String(name.dropLast(3)) : name
+    let packed = Packing.allCases.flatMap(\.suffixes).first { name.hasSuffix($0) }
+    let plain = String(name.dropLast(packed?.count ?? 0))
     if plain.hasSuffix(".csv") { return .csv }
     if plain.hasSuffix(".tsv") { return .tsv }
     return plain.hasSuffix(".jsonl") || plain.hasSuffix(".ndjson") ? .jsonl : .auto

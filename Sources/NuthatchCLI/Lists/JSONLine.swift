@@ -1,15 +1,14 @@
-/// Reads a field of a line of JSON, without making anything of the rest.
+/// Goes through a line of JSON, without making anything of the values that aren't asked for.
 struct JSONLine {
-  private let bytes: [UInt8]
-  private var place = 0
+  let bytes: [UInt8]
+  var place = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The text of the field `name` of an object; a line that is a text itself is that text. Nil for anything else.
+  /// The text that the field `name` of an object is. Nil for anything else.
   static func text(_ name: String, in line: [UInt8]) -> String? {
     var reader = JSONLine(line)
     reader.skipBlanks()
-    if reader.next == UInt8(ascii: "\"") { return reader.string() }
     return reader.find(name) ? reader.string() : nil
   }
 
@@ -25,38 +24,44 @@ struct JSONLine {
   /// Goes to the value of a field of an object. False when there is none.
   private mutating func find(_ name: String) -> Bool {
     guard take(UInt8(ascii: "{")) else { return false }
-    while true {
-      skipBlanks()
-      guard let key = string() else { return false }
-      skipBlanks()
-      guard take(UInt8(ascii: ":")) else { return false }
-      skipBlanks()
-      if key == name { return true }
+    while let key = memberName() {
+      if key.elementsEqual(name.utf8) { return true }
       guard skipValue() else { return false }
       skipBlanks()
       guard take(UInt8(ascii: ",")) else { return false }
     }
+    return false
   }
 
-  private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+  /// Goes to the value of an object's next member. Nil when there is none.
+  mutating func memberName() -> [UInt8]? {
+    skipBlanks()
+    guard let name = stringBytes() else { return nil }
+    skipBlanks()
+    guard take(UInt8(ascii: ":")) else { return nil }
+    skipBlanks()
+    return name
+  }
 
-  private mutating func take(_ byte: UInt8) -> Bool {
+  var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+
+  mutating func take(_ byte: UInt8) -> Bool {
     guard next == byte else { return false }
     place += 1
     return true
   }
 
-  private mutating func skipBlanks() {
+  mutating func skipBlanks() {
     while let byte = next, byte == 0x20 || (9...13).contains(byte) { place += 1 }
   }
 
   /// Passes over a value; what stands in brackets is counted, not looked at.
-  private mutating func skipValue() -> Bool {
+  mutating func skipValue() -> Bool {
     var depth = 0
     while let byte = next {
       switch byte {
       case UInt8(ascii: "\""):
-        guard string() != nil else { return false }
+        guard skipString() else { return false }
         if depth == 0 { return true }
         continue
       case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
@@ -75,13 +80,26 @@ struct JSONLine {
     return depth == 0
   }
 
-  private mutating func string() -> String? {
+  mutating func string() -> String? { stringBytes().flatMap { String(validating: $0, as: UTF8.self) } }
+
+  private mutating func skipString() -> Bool {
+    place += 1
+    while let byte = next {
+      // What stands behind a backslash ends nothing.
+      place += byte == UInt8(ascii: "\\") ? 2 : 1
+      if byte == UInt8(ascii: "\"") { return true }
+    }
+    place = bytes.count
+    return false
+  }
+
+  private mutating func stringBytes() -> [UInt8]? {
     guard take(UInt8(ascii: "\"")) else { return nil }
     var text: [UInt8] = []
     while let byte = next {
       place += 1
       switch byte {
-      case UInt8(ascii: "\""): return String(validating: text, as: UTF8.self)
+      case UInt8(ascii: "\""): return text
       case UInt8(ascii: "\\"): guard unescape(into: &text) else { return nil }
       default: text.append(byte)
       }

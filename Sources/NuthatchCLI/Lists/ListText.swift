@@ -1,0 +1,147 @@
+/// Makes UTF-8 of the bytes of a list, whichever encoding its byte order mark tells, and refuses what is no text.
+struct ListText {
+  enum Fault {
+    case noList(String)
+    /// From here on it can't be read.
+    case broken(String)
+  }
+
+  private enum Encoding {
+    /// Too few bytes have come to know.
+    case unknown
+    case utf8
+    case utf16(isBigEndian: Bool)
+  }
+
+  private var encoding = Encoding.unknown
+  /// The beginning while the encoding isn't known; then the first byte of half a code unit.
+  private var held: [UInt8] = []
+  /// The first half of a surrogate pair.
+  private var high: UInt16?
+  /// How much has been looked at for what no text has, and how much of it no text has.
+  private var looked = 0
+  private var controls = 0
+  private(set) var fault: Fault?
+
+  /// Adds the text of the next bytes to `content`; what follows a fault is left out.
+  mutating func take(_ bytes: [UInt8], into content: inout [UInt8]) {
+    guard fault == nil else { return }
+    let before = content.count
+    switch encoding {
+    case .unknown:
+      held += bytes
+      guard !Self.mayBegin(held) else { return }
+      return begin(into: &content)
+    case .utf8: content += bytes
+    case .utf16(let isBigEndian): decode(bytes, isBigEndian, into: &content)
+    }
+    look(at: &content, from: before)
+  }
+
+  /// Nothing follows.
+  mutating func end(into content: inout [UInt8]) {
+    guard fault == nil else { return }
+    if case .unknown = encoding { begin(into: &content) }
+    guard fault == nil, case .utf16 = encoding else { return }
+    if !held.isEmpty {
+      fault = .broken("the UTF-16 text ends in the middle of a character: it has an odd number of bytes")
+    }
+    if high != nil { fault = .broken(Self.loneSurrogate) }
+  }
+
+  // MARK: The beginning
+
+  private static let marks: [(bytes: [UInt8], encoding: Encoding)] = [
+    ([0xef, 0xbb, 0xbf], .utf8), ([0xff, 0xfe], .utf16(isBigEndian: false)),
+    ([0xfe, 0xff], .utf16(isBigEndian: true)),
+  ]
+
+  /// What is given as a list by mistake, and what to do about it.
+  private static let others: [(bytes: [UInt8], name: String)] = [
+    ([0x89] + Array("PNG".utf8), "a PNG picture"),
+    ([0xff, 0xd8, 0xff], "a JPEG picture"),
+    (Array("GIF8".utf8), "a GIF picture"),
+    ([0x7f] + Array("ELF".utf8), "a program"),
+    ([0x50, 0x4b, 3, 4], "a zip file; of a spreadsheet, CSV is needed"),
+    ([0xd0, 0xcf, 0x11, 0xe0], "an Office file; of a spreadsheet, CSV is needed"),
+    (Array("%PDF-".utf8), "a PDF file"),
+    (Array("BZh91AY".utf8), "packed by bzip2; gzip, zstd and xz can be unpacked"),
+    ([0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], "a 7z file; gzip, zstd and xz can be unpacked"),
+    (Array("SQLite format 3\0".utf8), "an SQLite database"),
+    ([0xff, 0xfe, 0, 0], "UTF-32; UTF-8 or UTF-16 is needed"),
+  ]
+
+  /// Whether bytes may be the beginning of a mark, so that more of them are needed.
+  private static func mayBegin(_ head: [UInt8]) -> Bool {
+    marks.contains { $0.bytes.count > head.count && $0.bytes.starts(with: head) }
+  }
+
+  private mutating func begin(into content: inout [UInt8]) {
+    let bytes = held
+    held = []
+    if let other = Self.others.first(where: { bytes.starts(with: $0.bytes) }) {
+      fault = .noList("it is \(other.name)")
+      return
+    }
+    let mark = Self.marks.first { bytes.starts(with: $0.bytes) }
+    encoding = mark?.encoding ?? .utf8
+    take(Array(bytes.dropFirst(mark?.bytes.count ?? 0)), into: &content)
+  }
+
+  /// So much of a list is looked at.
+  private static let mostLooked = 4096
+
+  /// Takes away again what isn't text.
+  private mutating func look(at content: inout [UInt8], from start: Int) {
+    let bytes = content[start...].prefix(Self.mostLooked - looked)
+    guard !bytes.isEmpty else { return }
+    looked += bytes.count
+    // From BEL to CR and ESC: text for terminals has them, too.
+    controls += bytes.count { $0 < 7 || (14..<0x20).contains($0) && $0 != 0x1b || $0 == 0x7f }
+    if bytes.contains(0) {
+      fault = .noList("it has NUL bytes, as a binary file has, or UTF-16 without its byte order mark")
+    } else if controls * 10 > looked * 3 {
+      fault = .noList("it has mostly control characters, as a binary file has")
+    } else {
+      return
+    }
+    content.removeSubrange(start...)
+  }
+
+  // MARK: UTF-16
+
+  private static let loneSurrogate = "the UTF-16 text has half of a surrogate pair"
+
+  private mutating func decode(_ bytes: [UInt8], _ isBigEndian: Bool, into content: inout [UInt8]) {
+    content.reserveCapacity(content.count + bytes.count)
+    var next = bytes[...]
+    if let first = held.first, let second = next.popFirst() {
+      held = []
+      take(unit: Self.unit(first, second, isBigEndian), into: &content)
+    }
+    var place = next.startIndex
+    while fault == nil, place + 1 < next.endIndex {
+      take(unit: Self.unit(next[place], next[place + 1], isBigEndian), into: &content)
+      place += 2
+    }
+    if place < next.endIndex { held = [next[place]] }
+  }
+
+  private static func unit(_ first: UInt8, _ second: UInt8, _ isBigEndian: Bool) -> UInt16 {
+    isBigEndian ? UInt16(first) << 8 | UInt16(second) : UInt16(second) << 8 | UInt16(first)
+  }
+
+  private mutating func take(unit: UInt16, into content: inout [UInt8]) {
+    if high == nil, unit < 0x80 { return content.append(UInt8(unit)) }
+    var code = UInt32(unit)
+    if let first = high {
+      guard UTF16.isTrailSurrogate(unit) else { return fault = .broken(Self.loneSurrogate) }
+      code = 0x10000 + (UInt32(first) - 0xd800) << 10 + (code - 0xdc00)
+      high = nil
+    } else if UTF16.isLeadSurrogate(unit) {
+      return high = unit
+    }
+    guard let scalar = Unicode.Scalar(code) else { return fault = .broken(Self.loneSurrogate) }
+    content += UTF8.encode(scalar)?.map { $0 } ?? []
+  }
+}

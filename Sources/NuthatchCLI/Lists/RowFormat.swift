@@ -1,0 +1,247 @@
+/// How the lines of a list are understood: plain, as rows with columns, or as JSON.
+struct RowFormat {
+  /// The list can't be read like this.
+  struct Fault: Error {
+    var reason: String
+  }
+
+  struct NoURL: Error {
+    var reason: String
+  }
+
+  /// A URL, or why there is none.
+  typealias Outcome = Result<String, NoURL>
+
+  enum Found {
+    case header
+    case url(Outcome)
+    case fields(JSONFields)
+  }
+
+  private enum Kind {
+    case lines
+    /// Nil before the first row has told.
+    case rows(separator: UInt8?)
+    case objects
+  }
+
+  /// What columns with URLs are called where nobody says so.
+  private static let usual = [
+    "url", "urls", "image_url", "imageurl", "img_url", "link", "href", "src", "uri", "image",
+  ]
+
+  /// What may stand between the fields of CSV. Spreadsheets write `;` where a comma stands in numbers.
+  private static let separators = [UInt8(ascii: ","), UInt8(ascii: ";"), 9]
+
+  private var kind: Kind
+  private let field: String?
+  private var column: (place: Int, title: String)?
+  private var quotes = Rows.Quotes()
+  /// No record has come.
+  private var isFirst = true
+
+  /// Nil for `auto`, which needs a line to look at.
+  init?(named format: URLList.Format, _ field: String?) {
+    switch format {
+    case .auto: return nil
+    case .lines: kind = .lines
+    case .csv: kind = .rows(separator: nil)
+    case .tsv: kind = .rows(separator: 9)
+    case .jsonl: kind = .objects
+    }
+    self.field = field
+  }
+
+  /// From a list's first line. A line that is a URL is a plain one, whatever commas it has; no URL has tabulators.
+  init(guessedFrom line: [UInt8], _ field: String?) {
+    self.field = field
+    let showsURL: ([[UInt8]]) -> Bool = { $0.contains(where: Self.isURL) }
+    if Self.isJSON(line) {
+      kind = .objects
+    } else if let separator = Self.announced(line) {
+      kind = .rows(separator: separator)
+    } else if let separator = [9, UInt8(ascii: ","), UInt8(ascii: ";")].first(where: { separator in
+      // What can't be taken apart at this separator isn't a row of it.
+      let names = Rows.fields(line, separator) ?? []
+      let isNamed =
+        names.count > 1 && Self.column(field, in: names) != nil && (field != nil || !showsURL(names))
+      return isNamed
+        || separator == 9 && names.count { !Self.isEmpty($0) } > 1
+          && showsURL(names)
+    }) {
+      kind = .rows(separator: separator)
+    } else {
+      kind = .lines
+    }
+  }
+
+  /// Whether a line begins as JSON. `[id],url` names columns.
+  static func isJSON(_ line: some Sequence<UInt8>) -> Bool {
+    var rest = line.lazy.filter { $0 != 0x20 && $0 != 9 }.makeIterator()
+    switch rest.next() {
+    case UInt8(ascii: "{"): return true
+    case UInt8(ascii: "["): return rest.next().map { "[]{\"\r\n".utf8.contains($0) } ?? true
+    default: return false
+    }
+  }
+
+  /// What ends a line. JSON has CR as a blank.
+  var lineEnds: LineReader.LineEnds {
+    if case .objects = kind { .lineFeed } else { .any }
+  }
+
+  /// Whether a line is blank or a comment. Between tabulators all columns may be empty: that is a row.
+  static func skips(_ line: [UInt8], by format: RowFormat?) -> Bool {
+    var isTab: (UInt8) -> Bool = { $0 == 9 }
+    if case .rows(9) = format?.kind { isTab = { _ in false } }
+    let first = line.first { $0 != 0x20 && !isTab($0) }
+    return first == nil || first == UInt8(ascii: "#")
+  }
+
+  private static func isEmpty(_ text: [UInt8]) -> Bool { trimmed(text).isEmpty }
+
+  /// Without the blanks around it.
+  private static func trimmed(_ text: [UInt8]) -> ArraySlice<UInt8> {
+    let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 9 }
+    guard let first = text.firstIndex(where: { !isBlank($0) }),
+      let last = text.lastIndex(where: { !isBlank($0) })
+    else {
+      return []
+    }
+    return text[first...last]
+  }
+
+  /// Whether a row goes on in the next line: each line is looked at once, however many a row has.
+  mutating func isOpen(after line: [UInt8]) -> Bool {
+    guard case .rows(let separator) = kind else { return false }
+    return quotes.areOpen(after: line, separator.map { [$0] } ?? Self.separators)
+  }
+
+  /// What a record has.
+  mutating func find(in record: [UInt8]) throws(Fault) -> Found {
+    switch kind {
+    case .lines:
+      return .url(Self.text(record))
+    case .objects:
+      if isFirst, record.allSatisfy(Self.isOpening) {
+        throw Fault(
+          reason: "the JSON goes over several lines; one object a line is needed, as jq -c '.[]' writes them")
+      }
+      isFirst = false
+      return .fields(JSONFields(field ?? "url", in: record))
+    case .rows(let separator):
+      guard let column else { return try firstRow(record, separator) }
+      return .url(Self.url(in: try Self.row(record, separator ?? UInt8(ascii: ",")), column))
+    }
+  }
+
+  /// Of these alone is the first line of a JSON document that is laid out for people.
+  private static func isOpening(_ byte: UInt8) -> Bool {
+    [UInt8(ascii: "{"), UInt8(ascii: "["), 0x20, 9, 13].contains(byte)
+  }
+
+  private static func url(in fields: [[UInt8]], _ column: (place: Int, title: String)) -> Outcome {
+    guard column.place < fields.count else {
+      return .failure(
+        NoURL(
+          reason:
+            "the row ends before \(column.title): it has \(fields.count), and the URL is in number \(column.place + 1)"
+        ))
+    }
+    let url = fields[column.place]
+    return isEmpty(url) ? .failure(NoURL(reason: "\(column.title) is empty")) : text(url)
+  }
+
+  private static func row(_ record: [UInt8], _ separator: UInt8) throws(Fault) -> [[UInt8]] {
+    guard let fields = Rows.fields(record, separator) else { throw Fault(reason: "quotes are never closed") }
+    return fields
+  }
+
+  // MARK: The first row
+
+  /// A header says which column it is; a first row without names shows it.
+  private mutating func firstRow(_ record: [UInt8], _ known: UInt8?) throws(Fault) -> Found {
+    if let announced = Self.announced(record) {
+      kind = .rows(separator: announced)
+      return .header
+    }
+    var chosen: (fields: [[UInt8]], separator: UInt8, fit: Fit)?
+    for separator in known.map({ [$0] }) ?? Self.separators {
+      guard let fields = Rows.fields(record, separator) else { continue }
+      let fit = fit(fields)
+      if chosen.map({ $0.fit < fit }) ?? true { chosen = (fields, separator, fit) }
+    }
+    guard let chosen else { throw Fault(reason: "quotes are never closed") }
+    kind = .rows(separator: chosen.separator)
+    let found = try column(of: chosen.fields)
+    column = found.column
+    return found.isHeader ? .header : .url(Self.url(in: chosen.fields, found.column))
+  }
+
+  /// How much speaks for a separator.
+  private enum Fit: Comparable {
+    case none
+    /// There are columns enough for the number of one.
+    case columns(Int)
+    /// There is the column that is wanted, or one that is a URL.
+    case column
+  }
+
+  private func fit(_ fields: [[UInt8]]) -> Fit {
+    let isShown = fields.contains(where: Self.isURL) || Self.column(nil, in: fields) != nil
+    guard let field else { return isShown ? .column : .none }
+    if Self.column(field, in: fields) != nil { return .column }
+    guard let number = Self.number(field), number <= fields.count else { return .none }
+    return isShown ? .column : .columns(fields.count)
+  }
+
+  private func column(
+    of fields: [[UInt8]]
+  ) throws(Fault) -> (column: (place: Int, title: String), isHeader: Bool) {
+    if let field, let number = Self.number(field) {
+      guard number <= fields.count else { throw Fault(reason: "there is no column \(number)") }
+      return ((number - 1, "column \(number)"), !Self.isURL(fields[number - 1]))
+    }
+    let shown = fields.firstIndex(where: Self.isURL)
+    // Whatever else stands in it, such as "image": a row with a URL is no header.
+    if let named = Self.column(field, in: fields), field != nil || shown == nil {
+      return ((named, "the column \(Self.name(fields[named]))"), true)
+    }
+    if let field { throw Fault(reason: "there is no column '\(field)'") }
+    guard let shown else { throw Fault(reason: "no column is called url; --url-field says which it is") }
+    return ((shown, "column \(shown + 1)"), false)
+  }
+
+  /// The number of a column, from 1.
+  private static func number(_ field: String) -> Int? { Int(field).flatMap { $0 > 0 ? $0 : nil } }
+
+  /// `sep=;`, which spreadsheets write and read before the first row.
+  private static func announced(_ line: [UInt8]) -> UInt8? {
+    guard line.count == 5, String(decoding: line[..<4], as: UTF8.self).lowercased() == "sep=" else {
+      return nil
+    }
+    return separators.contains(line[4]) ? line[4] : nil
+  }
+
+  private static func text(_ bytes: [UInt8]) -> Outcome {
+    guard let text = String(validating: trimmed(bytes), as: UTF8.self) else {
+      return .failure(NoURL(reason: "the URL is not UTF-8"))
+    }
+    return .success(text)
+  }
+
+  private static func isURL(_ field: [UInt8]) -> Bool {
+    let start = String(decoding: field.drop { $0 == 0x20 }.prefix(8), as: UTF8.self).lowercased()
+    return start.hasPrefix("http://") || start.hasPrefix("https://")
+  }
+
+  private static func name(_ field: [UInt8]) -> String { String(decoding: trimmed(field), as: UTF8.self) }
+
+  private static func column(_ field: String?, in names: [[UInt8]]) -> Int? {
+    let names = names.map { name($0).lowercased() }
+    for wanted in field.map({ [$0.lowercased()] }) ?? usual {
+      if let column = names.firstIndex(of: wanted) { return column }
+    }
+    return nil
+  }
+}

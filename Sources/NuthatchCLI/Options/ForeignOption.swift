@@ -1,0 +1,109 @@
+/// A long option of curl or wget that a caller may expect here, where it means something else or has another name.
+///
+/// curl and wget take options that are cut short, as this command does. A name that two of the programs would read
+/// differently is refused, instead of doing what wasn't meant.
+struct ForeignOption {
+  let program: String
+  let name: String
+  /// How short it may be cut where it comes from.
+  let shortest: String
+  /// What it does there, as a verb with its object.
+  let meaning: String
+  /// What does the same here.
+  var here: String?
+  /// An option of ours that has had its name.
+  var ours: String?
+
+  private init(
+    _ program: String, _ name: String, from shortest: String? = nil, _ meaning: String, here: String? = nil,
+    ours: String? = nil
+  ) {
+    self.program = program
+    self.name = name
+    self.shortest = shortest ?? name
+    self.meaning = meaning
+    self.here = here
+    self.ours = ours
+  }
+
+  /// How its own program would read `text`; nil when no program reads it differently.
+  static func named(_ text: String) -> ForeignOption? {
+    all.first { $0.name == text } ?? all.first { $0.name.hasPrefix(text) && text.hasPrefix($0.shortest) }
+  }
+
+  /// What is said when `text` could also be our `option`.
+  func refusal(of text: String, for option: String) -> String {
+    let alike = here.map { ", which is \($0) here" } ?? ""
+    return
+      "--\(text) has two meanings. \(program)'s --\(name) \(meaning)\(alike). For --\(ours ?? option), write the "
+      + "whole name."
+  }
+
+  /// What is said when nothing here is named so.
+  func absence(of text: String) -> String {
+    if let ours { return refusal(of: text, for: ours) }
+    let alike = here.map { "is \($0) here" } ?? meaning
+    return "there is no option --\(text); \(program)'s \(alike)."
+  }
+
+  /// Names that our names could be mistaken for, when they are cut short; and names that are often tried.
+  private static let all = [
+    ForeignOption("curl", "basic", from: "b", "signs in by Basic", here: "--sign-in basic"),
+    ForeignOption(
+      "curl", "connect-timeout", "limits the time to connect", here: "--timeout, for any silence,"),
+    ForeignOption("curl", "cookie", "sends cookies", here: "--header 'Cookie: NAME=VALUE'"),
+    ForeignOption(
+      "curl", "cookie-jar", "writes cookies to a file", here: "--cookies, which keeps them in the cache,"),
+    ForeignOption("curl", "data-ascii", "sends a body", here: "--data"),
+    ForeignOption("curl", "data-binary", "sends a body", here: "--data"),
+    ForeignOption("curl", "data-raw", "sends a body, also one that begins with @"),
+    ForeignOption("curl", "data-urlencode", "sends a body that it encodes first"),
+    ForeignOption("curl", "delegation", from: "del", "passes Kerberos credentials on"),
+    ForeignOption("curl", "dump-header", from: "du", "writes the answer's headers to a file"),
+    ForeignOption("curl", "engine", from: "en", "chooses an engine of OpenSSL"),
+    ForeignOption(
+      "curl", "fail", "makes a status of 400 or more a failure", here: "always done"),
+    ForeignOption("curl", "form", "sends a form", here: "--form of get"),
+    ForeignOption("curl", "head", "asks for the headers only", here: "--method HEAD of get"),
+    ForeignOption("curl", "ignore-content-length", from: "ig", "ignores the Content-Length"),
+    ForeignOption("curl", "keepalive-time", from: "kee", "says when TCP looks whether a connection is alive"),
+    ForeignOption(
+      "curl", "key", "names the file of the key of a client certificate", here: "--cert-key of get",
+      ours: "cache-key"),
+    ForeignOption("curl", "key-type", from: "key-", "says how the key of a client certificate is written"),
+    ForeignOption("curl", "location", "follows redirects", here: "always done"),
+    ForeignOption("curl", "max-filesize", "limits the body", here: "--max-bytes"),
+    ForeignOption("curl", "max-time", "limits the time of all", here: "--deadline"),
+    ForeignOption("curl", "metalink", from: "met", "reads the URL as a metalink"),
+    ForeignOption("curl", "no-clobber", from: "no-c", "leaves files that are there"),
+    ForeignOption("curl", "oauth2-bearer", "signs in with a token", here: "--bearer"),
+    ForeignOption("curl", "pass", from: "pas", "has the password of a client certificate's key"),
+    ForeignOption("curl", "quote", from: "q", "sends a command to an FTP server"),
+    ForeignOption("curl", "referer", "sends the header Referer", here: "--header 'Referer: URL'"),
+    ForeignOption("curl", "request", "sets the method", here: "--method"),
+    ForeignOption("curl", "resolve", from: "res", "gives a host an address"),
+    ForeignOption("curl", "retry", "sets the number of further attempts", here: "--retries"),
+    ForeignOption("curl", "service-name", from: "se", "names a service of SPNEGO"),
+    ForeignOption("curl", "silent", from: "si", "says nothing", here: "--quiet"),
+    ForeignOption("curl", "time-cond", from: "ti", "asks for what is newer than a time"),
+    ForeignOption("curl", "url", "is a URL", here: "an argument without an option"),
+    ForeignOption("curl", "url-query", from: "url-", "adds to the query of the URL"),
+    ForeignOption("wget", "delete-after", from: "del", "removes the file when it has come"),
+    ForeignOption("wget", "directory-prefix", from: "di", "says where files go", here: "--output of get"),
+    ForeignOption("wget", "input-file", "names a list of URLs", here: "an argument without an option"),
+    ForeignOption("wget", "keep-session-cookies", from: "k", "keeps cookies of the session"),
+    ForeignOption("wget", "mirror", from: "mi", "fetches a whole site"),
+    ForeignOption(
+      "wget", "no-cache", from: "no-ca", "asks that no cache on the way answers",
+      here: "--policy reload"),
+    ForeignOption("wget", "no-remove-listing", from: "no-r", "leaves the listing of an FTP folder"),
+    ForeignOption("wget", "output-document", "names the file that is written", here: "--output"),
+    ForeignOption("wget", "post-data", "sends a body", here: "--data"),
+    ForeignOption("wget", "random-wait", from: "ra", "varies the time between requests"),
+    ForeignOption("wget", "restrict-file-names", from: "res", "says which names files may have"),
+    ForeignOption("wget", "secure-protocol", from: "sec", "chooses the version of TLS"),
+    ForeignOption("wget", "spider", from: "spi", "looks whether the URL is there, and fetches nothing"),
+    ForeignOption(
+      "wget", "tries", "sets the number of attempts", here: "--retries, which doesn't count the first,"),
+  ]
+}

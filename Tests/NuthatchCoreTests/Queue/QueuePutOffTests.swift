@@ -1,0 +1,67 @@
+import Testing
+
+@testable import NuthatchCore
+
+@Suite("A request that hangs") struct QueuePutOffTests {
+  private func bench() -> QueueBench { QueueBench(.fixed(100, perHost: 2, lendAfter: second)) }
+
+  private func learnLatency(_ bench: QueueBench, _ time: Int64) {
+    let entry = bench.submit("first")
+    bench.queue.answered(entry, firstByte: time, now: bench.now)
+    bench.finish(entry)
+  }
+
+  @Test("is put off when its host answers others quickly, which wait for its place")
+  func atGoodHost() {
+    let bench = bench()
+    learnLatency(bench, 50 * millisecond)
+    for index in 0..<2 { bench.submit("hanging \(index)", mayBePutOff: true) }
+    for index in 0..<3 { bench.submit("waiting \(index)", mayBePutOff: true) }
+    bench.pass(2 * second - 1)
+    #expect(bench.putOff.isEmpty)
+    bench.pass(1)
+    #expect(bench.putOff == ["hanging 0"] && bench.begun.last == "waiting 0")
+    bench.pass(second)
+    #expect(bench.putOff == ["hanging 0", "hanging 1"] && bench.begun.last == "waiting 1")
+  }
+
+  @Test("stays when nothing waits for its place, when its host is that slow, or when it must not be put off")
+  func stays() {
+    let alone = bench()
+    learnLatency(alone, 50 * millisecond)
+    alone.submit("alone", mayBePutOff: true)
+    let slow = bench()
+    learnLatency(slow, 5 * second)
+    for index in 0..<5 { slow.submit("\(index)", mayBePutOff: true) }
+    let other = bench()
+    learnLatency(other, 50 * millisecond)
+    for index in 0..<5 { other.submit("\(index)") }
+    let unknown = bench()
+    for index in 0..<5 { unknown.submit("\(index)", mayBePutOff: true) }
+    for bench in [alone, slow, other, unknown] {
+      bench.pass(20 * second)
+      #expect(bench.putOff.isEmpty && bench.running.count <= 2)
+    }
+  }
+
+  @Test("stays when its head has come, however slow its body is")
+  func slowBody() {
+    let bench = bench()
+    learnLatency(bench, 50 * millisecond)
+    let entries = (0..<2).map { bench.submit("\($0)", mayBePutOff: true) }
+    bench.submit("waiting", mayBePutOff: true)
+    for entry in entries { bench.queue.answered(entry, firstByte: nil, now: bench.now) }
+    bench.pass(20 * second)
+    #expect(bench.putOff.isEmpty)
+  }
+
+  @Test("is put off when no place can be lent any more and others wait for one")
+  func fullPool() {
+    var settings = QueueSettings.fixed(4, perHost: 6, lendAfter: second)
+    settings.mostAtOnce = 4
+    let bench = QueueBench(settings)
+    for index in 0..<60 { bench.submit("\(index)", to: "h\(index).example", mayBePutOff: true) }
+    bench.pass(60 * second)
+    #expect(bench.begun.count == 60)
+  }
+}

@@ -1,0 +1,115 @@
+"""URLs of a prefetch that wait for their hosts."""
+
+import time
+from collections import deque
+from typing import Any, Deque, Dict, Optional, Tuple
+
+#: How many requests are under way at a host at first, and at most; four more with every good answer.
+FIRST_SHARE, LARGEST_SHARE = 8, 64
+#: So many bytes of URLs wait, and so many requests are under way, at most.
+MOST_BYTES, MOST_UNDER_WAY = 32 << 20, 16_384
+#: What the bookkeeping of a URL takes, about.
+OVERHEAD = 200
+#: A host that has given no answer for so many seconds keeps others from nothing.
+SILENCE = 1.0
+
+
+class _Host:
+    __slots__ = ("is_waiting_for_turn", "last_sign", "share", "under_way", "waiting")
+
+    def __init__(self) -> None:
+        self.under_way, self.share, self.last_sign = 0, FIRST_SHARE, 0.0
+        self.waiting: Deque[Tuple[int, Any]] = deque()
+        self.is_waiting_for_turn = False
+
+
+class Backlog:
+    """Which URL is begun next, and whether more are to be read.
+
+    A host has a few requests under way at a time, and the rest of its URLs wait here, so that a host that hangs, or URLs
+    that are sorted by host, keep no other host from its turn. More URLs are read until ``enough`` requests are under way at
+    hosts that answer.
+    """
+
+    def __init__(self, enough: int) -> None:
+        self._enough = enough
+        self._hosts: Dict[str, _Host] = {}
+        #: Hosts with room and with URLs, those that have waited for the longest first.
+        self._turns: Deque[str] = deque()
+        self._under_way: Dict[int, str] = {}
+        self._bytes = 0
+        self._silent, self._judged_at = 0, 0.0
+
+    def __bool__(self) -> bool:
+        """Whether something waits or is under way."""
+        return bool(self._hosts)
+
+    def wants_more(self) -> bool:
+        """Whether more URLs are to be read."""
+        count = len(self._under_way)
+        if count >= MOST_UNDER_WAY or self._bytes >= MOST_BYTES:
+            return False
+        return count < self._enough or count - self._silent_ones() < self._enough
+
+    def add(self, number: int, url: Any) -> None:
+        """One that has been read, or is to be begun again."""
+        name = _host(url)
+        host = self._hosts.setdefault(name, _Host())
+        host.waiting.append((number, url))
+        self._bytes += _size(url)
+        self._offer_turn(name, host)
+
+    def next(self) -> Optional[Tuple[int, Any]]:
+        """The next URL whose host has room. It is under way from now on."""
+        if not self._turns:
+            return None
+        name = self._turns.popleft()
+        host = self._hosts[name]
+        host.is_waiting_for_turn = False
+        number, url = host.waiting.popleft()
+        self._bytes -= _size(url)
+        if host.under_way == 0:
+            host.last_sign = time.monotonic()
+        host.under_way += 1
+        self._under_way[number] = name
+        self._offer_turn(name, host)
+        return number, url
+
+    def end(self, number: int, is_good: bool) -> None:
+        """How one that was under way has ended."""
+        name = self._under_way.pop(number, None)
+        if name is None:
+            return
+        host = self._hosts[name]
+        host.under_way -= 1
+        host.last_sign = time.monotonic()
+        host.share = min(host.share + 4, LARGEST_SHARE) if is_good else FIRST_SHARE
+        self._offer_turn(name, host)
+        if host.under_way == 0 and not host.waiting:
+            del self._hosts[name]
+
+    def _offer_turn(self, name: str, host: _Host) -> None:
+        if not host.is_waiting_for_turn and host.waiting and host.under_way < host.share:
+            host.is_waiting_for_turn = True
+            self._turns.append(name)
+
+    def _silent_ones(self) -> int:
+        now = time.monotonic()
+        if now - self._judged_at > SILENCE / 4:
+            self._judged_at = now
+            self._silent = sum(
+                host.under_way for host in self._hosts.values() if now - host.last_sign > SILENCE
+            )
+        return min(self._silent, len(self._under_way))
+
+
+def _host(url: Any) -> str:
+    """As much of a URL as tells whose it is; what is no URL has a host of its own, where it fails."""
+    if not isinstance(url, str):
+        return ""
+    place = url.find("//")
+    return url[place + 2 :].split("/", 1)[0].lower() if place >= 0 else ""
+
+
+def _size(url: Any) -> int:
+    return OVERHEAD + (len(url) if isinstance(url, str) else 0)
