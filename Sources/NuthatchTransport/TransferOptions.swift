@@ -75,10 +75,15 @@ extension Transfer {
     return !setter.isRefused
   }
 
+  /// libcurl remembers addresses for so many seconds. `NameLookups` remembers them for longer. At the end of each transfer,
+  /// libcurl 7.88 looks at every address that it remembers: with 30,000 hosts in a minute, that took 3 ms a transfer.
+  private static let addressesKept = 3
+
   /// Both options of the proxy always, so that libcurl never looks into the environment itself.
   private func configureRoute(_ setter: OptionSetter) {
     setter.set(CURLOPT_PROXY, route.proxy ?? "")
     setter.set(CURLOPT_NOPROXY, "")
+    setter.set(CURLOPT_DNS_CACHE_TIMEOUT, Self.addressesKept)
     guard let resolution = route.resolution(port: request.url.port) else { return }
     if let list = curl_slist_append(nil, resolution) {
       resolveList = list
