@@ -105,7 +105,7 @@ public struct Request: Sendable {
     case milliseconds(Int64)
 
     /// In nanoseconds; nil for none.
-    var nanoseconds: Int64? {
+    package var nanoseconds: Int64? {
       switch self {
       case .none: nil
       case .milliseconds(let count): min(max(0, count), Int64.max / 4_000_000) * 1_000_000

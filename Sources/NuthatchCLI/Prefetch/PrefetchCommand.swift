@@ -25,9 +25,7 @@ enum PrefetchCommand: Command {
       Option("respect-noai", "don't keep what its server marks noai or noimageai (X-Robots-Tag)"),
       Option(
         "give-up-after", value: "SECONDS",
-        "how long URLs wait for a host that is away, or too busy (429, 503), since it answered last (300)"),
-      FetchOptions.userOfList,
-      Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
+        "how long URLs wait for a host that is away, or too busy (429, 503), and a run for a full disk (300)"),
     ] + FetchOptions.pictures + FetchOptions.network + FetchOptions.store
   static let details = """
     Each line of a list is a URL: a comma is part of it; blank lines and those that begin with # are skipped. Files that
@@ -54,7 +52,11 @@ enum PrefetchCommand: Command {
     connection, and then one more tried once a minute.
 
     While another process holds the lock of the cache for more than 30 s, nothing can be stored: then nothing is fetched
-    until it is free. A line says so, and who holds it.
+    until it is free. A line says so, and who holds it. While the disk is full, nothing is fetched, either: the run goes on when
+    there is room again, or ends when none has come for as long as --give-up-after says. Run again, it fetches what is missing.
+
+    A list that is larger than the cache may be pushes out again what came first. A line says so as soon as the first answers
+    let it be seen, and by which limit all of it would be kept; the end says how many thumbnails were dropped (exit status 5).
 
     The password of --user goes to HOST and to no other: a list may lead anywhere. HOST is host or host:port, over HTTPS and
     HTTP, or https://host, one origin. The last '@' counts: a password that has one needs the HOST behind it. Without HOST,
@@ -72,8 +74,8 @@ enum PrefetchCommand: Command {
 
     With --format jsonl, standard output has one JSON object for each URL, and standard error ends with the summary.
 
-    Exit status: 0 every URL has its thumbnails, or --min-success is given and met; 4 fewer; 1 the cache can't be opened
-    or the disk is full; 2 wrong usage, or a list that can't be read; 130 and 143 interrupted; 141 standard output was
+    Exit status: 0 every URL has its thumbnails, or --min-success is given and met; 4 fewer; 5 the same as 0, but some of the
+    thumbnails were dropped again, because the cache is too small; 1 the cache can't be opened or the disk stays full; 2 wrong usage, or a list that can't be read; 130 and 143 interrupted; 141 standard output was
     closed.
 
     Examples:
@@ -127,6 +129,7 @@ struct PrefetchSettings {
 
   private var request = Request("")
   private(set) var signIn: ListSignIn?
+  private(set) var giveUpAfter: Request.Limit?
   private var key: KeyTemplate?
   var input = URLList.Format.auto
   var urlField: String?
@@ -145,7 +148,8 @@ struct PrefetchSettings {
     request.headers = try arguments.headers("header")
     // The list is as long as it is: a URL that waits for its turn is not late.
     request.isBatched = true
-    request.giveUpAfter = try arguments.limit("give-up-after", mayBeZero: true)
+    giveUpAfter = try arguments.limit("give-up-after", mayBeZero: true)
+    request.giveUpAfter = giveUpAfter
     signIn = try arguments.value("user").map { text throws(UsageError) in try ListSignIn(text) }
     request.allowTruncated = arguments.has("allow-truncated")
     request.earlyStop = arguments.has("early-stop")

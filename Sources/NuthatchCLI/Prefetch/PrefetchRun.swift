@@ -21,6 +21,7 @@ final class PrefetchRun {
   private var disk: DiskWatch
   private var pauses = PauseWatch()
   private var hold: HoldWatch
+  private var room: RoomWatch
   /// Whether user and password were given in vain, as it looks so far.
   private var isSignInUnused: Bool
   private var failedOut: DraftFile?
@@ -42,6 +43,7 @@ final class PrefetchRun {
     progress = ProgressLine(settings.progress)
     disk = DiskWatch(cache)
     hold = HoldWatch { cache.storeIsHeld }
+    room = RoomWatch(cache.path, patience: settings.giveUpAfter)
     isListReplaced = settings.failedOut.map { list.has($0) } ?? false
     if let path = settings.failedOut { failedOut = try DraftFile(path, isPrivate: true) }
     if let path = settings.report { report = try ReportPage(path) }
@@ -53,7 +55,7 @@ final class PrefetchRun {
       let need = fill()
       if isListDone, backlog.underWay == 0, backlog.count == 0 { break }
       if failure != nil { break }
-      settle(within: need == .time || backlog.underWay == 0 && !hold.isHeld ? 0 : need == .input ? 20 : 100)
+      settle(within: need == .time || backlog.underWay == 0 && !isStopped ? 0 : need == .input ? 20 : 100)
       output.flush()
       if let ended = output.ended { failure = ended }
     }
@@ -62,6 +64,9 @@ final class PrefetchRun {
   }
 
   // MARK: URLs
+
+  /// Whether nothing is to be fetched, because nothing can be stored.
+  private var isStopped: Bool { hold.isHeld || room.isFull }
 
   private var mayGoOn: Bool { Interruption.signal == nil && failure == nil }
 
@@ -72,7 +77,7 @@ final class PrefetchRun {
 
   /// Submits and reads URLs until their hosts have enough to do, or none is there.
   private func fill() -> Need {
-    guard !hold.isHeld else { return .answers }
+    guard !isStopped else { return .answers }
     let now = nhs_monotonic_ns()
     startWaiting(now)
     var left = 4096
@@ -134,7 +139,10 @@ final class PrefetchRun {
       let boxes = request.boxes
       // Without decoding what nobody will look at.
       let begun = try cache.submit(request) { $0.prospect == .hit && $0.thumbs.count == boxes.count }
-      if let stored = begun.stored { return Record(listed, hit: stored, since: begin) }
+      if let stored = begun.stored {
+        disk.note(stored)
+        return Record(listed, hit: stored, since: begin)
+      }
       guard let ticket = begun.ticket else { return nil }
       arrivals.follow(ticket) { Record(listed, $0, boxes, since: begin) }
       return nil
@@ -148,9 +156,10 @@ final class PrefetchRun {
     let lively = backlog.lively(at: nhs_monotonic_ns())
     let ended = arrivals.take(within: milliseconds, enough: max(1, min(lively, 1024) / 4))
     let now = nhs_monotonic_ns()
+    room.note(unkept: cache.statistics.unkept, hasEnded: ended.contains { $0.isStored }, at: now)
     for record in ended {
       backlog.end(record.listed, isGood: record.isOK, at: now)
-      if record.kind != .cancelled {
+      if record.kind != .cancelled, !room.isFull || isKept(record) {
         account(record)
       } else if mayGoOn {
         var listed = record.listed
@@ -159,7 +168,30 @@ final class PrefetchRun {
       }
     }
     heedHold()
+    heedRoom()
     showProgress()
+  }
+
+  /// Whether there is nothing to do for a URL when there is room on the disk again.
+  private func isKept(_ record: Record) -> Bool {
+    guard record.isOK else { return record.error?.code != .noSpace }
+    guard let info = (try? cache.inspect(request(record))) ?? nil else { return false }
+    return info.thumbs.count == record.thumbs.count && info.thumbs.allSatisfy { $0.form != "memory" }
+  }
+
+  private func heedRoom() {
+    guard let news = room.news(at: nhs_monotonic_ns()) else { return }
+    progress.clear()
+    switch news {
+    case .stop(let words):
+      Terminal.complain("nuthatch: prefetch: \(words)\n")
+      cache.cancelAll()
+    case .goOn(let words):
+      Terminal.complain("nuthatch: prefetch: \(words)\n")
+    case .giveUp(let words):
+      Terminal.complain("nuthatch: prefetch: \(words)\n")
+      failure = .failure
+    }
   }
 
   /// What is fetched while the store can't be written is lost, so that nothing is.
@@ -186,6 +218,7 @@ final class PrefetchRun {
       tally.notKept += 1
     }
     tally.count(record)
+    if record.isOK, let kept = record.kept { disk.note(request(record), kept) }
     if !record.isOK { failedOut?.write(Self.line(toTryAgain: record.listed) + "\n") }
     if let page = report, page.wants(record) {
       report?.add(record, record.isOK && page.hasRoom ? thumbnail(record) : nil)
@@ -305,16 +338,21 @@ final class PrefetchRun {
     // Whoever reads no more needs no summary.
     if output.ended == .closedPipe { return .closedPipe }
     var code = interruption ?? failure ?? output.ended ?? exitCode
-    let diskReport = disk.report(tally, done: isListDone ? 1 : share)
-    let isLost = diskReport.map { $0.isFull || $0.readOnly != nil } ?? false
-    if code == .success || code == .notFetched, isLost { code = .failure }
+    var fault: NuthatchError?
     do throws(NuthatchError) {
       // What isn't on disk yet has to survive the program's end, however it ends.
       if !cache.isReading { try cache.flush() }
       try finishFailedOut(interruption)
     } catch {
+      fault = error
+    }
+    let diskReport = disk.lastReport(tally, done: isListDone ? 1 : share, isFull: room.isFull)
+    let isLost = diskReport?.isFull ?? room.isFull || diskReport?.readOnly != nil
+    if code == .success || code == .notFetched, isLost { code = .failure }
+    if code == .success, let diskReport, diskReport.dropped > 0 { code = .tooSmall }
+    if let fault {
       progress.clear()
-      Terminal.complain("nuthatch: prefetch: \(error)\n")
+      Terminal.complain("nuthatch: prefetch: \(fault)\n")
       code = interruption ?? .failure
     }
     for words in [listFault, isSignInUnused && tally.urls > 0 ? ListSignIn.unused : nil].compactMap({ $0 }) {
@@ -328,7 +366,8 @@ final class PrefetchRun {
     finishReport(&summary)
     progress.clear()
     if settings.format == .jsonl {
-      if !disk.isSaid, let warning = diskReport?.warning {
+      // What was said before was an estimate.
+      if !disk.isSaid || diskReport?.dropped ?? 0 > 0, let warning = diskReport?.warning {
         Terminal.complain("nuthatch: prefetch: \(warning)\n")
       }
       Terminal.complain(summary.json)

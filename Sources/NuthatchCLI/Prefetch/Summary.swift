@@ -89,6 +89,7 @@ struct Summary {
       json.put("revalidated", tally.revalidated)
       json.put("stale", tally.stale)
       json.put("not_kept", tally.notKept)
+      json.put("dropped", disk?.dropped ?? 0)
       json.put("held_up", heldUp)
       json.object("errors") { json in
         for (word, count) in tally.errorsInOrder { json.put(word, count) }
