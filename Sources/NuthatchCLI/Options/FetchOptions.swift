@@ -62,7 +62,7 @@ enum FetchOptions {
     Option("concurrency", value: "N", "requests at once, 1 to 512 (auto)"),
     Option(
       "per-host", value: "N|auto",
-      "requests at once at one host; auto: 6, and more where it bears them, to 32 (6; 32 over HTTP/2)"),
+      "requests at once at one host; auto: more where it bears them, to 32 (6; 32 over HTTP/2)"),
     Option("rate", value: "N", "requests that may begin in a second at one host (no limit)"),
     Option(
       "inflight-bytes", value: "N",

@@ -174,7 +174,9 @@ final class Backlog {
   private func takeNext(of host: Host) -> ListedURL? {
     guard hasNext(host) else { return nil }
     host.isAtDeferred = host.line.isEmpty
-    guard let listed = host.line.isEmpty ? takeFirst(of: &host.deferred) : takeFirst(of: &host.line) else { return nil }
+    guard let listed = host.line.isEmpty ? takeFirst(of: &host.deferred) : takeFirst(of: &host.line) else {
+      return nil
+    }
     count -= 1
     bytes -= listed.url.utf8.count + Self.overhead
     return listed
@@ -238,7 +240,9 @@ final class Backlog {
   private func silentOnes(at now: Int64) -> Int {
     guard now - judgedAt > Self.silence / 4 else { return min(silent, underWay) }
     judgedAt = now
-    silent = hosts.values.reduce(0) { $0 + ($1.underWay > 0 && now - $1.lastSign > Self.silence ? $1.underWay : 0) }
+    silent = hosts.values.reduce(0) {
+      $0 + ($1.underWay > 0 && now - $1.lastSign > Self.silence ? $1.underWay : 0)
+    }
     return silent
   }
 }

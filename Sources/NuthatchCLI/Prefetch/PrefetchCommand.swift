@@ -25,7 +25,9 @@ enum PrefetchCommand: Command {
       Option("respect-noai", "don't keep what its server marks noai or noimageai (X-Robots-Tag)"),
       Option(
         "give-up-after", value: "SECONDS",
-        "how long URLs wait for a host that is away, or too busy (429, 503), and a run for a full disk (300)"),
+        "how long URLs wait for a host that is away or busy (429, 503), and a run for a full disk (300)"),
+      FetchOptions.userOfList,
+      Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
     ] + FetchOptions.pictures + FetchOptions.network + FetchOptions.store
   static let details = """
     Each line of a list is a URL: a comma is part of it; blank lines and those that begin with # are skipped. Files that
@@ -40,16 +42,17 @@ enum PrefetchCommand: Command {
 
     What failed stands in FILE of --failed-out as it stood in the list, passwords included, so that a new FILE is for its
     owner only; what is no URL at all, as a comment with its line. FILE may be the list itself, which stays as it was unless
-    all of it was tried. 
+    all of it was tried.
+
     A host that wants to be left alone (Retry-After) is, for five minutes at most. A host that says 429 or 503 is asked less
-    often, at the rate that it bears. The URLs of a host that is away (a server that restarts, a network that breaks) wait until it is
-    back, and others have their turn meanwhile; what --retries counts are other failures. Lines say for whom the run waits.
-    When a host has given no good answer for as long as --give-up-after says, its URLs fail with the fault that it has. A URL that
+    often, at the rate that it bears. URLs of a host that is away, such as a server that restarts, wait until it is back, and
+    other hosts have their turn meanwhile; --retries counts other failures. Lines say which hosts the run waits for. When a
+    host has given no good answer for as long as --give-up-after says, its URLs fail with the fault that it has. A URL that
     hangs while its host answers others is put off to the end of the list.
 
-    By itself a run has six requests at once at a host (32 over HTTP/2), and at all hosts together as many as bring more a second,
-    512 at most. --per-host auto finds out how many a host bears: up to 32, half as many after its first 429, 503 or broken
-    connection, and then one more tried once a minute.
+    By itself a run has six requests at once at a host (32 over HTTP/2), and at all hosts together as many as bring more
+    answers a second, 512 at most. --per-host auto finds out how many a host bears, up to 32: half as many after its first
+    429, 503 or broken connection, and then one more is tried once a minute.
 
     While another process holds the lock of the cache for more than 30 s, nothing can be stored: then nothing is fetched
     until it is free. A line says so, and who holds it. While the disk is full, nothing is fetched, either: the run goes on when
@@ -75,8 +78,8 @@ enum PrefetchCommand: Command {
     With --format jsonl, standard output has one JSON object for each URL, and standard error ends with the summary.
 
     Exit status: 0 every URL has its thumbnails, or --min-success is given and met; 4 fewer; 5 the same as 0, but some of the
-    thumbnails were dropped again, because the cache is too small; 1 the cache can't be opened or the disk stays full; 2 wrong usage, or a list that can't be read; 130 and 143 interrupted; 141 standard output was
-    closed.
+    thumbnails were dropped again, because the cache is too small; 1 the cache can't be opened or the disk stays full; 2
+    wrong usage, or a list that can't be read; 130 and 143 interrupted; 141 standard output was closed.
 
     Examples:
       nuthatch prefetch urls.txt

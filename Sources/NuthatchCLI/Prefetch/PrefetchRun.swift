@@ -163,7 +163,7 @@ final class PrefetchRun {
         account(record)
       } else if mayGoOn {
         var listed = record.listed
-        listed.wasPutOff = listed.wasPutOff || !hold.isHeld
+        listed.wasPutOff = listed.wasPutOff || !isStopped
         backlog.add(listed)
       }
     }

@@ -91,7 +91,8 @@ extension FetchQueue {
   /// Queues `work` for `origin`, not to begin before `notBefore`.
   @discardableResult
   func submit(
-    _ work: any QueuedWork, to origin: Origin, priority: Int = 0, patience: Int64 = 0, isBatched: Bool = false,
+    _ work: any QueuedWork, to origin: Origin, priority: Int = 0, patience: Int64 = 0,
+    isBatched: Bool = false,
     mayBePutOff: Bool = false, notBefore: Int64? = nil, now: Int64
   ) -> QueueEntry {
     lastArrival += 1
@@ -296,7 +297,9 @@ extension FetchQueue {
   }
 
   /// When its host gave a good answer last.
-  func lastGoodAnswer(of entry: QueueEntry) -> Int64? { entry.state == .gone ? nil : entry.host.lastGoodAnswer }
+  func lastGoodAnswer(of entry: QueueEntry) -> Int64? {
+    entry.state == .gone ? nil : entry.host.lastGoodAnswer
+  }
 
   /// The default route goes another way, or is back: the automatic size begins anew, what was measured is
   /// forgotten, and every open circuit lets its probe through.

@@ -328,7 +328,9 @@ import Testing
     #expect(bench.queue.size < 32)
   }
 
-  @Test("lets a batch have 512 at once, on loopback a quarter of what there are descriptors for", arguments: ["h", "127.0.0."])
+  @Test(
+    "lets a batch have 512 at once, on loopback a quarter of what there are descriptors for",
+    arguments: ["h", "127.0.0."])
   func batch(host: String) {
     var settings = QueueSettings()
     settings.mostAtOnce = 2048

@@ -55,7 +55,8 @@ class Backlog:
         self._judge()
         under_way, waiting = self._silent
         return (
-            len(self._under_way) - under_way < self._enough and self._waiting - waiting < LOOK_AHEAD * self._enough
+            len(self._under_way) - under_way < self._enough
+            and self._waiting - waiting < LOOK_AHEAD * self._enough
         )
 
     def add(self, number: int, url: Any) -> None:
