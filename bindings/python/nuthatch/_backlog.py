@@ -28,9 +28,9 @@ class _Host:
 class Backlog:
     """Which URL is begun next, and whether more are to be read.
 
-    A host has a few requests under way at a time, and the rest of its URLs wait here, so that a host that hangs, or URLs
-    that are sorted by host, keep no other host from its turn. More URLs are read until ``enough`` requests are under way, or
-    eight times as many wait, at hosts that answer.
+    A host has a few requests under way at a time, and the rest of its URLs wait here, so that a host that hangs, or
+    URLs that are sorted by host, keep no other host from its turn. More URLs are read until ``enough`` requests are
+    under way, or eight times as many wait, at hosts that answer.
     """
 
     def __init__(self, enough: int) -> None:
