@@ -61,8 +61,8 @@ enum PrefetchCommand: Command {
     With --format jsonl, standard output has one JSON object for each URL, and standard error ends with the summary.
 
     Exit status: 0 every URL has its thumbnails, or --min-success is given and met; 4 fewer; 5 the same as 0, but some of the
-    thumbnails were dropped again, because the cache is too small; 1 the cache can't be opened or the disk stays full; 2 wrong usage, or a list that can't be read; 130 and 143 interrupted; 141 standard output was
-    closed.
+    thumbnails were dropped again, because the cache is too small; 1 the cache can't be opened, or the disk stays full; 2 wrong
+    usage, or a list that can't be read; 130 and 143 interrupted; 141 standard output was closed.
 
     Examples:
       nuthatch prefetch urls.txt
