@@ -159,3 +159,20 @@ def test_a_disk_that_stays_full_ends_the_run(
     assert (again["hits"], again["fetched"], again["exit"]) == (kept, 2000 - kept, 0)
     # What was under way when the disk was full, and little more, was fetched in vain.
     assert server.count() < 2000 + 700
+
+
+def test_no_size_is_named_for_a_list_without_an_end(
+    server: TestServer, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    command = [COMMAND, "prefetch", "--disk-bytes=4M", "--size=64", "--store=raw", "--format=jsonl"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
+    ) as process:
+        assert process.stdin is not None and process.stderr is not None
+        process.stdin.write(lines(noise(server, 500)))
+        process.stdin.flush()
+        said = process.stderr.readline()
+        assert b"does not fit into 4.2 MB" in said and b"would do" not in said
+        process.stdin.close()
+        assert b" would do" in process.stderr.readline()
+        assert process.wait(60) == 5

@@ -15,6 +15,8 @@ struct DiskWatch {
     var isDroppedAtLeast = false
     /// The limit by which all of the list would be kept; nil while it seems to fit.
     var suggested: Int?
+    /// Whether nobody knows how much of the list that was, so that no limit can be named.
+    var isOfPart = false
     /// The same without originals; nil where none are kept.
     var suggestedWithoutOriginals: Int?
     var isOnlyOriginals = false
@@ -27,20 +29,26 @@ struct DiskWatch {
       if isFull { return "the disk is full" }
       guard let suggested else { return nil }
       let bytes = Amounts.bytes(Int64(limit))
-      let size = "--disk-bytes \(Self.megabytes(suggested))M"
+      let size = "--disk-bytes \(Self.megabytes(suggested))M would do"
       if isOnlyOriginals {
-        return
-          "the originals don't fit into \(bytes) beside the thumbnails, which stay: \(size) would do, or --keep-source no"
+        let what = "the originals don't fit into \(bytes) beside the thumbnails, which stay"
+        return what + (isOfPart ? "" : ": \(size), or --keep-source no")
       }
-      let what =
-        dropped > 0
-        ? "\(isDroppedAtLeast ? "at least " : "")\(Amounts.grouped(dropped)) of \(Amounts.grouped(thumbs)) thumbnails were dropped again"
-        : isOver ? "what came first was dropped" : "what came first is dropped for what comes last"
+      let what = "the list does not fit into \(bytes): \(loss)"
+      guard !isOfPart else { return what }
       let other = suggestedWithoutOriginals.map {
         $0 <= limit
           ? ", or --keep-source no" : ", or --disk-bytes \(Self.megabytes($0))M with --keep-source no"
       }
-      return "the list does not fit into \(bytes): \(what); \(size) would do\(other ?? "")"
+      return "\(what); \(size)\(other ?? "")"
+    }
+
+    private var loss: String {
+      guard dropped > 0 else {
+        return isOver ? "what came first was dropped" : "what came first is dropped for what comes last"
+      }
+      let count = "\(Amounts.grouped(dropped)) of \(Amounts.grouped(thumbs)) thumbnails were dropped again"
+      return isDroppedAtLeast ? "at least \(count)" : count
     }
 
     private static func megabytes(_ bytes: Int) -> Int { max(1, (bytes + (1 << 20) - 1) >> 20) }
@@ -52,7 +60,7 @@ struct DiskWatch {
         json.put("dropped_records", droppedRecords)
         json.put("fits", suggested == nil && !isFull)
         json.put("full", isFull)
-        json.put("suggested_disk_bytes", suggested)
+        json.put("suggested_disk_bytes", isOfPart ? nil : suggested)
       }
     }
   }
@@ -127,11 +135,12 @@ struct DiskWatch {
   }
 
   private func suggest(_ need: Need, in report: inout Report) {
+    report.isOfPart = need.isOfPart
     // What is there goes only for what is larger than all that there may be.
     report.suggested = max(need.whole, report.limit + 1)
     guard keepsSource else { return }
     report.suggestedWithoutOriginals = report.dropped > 0 ? max(need.small, report.limit + 1) : need.small
-    report.isOnlyOriginals = report.dropped == 0 && need.small <= report.limit
+    report.isOnlyOriginals = report.dropped == 0 && need.small <= report.limit && !need.isOfPart
   }
 
   private var keepsSource: Bool { cache.options.keepSource ?? true }
@@ -143,9 +152,12 @@ private struct Need {
   let whole: Int
   /// Without originals.
   let small: Int
+  /// Whether that is for what has been done so far, because nobody knows how much more there is.
+  let isOfPart: Bool
 
   init(_ tally: Tally, from start: StoreStatistics, to now: StoreStatistics, done: Double?, keepsSource: Bool)
   {
+    isOfPart = done == nil
     let part = min(1, max(done ?? 1, 0.001))
     // What is known of an answer beside its thumbnails: about 1.5 KB.
     let hits = Double(tally.hits)
