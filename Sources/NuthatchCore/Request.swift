@@ -166,7 +166,7 @@ extension Request {
   func check() throws(NuthatchError) {
     // All URLs would have one answer.
     guard cacheKey?.isEmpty != true else {
-      throw NuthatchError(.invalid, "the cache key is empty: \(shownURL)")
+      throw NuthatchError(.invalid, "cache_key is empty: \(shownURL)")
     }
     guard freezing == nil || FrozenRequest.freezableMethods.contains(method) else {
       throw NuthatchError(
