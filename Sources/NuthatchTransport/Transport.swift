@@ -78,7 +78,9 @@ package final class Transport: @unchecked Sendable {
 
   /// Lets a transfer go on that its sink held up (`TransferVerdict.hold`). On the loop's thread, and not from within a sink.
   package func resume(_ id: UInt64) {
-    guard let transfer = active[id], transfer.goOn() else { return }
+    guard let transfer = active[id], let code = transfer.goOn() else { return }
+    // What libcurl had kept came just now. When the sink wants no more, libcurl itself lets the transfer go on without it.
+    guard code == CURLE_OK else { return finish(transfer, transfer.outcome(of: code)) }
     transfer.pool.goOn()
   }
 
