@@ -162,7 +162,8 @@ struct PrefetchSettings {
     respectsNoAI = arguments.has("respect-noai")
   }
 
-  /// A page in the place of the list would be the end of the list.
+  /// A page in the place of the list, or of another file, would be the end of it: a list is easily taken for a report where
+  /// the name of the report was left out.
   fileprivate func checkReport(_ list: URLList) throws(UsageError) {
     guard let report else { return }
     guard !list.has(report) else {
@@ -172,6 +173,11 @@ struct PrefetchSettings {
       throw UsageError("--report and --failed-out: \(report) can't be both")
     }
   }
+    guard ReportPage.mayReplace(report) else {
+      throw UsageError(
+        "--report: \(report) is there and is no report; the page needs a new file, an empty one or an earlier report"
+      )
+    }
 
   fileprivate mutating func settleSignIn(_ list: URLList) throws(UsageError) {
     try signIn?.settle(list)
