@@ -9,6 +9,7 @@ enum ExitCode: Int32 {
   case usage = 2
   /// What was asked for could not be fetched.
   case notFetched = 4
+  case hungUp = 129
   case interrupted = 130
   case closedPipe = 141
   case terminated = 143
