@@ -159,13 +159,11 @@ final class PrefetchRun {
   /// What is fetched while the store can't be written is lost, so that nothing is.
   private func heedHold() {
     guard let news = hold.news(at: nhs_monotonic_ns()) else { return }
-    progress.clear()
     switch news {
     case .stop(let words):
-      Terminal.complain("nuthatch: prefetch: \(words)\n")
+      tellNews(words)
       if !settings.isDryRun { cache.cancelAll() }
-    case .goOn(let words):
-      Terminal.complain("nuthatch: prefetch: \(words)\n")
+    case .goOn(let words): tellNews(words)
     }
   }
 
@@ -186,11 +184,9 @@ final class PrefetchRun {
     }
     switch settings.format {
     case .jsonl: emit { record.write(to: &$0) }
-    case .text:
-      guard let error = record.error else { break }
-      progress.clear()
-      Terminal.complain("nuthatch: prefetch: \(error)\n")
+    case .text: if let error = record.error { say("\(error)") }
     }
+    if settings.wordiness == .verbose, record.isOK || settings.format == .jsonl { say(record.outcome) }
     if tally.urls & 255 == 0 { showProgress() }
     if tally.urls & 0x1ff == 0, mapped.bytes ?? .max > MappedMemory.enough { cache.leavePages() }
   }
@@ -231,6 +227,7 @@ final class PrefetchRun {
     tally.urls += 1
     tally.succeeded += 1
     tally.planned[prospect, default: 0] += 1
+    if settings.wordiness == .verbose { say("\(prospect.rawValue): \(ShownURL.of(listed.url))") }
     guard settings.format == .jsonl else { return }
     emit { json in
       json.object { json in
@@ -265,18 +262,22 @@ final class PrefetchRun {
   }
 
   private func showProgress() {
-    if let news = disk.news(tally, done: share) {
-      progress.clear()
-      Terminal.complain("nuthatch: prefetch: \(news)\n")
-    }
-    for news in pauses.news(cache) {
-      progress.clear()
-      Terminal.complain("nuthatch: prefetch: \(news)\n")
-    }
+    if let news = disk.news(tally, done: share) { tellNews(news) }
+    for news in pauses.news(cache) { tellNews(news) }
     progress.show(
       tally, pauses.line, total: isListDone && settings.shard == nil ? list.count : nil,
       bytes: cache.statistics.bytes,
       seconds: seconds, share: share)
+  }
+
+  /// Says what isn't an error.
+  private func tellNews(_ words: String) {
+    if settings.wordiness != .quiet { say(words) }
+  }
+
+  private func say(_ words: String) {
+    progress.clear()
+    Terminal.complain("nuthatch: prefetch: \(words)\n")
   }
 
   // MARK: The end
@@ -321,13 +322,15 @@ final class PrefetchRun {
       listFault: listFault)
     finishReport(&summary)
     progress.clear()
-    if settings.format == .jsonl {
+    if settings.wordiness == .quiet {
+      if code == .failure, let warning = diskReport?.warning { say(warning) }
+    } else if settings.format == .jsonl {
       if !disk.isSaid, let warning = diskReport?.warning {
         Terminal.complain("nuthatch: prefetch: \(warning)\n")
       }
       Terminal.complain(summary.json)
     } else {
-      output.write(Array(summary.text.utf8))
+      output.write(Array(Terminal.fitted(summary.text).utf8))
       output.flush()
       if let ended = output.ended, interruption == nil { return ended }
     }
