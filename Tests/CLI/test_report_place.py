@@ -8,7 +8,9 @@ import pytest
 from command import Runner, lines
 
 
-@pytest.mark.parametrize("content", [b"http://127.0.0.1:1/a\n", b"<!doctype html>\n<title>mine</title>\n", b"\0"])
+@pytest.mark.parametrize(
+    "content", [b"http://127.0.0.1:1/a\n", b"<!doctype html>\n<title>mine</title>\n", b"\0"]
+)
 def test_another_file_is_left_alone(nuthatch: Runner, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "urls.txt").write_bytes(content)
     os.symlink("urls.txt", tmp_path / "link")

@@ -10,7 +10,20 @@ from command import COMMAND, Runner, lines, on_terminal
 from pictures import png
 from testserver import HEAD, TestServer, answer, body, drip, ok, script
 
-NAMES = ["prefetch", "get", "stat", "ls", "explain", "rm", "verify", "trim", "clear", "export", "outbox", "help"]
+NAMES = [
+    "prefetch",
+    "get",
+    "stat",
+    "ls",
+    "explain",
+    "rm",
+    "verify",
+    "trim",
+    "clear",
+    "export",
+    "outbox",
+    "help",
+]
 
 
 @pytest.fixture
@@ -49,8 +62,10 @@ def test_a_verbose_run_says_of_each_url_how_it_ended(
         said = done.stderr.decode().splitlines()
         for url in pictures:
             (line,) = [line for line in said if line.endswith(url)]
-            assert line.startswith(f"nuthatch: prefetch: {word}, ") and "×40, image/png, " in line
-        assert len([line for line in said if "/missing" in line or "bad_url" in line]) == 2 + (form == "jsonl")
+            assert line.startswith(f"nuthatch: prefetch: {word}, ") and "\u00d740, image/png, " in line
+        assert len([line for line in said if "/missing" in line or "bad_url" in line]) == 2 + (
+            form == "jsonl"
+        )
     server.on("/0", ok(png(60, 40), "image/png", etag='"0"', headers=[("Cache-Control", "no-cache")]))
     again = ["prefetch", "-v", "--no-cache-ttl=0", "-s32"]
     nuthatch(*again, "--policy=reload", given=lines(pictures[:1]))
@@ -65,7 +80,7 @@ def test_get_says_how_it_ended(nuthatch: Runner, server: TestServer, tmp_path: P
     second = nuthatch("get", "-v", url, "-o", "a.png").stderr.decode()
     assert second.startswith("nuthatch: get: HTTP 200 OK, hit, disk, image/png, ")
     picture = nuthatch("get", "-v", "-s", "20", "-o", "b.png", url).stderr.decode()
-    assert picture.startswith("nuthatch: get: HTTP 200, 20×13 of 60×40, hit, disk, ")
+    assert picture.startswith("nuthatch: get: HTTP 200, 20\u00d713 of 60\u00d740, hit, disk, ")
     secret = nuthatch("get", "-v", url.replace("//", "//ann:secret@"), "-o", "c.png").stderr
     assert b"ms: " in secret and b"secret" not in secret
     assert nuthatch("get", url, "-o", "d.png").stderr == b""

@@ -218,8 +218,8 @@ class Fetching:
         :param progress: whether to show it on standard error: by tqdm where that is installed, else as a line.
         :param images: whether items hold their images, or their response.
         :param options: those of :meth:`submit` but ``cache_key``, which would give all URLs one answer. The priority is
-            -5 here, and a ``deadline`` counts from the first attempt of each URL. A function that is named by ``save_to``
-            is called with the pieces of all URLs, in the order in which they come.
+            -5 here, and a ``deadline`` counts from the first attempt of each URL. A function that is named by
+            ``save_to`` is called with the pieces of all URLs, in the order in which they come.
         :param user: name, password and whose they are: ``("ann", "pw", "https://example.org")``, or a host or
             host:port, which stands for both over HTTPS and HTTP. They go nowhere else: URLs may lead anywhere. A pair
             goes to the site's origin; of a cache, all URLs must be at one origin then, and are gone through before
