@@ -38,6 +38,9 @@ package final class Transport: @unchecked Sendable {
 
   private static let mostWithoutHTTP1 = 1000
 
+  /// As many connections are kept.
+  private static let idleConnectionLimit = 512
+
   /// As many connections for uploads are kept.
   private static let idleUploadLimit = 32
 
@@ -78,7 +81,9 @@ package final class Transport: @unchecked Sendable {
 
   /// Lets a transfer go on that its sink held up (`TransferVerdict.hold`). On the loop's thread, and not from within a sink.
   package func resume(_ id: UInt64) {
-    guard let transfer = active[id], transfer.goOn() else { return }
+    guard let transfer = active[id], let code = transfer.goOn() else { return }
+    // What libcurl had kept came just now. When the sink wants no more, libcurl itself lets the transfer go on without it.
+    guard code == CURLE_OK else { return finish(transfer, transfer.outcome(of: code)) }
     transfer.pool.goOn()
   }
 
@@ -268,7 +273,7 @@ extension Transport {
   private func pool(for request: TransferRequest) -> ConnectionPool? {
     let isUpload = request.prefersHTTP1 && !withoutHTTP1.contains(request.url.origin)
     if let known = isUpload ? uploadPool : sharedPool { return known }
-    let kept = isUpload ? min(Transport.idleUploadLimit, ceiling) : ceiling
+    let kept = min(isUpload ? Transport.idleUploadLimit : Transport.idleConnectionLimit, ceiling)
     let new = ConnectionPool(loop: loop, isHTTP1: isUpload, kept: kept) { [unowned self] in self.ended($0, $1)
     }
     if isUpload { uploadPool = new } else { sharedPool = new }

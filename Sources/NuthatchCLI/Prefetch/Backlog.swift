@@ -53,7 +53,7 @@ final class Backlog {
 
   private static let firstShare = 8
   /// What the bookkeeping of a URL takes, about.
-  private static let overhead = 64
+  private static let overhead = 128
   private static let silence: Int64 = 1_000_000_000
   /// Requests take memory, also those at silent hosts.
   private static let mostUnderWay = 16_384
@@ -83,7 +83,7 @@ final class Backlog {
   private(set) var lost = 0
 
   /// - Parameter atHost: how many requests run at a host at once.
-  init(enough: Int, atHost: Int, mostInMemory: Int = 16 << 20, folder: String) {
+  init(enough: Int, atHost: Int, mostInMemory: Int = 4 << 20, folder: String) {
     self.enough = enough
     // Its places are taken again before the answers have been looked at.
     mostAtHost = max(64, 4 * atHost)

@@ -14,8 +14,6 @@ enum PrefetchCommand: Command {
         "url-field", value: "NAME",
         "the column, by name or number, or the JSON field with the URL, such as a.b (url)"),
       Option("format", value: "text|jsonl", "a summary for people; or a line of JSON for each URL (text)"),
-      Option(
-        "progress", value: "WHEN", "auto, always or never: a line on standard error (auto: on a terminal)"),
       Option("report", value: "FILE.html", "a page with the pictures, the failures and the timings"),
       Option("failed-out", value: "FILE", "the URLs that failed, one a line, readable again as input"),
       Option("min-success", value: "F", "the share of URLs that must succeed, 0 to 1 (1)"),
@@ -26,6 +24,7 @@ enum PrefetchCommand: Command {
       Option(
         "give-up-after", value: "SECONDS",
         "how long URLs wait for a host that is away or busy (429, 503), and a run for a full disk (300)"),
+    ] + FetchOptions.words + [
       FetchOptions.userOfList,
       Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
     ] + FetchOptions.pictures + FetchOptions.network + FetchOptions.store
@@ -75,11 +74,14 @@ enum PrefetchCommand: Command {
     In a container with little memory, requests and decodes have parts of the control group's limit. A picture that needs more
     memory to decode than there is fails with too_many_pixels, and the numbers; the others go on.
 
-    With --format jsonl, standard output has one JSON object for each URL, and standard error ends with the summary.
+    With --format jsonl, standard output has one JSON object for each URL, and standard error ends with the summary. With
+    --quiet there is no summary, no progress and no news, but only the URLs that failed (not with --format jsonl, whose records
+    have them) and what is wrong with the run. With --verbose, standard error has a line for each URL, as it ends.
+    Colours are for terminals, and not where NO_COLOR is set.
 
     Exit status: 0 every URL has its thumbnails, or --min-success is given and met; 4 fewer; 5 the same as 0, but some of the
-    thumbnails were dropped again, because the cache is too small; 1 the cache can't be opened or the disk stays full; 2
-    wrong usage, or a list that can't be read; 130 and 143 interrupted; 141 standard output was closed.
+    thumbnails were dropped again, because the cache is too small; 1 the cache can't be opened, or the disk stays full; 2
+    wrong usage, or a list that can't be read; 129, 130 and 143 interrupted; 141 standard output was closed.
 
     Examples:
       nuthatch prefetch urls.txt
@@ -137,7 +139,8 @@ struct PrefetchSettings {
   var input = URLList.Format.auto
   var urlField: String?
   var format = Format.text
-  var progress = ProgressLine.When.auto
+  var progress = ProgressLine.Form.auto
+  var wordiness = Wordiness.usual
   var report: String?
   var failedOut: String?
   var minSuccess = 1.0
@@ -169,7 +172,8 @@ struct PrefetchSettings {
       ?? .auto
     urlField = arguments.value("url-field")
     format = try arguments.choice("format", ["text": .text, "jsonl": .jsonl]) ?? .text
-    progress = try arguments.choice("progress", ["auto": .auto, "always": .always, "never": .never]) ?? .auto
+    wordiness = try arguments.wordiness
+    progress = wordiness == .quiet ? .never : try arguments.progress
     report = arguments.value("report")
     failedOut = arguments.value("failed-out")
     if let text = arguments.value("min-success") {
@@ -184,11 +188,17 @@ struct PrefetchSettings {
     respectsNoAI = arguments.has("respect-noai")
   }
 
-  /// A page in the place of the list would be the end of the list.
+  /// A page in the place of the list, or of another file, would be the end of it: a list is easily taken for a report where
+  /// the name of the report was left out.
   fileprivate func checkReport(_ list: URLList) throws(UsageError) {
     guard let report else { return }
     guard !list.has(report) else {
       throw UsageError("--report: \(report) is the list itself; the page needs a file of its own")
+    }
+    guard ReportPage.mayReplace(report) else {
+      throw UsageError(
+        "--report: \(report) is there and is no report; the page needs a new file, an empty one or an earlier report"
+      )
     }
     if let failedOut, OutputFile.areOne(report, failedOut) {
       throw UsageError("--report and --failed-out: \(report) can't be both")

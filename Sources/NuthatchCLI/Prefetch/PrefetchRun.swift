@@ -181,15 +181,13 @@ final class PrefetchRun {
 
   private func heedRoom() {
     guard let news = room.news(at: nhs_monotonic_ns()) else { return }
-    progress.clear()
     switch news {
     case .stop(let words):
-      Terminal.complain("nuthatch: prefetch: \(words)\n")
+      tellNews(words)
       cache.cancelAll()
-    case .goOn(let words):
-      Terminal.complain("nuthatch: prefetch: \(words)\n")
+    case .goOn(let words): tellNews(words)
     case .giveUp(let words):
-      Terminal.complain("nuthatch: prefetch: \(words)\n")
+      say(words)
       failure = .failure
     }
   }
@@ -197,13 +195,11 @@ final class PrefetchRun {
   /// What is fetched while the store can't be written is lost, so that nothing is.
   private func heedHold() {
     guard let news = hold.news(at: nhs_monotonic_ns()) else { return }
-    progress.clear()
     switch news {
     case .stop(let words):
-      Terminal.complain("nuthatch: prefetch: \(words)\n")
+      tellNews(words)
       if !settings.isDryRun { cache.cancelAll() }
-    case .goOn(let words):
-      Terminal.complain("nuthatch: prefetch: \(words)\n")
+    case .goOn(let words): tellNews(words)
     }
   }
 
@@ -225,11 +221,9 @@ final class PrefetchRun {
     }
     switch settings.format {
     case .jsonl: emit { record.write(to: &$0) }
-    case .text:
-      guard let error = record.error else { break }
-      progress.clear()
-      Terminal.complain("nuthatch: prefetch: \(error)\n")
+    case .text: if let error = record.error { say("\(error)") }
     }
+    if settings.wordiness == .verbose, record.isOK || settings.format == .jsonl { say(record.outcome) }
     if tally.urls & 255 == 0 { showProgress() }
     if tally.urls & 0x1ff == 0, mapped.bytes ?? .max > MappedMemory.enough { cache.leavePages() }
   }
@@ -270,6 +264,7 @@ final class PrefetchRun {
     tally.urls += 1
     tally.succeeded += 1
     tally.planned[prospect, default: 0] += 1
+    if settings.wordiness == .verbose { say("\(prospect.rawValue): \(ShownURL.of(listed.url))") }
     guard settings.format == .jsonl else { return }
     emit { json in
       json.object { json in
@@ -304,18 +299,22 @@ final class PrefetchRun {
   }
 
   private func showProgress() {
-    if let news = disk.news(tally, done: share) {
-      progress.clear()
-      Terminal.complain("nuthatch: prefetch: \(news)\n")
-    }
-    for news in pauses.news(cache, patience: settings.patience) {
-      progress.clear()
-      Terminal.complain("nuthatch: prefetch: \(news)\n")
-    }
+    if let news = disk.news(tally, done: share) { tellNews(news) }
+    for news in pauses.news(cache, patience: settings.patience) { tellNews(news) }
     progress.show(
       tally, pauses.line, total: isListDone && settings.shard == nil ? list.count : nil,
       bytes: cache.statistics.bytes,
       seconds: seconds, share: share)
+  }
+
+  /// Says what isn't an error.
+  private func tellNews(_ words: String) {
+    if settings.wordiness != .quiet { say(words) }
+  }
+
+  private func say(_ words: String) {
+    progress.clear()
+    Terminal.complain("nuthatch: prefetch: \(words)\n")
   }
 
   // MARK: The end
@@ -365,14 +364,16 @@ final class PrefetchRun {
       listFault: listFault)
     finishReport(&summary)
     progress.clear()
-    if settings.format == .jsonl {
+    if settings.wordiness == .quiet {
+      if code == .failure || code == .tooSmall, let warning = diskReport?.warning { say(warning) }
+    } else if settings.format == .jsonl {
       // What was said before was an estimate.
       if !disk.isSaid || diskReport?.dropped ?? 0 > 0, let warning = diskReport?.warning {
         Terminal.complain("nuthatch: prefetch: \(warning)\n")
       }
       Terminal.complain(summary.json)
     } else {
-      output.write(Array(summary.text.utf8))
+      output.write(Array(Terminal.fitted(summary.text).utf8))
       output.flush()
       if let ended = output.ended, interruption == nil { return ended }
     }

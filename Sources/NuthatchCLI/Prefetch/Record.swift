@@ -120,6 +120,19 @@ struct Record: Sendable {
     thumbs = []
   }
 
+  /// For people: how it ended, on one line.
+  var outcome: String {
+    if let error { return "\(error)" }
+    var facts = [kind == .hit ? "hit" + (source.map { ", \($0)" } ?? "") : kind.rawValue]
+    if isStale { facts.append("older than it should be") }
+    if let originalSize { facts.append("\(originalSize.width)×\(originalSize.height)") }
+    if let contentType { facts.append(contentType) }
+    if let bytes { facts.append(Amounts.bytes(bytes)) }
+    if attempts > 1 { facts.append("\(attempts) attempts") }
+    if kind != .hit { facts.append(Amounts.milliseconds(total)) }
+    return "\(facts.joined(separator: ", ")): \(ShownURL.of(listed.url))"
+  }
+
   func write(to json: inout JSONText) {
     json.object { json in
       json.put("index", listed.index)

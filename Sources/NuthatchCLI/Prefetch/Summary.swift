@@ -114,7 +114,7 @@ struct Summary {
         }
       }
       if let disk { disk.write(to: &json) }
-      json.put("interrupted", interruption.map { $0 == .interrupted ? "SIGINT" : "SIGTERM" })
+      json.put("interrupted", interruption?.signalName)
       json.put("list_fault", listFault)
       json.put("exit", exitCode.rawValue)
       addMore(&json)

@@ -9,6 +9,8 @@ extension FetchQueue {
   /// Idle hosts remembered (their circuit, pause, latency, protocol); beyond it the one idle for longest is
   /// forgotten.
   static var idleHostsKept: Int { 1000 }
+  /// So many places at most are lent by those that nothing comes for: each has a connection.
+  static var lentAtOnce: Int { 256 }
   /// So many places at most are lent by those whose name is looked up: not quite what there are threads for.
   static var lookingUpAtOnce: Int { 448 }
 
@@ -22,10 +24,18 @@ extension FetchQueue {
       wakeSleepers(now)
       while startNext(now) {}
       refusalsLeft -= tellRefusals(atMost: refusalsLeft, now)
-    } while tellActivity() || hasDue(now)
+    } while tellActivity() || hasDue(now) || hasGrown()
+    arrangeWaking(now)
+  }
+
+  /// Tells the automatic sizes what waits for a place; whether that makes one larger.
+  private func hasGrown() -> Bool {
+    let sizes = (linkPlaces.automatic.size, loopbackPlaces.automatic.size)
     linkPlaces.noteBacklog()
     loopbackPlaces.noteBacklog()
-    arrangeWaking(now)
+    guard sizes != (linkPlaces.automatic.size, loopbackPlaces.automatic.size) else { return false }
+    resize()
+    return true
   }
 
   private func startNext(_ now: Int64) -> Bool {
@@ -330,7 +340,7 @@ extension FetchQueue {
     linkPlaces.isFixed = !isShared
     // What there are descriptors for beyond the places themselves.
     let rest = most - linkPlaces.size - (isShared ? loopbackPlaces.size : 0)
-    linkPlaces.mostLent = max(16, isShared ? rest / 2 : rest)
+    linkPlaces.mostLent = min(FetchQueue.lentAtOnce, max(16, isShared ? rest / 2 : rest))
     loopbackPlaces.mostLent = linkPlaces.mostLent
   }
 }
