@@ -15,7 +15,7 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case tls = 5
   /// The answer isn't a success, or the server broke the HTTP protocol.
   case http = 6
-  /// The answer or the picture has more bytes than `max_bytes`.
+  /// The answer or the picture has more bytes than `max_bytes`, or an answer that is saved decodes to too many times what came.
   case tooLarge = 7
   /// The picture has more pixels than `max_pixels`, or decoding it needs more memory than there is: the message has the
   /// numbers.

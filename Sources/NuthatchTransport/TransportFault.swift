@@ -9,7 +9,7 @@ package struct TransportFault: Error, Equatable, Sendable {
     case http
     /// The connection ended before the announced end of the body.
     case truncated
-    /// More bytes than `maxBytes`.
+    /// More bytes than `maxBytes`, or more than `boundsExpansion` lets a body grow.
     case tooLarge
     /// The guard refused every address.
     case denied
