@@ -156,7 +156,9 @@ def test_a_disk_that_stays_full_ends_the_run(
     kept = told["ok"]
     assert told["disk"]["full"] is True and 0 < kept < 100
     again = summary((tmp_path / "again").read_bytes())
-    assert (again["hits"], again["fetched"], again["exit"]) == (kept, 2000 - kept, 0)
+    # Some more were kept while they were cancelled.
+    assert kept <= again["hits"] < kept + 64
+    assert (again["hits"] + again["fetched"], again["exit"]) == (2000, 0)
     # What was under way when the disk was full, and little more, was fetched in vain.
     assert server.count() < 2000 + 700
 

@@ -120,8 +120,7 @@ struct DiskWatch {
     note(tally, now, in: &report)
     let need = Need(tally, from: start, to: now, done: done, keepsSource: keepsSource)
     // The first ones say less of the rest than all of them do.
-    let sample = Double(max(1, tally.succeeded))
-    let doubt = now.droppedRecords > start.droppedRecords ? 1 : 1 + 2 / sample.squareRoot()
+    let doubt = 1 + 2 / Double(max(1, tally.succeeded)).squareRoot()
     if tally.succeeded >= Self.leastSample, Double(need.whole) > Double(now.diskLimit) * doubt {
       suggest(need, in: &report)
     }

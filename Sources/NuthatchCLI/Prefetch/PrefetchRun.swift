@@ -163,6 +163,11 @@ final class PrefetchRun {
     }
     heedHold()
     heedRoom()
+    // Not amid records: what has been written belongs to all that have ended.
+    if let news = disk.news(tally, done: share) {
+      progress.clear()
+      Terminal.complain("nuthatch: prefetch: \(news)\n")
+    }
     showProgress()
   }
 
@@ -298,10 +303,6 @@ final class PrefetchRun {
   }
 
   private func showProgress() {
-    if let news = disk.news(tally, done: share) {
-      progress.clear()
-      Terminal.complain("nuthatch: prefetch: \(news)\n")
-    }
     for news in pauses.news(cache) {
       progress.clear()
       Terminal.complain("nuthatch: prefetch: \(news)\n")
