@@ -39,7 +39,7 @@ package final class Transport: @unchecked Sendable {
   private static let mostWithoutHTTP1 = 1000
 
   /// As many connections are kept.
-  private static let idleConnectionLimit = 512
+  private static let idleConnectionLimit = 1024
 
   /// As many connections for uploads are kept.
   private static let idleUploadLimit = 32

@@ -35,19 +35,20 @@ def test_what_was_dropped_is_counted(
     told = summary(done.stderr)
     assert (told["ok"], told["failed"], told["exit"]) == (900, 0, 5)
     assert told["disk"]["fits"] is False
-    early, words = done.stderr.decode().splitlines()[0], done.stderr.decode().splitlines()[-2]
-    assert "what came first is dropped for what comes last" in early
-    sizes = arguments[0].partition("=")[2].count(",") + 1 if arguments else 1
-    assert f" of {900 * sizes} " in words.replace(",", ""), words
+    *early, words = done.stderr.decode().splitlines()[:-1]
+    sizes = 2 if "--size=64,48" in arguments else 1
+    # One whose record couldn't be kept in time, beside much else, is no loss of the limit.
+    made = (900 - told["not_kept"]) * sizes
+    assert told["not_kept"] < 5 and f" of {made} " in words.replace(",", ""), (told, words)
     found = json.loads(nuthatch("stat", "--format=json").stdout)
     # A thumbnail whose answer was dropped is of no use, either.
-    assert 0 <= told["dropped"] - (900 * sizes - found["thumbnails"]) <= 10
+    assert 0 <= told["dropped"] - (made - found["thumbnails"]) <= 10
     if "--keep-source=no" in arguments:
         planned = nuthatch("prefetch", "--size=64", "--dry-run", "list").stdout
-        assert planned.startswith(b"900 URLs: %d would hit, " % (900 - told["dropped"]))
-    # What is said early is near to what is known at the end; and that is enough.
-    guessed, sure = (int(re.findall(r"--disk-bytes (\d+)M", text)[0]) for text in (early, words))
-    assert 0.8 * sure < guessed < 1.3 * sure
+        assert planned.startswith(b"900 URLs: %d would hit, " % (made - told["dropped"]))
+    # What is said early, where there was time for it, is near to what is known at the end; and that is enough.
+    sure, *guessed = (int(re.findall(r"--disk-bytes (\d+)M", text)[0]) for text in [words, *early])
+    assert all(0.7 * sure < guess < 1.5 * sure for guess in guessed), done.stderr
     again = nuthatch("prefetch", "--cache=other", f"--disk-bytes={sure}M", *options)
     told = summary(again.stderr)
     assert (again.returncode, told["dropped"], told["disk"]["dropped_records"]) == (0, 0, 0), again.stderr
@@ -156,7 +157,9 @@ def test_a_disk_that_stays_full_ends_the_run(
     kept = told["ok"]
     assert told["disk"]["full"] is True and 0 < kept < 100
     again = summary((tmp_path / "again").read_bytes())
-    assert (again["hits"], again["fetched"], again["exit"]) == (kept, 2000 - kept, 0)
+    # Some more were kept while they were cancelled.
+    assert kept <= again["hits"] < kept + 64
+    assert (again["hits"] + again["fetched"], again["exit"]) == (2000, 0)
     # What was under way when the disk was full, and little more, was fetched in vain.
     assert server.count() < 2000 + 700
 

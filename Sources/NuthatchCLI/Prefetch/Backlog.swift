@@ -91,10 +91,11 @@ final class Backlog {
     self.folder = folder
   }
 
-  /// Whether more URLs are to be read.
-  func wantsMore(at now: Int64) -> Bool {
+  /// Whether more URLs are to be read. `queueIsFull`: requests wait for nothing but a place, so that what is silent may not even
+  /// have been sent.
+  func wantsMore(at now: Int64, queueIsFull: Bool) -> Bool {
     guard underWay < Self.mostUnderWay, bytes < 2 * mostInMemory else { return false }
-    return underWay < enough || underWay - silentOnes(at: now) < enough
+    return underWay < enough || !queueIsFull && lively(at: now) < enough
   }
 
   /// How many requests are under way at hosts that answer.

@@ -66,7 +66,7 @@ struct DiskWatch {
   }
 
   /// Before so many URLs nothing is said of all of them.
-  private static let leastSample = 50
+  private static let leastSample = 200
 
   private let cache: Cache
   private let start: StoreStatistics?
@@ -114,14 +114,14 @@ struct DiskWatch {
   mutating func news(_ tally: Tally, done: Double?) -> String? {
     let time = nhs_monotonic_ns()
     guard !isSaid, time >= due else { return nil }
-    due = time + 250_000_000
+    due = time + 50_000_000
     guard let start, let now = try? cache.storeStatistics() else { return nil }
     var report = Report(limit: now.diskLimit, used: now.diskBytes, droppedRecords: now.droppedRecords)
     note(tally, now, in: &report)
     let need = Need(tally, from: start, to: now, done: done, keepsSource: keepsSource)
-    // The first ones say less of the rest than all of them do.
+    // The first ones say less of the rest than all of them do; and what has just been written isn't accounted for yet.
     let sample = Double(max(1, tally.succeeded))
-    let doubt = now.droppedRecords > start.droppedRecords ? 1 : 1 + 2 / sample.squareRoot()
+    let doubt = 1 + 2 / sample.squareRoot() + 64 / sample
     if tally.succeeded >= Self.leastSample, Double(need.whole) > Double(now.diskLimit) * doubt {
       suggest(need, in: &report)
     }

@@ -81,7 +81,7 @@ final class PrefetchRun {
     let now = nhs_monotonic_ns()
     startWaiting(now)
     var left = 4096
-    while !isListDone, mayGoOn, backlog.wantsMore(at: now) {
+    while !isListDone, mayGoOn, backlog.wantsMore(at: now, queueIsFull: cache.waitsForPlaces) {
       // Answers aren't kept waiting by a long list.
       guard left > 0 else { return .time }
       left -= 1
@@ -169,6 +169,8 @@ final class PrefetchRun {
     }
     heedHold()
     heedRoom()
+    // Not amid records: what has been written belongs to all that have ended.
+    if let news = disk.news(tally, done: share) { tellNews(news) }
     showProgress()
   }
 
@@ -299,7 +301,6 @@ final class PrefetchRun {
   }
 
   private func showProgress() {
-    if let news = disk.news(tally, done: share) { tellNews(news) }
     for news in pauses.news(cache, patience: settings.patience) { tellNews(news) }
     progress.show(
       tally, pauses.line, total: isListDone && settings.shard == nil ? list.count : nil,

@@ -46,4 +46,7 @@ extension Cache {
   public var awayHosts: [AwayHost] {
     isForked ? [] : runtime.queue.away.current(now: nhs_monotonic_ns())
   }
+
+  /// Whether requests wait for nothing but a place in the process's queue.
+  package var waitsForPlaces: Bool { !isForked && runtime.queue.isFull.load(ordering: .relaxed) }
 }

@@ -31,8 +31,8 @@ extension FetchQueue {
   /// Tells the automatic sizes what waits for a place; whether that makes one larger.
   private func hasGrown() -> Bool {
     let sizes = (linkPlaces.automatic.size, loopbackPlaces.automatic.size)
-    linkPlaces.noteBacklog()
-    loopbackPlaces.noteBacklog()
+    let (isLinkFull, isLoopbackFull) = (linkPlaces.noteBacklog(), loopbackPlaces.noteBacklog())
+    isFull.store(isLinkFull || isLoopbackFull, ordering: .relaxed)
     guard sizes != (linkPlaces.automatic.size, loopbackPlaces.automatic.size) else { return false }
     resize()
     return true

@@ -5,8 +5,8 @@ import Synchronization
 /// The process's one queue: who may send a request, and when.
 ///
 /// A deterministic machine without a thread, a lock or a clock: everything is called on the loop's thread and
-/// is told `now` (nanoseconds of the monotonic clock). Only `activity`, `paused` and `away` may be read by any
-/// thread, hence Sendable.
+/// is told `now` (nanoseconds of the monotonic clock). Only `activity`, `isFull`, `paused` and `away` may be
+/// read by any thread, hence Sendable.
 ///
 /// How the pipeline uses it, for every exchange with a server (each redirect hop and each attempt is one,
 /// under the host that it goes to):
@@ -34,6 +34,8 @@ final class FetchQueue: @unchecked Sendable {
   let wake: (Int64) -> Void
   let activityChanged: (Bool) -> Void
   let count = Atomic<Int>(0)
+  /// Whether something waits for nothing but a place. Any thread may ask.
+  let isFull = Atomic<Bool>(false)
   /// Any thread may ask.
   let paused = PausedHosts()
   /// Any thread may ask.
@@ -95,8 +97,9 @@ extension FetchQueue {
     isBatched: Bool = false,
     mayBePutOff: Bool = false, notBefore: Int64? = nil, now: Int64
   ) -> QueueEntry {
-    lastArrival += 1
+    lastArrival += QueueHost.arrivalsBetween
     let host = host(origin)
+    host.lastArrival = lastArrival
     let entry = QueueEntry(
       work, host, priority: priority, arrival: lastArrival, patience: patience, isBatched: isBatched,
       mayBePutOff: mayBePutOff, at: now)
@@ -245,10 +248,7 @@ extension FetchQueue {
     entry.endProbe()
     if let retryAt {
       entry.since = now
-      if entry.patience > 0 {
-        lastArrival += 1
-        entry.goBehind(lastArrival)
-      }
+      if entry.patience > 0 { entry.goBehind(host.nextArrivalBehind()) }
       enqueue(entry, notBefore: retryAt, now: now)
     } else {
       forget(entry)

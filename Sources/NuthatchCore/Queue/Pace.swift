@@ -13,8 +13,8 @@ import Glibc
 /// that, what it did before counts as known again; but when it said 429, what it has answered in the whole time: it may count
 /// by the minute.
 ///
-/// 503 may be about one page: it counts when one answer in seven was such, of about the last ten. The same request that gets it
-/// again, while others have good answers, says nothing new.
+/// 503 may be about one page: it counts when more than one answer in four was such, of about the last ten. The same request that
+/// gets it again, while others have good answers, says nothing new.
 struct Pace {
   private struct Regime {
     /// Starts a second that were too much.
@@ -72,7 +72,7 @@ struct Pace {
     if status == 503 {
       guard !isOdd else { return }
       unavailable = unavailable * 0.9 + 0.1
-      guard unavailable > 0.15 else { return }
+      guard unavailable > 0.35 else { return }
     }
     guard start >= cutAt else { return }
     cutsInRow == 0 ? slowDown(at: now) : waitLonger(status, at: now)

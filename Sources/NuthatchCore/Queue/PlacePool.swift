@@ -75,12 +75,15 @@ final class PlacePool {
   private var hasRoomForHeld: Bool { running + lent < size }
 
   /// Tells the automatic size when something waits for nothing but a place.
-  func noteBacklog() {
+  ///
+  /// - Returns: whether something does.
+  func noteBacklog() -> Bool {
     let above = isFull(isBackground: false) ? foreground.byRank.first : nil
     let below = isFull(isBackground: true) ? background.byRank.first : nil
-    guard above != nil || below != nil else { return }
+    guard above != nil || below != nil else { return false }
     automatic.noteBacklog(
       isBatch: above?.byRank.first?.isBatched == true || below?.byRank.first?.isBatched == true)
+    return true
   }
 
   func noteStart(isBackground: Bool) {

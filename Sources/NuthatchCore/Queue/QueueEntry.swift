@@ -39,7 +39,7 @@ final class QueueEntry {
   unowned let host: QueueHost
   /// Kept from `submit` until the entry is gone.
   private(set) var work: (any QueuedWork)?
-  /// Counts submissions; of one that goes behind others, those up to then.
+  /// In the order of submissions; of one that goes behind the others of its host, right after the last of them.
   private(set) var arrival: UInt64
   /// For how long it waits for a host that can't be reached or has too much to do, in nanoseconds; 0 when it doesn't.
   let patience: Int64
@@ -76,7 +76,7 @@ final class QueueEntry {
     if state == .gone { work = nil }
   }
 
-  /// Lets others go first that came before now.
+  /// Lets the others of its host go first that came before now.
   func goBehind(_ arrival: UInt64) { self.arrival = arrival }
 
   func noteMoved(_ bytes: Int) {

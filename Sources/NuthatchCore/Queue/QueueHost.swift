@@ -12,6 +12,8 @@ final class QueueHost {
   private(set) var background: QueueLane?
   /// Entries in any state but gone.
   var entries = 0
+  /// That of its entry that came last.
+  var lastArrival: UInt64 = 0
   private(set) var running = 0
   private var runningBackground = 0
   var isProbing = false
@@ -45,6 +47,16 @@ final class QueueHost {
     self.number = number
     self.isLoopback = isLoopback
     self.pool = pool
+  }
+
+  /// So many entries can go behind the last one of their host before they are behind the next one of the queue.
+  static let arrivalsBetween: UInt64 = 1 << 16
+
+  /// The arrival of an entry that goes behind all that are here, and not behind those of other hosts that come later: a host that
+  /// was away is asked again in good time, however many wait for others.
+  func nextArrivalBehind() -> UInt64 {
+    lastArrival += 1
+    return lastArrival
   }
 
   /// Whether another of its entries may start.

@@ -134,6 +134,51 @@ private final class LimitedServer {
     #expect(seconds < 60, "\(seconds)")
   }
 
+  @Test("503 to one request in ten isn't slowed down")
+  func oneInTen() {
+    var pace = Pace()
+    var now = 1000 * second
+    for number in 1...400 {
+      now += second / 100
+      if number % 10 == 0 {
+        pace.noteOverload(503, isOdd: false, began: now, at: now)
+      } else {
+        pace.noteGood(began: now, at: now)
+      }
+    }
+    #expect(pace.rate(at: now) == nil)
+  }
+
+  @Test("503 to one request in eight isn't held at a request a second")
+  func oneInEight() {
+    var pace = Pace()
+    var now = 1000 * second
+    for number in 1...400 {
+      now += second / 100
+      if number % 8 == 0 {
+        pace.noteOverload(503, isOdd: false, began: now, at: now)
+      } else {
+        pace.noteGood(began: now, at: now)
+      }
+    }
+    #expect((pace.rate(at: now) ?? 100) > 20)
+  }
+
+  @Test("503 twice while it is asked twice a second may be asked more often a little later")
+  func littleAsked() {
+    var pace = Pace()
+    var now = 1000 * second
+    for number in 1...20 {
+      now += second / 2
+      if number == 12 || number == 15 {
+        pace.noteOverload(503, isOdd: false, began: now, at: now)
+      } else {
+        pace.noteGood(began: now, at: now)
+      }
+    }
+    #expect((pace.rate(at: now + 10 * second) ?? 100) > 10)
+  }
+
   @Test("is unknown before that")
   func unknown() {
     var pace = Pace()

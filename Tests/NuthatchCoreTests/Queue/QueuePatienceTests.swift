@@ -156,4 +156,24 @@ import Testing
     }
     #expect(bench.refused.isEmpty)
   }
+
+  @Test("are asked again before their host is given up, however many wait for others")
+  func congested() {
+    let bench = QueueBench(.fixed(6))
+    for index in 0..<6 { bench.submit("a\(index)", patience: 10 * second) }
+    for index in 0..<300 { bench.submit("b\(index)", to: "b\(index / 6).example", patience: 10 * second) }
+    let fault = TransportFault(.reset, "closed")
+    for entry in bench.running {
+      bench.finish(entry, .unreachable(timedOut: false), fault, retryAt: bench.now)
+    }
+    for _ in 0..<12 {
+      bench.pass(second)
+      for entry in bench.running {
+        bench.queue.answered(entry, firstByte: nil, now: bench.now)
+        bench.finish(entry)
+      }
+    }
+    #expect(bench.begun.count { $0.hasPrefix("a") } > 6, "\(bench.refused)")
+    #expect(bench.refused.isEmpty)
+  }
 }
