@@ -38,6 +38,9 @@ package final class Transport: @unchecked Sendable {
 
   private static let mostWithoutHTTP1 = 1000
 
+  /// As many connections are kept beside those in use: each takes some 30 KB.
+  private static let idleConnectionLimit = 512
+
   /// As many connections for uploads are kept.
   private static let idleUploadLimit = 32
 
@@ -254,8 +257,13 @@ extension Transport {
       curl_easy_cleanup(easy)
       return pending.sink.finished(error, TransferTimings())
     }
+    keepConnections()
     watch(transfer)
     if transfer.mayBeStream { watchStreams() }
+  }
+
+  private func keepConnections() {
+    sharedPool?.keep(min(ceiling, active.count + Transport.idleConnectionLimit))
   }
 
   private func goOnSending(_ id: UInt64) {
@@ -287,6 +295,7 @@ extension Transport {
     active[transfer.id] = nil
     if let timer = transfer.watch { loop.cancelTimer(timer) }
     transfer.pool.remove(transfer)
+    keepConnections()
     transfer.freeLists()
     if idleHandles.count < Transport.idleLimit {
       curl_easy_reset(transfer.easy)
