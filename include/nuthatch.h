@@ -1369,8 +1369,9 @@ nh_status nh_request_add_field(nh_request *request, const char *name, const char
 /**
  * Saves the answer, while it comes, to a file, which has its name only once it is complete; a file that was there is replaced
  * then. May be called for several files, and with the other nh_request_save_to functions: each gets all of the answer.
- * What is saved may be larger than the cache's max_bytes, and is limited only by nh_request_set_max_bytes; the response has
- * the body, and the cache keeps it, only up to the cache's. Answers
+ * What is saved may be larger than the cache's max_bytes, and is limited only by nh_request_set_max_bytes. Without it, a
+ * compressed answer (Content-Encoding) that decodes to more than 64 MiB, and to more than 1,000 times the bytes that came, is
+ * NH_TOO_LARGE. The response has the body, and the cache keeps it, only up to the cache's max_bytes. Answers
  * that are no success are saved nowhere. When a transfer breaks off and can be gone on with, what is there stays in a
  * hidden file beside the first file, and the next request for it goes on there, in any process (nh_request_set_resume).
  *

@@ -11,6 +11,7 @@ enum GetCommand: Command {
         "output", letter: "o", value: "FILE",
         "write the body to FILE; - is standard output, the default; repeatable"),
       Option("append", "add to the end of each FILE"),
+    ] + FetchOptions.words + [
       Option("no-resume", "leave nothing of a transfer that breaks off, to be gone on with by the next"),
       Option(
         "size", letter: "s", value: "N[xM]",
@@ -53,16 +54,20 @@ enum GetCommand: Command {
     ] + FetchOptions.network + FetchOptions.store
   static let details = """
     A file gets its name only when it is complete; until then it does not exist or is the old one. It may be of any
-    size. What has come when a transfer breaks off stays in a hidden file (.NAME.nuthatch-part), where the next get of the
-    same URL goes on if the server says that it is still the same. When the server
-    answers with a status of 400 or more, files stay untouched; standard output gets what the server said.
-    A FILE that is a named pipe or a device is written into; get waits until somebody reads the pipe.
+    size; but without --max-bytes, a compressed answer that decodes to more than 64 MiB, and to more than 1,000 times the
+    bytes that came, is refused. What has come when a transfer breaks off stays in a hidden file (.NAME.nuthatch-part),
+    where the next get of the same URL goes on if the server says that it is still the same. When the server answers
+    with a status of 400 or more, files stay untouched; standard output gets what the server said. A FILE that is a
+    named pipe or a device is written into; get waits until somebody reads the pipe.
+
+    Bytes that are not text, such as those of a picture, are not written to a terminal, unless -o names it: -o - does.
+    --verbose says on standard error how it ended. A transfer that takes longer than a second has a line of progress.
 
     With --size, FILE must end in .png, .jpg or .jpeg, and is written as that; standard output gets a PNG. JPEG and PNG
     are decoded; the picture is upright and sRGB.
 
-    Exit status: 0 done; 4 not fetched, or a status of 400 or more; 2 wrong usage; 1 the cache can't be opened or a
-    file can't be written; 130 and 143 interrupted; 141 standard output was closed.
+    Exit status: 0 done; 4 not fetched, or a status of 400 or more; 2 wrong usage, or an answer for a terminal is not text;
+    1 the cache can't be opened or a file can't be written; 129, 130 and 143 interrupted; 141 standard output was closed.
 
     Examples:
       nuthatch get https://example.org/a.jpg -o a.jpg
@@ -83,13 +88,17 @@ enum GetCommand: Command {
     let options = try arguments.cacheOptions()
     let queue = try arguments.queueOptions()
     let writer = try ResponseWriter(arguments)
+    let wordiness = try arguments.wordiness
+    let form = wordiness == .quiet ? .never : try arguments.progress
+    let progress = GetProgress(form, isAnswerOnTerminal: writer.writesToTerminal)
     do {
       var request = try request(arguments, url: arguments.operands[0])
       try queue.apply()
       let cache = try Cache(path: arguments.value("cache"), options: options)
       defer { cache.close() }
+      request.reportsProgress = progress.isWanted
       if arguments.has("cookies") { request = try withCookies(request, cache) }
-      return deliver(fetch(request, cache), isSaved: !request.saveTo.isEmpty, to: writer)
+      return deliver(fetch(request, cache, progress), isSaved: !request.saveTo.isEmpty, to: writer, wordiness)
     } catch let error as UsageError {
       throw error
     } catch let error as NuthatchError {
@@ -120,10 +129,13 @@ enum GetCommand: Command {
     try addPicture(arguments, &request)
     // What may be frozen is answered as a whole: who knows when, and to whom.
     if try arguments.boxes().isEmpty, request.freezing == nil {
-      request.saveTo = ResponseWriter.names(arguments).map { name in
-        if let own = OutputFile.ownDescriptor(name) { return .descriptor(own) }
-        return name == "-" ? .descriptor(1) : arguments.has("append") ? .appended(name) : .file(name)
-      }
+      request.saveTo =
+        TerminalText.isRequired(arguments)
+        ? [.events]
+        : ResponseWriter.names(arguments).map { name in
+          if let own = OutputFile.ownDescriptor(name) { return .descriptor(own) }
+          return name == "-" ? .descriptor(1) : arguments.has("append") ? .appended(name) : .file(name)
+        }
       request.maxBytes = try arguments.bytes("max-bytes")
       request.resumes = !arguments.has("no-resume")
     }
@@ -194,15 +206,26 @@ enum GetCommand: Command {
     }
   }
 
-  private static func fetch(_ request: Request, _ cache: Cache) -> Result<Fetched, NuthatchError> {
+  private static func fetch(
+    _ request: Request, _ cache: Cache, _ progress: GetProgress
+  ) -> Result<Fetched, NuthatchError> {
     Interruption.watch()
+    var progress = progress
+    defer { progress.clear() }
     do throws(NuthatchError) {
       let pipes = try NamedPipes(request.saveTo)
       defer { pipes.close() }
       let ticket = try cache.submit(request)
       while true {
         // In slices, because a signal may come to any thread and can't wake this one by itself.
-        if let event = try ticket.final(within: 50) {
+        if let event = try ticket.next(within: 50) {
+          // Pieces of an answer come here only if a terminal gets it.
+          if event.kind == .data, let code = writeText(event.data) {
+            ticket.cancel()
+            return .success(.ended(code))
+          }
+          if event.kind == .progress { progress.show(event) }
+          guard event.isFinal else { continue }
           if let image = event.images.first { return .success(.picture(image)) }
           return event.result.map { .response($0) }
         }
@@ -213,15 +236,24 @@ enum GetCommand: Command {
     }
   }
 
+  /// - Returns: what ends the program, if something does.
+  private static func writeText(_ bytes: [UInt8]) -> ExitCode? {
+    guard TerminalText.isText(bytes) else { return TerminalText.refuse() }
+    return bytes.withUnsafeBytes { Terminal.write($0) }
+  }
+
   /// What came: the answer itself, or a picture alone.
   private enum Fetched {
     case response(Response)
     case picture(Image)
+    /// An answer of which no more is written.
+    case ended(ExitCode)
   }
 
   /// - Parameter isSaved: whether what is a success has been saved while it came.
   private static func deliver(
-    _ outcome: Result<Fetched, NuthatchError>, isSaved: Bool, to writer: ResponseWriter
+    _ outcome: Result<Fetched, NuthatchError>, isSaved: Bool, to writer: ResponseWriter,
+    _ wordiness: Wordiness
   ) -> ExitCode {
     switch outcome {
     case .failure(let error):
@@ -229,25 +261,27 @@ enum GetCommand: Command {
       if Terminal.isOutputClosed { return .closedPipe }
       let isOurs = [.outOfMemory, .internal, .noSpace, .io].contains(error.code)
       return report(error, error.code == .invalid ? .usage : isOurs ? .failure : .notFetched)
+    case .success(.ended(let code)): return code
     case .success(.picture(let image)):
+      if wordiness == .verbose { say(AnswerLine.of(image)) }
       return end(writer.write(image), .success)
     case .success(.response(let response)):
       if response.isRemovalDue {
-        Terminal.complain(
-          "nuthatch: get: what is stored of it couldn't be removed yet: \(ShownURL.of(response.url))\n"
-        )
+        say("what is stored of it couldn't be removed yet: \(ShownURL.of(response.url))")
       }
       if response.isTruncated {
-        Terminal.complain(
-          "nuthatch: get: the body may have been cut off: its connection ended without close_notify: \(response.finalURL)\n"
-        )
+        say(
+          "the body may have been cut off: its connection ended without close_notify: \(response.finalURL)")
       }
+      if wordiness == .verbose, response.status < 400 { say(AnswerLine.of(response)) }
       if response.isSuccess, isSaved { return .success }
       guard response.status >= 400 else { return end(writer.write(response), .success) }
-      Terminal.complain("nuthatch: get: HTTP \(response.status) \(response.reason): \(response.finalURL)\n")
+      say("HTTP \(response.status) \(response.reason): \(response.finalURL)")
       return end(writer.writeErrorPage(response), .notFetched)
     }
   }
+
+  private static func say(_ words: String) { Terminal.complain("nuthatch: get: \(words)\n") }
 
   private static func end(_ outcome: ResponseWriter.Outcome, _ code: ExitCode) -> ExitCode {
     switch outcome {
@@ -264,7 +298,7 @@ enum GetCommand: Command {
       Terminal.complain("nuthatch: standard output\(error.message.dropFirst(descriptor.count))\n")
       return code
     }
-    Terminal.complain("nuthatch: get: \(error)\n")
+    say("\(error)")
     return code
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import NuthatchCore
 
 /// `nuthatch help`: what there is, and how it is used.
@@ -26,17 +27,22 @@ enum HelpCommand: Command {
     let list =
       Program.commands.map { ("\($0.name) \($0.usage)", $0.summary) } + [("--version", "show the version")]
     return """
-      \(bold("nuthatch")) \(Version.string): fetches pictures and other assets once, and keeps them and their thumbnails
+      \(headline("nuthatch", "\(Version.string): fetches pictures and other assets once, and keeps them and their thumbnails"))
 
-      \(bold("Usage:")) nuthatch COMMAND [OPTION…] [ARGUMENT…]
+      \(headline("Usage:", "nuthatch COMMAND [OPTION…] [ARGUMENT…]"))
 
       \(table(list))
 
-      'nuthatch help COMMAND' shows its options with examples. Options may stand anywhere, names may be cut short
-      (--rep for --report) unless curl or wget would read them differently, and what follows -- is no option. The cache is $NUTHATCH_CACHE, else ~/.cache/nuthatch.
-
+      \(emphasised(remarks))
       """
   }
+
+  private static let remarks = """
+    'nuthatch help COMMAND' shows its options with examples. Options may stand anywhere, names may be cut short
+    (--rep for --report) unless curl or wget would read them differently, and what follows -- is no option. The cache
+    is $NUTHATCH_CACHE, else ~/.cache/nuthatch.
+
+    """
 
   static func page(for command: any Command.Type) -> String {
     let rows = (command.options + [.help]).map { option in
@@ -44,25 +50,43 @@ enum HelpCommand: Command {
       return ("\(letter)--\(option.name)\(option.value.map { " \($0)" } ?? "")", option.help)
     }
     return """
-      \(bold("nuthatch \(command.name)")): \(command.summary)
+      \(headline("nuthatch \(command.name):", command.summary))
 
-      \(bold("Usage:")) nuthatch \(command.name) \(command.usage)
+      \(headline("Usage:", "nuthatch \(command.name) \(command.usage)"))
 
       \(table(rows))\(command.details.isEmpty ? "" : "\n\n\(emphasised(command.details))")
 
       """
   }
 
+  private static func headline(_ title: String, _ words: String) -> String {
+    bold(title) + Terminal.fitted("\(title) \(words)").dropFirst(title.count)
+  }
+
+  private static func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+
   private static func bold(_ text: String) -> String { Terminal.styled(text, .bold) }
 
   private static func emphasised(_ details: String) -> String {
-    details.split(separator: "\n", omittingEmptySubsequences: false)
-      .map { $0 == "Examples:" ? bold(String($0)) : String($0) }.joined(separator: "\n")
+    let lines = details.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    return (Terminal.knownColumns(of: STDOUT_FILENO).map { TextLines.flowed(lines, to: $0) } ?? lines)
+      .map { $0 == "Examples:" ? bold($0) : $0 }.joined(separator: "\n")
   }
 
   private static func table(_ rows: [(String, String)]) -> String {
     let width = rows.map { $0.0.count }.max() ?? 0
-    return rows.map { "  \($0.0)\(String(repeating: " ", count: width - $0.0.count))  \($0.1)" }.joined(
-      separator: "\n")
+    guard let columns = Terminal.knownColumns(of: STDOUT_FILENO) else {
+      return rows.map { "  " + padded($0.0, width) + "  \($0.1)" }.joined(separator: "\n")
+    }
+    // Two columns of words beside each other need room; else the words of a row stand below its name.
+    let isWide = columns >= width + 40
+    let margin = String(repeating: " ", count: isWide ? width + 4 : 10)
+    return rows.flatMap { name, words in
+      var lines = TextLines.broken(words, to: max(20, columns - margin.count), hang: 0).map { margin + $0 }
+      if isWide { lines[0] = "  " + padded(name, width) + "  " + lines[0].dropFirst(margin.count) }
+      return isWide ? lines : TextLines.broken("  " + name, to: columns) + lines
+    }.joined(separator: "\n")
   }
 }

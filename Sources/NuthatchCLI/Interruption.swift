@@ -2,9 +2,10 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// Notes SIGINT and SIGTERM, so that the program can end in its own way. A second one ends it at once, but not one that
+/// Notes SIGHUP, SIGINT and SIGTERM, so that the program can end in its own way. A second one ends it at once, but not one that
 /// comes with the first: `timeout` signals its child and then the child's group, and wrappers pass on what a terminal
-/// has sent to all. One that was ignored when the program began, as in the background of a script, stays ignored.
+/// has sent to all. One that was ignored when the program began, as in the background of a script or by nohup, stays
+/// ignored.
 enum Interruption {
   private static let received = Atomic<Int32>(0)
   /// When it came.
@@ -15,7 +16,7 @@ enum Interruption {
   static func watch() {
     // The handler must not be the one that makes the atomics.
     _ = age
-    for number in [SIGINT, SIGTERM] {
+    for number in [SIGHUP, SIGINT, SIGTERM] {
       var inherited = sigaction()
       sigaction(number, nil, &inherited)
       // 1 is SIG_IGN, which is no function that Swift could compare.
@@ -45,10 +46,24 @@ enum Interruption {
     return signal == nil ? nil : nhs_monotonic_ns() - begin
   }
 
+  /// What the program ends with when one came.
   static var exitCode: ExitCode? {
     switch signal {
+    case SIGHUP: .hungUp
     case SIGINT: .interrupted
     case SIGTERM: .terminated
+    default: nil
+    }
+  }
+}
+
+extension ExitCode {
+  /// The signal that it tells of.
+  var signalName: String? {
+    switch self {
+    case .hungUp: "SIGHUP"
+    case .interrupted: "SIGINT"
+    case .terminated: "SIGTERM"
     default: nil
     }
   }

@@ -9,6 +9,9 @@ enum ExitCode: Int32 {
   case usage = 2
   /// What was asked for could not be fetched.
   case notFetched = 4
+  /// All was fetched, but the cache is too small to keep it.
+  case tooSmall = 5
+  case hungUp = 129
   case interrupted = 130
   case closedPipe = 141
   case terminated = 143

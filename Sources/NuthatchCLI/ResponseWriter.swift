@@ -13,6 +13,8 @@ struct ResponseWriter {
 
   private let files: [(name: String, format: EncodedFormat)]
   private let image: ImageOptions?
+  /// Whether standard output gets text only.
+  private let isTextOnly: Bool
 
   init(_ arguments: ParsedArguments) throws(UsageError) {
     image = try arguments.boxes().first.map { box throws(UsageError) in
@@ -20,6 +22,11 @@ struct ResponseWriter {
       options.allowTruncated = arguments.has("allow-truncated")
       if let pixels = try arguments.pixels("max-pixels") { options.maxPixels = pixels }
       return options
+    }
+    isTextOnly = TerminalText.isRequired(arguments)
+    guard image == nil || !isTextOnly else {
+      throw UsageError(
+        "get: a picture is not text, and standard output is a terminal: \(TerminalText.advice)")
     }
     var files: [(name: String, format: EncodedFormat)] = []
     for name in Self.names(arguments) {
@@ -33,9 +40,15 @@ struct ResponseWriter {
     return arguments.values("output").map { OutputFile.ownDescriptor($0) == STDOUT_FILENO ? "-" : $0 }
   }
 
+  /// Whether standard output, where it goes, is a terminal.
+  var writesToTerminal: Bool { files.contains { $0.name == "-" } && isatty(STDOUT_FILENO) == 1 }
+
   func write(_ response: Response) -> Outcome {
     guard let image else {
-      let outcome = response.withBody { body in each { (_, write) in write(body) } }
+      let outcome = response.withBody { body in
+        isTextOnly && !TerminalText.isText(body)
+          ? .ended(TerminalText.refuse()) : each { (_, write) in write(body) }
+      }
       guard case .written = outcome else { return outcome }
       do throws(NuthatchError) { try response.checkBody() } catch { return .notWritten(error) }
       return .written
@@ -61,7 +74,9 @@ struct ResponseWriter {
   /// What a server says of a failure is for standard output only.
   func writeErrorPage(_ response: Response) -> Outcome {
     guard image == nil, files.contains(where: { $0.name == "-" }) else { return .written }
-    return response.withBody { ResponseWriter.write($0, to: "-") }
+    return response.withBody { body in
+      isTextOnly && !TerminalText.isText(body) ? .written : ResponseWriter.write(body, to: "-")
+    }
   }
 
   /// Goes through the files until one can't be written.

@@ -24,11 +24,21 @@ enum Terminal {
   /// Whether the terminal is one that only prints what it gets.
   static var isDumb: Bool { Environment.variable("TERM") == "dumb" }
 
-  /// How many characters fit in a line of a terminal.
-  static func columns(of descriptor: Int32) -> Int {
+  /// How many characters fit in a line of a terminal; 80 where it doesn't say.
+  static func columns(of descriptor: Int32) -> Int { knownColumns(of: descriptor) ?? 80 }
+
+  /// The same; nil for what is no terminal, and for one that doesn't say.
+  static func knownColumns(of descriptor: Int32) -> Int? {
     var size = winsize()
-    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
+  }
+
+  /// The text with its lines broken between words where the terminal is less wide.
+  static func fitted(_ text: String, on descriptor: Int32 = STDOUT_FILENO) -> String {
+    guard let columns = knownColumns(of: descriptor) else { return text }
+    return text.split(separator: "\n", omittingEmptySubsequences: false)
+      .flatMap { TextLines.broken(String($0), to: columns) }.joined(separator: "\n")
   }
 
   /// The text as it looks on standard output.
@@ -47,6 +57,7 @@ enum Terminal {
   static func complain(_ text: String) {
     var text = text
     let name = "nuthatch:"
+    if text.hasPrefix(name) { text = fitted(text, on: STDERR_FILENO) }
     if text.hasPrefix(name), isColoured(STDERR_FILENO) {
       text = styled(name, .bad, on: STDERR_FILENO) + text.dropFirst(name.count)
     }

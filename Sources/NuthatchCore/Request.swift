@@ -13,7 +13,8 @@ public struct Request: Sendable {
   /// What is sent in the place of `body`: a file or a form, read while it is sent. None.
   public var upload: Upload?
   /// Where the answer goes while it comes; nowhere, so that it is in the response. What is saved may be of any size, unless
-  /// `maxBytes` is given here; the response has the body, and the cache keeps it, only up to the cache's `maxBytes`.
+  /// `maxBytes` is given here; but more than 64 MiB decoded of less than a thousandth of that is `tooLarge`. The
+  /// response has the body, and the cache keeps it, only up to the cache's `maxBytes`.
   public var saveTo: [Sink] = []
   /// Whether what is left of a file when a transfer breaks off is kept beside it, hidden, to be gone on with by the next
   /// request for it, in any process. Yes.
@@ -105,7 +106,7 @@ public struct Request: Sendable {
     case milliseconds(Int64)
 
     /// In nanoseconds; nil for none.
-    var nanoseconds: Int64? {
+    package var nanoseconds: Int64? {
       switch self {
       case .none: nil
       case .milliseconds(let count): min(max(0, count), Int64.max / 4_000_000) * 1_000_000
@@ -169,7 +170,7 @@ extension Request {
   func check() throws(NuthatchError) {
     // All URLs would have one answer.
     guard cacheKey?.isEmpty != true else {
-      throw NuthatchError(.invalid, "the cache key is empty: \(shownURL)")
+      throw NuthatchError(.invalid, "cache_key is empty: \(shownURL)")
     }
     guard freezing == nil || FrozenRequest.freezableMethods.contains(method) else {
       throw NuthatchError(

@@ -92,6 +92,7 @@ extension SharedStore {
       switch appending {
       case .done(let lease):
         if !isMove { lookAround(after: header.payloadLength) }
+        if !isMove, lease != nil { countWritten(header) }
         return lease
       case .needsRoom(let bytes): try makeRoom(for: bytes)
       }
@@ -182,6 +183,13 @@ extension SharedStore {
       }
     }
     throw fault
+  }
+
+  private func countWritten(_ header: RecordHeader) {
+    let room = RecordHeader.size + header.keyLength + 16 + header.payloadLength
+    counts.add(
+      header.kind.family == .bulk ? .writtenBulk : .writtenSmall,
+      UInt64(needsOwnPack(header) ? (PackHeader.size + room + 4095) & ~4095 : room))
   }
 
   /// Does something with a family's appender, as the only thread.

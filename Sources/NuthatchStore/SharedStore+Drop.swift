@@ -291,12 +291,18 @@ extension SharedStore {
     defer { system.close(fd) }
     var chosen = candidates
     if !chances.onlyUsed {
+      let least = chances.bytes / 20
       var left = chances.bytes
+      var isDone = false
       chosen = candidates.sorted {
         ($0.isUsed ? 1 : 0, $0.record.offset) > ($1.isUsed ? 1 : 0, $1.record.offset)
       }
       .filter { candidate in
-        guard candidate.length <= left else { return false }
+        guard !isDone, candidate.length <= left else {
+          // Older ones fill what a large one leaves, but not to the last byte.
+          isDone = left < least
+          return false
+        }
         left -= candidate.length
         return true
       }

@@ -54,6 +54,10 @@ public struct StoreStatistics: Sendable, Equatable {
   public var misses = 0
   /// Records kept, in this process.
   public var commits = 0
+  /// What records without a body took that this process has kept, whether they are still there or not.
+  public var writtenSmallBytes = 0
+  /// The same of bodies.
+  public var writtenBulkBytes = 0
   /// Packs dropped to keep to the limit, by this process.
   public var droppedPacks = 0
   /// What they took.
@@ -119,6 +123,8 @@ extension SharedStore {
     statistics.hits = counts[.hits] &+ shelf.counted(.hits)
     statistics.misses = counts[.misses] &+ shelf.counted(.misses)
     statistics.commits = counts[.commits]
+    statistics.writtenSmallBytes = counts[.writtenSmall]
+    statistics.writtenBulkBytes = counts[.writtenBulk]
     statistics.droppedPacks = counts[.droppedPacks]
     statistics.droppedBytes = counts[.droppedBytes]
     statistics.droppedRecords = counts[.droppedRecords]

@@ -280,6 +280,14 @@ public final class Store: Sendable {
     }
   }
 
+  /// Whether the packs have a record of this hash, for who has to ask that of many. Reads no record.
+  package func isNamed(_ hash: KeyHash) -> Bool {
+    isUsable && !shared.due.take(hash)
+      && unretained._withUnsafeGuaranteedRef {
+        $0.reading { index, _, _ in index.find(hash) != nil && !index.isBroken } ?? false
+      }
+  }
+
   /// Whether the record of this key is where the index says, and whole. Counts neither as a hit nor as a miss.
   public func holds(_ key: RecordKey) -> Bool {
     guard isUsable else { return false }

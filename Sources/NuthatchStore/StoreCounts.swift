@@ -3,7 +3,8 @@ import CSystem
 /// What happened in this process. A thread counts in a place of its own, so that counting costs no other thread anything.
 final class StoreCounts: @unchecked Sendable {
   enum Name: Int, CaseIterable {
-    case hits, misses, commits, droppedPacks, droppedBytes, droppedRecords, survivors
+    case hits, misses, commits, droppedPacks, droppedBytes, droppedRecords, survivors, writtenSmall,
+      writtenBulk
   }
 
   private static let places = 16

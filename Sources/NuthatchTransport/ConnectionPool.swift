@@ -34,10 +34,6 @@ final class ConnectionPool {
     _ = nhs_multi_set_long(multi, CURLMOPT_MAXCONNECTS, kept)
   }
 
-  /// Keeps so many connections, those in use included. When there is one too many, libcurl 7.88 looks at all of them for the one
-  /// to close.
-  func keep(_ count: Int) { _ = nhs_multi_set_long(multi, CURLMOPT_MAXCONNECTS, count) }
-
   /// When nothing is under way any more.
   func close() { curl_multi_cleanup(multi) }
 

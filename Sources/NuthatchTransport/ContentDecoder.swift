@@ -11,6 +11,8 @@ final class ContentDecoder {
   private let unpacker: OpaquePointer
   private let buffer: UnsafeMutableRawBufferPointer
   private static let piece = 32_768
+  /// Bytes that went in, and that came out.
+  private var (encoded, decoded): (Int64, Int64) = (0, 0)
 
   enum Failure: Error { case outOfMemory, notCompressed, stopped }
 
@@ -49,13 +51,27 @@ final class ContentDecoder {
     let output = buffer.bindMemory(to: UInt8.self).baseAddress
     while true {
       var written = 0
+      let before = left
       let status = Int(nhs_unpack(unpacker, &next, &left, output, buffer.count, &written))
+      encoded += Int64(before - left)
+      decoded += Int64(written)
       if written > 0, !take(UnsafeRawBufferPointer(rebasing: buffer[..<min(written, buffer.count)])) {
         throw .stopped
       }
       if status == NHS_UNPACK_BAD { throw .notCompressed }
       if status == NHS_UNPACK_MORE { return }
     }
+  }
+
+  /// Few bytes can decode to more than any disk has. This much is taken of any, and so many times as many as came.
+  private static let (mostUnjudged, mostExpansion): (Int64, Int64) = (64 << 20, 1000)
+
+  /// Why what has come out is too much for what went in; nil if it isn't.
+  var excess: String? {
+    guard decoded > Self.mostUnjudged, decoded / Self.mostExpansion >= max(1, encoded) else { return nil }
+    return
+      "\(encoded) bytes decode to \(decoded), more than \(Self.mostExpansion) times as many: that much is taken only "
+      + "where max_bytes (--max-bytes) allows it"
   }
 
   /// Whether the stream has come to its end, checksums and all; true, too, for a body without a byte.

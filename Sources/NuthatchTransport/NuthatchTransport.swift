@@ -24,6 +24,8 @@ package struct TransferRequest: Sendable {
   package var acceptsCompressed = false
   /// The most bytes that the sink gets, decoded; one more ends the transfer with `tooLarge`.
   package var maxBytes: Int64?
+  /// Whether a body that decodes to more than 64 MiB, and to more than 1,000 times what came, ends the transfer with `tooLarge`.
+  package var boundsExpansion = false
   /// Which addresses may be connected to.
   package var addressGuard = AddressGuard.guarded
   /// Whether an answer in a transfer coding that nobody knows is passed on as it is, instead of refused.

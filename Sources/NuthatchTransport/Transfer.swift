@@ -279,6 +279,10 @@ extension Transfer {
       verdict = TransportFault(.tooLarge, "the body goes on behind \(most) bytes, the limit")
       return false
     }
+    if request.boundsExpansion, let excess = decoder?.excess {
+      verdict = TransportFault(.tooLarge, excess)
+      return false
+    }
     return obey(sink.body(bytes))
   }
 
@@ -385,13 +389,12 @@ extension Transfer {
       && (head == nil || httpVersion == .http2)
   }
 
-  /// Lets a transfer go on that was held up. False when it wasn't.
-  func goOn() -> Bool {
-    guard isHeld else { return false }
+  /// Lets a transfer go on that was held up, and gives what became of the bytes that libcurl had kept. Nil when it wasn't held.
+  func goOn() -> CURLcode? {
+    guard isHeld else { return nil }
     isHeld = false
     pace.rest(at: nhs_monotonic_ns())
-    curl_easy_pause(easy, CURLPAUSE_CONT)
-    return true
+    return curl_easy_pause(easy, CURLPAUSE_CONT)
   }
 
   /// Lets it send what it has waited for.

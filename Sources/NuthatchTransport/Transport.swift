@@ -38,7 +38,7 @@ package final class Transport: @unchecked Sendable {
 
   private static let mostWithoutHTTP1 = 1000
 
-  /// As many connections are kept beside those in use: each takes some 30 KB.
+  /// As many connections are kept.
   private static let idleConnectionLimit = 512
 
   /// As many connections for uploads are kept.
@@ -81,7 +81,9 @@ package final class Transport: @unchecked Sendable {
 
   /// Lets a transfer go on that its sink held up (`TransferVerdict.hold`). On the loop's thread, and not from within a sink.
   package func resume(_ id: UInt64) {
-    guard let transfer = active[id], transfer.goOn() else { return }
+    guard let transfer = active[id], let code = transfer.goOn() else { return }
+    // What libcurl had kept came just now. When the sink wants no more, libcurl itself lets the transfer go on without it.
+    guard code == CURLE_OK else { return finish(transfer, transfer.outcome(of: code)) }
     transfer.pool.goOn()
   }
 
@@ -257,13 +259,8 @@ extension Transport {
       curl_easy_cleanup(easy)
       return pending.sink.finished(error, TransferTimings())
     }
-    keepConnections()
     watch(transfer)
     if transfer.mayBeStream { watchStreams() }
-  }
-
-  private func keepConnections() {
-    sharedPool?.keep(min(ceiling, active.count + Transport.idleConnectionLimit))
   }
 
   private func goOnSending(_ id: UInt64) {
@@ -276,7 +273,7 @@ extension Transport {
   private func pool(for request: TransferRequest) -> ConnectionPool? {
     let isUpload = request.prefersHTTP1 && !withoutHTTP1.contains(request.url.origin)
     if let known = isUpload ? uploadPool : sharedPool { return known }
-    let kept = isUpload ? min(Transport.idleUploadLimit, ceiling) : ceiling
+    let kept = min(isUpload ? Transport.idleUploadLimit : Transport.idleConnectionLimit, ceiling)
     let new = ConnectionPool(loop: loop, isHTTP1: isUpload, kept: kept) { [unowned self] in self.ended($0, $1)
     }
     if isUpload { uploadPool = new } else { sharedPool = new }
@@ -295,7 +292,6 @@ extension Transport {
     active[transfer.id] = nil
     if let timer = transfer.watch { loop.cancelTimer(timer) }
     transfer.pool.remove(transfer)
-    keepConnections()
     transfer.freeLists()
     if idleHandles.count < Transport.idleLimit {
       curl_easy_reset(transfer.easy)

@@ -19,7 +19,9 @@ Runner = Callable[..., "Outcome[bytes]"]
 
 
 def heed_signals() -> None:
-    """For a child that is to be interrupted: a script in the background starts its children with SIGINT ignored."""
+    """For a child that is to be interrupted: a script in the background starts its children with SIGINT ignored, nohup
+    with SIGHUP ignored."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
@@ -68,7 +70,7 @@ def on_terminal(
             meanwhile()
         code = process.wait(60)
     os.close(leader)
-    return code, said.decode()
+    return code, said.decode(errors="replace")
 
 
 def summary(stderr: bytes) -> Dict[str, Any]:

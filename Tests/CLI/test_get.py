@@ -247,7 +247,7 @@ def test_limits(server: TestServer, nuthatch: Runner) -> None:
     assert nuthatch("get", "--max-bytes", "2k", server.url("/large")).returncode == 0
 
 
-@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("number, code", [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interrupted(
     server: TestServer, environment: Dict[str, str], tmp_path: Path, number: int, code: int
 ) -> None:
@@ -263,15 +263,16 @@ def test_interrupted(
     assert names(tmp_path) == []
 
 
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
 def test_an_ignored_interrupt_stays_ignored(
-    server: TestServer, environment: Dict[str, str], tmp_path: Path
+    server: TestServer, environment: Dict[str, str], tmp_path: Path, number: signal.Signals
 ) -> None:
     gate = server.gate("g")
     server.on("/a", script(steps=[gate.step, body("x")]))
-    command = ["sh", "-c", f"trap '' INT; exec '{COMMAND}' get '{server.url('/a')}'"]
+    command = ["sh", "-c", f"trap '' {number.name[3:]}; exec '{COMMAND}' get '{server.url('/a')}'"]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
         assert gate.wait_until_reached()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         gate.open()
         assert process.communicate(timeout=60)[0] == b"x"
     assert process.returncode == 0

@@ -142,7 +142,7 @@ def test_dry_run(server: TestServer, pictures: List[str], nuthatch: Runner) -> N
     assert len(server.requests()) == asked
 
 
-@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("number, code", [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_interrupted(
     number: int,
     code: int,

@@ -73,6 +73,42 @@ def test_a_host_that_hangs_keeps_no_other_waiting(hosts: SickHosts, environment:
     assert hosts.log()["hang.a"]["most"] <= 6
 
 
+def test_urls_that_hang_keep_no_others_of_their_host_waiting(
+    hosts: SickHosts, environment: Dict[str, str]
+) -> None:
+    hanging = [hosts.url("ms5.h", f"/hang/{number}") for number in range(12)]
+    good = urls_of(hosts, "ms5.h", 600)
+    urls = good[:20] + hanging + good[20:]
+    command = [COMMAND, "prefetch", "--format=jsonl", "--timeout=600"]
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdin and process.stdout
+        process.stdin.write(lines(urls))
+        process.stdin.close()
+        # Those that hang would stop the host for ten minutes: it has six requests at once.
+        records = [json.loads(process.stdout.readline()) for _ in good]
+        # They are tried again when there is nothing else to do, and not put off then.
+        deadline = time.monotonic() + 30
+        while hosts.log()["ms5.h"]["answers"]["0"] < 18 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        process.kill()
+    assert sorted(record["url"] for record in records) == sorted(good)
+    assert all(record["ok"] for record in records)
+    assert hosts.log()["ms5.h"]["most"] <= 6 + 12
+
+
+def test_per_host_auto_asks_for_more_where_the_host_bears_it(hosts: SickHosts, nuthatch: Runner) -> None:
+    urls = urls_of(hosts, "ms40.h", 400) + urls_of(hosts, "ms40.slots6.h", 200)
+    records = fetch(nuthatch, urls, "--per-host=auto")
+    assert errors(records) == {}
+    log = hosts.log()
+    assert 16 <= log["ms40.h"]["most"] <= 32
+    # It tried seven at once, and said 429 to what came then.
+    assert log["ms40.slots6.h"]["most"] <= 7
+    assert 1 <= log["ms40.slots6.h"]["answers"]["429"] <= 4
+
+
 def test_a_host_with_a_limit_is_asked_at_its_rate(hosts: SickHosts, nuthatch: Runner) -> None:
     assert errors(fetch(nuthatch, urls_of(hosts, "limit50.h", 300))) == {}
     log = hosts.log()["limit50.h"]

@@ -72,7 +72,9 @@ def test_it_has_the_licenses_of_what_it_carries(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         texts = [re.split("/licenses/", name)[-1] for name in archive.namelist() if "/licenses/" in name]
     assert {"liblzma-dev.txt", "libzstd-dev.txt"} <= set(texts)
-    assert [library for library in CARRIED if not any(library.rstrip("0123456789") in text for text in texts)] == []
+    assert [
+        library for library in CARRIED if not any(library.rstrip("0123456789") in text for text in texts)
+    ] == []
 
 
 def test_it_works_in_an_empty_environment(

@@ -9,7 +9,7 @@ struct ErrorTextTests {
   func pictures() {
     let url = "http://ann:sesame@example.org/a.png"
     for answer in [ImageProbe.Answer.notAnImage, .needMore] {
-      let message = Picture.fault(answer, url: url).message
+      let message = NuthatchError(Picture.fault(answer), url: url).message
       #expect(!message.contains("sesame") && message.contains("ann:***@example.org"))
     }
     let fault = NuthatchError(ImageFault(.corrupt, "broken", at: 3), url: url)

@@ -47,7 +47,7 @@ import Testing
       trail: nil, standing: .fresh, isStale: false, mayServeOnError: true, age: 0, body: nil,
       pictures: [recipe: claimed],
       isInMemory: true,
-      thumbs: [:])
+      thumbs: [:], failed: [])
     var request = Request("http://example.org/")
     request.boxes = [recipe.box]
     let plan = try RequestPlan(request, Cache.Options())

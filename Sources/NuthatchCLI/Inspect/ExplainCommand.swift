@@ -36,7 +36,7 @@ enum ExplainCommand: Command {
       whole.boxes = []
       // With all thumbnails there, nobody looks for the original.
       let hasBody = try info?.hasBody == true || cache.inspect(whole)?.hasBody == true
-      Terminal.print(wantsJSON ? json(request, info, hasBody) : text(request, info, hasBody))
+      Terminal.print(wantsJSON ? json(request, info, hasBody) : Terminal.fitted(text(request, info, hasBody)))
       return .success
     }
   }

@@ -32,7 +32,7 @@ enum ExportCommand: Command {
     url is what --cache-key put in its place, if anything. A run that is interrupted leaves its lines in DIR/manifest.part.
 
     Exit status: 0 every URL has its files; 4 some were not in the cache; 1 something can't be written; 2 wrong usage or a
-    list that can't be read; 130 and 143 interrupted.
+    list that can't be read; 129, 130 and 143 interrupted.
 
     Examples:
       nuthatch export thumbs urls.txt

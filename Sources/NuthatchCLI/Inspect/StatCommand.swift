@@ -36,7 +36,7 @@ enum StatCommand: Command {
       Terminal.print(
         wantsJSON
           ? json(statistics, answers, heldUp: heldUp, cache.path)
-          : text(statistics, answers, heldUp: heldUp, cache.path))
+          : Terminal.fitted(text(statistics, answers, heldUp: heldUp, cache.path)))
       return .success
     }
   }

@@ -17,6 +17,16 @@ enum FetchOptions {
     Option("max-pixels", value: "N", "with --size: most pixels of the source; N may end in K or M (100M)"),
   ]
 
+  /// How much is said.
+  static let words = [
+    Option(
+      "progress", value: "HOW",
+      "on standard error: auto (on a terminal), always, never, or plain: a line every 5 s (auto)"
+    ),
+    Option("quiet", letter: "q", "say nothing but errors"),
+    Option("verbose", letter: "v", "say of each URL how it ended"),
+  ]
+
   static let user = Option("user", letter: "u", value: "NAME:PASSWORD", "sign in (Basic)")
 
   /// Of a list, whose URLs may lead anywhere.
@@ -62,7 +72,7 @@ enum FetchOptions {
     Option("concurrency", value: "N", "requests at once, 1 to 512 (auto)"),
     Option(
       "per-host", value: "N|auto",
-      "requests at once at one host; auto: 6, and more where it bears them, to 32 (6; 32 over HTTP/2)"),
+      "requests at once at one host; auto: more where it bears them, to 32 (6; 32 over HTTP/2)"),
     Option("rate", value: "N", "requests that may begin in a second at one host (no limit)"),
     Option(
       "inflight-bytes", value: "N",
@@ -84,7 +94,27 @@ enum FetchOptions {
   ]
 }
 
+/// How much a command says besides its answers and its errors.
+enum Wordiness {
+  case quiet, usual, verbose
+}
+
 extension ParsedArguments {
+  var wordiness: Wordiness {
+    get throws(UsageError) {
+      guard !has("quiet") || !has("verbose") else {
+        throw UsageError("--quiet and --verbose exclude each other")
+      }
+      return has("quiet") ? .quiet : has("verbose") ? .verbose : .usual
+    }
+  }
+
+  var progress: ProgressLine.Form {
+    get throws(UsageError) {
+      try choice("progress", ["auto": .auto, "always": .always, "never": .never, "plain": .plain]) ?? .auto
+    }
+  }
+
   /// Puts what is said of the queue into force, and gives what is said of the cache.
   func cacheOptions() throws(UsageError) -> Cache.Options {
     var options = Cache.Options()

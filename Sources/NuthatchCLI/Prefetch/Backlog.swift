@@ -53,7 +53,7 @@ final class Backlog {
 
   private static let firstShare = 8
   /// What the bookkeeping of a URL takes, about.
-  private static let overhead = 64
+  private static let overhead = 128
   private static let silence: Int64 = 1_000_000_000
   /// Requests take memory, also those at silent hosts.
   private static let mostUnderWay = 16_384
@@ -83,7 +83,7 @@ final class Backlog {
   private(set) var lost = 0
 
   /// - Parameter atHost: how many requests run at a host at once.
-  init(enough: Int, atHost: Int, mostInMemory: Int = 16 << 20, folder: String) {
+  init(enough: Int, atHost: Int, mostInMemory: Int = 4 << 20, folder: String) {
     self.enough = enough
     // Its places are taken again before the answers have been looked at.
     mostAtHost = max(64, 4 * atHost)
@@ -174,7 +174,9 @@ final class Backlog {
   private func takeNext(of host: Host) -> ListedURL? {
     guard hasNext(host) else { return nil }
     host.isAtDeferred = host.line.isEmpty
-    guard let listed = host.line.isEmpty ? takeFirst(of: &host.deferred) : takeFirst(of: &host.line) else { return nil }
+    guard let listed = host.line.isEmpty ? takeFirst(of: &host.deferred) : takeFirst(of: &host.line) else {
+      return nil
+    }
     count -= 1
     bytes -= listed.url.utf8.count + Self.overhead
     return listed
@@ -238,7 +240,9 @@ final class Backlog {
   private func silentOnes(at now: Int64) -> Int {
     guard now - judgedAt > Self.silence / 4 else { return min(silent, underWay) }
     judgedAt = now
-    silent = hosts.values.reduce(0) { $0 + ($1.underWay > 0 && now - $1.lastSign > Self.silence ? $1.underWay : 0) }
+    silent = hosts.values.reduce(0) {
+      $0 + ($1.underWay > 0 && now - $1.lastSign > Self.silence ? $1.underWay : 0)
+    }
     return silent
   }
 }

@@ -7,10 +7,19 @@ struct DiskWatch {
     var limit: Int
     var used: Int
     var droppedRecords: Int
-    /// What the list would take; nil while nothing of it was dropped.
+    /// Whether the run has ended, so that nothing is an estimate.
+    var isOver = false
+    /// Of the thumbnails that the run has made or found so many aren't there any more; and how many there were.
+    var dropped = 0
+    var thumbs = 0
+    var isDroppedAtLeast = false
+    /// The limit by which all of the list would be kept; nil while it seems to fit.
     var suggested: Int?
+    /// Whether nobody knows how much of the list that was, so that no limit can be named.
+    var isOfPart = false
+    /// The same without originals; nil where none are kept.
+    var suggestedWithoutOriginals: Int?
     var isOnlyOriginals = false
-    var keepsSource = true
     var isFull = false
     /// Why nothing is stored, as soon as something was fetched in vain for that.
     var readOnly: String?
@@ -19,15 +28,30 @@ struct DiskWatch {
       if let readOnly { return readOnly }
       if isFull { return "the disk is full" }
       guard let suggested else { return nil }
-      let size = "--disk-bytes \(max(1, (suggested + (1 << 20) - 1) >> 20))M"
+      let bytes = Amounts.bytes(Int64(limit))
+      let size = "--disk-bytes \(Self.megabytes(suggested))M would do"
       if isOnlyOriginals {
-        return
-          "the originals don't fit into \(Amounts.bytes(Int64(limit))) beside the thumbnails, which stay: "
-          + "\(size) would do, or --keep-source no"
+        let what = "the originals don't fit into \(bytes) beside the thumbnails, which stay"
+        return what + (isOfPart ? "" : ": \(size), or --keep-source no")
       }
-      return "the list does not fit into \(Amounts.bytes(Int64(limit))): what came first is being dropped; "
-        + "\(size) would do\(keepsSource ? ", or --keep-source no" : "")"
+      let what = "the list does not fit into \(bytes): \(loss)"
+      guard !isOfPart else { return what }
+      let other = suggestedWithoutOriginals.map {
+        $0 <= limit
+          ? ", or --keep-source no" : ", or --disk-bytes \(Self.megabytes($0))M with --keep-source no"
+      }
+      return "\(what); \(size)\(other ?? "")"
     }
+
+    private var loss: String {
+      guard dropped > 0 else {
+        return isOver ? "what came first was dropped" : "what came first is dropped for what comes last"
+      }
+      let count = "\(Amounts.grouped(dropped)) of \(Amounts.grouped(thumbs)) thumbnails were dropped again"
+      return isDroppedAtLeast ? "at least \(count)" : count
+    }
+
+    private static func megabytes(_ bytes: Int) -> Int { max(1, (bytes + (1 << 20) - 1) >> 20) }
 
     func write(to json: inout JSONText) {
       json.object("disk") { json in
@@ -36,64 +60,128 @@ struct DiskWatch {
         json.put("dropped_records", droppedRecords)
         json.put("fits", suggested == nil && !isFull)
         json.put("full", isFull)
-        json.put("suggested_disk_bytes", suggested)
+        json.put("suggested_disk_bytes", isOfPart ? nil : suggested)
       }
     }
   }
 
+  /// Before so many URLs nothing is said of all of them.
+  private static let leastSample = 50
+
   private let cache: Cache
   private let start: StoreStatistics?
+  private let trail: KeptTrail
   private(set) var isSaid = false
   private var due: Int64 = 0
 
   init(_ cache: Cache) {
     self.cache = cache
+    trail = KeptTrail(cache)
     // Without figures nothing is said of the disk.
     start = try? cache.storeStatistics()
   }
 
-  /// - Parameter done: how much of the list is done, from 0 to 1; nil when nobody knows.
-  func report(_ tally: Tally, done: Double?) -> Report? {
-    // Nor without later ones.
+  /// Notes what was found.
+  func note(_ info: StoredAnswerInfo) { trail.note(info) }
+
+  /// Notes what was made.
+  func note(_ request: Request, _ kept: KeptContent) { trail.note(request, kept) }
+
+  /// What is known at the end of a run, when all has been written.
+  ///
+  /// - Parameters:
+  ///   - done: how much of the list is done, from 0 to 1; nil when nobody knows.
+  ///   - isFull: whether the disk is full.
+  func lastReport(_ tally: Tally, done: Double?, isFull: Bool) -> Report? {
     guard let start, let now = try? cache.storeStatistics() else { return nil }
     var report = Report(limit: now.diskLimit, used: now.diskBytes, droppedRecords: now.droppedRecords)
-    if cache.isReading, tally.notKept > 0 { report.readOnly = now.warning }
-    report.isFull = cache.statistics.unkept > 0 || tally.errors[ErrorCode.noSpace.word] != nil
-    let dropped = now.droppedBytes - start.droppedBytes
-    guard dropped > 0 else { return report }
-    // Each time a tenth of the limit goes, and the packs that are written to aren't full: two of a 64th each.
-    let edge = now.diskLimit / 10 + 2 * (now.diskLimit / 64)
-    let written = now.diskBytes - start.diskBytes + dropped
-    // What was there before is part of the list, too. As much of it, it seems, as what was fetched takes.
-    let share = Double(tally.hits + tally.revalidated) / Double(max(1, tally.fetched))
-    let needed = written + Int(min(Double(max(0, written)) * share, Double(start.diskBytes)))
-    let bodies = Double(tally.sourceBytes) * Double(needed) / Double(max(1, written))
-    report.keepsSource = keepsSource
-    let originals = keepsSource ? Int(min(bodies, Double(max(0, needed)))) : 0
-    let others = needed - originals
-    // Originals may have half of the limit.
-    guard originals > now.diskLimit / 2 - edge || needed > now.diskLimit - edge else { return report }
-    let part = min(1, max(done ?? 1, 0.01))
-    // Nothing else is dropped before the last of them. An estimate, in which what packs have unused counts as others, and
-    // early in a run for much: so what is far from the limit now is taken for that. Else a tenth more is still to fit into
-    // what is left by a drop, and a pack of either kind isn't full.
-    let isFar = others < now.diskLimit / 2 - edge
-    let fits = Double(others) / part * 1.1 < Double(now.diskLimit - edge)
-    report.isOnlyOriginals = originals > 0 && (isFar || fits)
-    let whole = Double(max(needed, originals * 2)) / part
-    report.suggested = Int(min(whole * 1.15, Double(Int.max / 2))) + edge
+    note(tally, now, in: &report)
+    report.isFull = isFull || tally.errors[ErrorCode.noSpace.word] != nil
+    report.isOver = true
+    report.thumbs = trail.count
+    if now.droppedRecords > start.droppedRecords || now.diskBytes < start.diskBytes {
+      report.dropped = trail.countMissing()
+    }
+    report.isDroppedAtLeast = trail.isIncomplete
+    let need = Need(tally, from: start, to: now, done: done, keepsSource: keepsSource)
+    let hasDroppedOriginals =
+      keepsSource && now.droppedRecords > start.droppedRecords && need.whole > now.diskLimit
+    if report.dropped > 0 || hasDroppedOriginals { suggest(need, in: &report) }
     return report
   }
 
-  /// What is to be said now, once, while the run goes on.
+  /// What is to be said now, once, while the run goes on: as soon as the first URLs say that the list will not fit.
   mutating func news(_ tally: Tally, done: Double?) -> String? {
-    let now = nhs_monotonic_ns()
-    guard !isSaid, now >= due else { return nil }
-    due = now + 1_000_000_000
-    guard let warning = report(tally, done: done)?.warning else { return nil }
+    let time = nhs_monotonic_ns()
+    guard !isSaid, time >= due else { return nil }
+    due = time + 250_000_000
+    guard let start, let now = try? cache.storeStatistics() else { return nil }
+    var report = Report(limit: now.diskLimit, used: now.diskBytes, droppedRecords: now.droppedRecords)
+    note(tally, now, in: &report)
+    let need = Need(tally, from: start, to: now, done: done, keepsSource: keepsSource)
+    // The first ones say less of the rest than all of them do.
+    let sample = Double(max(1, tally.succeeded))
+    let doubt = now.droppedRecords > start.droppedRecords ? 1 : 1 + 2 / sample.squareRoot()
+    if tally.succeeded >= Self.leastSample, Double(need.whole) > Double(now.diskLimit) * doubt {
+      suggest(need, in: &report)
+    }
+    guard let warning = report.warning else { return nil }
     isSaid = true
     return warning
   }
 
+  private func note(_ tally: Tally, _ now: StoreStatistics, in report: inout Report) {
+    if cache.isReading, tally.notKept > 0 { report.readOnly = now.warning }
+  }
+
+  private func suggest(_ need: Need, in report: inout Report) {
+    report.isOfPart = need.isOfPart
+    // What is there goes only for what is larger than all that there may be.
+    report.suggested = max(need.whole, report.limit + 1)
+    guard keepsSource else { return }
+    report.suggestedWithoutOriginals = report.dropped > 0 ? max(need.small, report.limit + 1) : need.small
+    report.isOnlyOriginals = report.dropped == 0 && need.small <= report.limit && !need.isOfPart
+  }
+
   private var keepsSource: Bool { cache.options.keepSource ?? true }
+}
+
+/// The limits that a cache needs in order to keep all of a list.
+private struct Need {
+  /// For all of it.
+  let whole: Int
+  /// Without originals.
+  let small: Int
+  /// Whether that is for what has been done so far, because nobody knows how much more there is.
+  let isOfPart: Bool
+
+  init(_ tally: Tally, from start: StoreStatistics, to now: StoreStatistics, done: Double?, keepsSource: Bool)
+  {
+    isOfPart = done == nil
+    let part = min(1, max(done ?? 1, 0.001))
+    // What is known of an answer beside its thumbnails: about 1.5 KB.
+    let hits = Double(tally.hits)
+    var small =
+      Double(now.writtenSmallBytes - start.writtenSmallBytes) + Double(tally.hitBytes.thumbs) + 1536 * hits
+    var bulk = Double(now.writtenBulkBytes - start.writtenBulkBytes)
+    if keepsSource { bulk += Double(tally.hitBytes.originals) }
+    var records = Double(now.commits - start.commits) + 4 * hits
+    // Of those that the server said still hold nothing was written: they take as much as the others, it seems.
+    let others = Double(tally.hits + tally.fetched)
+    if others > 0 {
+      let factor = 1 + Double(tally.revalidated) / others
+      (small, bulk, records) = (small * factor, bulk * factor, records * factor)
+    }
+    let longest = keepsSource ? Double(tally.longestOriginal) : 0
+    whole = Self.limit((small + bulk) / part, records / part, longest: longest)
+    self.small = Self.limit(small / part, records / part, longest: 0)
+  }
+
+  /// The limit for so many bytes of records: beside them there is the index, and a pack of each kind that isn't full.
+  private static func limit(_ bytes: Double, _ records: Double, longest: Double) -> Int {
+    let content = bytes * 1.03 + records * 150 + Double(1 << 18)
+    let pack = min(max(content / 48, Double(64 << 10)), Double(64 << 20))
+    // More than a quarter of the limit isn't kept at all.
+    return Int(min(max(content + 4 * pack, longest * 4.1, Double(4 << 20)), Double(Int.max / 4)))
+  }
 }

@@ -14,8 +14,6 @@ enum PrefetchCommand: Command {
         "url-field", value: "NAME",
         "the column, by name or number, or the JSON field with the URL, such as a.b (url)"),
       Option("format", value: "text|jsonl", "a summary for people; or a line of JSON for each URL (text)"),
-      Option(
-        "progress", value: "WHEN", "auto, always or never: a line on standard error (auto: on a terminal)"),
       Option("report", value: "FILE.html", "a page with the pictures, the failures and the timings"),
       Option("failed-out", value: "FILE", "the URLs that failed, one a line, readable again as input"),
       Option("min-success", value: "F", "the share of URLs that must succeed, 0 to 1 (1)"),
@@ -25,7 +23,8 @@ enum PrefetchCommand: Command {
       Option("respect-noai", "don't keep what its server marks noai or noimageai (X-Robots-Tag)"),
       Option(
         "give-up-after", value: "SECONDS",
-        "how long URLs wait for a host that is away, or too busy (429, 503), since it answered last (300)"),
+        "how long URLs wait for a host that is away or busy (429, 503), and a run for a full disk (300)"),
+    ] + FetchOptions.words + [
       FetchOptions.userOfList,
       Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
     ] + FetchOptions.pictures + FetchOptions.network + FetchOptions.store
@@ -42,11 +41,24 @@ enum PrefetchCommand: Command {
 
     What failed stands in FILE of --failed-out as it stood in the list, passwords included, so that a new FILE is for its
     owner only; what is no URL at all, as a comment with its line. FILE may be the list itself, which stays as it was unless
-    all of it was tried. A host that wants to be left alone (Retry-After) is, for five minutes at most; a line says so, and
-    the progress line for how long yet.
+    all of it was tried.
+
+    A host that wants to be left alone (Retry-After) is, for five minutes at most. A host that says 429 or 503 is asked less
+    often, at the rate that it bears. URLs of a host that is away, such as a server that restarts, wait until it is back, and
+    other hosts have their turn meanwhile; --retries counts other failures. Lines say which hosts the run waits for. When a
+    host has given no good answer for as long as --give-up-after says, its URLs fail with the fault that it has. A URL that
+    hangs while its host answers others is put off to the end of the list.
+
+    By itself a run has six requests at once at a host (32 over HTTP/2), and at all hosts together as many as bring more
+    answers a second, 512 at most. --per-host auto finds out how many a host bears, up to 32: half as many after its first
+    429, 503 or broken connection, and then one more is tried once a minute.
 
     While another process holds the lock of the cache for more than 30 s, nothing can be stored: then nothing is fetched
-    until it is free. A line says so, and who holds it.
+    until it is free. A line says so, and who holds it. While the disk is full, nothing is fetched, either: the run goes on when
+    there is room again, or ends when none has come for as long as --give-up-after says. Run again, it fetches what is missing.
+
+    A list that is larger than the cache may be pushes out again what came first. A line says so as soon as the first answers
+    let it be seen, and by which limit all of it would be kept; the end says how many thumbnails were dropped (exit status 5).
 
     The password of --user goes to HOST and to no other: a list may lead anywhere. HOST is host or host:port, over HTTPS and
     HTTP, or https://host, one origin. The last '@' counts: a password that has one needs the HOST behind it. Without HOST,
@@ -62,11 +74,14 @@ enum PrefetchCommand: Command {
     In a container with little memory, requests and decodes have parts of the control group's limit. A picture that needs more
     memory to decode than there is fails with too_many_pixels, and the numbers; the others go on.
 
-    With --format jsonl, standard output has one JSON object for each URL, and standard error ends with the summary.
+    With --format jsonl, standard output has one JSON object for each URL, and standard error ends with the summary. With
+    --quiet there is no summary, no progress and no news, but only the URLs that failed (not with --format jsonl, whose records
+    have them) and what is wrong with the run. With --verbose, standard error has a line for each URL, as it ends.
+    Colours are for terminals, and not where NO_COLOR is set.
 
-    Exit status: 0 every URL has its thumbnails, or --min-success is given and met; 4 fewer; 1 the cache can't be opened
-    or the disk is full; 2 wrong usage, or a list that can't be read; 130 and 143 interrupted; 141 standard output was
-    closed.
+    Exit status: 0 every URL has its thumbnails, or --min-success is given and met; 4 fewer; 5 the same as 0, but some of the
+    thumbnails were dropped again, because the cache is too small; 1 the cache can't be opened, or the disk stays full; 2
+    wrong usage, or a list that can't be read; 129, 130 and 143 interrupted; 141 standard output was closed.
 
     Examples:
       nuthatch prefetch urls.txt
@@ -119,11 +134,13 @@ struct PrefetchSettings {
 
   private var request = Request("")
   private(set) var signIn: ListSignIn?
+  private(set) var giveUpAfter: Request.Limit?
   private var key: KeyTemplate?
   var input = URLList.Format.auto
   var urlField: String?
   var format = Format.text
-  var progress = ProgressLine.When.auto
+  var progress = ProgressLine.Form.auto
+  var wordiness = Wordiness.usual
   var report: String?
   var failedOut: String?
   var minSuccess = 1.0
@@ -137,7 +154,8 @@ struct PrefetchSettings {
     request.headers = try arguments.headers("header")
     // The list is as long as it is: a URL that waits for its turn is not late.
     request.isBatched = true
-    request.giveUpAfter = try arguments.limit("give-up-after", mayBeZero: true)
+    giveUpAfter = try arguments.limit("give-up-after", mayBeZero: true)
+    request.giveUpAfter = giveUpAfter
     signIn = try arguments.value("user").map { text throws(UsageError) in try ListSignIn(text) }
     request.allowTruncated = arguments.has("allow-truncated")
     request.earlyStop = arguments.has("early-stop")
@@ -154,7 +172,8 @@ struct PrefetchSettings {
       ?? .auto
     urlField = arguments.value("url-field")
     format = try arguments.choice("format", ["text": .text, "jsonl": .jsonl]) ?? .text
-    progress = try arguments.choice("progress", ["auto": .auto, "always": .always, "never": .never]) ?? .auto
+    wordiness = try arguments.wordiness
+    progress = wordiness == .quiet ? .never : try arguments.progress
     report = arguments.value("report")
     failedOut = arguments.value("failed-out")
     if let text = arguments.value("min-success") {
@@ -169,11 +188,17 @@ struct PrefetchSettings {
     respectsNoAI = arguments.has("respect-noai")
   }
 
-  /// A page in the place of the list would be the end of the list.
+  /// A page in the place of the list, or of another file, would be the end of it: a list is easily taken for a report where
+  /// the name of the report was left out.
   fileprivate func checkReport(_ list: URLList) throws(UsageError) {
     guard let report else { return }
     guard !list.has(report) else {
       throw UsageError("--report: \(report) is the list itself; the page needs a file of its own")
+    }
+    guard ReportPage.mayReplace(report) else {
+      throw UsageError(
+        "--report: \(report) is there and is no report; the page needs a new file, an empty one or an earlier report"
+      )
     }
     if let failedOut, OutputFile.areOne(report, failedOut) {
       throw UsageError("--report and --failed-out: \(report) can't be both")
@@ -184,6 +209,14 @@ struct PrefetchSettings {
     try signIn?.settle(list)
     request.user = signIn?.user
     request.userPlace = signIn?.place
+  }
+
+  /// For how long a host that is away is waited for.
+  var patience: String {
+    switch request.giveUpAfter ?? Request.usualPatience {
+    case .none: "however long that takes"
+    case .milliseconds(let time): "for \(Amounts.seconds(Double(time) / 1000)) at most (--give-up-after)"
+    }
   }
 
   /// The request for a URL of the list.

@@ -21,6 +21,7 @@ final class PrefetchRun {
   private var disk: DiskWatch
   private var pauses = PauseWatch()
   private var hold: HoldWatch
+  private var room: RoomWatch
   /// Whether user and password were given in vain, as it looks so far.
   private var isSignInUnused: Bool
   private var failedOut: DraftFile?
@@ -42,6 +43,7 @@ final class PrefetchRun {
     progress = ProgressLine(settings.progress)
     disk = DiskWatch(cache)
     hold = HoldWatch { cache.storeIsHeld }
+    room = RoomWatch(cache.path, patience: settings.giveUpAfter)
     isListReplaced = settings.failedOut.map { list.has($0) } ?? false
     if let path = settings.failedOut { failedOut = try DraftFile(path, isPrivate: true) }
     if let path = settings.report { report = try ReportPage(path) }
@@ -53,7 +55,7 @@ final class PrefetchRun {
       let need = fill()
       if isListDone, backlog.underWay == 0, backlog.count == 0 { break }
       if failure != nil { break }
-      settle(within: need == .time || backlog.underWay == 0 && !hold.isHeld ? 0 : need == .input ? 20 : 100)
+      settle(within: need == .time || backlog.underWay == 0 && !isStopped ? 0 : need == .input ? 20 : 100)
       output.flush()
       if let ended = output.ended { failure = ended }
     }
@@ -62,6 +64,9 @@ final class PrefetchRun {
   }
 
   // MARK: URLs
+
+  /// Whether nothing is to be fetched, because nothing can be stored.
+  private var isStopped: Bool { hold.isHeld || room.isFull }
 
   private var mayGoOn: Bool { Interruption.signal == nil && failure == nil }
 
@@ -72,7 +77,7 @@ final class PrefetchRun {
 
   /// Submits and reads URLs until their hosts have enough to do, or none is there.
   private func fill() -> Need {
-    guard !hold.isHeld else { return .answers }
+    guard !isStopped else { return .answers }
     let now = nhs_monotonic_ns()
     startWaiting(now)
     var left = 4096
@@ -134,7 +139,10 @@ final class PrefetchRun {
       let boxes = request.boxes
       // Without decoding what nobody will look at.
       let begun = try cache.submit(request) { $0.prospect == .hit && $0.thumbs.count == boxes.count }
-      if let stored = begun.stored { return Record(listed, hit: stored, since: begin) }
+      if let stored = begun.stored {
+        disk.note(stored)
+        return Record(listed, hit: stored, since: begin)
+      }
       guard let ticket = begun.ticket else { return nil }
       arrivals.follow(ticket) { Record(listed, $0, boxes, since: begin) }
       return nil
@@ -148,30 +156,50 @@ final class PrefetchRun {
     let lively = backlog.lively(at: nhs_monotonic_ns())
     let ended = arrivals.take(within: milliseconds, enough: max(1, min(lively, 1024) / 4))
     let now = nhs_monotonic_ns()
+    room.note(unkept: cache.statistics.unkept, hasEnded: ended.contains { $0.isStored }, at: now)
     for record in ended {
       backlog.end(record.listed, isGood: record.isOK, at: now)
-      if record.kind != .cancelled {
+      if record.kind != .cancelled, !room.isFull || isKept(record) {
         account(record)
       } else if mayGoOn {
         var listed = record.listed
-        listed.wasPutOff = listed.wasPutOff || !hold.isHeld
+        listed.wasPutOff = listed.wasPutOff || !isStopped
         backlog.add(listed)
       }
     }
     heedHold()
+    heedRoom()
     showProgress()
+  }
+
+  /// Whether there is nothing to do for a URL when there is room on the disk again.
+  private func isKept(_ record: Record) -> Bool {
+    guard record.isOK else { return record.error?.code != .noSpace }
+    guard let info = (try? cache.inspect(request(record))) ?? nil else { return false }
+    return info.thumbs.count == record.thumbs.count && info.thumbs.allSatisfy { $0.form != "memory" }
+  }
+
+  private func heedRoom() {
+    guard let news = room.news(at: nhs_monotonic_ns()) else { return }
+    switch news {
+    case .stop(let words):
+      tellNews(words)
+      cache.cancelAll()
+    case .goOn(let words): tellNews(words)
+    case .giveUp(let words):
+      say(words)
+      failure = .failure
+    }
   }
 
   /// What is fetched while the store can't be written is lost, so that nothing is.
   private func heedHold() {
     guard let news = hold.news(at: nhs_monotonic_ns()) else { return }
-    progress.clear()
     switch news {
     case .stop(let words):
-      Terminal.complain("nuthatch: prefetch: \(words)\n")
+      tellNews(words)
       if !settings.isDryRun { cache.cancelAll() }
-    case .goOn(let words):
-      Terminal.complain("nuthatch: prefetch: \(words)\n")
+    case .goOn(let words): tellNews(words)
     }
   }
 
@@ -186,17 +214,16 @@ final class PrefetchRun {
       tally.notKept += 1
     }
     tally.count(record)
+    if record.isOK, let kept = record.kept { disk.note(request(record), kept) }
     if !record.isOK { failedOut?.write(Self.line(toTryAgain: record.listed) + "\n") }
     if let page = report, page.wants(record) {
       report?.add(record, record.isOK && page.hasRoom ? thumbnail(record) : nil)
     }
     switch settings.format {
     case .jsonl: emit { record.write(to: &$0) }
-    case .text:
-      guard let error = record.error else { break }
-      progress.clear()
-      Terminal.complain("nuthatch: prefetch: \(error)\n")
+    case .text: if let error = record.error { say("\(error)") }
     }
+    if settings.wordiness == .verbose, record.isOK || settings.format == .jsonl { say(record.outcome) }
     if tally.urls & 255 == 0 { showProgress() }
     if tally.urls & 0x1ff == 0, mapped.bytes ?? .max > MappedMemory.enough { cache.leavePages() }
   }
@@ -237,6 +264,7 @@ final class PrefetchRun {
     tally.urls += 1
     tally.succeeded += 1
     tally.planned[prospect, default: 0] += 1
+    if settings.wordiness == .verbose { say("\(prospect.rawValue): \(ShownURL.of(listed.url))") }
     guard settings.format == .jsonl else { return }
     emit { json in
       json.object { json in
@@ -271,18 +299,22 @@ final class PrefetchRun {
   }
 
   private func showProgress() {
-    if let news = disk.news(tally, done: share) {
-      progress.clear()
-      Terminal.complain("nuthatch: prefetch: \(news)\n")
-    }
-    for news in pauses.news(cache) {
-      progress.clear()
-      Terminal.complain("nuthatch: prefetch: \(news)\n")
-    }
+    if let news = disk.news(tally, done: share) { tellNews(news) }
+    for news in pauses.news(cache, patience: settings.patience) { tellNews(news) }
     progress.show(
       tally, pauses.line, total: isListDone && settings.shard == nil ? list.count : nil,
       bytes: cache.statistics.bytes,
       seconds: seconds, share: share)
+  }
+
+  /// Says what isn't an error.
+  private func tellNews(_ words: String) {
+    if settings.wordiness != .quiet { say(words) }
+  }
+
+  private func say(_ words: String) {
+    progress.clear()
+    Terminal.complain("nuthatch: prefetch: \(words)\n")
   }
 
   // MARK: The end
@@ -305,16 +337,21 @@ final class PrefetchRun {
     // Whoever reads no more needs no summary.
     if output.ended == .closedPipe { return .closedPipe }
     var code = interruption ?? failure ?? output.ended ?? exitCode
-    let diskReport = disk.report(tally, done: isListDone ? 1 : share)
-    let isLost = diskReport.map { $0.isFull || $0.readOnly != nil } ?? false
-    if code == .success || code == .notFetched, isLost { code = .failure }
+    var fault: NuthatchError?
     do throws(NuthatchError) {
       // What isn't on disk yet has to survive the program's end, however it ends.
       if !cache.isReading { try cache.flush() }
       try finishFailedOut(interruption)
     } catch {
+      fault = error
+    }
+    let diskReport = disk.lastReport(tally, done: isListDone ? 1 : share, isFull: room.isFull)
+    let isLost = diskReport?.isFull ?? room.isFull || diskReport?.readOnly != nil
+    if code == .success || code == .notFetched, isLost { code = .failure }
+    if code == .success, let diskReport, diskReport.dropped > 0 { code = .tooSmall }
+    if let fault {
       progress.clear()
-      Terminal.complain("nuthatch: prefetch: \(error)\n")
+      Terminal.complain("nuthatch: prefetch: \(fault)\n")
       code = interruption ?? .failure
     }
     for words in [listFault, isSignInUnused && tally.urls > 0 ? ListSignIn.unused : nil].compactMap({ $0 }) {
@@ -327,13 +364,16 @@ final class PrefetchRun {
       listFault: listFault)
     finishReport(&summary)
     progress.clear()
-    if settings.format == .jsonl {
-      if !disk.isSaid, let warning = diskReport?.warning {
+    if settings.wordiness == .quiet {
+      if code == .failure || code == .tooSmall, let warning = diskReport?.warning { say(warning) }
+    } else if settings.format == .jsonl {
+      // What was said before was an estimate.
+      if !disk.isSaid || diskReport?.dropped ?? 0 > 0, let warning = diskReport?.warning {
         Terminal.complain("nuthatch: prefetch: \(warning)\n")
       }
       Terminal.complain(summary.json)
     } else {
-      output.write(Array(summary.text.utf8))
+      output.write(Array(Terminal.fitted(summary.text).utf8))
       output.flush()
       if let ended = output.ended, interruption == nil { return ended }
     }

@@ -2,24 +2,31 @@ import CSystem
 import Glibc
 import NuthatchCore
 
-/// One line on standard error that is written again and again: a bar, what is done, how fast, what is left.
+/// One line on standard error that is written again and again: a bar, what is done, how fast, what is left. Where it is plain,
+/// each time is a line of its own.
 struct ProgressLine {
   private let isShown: Bool
+  private let isPlain: Bool
   private let isTerminal: Bool
   private let isColoured: Bool
   private var isOnScreen = false
   private var due: Int64 = 0
 
-  init(_ when: When) {
+  init(_ form: Form) {
     isTerminal = isatty(STDERR_FILENO) == 1
+    isPlain = form == .plain
     // One that can't go back to the line's beginning would show a line for each time.
-    isShown = when == .always || (when == .auto && isTerminal && !Terminal.isDumb)
-    isColoured = Terminal.isColoured(STDERR_FILENO)
+    isShown = isPlain || form == .always || (form == .auto && isTerminal && !Terminal.isDumb)
+    isColoured = !isPlain && Terminal.isColoured(STDERR_FILENO)
+    if isPlain { due = nhs_monotonic_ns() + Self.seldom }
   }
 
-  enum When: String {
-    case auto, always, never
+  enum Form: String {
+    case auto, always, never, plain
   }
+
+  /// Between two lines, in nanoseconds: of a log, and of a terminal.
+  private static let (seldom, often): (Int64, Int64) = (5_000_000_000, 100_000_000)
 
   /// At most ten times a second.
   ///
@@ -29,7 +36,10 @@ struct ProgressLine {
   ) {
     let now = nhs_monotonic_ns()
     guard isShown, now >= due else { return }
-    due = now + 100_000_000
+    due = now + (isPlain ? Self.seldom : Self.often)
+    guard !isPlain else {
+      return Terminal.complain("nuthatch: prefetch: \(line(tally, pause, total, bytes, seconds, share))\n")
+    }
     isOnScreen = true
     Terminal.complain("\r" + line(tally, pause, total, bytes, seconds, share) + "\u{1b}[K")
   }
@@ -67,13 +77,13 @@ struct ProgressLine {
     }
     if let pause { parts.append((.pause, pause)) }
     // The last column stays free: some terminals go on in the next line when it is written.
-    let room = (isTerminal ? Terminal.columns(of: STDERR_FILENO) : .max) - 1
+    let room = (isTerminal && !isPlain ? Terminal.columns(of: STDERR_FILENO) : .max) - 1
     var spare = Self.dispensable[...]
     while true {
       let length = parts.reduce(-2) { $0 + $1.text.count + 2 }
       // A short bar tells more than how many bytes there were, but less than the rest.
-      let bar = share == nil ? nil : [20, 12, 8, 5].first { length + 1 + $0 <= room }
-      if length <= room, bar != nil || share == nil || parts.allSatisfy({ $0.part != .bytes }) {
+      let bar = share == nil || isPlain ? nil : [20, 12, 8, 5].first { length + 1 + $0 <= room }
+      if length <= room, bar != nil || share == nil || isPlain || parts.allSatisfy({ $0.part != .bytes }) {
         return parts.map { styled($0, $1, tally, share ?? 0, bar ?? 0) }.joined(separator: "  ")
       }
       guard let next = spare.popFirst() else { return String(parts[0].text.prefix(max(0, room))) }

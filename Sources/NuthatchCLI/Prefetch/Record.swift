@@ -30,7 +30,11 @@ struct Record: Sendable {
   var originalSize: (width: Int, height: Int)?
   var thumbs: [Thumb] = []
   var bytes: Int64?
+  /// What the records of its thumbnails take; of hits only.
+  var thumbBytes: Int64 = 0
   var contentType: String?
+  /// What its thumbnails are found by; nil for hits, and for what isn't kept.
+  var kept: KeptContent?
   var robots: [String] = []
   var attempts = 0
   var error: NuthatchError?
@@ -55,6 +59,7 @@ struct Record: Sendable {
     originalSize = info.originalSize
     thumbs = info.thumbs.map { Thumb(box: $0.box, width: $0.width, height: $0.height) }
     bytes = info.bodyBytes
+    thumbBytes = info.thumbs.reduce(0) { $0 + Int64($1.bytes) }
     contentType = info.header("Content-Type")
     robots = info.headers("X-Robots-Tag")
   }
@@ -85,6 +90,7 @@ struct Record: Sendable {
     finalURL = image.finalURL
     status = image.status
     (isInCache, isStored) = (image.isInCache, image.isStored)
+    kept = image.keptContent
     isStale = image.isStale
     source = "\(image.source)"
     originalSize = (image.originalWidth, image.originalHeight)
@@ -112,6 +118,19 @@ struct Record: Sendable {
     if error.isInCache { (isInCache, isStored) = (true, true) }
     if error.bodyBytes > 0 { bytes = error.bodyBytes }
     thumbs = []
+  }
+
+  /// For people: how it ended, on one line.
+  var outcome: String {
+    if let error { return "\(error)" }
+    var facts = [kind == .hit ? "hit" + (source.map { ", \($0)" } ?? "") : kind.rawValue]
+    if isStale { facts.append("older than it should be") }
+    if let originalSize { facts.append("\(originalSize.width)×\(originalSize.height)") }
+    if let contentType { facts.append(contentType) }
+    if let bytes { facts.append(Amounts.bytes(bytes)) }
+    if attempts > 1 { facts.append("\(attempts) attempts") }
+    if kind != .hit { facts.append(Amounts.milliseconds(total)) }
+    return "\(facts.joined(separator: ", ")): \(ShownURL.of(listed.url))"
   }
 
   func write(to json: inout JSONText) {

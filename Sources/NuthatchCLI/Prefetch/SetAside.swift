@@ -27,31 +27,33 @@ final class SetAside {
 
   /// Writes the URLs of each list, all of them or none. nil when the disk takes no more.
   func write(_ lists: [[ListedURL]]) -> [[Chunk]]? {
+    var chunks: [[Chunk]] = []
     var bytes: [UInt8] = []
-    let chunks = lists.map { list in
-      var chunks: [Chunk] = []
+    var place = end
+    for list in lists {
+      var own: [Chunk] = []
       for listed in list {
-        if chunks.last.map({ $0.length >= Self.mostInChunk }) ?? true {
-          chunks.append(Chunk(offset: end + Int64(bytes.count), length: 0, count: 0))
+        if own.last.map({ $0.length >= Self.mostInChunk }) ?? true {
+          own.append(Chunk(offset: place + Int64(bytes.count), length: 0, count: 0))
         }
         let before = bytes.count
         Self.append(listed, to: &bytes)
-        chunks[chunks.count - 1].length += bytes.count - before
-        chunks[chunks.count - 1].count += 1
+        own[own.count - 1].length += bytes.count - before
+        own[own.count - 1].count += 1
       }
-      return chunks
+      chunks.append(own)
+      guard bytes.count >= Self.mostInChunk else { continue }
+      guard put(bytes, at: place) else { return nil }
+      place += Int64(bytes.count)
+      bytes.removeAll(keepingCapacity: true)
     }
-    var written = 0
-    while written < bytes.count {
-      let count = bytes[written...].withUnsafeBytes {
-        pwrite(descriptor, $0.baseAddress, $0.count, off_t(end) + off_t(written))
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return nil }
-      written += count
-    }
-    end += Int64(bytes.count)
+    guard put(bytes, at: place) else { return nil }
+    end = place + Int64(bytes.count)
     return chunks
+  }
+
+  private func put(_ bytes: [UInt8], at place: Int64) -> Bool {
+    bytes.withUnsafeBytes { nhs_write_at(descriptor, $0.baseAddress, $0.count, place) == 0 }
   }
 
   /// Reads URLs back, and gives their room to the disk. nil when the disk doesn't give them.

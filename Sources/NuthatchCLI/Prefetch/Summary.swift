@@ -89,6 +89,7 @@ struct Summary {
       json.put("revalidated", tally.revalidated)
       json.put("stale", tally.stale)
       json.put("not_kept", tally.notKept)
+      json.put("dropped", disk?.dropped ?? 0)
       json.put("held_up", heldUp)
       json.object("errors") { json in
         for (word, count) in tally.errorsInOrder { json.put(word, count) }
@@ -113,7 +114,7 @@ struct Summary {
         }
       }
       if let disk { disk.write(to: &json) }
-      json.put("interrupted", interruption.map { $0 == .interrupted ? "SIGINT" : "SIGTERM" })
+      json.put("interrupted", interruption?.signalName)
       json.put("list_fault", listFault)
       json.put("exit", exitCode.rawValue)
       addMore(&json)

@@ -25,8 +25,10 @@ struct Tally {
   var notKept = 0
   var errors: [String: Int] = [:]
   var planned: [StoredAnswerInfo.Prospect: Int] = [:]
-  /// Of the originals that came over the network.
-  var sourceBytes: Int64 = 0
+  /// What the originals of hits took, and what their thumbnails take.
+  var hitBytes: (originals: Int64, thumbs: Int64) = (0, 0)
+  /// Of any original.
+  var longestOriginal: Int64 = 0
   private var hosts: [String: Host] = [:]
 
   mutating func count(_ record: Record) {
@@ -34,16 +36,18 @@ struct Tally {
     if record.isOK { succeeded += 1 }
     if record.isStale { stale += 1 }
     switch record.kind {
-    case .hit: hits += 1
+    case .hit:
+      hits += 1
+      hitBytes.originals += record.bytes ?? 0
+      hitBytes.thumbs += record.thumbBytes
     case .revalidated: revalidated += 1
-    case .fetched:
-      fetched += 1
-      sourceBytes += record.bytes ?? 0
+    case .fetched: fetched += 1
     case .failed:
       failed += 1
       errors[record.error?.code.word ?? "internal", default: 0] += 1
     case .cancelled: break
     }
+    if record.isOK { longestOriginal = max(longestOriginal, record.bytes ?? 0) }
     if record.attempts > 0 { noteHost(record) }
   }
 

@@ -26,6 +26,21 @@ struct ReportPage {
     file.write("<script type=\"application/x-ndjson\" id=\"items\">\n")
   }
 
+  /// Whether the file of this name is none, empty, or a page that a run has left, or else no plain file.
+  static func mayReplace(_ path: String) -> Bool {
+    var status = stat()
+    // What a shell has opened is not replaced, but written into.
+    guard OutputFile.ownDescriptor(path) == nil, stat(path, &status) == 0,
+      status.st_mode & S_IFMT == S_IFREG, status.st_size > 0
+    else { return true }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var head = [UInt8](repeating: 0, count: 4096)
+    let count = read(descriptor, &head, head.count)
+    return count > 0 && String(decoding: head[..<count], as: UTF8.self).contains(ReportTemplate.title)
+  }
+
   /// Whether there is a place for it on the page.
   func wants(_ record: Record) -> Bool { (record.isOK ? shown : shownFailures) < Self.most }
 
@@ -99,6 +114,9 @@ struct ReportPage {
 
 /// What is the same on every report.
 enum ReportTemplate {
+  /// Stands in the head of every report, and tells reports from other files.
+  static let title = "<title>nuthatch prefetch</title>"
+
   /// Nothing is loaded, sent or run but what the page was made of.
   private static var policy: String {
     "default-src 'none'; img-src data:; style-src '\(hash(ReportStyle.text))'; script-src '\(hash(ReportScript.text))'; "
@@ -120,7 +138,7 @@ enum ReportTemplate {
     <meta http-equiv="Content-Security-Policy" content="\(policy)">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="referrer" content="no-referrer">
-    <title>nuthatch prefetch</title>
+    \(title)
     <link rel="icon" href="data:,">
     <style>\(ReportStyle.text)</style>
     <a class="skip" id="skip" href="#pictures">to the pictures</a>

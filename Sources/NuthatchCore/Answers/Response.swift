@@ -184,6 +184,8 @@ struct AnswerOrigin: Sendable {
   var status: Int?
   /// How many bytes the answer's body had.
   var bodyBytes: Int64 = 0
+  /// What its thumbnails are found by; nil where that isn't known.
+  var content: Digest?
   var journey = Journey()
 }
 

@@ -28,6 +28,8 @@ final class Download: @unchecked Sendable {
   /// Whether there are events or descriptors.
   private let hasStreams: Bool
   private let resumes: Bool
+  /// Whether the request leaves open how large its answer may be.
+  private let isUnlimited: Bool
   private let key: String
   private let shownURL: String
 
@@ -68,6 +70,7 @@ final class Download: @unchecked Sendable {
       throw NuthatchError(.invalid, "sizes and save_to exclude each other: \(shownURL)")
     }
     keptBytes = min(request.maxBytes ?? .max, options.maxBytes)
+    isUnlimited = request.maxBytes == nil
     resumes = request.resumes && request.method == "GET"
     hasEvents = request.saveTo.contains(.events)
     key = Self.key(request)
@@ -175,6 +178,7 @@ extension Download {
   /// Says in a request from where on the answer is wanted.
   func prepare(_ request: inout TransferRequest) {
     request.acceptsCompressed = false
+    request.boundsExpansion = isUnlimited
     method = request.method
     isPartAsked = request.headers.contains("Range")
     asked = nil

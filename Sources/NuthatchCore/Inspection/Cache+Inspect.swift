@@ -140,6 +140,7 @@ extension SharedCache {
 
   private func note(_ recipe: Recipe, of content: Digest, _ info: inout StoredAnswerInfo) {
     let key = ThumbRecord.key(content, recipe)
+    info.thumbHashes.append(key.hash)
     if let stored = ((try? store.lookup(key)) ?? nil).flatMap({ ThumbRecord.Stored($0) }) {
       info.thumbs.append(
         StoredAnswerInfo.Thumb(

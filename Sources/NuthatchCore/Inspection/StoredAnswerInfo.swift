@@ -66,6 +66,9 @@ public struct StoredAnswerInfo: Sendable {
   public internal(set) var originalSize: (width: Int, height: Int)?
   /// The digits under which the record stands in the store.
   public var record: String { hash.digits }
+  /// The hash of the answer's record, and of a record for each size asked about.
+  var marks: (answer: KeyHash, thumbs: [KeyHash]) { (hash, thumbHashes) }
+  var thumbHashes: [KeyHash] = []
   // Made into words only when somebody asks: a run over a list looks at millions.
   private let meta: Meta
   private let rules: FreshnessRules

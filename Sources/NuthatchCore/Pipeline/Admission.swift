@@ -61,6 +61,7 @@ struct Admission: Sendable {
       origin.journey.storing = (stored - begin) / 1000
       origin.journey.decoding = (nhs_monotonic_ns() - stored) / 1000
       origin.isStored = isKeptAlready || effects.isStored
+      origin.content = content
       origin.isRemovalDue = effects.isRemovalDue
       if keepsPicturesOnly {
         if storesNow { origin.isStored = store(content) }

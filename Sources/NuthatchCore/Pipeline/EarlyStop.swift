@@ -116,7 +116,8 @@ extension FetchTask {
     exchange.body = IncomingBody()
     let isSubmitted = runtime.workers.submit(priority: priority) {
       var origin = admission.arrival.origin
-      origin.isStored = admission.run()
+      origin.content = admission.run()
+      origin.isStored = origin.content != nil
       let fetched = Fetched(
         head: admission.arrival.head, body: .empty, content: nil,
         pictures: admission.pictures.mapValues { .success($0) }, origin: origin)
@@ -148,8 +149,8 @@ struct PartialAdmission: Sendable {
   let lockPlace: Int64?
   let asked: Moment?
 
-  /// - Returns: whether the thumbnails are kept.
-  func run() -> Bool {
+  /// - Returns: what the thumbnails are kept under; nil when they aren't.
+  func run() -> Digest? {
     defer { releaseLock() }
     return store()
   }
@@ -158,13 +159,13 @@ struct PartialAdmission: Sendable {
     if let lockPlace { shared.locks.release(lockPlace) }
   }
 
-  private func store() -> Bool {
-    guard plan.isShared, let tag = arrival.head.strongTag else { return false }
+  private func store() -> Digest? {
+    guard plan.isShared, let tag = arrival.head.strongTag else { return nil }
     var content = digest(tag)
     var meta = arrival.meta
     meta.isPicture = true
     meta.bodyLength = announced
-    guard Caching.mayStore(meta, arrival.redirects, plan) else { return false }
+    guard Caching.mayStore(meta, arrival.redirects, plan) else { return nil }
     if let whole = shared.meta(plan), !whole.isPartial, whole.head.strongTag == tag, let known = whole.content
     {
       // The same bytes were here once, whole: these thumbnails join the others.
@@ -174,9 +175,9 @@ struct PartialAdmission: Sendable {
     }
     meta.content = content
     shared.maker(plan).keep(pictures, content)
-    guard shared.write(meta, plan, asked: asked) else { return false }
+    guard shared.write(meta, plan, asked: asked) else { return nil }
     shared.failures.forget(plan.name)
-    return true
+    return content
   }
 
   private func digest(_ tag: String) -> Digest {

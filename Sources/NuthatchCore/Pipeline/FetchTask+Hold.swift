@@ -27,7 +27,9 @@ extension FetchTask {
 
   /// Whether time may cure what ended this attempt.
   func patience(after ending: AttemptEnding, _ entry: QueueEntry) -> Patience {
-    guard exchange.next == nil, !exchange.isToBeRepeated, plan.freezing == nil, patience > 0 else { return .none }
+    guard exchange.next == nil, !exchange.isToBeRepeated, plan.freezing == nil, patience > 0 else {
+      return .none
+    }
     let now = runtime.loop.now
     guard RetryPolicy.maySendTwice(plan.method) else { return .none }
     let status = ending.fault == nil ? ending.status.flatMap { [429, 503].contains($0) ? $0 : nil } : nil
@@ -59,7 +61,9 @@ extension FetchTask {
   func goOnHolding(_ entry: QueueEntry, _ ending: AttemptEnding, after wait: Int64) {
     let now = runtime.loop.now
     dismissImpatient(outcomeForNow(ending))
-    guard !errands.isEmpty else { return runtime.queue.finished(entry, ending.outcome, ending.fault, now: now) }
+    guard !errands.isEmpty else {
+      return runtime.queue.finished(entry, ending.outcome, ending.fault, now: now)
+    }
     // What led here is asked again: its place is at the first host's.
     let isElsewhere = !exchange.redirects.isEmpty
     exchange.begin(again: plan.first)
@@ -92,7 +96,8 @@ extension FetchTask {
     case .givenUp(.fault(let fault), let patience, _):
       return NuthatchError(
         ErrorCode(fault.kind),
-        "\(fault.message); its host gave no answer for \(Self.seconds(patience)) s and was given up: \(exchange.hop.url)")
+        "\(fault.message); its host gave no answer for \(Self.seconds(patience)) s and was given up: \(exchange.hop.url)"
+      )
     case .givenUp(.status(let status), let patience, let retryAfter):
       var error = NuthatchError(
         .http,

@@ -9,6 +9,8 @@ extension FetchQueue {
   /// Idle hosts remembered (their circuit, pause, latency, protocol); beyond it the one idle for longest is
   /// forgotten.
   static var idleHostsKept: Int { 1000 }
+  /// So many places at most are lent by those that nothing comes for: each has a connection.
+  static var lentAtOnce: Int { 256 }
   /// So many places at most are lent by those whose name is looked up: not quite what there are threads for.
   static var lookingUpAtOnce: Int { 448 }
 
@@ -22,10 +24,18 @@ extension FetchQueue {
       wakeSleepers(now)
       while startNext(now) {}
       refusalsLeft -= tellRefusals(atMost: refusalsLeft, now)
-    } while tellActivity() || hasDue(now)
+    } while tellActivity() || hasDue(now) || hasGrown()
+    arrangeWaking(now)
+  }
+
+  /// Tells the automatic sizes what waits for a place; whether that makes one larger.
+  private func hasGrown() -> Bool {
+    let sizes = (linkPlaces.automatic.size, loopbackPlaces.automatic.size)
     linkPlaces.noteBacklog()
     loopbackPlaces.noteBacklog()
-    arrangeWaking(now)
+    guard sizes != (linkPlaces.automatic.size, loopbackPlaces.automatic.size) else { return false }
+    resize()
+    return true
   }
 
   private func startNext(_ now: Int64) -> Bool {
@@ -226,6 +236,7 @@ extension FetchQueue {
     let host = entry.host
     guard let overload, entry.patience > 0 else {
       if overload == nil { host.pace.noteGood(began: entry.since, at: now) }
+      if host.trouble != nil { away.forget(host.origin) }
       return host.noteGoodAnswer(at: now)
     }
     let isOdd = overload.previous.map { $0 < host.lastGoodAnswer ?? .min } ?? false
@@ -241,6 +252,9 @@ extension FetchQueue {
     let host = entry.host
     if let fault { host.noteTrouble(.fault(fault), began: entry.since) }
     guard host.circuit.noteFault(isProbe: entry.isProbe, at: now, settings.circuit) else { return }
+    if let fault, let trouble = host.trouble, entry.patience > 0, !host.isGivenUp(by: entry, at: now) {
+      away.note(host.origin, since: trouble.since, fault.kind)
+    }
     refuse(host.takeAll { $0.patience == 0 || host.isGivenUp(by: $0, at: now) })
   }
 
@@ -256,6 +270,7 @@ extension FetchQueue {
   /// Tells those that have waited long enough for a host in trouble.
   func refuseGivenUp(at host: QueueHost, _ now: Int64) {
     guard let end = host.givenUpAt, end <= max(now, host.pausedUntil) else { return }
+    away.forget(host.origin)
     refuse(host.takeAll { $0.patience > 0 && host.isGivenUp(by: $0, at: now) })
   }
 
@@ -325,7 +340,7 @@ extension FetchQueue {
     linkPlaces.isFixed = !isShared
     // What there are descriptors for beyond the places themselves.
     let rest = most - linkPlaces.size - (isShared ? loopbackPlaces.size : 0)
-    linkPlaces.mostLent = max(16, isShared ? rest / 2 : rest)
+    linkPlaces.mostLent = min(FetchQueue.lentAtOnce, max(16, isShared ? rest / 2 : rest))
     loopbackPlaces.mostLent = linkPlaces.mostLent
   }
 }

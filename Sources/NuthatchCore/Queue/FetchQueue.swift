@@ -5,8 +5,8 @@ import Synchronization
 /// The process's one queue: who may send a request, and when.
 ///
 /// A deterministic machine without a thread, a lock or a clock: everything is called on the loop's thread and
-/// is told `now` (nanoseconds of the monotonic clock). Only `activity` and `paused` may be read by any thread,
-/// hence Sendable.
+/// is told `now` (nanoseconds of the monotonic clock). Only `activity`, `paused` and `away` may be read by any
+/// thread, hence Sendable.
 ///
 /// How the pipeline uses it, for every exchange with a server (each redirect hop and each attempt is one,
 /// under the host that it goes to):
@@ -36,6 +36,8 @@ final class FetchQueue: @unchecked Sendable {
   let count = Atomic<Int>(0)
   /// Any thread may ask.
   let paused = PausedHosts()
+  /// Any thread may ask.
+  let away = AwayHosts()
 
   /// Those with entries, and idle ones that something is remembered of.
   var hosts: [Origin: QueueHost] = [:]
@@ -89,7 +91,8 @@ extension FetchQueue {
   /// Queues `work` for `origin`, not to begin before `notBefore`.
   @discardableResult
   func submit(
-    _ work: any QueuedWork, to origin: Origin, priority: Int = 0, patience: Int64 = 0, isBatched: Bool = false,
+    _ work: any QueuedWork, to origin: Origin, priority: Int = 0, patience: Int64 = 0,
+    isBatched: Bool = false,
     mayBePutOff: Bool = false, notBefore: Int64? = nil, now: Int64
   ) -> QueueEntry {
     lastArrival += 1
@@ -294,7 +297,9 @@ extension FetchQueue {
   }
 
   /// When its host gave a good answer last.
-  func lastGoodAnswer(of entry: QueueEntry) -> Int64? { entry.state == .gone ? nil : entry.host.lastGoodAnswer }
+  func lastGoodAnswer(of entry: QueueEntry) -> Int64? {
+    entry.state == .gone ? nil : entry.host.lastGoodAnswer
+  }
 
   /// The default route goes another way, or is back: the automatic size begins anew, what was measured is
   /// forgotten, and every open circuit lets its probe through.

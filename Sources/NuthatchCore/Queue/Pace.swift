@@ -107,29 +107,36 @@ struct Pace {
   private static func seconds(_ nanoseconds: Int64) -> Double { max(0, Double(nanoseconds) / 1e9) }
 }
 
-/// How many of something there were in the last second, about.
+/// How many of something there were in the last second, to a twentieth of it.
 struct RecentCount {
-  private var second: Int64 = .min
-  private var inThis = 0
-  private var inLast = 0
+  private static let parts = 20
+  private static let part: Int64 = 50_000_000
+
+  /// By the time, in parts of a second; the last `parts` of them. Empty until there is something to count.
+  private var counts: [Int] = []
+  private var last: Int64 = .min
+  private var sum = 0
 
   mutating func add(at now: Int64) {
-    turn(to: now)
-    inThis += 1
+    turn(to: now / Self.part)
+    counts[place(last)] += 1
+    sum += 1
   }
 
   mutating func perSecond(at now: Int64) -> Double {
-    turn(to: now)
-    let passed = Double(now - second) / 1e9
-    return Double(inThis) + Double(inLast) * (1 - passed)
+    turn(to: now / Self.part)
+    return Double(sum)
   }
 
-  private mutating func turn(to now: Int64) {
-    guard second != .min else { return second = now }
-    let passed = (now &- second) / 1_000_000_000
-    guard passed > 0 else { return }
-    inLast = passed == 1 ? inThis : 0
-    inThis = 0
-    second &+= passed * 1_000_000_000
+  private func place(_ part: Int64) -> Int { Int(part % Int64(Self.parts)) }
+
+  private mutating func turn(to part: Int64) {
+    guard part > last else { return }
+    if counts.isEmpty { counts = [Int](repeating: 0, count: Self.parts) }
+    for passed in max(part - Int64(Self.parts), last == .min ? 0 : last) + 1...part where passed > 0 {
+      sum -= counts[place(passed)]
+      counts[place(passed)] = 0
+    }
+    last = part
   }
 }

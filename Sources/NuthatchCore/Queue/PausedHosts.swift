@@ -30,7 +30,7 @@ final class PausedHosts: Sendable {
       return true
     }
     if isNew {
-      Log.note(.info, "\(Self.name(origin)) wants to be left alone for \(Self.seconds(end - now)) s")
+      Log.note(.info, "\(origin.shown) wants to be left alone for \(Self.seconds(end - now)) s")
     }
   }
 
@@ -47,16 +47,12 @@ final class PausedHosts: Sendable {
     let pauses = pauses.withLock { pauses in pauses.filter { $0.value.until > now } }
     return pauses.map { origin, pause in
       PausedHost(
-        name: Self.name(origin), seconds: Self.seconds(pause.until - pause.since),
+        name: origin.shown, seconds: Self.seconds(pause.until - pause.since),
         left: Self.seconds(pause.until - now))
     }
   }
 
   private static func seconds(_ nanoseconds: Int64) -> Int64 { (nanoseconds + 999_999_999) / 1_000_000_000 }
-
-  private static func name(_ origin: Origin) -> String {
-    origin.port == (origin.scheme == .https ? 443 : 80) ? origin.host : "\(origin.host):\(origin.port)"
-  }
 }
 
 extension Cache {

@@ -51,7 +51,8 @@ final class QueueEntry {
   var since: Int64
 
   init(
-    _ work: any QueuedWork, _ host: QueueHost, priority: Int, arrival: UInt64, patience: Int64, isBatched: Bool,
+    _ work: any QueuedWork, _ host: QueueHost, priority: Int, arrival: UInt64, patience: Int64,
+    isBatched: Bool,
     mayBePutOff: Bool, at now: Int64
   ) {
     self.work = work

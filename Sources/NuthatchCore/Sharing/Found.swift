@@ -107,7 +107,7 @@ extension AnswerOrigin {
       finalURL: found.meta.finalURL, source: found.isInMemory ? .memory : .disk, isInCache: true,
       isStored: true, isStale: found.isStale,
       age: found.age, redirects: found.meta.redirects, head: found.meta.head,
-      bodyBytes: found.meta.bodyLength)
+      bodyBytes: found.meta.bodyLength, content: found.meta.content)
   }
 
   /// From the cache, and the server says that it still holds.
@@ -115,13 +115,15 @@ extension AnswerOrigin {
     AnswerOrigin(
       finalURL: found.meta.finalURL, source: .revalidated, isInCache: true, isStored: found.isStored,
       age: found.age,
-      redirects: found.meta.redirects, head: found.meta.head, bodyBytes: found.meta.bodyLength)
+      redirects: found.meta.redirects, head: found.meta.head, bodyBytes: found.meta.bodyLength,
+      content: found.meta.content)
   }
 
   /// Another process got it from the network while this one waited.
   static func fetchedElsewhere(_ found: Found) -> AnswerOrigin {
     AnswerOrigin(
       finalURL: found.meta.finalURL, source: .network, isInCache: false, isStored: true, age: found.age,
-      redirects: found.meta.redirects, head: found.meta.head, bodyBytes: found.meta.bodyLength)
+      redirects: found.meta.redirects, head: found.meta.head, bodyBytes: found.meta.bodyLength,
+      content: found.meta.content)
   }
 }

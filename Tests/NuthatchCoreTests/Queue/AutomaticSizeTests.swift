@@ -328,6 +328,27 @@ import Testing
     #expect(bench.queue.size < 32)
   }
 
+  @Test(
+    "lets a batch have 512 at once, on loopback a quarter of what there are descriptors for",
+    arguments: ["h", "127.0.0."])
+  func batch(host: String) {
+    var settings = QueueSettings()
+    settings.mostAtOnce = 2048
+    let bench = QueueBench(settings, link: .wired)
+    for index in 0..<6000 { bench.submit("x", to: "\(host)\(index % 100 + 1)", isBatched: true) }
+    #expect(bench.running.count == 64)
+    var most = 0
+    while !bench.running.isEmpty {
+      most = max(most, bench.running.count)
+      bench.pass(50 * millisecond)
+      for entry in Array(bench.running) {
+        bench.queue.answered(entry, firstByte: 50 * millisecond, now: bench.now)
+        bench.finish(entry)
+      }
+    }
+    #expect(most == 512 && bench.begun.count == 6000)
+  }
+
   @Test("begins anew on another link")
   func anew() {
     let bench = filled(QueueBench(link: .wired))

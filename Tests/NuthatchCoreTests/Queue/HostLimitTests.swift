@@ -51,7 +51,9 @@ import Testing
     #expect(measured.limit.value == 6)
   }
 
-  @Test("is halved by the first refusal, and goes back to what the host bears, with one probe a minute", arguments: [6, 10])
+  @Test(
+    "is halved by the first refusal, and goes back to what the host bears, with one probe a minute",
+    arguments: [6, 10])
   func probes(slots: Int) {
     var measured = Measured(slots: slots)
     while measured.excesses.isEmpty { measured.round() }

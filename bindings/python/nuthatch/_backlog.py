@@ -8,6 +8,8 @@ from typing import Any, Deque, Dict, Optional, Tuple
 FIRST_SHARE, LARGEST_SHARE = 8, 64
 #: So many bytes of URLs wait, and so many requests are under way, at most.
 MOST_BYTES, MOST_UNDER_WAY = 32 << 20, 16_384
+#: So many times as many as are to be under way may wait.
+LOOK_AHEAD = 8
 #: What the bookkeeping of a URL takes, about.
 OVERHEAD = 200
 #: A host that has given no answer for so many seconds keeps others from nothing.
@@ -26,9 +28,9 @@ class _Host:
 class Backlog:
     """Which URL is begun next, and whether more are to be read.
 
-    A host has a few requests under way at a time, and the rest of its URLs wait here, so that a host that hangs, or URLs
-    that are sorted by host, keep no other host from its turn. More URLs are read until ``enough`` requests are under way at
-    hosts that answer.
+    A host has a few requests under way at a time, and the rest of its URLs wait here, so that a host that hangs, or
+    URLs that are sorted by host, keep no other host from its turn. More URLs are read until ``enough`` requests are
+    under way, or eight times as many wait, at hosts that answer.
     """
 
     def __init__(self, enough: int) -> None:
@@ -37,8 +39,10 @@ class Backlog:
         #: Hosts with room and with URLs, those that have waited for the longest first.
         self._turns: Deque[str] = deque()
         self._under_way: Dict[int, str] = {}
-        self._bytes = 0
-        self._silent, self._judged_at = 0, 0.0
+        self._bytes = self._waiting = 0
+        #: How many are under way, and wait, at silent hosts.
+        self._silent = (0, 0)
+        self._judged_at = 0.0
 
     def __bool__(self) -> bool:
         """Whether something waits or is under way."""
@@ -46,16 +50,21 @@ class Backlog:
 
     def wants_more(self) -> bool:
         """Whether more URLs are to be read."""
-        count = len(self._under_way)
-        if count >= MOST_UNDER_WAY or self._bytes >= MOST_BYTES:
+        if len(self._under_way) >= MOST_UNDER_WAY or self._bytes >= MOST_BYTES:
             return False
-        return count < self._enough or count - self._silent_ones() < self._enough
+        self._judge()
+        under_way, waiting = self._silent
+        return (
+            len(self._under_way) - under_way < self._enough
+            and self._waiting - waiting < LOOK_AHEAD * self._enough
+        )
 
     def add(self, number: int, url: Any) -> None:
         """One that has been read, or is to be begun again."""
         name = _host(url)
         host = self._hosts.setdefault(name, _Host())
         host.waiting.append((number, url))
+        self._waiting += 1
         self._bytes += _size(url)
         self._offer_turn(name, host)
 
@@ -67,6 +76,7 @@ class Backlog:
         host = self._hosts[name]
         host.is_waiting_for_turn = False
         number, url = host.waiting.popleft()
+        self._waiting -= 1
         self._bytes -= _size(url)
         if host.under_way == 0:
             host.last_sign = time.monotonic()
@@ -93,14 +103,14 @@ class Backlog:
             host.is_waiting_for_turn = True
             self._turns.append(name)
 
-    def _silent_ones(self) -> int:
+    def _judge(self) -> None:
         now = time.monotonic()
         if now - self._judged_at > SILENCE / 4:
             self._judged_at = now
-            self._silent = sum(
-                host.under_way for host in self._hosts.values() if now - host.last_sign > SILENCE
-            )
-        return min(self._silent, len(self._under_way))
+            silent = [
+                host for host in self._hosts.values() if host.under_way and now - host.last_sign > SILENCE
+            ]
+            self._silent = (sum(host.under_way for host in silent), sum(len(host.waiting) for host in silent))
 
 
 def _host(url: Any) -> str:

@@ -288,8 +288,8 @@ class Cache(Fetching):
 
         When this returns, no process gets from the cache what was asked for before.
 
-        :param options: ``user``, ``headers``, ``partition``, ``cache_key`` or ``ignore_query`` narrow it to the answer that a
-            request with them gets.
+        :param options: ``user``, ``headers``, ``partition``, ``cache_key`` or ``ignore_query`` narrow it to the answer
+            that a request with them gets.
         """
         if options:
             described = self._complete(url, options)

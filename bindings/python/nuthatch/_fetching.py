@@ -166,12 +166,13 @@ class Fetching:
         :param early_stop: the transfer of a progressive JPEG may end when the thumbnails are done.
         :param delivery: "twice" (a stale answer at once, the fresh one after it), "first" (one answer, a stale one
             too) or "fresh" (one answer, which holds now).
-        :param give_up_after: for how many seconds its host may be out of reach, or have too much to do (429, 503), since its
-            last good answer. Until then the request waits for the host, whatever ``retries`` says, and ``deadline`` doesn't
-            count that; 0 doesn't wait, None waits without an end. Five minutes in a :meth:`prefetch`; else it doesn't wait.
+        :param give_up_after: for how many seconds its host may be out of reach, or have too much to do (429, 503),
+            since its last good answer. Until then the request waits for the host, whatever ``retries`` says, and
+            ``deadline`` doesn't count that; 0 doesn't wait, None waits without an end. Five minutes in a
+            :meth:`prefetch`; other requests don't wait.
         :param priority: -10 to 10, higher ones first; ``tag``: a word to cancel by.
-        :param cache_key: what the answer is kept under, instead of the URL, and never empty; ``ignore_query`` leaves the
-            query out of it.
+        :param cache_key: what the answer is kept under, instead of the URL, and never empty; ``ignore_query`` leaves
+            the query out of it.
         :param progress: whether there are "progress" events, of what is sent and of what comes.
         :param freezable: whether a POST, PUT, PATCH or DELETE whose server can't be reached goes to the outbox, to be
             sent when it can; of another method it is :class:`Invalid`. Its last event is "frozen", and :class:`Frozen`
@@ -220,9 +221,9 @@ class Fetching:
         :param sizes: of the thumbnails that are to be in the cache afterwards; ``()`` for the answers themselves.
         :param progress: whether to show it on standard error: by tqdm where that is installed, else as a line.
         :param images: whether items hold their images, or their response.
-        :param options: those of :meth:`submit` but ``cache_key``, which would give all URLs one answer. The priority is -5
-            here, and a ``deadline`` counts from the first attempt of each URL. A function that is named by ``save_to``
-            is called with the pieces of all URLs, in the order in which they come.
+        :param options: those of :meth:`submit` but ``cache_key``, which would give all URLs one answer. The priority is
+            -5 here, and a ``deadline`` counts from the first attempt of each URL. A function that is named by
+            ``save_to`` is called with the pieces of all URLs, in the order in which they come.
         :param user: name, password and whose they are: ``("ann", "pw", "https://example.org")``, or a host or
             host:port, which stands for both over HTTPS and HTTP. They go nowhere else: URLs may lead anywhere. A pair
             goes to the site's origin; of a cache, all URLs must be at one origin then, and are gone through before

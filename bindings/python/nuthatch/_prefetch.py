@@ -130,7 +130,9 @@ class Run:
         if isinstance(urls, (str, bytes)) or not (hasattr(urls, "__iter__") or hasattr(urls, "__aiter__")):
             raise wrong("urls", "an iterable of URLs", urls)
         if options.get("cache_key") is not None:
-            raise error_for(abi.INVALID, "a prefetch takes no cache_key: all its URLs would have one answer", None)
+            raise error_for(
+                abi.INVALID, "a prefetch takes no cache_key: all its URLs would have one answer", None
+            )
         options.setdefault("delivery", "fresh")
         options.setdefault("priority", -5)
         options["_batched"] = True

@@ -176,7 +176,9 @@ class Fuzzer(threading.Thread):
         asker = self.asker()
         if asker:
             urls = [self.address() for _ in range(self.random.randrange(10))]
-            for item in asker.prefetch(urls, [self.size()], images=True, **self.options()):
+            # A host that is away is waited for no longer than the rounds last.
+            options = {"give_up_after": self.random.choice([0, 1, -1, "x"]), **self.options()}
+            for item in asker.prefetch(urls, [self.size()], images=True, **options):
                 self.keep(item.image)
                 if self.random.random() < 0.2:
                     break
@@ -276,7 +278,8 @@ class Fuzzer(threading.Thread):
             if self.random.random() < 0.1:
                 await cache.close()
             await asyncio.gather(*tasks, return_exceptions=True)
-            async for item in cache.prefetch([self.address() for _ in range(4)], [16], **self.options()):
+            options = {"give_up_after": self.random.choice([0, 1]), **self.options()}
+            async for item in cache.prefetch([self.address() for _ in range(4)], [16], **options):
                 self.keep(item.image)
             ticket = cache.submit(self.address(), size=16, **self.options())
             self.keep(ticket)

@@ -345,3 +345,19 @@ def test_a_disk_that_is_really_full(server: TestServer, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     told = "no_space True ['all', 'old']\n"
     assert done.stdout == told * 4 + "['all', 'new', 'old'] True\nTrue False\n"
+
+
+def test_a_body_that_grows_a_thousandfold_is_too_large(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    headers = [("Content-Encoding", "gzip")]
+    server.on("/bomb", ok(gzip.compress(bytes(100 << 20), 9), headers=headers))
+    pieces: List[int] = []
+    for sink in (tmp_path / "file", lambda piece: pieces.append(len(piece))):
+        with pytest.raises(nuthatch.Error, match="more than 1000 times") as caught:
+            cache.get(server.url("/bomb"), save_to=sink)
+        assert caught.value.code == "too_large"
+    assert sum(pieces) <= 65 << 20
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == []
+    cache.get(server.url("/bomb"), save_to=tmp_path / "file", max_bytes=100 << 20)
+    assert (tmp_path / "file").stat().st_size == 100 << 20

@@ -94,7 +94,43 @@ def test_prefetch_is_lazy_and_ends_with_its_loop(server: TestServer, cache: nuth
                 break
     finally:
         nuthatch.queue()
-    assert 5 <= taken <= 5 + 16 and cache.activity == 0
+    # Sixteen are under way, and eight times as many wait for their host.
+    assert 5 <= taken <= 5 + 16 + 128 and cache.activity == 0
+
+
+def test_a_host_that_hangs_or_is_away_keeps_no_other_waiting(server: TestServer, tmp_path: Path) -> None:
+    server.on_prefix("/hang/", script(steps=[server.gate("never").step, body("x")]))
+    server.on_prefix("/n/", ok("x"))
+    count = 5000
+    # Neither the hanging ones nor what nobody listens to are ever done.
+    first = [server.url(f"/hang/{number}") for number in range(count)]
+    first += [f"http://127.0.0.1:1/{number}" for number in range(count)]
+    urls = first + [server.url(f"/n/{number}", host="b.localhost") for number in range(100)]
+
+    def good(items: Iterator[nuthatch.Item]) -> List[int]:
+        return sorted(item.index for item, _ in zip((item for item in items if item.ok), range(100)))
+
+    async def main() -> List[int]:
+        async with nuthatch.AsyncCache(tmp_path / "other", timeout=600) as other:
+            done = []
+            async for item in other.prefetch(urls, sizes=()):
+                if item.ok:
+                    done.append(item.index)
+                if len(done) == 100:
+                    break
+            return sorted(done)
+
+    with nuthatch.Cache(tmp_path / "c", timeout=600) as cache:
+        assert good(cache.prefetch(iter(urls), sizes=())) == list(range(2 * count, 2 * count + 100))
+    assert asyncio.run(main()) == list(range(2 * count, 2 * count + 100))
+
+
+def test_a_host_that_is_away_is_given_up_in_time(cache: nuthatch.Cache) -> None:
+    urls = [f"http://127.0.0.1:1/{number}" for number in range(50)]
+    items = list(cache.prefetch(urls, sizes=(), give_up_after=0.5, retries=0))
+    assert {item.error and item.error.code for item in items} == {"refused"}
+    with pytest.raises(nuthatch.Invalid):
+        cache.prefetch(urls, give_up_after=-1)
 
 
 def test_prefetch_and_the_rest_of_a_cache(server: TestServer, cache: nuthatch.Cache) -> None:

@@ -1,0 +1,75 @@
+import CSystem
+import Glibc
+import NuthatchCore
+
+/// Notices a full disk, so that nothing is fetched that can't be stored: the run stops, and goes on when there is room again.
+struct RoomWatch {
+  enum News {
+    case stop(String)
+    case goOn(String)
+    case giveUp(String)
+  }
+
+  private static let pause: Int64 = 250_000_000
+  /// So much room is waited for at first; twice as much when that has been too little.
+  private static let leastRoom: Int64 = 256 << 10
+  private static let mostRoom: Int64 = 64 << 20
+
+  private let folder: String
+  /// In nanoseconds; nil for any time.
+  private let patience: Int64?
+  /// Records that couldn't be kept, as far as that was noticed.
+  private var unkept = 0
+  /// Since when nothing could be kept; nil while that isn't known.
+  private var since: Int64?
+  private var wanted = RoomWatch.leastRoom
+  private var due: Int64 = 0
+  private var isSaid = false
+  /// Whether nothing is to be fetched.
+  private(set) var isFull = false
+
+  init(_ folder: String, patience limit: Request.Limit?) {
+    self.folder = folder
+    patience = (limit ?? Request.usualPatience).nanoseconds
+  }
+
+  /// Takes notice of what has ended, before it is accounted for.
+  ///
+  /// - Parameter unkept: how many records couldn't be kept because the disk was full, in all.
+  mutating func note(unkept: Int, hasEnded: Bool, at now: Int64) {
+    if unkept > self.unkept {
+      self.unkept = unkept
+      since = since ?? now
+      isFull = true
+    } else if hasEnded, !isFull {
+      (since, wanted) = (nil, Self.leastRoom)
+    }
+  }
+
+  /// What is to be said and done now, once for each change.
+  mutating func news(at now: Int64) -> News? {
+    guard isFull, let since else { return nil }
+    if !isSaid {
+      isSaid = true
+      due = now &+ Self.pause
+      return .stop("the disk is full: nothing can be stored, so nothing is fetched until there is room")
+    }
+    guard now >= due else { return nil }
+    due = now &+ Self.pause
+    if hasRoom {
+      (isFull, isSaid) = (false, false)
+      wanted = min(wanted * 2, Self.mostRoom)
+      return .goOn("there is room on the disk again: the run goes on")
+    }
+    guard let patience, now &- since >= patience else { return nil }
+    return .giveUp("the disk is still full: make room, and run again for what is left")
+  }
+
+  /// Whether the disk takes a file as large as what is to come.
+  private var hasRoom: Bool {
+    let file = nhs_unlinked_file(folder)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    return posix_fallocate(file, 0, off_t(wanted)) == 0
+  }
+}
