@@ -56,7 +56,7 @@ def main() -> int:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         servers = [stack.enter_context(SickHosts()) for _ in range(options.servers)]
         sick = SickList(servers, folder / "urls.txt", options.urls, options.hosts, options.seed)
-        command = [str(ROOT / "build" / "nuthatch"), "prefetch", "--timeout=5", "--give-up-after=30"]
+        command = [str(ROOT / "build" / "nuthatch"), "prefetch", "--timeout=10", "--give-up-after=60"]
         command += ["--cache", str(folder / "cache"), "--disk-bytes=16G", *options.options]
         say(f"{options.urls:,} URLs over {options.hosts:,} hosts, seed {options.seed}")
         killed = sick.run(command, os.environ, kill_after=options.urls // 3)
