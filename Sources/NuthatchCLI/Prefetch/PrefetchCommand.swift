@@ -25,6 +25,8 @@ enum PrefetchCommand: Command {
       Option(
         "give-up-after", value: "SECONDS",
         "how long URLs wait for a host that is away, or too busy (429, 503), and a run for a full disk (300)"),
+      FetchOptions.userOfList,
+      Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
     ] + FetchOptions.pictures + FetchOptions.network + FetchOptions.store
   static let details = """
     Each line of a list is a URL: a comma is part of it; blank lines and those that begin with # are skipped. Files that
