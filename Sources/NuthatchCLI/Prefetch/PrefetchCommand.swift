@@ -24,7 +24,7 @@ enum PrefetchCommand: Command {
       Option("respect-noai", "don't keep what its server marks noai or noimageai (X-Robots-Tag)"),
       Option(
         "give-up-after", value: "SECONDS",
-        "how long URLs wait for a host that is away, or too busy (429, 503), and a run for a full disk (300)"),
+        "how long URLs wait for a host that is away or busy (429, 503), and a run for a full disk (300)"),
       FetchOptions.userOfList,
       Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
     ] + FetchOptions.pictures + FetchOptions.network + FetchOptions.store
