@@ -8,7 +8,7 @@ extension FetchQueue {
   static var refusalsAtOnce: Int { 256 }
   /// Idle hosts remembered (their circuit, pause, latency, protocol); beyond it the one idle for longest is
   /// forgotten.
-  static var idleHostsKept: Int { 1000 }
+  static var idleHostsKept: Int { 4096 }
   /// So many places at most are lent by those that nothing comes for: each has a connection.
   static var lentAtOnce: Int { 256 }
   /// So many places at most are lent by those whose name is looked up: not quite what there are threads for.
