@@ -235,7 +235,7 @@ extension FetchQueue {
   func learn(_ overload: Overload?, from entry: QueueEntry, _ now: Int64) {
     let host = entry.host
     guard let overload, entry.patience > 0 else {
-      if overload == nil { host.pace.noteGood(began: entry.since, at: now) }
+      if overload == nil { host.measures.pace.noteGood(began: entry.since, at: now) }
       if host.trouble != nil { away.forget(host.origin) }
       return host.noteGoodAnswer(at: now)
     }
@@ -243,7 +243,7 @@ extension FetchQueue {
     // More at once than usual may be the reason: then fewer at once are tried first.
     let wasMore = !isOdd && host.noteUnborne(entry, settings, at: now)
     guard !wasMore else { return }
-    host.pace.noteOverload(overload.status, isOdd: isOdd, began: entry.since, at: now)
+    host.measures.pace.noteOverload(overload.status, isOdd: isOdd, began: entry.since, at: now)
     if !isOdd { host.noteTrouble(.status(overload.status), began: entry.since) }
     refuseGivenUp(at: host, now)
   }

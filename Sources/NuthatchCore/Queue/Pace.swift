@@ -114,17 +114,17 @@ struct RecentCount {
 
   /// By the time, in parts of a second; the last `parts` of them. Empty until there is something to count.
   private var counts: [Int] = []
-  private var last: Int64 = .min
+  private var last: Int64 = -1
   private var sum = 0
 
   mutating func add(at now: Int64) {
-    turn(to: now / Self.part)
+    turn(to: max(0, now) / Self.part)
     counts[place(last)] += 1
     sum += 1
   }
 
   mutating func perSecond(at now: Int64) -> Double {
-    turn(to: now / Self.part)
+    turn(to: max(0, now) / Self.part)
     return Double(sum)
   }
 
@@ -133,9 +133,11 @@ struct RecentCount {
   private mutating func turn(to part: Int64) {
     guard part > last else { return }
     if counts.isEmpty { counts = [Int](repeating: 0, count: Self.parts) }
-    for passed in max(part - Int64(Self.parts), last == .min ? 0 : last) + 1...part where passed > 0 {
+    var passed = max(part - Int64(Self.parts) + 1, last < 0 ? 0 : last + 1)
+    while passed <= part {
       sum -= counts[place(passed)]
       counts[place(passed)] = 0
+      passed += 1
     }
     last = part
   }

@@ -30,9 +30,8 @@ final class QueueHost {
   private var pausedBefore: Int64 = 0
   private(set) var pauseStatus = 503
   var rate = StartRate()
-  var pace = Pace()
-  /// nil where the limit doesn't grow.
-  private var measuredLimit: HostLimit?
+  /// nil before it has answered: hosts that only wait take no memory for it.
+  private var measured: HostMeasures?
   var circuit = Circuit()
   /// nil while it answers.
   private(set) var trouble: HostTrouble?
@@ -69,7 +68,8 @@ final class QueueHost {
 
   func gate(at now: Int64, _ settings: QueueSettings) -> Gate {
     guard running < limit(settings) else { return .shut }
-    let allowed = max(pausedUntil, pace.notBefore, rate.allowed(startRate(at: now, settings)))
+    let allowed = max(
+      pausedUntil, measured?.pace.notBefore ?? .min, rate.allowed(startRate(at: now, settings)))
     if allowed > now { return .until(allowed) }
     switch circuit.state(at: now) {
     case .closed: return .open
@@ -80,7 +80,7 @@ final class QueueHost {
 
   /// Starts a second: what the program allows, and no more than the host bears.
   func startRate(at now: Int64, _ settings: QueueSettings) -> Double? {
-    guard let paced = pace.rate(at: now) else { return settings.rate }
+    guard let paced = measured?.pace.rate(at: now) else { return settings.rate }
     return min(paced, settings.rate ?? .infinity)
   }
 
@@ -133,30 +133,38 @@ final class QueueHost {
   func pausedTime(at now: Int64) -> Int64 { pausedBefore + max(0, min(now, pausedUntil) - pausedSince) }
 
   func limit(_ settings: QueueSettings) -> Int {
-    max(1, speaksHTTP2 ? settings.streams : measuredLimit?.value ?? settings.perHost)
+    max(1, speaksHTTP2 ? settings.streams : measured?.limit?.value ?? settings.perHost)
   }
 
   /// Notes a good answer to an entry of a batch, for a limit that grows.
   func noteBorne(_ entry: QueueEntry, isCalm: Bool, _ settings: QueueSettings, at now: Int64) {
     guard settings.perHostGrows, entry.isBatched else { return }
-    var limit = measuredLimit ?? HostLimit(settings.perHost)
+    var limit = measures.limit ?? HostLimit(settings.perHost)
     limit.noteGood(isCalm: isCalm, isWanted: hasQueued, began: entry.since, at: now)
-    measuredLimit = limit
+    measures.limit = limit
   }
 
   /// Notes a 429, 503 or reset. True when the host was asked for more at once than usual, so that this may be the reason.
   @discardableResult
   func noteUnborne(_ entry: QueueEntry, _ settings: QueueSettings, at now: Int64) -> Bool {
     guard settings.perHostGrows, entry.isBatched else { return false }
-    var limit = measuredLimit ?? HostLimit(settings.perHost)
+    var limit = measures.limit ?? HostLimit(settings.perHost)
     let wasMore = limit.value(at: entry.since) > settings.perHost
     limit.noteTrouble(began: entry.since, at: now)
-    measuredLimit = limit
+    measures.limit = limit
     return wasMore
   }
 
   /// The limit is as it was at the start.
-  func forgetMeasuredLimit() { measuredLimit = nil }
+  func forgetMeasuredLimit() { measured?.limit = nil }
+
+  /// What has been found by measurement of how much it bears.
+  var measures: HostMeasures {
+    if let measured { return measured }
+    let new = HostMeasures()
+    measured = new
+    return new
+  }
 
   var hasQueued: Bool { foreground?.isEmpty == false || background?.isEmpty == false }
 
@@ -243,6 +251,13 @@ final class QueueHost {
     if isBackground { background = lane } else { foreground = lane }
     return lane
   }
+}
+
+/// How much a host bears, as far as that has been measured.
+final class HostMeasures {
+  var pace = Pace()
+  /// nil where the limit doesn't grow.
+  var limit: HostLimit?
 }
 
 enum HostsByWake: HeapOrder {

@@ -142,7 +142,7 @@ import Testing
     let bench = QueueBench(.fixed(10))
     for index in 0..<8 { bench.submit("\(index)", patience: minute) }
     for index in 0..<8 { bench.submit("b\(index)", to: "b.example") }
-    for entry in bench.running where entry.patience > 0 {
+    while let entry = bench.running.first(where: { $0.patience > 0 }) {
       bench.finish(entry, .dropped, TransportFault(.reset, "closed"), retryAt: bench.now)
     }
     let begun = bench.begun.count
