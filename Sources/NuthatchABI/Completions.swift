@@ -35,7 +35,7 @@ public func nhPoll(
     let completions = try find(cache, .cache, as: CacheView.self).completions
     var taken = 0
     while taken < places.count, let next = try completions.poll() {
-      places.put(cEvent(next), at: taken)
+      places.put(next, at: taken)
       taken += 1
     }
     return taken

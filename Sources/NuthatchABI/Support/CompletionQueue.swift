@@ -1,3 +1,4 @@
+import CNuthatch
 import CSystem
 import Glibc
 import NuthatchCore
@@ -19,7 +20,7 @@ final class CompletionQueue: @unchecked Sendable {
     case calledAgain
   }
 
-  /// What a program is told.
+  /// What a callback is told.
   enum Taken {
     case event(Event, TicketView)
     case notification(Notification)
@@ -101,8 +102,8 @@ final class CompletionQueue: @unchecked Sendable {
 
   // MARK: What goes out
 
-  /// The next event for nh_poll.
-  func poll() throws(NuthatchError) -> Taken? {
+  /// The next event for nh_poll, as C has it: a value that may be either kind would have parts that nobody wrote.
+  func poll() throws(NuthatchError) -> nh_event? {
     while true {
       if isForked { throw .forked }
       let (next, note): (TicketView?, Notification?) = book.withLock { book in
@@ -110,11 +111,11 @@ final class CompletionQueue: @unchecked Sendable {
         guard book.notesForPoll.isEmpty else { return (nil, book.notesForPoll.removeFirst()) }
         return (book.forPoll.popFirst(), nil)
       }
-      if let note { return .notification(note) }
+      if let note { return cEvent(note) }
       guard let next else { return nil }
       if let event = next.ticket.take() {
         list(next)
-        return .event(event, next)
+        return cEvent(event, of: next)
       }
     }
   }

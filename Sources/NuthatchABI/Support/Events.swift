@@ -3,14 +3,7 @@ import Glibc
 import NuthatchCore
 
 /// What a program is told, as C has it.
-func cEvent(_ taken: CompletionQueue.Taken) -> nh_event {
-  switch taken {
-  case .event(let event, let view): cEvent(event, of: view)
-  case .notification(let notification): cEvent(notification)
-  }
-}
-
-private func cEvent(_ notification: Notification) -> nh_event {
+func cEvent(_ notification: Notification) -> nh_event {
   var told = nh_event()
   told.user = notification.listening.userData
   told.retry_after = -1
