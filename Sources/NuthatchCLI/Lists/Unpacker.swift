@@ -81,6 +81,19 @@ private func followed(_ packing: Packing) -> String { "what follows the \(packin
 
 private func damaged(_ packing: Packing) -> String { "the \(packing.name) stream is damaged" }
 
+/// Hands the input to a function of C, and drops what that has used.
+private func feed(
+  _ input: inout ArraySlice<UInt8>, _ unpack: (inout UnsafePointer<UInt8>?, inout Int) -> Int32
+) -> Int {
+  var left = input.count
+  let state = input.withUnsafeBufferPointer { bytes in
+    var next = bytes.baseAddress
+    return unpack(&next, &left)
+  }
+  input = input.suffix(left)
+  return Int(state)
+}
+
 private final class GzipUnpacker: Unpacker {
   private let unpacker: OpaquePointer
 
@@ -94,15 +107,8 @@ private final class GzipUnpacker: Unpacker {
   func unpack(
     _ input: inout ArraySlice<UInt8>, into output: UnsafeMutableBufferPointer<UInt8>, _ count: inout Int
   ) -> UnpackState {
-    let before = input.count
-    let (state, left) = input.withUnsafeBufferPointer { bytes in
-      var next = bytes.baseAddress
-      var left = before
-      let state = nhs_unpack(unpacker, &next, &left, output.baseAddress, output.count, &count)
-      return (state, left)
-    }
-    input = input.dropFirst(before - left)
-    switch Int(state) {
+    let state = feed(&input) { nhs_unpack(unpacker, &$0, &$1, output.baseAddress, output.count, &count) }
+    switch state {
     case Int(NHS_UNPACK_MORE): return .more
     case Int(NHS_UNPACK_FULL): return .full
     default: return .fault(damaged(.gzip))
@@ -132,15 +138,8 @@ private final class StreamUnpacker: Unpacker {
   func unpack(
     _ input: inout ArraySlice<UInt8>, into output: UnsafeMutableBufferPointer<UInt8>, _ count: inout Int
   ) -> UnpackState {
-    let before = input.count
-    let (state, left) = input.withUnsafeBufferPointer { bytes in
-      var next = bytes.baseAddress
-      var left = before
-      let state = nhp_unpack(unpacker, &next, &left, output.baseAddress, output.count, &count)
-      return (state, left)
-    }
-    input = input.dropFirst(before - left)
-    switch Int(state) {
+    let state = feed(&input) { nhp_unpack(unpacker, &$0, &$1, output.baseAddress, output.count, &count) }
+    switch state {
     case Int(NHP_MORE): return .more
     case Int(NHP_FULL): return .full
     case Int(NHP_FOLLOWED): return .fault(followed(packing))

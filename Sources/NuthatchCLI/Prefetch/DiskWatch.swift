@@ -15,7 +15,7 @@ struct DiskWatch {
     var isDroppedAtLeast = false
     /// The limit by which all of the list would be kept; nil while it seems to fit.
     var suggested: Int?
-    /// Whether nobody knows how much of the list that was, so that no limit can be named.
+    /// Whether the length of the list isn't known, so that no limit can be named.
     var isOfPart = false
     /// The same without originals; nil where none are kept.
     var suggestedWithoutOriginals: Int?
@@ -90,7 +90,7 @@ struct DiskWatch {
   /// What is known at the end of a run, when all has been written.
   ///
   /// - Parameters:
-  ///   - done: how much of the list is done, from 0 to 1; nil when nobody knows.
+  ///   - done: how much of the list is done, from 0 to 1; nil when that isn't known.
   ///   - isFull: whether the disk is full.
   func lastReport(_ tally: Tally, done: Double?, isFull: Bool) -> Report? {
     guard let start, let now = try? cache.storeStatistics() else { return nil }
@@ -152,7 +152,7 @@ private struct Need {
   let whole: Int
   /// Without originals.
   let small: Int
-  /// Whether that is for what has been done so far, because nobody knows how much more there is.
+  /// Whether that is for the URLs done so far, because the length of the list isn't known.
   let isOfPart: Bool
 
   init(_ tally: Tally, from start: StoreStatistics, to now: StoreStatistics, done: Double?, keepsSource: Bool)

@@ -43,8 +43,8 @@ extension FetchTask {
     return now &+ wait &- hold.since < patience ? .wait(wait) : .isOver
   }
 
-  /// Ends it for now, because nothing comes and others wait for its place: those who wait for it ask again later. One of them may
-  /// not want that; then it stays.
+  /// Ends the fetch for now, because nothing comes and other requests wait for its place: its errands are cancelled, and their
+  /// callers ask again later. When one errand must not be put off, the fetch goes on.
   func putOff(_ entry: QueueEntry) {
     guard case .flying = phase, errands.allSatisfy({ $0.plan.terms.mayBeDeferred }) else { return }
     for errand in errands { errand.ticket.cancel() }

@@ -6,8 +6,8 @@ import NuthatchTransport
 
 /// What becomes of an answer whose transfer was ended because its first bytes can't be decoded, on a worker's thread.
 ///
-/// Its head is kept, and why there is no picture: as long as the answer is fresh, nobody asks for it again in order to decode it.
-/// The body isn't there: whoever wants that fetches it.
+/// Its head is kept, and why there is no picture: as long as the answer is fresh, it isn't fetched again in order to decode it.
+/// The body isn't kept: a request for the body fetches it.
 struct VerdictAdmission: Sendable {
   let shared: SharedCache
   let plan: RequestPlan

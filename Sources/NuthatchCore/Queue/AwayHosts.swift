@@ -36,7 +36,7 @@ final class AwayHosts: Sendable {
 }
 
 extension Origin {
-  /// As people are told of it: with its port, unless that is the usual one.
+  /// How messages name it: with its port, unless that is the usual one.
   var shown: String { port == (scheme == .https ? 443 : 80) ? host : "\(host):\(port)" }
 }
 
