@@ -46,3 +46,13 @@ def test_what_grows_less_or_is_small_is_of_any_size(
         done = nuthatch("get", "-o", "f", server.url(path))
         assert done.returncode == 0, done.stderr
         assert (tmp_path / "f").stat().st_size == size
+
+
+def test_what_outgrows_the_cache_while_its_disk_is_behind_is_saved(
+    server: TestServer, nuthatch: Runner
+) -> None:
+    # What is kept goes on in a file; the last piece that comes decodes to far more than may wait for that, and goes
+    # beyond what is kept of any body.
+    server.on("/long", packed((random.Random(1).randbytes(8192) + bytes(4 * MIB)) * 17))
+    done = nuthatch("get", "--inflight-bytes", "64K", "-o", "/dev/null", server.url("/long"))
+    assert done.returncode == 0, done.stderr

@@ -166,6 +166,10 @@ extension FetchTask: QueuedWork {
 
   /// What is saved isn't kept, too.
   private func stopKeeping() {
+    // Its file may have held the transfer up, and nobody hears any more that it has caught up.
+    if exchange.body.isFiled, case .flying(_, let transfer) = phase {
+      runtime.loop.post { [weak self] in self?.goOn(with: transfer) }
+    }
     exchange.isKept = false
     exchange.body = IncomingBody()
   }
