@@ -280,7 +280,7 @@ public final class Store: Sendable {
     }
   }
 
-  /// Whether the packs have a record of this hash, for who has to ask that of many. Reads no record.
+  /// Whether the packs have a record of this hash, for callers that ask that of many. Reads no record.
   package func isNamed(_ hash: KeyHash) -> Bool {
     isUsable && !shared.due.take(hash)
       && unretained._withUnsafeGuaranteedRef {

@@ -102,7 +102,7 @@ final class CompletionQueue: @unchecked Sendable {
 
   // MARK: What goes out
 
-  /// The next event for nh_poll, as C has it: a value that may be either kind would have parts that nobody wrote.
+  /// The next event for nh_poll, as C has it: a value that may be either kind would have parts that were never written.
   func poll() throws(NuthatchError) -> nh_event? {
     while true {
       if isForked { throw .forked }

@@ -33,7 +33,7 @@ final class LineReader {
     }
   }
 
-  /// Whoever has longer lines has no list.
+  /// A file with longer lines is no list.
   static let longest = 16 << 20
 
   /// The line that came last, from 1.

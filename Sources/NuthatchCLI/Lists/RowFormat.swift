@@ -25,7 +25,7 @@ struct RowFormat {
     case objects
   }
 
-  /// What columns with URLs are called where nobody says so.
+  /// What columns with URLs are called where no option says so.
   private static let usual = [
     "url", "urls", "image_url", "imageurl", "img_url", "link", "href", "src", "uri", "image",
   ]

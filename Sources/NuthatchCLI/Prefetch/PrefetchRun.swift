@@ -24,12 +24,10 @@ final class PrefetchRun {
   private var room: RoomWatch
   /// Whether user and password were given in vain, as it looks so far.
   private var isSignInUnused: Bool
-  private var failedOut: DraftFile?
-  /// Whether what failed is to take the place of the list itself.
-  private let isListReplaced: Bool
+  private var failed: FailedList?
   private var report: ReportPage?
   private var json = JSONText()
-  private let mapped = MappedMemory()
+  private let memory = ResidentMemory()
   private let begin = nhs_monotonic_ns()
   /// Why the run ends before its end.
   private var failure: ExitCode?
@@ -44,8 +42,7 @@ final class PrefetchRun {
     disk = DiskWatch(cache)
     hold = HoldWatch { cache.storeIsHeld }
     room = RoomWatch(cache.path, patience: settings.giveUpAfter)
-    isListReplaced = settings.failedOut.map { list.has($0) } ?? false
-    if let path = settings.failedOut { failedOut = try DraftFile(path, isPrivate: true) }
+    if let path = settings.failedOut { failed = try FailedList(path, isListItself: list.has(path)) }
     if let path = settings.report { report = try ReportPage(path) }
   }
 
@@ -154,7 +151,8 @@ final class PrefetchRun {
   /// Accounts for what has ended.
   private func settle(within milliseconds: Int64) {
     let lively = backlog.lively(at: nhs_monotonic_ns())
-    let ended = arrivals.take(within: milliseconds, enough: max(1, min(lively, 1024) / 4))
+    let enough = memory.isTight ? 32 : 256
+    let ended = arrivals.take(within: milliseconds, enough: max(1, min(lively / 4, enough)))
     let now = nhs_monotonic_ns()
     room.note(unkept: cache.statistics.unkept, hasEnded: ended.contains { $0.isStored }, at: now)
     for record in ended {
@@ -177,6 +175,7 @@ final class PrefetchRun {
   /// Whether there is nothing to do for a URL when there is room on the disk again.
   private func isKept(_ record: Record) -> Bool {
     guard record.isOK else { return record.error?.code != .noSpace }
+    // What can't be looked at is fetched once more.
     guard let info = (try? cache.inspect(request(record))) ?? nil else { return false }
     return info.thumbs.count == record.thumbs.count && info.thumbs.allSatisfy { $0.form != "memory" }
   }
@@ -217,7 +216,7 @@ final class PrefetchRun {
     }
     tally.count(record)
     if record.isOK, let kept = record.kept { disk.note(request(record), kept) }
-    if !record.isOK { failedOut?.write(Self.line(toTryAgain: record.listed) + "\n") }
+    if !record.isOK { failed?.note(record.listed) }
     if let page = report, page.wants(record) {
       report?.add(record, record.isOK && page.hasRoom ? thumbnail(record) : nil)
     }
@@ -227,16 +226,7 @@ final class PrefetchRun {
     }
     if settings.wordiness == .verbose, record.isOK || settings.format == .jsonl { say(record.outcome) }
     if tally.urls & 255 == 0 { showProgress() }
-    if tally.urls & 0x1ff == 0, mapped.bytes ?? .max > MappedMemory.enough { cache.leavePages() }
-  }
-
-  /// What isn't a URL, and might have a list read as another kind of list, stands there as a comment.
-  private static func line(toTryAgain listed: ListedURL) -> String {
-    let url = listed.url
-    let isHTTP = ["http://", "https://"].contains { url.prefix($0.count).lowercased() == $0 }
-    let isPlain = listed.fault == nil && url == url.printable && (isHTTP || !url.contains(","))
-    if isPlain, let first = url.first, !"#{\" ".contains(first) { return url }
-    return "# line \(listed.line): \(url.printable)"
+    if tally.urls & 0x1f == 0, memory.isTooMuch() { cache.leavePages() }
   }
 
   private func request(_ record: Record) -> Request { settings.request(record.listed.url) }
@@ -248,7 +238,7 @@ final class PrefetchRun {
       try cache.remove(request(record))
       record.isStored = false
     } catch {
-      Terminal.complain("nuthatch: prefetch: \(error)\n")
+      say("\(error)")
     }
   }
 
@@ -342,7 +332,7 @@ final class PrefetchRun {
     do throws(NuthatchError) {
       // What isn't on disk yet has to survive the program's end, however it ends.
       if !cache.isReading { try cache.flush() }
-      try finishFailedOut(interruption)
+      try finishFailed(interruption)
     } catch {
       fault = error
     }
@@ -351,14 +341,11 @@ final class PrefetchRun {
     if code == .success || code == .notFetched, isLost { code = .failure }
     if code == .success, let diskReport, diskReport.dropped > 0 { code = .tooSmall }
     if let fault {
-      progress.clear()
-      Terminal.complain("nuthatch: prefetch: \(fault)\n")
+      say("\(fault)")
       code = interruption ?? .failure
     }
-    for words in [listFault, isSignInUnused && tally.urls > 0 ? ListSignIn.unused : nil].compactMap({ $0 }) {
-      progress.clear()
-      Terminal.complain("nuthatch: prefetch: \(words)\n")
-    }
+    if let listFault { say(listFault) }
+    if isSignInUnused, tally.urls > 0 { say(ListSignIn.unused) }
     var summary = Summary(
       tally: tally, isDryRun: settings.isDryRun, bytes: cache.statistics.bytes, seconds: seconds,
       heldUp: cache.statistics.heldUp, disk: diskReport, interruption: interruption, exitCode: code,
@@ -370,7 +357,7 @@ final class PrefetchRun {
     } else if settings.format == .jsonl {
       // What was said before was an estimate.
       if !disk.isSaid || diskReport?.dropped ?? 0 > 0, let warning = diskReport?.warning {
-        Terminal.complain("nuthatch: prefetch: \(warning)\n")
+        say(warning)
       }
       Terminal.complain(summary.json)
     } else {
@@ -381,18 +368,11 @@ final class PrefetchRun {
     return summary.exitCode
   }
 
-  /// A list that it takes the place of would lose what wasn't tried.
-  private func finishFailedOut(_ interruption: ExitCode?) throws(NuthatchError) {
+  private func finishFailed(_ interruption: ExitCode?) throws(NuthatchError) {
     let isAllTried =
       isListDone && listFault == nil && failure == nil && interruption == nil && settings.shard == nil
       && !settings.isDryRun
-    if isListReplaced, !isAllTried, let path = settings.failedOut {
-      failedOut = nil
-      progress.clear()
-      Terminal.complain(
-        "nuthatch: prefetch: \(path) stays as it was: it is the list, and not all of it was tried\n")
-    }
-    try failedOut?.finish()
+    if let words = try failed?.finish(isAllTried: isAllTried) { say(words) }
   }
 
   private func finishReport(_ summary: inout Summary) {
@@ -401,8 +381,7 @@ final class PrefetchRun {
       try report?.finish(summary)
       summary.report = settings.report
     } catch {
-      progress.clear()
-      Terminal.complain("nuthatch: prefetch: \(error)\n")
+      say("\(error)")
       if summary.interruption == nil { summary.exitCode = .failure }
     }
   }

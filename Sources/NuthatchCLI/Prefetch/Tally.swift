@@ -76,19 +76,30 @@ struct Tally {
 }
 
 enum HostName {
-  /// The host of a URL, good enough to sort by: what stands between `//`, or `@`, and the next of `:/?#`.
+  /// The host of a URL, good enough to sort by: what stands between `//`, or `@`, and the next of `/?#`.
   static func of(_ url: String) -> String {
-    let bytes = Array(url.utf8.prefix(2000))
+    var url = url
+    return url.withUTF8 { of($0) }
+  }
+
+  /// Asked several times for every URL of a list.
+  private static func of(_ url: UnsafeBufferPointer<UInt8>) -> String {
     let (colon, slash) = (UInt8(ascii: ":"), UInt8(ascii: "/"))
-    let scheme = bytes.indices.dropLast(2).first {
-      bytes[$0] == colon && bytes[$0 + 1] == slash && bytes[$0 + 2] == slash
+    let limit = min(url.count, 2000)
+    var start = 0
+    while start + 2 < limit, url[start] != colon || url[start + 1] != slash || url[start + 2] != slash {
+      start += 1
     }
-    guard let start = scheme.map({ $0 + 3 }) else { return "" }
-    let end =
-      bytes[start...].firstIndex { $0 == slash || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
-      ?? bytes.endIndex
-    let authority = bytes[start..<end]
-    let from = authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? start
-    return String(decoding: bytes[from..<end], as: UTF8.self).lowercased()
+    guard start + 2 < limit else { return "" }
+    start += 3
+    var end = start
+    var isLower = true
+    while end < limit, url[end] != slash, url[end] != UInt8(ascii: "?"), url[end] != UInt8(ascii: "#") {
+      if url[end] == UInt8(ascii: "@") { start = end + 1 }
+      if (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(url[end]) || url[end] >= 0x80 { isLower = false }
+      end += 1
+    }
+    let name = String(decoding: url[start..<end], as: UTF8.self)
+    return isLower ? name : name.lowercased()
   }
 }

@@ -1,6 +1,6 @@
 import NuthatchTransport
 
-// Waiting for a host that can't be reached or has too much to do, for those who are patient with it (`Request.giveUpAfter`).
+// Waiting for a host that can't be reached or has too much to do, for requests that are patient with it (`Request.giveUpAfter`).
 
 extension FetchTask {
   /// What has been waited for so.
@@ -22,7 +22,7 @@ extension FetchTask {
     case isOver
   }
 
-  /// For how long somebody waits for the host, in nanoseconds; 0 when nobody does.
+  /// For how long the most patient errand waits for the host, in nanoseconds; 0 when none does.
   var patience: Int64 { errands.compactMap(\.plan.patience).max() ?? 0 }
 
   /// Whether time may cure what ended this attempt.
@@ -80,7 +80,7 @@ extension FetchTask {
     if case .over = phase { true } else { false }
   }
 
-  /// Who isn't patient had its last attempt when there were as many as it wanted.
+  /// An errand without patience has had its last attempt when there were as many as it wanted.
   private func dismissImpatient(_ outcome: FetchOutcome?) {
     guard let outcome else { return }
     for errand in errands where errand.plan.patience == nil && errand.plan.retries < attempt {

@@ -166,7 +166,7 @@ extension FetchTask: QueuedWork {
 
   /// What is saved isn't kept, too.
   private func stopKeeping() {
-    // Its file may have held the transfer up, and nobody hears any more that it has caught up.
+    // Its file may have held the transfer up, and is not listened to any more when it has caught up.
     if exchange.body.isFiled, case .flying(_, let transfer) = phase {
       runtime.loop.post { [weak self] in self?.goOn(with: transfer) }
     }

@@ -64,7 +64,7 @@ struct VerdictAdmission: Sendable {
 }
 
 extension FetchTask {
-  /// Hands a verdict over to a worker, and gives it to all who wait.
+  /// Hands a verdict over to a worker, and gives it to all that wait.
   func admit(_ verdict: ImageFault, _ error: NuthatchError, _ timings: TransferTimings) {
     guard let head = exchange.head, errands.allSatisfy({ $0.plan.inquiry == nil }) else {
       return conclude(.failed(error))

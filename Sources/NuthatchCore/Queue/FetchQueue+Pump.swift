@@ -218,7 +218,7 @@ extension FetchQueue {
       noteFault(fault, from: entry, now)
     case .dropped:
       host.noteUnborne(entry, settings, at: now)
-      // One odd page is no reason to leave a host alone. Who waits for the host loses nothing by that.
+      // One odd page is no reason to leave a host alone. A request that waits for the host loses nothing by that.
       if entry.patience > 0 { noteFault(fault, from: entry, now) } else { host.circuit.noteAnswer() }
     case .timedOut:
       isSilent = true
@@ -231,7 +231,7 @@ extension FetchQueue {
     resize(now)
   }
 
-  /// What the head says about how much its host has to do. Only they who wait for it slow down.
+  /// What the head says about how much its host has to do. Only requests that wait for it slow down.
   func learn(_ overload: Overload?, from entry: QueueEntry, _ now: Int64) {
     let host = entry.host
     guard let overload, entry.patience > 0 else {
@@ -258,7 +258,7 @@ extension FetchQueue {
     refuse(host.takeAll { $0.patience == 0 || host.isGivenUp(by: $0, at: now) })
   }
 
-  /// Nothing came over a connection that stood. A host that has been silent for as long as somebody waits for it is left alone.
+  /// Nothing came over a connection that stood. A host that has been silent for as long as a request waits for it is left alone.
   private func noteSilence(_ fault: TransportFault?, from entry: QueueEntry, _ now: Int64) {
     let host = entry.host
     if let fault { host.noteTrouble(.fault(fault), began: entry.since) }

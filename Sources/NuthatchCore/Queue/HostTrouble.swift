@@ -14,7 +14,7 @@ struct HostTrouble {
   /// The last one.
   var cause: Cause
 
-  /// Whether somebody who waits this long for a host has waited long enough, or would have when `time` comes.
+  /// Whether a request that waits this long for a host has waited long enough, or will have when `time` comes.
   func outlasts(_ patience: Int64, at time: Int64) -> Bool { time &- since >= patience }
 }
 

@@ -46,7 +46,7 @@ enum LinkKind: Equatable, Sendable, CaseIterable {
     case .metered: AutomaticSize.Range(start: 2, floor: 1, ceiling: 4)
     case .wireless: AutomaticSize.Range(start: 6, floor: 2, ceiling: 24)
     case .wired, .unknown, .none:
-      AutomaticSize.Range(start: 32, floor: 4, ceiling: 256, batchStart: 64, batchCeiling: 512)
+      AutomaticSize.Range(start: 32, floor: 4, ceiling: 256, batchStart: 128, batchCeiling: 512)
     }
   }
 }

@@ -261,7 +261,7 @@ extension Pack {
   /// Unmaps what isn't being read at this moment. It is mapped again when it is, and leases stay valid.
   fileprivate func leavePages() {
     guard let base = bytes.baseAddress else { return }
-    madvise(UnsafeMutableRawPointer(mutating: base), bytes.count, MADV_DONTNEED)
+    NuthatchStore.leavePages(UnsafeMutableRawPointer(mutating: base), bytes.count)
   }
 }
 
@@ -269,6 +269,13 @@ extension Index {
   /// The same. What was written stays with the file.
   func leavePages() {
     // Memory would be empty then.
-    if !isPrivate { madvise(base, length, MADV_DONTNEED) }
+    if !isPrivate { NuthatchStore.leavePages(base, length) }
   }
+}
+
+/// Where the kernel keeps a file in large pages, it maps 2 MiB for each look. From now on it maps 64 KiB: pages that
+/// are left are left again, and few places are looked at in between.
+private func leavePages(_ base: UnsafeMutableRawPointer, _ length: Int) {
+  madvise(base, length, MADV_NOHUGEPAGE)
+  madvise(base, length, MADV_DONTNEED)
 }
