@@ -2,7 +2,7 @@ import Glibc
 
 /// How much of this process is in memory, and how much of that is pages of files: of packs and the index, for the greater part.
 ///
-/// With a large index every look at a record has the kernel map 64 KiB of it: a million hits would come to half a gigabyte.
+/// Every look at a record has the kernel map 64 KiB of the index: a million hits would come to half a gigabyte.
 final class ResidentMemory {
   /// Pages of files are let go of where they are more than this, and all is more than that.
   private static let (enoughMapped, enough) = (40 << 20, 88 << 20)

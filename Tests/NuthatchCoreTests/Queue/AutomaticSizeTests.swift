@@ -127,9 +127,9 @@ import Testing
   func batch() {
     var measured = Measured(LinkKind.wired.sizes)
     measured.answers(1, isBatch: true, .calm)
-    #expect(measured.size.size == 65)
-    measured.answers(63, isBatch: true, .calm)
-    #expect(measured.size.size == 128)
+    #expect(measured.size.size == 129)
+    measured.answers(127, isBatch: true, .calm)
+    #expect(measured.size.size == 256)
     measured.answers(1000, isBatch: true, .calm)
     #expect(measured.size.size == 512)
     measured.answers(1000, .calm)
@@ -336,7 +336,7 @@ import Testing
     settings.mostAtOnce = 2048
     let bench = QueueBench(settings, link: .wired)
     for index in 0..<6000 { bench.submit("x", to: "\(host)\(index % 100 + 1)", isBatched: true) }
-    #expect(bench.running.count == 64)
+    #expect(bench.running.count == 128)
     var most = 0
     while !bench.running.isEmpty {
       most = max(most, bench.running.count)
