@@ -186,7 +186,10 @@ final class PrefetchRun {
     case .stop(let words):
       tellNews(words)
       cache.cancelAll()
-    case .goOn(let words): tellNews(words)
+    case .goOn(let words):
+      // What could only be kept in memory would be a hit, and gone with this process.
+      Cache.relieveMemory(.critical)
+      tellNews(words)
     case .giveUp(let words):
       say(words)
       failure = .failure
