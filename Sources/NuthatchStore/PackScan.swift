@@ -20,6 +20,10 @@ struct PackScan: ~Copyable {
   /// Up to where something has been written, as far as is known.
   private var written = 0
 
+  /// Up to where its pages have been left: whole packs would come to twice as much memory as all the rest of a process.
+  private var left = 0
+  private static let mostKept = 4 << 20
+
   /// Opens the file once more, to know where it has holes. They aren't read: where files are memory that would make them
   /// pages, and end the process when there is no room for one.
   ///
@@ -40,6 +44,7 @@ struct PackScan: ~Copyable {
 
   mutating func next() -> RecordHeader.Found? {
     guard let base = pack.bytes.baseAddress else { return nil }
+    if min(offset, limit) - left > Self.mostKept { leavePages() }
     var isInGap = false
     while offset <= limit - RecordHeader.size {
       if offset + RecordHeader.size > written {
@@ -76,6 +81,16 @@ struct PackScan: ~Copyable {
       offset += 8
     }
     return nil
+  }
+
+  /// Those that it has gone through. The kernel maps them again for those who read there.
+  private mutating func leavePages() {
+    let end = min(offset, limit) & ~4095
+    let passed = UnsafeRawBufferPointer(rebasing: pack.bytes[left..<end])
+    if let base = passed.baseAddress {
+      madvise(UnsafeMutableRawPointer(mutating: base), passed.count, MADV_DONTNEED)
+    }
+    left = end
   }
 
   /// Whether the pages of the header that may be here, and of its key, can be read.

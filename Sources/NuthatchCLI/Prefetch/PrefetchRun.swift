@@ -27,7 +27,7 @@ final class PrefetchRun {
   private var failed: FailedList?
   private var report: ReportPage?
   private var json = JSONText()
-  private let memory = ResidentMemory()
+  private let mapped = MappedMemory()
   private let begin = nhs_monotonic_ns()
   /// Why the run ends before its end.
   private var failure: ExitCode?
@@ -151,7 +151,7 @@ final class PrefetchRun {
   /// Accounts for what has ended.
   private func settle(within milliseconds: Int64) {
     let lively = backlog.lively(at: nhs_monotonic_ns())
-    let enough = memory.isTight ? 32 : 256
+    let enough = mapped.isTight ? 32 : 256
     let ended = arrivals.take(within: milliseconds, enough: max(1, min(lively / 4, enough)))
     let now = nhs_monotonic_ns()
     room.note(unkept: cache.statistics.unkept, hasEnded: ended.contains { $0.isStored }, at: now)
@@ -229,7 +229,7 @@ final class PrefetchRun {
     }
     if settings.wordiness == .verbose, record.isOK || settings.format == .jsonl { say(record.outcome) }
     if tally.urls & 255 == 0 { showProgress() }
-    if tally.urls & 0x1f == 0, memory.isTooMuch() { cache.leavePages() }
+    if tally.urls & 0x1f == 0, mapped.isTooMuch() { cache.leavePages() }
   }
 
   private func request(_ record: Record) -> Request { settings.request(record.listed.url) }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// How much of this process is in memory, and how much of that is pages of files: of packs and the index, for the greater part.
+/// How much of this process's memory is pages of files: of packs and the index, for the greater part.
 ///
 /// Every look at a record has the kernel map 64 KiB of the index: a million hits would come to half a gigabyte.
-final class ResidentMemory {
-  /// Pages of files are let go of where they are more than this, and all is more than that.
-  private static let (enoughMapped, enough) = (40 << 20, 88 << 20)
+final class MappedMemory {
+  /// Beyond this, pages are better let go of.
+  private static let enough = 40 << 20
 
   private let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
 
@@ -25,12 +25,9 @@ final class ResidentMemory {
     var text = [UInt8](repeating: 0, count: 128)
     let count = pread(descriptor, &text, text.count, 0)
     guard count > 0 else { return true }
-    // The second number is that of resident pages, the third that of those that are a file's.
-    let words = text[..<count].split(separator: UInt8(ascii: " ")).prefix(3).map {
-      Int(String(decoding: $0, as: UTF8.self))
-    }
-    guard words.count == 3, let all = words[1], let mapped = words[2] else { return true }
-    let page = sysconf(Int32(_SC_PAGESIZE))
-    return mapped > Self.enoughMapped / page && all > Self.enough / page
+    // The third number is that of resident pages that are a file's.
+    let words = text[..<count].split(separator: UInt8(ascii: " "))
+    guard words.count > 2, let pages = Int(String(decoding: words[2], as: UTF8.self)) else { return true }
+    return pages > Self.enough / sysconf(Int32(_SC_PAGESIZE))
   }
 }
