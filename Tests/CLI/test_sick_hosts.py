@@ -49,6 +49,14 @@ def test_a_server_that_restarts_loses_no_url(hosts: SickHosts, nuthatch: Runner,
     assert answers["200"] == 3000 and answers["-1"] > 0
 
 
+@pytest.mark.parametrize("way", ["away2", "drop2"])
+def test_the_only_url_of_a_host_that_restarts_is_not_lost(
+    hosts: SickHosts, nuthatch: Runner, way: str
+) -> None:
+    (record,) = fetch(nuthatch, [hosts.url(f"{way}.only", "/", "away")])
+    assert record["ok"] and record["attempts"] > 1
+
+
 @pytest.mark.parametrize("at, error", [("refused", "refused"), ("tls", "tls")])
 def test_every_url_names_the_fault_of_its_host(
     hosts: SickHosts, nuthatch: Runner, at: str, error: str

@@ -76,7 +76,9 @@ extension FetchTask {
     let remaining = errands.contains { $0.plan.deadline == nil } ? nil : errands.compactMap(\.remaining).max()
     // Those that waited for the host don't count.
     let counted = attempt - (hold?.attempts ?? 0)
-    let decision = policy.decide(attempt: counted, outcome: result, method: plan.method, remaining: remaining)
+    let decision = policy.decide(
+      attempt: counted, outcome: result, method: plan.method, remaining: remaining,
+      isPatient: patience > policy.restart)
     guard case .retry(let wait) = decision else { return nil }
     return wait
   }

@@ -26,6 +26,8 @@ struct RetryPolicy: Equatable, Sendable {
   var longest: Int64 = 20_000_000_000
   /// The longest wait that a server may ask for, in nanoseconds. Default 5 minutes.
   var longestRetryAfter: Int64 = 300_000_000_000
+  /// How long a server takes to restart: the least wait before the last attempt of a patient request, in nanoseconds. 5 s.
+  var restart: Int64 = 5_000_000_000
   var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
   enum Outcome: Equatable, Sendable {
@@ -47,11 +49,12 @@ struct RetryPolicy: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - method: nil where somebody says that it may be sent twice.
+  ///   - isPatient: whether it is worth a wait that the host may only just be restarting.
   ///   - random: any number, each as likely as any other; nil for the system's, which costs a system call. Not a
   ///     generator: the system's has no size, and its `inout` no address, which the thread sanitizer's code for accesses
   ///     reads all the same.
   func decide(
-    attempt: Int, outcome: Outcome, method: String?, remaining: Int64?,
+    attempt: Int, outcome: Outcome, method: String?, remaining: Int64?, isPatient: Bool = false,
     random: UInt64? = nil
   ) -> Decision {
     guard attempt <= retries, Self.maySendTwice(method), isRetriable(outcome) else { return .giveUp }
@@ -64,6 +67,9 @@ struct RetryPolicy: Equatable, Sendable {
     }
     // Nothing was sent that could have been an attempt too early, so that nothing is added.
     if case .circuitOpen(let retryAfter) = outcome { wait = retryAfter }
+    if isPatient, attempt == retries, case .fault(let kind) = outcome, [.refused, .reset].contains(kind) {
+      wait = max(wait, restart)
+    }
     if let remaining, wait >= remaining { return .giveUp }
     return .retry(after: wait)
   }

@@ -77,6 +77,24 @@ import Testing
     #expect(decision == .retry(after: 250 * millisecond))
   }
 
+  @Test("waits before a patient request's last attempt until a server may have restarted")
+  func restart() {
+    func waits(_ kind: TransportFault.Kind, isPatient: Bool) -> [RetryPolicy.Decision] {
+      (1...4).map {
+        RetryPolicy().decide(
+          attempt: $0, outcome: .fault(kind), method: "GET", remaining: 60 * second, isPatient: isPatient,
+          random: 0)
+      }
+    }
+    let soon = RetryPolicy.Decision.retry(after: 0)
+    for kind in [.refused, .reset] as [TransportFault.Kind] {
+      #expect(waits(kind, isPatient: true) == [soon, soon, .retry(after: 5 * second), .giveUp], "\(kind)")
+      #expect(waits(kind, isPatient: false) == [soon, soon, soon, .giveUp], "\(kind)")
+    }
+    #expect(waits(.dns, isPatient: true) == [soon, soon, soon, .giveUp])
+    #expect(waits(.timeout, isPatient: true) == [soon, soon, soon, .giveUp])
+  }
+
   @Test("stays within the deadline")
   func deadline() {
     let asked = RetryPolicy.Outcome.status(503, retryAfter: 7 * second)
