@@ -24,10 +24,10 @@ extension Cache {
   /// Whether the directory can only be read, so that nothing is stored.
   package var isReading: Bool { shared.store.isReading }
 
-  /// Lets go of the mapped pages that were read from disk, for those who go through more than they will come back to.
-  package func leavePages() {
+  /// Lets go of the pages of files that are mapped, now and again, for those who go through more than they will come back to.
+  package func stayLean() {
     // A cache that is closed has none.
-    try? upkeep { (store) throws(StoreFault) in try store.leavePages() }
+    try? upkeep { (store) throws(StoreFault) in try store.stayLean() }
   }
 
   /// The process that has kept this one from storing anything since a wait for it ended in vain, and for how long. Nil when

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import Synchronization
 
 /// The shared table from key hash to location, mapped. Readers take no lock; `Index+Write` says who may write.
 ///
@@ -18,6 +19,10 @@ final class Index: @unchecked Sendable {
   let slotCount: Int
   let packCapacity: Int
   let slots: UnsafeMutableRawPointer
+  /// Whether this process looks at more of it than it will come back to.
+  let isLean = Atomic(false)
+  /// How many there were since then.
+  let looks = Atomic<UInt32>(0)
 
   private init(
     _ directory: StoreDirectory, fd: Int32, _ mapping: FileMapping, slotCount: Int, packCapacity: Int,
@@ -127,7 +132,7 @@ final class Index: @unchecked Sendable {
     let (fd, _) = try directory.openFile(directory.root, "index.new", O_RDWR | O_CREAT | O_EXCL)
     do throws(SystemFault) {
       try system.resize(fd, Int64(sizes.file))
-      try fill(system, fd, sizes.file)
+      try fill(system, fd, sizes.file, isLean: isLean)
       let mapping = try system.map(fd, sizes.file, isWritable: true)
       guard let base = mapping.base else { throw SystemFault(EINVAL) }
       // Much faster than a page at a time. Not essential where all of it has been written in place.
@@ -141,6 +146,7 @@ final class Index: @unchecked Sendable {
       }
       let made = begin(directory, boot, slots: slots, packs: packs, sizes, fd: fd, mapping)
       // Else it closes the file when it goes.
+      made.isLean.store(isLean, ordering: .relaxed)
       if !made.isBroken { return made }
     } catch {
       system.close(fd)
@@ -179,8 +185,12 @@ final class Index: @unchecked Sendable {
 extension Index {
   /// Writes zeros to all of an index, in pieces for each of which the kernel takes one piece of memory and one entry of the
   /// page tables: a search then doesn't wait for these as well. A full disk shows here, not at a mapped page.
-  private static func fill(_ system: any SystemCalls, _ fd: Int32, _ length: Int) throws(SystemFault) {
-    let piece = 2 << 20
+  ///
+  /// - Parameter isLean: small pieces then, since a look at one maps all of it.
+  private static func fill(
+    _ system: any SystemCalls, _ fd: Int32, _ length: Int, isLean: Bool
+  ) throws(SystemFault) {
+    let piece = isLean ? 64 << 10 : 2 << 20
     var done = 0
     while done < length {
       let written = try system.zero(fd, Int64(done), min(piece - done % piece, length - done))
@@ -247,6 +257,7 @@ extension Index {
   /// Looks a hash up without any lock. What it says may be old by the time it is read: the record decides.
   @inline(__always)
   func find(_ hash: KeyHash) -> Found? {
+    if isLean.load(ordering: .relaxed) { countLook() }
     var seen = nhs_slot()
     switch nhs_find_slot(slots, slotCount, IndexLayout.reach, hash.low, hash.high, &seen) {
     case 1:

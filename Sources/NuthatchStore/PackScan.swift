@@ -83,13 +83,10 @@ struct PackScan: ~Copyable {
     return nil
   }
 
-  /// Those that it has gone through. The kernel maps them again for those who read there.
+  /// Those that it has gone through.
   private mutating func leavePages() {
     let end = min(offset, limit) & ~4095
-    let passed = UnsafeRawBufferPointer(rebasing: pack.bytes[left..<end])
-    if let base = passed.baseAddress {
-      madvise(UnsafeMutableRawPointer(mutating: base), passed.count, MADV_DONTNEED)
-    }
+    NuthatchStore.leavePages(UnsafeRawBufferPointer(rebasing: pack.bytes[left..<end]))
     left = end
   }
 

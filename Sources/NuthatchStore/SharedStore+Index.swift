@@ -42,10 +42,9 @@ extension SharedStore {
       made.set(clearedBefore: old.clearedBefore)
       made.takeOverRemovals(of: old)
       made.set(hasEarlier: old.hasEarlier)
-      let isLean = leavesPages.load(ordering: .relaxed)
       // More aren't there for keys that there are: slots that claim one place are damaged.
       let isLast = slots > old.slotCount && slots * 2 > Self.mostSlots(for: live)
-      let isWhole = made.takeOver(old, packs: present, isLean: isLean, leavesOut: isLast)
+      let isWhole = made.takeOver(old, packs: present, leavesOut: isLast)
       if isWhole || isLast {
         let isDamaged = old.isReplaced
         // Else what it had would be missing here, the counters of removals, too.
@@ -64,7 +63,7 @@ extension SharedStore {
   private func emptyIndex(slots: Int, packs: Int) throws(StoreFault) -> Index {
     try doing("making an index") { () throws(SystemFault) in
       try Index.make(
-        directory, boot: boot, slots: slots, packs: packs, isLean: leavesPages.load(ordering: .relaxed))
+        directory, boot: boot, slots: slots, packs: packs, isLean: isLean.load(ordering: .relaxed))
     }
   }
 
@@ -262,7 +261,8 @@ extension SharedStore {
 extension Index {
   /// Puts in what another index says of these packs. False when there is no room for all of it: then nothing is done, or,
   /// if that is wanted, the rest is left out.
-  fileprivate func takeOver(_ old: Index, packs: Set<UInt32>, isLean: Bool, leavesOut: Bool) -> Bool {
+  fileprivate func takeOver(_ old: Index, packs: Set<UInt32>, leavesOut: Bool) -> Bool {
+    let isLean = isLean.load(ordering: .relaxed)
     var counters = IndexCounters()
     var isWhole = true
     var isPresent = (number: Slot.neverUsed, answer: false)

@@ -19,8 +19,8 @@ final class SharedStore: @unchecked Sendable {
   let spills = Lock()
   let spillCounts = SpillCounts()
   let checkedFile = CheckedFile()
-  /// Whether somebody goes through more than he will come back to (`leavePages`).
-  let leavesPages = Atomic(false)
+  /// Whether this process goes through more than it will come back to, so that pages of packs and index are soon let go of.
+  let isLean = Atomic(false)
   /// For each family: guards its appender, and makes appending to it one thread's business.
   let familyLocks = [Lock(), Lock()]
   /// For each family what this process appends to: boxes, since two families are written at the same time.
@@ -116,6 +116,7 @@ final class SharedStore: @unchecked Sendable {
     followPacks()
     let old = keptIndex
     keptIndex = index
+    index.isLean.store(isLean.load(ordering: .relaxed), ordering: .relaxed)
     if let old, !old.isBroken { index.goOn(after: old) } else if old != nil { broken.countLost() }
     currentIndex.store(UInt(bitPattern: Unmanaged.passUnretained(index).toOpaque()), ordering: .releasing)
     shelf.awaitReaders()

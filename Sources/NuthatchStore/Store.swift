@@ -423,8 +423,9 @@ extension Store {
     }
   }
 
-  /// Unmaps what has been read from packs: it counts as this process's memory, and stays in the system's.
-  public func leavePages() throws(StoreFault) { try usable().leavePages() }
+  /// Unmaps what has been read from packs and index, and soon again what is read from now on: it counts as this process's memory,
+  /// and stays in the system's.
+  public func stayLean() throws(StoreFault) { try usable().stayLean() }
 
   /// Makes room in memory: gives up half of it, or all, after writing to packs what isn't there yet.
   public func relieve(_ level: MemoryPressure) throws(StoreFault) {

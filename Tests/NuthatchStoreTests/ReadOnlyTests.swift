@@ -66,7 +66,7 @@ import Testing
     let store = try openToRead(number, .init(diskBytes: 64 << 20, spill: .pressure))
     #expect(store.isReading)
     for _ in 0..<3 { try expectAll(store) }
-    try store.leavePages()
+    try store.stayLean()
     try expectAll(store)
     #expect(try store.lookup(RecordKey(.body, "another")) == nil)
     #expect(try store.touch(Self.key(1)))

@@ -143,7 +143,7 @@ import Testing
             leases.append((number, try own.commit(Self.key(number), content(UInt64(number), 30_000))))
             if leases.count > 20 { leases.removeFirst() }
           case 2:
-            if step % 10 == 0 { try own.relieve(.critical) } else { try own.leavePages() }
+            if step % 10 == 0 { try own.relieve(.critical) } else { try own.stayLean() }
           case 3:
             let number = (step % 2 + 1) * 1000 + step % 90
             if let lease = try own.lookup(Self.key(number)) { leases.append((number, lease)) }

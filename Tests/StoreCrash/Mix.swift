@@ -48,7 +48,7 @@ private struct Mixer {
     case 413: try store.clear()
     case 414..<420: try store.relieve(.critical)
     case 420..<426: try store.relieve(.warning)
-    case 426..<432: try store.leavePages()
+    case 426..<432: try store.stayLean()
     case 432..<440: expect(try store.statistics().diskBytes >= 0, "statistics")
     case 440..<442: try store.commit(recordKey(base + 99), large(try store.statistics().diskLimit))
     case 442..<460: try store.flush()

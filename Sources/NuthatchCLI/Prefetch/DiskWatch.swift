@@ -93,6 +93,7 @@ struct DiskWatch {
   ///   - done: how much of the list is done, from 0 to 1; nil when that isn't known.
   ///   - isFull: whether the disk is full.
   func lastReport(_ tally: Tally, done: Double?, isFull: Bool) -> Report? {
+    // Without figures there is nothing to tell.
     guard let start, let now = try? cache.storeStatistics() else { return nil }
     var report = Report(limit: now.diskLimit, used: now.diskBytes, droppedRecords: now.droppedRecords)
     note(tally, now, in: &report)

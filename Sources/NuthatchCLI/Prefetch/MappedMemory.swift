@@ -5,23 +5,14 @@ import Glibc
 /// Every look at a record has the kernel map 64 KiB of the index: a million hits would come to half a gigabyte.
 final class MappedMemory {
   /// Beyond this, pages are better let go of.
-  private static let enough = 40 << 20
+  private static let enough = 32 << 20
 
   private let descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
-
-  /// Whether it has been too much once: it soon is again then, and has to be looked at often.
-  private(set) var isTight = false
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
   /// Whether pages of files are better let go of; also where the system doesn't tell.
-  func isTooMuch() -> Bool {
-    guard look() else { return false }
-    isTight = true
-    return true
-  }
-
-  private func look() -> Bool {
+  var isTooMuch: Bool {
     var text = [UInt8](repeating: 0, count: 128)
     let count = pread(descriptor, &text, text.count, 0)
     guard count > 0 else { return true }

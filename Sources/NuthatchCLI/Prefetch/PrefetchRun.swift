@@ -151,8 +151,7 @@ final class PrefetchRun {
   /// Accounts for what has ended.
   private func settle(within milliseconds: Int64) {
     let lively = backlog.lively(at: nhs_monotonic_ns())
-    let enough = mapped.isTight ? 32 : 256
-    let ended = arrivals.take(within: milliseconds, enough: max(1, min(lively / 4, enough)))
+    let ended = arrivals.take(within: milliseconds, enough: max(1, min(lively / 4, 256)))
     let now = nhs_monotonic_ns()
     room.note(unkept: cache.statistics.unkept, hasEnded: ended.contains { $0.isStored }, at: now)
     for record in ended {
@@ -228,8 +227,10 @@ final class PrefetchRun {
     case .text: if let error = record.error { say("\(error)") }
     }
     if settings.wordiness == .verbose, record.isOK || settings.format == .jsonl { say(record.outcome) }
-    if tally.urls & 255 == 0 { showProgress() }
-    if tally.urls & 0x1f == 0, mapped.isTooMuch() { cache.leavePages() }
+    if tally.urls & 255 == 0 {
+      showProgress()
+      if mapped.isTooMuch { cache.stayLean() }
+    }
   }
 
   private func request(_ record: Record) -> Request { settings.request(record.listed.url) }

@@ -108,10 +108,16 @@ extension SharedStore {
   }
 
   /// Of packs and index nothing needs to be in this process's memory until it is read again.
-  func leavePages() {
-    leavesPages.store(true, ordering: .relaxed)
+  private func leavePages() {
     shelf.forEach { $0.leavePages() }
     index?.leavePages()
+  }
+
+  /// The same, and from now on as little as can be.
+  func stayLean() {
+    isLean.store(true, ordering: .relaxed)
+    index?.isLean.store(true, ordering: .relaxed)
+    leavePages()
   }
 
   /// Keeps something in memory. False when it is too large for that.
@@ -255,27 +261,4 @@ extension SharedStore {
     }
     try forEach(kind) { key, lease in seen.contains(key) || body(key, lease) }
   }
-}
-
-extension Pack {
-  /// Unmaps what isn't being read at this moment. It is mapped again when it is, and leases stay valid.
-  fileprivate func leavePages() {
-    guard let base = bytes.baseAddress else { return }
-    NuthatchStore.leavePages(UnsafeMutableRawPointer(mutating: base), bytes.count)
-  }
-}
-
-extension Index {
-  /// The same. What was written stays with the file.
-  func leavePages() {
-    // Memory would be empty then.
-    if !isPrivate { NuthatchStore.leavePages(base, length) }
-  }
-}
-
-/// Where the kernel keeps a file in large pages, it maps 2 MiB for each look. From now on it maps 64 KiB: pages that
-/// are left are left again, and few places are looked at in between.
-private func leavePages(_ base: UnsafeMutableRawPointer, _ length: Int) {
-  madvise(base, length, MADV_NOHUGEPAGE)
-  madvise(base, length, MADV_DONTNEED)
 }
