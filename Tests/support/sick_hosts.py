@@ -72,6 +72,11 @@ def png(number: bytes) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
+def is_odd(path: str, share: int) -> bool:
+    """Whether a host that is `odd` says 503 to a path for ever: to one of so many."""
+    return zlib.crc32(path.encode()) % share == 0
+
+
 class Host:
     """How a host behaves, and what it has answered."""
 
@@ -98,7 +103,7 @@ class Host:
             return NONE
         if "gone" in ways:
             return 404
-        if "odd" in ways and zlib.crc32(path.encode()) % ways["odd"] == 0:
+        if "odd" in ways and is_odd(path, ways["odd"]):
             return 503
         if "slots" in ways and self.under_way > ways["slots"]:
             return 429

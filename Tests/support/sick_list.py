@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from sick_hosts import SickHosts
+from sick_hosts import SickHosts, is_odd
 
 # How hosts are sick, and how their URLs fail: some of them where it may pass, else all.
 WAYS = {
@@ -70,8 +70,10 @@ class SickList:
             lines.writelines(self._url(number) + "\n" for number in self.order)
 
     def way(self, index: int) -> str:
-        """How the host of a URL is sick; empty when it is well."""
-        return self._way(self.order[index] // self.pages)
+        """How the host of a URL is sick; empty when it is well, or has an odd page that this one isn't."""
+        host, page = divmod(self.order[index], self.pages)
+        way = self._way(host)
+        return "" if way.startswith("odd") and not is_odd(f"/{page}", int(way[3:])) else way
 
     def _way(self, host: int) -> str:
         return "" if host % 10 else list(WAYS)[host // 10 % len(WAYS)]

@@ -244,13 +244,13 @@ extension FetchQueue {
     let wasMore = !isOdd && host.noteUnborne(entry, settings, at: now)
     guard !wasMore else { return }
     host.measures.pace.noteOverload(overload.status, isOdd: isOdd, began: entry.since, at: now)
-    if !isOdd { host.noteTrouble(.status(overload.status), began: entry.since) }
+    if !isOdd { host.noteTrouble(.status(overload.status), of: entry) }
     refuseGivenUp(at: host, now)
   }
 
   private func noteFault(_ fault: TransportFault?, from entry: QueueEntry, _ now: Int64) {
     let host = entry.host
-    if let fault { host.noteTrouble(.fault(fault), began: entry.since) }
+    if let fault { host.noteTrouble(.fault(fault), of: entry) }
     guard host.circuit.noteFault(isProbe: entry.isProbe, at: now, settings.circuit) else { return }
     if let fault, let trouble = host.trouble, entry.patience > 0, !host.isGivenUp(by: entry, at: now) {
       away.note(host.origin, since: trouble.since, fault.kind)
@@ -261,7 +261,7 @@ extension FetchQueue {
   /// Nothing came over a connection that stood. A host that has been silent for as long as a request waits for it is left alone.
   private func noteSilence(_ fault: TransportFault?, from entry: QueueEntry, _ now: Int64) {
     let host = entry.host
-    if let fault { host.noteTrouble(.fault(fault), began: entry.since) }
+    if let fault { host.noteTrouble(.fault(fault), of: entry) }
     guard host.isGivenUp(by: entry, at: now) else { return }
     host.circuit.open(at: now, settings.circuit)
     refuseGivenUp(at: host, now)

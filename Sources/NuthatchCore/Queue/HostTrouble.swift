@@ -13,6 +13,18 @@ struct HostTrouble {
   let since: Int64
   /// The last one.
   var cause: Cause
+  /// How many requests have had it.
+  var requests = 0
+
+  /// Whether it is all of the host that has it: 503, silence and a closed connection may be about some of its pages, and those
+  /// that haven't been asked for yet may be well.
+  var isOfHost: Bool {
+    if requests >= 5 { return true }
+    return switch cause {
+    case .status(let status): status == 429
+    case .fault(let fault): fault.kind != .timeout && fault.kind != .reset
+    }
+  }
 
   /// Whether a request that waits this long for a host has waited long enough, or will have when `time` comes.
   func outlasts(_ patience: Int64, at time: Int64) -> Bool { time &- since >= patience }

@@ -49,6 +49,8 @@ final class QueueEntry {
   let mayBePutOff: Bool
   /// When it was queued or, once it runs, when it began.
   var since: Int64
+  /// The beginning of the trouble of its host that it has had, too.
+  var trouble: Int64?
 
   init(
     _ work: any QueuedWork, _ host: QueueHost, priority: Int, arrival: UInt64, patience: Int64,

@@ -84,12 +84,13 @@ final class QueueHost {
     return min(paced, settings.rate ?? .infinity)
   }
 
-  func noteTrouble(_ cause: HostTrouble.Cause, began start: Int64) {
-    guard trouble == nil else {
-      trouble?.cause = cause
-      return
-    }
-    trouble = HostTrouble(since: max(start, lastGoodAnswer ?? .min), cause: cause)
+  func noteTrouble(_ cause: HostTrouble.Cause, of entry: QueueEntry) {
+    var trouble =
+      self.trouble ?? HostTrouble(since: max(entry.since, lastGoodAnswer ?? .min), cause: cause)
+    trouble.cause = cause
+    if entry.trouble != trouble.since { trouble.requests += 1 }
+    entry.trouble = trouble.since
+    self.trouble = trouble
   }
 
   func noteGoodAnswer(at now: Int64) {
@@ -100,7 +101,8 @@ final class QueueHost {
   /// Whether an entry would wait in vain: it waits for `patience` nanoseconds, which are over, or will be before the host's
   /// pause is.
   func isGivenUp(by entry: QueueEntry, at now: Int64) -> Bool {
-    trouble?.outlasts(entry.patience, at: max(now, pausedUntil)) == true
+    guard let trouble, trouble.outlasts(entry.patience, at: max(now, pausedUntil)) else { return false }
+    return trouble.isOfHost || pausedUntil > now || entry.trouble == trouble.since
   }
 
   /// When the first of those that wait has waited long enough; nil while there is no trouble.

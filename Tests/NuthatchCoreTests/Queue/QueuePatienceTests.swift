@@ -124,6 +124,49 @@ import Testing
     #expect(refusals(bench).last == "99 429 0")
   }
 
+  @Test("are sent where it is only odd pages that have trouble", arguments: [true, false])
+  func oddPages(isBusy: Bool) {
+    let bench = QueueBench(.fixed(10, perHost: 1))
+    /// The pages whose names begin so are busy for ever, or close the connection.
+    func answer(odd: Character) {
+      for entry in bench.running {
+        let isOdd = bench.names([entry])[0].first == odd
+        guard isBusy || !isOdd else {
+          let fault = TransportFault(.reset, "closed")
+          bench.finish(entry, .dropped, fault, retryAt: bench.now + second)
+          continue
+        }
+        let overload = isOdd ? Overload(status: 503, previous: entry.trouble.map { _ in bench.now - 1 }) : nil
+        bench.queue.answered(entry, firstByte: nil, overload: overload, now: bench.now)
+        bench.finish(entry, retryAt: isOdd ? bench.now + second : nil)
+      }
+    }
+    for index in 0..<3 { bench.submit("odd \(index)", patience: 20 * second) }
+    bench.submit("well", patience: 20 * second)
+    for _ in 0..<60 {
+      answer(odd: "o")
+      bench.pass(second)
+    }
+    #expect(refusals(bench).map { String($0.prefix(5)) } == ["odd 0", "odd 1", "odd 2"])
+    bench.submit("odd late", patience: 20 * second)
+    for index in 0..<20 { bench.submit("late \(index)", patience: 20 * second) }
+    for _ in 0..<60 {
+      answer(odd: "o")
+      bench.pass(second)
+    }
+    #expect(bench.begun.count { $0.hasPrefix("late") } == 20)
+    #expect(refusals(bench).count == 4, "\(refusals(bench))")
+
+    // What all of it says is about all of it.
+    for index in 0..<100 { bench.submit("down \(index)", patience: 20 * second) }
+    for _ in 0..<60 {
+      answer(odd: "d")
+      bench.pass(second)
+    }
+    #expect(bench.begun.filter { $0.hasPrefix("down") }.count < 20)
+    #expect(refusals(bench).count == 104)
+  }
+
   @Test("are told when it has been silent for as long as they wait")
   func silent() {
     let bench = QueueBench(.fixed(10, perHost: 2))
