@@ -4,8 +4,8 @@ import CSystem
 ///
 /// A host has a few requests under way at a time: 8 at first, four more with every good answer, to a limit. The rest of its URLs
 /// wait here, so that a host that hangs, or a list sorted by host, keeps no other host from its turn. What waits beyond
-/// `mostInMemory` bytes is set aside in a file. URLs that were put off come last, when the list has ended and their host has no
-/// others.
+/// `mostInMemory` bytes is set aside in a file. URLs that were put off come last, when the list has ended and no others are being
+/// answered: those that hang would take the places that others need.
 ///
 /// More URLs are read until `enough` requests are under way at hosts that answer. Those at a host that has been silent for a
 /// second don't count.
@@ -42,9 +42,10 @@ final class Backlog {
     var lastSign: Int64 = 0
     var isWaitingForTurn = false
     var line = Line()
-    /// Those that were put off, and whether they have their turn.
+    /// Those that were put off: they wait, and are under way.
     var deferred = Line()
-    var isAtDeferred = false
+    var deferredUnderWay = 0
+    var isWaitingForLateTurn = false
 
     init(_ name: String) { self.name = name }
 
@@ -57,6 +58,8 @@ final class Backlog {
   private static let silence: Int64 = 1_000_000_000
   /// Requests take memory, also those at silent hosts.
   private static let mostUnderWay = 16_384
+  /// How many of those that were put off: all of them may hang, and the queue lends 256 places of such at most.
+  private static let mostDeferredUnderWay = 128
 
   private let enough: Int
   private let mostAtHost: Int
@@ -66,12 +69,17 @@ final class Backlog {
   /// Hosts with room and with URLs, those that have waited for the longest first.
   private var turns: [Host] = []
   private var firstTurn = 0
+  /// Hosts with URLs that were put off, in turn.
+  private var lateTurns: ArraySlice<Host> = []
+  private var deferred = 0
+  private var deferredUnderWay = 0
   private var bytes = 0
   private var file: SetAside?
   /// Many hosts with few URLs each leave little to write.
   private var nextSweep = 0
   private var isFileFull = false
   private var silent = 0
+  private var isBusy = false
   private var hasEnded = false
   private var judgedAt: Int64 = 0
 
@@ -103,18 +111,21 @@ final class Backlog {
 
   func add(_ listed: ListedURL) {
     let host = host(of: listed)
-    if listed.wasPutOff { host.deferred.append(listed) } else { host.line.append(listed) }
     count += 1
     bytes += listed.url.utf8.count + Self.overhead
-    offerTurn(host)
+    if listed.wasPutOff {
+      host.deferred.append(listed)
+      deferred += 1
+      offerLateTurn(host)
+    } else {
+      host.line.append(listed)
+      offerTurn(host)
+    }
     if bytes > mostInMemory { setAside() }
   }
 
-  /// No more URLs are read: those that were put off have their turn when their host has no others.
-  func noteEndOfList() {
-    hasEnded = true
-    for host in hosts.values where !host.deferred.isEmpty { offerTurn(host) }
-  }
+  /// No more URLs are read: those that were put off have their turn.
+  func noteEndOfList() { hasEnded = true }
 
   /// The next URL whose host has room. It is under way from now on.
   func next(at now: Int64) -> ListedURL? {
@@ -126,11 +137,35 @@ final class Backlog {
         firstTurn = 0
       }
       host.isWaitingForTurn = false
-      guard hasRoom(host), let listed = takeNext(of: host) else { continue }
-      host.underWay += 1
-      underWay += 1
-      if host.underWay == 1 { host.lastSign = now }
+      guard hasRoom(host), let listed = takeFirst(of: &host.line) else { continue }
+      begin(listed, at: host, now)
       offerTurn(host)
+      return listed
+    }
+    return nextDeferred(at: now)
+  }
+
+  private func begin(_ listed: ListedURL, at host: Host, _ now: Int64) {
+    count -= 1
+    bytes -= listed.url.utf8.count + Self.overhead
+    host.underWay += 1
+    underWay += 1
+    if host.underWay == 1 { host.lastSign = now }
+  }
+
+  private func nextDeferred(at now: Int64) -> ListedURL? {
+    guard hasEnded, deferred > 0, deferredUnderWay < Self.mostDeferredUnderWay, !othersAreAnswered(at: now)
+    else { return nil }
+    for _ in 0..<lateTurns.count {
+      guard let host = lateTurns.popFirst() else { return nil }
+      host.isWaitingForLateTurn = false
+      let listed = hasRoom(host) ? takeFirst(of: &host.deferred) : nil
+      offerLateTurn(host)
+      guard let listed else { continue }
+      begin(listed, at: host, now)
+      deferred -= 1
+      deferredUnderWay += 1
+      host.deferredUnderWay += 1
       return listed
     }
     return nil
@@ -141,6 +176,10 @@ final class Backlog {
     let host = host(of: listed)
     host.underWay -= 1
     underWay -= 1
+    if listed.wasPutOff {
+      host.deferredUnderWay -= 1
+      deferredUnderWay -= 1
+    }
     host.lastSign = now
     host.hasAnswered = host.hasAnswered || isGood
     host.share = isGood ? min(host.share + 4, mostAtHost) : Self.firstShare
@@ -157,30 +196,20 @@ final class Backlog {
   }
 
   private func offerTurn(_ host: Host) {
-    guard !host.isWaitingForTurn, hasRoom(host), hasNext(host) else { return }
+    guard !host.isWaitingForTurn, hasRoom(host), !host.line.isEmpty else { return }
     host.isWaitingForTurn = true
     turns.append(host)
+  }
+
+  private func offerLateTurn(_ host: Host) {
+    guard !host.isWaitingForLateTurn, !host.deferred.isEmpty else { return }
+    host.isWaitingForLateTurn = true
+    lateTurns.append(host)
   }
 
   /// Where very many hosts don't answer, each that never did has one request under way.
   private func hasRoom(_ host: Host) -> Bool {
     host.underWay < (underWay > Self.mostUnderWay / 2 && !host.hasAnswered ? 1 : host.share)
-  }
-
-  private func hasNext(_ host: Host) -> Bool {
-    !host.line.isEmpty || hasEnded && host.underWay == 0 && !host.deferred.isEmpty
-      || hasEnded && host.isAtDeferred && !host.deferred.isEmpty
-  }
-
-  private func takeNext(of host: Host) -> ListedURL? {
-    guard hasNext(host) else { return nil }
-    host.isAtDeferred = host.line.isEmpty
-    guard let listed = host.line.isEmpty ? takeFirst(of: &host.deferred) : takeFirst(of: &host.line) else {
-      return nil
-    }
-    count -= 1
-    bytes -= listed.url.utf8.count + Self.overhead
-    return listed
   }
 
   private func takeFirst(of line: inout Line) -> ListedURL? {
@@ -239,11 +268,25 @@ final class Backlog {
   // MARK: Silence
 
   private func silentOnes(at now: Int64) -> Int {
-    guard now - judgedAt > Self.silence / 4 else { return min(silent, underWay) }
+    judge(now)
+    return min(silent, underWay)
+  }
+
+  /// Whether there is something to do but what was put off, at a host that answers.
+  private func othersAreAnswered(at now: Int64) -> Bool {
+    judge(now)
+    return isBusy && (count > deferred || underWay > deferredUnderWay)
+  }
+
+  private func judge(_ now: Int64) {
+    guard now - judgedAt > Self.silence / 4 else { return }
     judgedAt = now
-    silent = hosts.values.reduce(0) {
-      $0 + ($1.underWay > 0 && now - $1.lastSign > Self.silence ? $1.underWay : 0)
+    silent = 0
+    isBusy = false
+    for host in hosts.values {
+      let isSilent = now - host.lastSign > Self.silence
+      if isSilent { silent += host.underWay }
+      if !isSilent, host.underWay > host.deferredUnderWay || !host.line.isEmpty { isBusy = true }
     }
-    return silent
   }
 }

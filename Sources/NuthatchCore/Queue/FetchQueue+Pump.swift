@@ -88,7 +88,7 @@ extension FetchQueue {
     let wait = now &- entry.since
     guard entry.mayBePutOff, !entry.isAnswered, wait >= 2 * settings.lendAfter else { return false }
     let isFar = host.latency.isFarBeyond(wait)
-    if isFar, host.hasQueued, host.running >= host.limit(settings) { return true }
+    if isFar, host.hasQueued, host.isHeld || host.running >= host.limit(settings) { return true }
     guard isFar || !host.latency.hasBaseline else { return false }
     return !entry.isLending && host.pool.isFull(isBackground: entry.isBackground)
   }

@@ -50,7 +50,7 @@ final class QueueEntry {
   /// When it was queued or, once it runs, when it began.
   var since: Int64
   /// The beginning of the trouble of its host that it has had, too.
-  var trouble: Int64?
+  var trouble = Int64.min
 
   init(
     _ work: any QueuedWork, _ host: QueueHost, priority: Int, arrival: UInt64, patience: Int64,

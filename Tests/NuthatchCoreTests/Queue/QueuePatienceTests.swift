@@ -136,7 +136,8 @@ import Testing
           bench.finish(entry, .dropped, fault, retryAt: bench.now + second)
           continue
         }
-        let overload = isOdd ? Overload(status: 503, previous: entry.trouble.map { _ in bench.now - 1 }) : nil
+        let overload =
+          isOdd ? Overload(status: 503, previous: entry.trouble > .min ? bench.now - 1 : nil) : nil
         bench.queue.answered(entry, firstByte: nil, overload: overload, now: bench.now)
         bench.finish(entry, retryAt: isOdd ? bench.now + second : nil)
       }

@@ -44,6 +44,22 @@ import Testing
     }
   }
 
+  @Test("is put off when its host is held because of it, and others wait there")
+  func heldHost() {
+    let bench = QueueBench(.fixed(4, perHost: 6, lendAfter: second))
+    learnLatency(bench, 50 * millisecond)
+    bench.submit("hanging", mayBePutOff: true)
+    for index in 0..<4 { bench.submit("\(index)", to: "h\(index).example") }
+    bench.pass(second)
+    // The place is lent, and all are taken.
+    #expect(bench.running.count == 5)
+    bench.submit("waiting")
+    bench.pass(2 * second)
+    #expect(bench.putOff == ["hanging"])
+    bench.finish(bench.running[0])
+    #expect(bench.begun.last == "waiting")
+  }
+
   @Test("stays when its head has come, however slow its body is")
   func slowBody() {
     let bench = bench()
