@@ -112,9 +112,7 @@ def sick(bench: Bench, scale: float) -> None:
         for state in ("well", "sick"):
             with SickHosts(is_well=state == "well") as server:
                 seconds[state], lost = until_answered(bench, server, urls)
-                print(
-                    f"  hanging ones {place}, {state}: {seconds[state]:.1f} s, {lost} URLs lost", flush=True
-                )
+                print(f"  hanging ones {place}, {state}: {seconds[state]:.1f} s, {lost} URLs lost", flush=True)
             bench.judge(f"URLs that aren't lost, {state}", len(urls) - lost, len(urls))
         # How much of the speed is left: 1 / 1.3.
         bench.judge("speed beside sick hosts", seconds["well"] / seconds["sick"], 1 / 1.3)

@@ -87,8 +87,8 @@ public func nhRequestSetBatched(_ request: nh_request_ref?, _ batched: Int32) ->
 /// Until then the request waits for the host, whatever its retries are, and its deadline doesn't count that; after it the request
 /// fails with the fault or the status. 0: five minutes for a request of a batch (nh_request_set_batched), no wait for others;
 /// negative: without an end. 1 is as good as no wait. A request that must not be sent twice, or that is freezable, doesn't wait.
-/// A host that has never answered is out of reach once five requests to it have failed in a row: before, a request has its
-/// retries, of which the last one comes 5 s after the one before it when the host refused or broke the connection.
+/// A host that has never answered is out of reach once five requests to it have failed in a row. Before that, a request has its
+/// retries; the last one waits 5 s when the host refused or broke the connection.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_give_up_after")

@@ -24,7 +24,7 @@ extension Cache {
   /// Whether the directory can only be read, so that nothing is stored.
   package var isReading: Bool { shared.store.isReading }
 
-  /// Lets go of the pages of files that are mapped, now and again, for those who go through more than they will come back to.
+  /// Lets go of the pages of files that are mapped, now and again, for callers that go through more than they will come back to.
   package func stayLean() {
     // A cache that is closed has none.
     try? upkeep { (store) throws(StoreFault) in try store.stayLean() }

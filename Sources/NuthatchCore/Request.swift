@@ -71,8 +71,8 @@ public struct Request: Sendable {
   public var isBatched = false
   /// For how long its host may be out of reach, or have too much to do (429, 503), since its last good answer. Until then the
   /// request waits for the host, whatever `retries` says, and what it waits is no part of its deadline; after that it fails with
-  /// the fault or the status. A host that has never answered is out of reach once five requests to it have failed in a row:
-  /// before, `retries` counts, and the last one comes 5 s after the one before it. nil: five minutes for one of a batch; others
+  /// the fault or the status. A host that has never answered is out of reach once five requests to it have failed in a row.
+  /// Before that, `retries` counts; the last one waits 5 s when the host refused or broke the connection. nil: five minutes for one of a batch; others
   /// don't wait.
   public var giveUpAfter: Limit?
   /// Whether it may end as cancelled when nothing comes although its host answers others, which wait for its place: for callers that

@@ -44,7 +44,7 @@ struct PackScan: ~Copyable {
 
   mutating func next() -> RecordHeader.Found? {
     guard let base = pack.bytes.baseAddress else { return nil }
-    if min(offset, limit) - left > Self.mostKept { leavePages() }
+    leavePages()
     var isInGap = false
     while offset <= limit - RecordHeader.size {
       if offset + RecordHeader.size > written {
@@ -83,9 +83,10 @@ struct PackScan: ~Copyable {
     return nil
   }
 
-  /// Those that it has gone through.
+  /// Those that it has gone through, when they are many.
   private mutating func leavePages() {
     let end = min(offset, limit) & ~4095
+    guard end - left > Self.mostKept else { return }
     NuthatchStore.leavePages(UnsafeRawBufferPointer(rebasing: pack.bytes[left..<end]))
     left = end
   }

@@ -111,6 +111,25 @@ def test_urls_that_hang_keep_no_others_of_their_host_waiting(
     assert all(record["ok"] for record in records)
 
 
+def test_urls_that_hang_are_asked_for_again_when_no_others_are_answered(
+    hosts: SickHosts, environment: Dict[str, str]
+) -> None:
+    # A machine that stands still for a second looks like a host that is silent.
+    for number in range(3):
+        name, other = f"timed.ms5.h{number}", f"timed.ms50.other{number}"
+        hanging = [hosts.url(name, f"/hang/{page}") for page in range(12)]
+        good = urls_of(hosts, name, 60) + urls_of(hosts, other, 600)
+        with patient(environment, good[:20] + hanging + good[20:]) as answered:
+            records = list(islice(answered, len(good)))
+        assert sorted(record["url"] for record in records) == sorted(good)
+        log = hosts.log()
+        requests = log[name]["requests"]
+        asked = len(hanging) + 60
+        if len(requests) <= asked or requests[asked] > log[other]["requests"][-1]:
+            return
+    raise AssertionError("they were asked for again while another host had URLs left")
+
+
 def test_per_host_auto_asks_for_more_where_the_host_bears_it(hosts: SickHosts, nuthatch: Runner) -> None:
     urls = urls_of(hosts, "ms40.h", 400) + urls_of(hosts, "ms40.slots6.h", 200)
     records = fetch(nuthatch, urls, "--per-host=auto")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchStore
 
-/// Who goes through more than he will come back to: pages of the index don't pile up in his memory.
+/// For a process that goes through more than it will come back to: pages of the index don't pile up in its memory.
 @Suite("A store that stays lean") struct LeanTests {
   private static func key(_ number: Int) -> RecordKey { RecordKey(.body, "lean \(number)") }
 

@@ -42,7 +42,7 @@ final class Backlog {
     var lastSign: Int64 = 0
     var isWaitingForTurn = false
     var line = Line()
-    /// Those that were put off: they wait, and are under way.
+    /// Those that were put off, and how many of them are under way.
     var deferred = Line()
     var deferredUnderWay = 0
     var isWaitingForLateTurn = false
@@ -71,7 +71,6 @@ final class Backlog {
   private var firstTurn = 0
   /// Hosts with URLs that were put off, in turn.
   private var lateTurns: ArraySlice<Host> = []
-  private var deferred = 0
   private var deferredUnderWay = 0
   private var bytes = 0
   private var file: SetAside?
@@ -115,7 +114,6 @@ final class Backlog {
     bytes += listed.url.utf8.count + Self.overhead
     if listed.wasPutOff {
       host.deferred.append(listed)
-      deferred += 1
       offerLateTurn(host)
     } else {
       host.line.append(listed)
@@ -150,11 +148,16 @@ final class Backlog {
     bytes -= listed.url.utf8.count + Self.overhead
     host.underWay += 1
     underWay += 1
+    if listed.wasPutOff {
+      host.deferredUnderWay += 1
+      deferredUnderWay += 1
+    }
     if host.underWay == 1 { host.lastSign = now }
   }
 
   private func nextDeferred(at now: Int64) -> ListedURL? {
-    guard hasEnded, deferred > 0, deferredUnderWay < Self.mostDeferredUnderWay, !othersAreAnswered(at: now)
+    guard hasEnded, !lateTurns.isEmpty, deferredUnderWay < Self.mostDeferredUnderWay,
+      !othersAreAnswered(at: now)
     else { return nil }
     for _ in 0..<lateTurns.count {
       guard let host = lateTurns.popFirst() else { return nil }
@@ -163,9 +166,6 @@ final class Backlog {
       offerLateTurn(host)
       guard let listed else { continue }
       begin(listed, at: host, now)
-      deferred -= 1
-      deferredUnderWay += 1
-      host.deferredUnderWay += 1
       return listed
     }
     return nil
@@ -272,10 +272,10 @@ final class Backlog {
     return min(silent, underWay)
   }
 
-  /// Whether there is something to do but what was put off, at a host that answers.
+  /// Whether others than those that were put off are under way at a host that answers.
   private func othersAreAnswered(at now: Int64) -> Bool {
     judge(now)
-    return isBusy && (count > deferred || underWay > deferredUnderWay)
+    return isBusy && underWay > deferredUnderWay
   }
 
   private func judge(_ now: Int64) {
@@ -284,9 +284,11 @@ final class Backlog {
     silent = 0
     isBusy = false
     for host in hosts.values {
-      let isSilent = now - host.lastSign > Self.silence
-      if isSilent { silent += host.underWay }
-      if !isSilent, host.underWay > host.deferredUnderWay || !host.line.isEmpty { isBusy = true }
+      if now - host.lastSign > Self.silence {
+        silent += host.underWay
+      } else if host.underWay > host.deferredUnderWay {
+        isBusy = true
+      }
     }
   }
 }

@@ -77,9 +77,11 @@ struct DiskWatch {
   init(_ cache: Cache) {
     self.cache = cache
     trail = KeptTrail(cache)
-    // Without figures nothing is said of the disk.
-    start = try? cache.storeStatistics()
+    start = Self.figures(cache)
   }
+
+  /// Without figures nothing is said of the disk.
+  private static func figures(_ cache: Cache) -> StoreStatistics? { try? cache.storeStatistics() }
 
   /// Notes what was found.
   func note(_ info: StoredAnswerInfo) { trail.note(info) }
@@ -93,8 +95,7 @@ struct DiskWatch {
   ///   - done: how much of the list is done, from 0 to 1; nil when that isn't known.
   ///   - isFull: whether the disk is full.
   func lastReport(_ tally: Tally, done: Double?, isFull: Bool) -> Report? {
-    // Without figures there is nothing to tell.
-    guard let start, let now = try? cache.storeStatistics() else { return nil }
+    guard let start, let now = Self.figures(cache) else { return nil }
     var report = Report(limit: now.diskLimit, used: now.diskBytes, droppedRecords: now.droppedRecords)
     note(tally, now, in: &report)
     report.isFull = isFull || tally.errors[ErrorCode.noSpace.word] != nil
@@ -116,7 +117,7 @@ struct DiskWatch {
     let time = nhs_monotonic_ns()
     guard !isSaid, time >= due else { return nil }
     due = time + 50_000_000
-    guard let start, let now = try? cache.storeStatistics() else { return nil }
+    guard let start, let now = Self.figures(cache) else { return nil }
     var report = Report(limit: now.diskLimit, used: now.diskBytes, droppedRecords: now.droppedRecords)
     note(tally, now, in: &report)
     let need = Need(tally, from: start, to: now, done: done, keepsSource: keepsSource)

@@ -45,10 +45,10 @@ enum PrefetchCommand: Command {
 
     A host that wants to be left alone (Retry-After) is, for five minutes at most. A host that says 429 or 503 is asked less
     often, at the rate that it bears. URLs of a host that is away, such as a server that restarts, wait until it is back, and
-    other hosts have their turn meanwhile; --retries counts other failures, and the first four of a host that has not
-    answered yet, of which the last comes after 5 s. Lines say which hosts the run waits for. When a host has given no good
-    answer for as long as --give-up-after says, its URLs fail with the fault that it has. A URL that hangs while its host
-    answers others is put off to the end of the list.
+    other hosts have their turn meanwhile; --retries counts other failures. At a host that has not answered yet it counts all
+    failures until five in a row have failed, and the last retry waits 5 s, because the host may be restarting. Lines say which
+    hosts the run waits for. When a host has given no good answer for as long as --give-up-after says, its URLs fail with the
+    fault that it has. A URL that hangs while its host answers others is put off to the end of the list.
 
     By itself a run has six requests at once at a host (32 over HTTP/2), and at all hosts together as many as bring more
     answers a second, 512 at most. --per-host auto finds out how many a host bears, up to 32: half as many after its first

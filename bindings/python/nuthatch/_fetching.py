@@ -170,7 +170,8 @@ class Fetching:
             since its last good answer. Until then the request waits for the host, whatever ``retries`` says, and
             ``deadline`` doesn't count that; 0 doesn't wait, None waits without an end. Five minutes in a
             :meth:`prefetch`; other requests don't wait. A host that has never answered is out of reach once five
-            requests to it have failed in a row; before, ``retries`` counts, and the last one comes after 5 s.
+            requests to it have failed in a row. Before that, ``retries`` counts; the last one waits 5 s when the host
+            refused or broke the connection.
         :param priority: -10 to 10, higher ones first; ``tag``: a word to cancel by.
         :param cache_key: what the answer is kept under, instead of the URL, and never empty; ``ignore_query`` leaves
             the query out of it.
