@@ -256,13 +256,6 @@ final class PackWriter {
 
   private static func pageAfter(_ offset: Int) -> Int { (offset + 4095) & ~4095 }
 
-  /// Takes back what was appended. Should that fail, then there is a record more than anybody was promised.
-  func retire(at offset: Int) {
-    var mark = [UInt8](repeating: 0, count: 4)
-    mark.withUnsafeMutableBytes { $0.store(RecordHeader.retired, at: 0) }
-    do { try system.write(mark, to: fd, at: Int64(offset)) } catch {}
-  }
-
   func advance(to end: Int) { self.end = end }
 
   /// Gives back what isn't used. The file's size stays, since others may have it mapped.

@@ -164,7 +164,7 @@ extension SharedStore {
         // The caller is told that it isn't there, so that a later writer of the pack must not find it. It stays where it is,
         // because a shorter record in its place would leave a rest of it behind.
         if let record = pin.pack.record(at: location.offset), record.header.hash == header.hash {
-          writer.retire(at: location.offset)
+          retire(location, header.hash)
           writer.advance(to: record.end)
         }
         if end != nil { throw error }
@@ -362,14 +362,19 @@ extension SharedStore {
   /// index must not make us write into somebody's payload.
   func retire(_ location: Location, _ hash: KeyHash) {
     guard !directory.isReading else { return }
-    if !isRetired(location, hash) { retirements.with { unsettled.append((location, hash)) } }
+    if !isRetired(location, hash) { retirements.with { unsettled[location] = hash } }
+  }
+
+  /// Whether a record should be retired, but couldn't be yet.
+  func isToBeRetired(_ location: Location) -> Bool {
+    retirements.with { unsettled[location] != nil }
   }
 
   /// Retires what couldn't be retired before. False when something is left.
   @discardableResult
   func settle() -> Bool {
     retirements.with {
-      if !unsettled.isEmpty { unsettled.removeAll { isRetired($0.location, $0.hash) } }
+      if !unsettled.isEmpty { unsettled = unsettled.filter { !isRetired($0.key, $0.value) } }
       return unsettled.isEmpty
     }
   }

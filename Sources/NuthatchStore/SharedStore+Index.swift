@@ -106,13 +106,14 @@ extension SharedStore {
 
   private func indexOfPacks() throws(StoreFault) -> Index {
     let numbers = try doing("listing the packs") { () throws(SystemFault) in try packNumbers() }
+    settle()
     var records: [(header: RecordHeader, location: Location)] = []
     var packs: [(header: PackHeader, used: Int)] = []
     for number in numbers {
       guard let pin = shelf.pin(number), var scan = try? PackScan(pin.pack, directory) else { continue }
       while let record = scan.next() {
-        guard !record.isRetired else { continue }
-        records.append((record.header, Location(pack: number, offset: record.offset)))
+        let location = Location(pack: number, offset: record.offset)
+        if !record.isRetired, !isToBeRetired(location) { records.append((record.header, location)) }
       }
       // Nothing is appended to one of which some couldn't be read: nobody knows where it ends.
       let isBroken = pin.pack.isBroken

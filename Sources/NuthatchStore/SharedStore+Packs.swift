@@ -184,12 +184,14 @@ extension SharedStore {
   /// Where a pack that nobody writes to ends. A record that was complete when its writer died, but not published, is
   /// published when it is the newest of its key, and retired when it isn't.
   private func takeIn(_ index: Index, _ entry: PackEntry, _ pack: Pack) throws(SystemFault) -> Int {
+    // The caller of its commit was told that it couldn't be kept.
+    settle()
     var scan = try PackScan(pack, directory)
     while let record = scan.next() {
       // Whoever wrote it had it from an index that counted further, unless that is damaged now.
       index.raise(nextSequence: record.header.sequence &+ 1)
-      guard record.offset >= entry.used, !record.isRetired else { continue }
       let location = Location(pack: entry.number, offset: record.offset)
+      guard record.offset >= entry.used, !record.isRetired, !isToBeRetired(location) else { continue }
       guard isIntact(record, pack) else {
         // The writer was killed half-way.
         retire(location, record.header.hash)

@@ -28,7 +28,7 @@ final class SharedStore: @unchecked Sendable {
 
   // Guards `unsettled`: records that should be retired, but couldn't be.
   let retirements = Lock()
-  var unsettled: [(location: Location, hash: KeyHash)] = []
+  var unsettled: [Location: KeyHash] = [:]
 
   // The index in use, as a reference that is followed only by who stands in a shard of the shelf. `keptIndex` keeps it;
   // it changes under `indexLock`, and the one before goes when no reader can be in it any more.
@@ -184,7 +184,7 @@ final class SharedStore: @unchecked Sendable {
     guard directory.followPacks() else { return }
     shelf.drop { _ in true }
     checkedFile.close(directory)
-    retirements.with { unsettled = [] }
+    retirements.with { unsettled = [:] }
     memory.removeAll { $0.privateBytes == 0 && ($0.owner as? HeldLease)?.lease.pin is PackPin }
   }
 

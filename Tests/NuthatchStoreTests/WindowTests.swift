@@ -93,8 +93,10 @@ import Testing
     Issue.record("there is no end of system calls")
   }
 
-  @Test("are written without it, whatever fails for good", arguments: [EIO, ENOSPC, EINVAL, ENOMEM, EMFILE])
-  func failingForGood(_ number: Int32) throws {
+  @Test(
+    "are written without it, whatever fails for good, also when memory is wanted meanwhile",
+    arguments: [EIO, ENOSPC, EINVAL, ENOMEM, EMFILE], [false, true])
+  func failingForGood(_ number: Int32, isMemoryWanted: Bool) throws {
     for grace in 0..<40 {
       let folder = try Folder()
       let system = FaultyCalls(.number(number), isLasting: true)
@@ -103,6 +105,8 @@ import Testing
       system.arm(after: grace)
       var kept: Set<Int> = []
       for number in begun..<begun + 12 {
+        // The window goes. What comes next can't be written, and the pack is given up.
+        if isMemoryWanted, number == begun + 6 { try store.relieve(.critical) }
         if (try? store.commit(Self.key(number), content(UInt64(number), Self.size))) != nil {
           kept.insert(number)
         }
