@@ -10,6 +10,8 @@ final class PackWindow {
   /// What processors and the kernel call a large page.
   static let piece = 2 << 20
   private static let most = 4 * piece
+  /// Beyond this, a record doesn't open a piece.
+  static let largestRecord = 24 << 10
 
   private let system: any SystemCalls
   private let mapping: FileMapping

@@ -217,9 +217,11 @@ final class PackWriter {
     // Large records get large pieces of memory by themselves.
     guard end - prepared <= 2 * chunk else { return }
     while end > prepared {
-      // What is small stays small: windows come when two mebibytes have been written.
+      // What is small stays small: windows come when two mebibytes have been written. They spare small records their
+      // system calls; a large one would pay more for a page that no process had before.
       let isPiece =
-        usesWindows && prepared > 0 && prepared % PackWindow.piece == 0
+        usesWindows && end - self.end <= PackWindow.largestRecord && prepared > 0
+        && prepared % PackWindow.piece == 0
         && prepared + PackWindow.piece <= header.capacity
       let wanted =
         isPiece

@@ -7,7 +7,7 @@ import Testing
 /// through memory: also between writing, publishing and retiring, where it makes no system call.
 @Suite("A process killed at an instruction", .serialized) struct StepTests {
   private static let limit = 256 << 20
-  private static let filler = [UInt8](repeating: 9, count: 60_000)
+  private static let filler = [UInt8](repeating: 9, count: 20_000)
 
   private static func key(_ number: UInt64) -> RecordKey {
     RecordKey(RecordKind.allCases[Int(number % 3)], "key \(number)")
@@ -22,7 +22,7 @@ import Testing
 
   @Test(
     "leaves all of it or nothing, and everything else", .enabled(if: isOrdinary),
-    arguments: [("keep", 230_000), ("replace", 250_000), ("remove", 60_000), ("piece", 520_000)])
+    arguments: [("keep", 110_000), ("replace", 130_000), ("remove", 80_000), ("piece", 380_000)])
   func killed(_ what: String, _ steps: Int) throws {
     let seed = newSeed()
     var dice = Dice(seed)
@@ -53,7 +53,7 @@ import Testing
 
   /// Looks at everything, and then replaces what the killed one was at.
   private func check(_ store: Store, _ what: String, _ isDone: Bool, _ note: Comment) throws {
-    for number in 0..<36 as Range<UInt64> {
+    for number in 0..<108 as Range<UInt64> {
       #expect(try store.bytes(Self.key(1000 + number * 3)) == Self.filler, note)
     }
     for number in [7, 10, 13, 16] as [UInt64] {

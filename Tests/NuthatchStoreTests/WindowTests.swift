@@ -8,14 +8,14 @@ import Testing
 @Suite("Packs that are written through memory") struct WindowTests {
   /// Packs of 16 MiB: one window of four pieces, and one of three.
   private static let limit = 1 << 30
-  private static let size = 60_000
+  private static let size = 20_000
 
   private static func key(_ number: Int) -> RecordKey { RecordKey(.body, "window \(number)") }
 
   /// Up to shortly before the first piece.
   private static func begin(_ store: Store) throws -> Int {
-    for number in 0..<34 { try store.commit(key(number), content(UInt64(number), size)) }
-    return 34
+    for number in 0..<104 { try store.commit(key(number), content(UInt64(number), size)) }
+    return 104
   }
 
   private static func check(_ store: Store, _ numbers: Range<Int>, _ note: Comment) throws {
@@ -32,8 +32,8 @@ import Testing
     let store = try Store.open(folder.path, .init(diskBytes: Self.limit), system)
     var dice = Dice(7)
     // Also pieces of several parts, none, and ones that are written by system calls in between.
-    let sizes = (0..<400).map { _ in
-      Int.random(in: 0..<(dice.next() % 20 == 0 ? 700_000 : 90_000), using: &dice)
+    let sizes = (0..<800).map { _ in
+      Int.random(in: 0..<(dice.next() % 20 == 0 ? 700_000 : 30_000), using: &dice)
     }
     for (number, size) in sizes.enumerated() {
       let bytes = content(UInt64(number), size)
@@ -127,6 +127,16 @@ import Testing
     Issue.record("there is no end of system calls")
   }
 
+  @Test("are not opened for large records")
+  func large() throws {
+    let folder = try Folder()
+    let system = FaultyCalls(.number(EIO))
+    let store = try Store.open(folder.path, .init(diskBytes: Self.limit), system)
+    let before = system.populations
+    for number in 0..<100 { try store.commit(Self.key(number), content(UInt64(number), 60_000)) }
+    #expect(system.populations == before)
+  }
+
   @Test("are closed under the writer's feet, by threads that want memory, while others hold what was written")
   func threads() throws {
     let folder = try Folder()
@@ -144,7 +154,7 @@ import Testing
           switch thread {
           case 0, 1:
             let number = (thread + 1) * 1000 + step % 90
-            leases.append((number, try own.commit(Self.key(number), content(UInt64(number), 30_000))))
+            leases.append((number, try own.commit(Self.key(number), content(UInt64(number), Self.size))))
             if leases.count > 20 { leases.removeFirst() }
           case 2:
             if step % 10 == 0 { try own.relieve(.critical) } else { try own.stayLean() }
@@ -160,7 +170,9 @@ import Testing
           }
         }
         own.close()
-        for (number, lease) in leases where lease.copied() != content(UInt64(number), 30_000) { wrong.add() }
+        for (number, lease) in leases where lease.copied() != content(UInt64(number), Self.size) {
+          wrong.add()
+        }
       } catch {
         wrong.add()
       }
