@@ -75,8 +75,8 @@ public struct Request: Sendable {
   /// Before that, `retries` counts; the last one waits 5 s when the host refused or broke the connection. nil: five minutes for one of a batch; others
   /// don't wait.
   public var giveUpAfter: Limit?
-  /// Whether it may end as cancelled when nothing comes although its host answers others, which wait for its place: for callers that
-  /// submit it again when there is nothing else to do. Off.
+  /// Whether it may end as cancelled when nothing comes while others wait for its place: for callers that submit it again when
+  /// there is nothing else to do. Off.
   package var mayBeDeferred = false
   /// How often a failed attempt is followed by another. nil: the cache's own.
   public var retries: Int?

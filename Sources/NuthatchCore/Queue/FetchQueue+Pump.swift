@@ -71,7 +71,10 @@ extension FetchQueue {
     let pool = entry.host.pool
     entry.forgetMoved()
     watched.remove(entry)
-    if isSlow, isInTheWay(entry, now) { entry.work?.putOff(entry) }
+    if isSlow, isInTheWay(entry, now) {
+      entry.host.notePutOff()
+      entry.work?.putOff(entry)
+    }
     guard entry.state == .running else { return }
     if isSlow, !entry.isLending, !entry.isAnswered || pool.lentByBodies < pool.size {
       // A request whose host's name is looked up takes no descriptor of a connection.
@@ -83,13 +86,17 @@ extension FetchQueue {
 
   /// Whether nothing comes for it at a host that answers others, which wait for a place there; or whether it holds a place that
   /// others wait for, whatever their host.
+  ///
+  /// A host that has never answered may be slow as a whole: there, each that makes way has the next ones wait for longer.
   private func isInTheWay(_ entry: QueueEntry, _ now: Int64) -> Bool {
     let host = entry.host
     let wait = now &- entry.since
     guard entry.mayBePutOff, !entry.isAnswered, wait >= 2 * settings.lendAfter else { return false }
-    let isFar = host.latency.isFarBeyond(wait)
-    if isFar, host.hasQueued, host.isHeld || host.running >= host.limit(settings) { return true }
-    guard isFar || !host.latency.hasBaseline else { return false }
+    let isKnown = host.latency.hasBaseline
+    guard !isKnown || host.latency.isFarBeyond(wait) else { return false }
+    let limit = host.limit(settings)
+    let isLong = isKnown || wait / (8 * settings.lendAfter) > host.putOff / limit
+    if isLong, host.hasQueued, host.isHeld || host.running >= limit { return true }
     return !entry.isLending && host.pool.isFull(isBackground: entry.isBackground)
   }
 

@@ -21,6 +21,8 @@ final class QueueHost {
   private var lendingBackground = 0
   /// How many of them have their head, and a slow body.
   private(set) var lendingBodies = 0
+  /// How many of its requests made way for others.
+  private(set) var putOff = 0
   /// How many ran when the first that waits for its head began to lend its place.
   private var runningBeforeLending = 0
   var speaksHTTP2 = false
@@ -97,6 +99,8 @@ final class QueueHost {
     trouble = nil
     lastGoodAnswer = now
   }
+
+  func notePutOff() { putOff += 1 }
 
   /// Whether an entry would wait in vain: it waits for `patience` nanoseconds, which are over, or will be before the host's
   /// pause is.

@@ -36,12 +36,32 @@ import Testing
     let other = bench()
     learnLatency(other, 50 * millisecond)
     for index in 0..<5 { other.submit("\(index)") }
-    let unknown = bench()
-    for index in 0..<5 { unknown.submit("\(index)", mayBePutOff: true) }
-    for bench in [alone, slow, other, unknown] {
+    for bench in [alone, slow, other] {
       bench.pass(20 * second)
       #expect(bench.putOff.isEmpty && bench.running.count <= 2)
     }
+  }
+
+  @Test("is put off at a host that has never answered, after 8 s, 16 s and so on")
+  func unknownHost() {
+    let bench = bench()
+    for index in 0..<9 { bench.submit("\(index)", mayBePutOff: true) }
+    bench.pass(8 * second - 1)
+    #expect(bench.putOff.isEmpty)
+    bench.pass(1)
+    #expect(bench.putOff == ["0"] && bench.begun.last == "2")
+    bench.pass(second)
+    #expect(bench.putOff == ["0", "1"] && bench.begun.last == "3")
+    // All of the host may be that slow.
+    bench.pass(15 * second - 1)
+    #expect(bench.putOff == ["0", "1"])
+    bench.pass(1)
+    #expect(bench.putOff == ["0", "1", "2"] && bench.begun.last == "4")
+    // Now it is known how slow it is.
+    bench.queue.answered(bench.running[0], firstByte: 12 * second, now: bench.now)
+    bench.finish(bench.running[0])
+    bench.pass(60 * second)
+    #expect(bench.putOff == ["0", "1", "2"])
   }
 
   @Test("is put off when its host is held because of it, and others wait there")
