@@ -66,15 +66,23 @@ def test_every_url_names_the_fault_of_its_host(
 
 
 @contextmanager
-def patient(environment: Dict[str, str], urls: List[str]) -> Iterator[Iterator[Dict[str, Any]]]:
-    """The records of a run as they come; hanging URLs would have none for ten minutes. It is killed at the end."""
+def patient(
+    environment: Dict[str, str], urls: List[str], ends: bool = True
+) -> Iterator[Iterator[Dict[str, Any]]]:
+    """The records of a run as they come; hanging URLs would have none for ten minutes. It is killed at the end.
+
+    `ends`: whether the list does, or more of it may come.
+    """
     command = [COMMAND, "prefetch", "--format=jsonl", "--timeout=600"]
     with subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         assert process.stdin and process.stdout
         process.stdin.write(lines(urls))
-        process.stdin.close()
+        if ends:
+            process.stdin.close()
+        else:
+            process.stdin.flush()
         yield (json.loads(line) for line in process.stdout)
         process.kill()
 
@@ -89,24 +97,27 @@ def test_a_host_that_hangs_keeps_no_other_waiting(hosts: SickHosts, environment:
     assert hosts.log()["hang.a"]["most"] <= 6
 
 
+def hung_beyond(hosts: SickHosts, count: int) -> int:
+    """How many requests at `ms5.h` have hung: more than so many, or a minute is over."""
+    due = time.monotonic() + 60
+    while True:
+        hung: int = hosts.log()["ms5.h"]["answers"]["0"]
+        if hung > count or time.monotonic() > due:
+            return hung
+        time.sleep(0.1)
+
+
 def test_urls_that_hang_keep_no_others_of_their_host_waiting(
     hosts: SickHosts, environment: Dict[str, str]
 ) -> None:
     hanging = [hosts.url("ms5.h", f"/hang/{number}") for number in range(12)]
     good = urls_of(hosts, "ms5.h", 600)
 
-    def hung() -> int:
-        count: int = hosts.log()["ms5.h"]["answers"]["0"]
-        return count
-
     # They would stop the host: it has six requests at once.
     with patient(environment, good[:20] + hanging + good[20:]) as answered:
         records = list(islice(answered, len(good)))
         # They are tried again when there is nothing else to do.
-        due = time.monotonic() + 30
-        while hung() <= len(hanging) and time.monotonic() < due:
-            time.sleep(0.1)
-        assert hung() > len(hanging)
+        assert hung_beyond(hosts, len(hanging)) > len(hanging)
     assert sorted(record["url"] for record in records) == sorted(good)
     assert all(record["ok"] for record in records)
 
@@ -128,6 +139,18 @@ def test_urls_that_hang_are_asked_for_again_when_no_others_are_answered(
         if len(requests) <= asked or requests[asked] > log[other]["requests"][-1]:
             return
     raise AssertionError("they were asked for again while another host had URLs left")
+
+
+def test_urls_that_hang_are_asked_for_again_when_the_list_pauses(
+    hosts: SickHosts, environment: Dict[str, str]
+) -> None:
+    hanging = [hosts.url("ms5.h", f"/hang/{number}") for number in range(12)]
+    good = urls_of(hosts, "ms5.h", 300)
+    with patient(environment, good[:20] + hanging + good[20:], ends=False) as answered:
+        records = list(islice(answered, len(good)))
+        # One at a time, since more of the host's URLs may come.
+        assert hung_beyond(hosts, len(hanging)) == len(hanging) + 1
+    assert sorted(record["url"] for record in records) == sorted(good)
 
 
 def test_per_host_auto_asks_for_more_where_the_host_bears_it(hosts: SickHosts, nuthatch: Runner) -> None:

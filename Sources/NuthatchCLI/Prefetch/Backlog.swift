@@ -4,8 +4,8 @@ import CSystem
 ///
 /// A host has a few requests under way at a time: 8 at first, four more with every good answer, to a limit. The rest of its URLs
 /// wait here, so that a host that hangs, or a list sorted by host, keeps no other host from its turn. What waits beyond
-/// `mostInMemory` bytes is set aside in a file. URLs that were put off come last, when the list has ended and no others are being
-/// answered: those that hang would take the places that others need.
+/// `mostInMemory` bytes is set aside in a file. URLs that were put off come last, when the list has ended, or pauses, and no
+/// others are being answered: those that hang would take the places that others need.
 ///
 /// More URLs are read until `enough` requests are under way at hosts that answer. Those at a host that has been silent for a
 /// second don't count.
@@ -56,6 +56,8 @@ final class Backlog {
   /// What the bookkeeping of a URL takes, about.
   private static let overhead = 128
   private static let silence: Int64 = 1_000_000_000
+  /// When nothing has come for so long, the list pauses.
+  private static let pause: Int64 = 5_000_000_000
   /// Requests take memory, also those at silent hosts.
   private static let mostUnderWay = 16_384
   /// How many of those that were put off: all of them may hang, and the queue lends 256 places of such at most.
@@ -80,6 +82,8 @@ final class Backlog {
   private var silent = 0
   private var isBusy = false
   private var hasEnded = false
+  /// Since when nothing more of the list has come.
+  private var isDrySince: Int64?
   private var judgedAt: Int64 = 0
 
   /// How many wait.
@@ -116,6 +120,7 @@ final class Backlog {
       host.deferred.append(listed)
       offerLateTurn(host)
     } else {
+      isDrySince = nil
       host.line.append(listed)
       offerTurn(host)
     }
@@ -124,6 +129,9 @@ final class Backlog {
 
   /// No more URLs are read: those that were put off have their turn.
   func noteEndOfList() { hasEnded = true }
+
+  /// No URL can be read now.
+  func noteDryList(at now: Int64) { isDrySince = isDrySince ?? now }
 
   /// The next URL whose host has room. It is under way from now on.
   func next(at now: Int64) -> ListedURL? {
@@ -156,13 +164,16 @@ final class Backlog {
   }
 
   private func nextDeferred(at now: Int64) -> ListedURL? {
-    guard hasEnded, !lateTurns.isEmpty, deferredUnderWay < Self.mostDeferredUnderWay,
+    let pauses = isDrySince.map { now - $0 >= Self.pause } ?? false
+    guard hasEnded || pauses, !lateTurns.isEmpty, deferredUnderWay < Self.mostDeferredUnderWay,
       !othersAreAnswered(at: now)
     else { return nil }
     for _ in 0..<lateTurns.count {
       guard let host = lateTurns.popFirst() else { return nil }
       host.isWaitingForLateTurn = false
-      let listed = hasRoom(host) ? takeFirst(of: &host.deferred) : nil
+      // One at a time where others of its host may still come.
+      let mayBegin = hasRoom(host) && (hasEnded || host.deferredUnderWay == 0)
+      let listed = mayBegin ? takeFirst(of: &host.deferred) : nil
       offerLateTurn(host)
       guard let listed else { continue }
       begin(listed, at: host, now)

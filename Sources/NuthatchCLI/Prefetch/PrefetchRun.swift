@@ -84,7 +84,9 @@ final class PrefetchRun {
       left -= 1
       do throws(ListFault) {
         switch try list.next(within: backlog.underWay == 0 ? 200 : 0) {
-        case .idle: return .input
+        case .idle:
+          backlog.noteDryList(at: now)
+          return .input
         case .end: endList()
         case .url(let listed):
           if isOurs(listed.url) { take(listed, now) }
