@@ -11,7 +11,7 @@ final class PackWindow {
   static let piece = 2 << 20
   private static let most = 4 * piece
   /// Beyond this, a record doesn't open a piece.
-  static let largestRecord = 24 << 10
+  static let largestRecord = 8 << 10
 
   private let system: any SystemCalls
   private let mapping: FileMapping

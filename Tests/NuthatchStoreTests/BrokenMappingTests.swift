@@ -227,17 +227,17 @@ struct BrokenMappingTests {
     let calls = FaultyCalls(.number(EIO), fileSystem: 0x5846_5342)
     let store = try Store.open(folder.path, .init(diskBytes: 256 << 20), calls)
     // Into the second window's piece.
-    for number in 0..<240 { try store.commit(Self.key(number), content(UInt64(number), 20_000)) }
+    for number in 0..<600 { try store.commit(Self.key(number), content(UInt64(number), 8000)) }
     let name = "packs/" + (try #require(folder.files().first))
     let size = try folder.read(name).count
     try cut(name, to: 4 << 20)
-    let lease = try? store.commit(Self.key(200), content(200, 20_000))
+    let lease = try? store.commit(Self.key(1000), content(1000, 8000))
     #expect(lease != nil)
-    eventually("kept") { (try? store.bytes(Self.key(200))) == content(200, 20_000) }
-    for number in 0..<180 { #expect(try store.bytes(Self.key(number)) == content(UInt64(number), 20_000)) }
+    eventually("kept") { (try? store.bytes(Self.key(1000))) == content(1000, 8000) }
+    for number in 0..<450 { #expect(try store.bytes(Self.key(number)) == content(UInt64(number), 8000)) }
     try cut(name, to: size)
     store.close()
-    #expect(try Store.open(folder.path).bytes(Self.key(200)) == content(200, 20_000))
+    #expect(try Store.open(folder.path).bytes(Self.key(1000)) == content(1000, 8000))
   }
 
   @Test("isn't asked more often than every 100 ms to read what can't be read")

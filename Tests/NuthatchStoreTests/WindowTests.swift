@@ -8,20 +8,24 @@ import Testing
 @Suite("Packs that are written through memory") struct WindowTests {
   /// Packs of 16 MiB: one window of four pieces, and one of three.
   private static let limit = 1 << 30
-  private static let size = 20_000
 
   private static func key(_ number: Int) -> RecordKey { RecordKey(.body, "window \(number)") }
 
+  /// Large ones at first. Only small ones open a piece.
+  private static func payload(_ number: Int) -> [UInt8] {
+    content(UInt64(number), number < 34 ? 60_000 : 8000)
+  }
+
   /// Up to shortly before the first piece.
   private static func begin(_ store: Store) throws -> Int {
-    for number in 0..<104 { try store.commit(key(number), content(UInt64(number), size)) }
-    return 104
+    for number in 0..<40 { try store.commit(key(number), payload(number)) }
+    return 40
   }
 
   private static func check(_ store: Store, _ numbers: Range<Int>, _ note: Comment) throws {
     for number in numbers {
       #expect(
-        try store.lookup(key(number))?.copied() == content(UInt64(number), size), "\(note), record \(number)")
+        try store.lookup(key(number))?.copied() == payload(number), "\(note), record \(number)")
     }
   }
 
@@ -30,10 +34,10 @@ import Testing
     let folder = try Folder()
     let system = FaultyCalls(.number(EIO))
     let store = try Store.open(folder.path, .init(diskBytes: Self.limit), system)
-    var dice = Dice(7)
+    var dice = Dice(9)
     // Also pieces of several parts, none, and ones that are written by system calls in between.
-    let sizes = (0..<800).map { _ in
-      Int.random(in: 0..<(dice.next() % 20 == 0 ? 700_000 : 30_000), using: &dice)
+    let sizes = (0..<1600).map { _ in
+      Int.random(in: 0..<(dice.next() % 200 == 0 ? 700_000 : 8500), using: &dice)
     }
     for (number, size) in sizes.enumerated() {
       let bytes = content(UInt64(number), size)
@@ -77,7 +81,7 @@ import Testing
       system.arm(after: grace)
       var kept: Set<Int> = []
       for number in begun..<begun + 12 {
-        if (try? store.commit(Self.key(number), content(UInt64(number), Self.size))) != nil {
+        if (try? store.commit(Self.key(number), Self.payload(number))) != nil {
           kept.insert(number)
         }
       }
@@ -107,7 +111,7 @@ import Testing
       for number in begun..<begun + 12 {
         // The window goes. What comes next can't be written, and the pack is given up.
         if isMemoryWanted, number == begun + 6 { try store.relieve(.critical) }
-        if (try? store.commit(Self.key(number), content(UInt64(number), Self.size))) != nil {
+        if (try? store.commit(Self.key(number), Self.payload(number))) != nil {
           kept.insert(number)
         }
       }
@@ -117,7 +121,7 @@ import Testing
       // A record that was kept is there at once, and one that couldn't be kept can be kept now.
       for number in begun..<begun + 12 where !kept.contains(number) {
         #expect(try store.bytes(Self.key(number)) == nil, note)
-        try store.commit(Self.key(number), content(UInt64(number), Self.size))
+        try store.commit(Self.key(number), Self.payload(number))
       }
       try Self.check(store, 0..<begun + 12, note)
       #expect(try store.verify().damaged == 0, note)
@@ -144,7 +148,7 @@ import Testing
     let store = try Store.open(folder.path, .init(diskBytes: 512 << 20))
     // Held across everything, also across closing.
     let held = try (0..<50).map { number in
-      (number, try store.commit(Self.key(number), content(UInt64(number), Self.size)))
+      (number, try store.commit(Self.key(number), Self.payload(number)))
     }
     DispatchQueue.concurrentPerform(iterations: 5) { thread in
       do {
@@ -154,7 +158,7 @@ import Testing
           switch thread {
           case 0, 1:
             let number = (thread + 1) * 1000 + step % 90
-            leases.append((number, try own.commit(Self.key(number), content(UInt64(number), Self.size))))
+            leases.append((number, try own.commit(Self.key(number), Self.payload(number))))
             if leases.count > 20 { leases.removeFirst() }
           case 2:
             if step % 10 == 0 { try own.relieve(.critical) } else { try own.stayLean() }
@@ -170,7 +174,7 @@ import Testing
           }
         }
         own.close()
-        for (number, lease) in leases where lease.copied() != content(UInt64(number), Self.size) {
+        for (number, lease) in leases where lease.copied() != Self.payload(number) {
           wrong.add()
         }
       } catch {
@@ -178,7 +182,7 @@ import Testing
       }
     }
     store.close()
-    for (number, lease) in held where lease.copied() != content(UInt64(number), Self.size) { wrong.add() }
+    for (number, lease) in held where lease.copied() != Self.payload(number) { wrong.add() }
     #expect(wrong.count == 0)
     #expect(try Store.open(folder.path).verify().damaged == 0)
   }
@@ -188,12 +192,12 @@ import Testing
     let folder = try Folder()
     let store = try Store.open(folder.path, .init(diskBytes: Self.limit))
     let count = try Self.begin(store) + 4
-    for number in count - 4..<count { try store.commit(Self.key(number), content(UInt64(number), Self.size)) }
+    for number in count - 4..<count { try store.commit(Self.key(number), Self.payload(number)) }
     store.close()
-    #expect(folder.allocated < count * Self.size + (1 << 20))
+    #expect(folder.allocated < 4 << 20)
     let again = try Store.open(folder.path)
     for number in count..<count + 60 {
-      try again.commit(Self.key(number), content(UInt64(number), Self.size))
+      try again.commit(Self.key(number), Self.payload(number))
     }
     try Self.check(again, 0..<count + 60, "gone on")
     #expect(folder.files().count == 1)

@@ -5,19 +5,21 @@ import NuthatchStore
 
 /// What one process does while another one counts.
 private func follow(_ path: String, _ what: String) throws {
-  let store = try Store.open(path, .init(diskBytes: 256 << 20))
-  let filler = [UInt8](repeating: 9, count: 20_000)
+  let store = try Store.open(path, .init(diskBytes: 1 << 30))
+  func filler(_ number: UInt64) -> [UInt8] { [UInt8](repeating: 9, count: number % 50 < 34 ? 60_000 : 8000) }
   // Beyond the first two mebibytes of a pack, so that the next records are written through memory.
-  for number in 0..<108 as Range<UInt64> { try store.commit(recordKey(1000 + number * 3), filler) }
+  for number in 0..<42 as Range<UInt64> { try store.commit(recordKey(1000 + number * 3), filler(number)) }
   for number in 1..<6 as Range<UInt64> {
     try store.commit(recordKey(number * 3 + 1), small(number * 3 + 1, 1))
   }
   // So much that the next record needs another piece.
   if what == "piece" {
-    for number in 0..<100 as Range<UInt64> { try store.commit(recordKey(2002 + number * 3), filler) }
+    for number in 50..<90 as Range<UInt64> {
+      try store.commit(recordKey(2002 + number * 3), filler(number))
+    }
   }
   let (old, new) = (recordKey(4), recordKey(301))
-  let (second, first) = (small(4, 2), what == "piece" ? filler : small(301, 1))
+  let (second, first) = (small(4, 2), what == "piece" ? filler(40) : small(301, 1))
   raise(SIGSTOP)
   switch what {
   case "remove": try store.remove(old)

@@ -90,8 +90,8 @@ func forkAndDie(_ path: String) throws {
   let lease = try store.commit(recordKey(0), payload(0, 7))
   try store.commit(recordKey(1), payload(1, 7))
   // So many that a part of the pack is mapped to be written.
-  for key in 100..<250 as Range<UInt64> {
-    try store.commit(recordKey(key * 3), [UInt8](repeating: 1, count: 20_000))
+  for key in 100..<140 as Range<UInt64> {
+    try store.commit(recordKey(key * 3), [UInt8](repeating: 1, count: key < 132 ? 65_000 : 8000))
   }
   // Once before: on a busy machine the child may be ready before its parent has gone on.
   try store.commit(recordKey(6), payload(6, 0))
