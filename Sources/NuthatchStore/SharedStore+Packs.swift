@@ -184,7 +184,7 @@ extension SharedStore {
   /// Where a pack that nobody writes to ends. A record that was complete when its writer died, but not published, is
   /// published when it is the newest of its key, and retired when it isn't.
   private func takeIn(_ index: Index, _ entry: PackEntry, _ pack: Pack) throws(SystemFault) -> Int {
-    // The caller of its commit was told that it couldn't be kept.
+    // Before the scan: it may be this process's own record, whose caller was told that it couldn't be kept.
     settle()
     var scan = try PackScan(pack, directory)
     while let record = scan.next() {

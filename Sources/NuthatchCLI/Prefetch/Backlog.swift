@@ -82,8 +82,8 @@ final class Backlog {
   private var silent = 0
   private var isBusy = false
   private var hasEnded = false
-  /// Since when nothing more of the list has come.
-  private var isDrySince: Int64?
+  /// When the list had nothing more for the first time since its last URL; nil while it has.
+  private var nothingToReadSince: Int64?
   private var judgedAt: Int64 = 0
 
   /// How many wait.
@@ -120,7 +120,7 @@ final class Backlog {
       host.deferred.append(listed)
       offerLateTurn(host)
     } else {
-      isDrySince = nil
+      nothingToReadSince = nil
       host.line.append(listed)
       offerTurn(host)
     }
@@ -130,8 +130,8 @@ final class Backlog {
   /// No more URLs are read: those that were put off have their turn.
   func noteEndOfList() { hasEnded = true }
 
-  /// No URL can be read now.
-  func noteDryList(at now: Int64) { isDrySince = isDrySince ?? now }
+  /// The list has no URL now, and may have some later.
+  func noteNothingToRead(at now: Int64) { nothingToReadSince = nothingToReadSince ?? now }
 
   /// The next URL whose host has room. It is under way from now on.
   func next(at now: Int64) -> ListedURL? {
@@ -164,7 +164,7 @@ final class Backlog {
   }
 
   private func nextDeferred(at now: Int64) -> ListedURL? {
-    let pauses = isDrySince.map { now - $0 >= Self.pause } ?? false
+    let pauses = nothingToReadSince.map { now - $0 >= Self.pause } ?? false
     guard hasEnded || pauses, !lateTurns.isEmpty, deferredUnderWay < Self.mostDeferredUnderWay,
       !othersAreAnswered(at: now)
     else { return nil }

@@ -85,7 +85,7 @@ final class PrefetchRun {
       do throws(ListFault) {
         switch try list.next(within: backlog.underWay == 0 ? 200 : 0) {
         case .idle:
-          backlog.noteDryList(at: now)
+          backlog.noteNothingToRead(at: now)
           return .input
         case .end: endList()
         case .url(let listed):

@@ -87,7 +87,7 @@ extension FetchQueue {
   /// Whether nothing comes for it at a host that answers others, which wait for a place there; or whether it holds a place that
   /// others wait for, whatever their host.
   ///
-  /// A host that has never answered may be slow as a whole: there, each that makes way has the next ones wait for longer.
+  /// A host that has never answered may be slow as a whole: there, a request is put off after a longer wait, the more have been.
   private func isInTheWay(_ entry: QueueEntry, _ now: Int64) -> Bool {
     let host = entry.host
     let wait = now &- entry.since

@@ -21,7 +21,7 @@ final class QueueHost {
   private var lendingBackground = 0
   /// How many of them have their head, and a slow body.
   private(set) var lendingBodies = 0
-  /// How many of its requests made way for others.
+  /// How many of its requests have been put off.
   private(set) var putOff = 0
   /// How many ran when the first that waits for its head began to lend its place.
   private var runningBeforeLending = 0
