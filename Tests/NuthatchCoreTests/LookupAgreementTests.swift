@@ -1,0 +1,50 @@
+import Testing
+
+@testable import NuthatchCore
+
+/// Several ways lead to one stored answer: a ticket, a peek, an inspection, each by any handle on the directory. For every
+/// stored state and every request all of them are asked, and what they say is compared.
+@Suite("Of what is stored, all ways of asking") struct LookupAgreementTests {
+  @Test("say the same, but for the differences that are known", arguments: StoredState.all)
+  func agreement(state: StoredState) throws {
+    let cells = try #require(try cells(of: state), "memory was short again and again")
+    let ones = cells.filter { $0.request.form == .one }
+    for cell in cells {
+      let one = ones.first { cell.request.form == .two && $0.request.name == cell.request.name }
+      let found = cell.differences(one: one)
+      for difference in LookupDifference.allCases {
+        let known = KnownDifference.all.filter {
+          $0.difference == difference && $0.shows(state, cell.request)
+        }
+        let place = "\(state.name) / \(cell.request.title)"
+        if let words = found[difference], known.isEmpty {
+          Issue.record("\(place): \(difference.rawValue):\(words)")
+        } else if found[difference] == nil, !known.isEmpty {
+          Issue.record(
+            """
+            \(place): a known difference doesn't show any more, take it out of the table: \
+            \(known.map(\.why).joined(separator: " ")) Now they say: \(cell)
+            """)
+        }
+      }
+    }
+  }
+
+  @Test("are asked where a difference is known")
+  func tableIsUsed() {
+    for known in KnownDifference.all {
+      let isUsed = StoredState.all.contains { state in
+        LookupRequest.asked(of: state).contains { known.shows(state, $0) }
+      }
+      #expect(isUsed, "shows nowhere: \(known.why)")
+    }
+  }
+
+  /// nil when memory was short each time.
+  private func cells(of state: StoredState) throws -> [LookupCell]? {
+    for _ in 0..<20 {
+      if let cells = try LookupBench(state).cells() { return cells }
+    }
+    return nil
+  }
+}
