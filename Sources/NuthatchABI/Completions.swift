@@ -59,7 +59,7 @@ public func nhDispatch(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> Int32 {
         .invalid, "callbacks have called nh_dispatch one within the other, \(deepestDispatch) deep")
     }
     defer { nhs_come_back() }
-    let deadline = Bell.deadline(timeout_ms < 0 ? nil : timeout_ms)
+    let deadline = EventCount.deadline(timeout_ms < 0 ? nil : timeout_ms)
     return try opened.completions.dispatch(until: deadline, isIdle: { opened.cache.activity == 0 }) {
       switch $0 {
       case .event(let event, let view): tell(view, of: event)

@@ -73,7 +73,7 @@ extension Cache {
     /// Says when the network has changed, beside the kernel.
     package var reachabilitySource: (any ReachabilitySource)?
 
-    /// Called before a note on a flight is read or written (`FlightLocks`).
+    /// Called before a note on a flight is read or written (`FetchLocks`).
     package var beforeNotes: (@Sendable () -> Void)?
 
     /// The defaults.

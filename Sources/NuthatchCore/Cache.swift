@@ -20,7 +20,7 @@ public final class Cache: Sendable {
   let notices = OutboxNotices()
   private let identity: CacheDirectory.Identity
   private let open = OpenTickets()
-  let shelf = TermsShelf()
+  let shelf = TermsCache()
   private let isReleased = Atomic(false)
   /// Whether it was the last handle on the directory.
   private let wasLast = Atomic(false)
@@ -83,8 +83,8 @@ public final class Cache: Sendable {
 
   private func start(_ request: Request) throws(NuthatchError) -> Ticket {
     if let local = try LocalRequest(request, options) {
-      let ticket = try register(request, AskedRequest(request))
-      LocalErrand(
+      let ticket = try register(request, RepeatableRequest(request))
+      LocalTask(
         request: local, ticket: ticket, download: request.download, shared: shared, runtime: runtime
       ).start()
       return ticket
@@ -98,7 +98,8 @@ public final class Cache: Sendable {
   func submit(_ request: Request, _ plan: RequestPlan) throws(NuthatchError) -> Ticket {
     // Who signs in is looked up anew for another one: the file may name somebody else then.
     let hasNetrc = (request.netrc ?? request.site?.options.netrc ?? options.netrc) != nil
-    return try begin(plan, for: request, plan.isOfOneUse || hasNetrc ? AskedRequest(request, plan) : plan)
+    return try begin(
+      plan, for: request, plan.isOfOneUse || hasNetrc ? RepeatableRequest(request, plan) : plan)
   }
 
   /// - Parameter origin: how to make the request again.
@@ -106,7 +107,7 @@ public final class Cache: Sendable {
     _ plan: RequestPlan, for request: Request, _ origin: AnyObject
   ) throws(NuthatchError) -> Ticket {
     let ticket = try register(request, origin)
-    Errand.start(plan, ticket, shared)
+    RequestTask.start(plan, ticket, shared)
     return ticket
   }
 
@@ -118,14 +119,14 @@ public final class Cache: Sendable {
   public func resubmit(_ ticket: Ticket) throws(NuthatchError) -> Ticket {
     try checkUsable()
     switch ticket.origin {
-    case let asked as AskedRequest:
+    case let asked as RepeatableRequest:
       guard asked.key != nil, !ticket.hasSucceeded else { return try submit(asked.request) }
       let plan = try RequestPlan(asked.again.provided(by: shared.outbox.secrets), options, shelf)
       return try begin(plan, for: asked.request, asked)
     case let plan as RequestPlan:
       let again = Ticket(url: ticket.url, tag: ticket.tag, site: ticket.site, origin: plan)
       try add(again)
-      Errand.start(plan, again, shared)
+      RequestTask.start(plan, again, shared)
       return again
     default:
       throw NuthatchError(.invalid, "the ticket was answered at once, and kept nothing: \(ticket.shownURL)")
@@ -307,7 +308,7 @@ public final class Cache: Sendable {
   package func drain(within milliseconds: Int64?) throws(NuthatchError) -> Bool {
     if isForked { throw .forked }
     guard !isReleased.load(ordering: .acquiring) else { return true }
-    let deadline = Bell.deadline(milliseconds)
+    let deadline = EventCount.deadline(milliseconds)
     let isIdle = open.waitUntilEmpty(within: milliseconds)
     return shared.outbox.waitUntilQuiet(until: deadline) && isIdle
   }

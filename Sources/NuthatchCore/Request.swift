@@ -147,7 +147,7 @@ extension Guard {
     }
   }
 
-  /// Whether an answer may be given whose fetch reached so far (`Meta.reach`).
+  /// Whether an answer may be given whose fetch reached so far (`AnswerRecord.reach`).
   func admits(_ reach: AddressReach) -> Bool {
     switch self {
     case .guarded: reach < .link

@@ -16,9 +16,9 @@ final class Runtime: @unchecked Sendable {
   /// The same for files that are sent.
   private let readers = WorkerPool(width: 4, memory: 0)
   /// What bodies on their way hold.
-  let inFlight: InFlight
+  let inFlight: ReceiveBudget
   let reachability = Reachability()
-  private let clerk: QueueClerk
+  private let clerk: QueueDriver
   /// Confined to the loop's thread.
   private let pressure: PressureWatch
   private let epoch: UInt64
@@ -34,13 +34,13 @@ final class Runtime: @unchecked Sendable {
     } catch {
       throw NuthatchError(error)
     }
-    let inFlight = InFlight(limit: QueueOptions.current.inFlightBytes, writers)
+    let inFlight = ReceiveBudget(limit: QueueOptions.current.inFlightBytes, writers)
     self.inFlight = inFlight
     let budget = MemoryBudget.own
     let gauge = MemoryGauge()
     workers = WorkerPool(budget, roomForOne: { budget.roomForOne(gauge, promised: inFlight.room) })
     let loop = transport.loop
-    clerk = QueueClerk(loop, mostAtOnce: transport.ceiling)
+    clerk = QueueDriver(loop, mostAtOnce: transport.ceiling)
     let workers = workers
     pressure = PressureWatch(relieve: { level, origin in
       Log.note(.info, "memory is short (\(level), says \(origin)): it is given up")

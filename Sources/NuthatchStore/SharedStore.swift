@@ -10,7 +10,7 @@ final class SharedStore: @unchecked Sendable {
   let directory: StoreDirectory
   let system: any SystemCalls
   let locks: DirectoryLocks
-  let shelf: Shelf
+  let shelf: MappedPacks
   let boot: KeyHash
   let counts = StoreCounts()
   let memory: MemoryTier
@@ -62,7 +62,7 @@ final class SharedStore: @unchecked Sendable {
     spill = directory.isReading ? .eager : options.spill ?? .eager
     system = directory.system
     locks = try DirectoryLocks(directory)
-    shelf = Shelf(directory)
+    shelf = MappedPacks(directory)
     boot = Self.bootID(directory.system)
     currentIndex = Atomic(0)
     lockWord = Atomic(UInt(bitPattern: locks.file.indexWord))

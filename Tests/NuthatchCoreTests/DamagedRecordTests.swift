@@ -24,20 +24,21 @@ import Testing
     head.fields.append("ETag", "\"1\"")
     head.fields.append("Cache-Control", "max-age=600, stale-if-error=900")
     head.fields.append("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT")
-    var whole = Meta(head: head, requestTime: 784_111_777, responseTime: 784_111_778, finalURL: "http://a/")
+    var whole = AnswerRecord(
+      head: head, requestTime: 784_111_777, responseTime: 784_111_778, finalURL: "http://a/")
     whole.varied = ["accept"]
     whole.content = Digest([UInt8](repeating: 7, count: Digest.size))
     whole.bodyLength = 1000
     let bytes = whole.encoded()
-    #expect(bytes.withUnsafeBytes { Meta($0) }?.encoded() == bytes)
+    #expect(bytes.withUnsafeBytes { AnswerRecord($0) }?.encoded() == bytes)
     var random = SoakRandom(UInt64.random(in: 0...UInt64(UInt32.max)))
     var read = 0
     for _ in 0..<4000 {
       let damaged = Self.damaged(bytes, &random)
-      guard let meta = damaged.withUnsafeBytes({ Meta($0) }) else { continue }
+      guard let meta = damaged.withUnsafeBytes({ AnswerRecord($0) }) else { continue }
       read += 1
       let written = meta.encoded()
-      #expect(written.withUnsafeBytes { Meta($0) }?.encoded() == written, "\(damaged)")
+      #expect(written.withUnsafeBytes { AnswerRecord($0) }?.encoded() == written, "\(damaged)")
       for rules in [Policy.Rules.kit, .rfc9111, .offline] {
         for now in [0, 784_112_000, Int64.max] {
           let verdict = meta.answer.freshness(

@@ -29,7 +29,7 @@ import Testing
     _ = bytes.withUnsafeBytes { received.append($0) }
     let sources = [
       PictureSource(content: content, url: "x", thumbs: [recipe: larger]),
-      PictureSource(content: content, url: "x", body: Payload(received)),
+      PictureSource(content: content, url: "x", body: SharedBytes(received)),
     ]
     let made = Collected<(Int, Decodes.Pictures)>()
     shared.runtime.loop.post {
@@ -98,7 +98,7 @@ import Testing
         workers: pool, store: shared.store, keeping: .raw,
         maxPixels: try RequestPlan(request, Cache.Options()).maxPixels, counts: shared.counts)
       let body = try #require(try shared.store.lookup(RecordKey(.body, content.bytes)))
-      let source = PictureSource(content: content, url: "x", body: Payload(body))
+      let source = PictureSource(content: content, url: "x", body: SharedBytes(body))
       let isBegun = Collected<Bool>()
       shared.runtime.loop.post {
         let recipe = Recipe(ThumbnailBox(50), allowsDamage: false)

@@ -32,8 +32,8 @@ private final class HungDisk: Sendable {
   }
 
   private func place(_ path: String) throws -> Int64 {
-    let plan = try RequestPlan(Request(bench.server.url(path)), Cache.Options(), TermsShelf())
-    return FlightLocks.place(of: plan.name.key().hash.low)
+    let plan = try RequestPlan(Request(bench.server.url(path)), Cache.Options(), TermsCache())
+    return FetchLocks.place(of: plan.name.key().hash.low)
   }
 
   /// Ends by the loop's timer alone.
@@ -49,7 +49,7 @@ private final class HungDisk: Sendable {
   func vain() throws {
     defer { disk.goOn() }
     bench.server.on("/a", Script(steps: [.reset], sendsHead: false))
-    let (place, others) = (try place("/a"), FlightLocks(directory: bench.folder))
+    let (place, others) = (try place("/a"), FetchLocks(directory: bench.folder))
     let ticket = try bench.cache.submit(Request(bench.server.url("/a")))
     #expect(try ticket.final(within: 60_000)?.error?.code == .reset)
     try expectLoopRuns()
@@ -69,7 +69,7 @@ private final class HungDisk: Sendable {
   func silent() throws {
     defer { disk.goOn() }
     bench.server.on("/a", .ok("x"))
-    let (place, others) = (try place("/a"), FlightLocks(directory: bench.folder))
+    let (place, others) = (try place("/a"), FetchLocks(directory: bench.folder))
     #expect(others.tryTake(place))
     var request = Request(bench.server.url("/a"))
     request.timeout = .milliseconds(1000)
@@ -95,7 +95,7 @@ private final class HungDisk: Sendable {
     disk.goOn()
     bench.server.gate("gate").open()
     #expect(try ticket.result().text == "x")
-    let (place, others) = (try place("/a"), FlightLocks(directory: bench.folder))
+    let (place, others) = (try place("/a"), FetchLocks(directory: bench.folder))
     // A worker writes it, perhaps after the answer was given.
     for _ in 0..<60_000 where others.lastSign(place, now: .max) == nil { usleep(1000) }
     #expect(others.lastSign(place, now: .max) != nil)

@@ -101,8 +101,8 @@ import Testing
   @Test("Bodies have their share where the program doesn't say")
   func bodies() {
     #expect(QueueOptions().inFlightBytes == MemoryBudget.own.inFlight)
-    #expect(InFlight(limit: 10).room == 10)
-    let inFlight = InFlight(limit: 10)
+    #expect(ReceiveBudget(limit: 10).room == 10)
+    let inFlight = ReceiveBudget(limit: 10)
     #expect(inFlight.take(7) && inFlight.room == 3)
     inFlight.setLimit(5)
     #expect(inFlight.room == 0)

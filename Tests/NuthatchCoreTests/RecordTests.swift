@@ -42,9 +42,9 @@ import Testing
       #expect(throws: NuthatchError.self) { try pictures[recipe]?.get() }
       if case .failure(let error)? = pictures[recipe] { #expect(error.code == .tooManyPixels) }
     }
-    let found = Found(
-      meta: Meta(head: ResponseHead(status: 200), requestTime: 0, responseTime: 0, finalURL: "x"),
-      trail: nil, standing: .fresh, isStale: false, mayServeOnError: true, age: 0, body: nil,
+    let found = StoredAnswer(
+      meta: AnswerRecord(head: ResponseHead(status: 200), requestTime: 0, responseTime: 0, finalURL: "x"),
+      trail: nil, grade: .fresh, isStale: false, mayServeOnError: true, age: 0, body: nil,
       pictures: [recipe: claimed],
       isInMemory: true,
       thumbs: [:], failed: [])

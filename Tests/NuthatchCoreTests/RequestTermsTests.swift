@@ -48,7 +48,7 @@ import Testing
 
   @Test("are shared by requests that differ in their URL, key, priority or tag only")
   func shared() throws {
-    let shelf = TermsShelf()
+    let shelf = TermsCache()
     let first = try RequestPlan(Request(Self.url), Cache.Options(), shelf)
     var request = Request("https://other.example/b")
     (request.cacheKey, request.priority, request.tag) = ("k", 3, "t")
@@ -66,7 +66,7 @@ import Testing
 
   @Test("have user and password in their place only")
   func place() throws {
-    let shelf = TermsShelf()
+    let shelf = TermsCache()
     var request = Request("http://other.example/b")
     request.user = ("u", "p")
     request.userPlace = SignInPlace("host.example")

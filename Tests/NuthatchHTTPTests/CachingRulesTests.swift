@@ -16,8 +16,8 @@ private func fields(_ pairs: (String, String)...) -> HeaderFields {
 /// 15 November 2023, 22:13:20.
 private let now: Int64 = 1_700_000_000
 
-private func stored(_ head: ResponseHead, at time: Int64 = now, isPicture: Bool = false) -> StoredAnswer {
-  StoredAnswer(head: head, requestTime: time, responseTime: time, isPicture: isPicture)
+private func stored(_ head: ResponseHead, at time: Int64 = now, isPicture: Bool = false) -> AnswerFacts {
+  AnswerFacts(head: head, requestTime: time, responseTime: time, isPicture: isPicture)
 }
 
 @Suite("Dates") struct HTTPDateTests {
@@ -99,27 +99,27 @@ private func stored(_ head: ResponseHead, at time: Int64 = now, isPicture: Bool 
 }
 
 @Suite("Freshness") struct FreshnessTests {
-  private func standing(
+  private func grade(
     _ head: ResponseHead, after seconds: Int64, _ kind: FreshnessRules.Kind = .rfc9111,
     isPicture: Bool = false,
     request: HeaderFields = HeaderFields()
-  ) -> Freshness.Standing {
+  ) -> Freshness.Grade {
     stored(head, isPicture: isPicture).freshness(for: request, FreshnessRules(kind), now: now + seconds)
-      .standing
+      .grade
   }
 
   @Test("follows max-age, and Age shortens it")
   func maxAge() {
-    #expect(standing(head(200, ("Cache-Control", "max-age=10")), after: 9) == .fresh)
-    #expect(standing(head(200, ("Cache-Control", "max-age=10")), after: 10) == .stale)
-    #expect(standing(head(200, ("Cache-Control", "max-age=10"), ("Age", "9")), after: 0) == .fresh)
-    #expect(standing(head(200, ("Cache-Control", "max-age=10"), ("Age", "9")), after: 1) == .stale)
+    #expect(grade(head(200, ("Cache-Control", "max-age=10")), after: 9) == .fresh)
+    #expect(grade(head(200, ("Cache-Control", "max-age=10")), after: 10) == .stale)
+    #expect(grade(head(200, ("Cache-Control", "max-age=10"), ("Age", "9")), after: 0) == .fresh)
+    #expect(grade(head(200, ("Cache-Control", "max-age=10"), ("Age", "9")), after: 1) == .stale)
     for odd in ["-5", "1.5", "abc", ""] {
-      #expect(standing(head(200, ("Cache-Control", "max-age=10"), ("Age", odd)), after: 5) == .fresh)
+      #expect(grade(head(200, ("Cache-Control", "max-age=10"), ("Age", odd)), after: 5) == .fresh)
     }
-    #expect(standing(head(200, ("Cache-Control", "max-age=10"), ("Age", "7200, 0")), after: 0) == .stale)
+    #expect(grade(head(200, ("Cache-Control", "max-age=10"), ("Age", "7200, 0")), after: 0) == .stale)
     #expect(
-      standing(head(200, ("Cache-Control", "max-age=10"), ("Age", "99999999999999999999")), after: 0)
+      grade(head(200, ("Cache-Control", "max-age=10"), ("Age", "99999999999999999999")), after: 0)
         == .stale)
   }
 
@@ -136,7 +136,7 @@ private func stored(_ head: ResponseHead, at time: Int64 = now, isPicture: Bool 
     ] {
       #expect(age(date, .rfc9111) == rfc && age(date, .kit) == kit, "\(date)")
     }
-    let slow = StoredAnswer(
+    let slow = AnswerFacts(
       head: head(200, ("Date", "Tue, 14 Nov 2023 22:13:10 GMT"), ("Age", "7")), requestTime: now - 4,
       responseTime: now, isPicture: false)
     #expect(slow.age(FreshnessRules(.rfc9111), now: now) == 11)
@@ -184,16 +184,16 @@ private func stored(_ head: ResponseHead, at time: Int64 = now, isPicture: Bool 
   func wishes() {
     let answer = head(200, ("Cache-Control", "max-age=60"))
     func wish(_ control: String) -> HeaderFields { fields(("Cache-Control", control)) }
-    #expect(standing(answer, after: 30, request: wish("max-age=10")) == .stale)
-    #expect(standing(answer, after: 30, request: wish("min-fresh=20")) == .fresh)
-    #expect(standing(answer, after: 30, request: wish("min-fresh=60")) == .stale)
-    #expect(standing(answer, after: 90, request: wish("max-stale=60")) == .fresh)
-    #expect(standing(answer, after: 90, request: wish("max-stale=20")) == .stale)
-    #expect(standing(answer, after: 9000, request: wish("max-stale")) == .fresh)
-    #expect(standing(answer, after: 1, request: wish("no-cache")) == .mustValidate)
-    #expect(standing(answer, after: 1, request: fields(("Pragma", "no-cache"))) == .mustValidate)
+    #expect(grade(answer, after: 30, request: wish("max-age=10")) == .stale)
+    #expect(grade(answer, after: 30, request: wish("min-fresh=20")) == .fresh)
+    #expect(grade(answer, after: 30, request: wish("min-fresh=60")) == .stale)
+    #expect(grade(answer, after: 90, request: wish("max-stale=60")) == .fresh)
+    #expect(grade(answer, after: 90, request: wish("max-stale=20")) == .stale)
+    #expect(grade(answer, after: 9000, request: wish("max-stale")) == .fresh)
+    #expect(grade(answer, after: 1, request: wish("no-cache")) == .mustValidate)
+    #expect(grade(answer, after: 1, request: fields(("Pragma", "no-cache"))) == .mustValidate)
     let strict = head(200, ("Cache-Control", "max-age=60, must-revalidate"))
-    #expect(standing(strict, after: 90, request: wish("max-stale")) == .mustValidate)
+    #expect(grade(strict, after: 90, request: wish("max-stale")) == .mustValidate)
     let refused = stored(answer).freshness(for: wish("no-cache"), FreshnessRules(.rfc9111), now: now)
     #expect(!refused.mayServeOnError)
   }
@@ -201,9 +201,9 @@ private func stored(_ head: ResponseHead, at time: Int64 = now, isPicture: Bool 
   @Test("allows what the server allows once it is over")
   func staleness() {
     let patient = head(200, ("Cache-Control", "max-age=10, stale-while-revalidate=20"))
-    #expect(standing(patient, after: 5) == .fresh)
-    #expect(standing(patient, after: 20) == .staleWhileRevalidate)
-    #expect(standing(patient, after: 31) == .stale)
+    #expect(grade(patient, after: 5) == .fresh)
+    #expect(grade(patient, after: 20) == .staleWhileRevalidate)
+    #expect(grade(patient, after: 31) == .stale)
     func mayServe(_ control: String, _ kind: FreshnessRules.Kind, after: Int64 = 100) -> Bool {
       stored(head(200, ("Cache-Control", control))).freshness(
         for: HeaderFields(), FreshnessRules(kind), now: now + after
@@ -227,19 +227,19 @@ private func stored(_ head: ResponseHead, at time: Int64 = now, isPicture: Bool 
         now: now - back)
     }
     let control = "max-age=3600, stale-while-revalidate=7200"
-    #expect(freshness(control, 5).standing == .fresh && !freshness(control, 5).isFromFuture)
+    #expect(freshness(control, 5).grade == .fresh && !freshness(control, 5).isFromFuture)
     for back: Int64 in [6, 30 * 86_400, .max] {
       let stale = freshness(control, back)
-      #expect(stale.standing == .stale && stale.isFromFuture && stale.isStale && stale.mayServeOnError)
-      #expect(freshness(control + ", must-revalidate", back).standing == .mustValidate)
-      #expect(freshness(control, back, "max-stale=86400").standing == .stale)
+      #expect(stale.grade == .stale && stale.isFromFuture && stale.isStale && stale.mayServeOnError)
+      #expect(freshness(control + ", must-revalidate", back).grade == .mustValidate)
+      #expect(freshness(control, back, "max-stale=86400").grade == .stale)
       // Takes an answer of any age.
-      #expect(freshness(control, back, "max-stale").standing == .fresh)
-      #expect(freshness(control, back, "max-stale, max-age=86400").standing == .stale)
-      #expect(freshness(control + ", immutable", back, "max-age=0").standing == .stale)
+      #expect(freshness(control, back, "max-stale").grade == .fresh)
+      #expect(freshness(control, back, "max-stale, max-age=86400").grade == .stale)
+      #expect(freshness(control + ", immutable", back, "max-age=0").grade == .stale)
     }
     let offline = stored(head(200)).freshness(for: HeaderFields(), FreshnessRules(.offline), now: now - 100)
-    #expect(offline.standing == .fresh)
+    #expect(offline.grade == .fresh)
   }
 
   @Test("never traps, whatever times a record holds")
@@ -247,7 +247,7 @@ private func stored(_ head: ResponseHead, at time: Int64 = now, isPicture: Bool 
     for request in [Int64.min, 0, .max] {
       for response in [Int64.min, 0, .max] {
         for time in [Int64.min, 0, now, .max] {
-          let answer = StoredAnswer(
+          let answer = AnswerFacts(
             head: head(
               200, ("Date", "Fri, 31 Dec 9999 23:59:59 GMT"), ("Age", "99"), ("Cache-Control", "max-age=5")),
             requestTime: request, responseTime: response, isPicture: true)

@@ -139,31 +139,31 @@ private let now: Int64 = 1_700_000_000
 }
 
 @Suite("Rules of RFC 9111 beside the common ones") struct OtherRulesTests {
-  private func standing(_ control: String, after age: Int64, _ wish: String) -> Freshness.Standing {
-    StoredAnswer(
+  private func grade(_ control: String, after age: Int64, _ wish: String) -> Freshness.Grade {
+    AnswerFacts(
       head: head(200, ("Cache-Control", control)), requestTime: now, responseTime: now, isPicture: false
     )
-    .freshness(for: fields(("Cache-Control", wish)), FreshnessRules(.rfc9111), now: now + age).standing
+    .freshness(for: fields(("Cache-Control", wish)), FreshnessRules(.rfc9111), now: now + age).grade
   }
 
   @Test("a reload doesn't ask about what is immutable, while that is fresh")
   func immutable() {
-    #expect(standing("max-age=10, immutable", after: 5, "max-age=0") == .fresh)
-    #expect(standing("max-age=10, immutable", after: 10, "max-age=0") == .stale)
-    #expect(standing("max-age=10, immutable", after: 5, "max-age=3") == .stale)
-    #expect(standing("max-age=10, immutable", after: 5, "no-cache") == .mustValidate)
-    #expect(standing("max-age=10", after: 5, "max-age=0") == .stale)
+    #expect(grade("max-age=10, immutable", after: 5, "max-age=0") == .fresh)
+    #expect(grade("max-age=10, immutable", after: 10, "max-age=0") == .stale)
+    #expect(grade("max-age=10, immutable", after: 5, "max-age=3") == .stale)
+    #expect(grade("max-age=10, immutable", after: 5, "no-cache") == .mustValidate)
+    #expect(grade("max-age=10", after: 5, "max-age=0") == .stale)
   }
 
   @Test("max-stale includes its own number")
   func maxStale() {
-    #expect(standing("max-age=10", after: 70, "max-stale=60") == .fresh)
-    #expect(standing("max-age=10", after: 71, "max-stale=60") == .stale)
-    #expect(standing("max-age=10", after: 10, "max-stale=0") == .fresh)
-    #expect(standing("max-age=10", after: 10, "max-age=20") == .stale)
+    #expect(grade("max-age=10", after: 70, "max-stale=60") == .fresh)
+    #expect(grade("max-age=10", after: 71, "max-stale=60") == .stale)
+    #expect(grade("max-age=10", after: 10, "max-stale=0") == .fresh)
+    #expect(grade("max-age=10", after: 10, "max-age=20") == .stale)
     // Being old and being stale are two things, and a request may limit both.
-    #expect(standing("max-age=10", after: 30, "max-age=20, max-stale=60") == .stale)
-    #expect(standing("max-age=10", after: 15, "max-age=20, max-stale=60") == .fresh)
+    #expect(grade("max-age=10", after: 30, "max-age=20, max-stale=60") == .stale)
+    #expect(grade("max-age=10", after: 15, "max-age=20, max-stale=60") == .fresh)
   }
 
   @Test("capitals don't matter in dates")
@@ -211,11 +211,11 @@ private let now: Int64 = 1_700_000_000
     // A page of a captive portal, for instance.
     #expect(verdict() == .unknown)
     #expect(verdict(("Last-Modified", "Tue, 14 Nov 2023 22:13:20 GMT")) == .unknown)
-    let outdated = StoredAnswer(
+    let outdated = AnswerFacts(
       head: StorageRules.outdated(head(200, ("Cache-Control", "max-age=60"))), requestTime: now,
       responseTime: now, isPicture: true)
     for kind in [FreshnessRules.Kind.kit, .rfc9111] {
-      #expect(outdated.freshness(for: HeaderFields(), FreshnessRules(kind), now: now).standing == .stale)
+      #expect(outdated.freshness(for: HeaderFields(), FreshnessRules(kind), now: now).grade == .stale)
     }
   }
 
@@ -223,7 +223,7 @@ private let now: Int64 = 1_700_000_000
   func post() throws {
     let url = try WebURL("http://a.example/x?y")
     func isStored(_ head: ResponseHead, _ kind: FreshnessRules.Kind = .rfc9111) -> Bool {
-      let answer = StoredAnswer(head: head, requestTime: now, responseTime: now, isPicture: false)
+      let answer = AnswerFacts(head: head, requestTime: now, responseTime: now, isPicture: false)
       return StorageRules.answersGet(answer, at: url, FreshnessRules(kind))
     }
     let long = ("Cache-Control", "max-age=60")

@@ -41,7 +41,7 @@ final class CompletionQueue: @unchecked Sendable {
 
   private let book = Locked(Book())
   /// Rings for those who wait in nh_dispatch.
-  private let bell = Bell()
+  private let bell = EventCount()
   private let epoch = nhs_fork_epoch()
 
   private var isForked: Bool { nhs_fork_epoch() != epoch }

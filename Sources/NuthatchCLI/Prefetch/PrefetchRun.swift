@@ -10,7 +10,7 @@ final class PrefetchRun {
   /// What has been read and not accounted for.
   private let backlog: Backlog
 
-  private let arrivals = Arrivals<Record>()
+  private let arrivals = FinishedTickets<Record>()
   private var isListDone = false
   private var listFault: String?
   private var tally = Tally()

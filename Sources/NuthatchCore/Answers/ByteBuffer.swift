@@ -4,7 +4,7 @@ import Glibc
 /// Bytes that grow while they arrive and then stay where they are.
 ///
 /// Memory comes from `realloc`, checked, because a server chooses the size and Swift can't recover from a failed
-/// allocation. What all buffers together may hold is limited (`InFlight`): one that finds no room goes on in a file without
+/// allocation. What all buffers together may hold is limited (`ReceiveBudget`): one that finds no room goes on in a file without
 /// a name. Written by one thread; once shared it is only read, which is why it is Sendable.
 final class ByteBuffer: @unchecked Sendable {
   private var base: UnsafeMutableRawPointer?
@@ -13,7 +13,7 @@ final class ByteBuffer: @unchecked Sendable {
   /// The file that `base` is mapped from, to be read; -1 for private memory.
   private var file: Int32 = -1
   private var mapping = nhs_mapping()
-  private let inFlight: InFlight?
+  private let inFlight: ReceiveBudget?
   /// Where a file may be made; where that can only be read, one is made where temporary files are.
   private let folder: String
 
@@ -27,7 +27,7 @@ final class ByteBuffer: @unchecked Sendable {
   }
 
   /// Bytes on their way.
-  init(_ inFlight: InFlight, else folder: String) {
+  init(_ inFlight: ReceiveBudget, else folder: String) {
     self.inFlight = inFlight
     self.folder = folder
   }

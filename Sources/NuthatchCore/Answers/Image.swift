@@ -10,11 +10,11 @@ public final class Image: Sendable {
   /// The URL as it was passed.
   public let url: String
   let picture: Picture
-  let origin: AnswerOrigin
+  let origin: Provenance
   /// What the layer above keeps of its own beside the image; made when it is first wanted.
   package let companion = AtomicLazyReference<Companion>()
 
-  init(url: String, _ picture: Picture, _ origin: AnswerOrigin) {
+  init(url: String, _ picture: Picture, _ origin: Provenance) {
     self.url = url
     self.picture = picture
     self.origin = origin
@@ -89,7 +89,7 @@ extension Response {
     let picture = try withBody { (body) throws(NuthatchError) in
       try Picture.make(from: body, options, maxPixels: maxPixels, url: finalURL)
     }
-    let origin = AnswerOrigin(
+    let origin = Provenance(
       finalURL: finalURL, source: source, isInCache: isInCache, isStored: isStored, isStale: isStale,
       age: age,
       redirects: redirects, status: status, bodyBytes: Int64(bodySize))
@@ -106,7 +106,7 @@ extension Image {
     _ bytes: UnsafeRawBufferPointer, _ options: ImageOptions, url: String = ""
   ) throws(NuthatchError) -> Image {
     let picture = try Picture.make(from: bytes, options, maxPixels: ImageLimits().pixels, url: url)
-    let origin = AnswerOrigin(
+    let origin = Provenance(
       finalURL: url, source: .memory, isInCache: false, isStored: false, isStale: false, age: 0, redirects: 0)
     return Image(url: url, picture, origin)
   }

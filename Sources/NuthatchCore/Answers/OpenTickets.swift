@@ -39,7 +39,7 @@ final class OpenTickets: Sendable {
 
   private let book = Locked(Book())
   /// Rings when a ticket has gone.
-  private let bell = Bell()
+  private let bell = EventCount()
 
   /// Why no more tickets are taken; nil as long as they are.
   var refusal: NuthatchError? { book.withLock { $0.refusal } }
@@ -89,12 +89,12 @@ final class OpenTickets: Sendable {
   /// False when some are still open after this time. Those that aren't have told everybody of their end: that is waited for
   /// however short the time is, because it comes at once.
   func waitUntilEmpty(within milliseconds: Int64?) -> Bool {
-    let deadline = Bell.deadline(milliseconds)
+    let deadline = EventCount.deadline(milliseconds)
     while true {
       let ring = bell.current
       let (open, telling) = book.withLock { ($0.tickets.count, $0.telling) }
       if open == 0, telling == 0 { return true }
-      if open > 0, Bell.deadline(0) >= deadline { return false }
+      if open > 0, EventCount.deadline(0) >= deadline { return false }
       bell.wait(after: ring, until: open > 0 ? deadline : .max)
     }
   }

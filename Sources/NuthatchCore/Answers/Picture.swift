@@ -3,7 +3,7 @@ import NuthatchImaging
 
 /// Decoded pixels and what is known of their source, without a URL: several answers may share one.
 final class Picture: Sendable {
-  let payload: Payload
+  let payload: SharedBytes
   let width: Int
   let height: Int
   let originalWidth: Int
@@ -16,7 +16,7 @@ final class Picture: Sendable {
   var ownsPixels: Bool { buffer != nil }
 
   init(
-    payload: Payload, width: Int, height: Int, originalWidth: Int, originalHeight: Int, isPartial: Bool
+    payload: SharedBytes, width: Int, height: Int, originalWidth: Int, originalHeight: Int, isPartial: Bool
   ) {
     self.payload = payload
     self.width = width
@@ -28,7 +28,7 @@ final class Picture: Sendable {
   }
 
   init(_ pixels: PixelBuffer, originalWidth: Int, originalHeight: Int, isPartial: Bool) {
-    payload = Payload(pixels)
+    payload = SharedBytes(pixels)
     width = pixels.width
     height = pixels.height
     self.originalWidth = originalWidth

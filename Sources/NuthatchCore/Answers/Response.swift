@@ -40,7 +40,7 @@ public final class Response: Sendable {
   public let interim: [Interim]
   /// The most pixels that a picture made of it may have, unless the caller says otherwise.
   let maxPixels: Int
-  private let body: Payload
+  private let body: SharedBytes
 
   /// An answer that only said that another one follows, such as 103 (Early Hints).
   public struct Interim: Sendable {
@@ -77,7 +77,8 @@ public final class Response: Sendable {
   }
 
   init(
-    url: String, head: ResponseHead, body: Payload, origin: AnswerOrigin, maxPixels: Int, isCut: Bool = false
+    url: String, head: ResponseHead, body: SharedBytes, origin: Provenance, maxPixels: Int,
+    isCut: Bool = false
   ) {
     self.url = url
     finalURL = origin.finalURL
@@ -101,7 +102,8 @@ public final class Response: Sendable {
     self.body = body
   }
 
-  private init(_ other: Response, _ headers: [(name: String, value: String)], _ body: Payload, age: Int64) {
+  private init(_ other: Response, _ headers: [(name: String, value: String)], _ body: SharedBytes, age: Int64)
+  {
     url = other.url
     finalURL = other.finalURL
     status = other.status
@@ -123,7 +125,7 @@ public final class Response: Sendable {
   }
 
   /// The same with another body.
-  func with(_ body: Payload) -> Response { Response(self, headers, body, age: age) }
+  func with(_ body: SharedBytes) -> Response { Response(self, headers, body, age: age) }
 
   /// The same some seconds later, as it says itself, too.
   func aged(by seconds: Int64) -> Response {
@@ -165,7 +167,7 @@ public final class Response: Sendable {
 }
 
 /// Where an answer came from, and how: what responses and images have in common.
-struct AnswerOrigin: Sendable {
+struct Provenance: Sendable {
   var finalURL: String
   var source: Response.Source
   var isInCache: Bool

@@ -38,7 +38,7 @@ public final class Ticket: @unchecked Sendable {
   private let epoch = nhs_fork_epoch()
   // What isn't constant is under this lock, hence Sendable. All of it small, because a hundred thousand may wait.
   private let lock = WordLock()
-  private let bell = Bell()
+  private let bell = EventCount()
   private var progress = State.queued
   /// What the final event will be is settled: every other is dropped.
   private var hasEnded = false
@@ -75,7 +75,7 @@ public final class Ticket: @unchecked Sendable {
   /// - Parameter milliseconds: The longest wait; nil waits for ever.
   /// - Throws: `forked` in a forked child; `invalid` when the final event has been handed out already.
   public func next(within milliseconds: Int64? = nil) throws(NuthatchError) -> Event? {
-    try next(until: Bell.deadline(milliseconds))
+    try next(until: EventCount.deadline(milliseconds))
   }
 
   private func next(until deadline: Int64) throws(NuthatchError) -> Event? {
@@ -124,7 +124,7 @@ public final class Ticket: @unchecked Sendable {
   public func final(
     within milliseconds: Int64? = nil, answering: ((Question) -> Reply)? = nil
   ) throws(NuthatchError) -> Event? {
-    let due = Bell.deadline(milliseconds)
+    let due = EventCount.deadline(milliseconds)
     while let event = try next(until: due) {
       if event.isFinal { return event }
       guard let question = event.question else { continue }
@@ -202,7 +202,7 @@ public final class Ticket: @unchecked Sendable {
   private var isForked: Bool { nhs_fork_epoch() != epoch }
 }
 
-// MARK: - For the errand behind it
+// MARK: - For the task behind it
 
 /// What is done for a ticket.
 protocol TicketWork: AnyObject, Sendable {

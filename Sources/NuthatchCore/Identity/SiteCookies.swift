@@ -173,7 +173,7 @@ final class SiteCookies: Sendable {
 }
 
 /// The cookies of all sites of a directory in this process.
-final class CookieShelf: Sendable {
+final class CookieJars: Sendable {
   private let folder: String
   private let clock: WallClock
   private let writers: WorkerPool

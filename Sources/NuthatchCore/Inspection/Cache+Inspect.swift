@@ -36,14 +36,14 @@ extension Cache {
     try upkeep { (store) throws(StoreFault) in
       try store.forEach { key, lease in
         guard key.kind == .answer || key.kind == .meta, lease.shape.form == RecordForm.answer,
-          let meta = lease.reading({ Meta($0) }), !meta.isSignpost, let name = AnswerName.Parts(key)
+          let meta = lease.reading({ AnswerRecord($0) }), !meta.isVaryRecord, let name = AnswerName.Parts(key)
         else {
           return true
         }
         let verdict = meta.answer.freshness(for: HeaderFields(), rules, now: now)
         return body(
           ListedAnswer(
-            address: name.address, isPrivate: name.isPrivate, isFresh: verdict.standing == .fresh,
+            address: name.address, isPrivate: name.isPrivate, isFresh: verdict.grade == .fresh,
             info: StoredAnswerInfo(meta, key, verdict, rules, now: now)))
       }
     }
@@ -113,7 +113,7 @@ extension SharedCache {
   }
 
   private func prospect(
-    _ meta: Meta, _ verdict: Freshness, _ info: StoredAnswerInfo, _ plan: RequestPlan
+    _ meta: AnswerRecord, _ verdict: Freshness, _ info: StoredAnswerInfo, _ plan: RequestPlan
   ) -> StoredAnswerInfo.Prospect {
     guard plan.readsStore, plan.guardGrade.admits(meta.reach), meta.bodyLength <= plan.maxBytes else {
       return .fetch
@@ -130,7 +130,7 @@ extension SharedCache {
     if let source = info.originalSize, Picture.pixels(source.width, source.height) > plan.maxPixels {
       return .fetch
     }
-    switch verdict.standing {
+    switch verdict.grade {
     case .fresh: return .hit
     case .staleWhileRevalidate: return plan.delivery == .twice || plan.wantsVerdict ? .revalidate : .hit
     case .stale: return plan.delivery == .first && !plan.wantsVerdict ? .hit : .revalidate
@@ -147,7 +147,7 @@ extension SharedCache {
           box: recipe.box, width: Int(stored.lease.shape.width), height: Int(stored.lease.shape.height),
           form: "\(stored.form)", bytes: stored.lease.count))
       info.originalSize = (stored.originalWidth, stored.originalHeight)
-    } else if let kept = ((try? store.recall(key)) ?? nil)?.owner as? KeptPicture {
+    } else if let kept = ((try? store.recall(key)) ?? nil)?.owner as? MemoryPicture {
       // Nothing is on disk yet, or any more.
       info.thumbs.append(
         StoredAnswerInfo.Thumb(
@@ -158,18 +158,18 @@ extension SharedCache {
     }
   }
 
-  private func metaWithKey(_ plan: RequestPlan) -> (Meta, RecordKey)? {
+  private func metaWithKey(_ plan: RequestPlan) -> (AnswerRecord, RecordKey)? {
     let isEarlier = isEarlier(plan.name)
     let name = plan.name.key(isEarlier: isEarlier)
     guard let first = storedMeta(name) else { return nil }
-    guard first.isSignpost else { return (first, name) }
+    guard first.isVaryRecord else { return (first, name) }
     let key = plan.name.key(
-      variant: Caching.variant(first.varied, of: first.mark, plan), isEarlier: isEarlier)
+      variant: Caching.variant(first.varied, of: first.number, plan), isEarlier: isEarlier)
     return storedMeta(key).map { ($0, key) }
   }
 
-  private func storedMeta(_ key: RecordKey) -> Meta? {
+  private func storedMeta(_ key: RecordKey) -> AnswerRecord? {
     // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
-    ((try? store.lookup(key)) ?? nil).flatMap { $0.reading { Meta($0) } }
+    ((try? store.lookup(key)) ?? nil).flatMap { $0.reading { AnswerRecord($0) } }
   }
 }

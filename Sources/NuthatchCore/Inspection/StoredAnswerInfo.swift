@@ -70,7 +70,7 @@ public struct StoredAnswerInfo: Sendable {
   var marks: (answer: KeyHash, thumbs: [KeyHash]) { (hash, thumbHashes) }
   var thumbHashes: [KeyHash] = []
   // Made into words only when somebody asks: a run over a list looks at millions.
-  private let meta: Meta
+  private let meta: AnswerRecord
   private let rules: FreshnessRules
   private let hash: KeyHash
   var head: ResponseHead { meta.head }
@@ -81,7 +81,7 @@ public struct StoredAnswerInfo: Sendable {
   /// Every value of a header.
   public func headers(_ name: String) -> [String] { head.fields.values(name) }
 
-  init(_ meta: Meta, _ key: RecordKey, _ verdict: Freshness, _ rules: FreshnessRules, now: Int64) {
+  init(_ meta: AnswerRecord, _ key: RecordKey, _ verdict: Freshness, _ rules: FreshnessRules, now: Int64) {
     finalURL = meta.finalURL
     status = meta.head.status
     age = verdict.age
@@ -99,8 +99,8 @@ public struct StoredAnswerInfo: Sendable {
 }
 
 extension FreshnessRules {
-  /// The first rule that matches, as `StoredAnswer.lifetime` goes through them.
-  fileprivate func name(of meta: Meta) -> String {
+  /// The first rule that matches, as `AnswerFacts.lifetime` goes through them.
+  fileprivate func name(of meta: AnswerRecord) -> String {
     let control = CacheDirectives(meta.head.fields)
     if control.has("no-store") { return "no-store" }
     if control.hasBare("no-cache") { return "no-cache" }

@@ -101,7 +101,7 @@ public struct Outbox: Sendable {
   }
 
   let cache: Cache
-  private var desk: OutboxDesk { cache.shared.outbox }
+  private var desk: DirectoryOutbox { cache.shared.outbox }
   private var store: OutboxStore { desk.store }
 
   init(_ cache: Cache) { self.cache = cache }
@@ -238,19 +238,19 @@ extension Cache {
   /// - Throws: `closed`, also when the cache is closed meanwhile; `forked`.
   public func nextNotice(within milliseconds: Int64? = nil) throws(NuthatchError) -> Notice? {
     try checkUsable()
-    return try notices.next(until: Bell.deadline(milliseconds), shared.outbox.store)
+    return try notices.next(until: EventCount.deadline(milliseconds), shared.outbox.store)
   }
 }
 
-extension OutboxBook.Entry {
+extension OutboxContents.Entry {
   /// Whether it waits for somebody.
   var isPaused: Bool { standing == .waiting && last.map { $0.wait == nil } ?? false }
 }
 
-extension OutboxDesk {
+extension DirectoryOutbox {
   /// Has requests sent, with secrets that a server may have refused before: whoever says so knows that it is worth it, and of
   /// several secrets it may have been another one. How many.
-  func replay(where isWanted: (OutboxBook.Entry) -> Bool) throws(NuthatchError) -> Int {
+  func replay(where isWanted: (OutboxContents.Entry) -> Bool) throws(NuthatchError) -> Int {
     defer { look() }
     let (count, providers) = try store.replay(where: isWanted)
     secrets.forgive(providers)
@@ -259,14 +259,14 @@ extension OutboxDesk {
 
   /// Makes sure that nobody sends a request any more.
   func stopSending(_ id: UInt64) throws(NuthatchError) {
-    let done = Bell()
+    let done = EventCount()
     let seen = done.current
     if runtime.loop.post({
       self.sender.bar(id)
       // What the end of its ticket has posted comes before this.
       self.runtime.loop.post { self.runtime.loop.post { done.ring() } }
     }) {
-      done.wait(after: seen, until: Bell.deadline(5000))
+      done.wait(after: seen, until: EventCount.deadline(5000))
     }
     let isSent = try store.look { (book) throws(StoreFault) -> Bool in
       guard let entry = book.entries[id] else { return false }
@@ -291,7 +291,7 @@ extension OutboxDesk {
 extension Outbox.Item {
   /// - Parameter pause: nanoseconds for which its host wants to be left alone.
   init(
-    _ entry: OutboxBook.Entry, isSending: Bool, _ now: Stamp, _ secrets: OutboxSecrets, pause: Int64
+    _ entry: OutboxContents.Entry, isSending: Bool, _ now: Stamp, _ secrets: OutboxSecrets, pause: Int64
   ) {
     let request = entry.request
     let delay = OutboxRules.delay(entry, now, seen: nil)
@@ -345,9 +345,9 @@ extension Outbox.Outcome {
     for field in headers { head.fields.append(field.name, field.value) }
     let buffer = ByteBuffer()
     guard body.withUnsafeBytes({ buffer.append($0) }) == 0 else { return nil }
-    let origin = AnswerOrigin(finalURL: finalURL, source: .network, isInCache: false, isStored: false)
+    let origin = Provenance(finalURL: finalURL, source: .network, isInCache: false, isStored: false)
     return Response(
-      url: url, head: head, body: Payload(buffer), origin: origin, maxPixels: ImageLimits().pixels,
+      url: url, head: head, body: SharedBytes(buffer), origin: origin, maxPixels: ImageLimits().pixels,
       isCut: isCut)
   }
 

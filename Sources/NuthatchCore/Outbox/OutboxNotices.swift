@@ -47,7 +47,7 @@ final class OutboxNotices: Sendable {
   }
 
   private let line = Locked(Line())
-  private let bell = Bell()
+  private let bell = EventCount()
 
   func attach(_ handler: String) { line.withLock { _ = $0.handlers.insert(handler) } }
 
@@ -175,7 +175,7 @@ final class OutboxNotices: Sendable {
         guard let (request, settlement) = try store.settlement(id) else { continue }
         return .outcome(Outbox.Outcome(id, request, settlement))
       case nil:
-        if Bell.deadline(0) >= deadline { return nil }
+        if EventCount.deadline(0) >= deadline { return nil }
         bell.wait(after: ring, until: deadline)
       }
     }

@@ -88,7 +88,7 @@ package struct OutboxRules: Sendable {
   }
 
   /// Why a request must not be sent any more; nil while it may.
-  static func hindrance(_ entry: OutboxBook.Entry, _ now: Stamp) -> String? {
+  static func hindrance(_ entry: OutboxContents.Entry, _ now: Stamp) -> String? {
     let request = entry.request
     if let longest = request.longest, entry.since.age(at: now) > longest {
       return "too old: it has waited for \(longest / 1_000_000_000) s"
@@ -108,7 +108,7 @@ package struct OutboxRules: Sendable {
   }
 
   /// For how long the server of a request has been away, by the attempts to reach it.
-  static func absence(_ entry: OutboxBook.Entry, _ now: Stamp) -> Int64 {
+  static func absence(_ entry: OutboxContents.Entry, _ now: Stamp) -> Int64 {
     let since = entry.replayed?.place.sequence ?? 0
     let attempts = entry.history.lazy.filter { $0.place.sequence > since }.map(\.attempt)
     var first: OutboxAttempt?
@@ -122,7 +122,7 @@ package struct OutboxRules: Sendable {
   }
 
   /// Nanoseconds until a request is too old; nil where it never is.
-  static func expiry(_ entry: OutboxBook.Entry, _ now: Stamp) -> Int64? {
+  static func expiry(_ entry: OutboxContents.Entry, _ now: Stamp) -> Int64? {
     entry.request.longest.map { max(0, $0 - entry.since.age(at: now)) &+ 1_000_000 }
   }
 
@@ -130,7 +130,7 @@ package struct OutboxRules: Sendable {
   ///
   /// - Parameter seen: since when this process knows of it, which counts where the clock was put back while the machine was
   ///   off.
-  static func delay(_ entry: OutboxBook.Entry, _ now: Stamp, seen: Stamp?) -> Int64? {
+  static func delay(_ entry: OutboxContents.Entry, _ now: Stamp, seen: Stamp?) -> Int64? {
     guard let last = entry.last else { return 0 }
     guard let wait = last.wait else { return nil }
     return max(

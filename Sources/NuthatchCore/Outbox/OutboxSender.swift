@@ -7,10 +7,10 @@ import NuthatchTransport
 final class OutboxSender: @unchecked Sendable {
   /// A request that is being sent. Another one is told apart from it also when it sends the same again.
   private final class Flight: @unchecked Sendable {
-    let entry: OutboxBook.Entry
+    let entry: OutboxContents.Entry
     var ticket: Ticket?
 
-    init(_ entry: OutboxBook.Entry) { self.entry = entry }
+    init(_ entry: OutboxContents.Entry) { self.entry = entry }
 
     var id: UInt64 { entry.id }
     var queue: String { entry.request.queue }
@@ -45,7 +45,7 @@ final class OutboxSender: @unchecked Sendable {
   let live = Locked<Set<UInt64>>([])
   /// How many requests are being sent.
   let inFlight = Locked(0)
-  let bell = Bell()
+  let bell = EventCount()
 
   /// Another process's sending is looked at so often.
   private static let patience: Int64 = 1_000_000_000
@@ -261,7 +261,7 @@ final class OutboxSender: @unchecked Sendable {
 
   private func isUnderWay(_ flight: Flight) -> Bool { flights[flight.queue] === flight }
 
-  private func begin(_ entry: OutboxBook.Entry) {
+  private func begin(_ entry: OutboxContents.Entry) {
     let flight = Flight(entry)
     flights[flight.queue] = flight
     inFlight.withLock { $0 += 1 }
@@ -304,7 +304,7 @@ final class OutboxSender: @unchecked Sendable {
         do throws(NuthatchError) {
           var options = options
           if let proxy = request.proxy { options.proxy = proxy }
-          Errand.start(try RequestPlan(whole, options), ticket, shared)
+          RequestTask.start(try RequestPlan(whole, options), ticket, shared)
         } catch {
           ticket.finish(.failed(error))
         }
@@ -389,7 +389,8 @@ enum OutboxConclusion: Sendable {
   case settled(OutboxSettlement)
 
   init(
-    _ entry: OutboxBook.Entry, _ result: OutboxRules.Result, _ verdict: OutboxRules.Verdict, _ event: Event,
+    _ entry: OutboxContents.Entry, _ result: OutboxRules.Result, _ verdict: OutboxRules.Verdict,
+    _ event: Event,
     _ now: Stamp
   ) {
     let code = event.error?.code
@@ -444,7 +445,7 @@ extension OutboxRules.Result {
   }
 }
 
-extension OutboxBook.Entry {
+extension OutboxContents.Entry {
   fileprivate var attemptsSinceReplay: Int {
     history.count { $0.place.sequence > (replayed?.place.sequence ?? 0) }
   }

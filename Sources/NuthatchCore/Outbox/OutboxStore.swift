@@ -6,7 +6,7 @@ import NuthatchTransport
 final class OutboxStore: @unchecked Sendable {
   let journal: Journal
   // Touched under the journal's lock only.
-  private let book: OutboxBook
+  private let book: OutboxContents
   private let path: String
   let clock: OutboxClock
   let secrets = OutboxSecrets()
@@ -21,7 +21,7 @@ final class OutboxStore: @unchecked Sendable {
   init(
     _ path: String, _ clock: OutboxClock, mostBytes: Int64, mostItems: Int, paused: PausedHosts? = nil
   ) {
-    let book = OutboxBook()
+    let book = OutboxContents()
     self.paused = paused
     self.book = book
     self.path = path
@@ -35,7 +35,7 @@ final class OutboxStore: @unchecked Sendable {
   ///
   /// - Parameter isAsked: whether a caller waits for just this: then it waits longer for another process.
   func change<Result>(
-    makes: Bool = false, isAsked: Bool = false, _ body: (OutboxBook) throws(StoreFault) -> Result
+    makes: Bool = false, isAsked: Bool = false, _ body: (OutboxContents) throws(StoreFault) -> Result
   ) throws(NuthatchError) -> Result? {
     do throws(StoreFault) {
       return try journal.changing(makes: makes, isAsked: isAsked) { () throws(StoreFault) in try body(book) }
@@ -46,7 +46,7 @@ final class OutboxStore: @unchecked Sendable {
 
   /// The body looks at what there is, and waits for nobody who changes it. Nil when there is no outbox.
   func look<Result>(
-    _ body: (OutboxBook) throws(StoreFault) -> Result
+    _ body: (OutboxContents) throws(StoreFault) -> Result
   ) throws(NuthatchError) -> Result? {
     do throws(StoreFault) {
       return try journal.looking { () throws(StoreFault) in try body(book) }
@@ -126,7 +126,7 @@ final class OutboxStore: @unchecked Sendable {
 
   private static let copiedAtOnce: Int64 = 1 << 18
 
-  private func checkRoom(_ book: OutboxBook, _ more: Int64) throws(StoreFault) {
+  private func checkRoom(_ book: OutboxContents, _ more: Int64) throws(StoreFault) {
     guard book.count < mostItems else {
       throw StoreFault(.noSpace, "the outbox is full: it holds \(book.count) requests")
     }
@@ -221,7 +221,7 @@ final class OutboxStore: @unchecked Sendable {
     }
   }
 
-  private func removeBody(_ entry: OutboxBook.Entry) {
+  private func removeBody(_ entry: OutboxContents.Entry) {
     if case .file(let name, _, _) = entry.request.body { journal.remove(body: name) }
   }
 
@@ -239,7 +239,7 @@ final class OutboxStore: @unchecked Sendable {
 
   /// Has requests sent, whatever was before. How many, and who has their secrets.
   func replay(
-    where isWanted: (OutboxBook.Entry) -> Bool
+    where isWanted: (OutboxContents.Entry) -> Bool
   ) throws(NuthatchError) -> (count: Int, providers: Set<String>) {
     try change(isAsked: true) { (book) throws(StoreFault) in
       let chosen = book.inOrder.filter { $0.standing != .done && isWanted($0) }
@@ -266,7 +266,7 @@ final class OutboxStore: @unchecked Sendable {
   /// What the sender wants to know.
   struct Survey {
     struct Head {
-      let entry: OutboxBook.Entry
+      let entry: OutboxContents.Entry
       /// Nanoseconds; nil when it waits for somebody.
       let delay: Int64?
       /// Nanoseconds until it is too old; nil where it never is.
@@ -285,20 +285,20 @@ final class OutboxStore: @unchecked Sendable {
   ///   - isAwake: whether one that reached nobody may be tried before its time.
   ///   - leases: whether this process wants to send, if there is something that may be sent.
   func survey(
-    flying: Set<UInt64>, leases: Bool, isAwake: (OutboxBook.Entry) -> Bool
+    flying: Set<UInt64>, leases: Bool, isAwake: (OutboxContents.Entry) -> Bool
   ) throws(NuthatchError) -> Survey? {
     try change { (book) throws(StoreFault) -> Survey in
       sweepOnce()
       var survey = Survey()
       let now = clock.now()
-      func delay(_ entry: OutboxBook.Entry) -> Int64? {
+      func delay(_ entry: OutboxContents.Entry) -> Int64? {
         if let last = entry.last, last.ended.boot != now.boot, seen[entry.id] == nil { seen[entry.id] = now }
         if entry.last?.isUnreachable == true, isAwake(entry) { return 0 }
         return OutboxRules.delay(entry, now, seen: seen[entry.id])
       }
       survey.isLeaseTaken = !flying.isEmpty
       // What may be sent, or must not be any more, however long it was to wait.
-      func isDue(_ entry: OutboxBook.Entry) -> Bool {
+      func isDue(_ entry: OutboxContents.Entry) -> Bool {
         delay(entry) == 0 || (!entry.isLive && OutboxRules.hindrance(entry, now) != nil)
       }
       if leases, flying.isEmpty, book.heads.contains(where: isDue) {
@@ -318,7 +318,7 @@ final class OutboxStore: @unchecked Sendable {
 
   /// Those whose turn it is, but who must not be sent any more, make room for the next.
   private func putAside(
-    _ book: OutboxBook, except flying: Set<UInt64>, _ now: Stamp
+    _ book: OutboxContents, except flying: Set<UInt64>, _ now: Stamp
   ) throws(StoreFault) {
     while true {
       let late = book.heads.filter { !flying.contains($0.id) && !$0.isLive }.compactMap { entry in
@@ -366,13 +366,13 @@ extension OutboxStore {
     try look { (book) throws(StoreFault) in try item(book.first(after: id)) } ?? nil
   }
 
-  private func item(_ entry: OutboxBook.Entry?) throws(StoreFault) -> Outbox.Item? {
+  private func item(_ entry: OutboxContents.Entry?) throws(StoreFault) -> Outbox.Item? {
     guard let entry else { return nil }
     let isSending = entry.begun != nil ? try !journal.isLeaseFreeWhileChanging() : false
     return item(entry, isSending: isSending, clock.now())
   }
 
-  private func item(_ entry: OutboxBook.Entry, isSending: Bool, _ now: Stamp) -> Outbox.Item {
+  private func item(_ entry: OutboxContents.Entry, isSending: Bool, _ now: Stamp) -> Outbox.Item {
     Outbox.Item(entry, isSending: isSending, now, secrets, pause: pause(entry.request))
   }
 }

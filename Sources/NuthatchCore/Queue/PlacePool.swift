@@ -30,8 +30,8 @@ final class PlacePool {
   }
 
   private struct Leaders {
-    var best: QueueLane
-    var oldest: QueueLane
+    var best: HostQueue
+    var oldest: HostQueue
   }
 
   var size: Int
@@ -125,7 +125,7 @@ final class PlacePool {
   }
 
   /// Puts `lane` among those that could start something, or keeps its place there up to date.
-  func offer(_ lane: QueueLane) {
+  func offer(_ lane: HostQueue) {
     guard let best = lane.byRank.first, let oldest = lane.byAge.first else { return withdraw(lane) }
     if lane.isHeld != lane.host.isHeld {
       withdraw(lane)
@@ -137,7 +137,7 @@ final class PlacePool {
     }
   }
 
-  func withdraw(_ lane: QueueLane) {
+  func withdraw(_ lane: HostQueue) {
     change(lane.isBackground, lane.isHeld) {
       $0.byRank.remove(lane)
       $0.byAge.remove(lane)

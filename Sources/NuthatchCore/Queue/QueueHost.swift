@@ -8,8 +8,8 @@ final class QueueHost {
   let isLoopback: Bool
 
   private(set) var pool: PlacePool
-  private(set) var foreground: QueueLane?
-  private(set) var background: QueueLane?
+  private(set) var foreground: HostQueue?
+  private(set) var background: HostQueue?
   /// Entries in any state but gone.
   var entries = 0
   /// That of its entry that came last.
@@ -251,9 +251,9 @@ final class QueueHost {
   }
 
   /// The lane that an entry of this priority waits in.
-  func lane(isBackground: Bool) -> QueueLane {
+  func lane(isBackground: Bool) -> HostQueue {
     if let lane = isBackground ? background : foreground { return lane }
-    let lane = QueueLane(self, isBackground: isBackground)
+    let lane = HostQueue(self, isBackground: isBackground)
     if isBackground { background = lane } else { foreground = lane }
     return lane
   }
@@ -277,7 +277,7 @@ enum HostsByIdleness: HeapOrder {
 }
 
 /// The waiting entries of one host, above or below zero.
-final class QueueLane {
+final class HostQueue {
   unowned let host: QueueHost
   let isBackground: Bool
   /// Among which of its pool's lanes it is.
@@ -327,13 +327,13 @@ final class QueueLane {
 }
 
 enum LanesByRank: HeapOrder {
-  static func position(of element: QueueLane) -> Int32 { element.positionByRank }
-  static func setPosition(of element: QueueLane, to position: Int32) { element.positionByRank = position }
+  static func position(of element: HostQueue) -> Int32 { element.positionByRank }
+  static func setPosition(of element: HostQueue, to position: Int32) { element.positionByRank = position }
 }
 
 enum LanesByAge: HeapOrder {
-  static func position(of element: QueueLane) -> Int32 { element.positionByAge }
-  static func setPosition(of element: QueueLane, to position: Int32) { element.positionByAge = position }
+  static func position(of element: HostQueue) -> Int32 { element.positionByAge }
+  static func setPosition(of element: HostQueue, to position: Int32) { element.positionByAge = position }
 }
 
 /// One turn in eight belongs to whoever has waited longer than patience lasts.

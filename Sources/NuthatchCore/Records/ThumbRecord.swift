@@ -39,11 +39,11 @@ enum ThumbRecord {
     }
   }
 
-  private static func pack(_ pixels: PixelBuffer, _ form: Form) throws(ImageFault) -> Payload {
+  private static func pack(_ pixels: PixelBuffer, _ form: Form) throws(ImageFault) -> SharedBytes {
     switch form {
-    case .raw: Payload(pixels)
-    case .jpeg: Payload(try pixels.encodedJPEG(chroma: .asSeen))
-    case .png: Payload(try pixels.encodedPNG())
+    case .raw: SharedBytes(pixels)
+    case .jpeg: SharedBytes(try pixels.encodedJPEG(chroma: .asSeen))
+    case .png: SharedBytes(try pixels.encodedPNG())
     }
   }
 
@@ -129,11 +129,11 @@ enum ThumbRecord {
     private func ownPicture() throws(ImageFault) -> Picture {
       if form == .raw {
         return Picture(
-          payload: Payload(lease, from: headSize), width: Int(lease.shape.width),
+          payload: SharedBytes(lease, from: headSize), width: Int(lease.shape.width),
           height: Int(lease.shape.height),
           originalWidth: originalWidth, originalHeight: originalHeight, isPartial: isPartial)
       }
-      let packed = Payload(lease, from: headSize)
+      let packed = SharedBytes(lease, from: headSize)
       let result = try packed.withBytes { (bytes) throws(ImageFault) in try Thumbnailer.decode(bytes) }
       guard !lease.isBroken else {
         throw ImageFault(.corrupt, "a stored thumbnail can't be read from the disk")

@@ -5,7 +5,7 @@ import NuthatchStore
 
 extension SharedCache {
   /// The stored answer to a request. Whatever can't be read is not there.
-  func find(_ plan: RequestPlan) -> Found? {
+  func find(_ plan: RequestPlan) -> StoredAnswer? {
     // Before the record: a removal between the two is noticed.
     let groups = groups(of: plan)
     let seen = store.removalsNow(groups.own, groups.ofURL)
@@ -16,8 +16,9 @@ extension SharedCache {
 
   /// A stored answer of which this is known, and what it is good for.
   func found(
-    _ meta: Meta, _ trail: MetaTrail, _ seen: Moment? = nil, _ plan: RequestPlan, _ verdict: Freshness
-  ) -> Found {
+    _ meta: AnswerRecord, _ trail: AnswerMarks, _ seen: Moment? = nil, _ plan: RequestPlan,
+    _ verdict: Freshness
+  ) -> StoredAnswer {
     var thumbs = Thumbs()
     var body: Lease?
     if let content = meta.content {
@@ -28,8 +29,8 @@ extension SharedCache {
         lookForLarger(plan.recipes, of: content, &thumbs)
       }
     }
-    return Found(
-      meta: meta, trail: trail, seen: seen, standing: verdict.standing, isStale: verdict.isStale,
+    return StoredAnswer(
+      meta: meta, trail: trail, seen: seen, grade: verdict.grade, isStale: verdict.isStale,
       mayServeOnError: verdict.mayServeOnError, age: verdict.age, body: body, pictures: thumbs.ready,
       isInMemory: thumbs.isInMemory && plan.wantsPictures,
       thumbs: thumbs.packed, failed: thumbs.failed)
@@ -47,7 +48,7 @@ extension SharedCache {
   private func look(for recipe: Recipe, of content: Digest, _ thumbs: inout Thumbs) {
     let key = ThumbRecord.key(content, recipe)
     // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
-    if let held = (try? store.recall(key)) ?? nil, let kept = held.owner as? KeptPicture {
+    if let held = (try? store.recall(key)) ?? nil, let kept = held.owner as? MemoryPicture {
       thumbs.ready[recipe] = kept.picture
       if !kept.picture.ownsPixels { thumbs.isInMemory = false }
       // The record on disk is in use, too.
@@ -94,7 +95,7 @@ extension SharedCache {
 
   /// Whether a request finds the same at this moment as before, when it found `found`. Reads no record. False also where
   /// the record has only been moved.
-  func isUnchanged(_ plan: RequestPlan, _ found: Found?) -> Bool {
+  func isUnchanged(_ plan: RequestPlan, _ found: StoredAnswer?) -> Bool {
     if let found { return found.trail?.isCurrent(store) ?? false }
     return !store.isThere(plan.name.key(isEarlier: isEarlier(plan.name)))
   }
@@ -103,7 +104,7 @@ extension SharedCache {
   func hasPicture(_ plan: RequestPlan) -> Bool { meta(plan)?.isPicture ?? false }
 
   /// What is stored for a request, whether it may be given to it or not.
-  func meta(_ plan: RequestPlan) -> Meta? { trace(plan)?.0 }
+  func meta(_ plan: RequestPlan) -> AnswerRecord? { trace(plan)?.0 }
 
   private func record(_ key: RecordKey) -> Lease? {
     // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
@@ -137,7 +138,7 @@ extension SharedCache {
 
   /// Keeps what is known of an answer; its body is kept already. False when it can't be kept, when the answer to a later
   /// question is there, or when it was removed since it was asked for.
-  func write(_ meta: Meta, _ plan: RequestPlan, asked: Moment?) -> Bool {
+  func write(_ meta: AnswerRecord, _ plan: RequestPlan, asked: Moment?) -> Bool {
     guard let asked else { return false }
     var meta = meta
     do throws(StoreFault) {
@@ -163,31 +164,34 @@ extension SharedCache {
     try store.commit(answer: key, form: form.rawValue, bytes, asked: asked) != nil
   }
 
-  /// The answer, and a signpost under the URL that says which fields lead to it. With the signpost all variants go.
-  private func writeVariant(_ meta: Meta, _ plan: RequestPlan, _ asked: Moment) throws(StoreFault) -> Bool {
-    var signpost = Meta(head: ResponseHead(status: 0), requestTime: 0, responseTime: 0, finalURL: "")
-    signpost.varied = meta.varied
+  /// The answer, and a vary record under the URL that says which fields lead to it. With the vary record all variants go.
+  private func writeVariant(_ meta: AnswerRecord, _ plan: RequestPlan, _ asked: Moment) throws(StoreFault)
+    -> Bool
+  {
+    var varyRecord = AnswerRecord(
+      head: ResponseHead(status: 0), requestTime: 0, responseTime: 0, finalURL: "")
+    varyRecord.varied = meta.varied
     let key = plan.name.key()
-    let present = record(key).flatMap { $0.reading { Meta($0) } }
-    if let present, present.isSignpost, present.varied == meta.varied { signpost.mark = present.mark }
-    let variant = Caching.variant(meta.varied, of: signpost.mark, plan)
+    let present = record(key).flatMap { $0.reading { AnswerRecord($0) } }
+    if let present, present.isVaryRecord, present.varied == meta.varied { varyRecord.number = present.number }
+    let variant = Caching.variant(meta.varied, of: varyRecord.number, plan)
     guard try commit(plan.name.key(variant: variant), .answer, meta.encoded(), asked) else { return false }
     // Also where the same one is there: an answer to an earlier question must not take its place later.
-    return try commit(key, .signpost, signpost.encoded(), asked)
+    return try commit(key, .vary, varyRecord.encoded(), asked)
   }
 
   /// Asks the server behind an answer that was given already.
-  func revalidateBehind(_ plan: RequestPlan, _ found: Found) {
+  func revalidateBehind(_ plan: RequestPlan, _ found: StoredAnswer) {
     let ticket = Ticket(url: plan.url.description)
     guard plan.mayUseNetwork, behind.add(ticket) else { return }
-    let errand = Errand(plan, ticket, self)
+    let task = RequestTask(plan, ticket, self)
     // So that its end ends the fetch.
-    _ = ticket.begin(errand)
-    errand.revalidate(found)
+    _ = ticket.begin(task)
+    task.revalidate(found)
   }
 }
 
-extension Meta {
+extension AnswerRecord {
   /// Not an answer but the names of the fields by which answers are told apart.
-  var isSignpost: Bool { head.status == 0 }
+  var isVaryRecord: Bool { head.status == 0 }
 }

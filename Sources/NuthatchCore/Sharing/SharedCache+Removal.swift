@@ -4,8 +4,8 @@ import NuthatchStore
 /// What the record of an answer's key is. Kept beside its payload.
 enum RecordForm: UInt8 {
   case answer = 0
-  /// Says by which fields answers are told apart (`Meta.isSignpost`).
-  case signpost = 1
+  /// Says by which fields answers are told apart (`AnswerRecord.isVaryRecord`).
+  case vary = 1
   /// Leads from a URL to the key of an answer that is kept under another address.
   case link = 2
 
@@ -50,7 +50,7 @@ extension SharedCache {
       .map { RecordKey(.answer, $0.payload) }
       .filter { key in
         let lease = (try? store.lookup(key)) ?? nil
-        let url = lease?.reading { Meta($0) }?.requestedURL
+        let url = lease?.reading { AnswerRecord($0) }?.requestedURL
         return url.map { groups.contains(AnswerName.group(of: $0)) } ?? false
       }
     return linked.isEmpty ? 0 : answers(try store.remove([], linked))
@@ -61,7 +61,7 @@ extension SharedCache {
   /// - Returns: how many answers there were.
   @discardableResult
   func forget(_ name: AnswerName) throws(StoreFault) -> Int {
-    // A signpost stands for the answers that it leads to.
+    // A vary record stands for the answers that it leads to.
     min(1, try store.remove([], keys(of: name)).count)
   }
 

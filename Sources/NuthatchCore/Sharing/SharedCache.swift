@@ -15,7 +15,7 @@ final class SharedCache: @unchecked Sendable {
   let store: Store
   let path: String
   let settings: Settings
-  let locks: FlightLocks
+  let locks: FetchLocks
   let failures = FailedURLs()
   let counts = CacheCounts()
   /// Revalidations behind answers that were given already.
@@ -23,24 +23,24 @@ final class SharedCache: @unchecked Sendable {
   let runtime: Runtime
   let clock: WallClock
   let retryPolicy: RetryPolicy
-  let outbox: OutboxDesk
-  let cookies: CookieShelf
+  let outbox: DirectoryOutbox
+  let cookies: CookieJars
   /// Whether removals that are due are tried again by and by.
   let waitsToRemove = Atomic(false)
   // Confined to the loop's thread.
-  let fetches = Fetches()
+  let fetches = FetchTable()
   let decodes: Decodes
 
   init(_ path: String, _ options: Cache.Options, _ runtime: Runtime) throws(NuthatchError) {
     self.path = path
     store = try Self.openStore(path, options)
     settings = Settings(thumbs: options.store ?? .packed, keepsSource: options.keepSource ?? true)
-    locks = FlightLocks(directory: path, beforeNotes: options.beforeNotes)
+    locks = FetchLocks(directory: path, beforeNotes: options.beforeNotes)
     self.runtime = runtime
     clock = options.clock
     retryPolicy = options.retryPolicy
-    outbox = OutboxDesk(path, options, runtime)
-    cookies = CookieShelf(path, options.clock, runtime.writers)
+    outbox = DirectoryOutbox(path, options, runtime)
+    cookies = CookieJars(path, options.clock, runtime.writers)
     decodes = Decodes(runtime)
   }
 

@@ -38,7 +38,7 @@ final class WorkerPool: @unchecked Sendable {
   ///
   /// Not at a condition variable: who waits at one has the mutex before and after, when the process may be forked.
   private final class Sleeper: Sendable {
-    let bell = Bell()
+    let bell = EventCount()
   }
 
   /// How much memory there is for what.

@@ -23,7 +23,7 @@ package struct FreshnessRules: Sendable, Equatable {
 }
 
 /// A stored answer, as far as its freshness goes.
-package struct StoredAnswer: Sendable {
+package struct AnswerFacts: Sendable {
   package var head: ResponseHead
   /// Seconds since 1970 at which the request was sent and the answer came.
   package var requestTime: Int64
@@ -41,7 +41,7 @@ package struct StoredAnswer: Sendable {
 
 /// What a stored answer is good for at a moment.
 package struct Freshness: Sendable, Equatable {
-  package enum Standing: Sendable {
+  package enum Grade: Sendable {
     case fresh
     /// Stale; the server allows it to be shown while it is asked.
     case staleWhileRevalidate
@@ -51,7 +51,7 @@ package struct Freshness: Sendable, Equatable {
     case mustValidate
   }
 
-  package var standing: Standing
+  package var grade: Grade
   /// Whether it counts as fresh for this request only, which takes stale answers (`max-stale`).
   package var isTolerated = false
   /// Whether it may be shown when the server can't be asked.
@@ -62,10 +62,10 @@ package struct Freshness: Sendable, Equatable {
   /// Whether it came at a time that is still to come, because the clock was set back. How old it is isn't known.
   package var isFromFuture = false
 
-  package var isStale: Bool { standing != .fresh || isTolerated }
+  package var isStale: Bool { grade != .fresh || isTolerated }
 }
 
-extension StoredAnswer {
+extension AnswerFacts {
   /// How old the answer is (RFC 9111, 4.2.3), in seconds. A clock that was set back makes nothing younger than 0.
   package func age(_ rules: FreshnessRules, now: Int64) -> Int64 {
     let apparent = HTTPDate.seconds(head.fields["Date"] ?? "", now: now).map { responseTime.since($0) } ?? 0
@@ -129,10 +129,10 @@ extension StoredAnswer {
     let lifetime = lifetime(rules, control, now: now)
     let mustValidate = control.has("must-revalidate") || (rules.kind == .rfc9111 && hasNoCache(control))
     var result = Freshness(
-      standing: .mustValidate, mayServeOnError: !mustValidate, age: age, lifetime: lifetime)
+      grade: .mustValidate, mayServeOnError: !mustValidate, age: age, lifetime: lifetime)
     result.isFromFuture = responseTime.since(now) > FreshnessRules.futureTolerance
     if rules.kind == .offline {
-      result.standing = .fresh
+      result.grade = .fresh
       return result
     }
     let wishes = RequestWishes(request)
@@ -146,16 +146,16 @@ extension StoredAnswer {
     let known = result.isFromFuture ? .max : age
     let isYoungEnough = known <= wishes.maxAge || wishes.isReload && control.has("immutable")
     if left > 0, left >= wishes.minFresh, isYoungEnough {
-      result.standing = .fresh
+      result.grade = .fresh
     } else if mustValidate {
-      result.standing = .mustValidate
+      result.grade = .mustValidate
     } else if left <= 0, isYoungEnough, let most = wishes.maxStale, -left <= most {
-      result.standing = .fresh
+      result.grade = .fresh
       result.isTolerated = true
     } else if left <= 0, known <= wishes.maxAge, -left < control.seconds("stale-while-revalidate") ?? 0 {
-      result.standing = .staleWhileRevalidate
+      result.grade = .staleWhileRevalidate
     } else {
-      result.standing = .stale
+      result.grade = .stale
     }
     // Under `rfc9111` a limit that the server set for errors is kept to; without one RFC 9111, 4.2.4 leaves it to us.
     if rules.kind == .rfc9111, let limit = control.seconds("stale-if-error"), -left >= limit {

@@ -14,7 +14,7 @@ package enum StorageRules {
 
   /// Whether an answer to a GET may be stored (RFC 9111, 3). `kit` keeps successes. `rfc9111` keeps the statuses that
   /// may be kept without a word about it, and any other where the server has said for how long, or for whom.
-  package static func mayStore(_ answer: StoredAnswer, request: HeaderFields, _ rules: FreshnessRules) -> Bool
+  package static func mayStore(_ answer: AnswerFacts, request: HeaderFields, _ rules: FreshnessRules) -> Bool
   {
     let head = answer.head
     let control = CacheDirectives(head.fields)
@@ -108,7 +108,7 @@ package enum StorageRules {
 
   /// Whether the answer to a POST may be stored and given to those who GET its URL (RFC 9110, 9.3.3): it says for how
   /// long, and that it is what is found there.
-  package static func answersGet(_ answer: StoredAnswer, at url: WebURL, _ rules: FreshnessRules) -> Bool {
+  package static func answersGet(_ answer: AnswerFacts, at url: WebURL, _ rules: FreshnessRules) -> Bool {
     let control = CacheDirectives(answer.head.fields)
     guard rules.kind == .rfc9111, answer.head.status == 200,
       control.has("max-age") || answer.head.fields.contains("Expires"),

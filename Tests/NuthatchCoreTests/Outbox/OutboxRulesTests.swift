@@ -108,13 +108,13 @@ private let day = 24 * hour
     var now: Int64
     var wanted: String?
 
-    var entry: OutboxBook.Entry {
+    var entry: OutboxContents.Entry {
       var request = FrozenRequest(
         passedURL: "http://x/", address: "http://x/", method: method, headers: [], queue: "q",
         guardGrade: .guarded, silence: nil, maxBytes: 1, attempts: attempts, longest: longest,
         keyLifetime: keyLifetime, resendsLate: resendsLate, frozen: at(0), exposed: nil, body: .inline([]))
       if !hasTried { request.exposed = exposed.map { at($0) } }
-      var entry = OutboxBook.Entry(id: 1, request: request, place: place(1))
+      var entry = OutboxContents.Entry(id: 1, request: request, place: place(1))
       if hasTried {
         entry.history = [
           (
@@ -174,7 +174,7 @@ private let day = 24 * hour
 
   @Test("wait for what is left, for somebody, or for nothing")
   func delays() {
-    func entry(_ wait: Int64?, ended: Stamp, replayed: Bool = false) -> OutboxBook.Entry {
+    func entry(_ wait: Int64?, ended: Stamp, replayed: Bool = false) -> OutboxContents.Entry {
       var entry = Case(now: 0).entry
       entry.history = [
         (

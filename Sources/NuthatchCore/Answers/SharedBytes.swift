@@ -1,0 +1,68 @@
+import NuthatchImaging
+import NuthatchStore
+
+/// Bytes that stay where they are, whatever keeps them there: received, leased from the store, or decoded.
+///
+/// They never change, which is why it is Sendable.
+struct SharedBytes: @unchecked Sendable {
+  let bytes: UnsafeRawBufferPointer
+  /// Keeps the bytes where they are.
+  private let owner: (any Sendable)?
+
+  static let empty = SharedBytes(bytes: UnsafeRawBufferPointer(start: nil, count: 0), owner: nil)
+
+  private init(bytes: UnsafeRawBufferPointer, owner: (any Sendable)?) {
+    self.bytes = bytes
+    self.owner = owner
+  }
+
+  /// What has been received, to which nothing is added any more.
+  init(_ received: ByteBuffer) { self.init(bytes: received.contents, owner: received) }
+
+  /// A record, from `offset` on.
+  init(_ lease: Lease, from offset: Int = 0) {
+    let bytes = lease.unsafeBytes
+    self.init(
+      bytes: offset <= bytes.count
+        ? UnsafeRawBufferPointer(rebasing: bytes[offset...]) : .init(start: nil, count: 0),
+      owner: lease)
+  }
+
+  /// The pixels of a picture.
+  init(_ pixels: PixelBuffer) {
+    self.init(
+      bytes: UnsafeRawBufferPointer(start: pixels.baseAddress, count: pixels.byteCount), owner: pixels)
+  }
+
+  /// An encoded picture.
+  init(_ encoded: EncodedBytes) {
+    self.init(
+      bytes: UnsafeRawBufferPointer(start: encoded.baseAddress, count: encoded.count), owner: encoded)
+  }
+
+  /// Some of the bytes, as far as they are there.
+  func part(_ range: Range<Int64>) -> SharedBytes {
+    let wanted = Int(clamping: max(0, range.lowerBound))..<Int(clamping: max(0, range.upperBound))
+    return SharedBytes(
+      bytes: UnsafeRawBufferPointer(rebasing: bytes[wanted.clamped(to: 0..<count)]), owner: owner)
+  }
+
+  var count: Int { bytes.count }
+
+  /// Whether some of the bytes couldn't be read from the disk, and may be zeros. To be asked after reading them.
+  var isBroken: Bool {
+    switch owner {
+    case let lease as Lease: lease.isBroken
+    case let received as ByteBuffer: received.isBroken
+    default: false
+    }
+  }
+
+  /// Calls `use` with the bytes, which stay where they are meanwhile.
+  func withBytes<Result, Failure: Error>(
+    _ use: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    defer { withExtendedLifetime(owner) {} }
+    return try use(bytes)
+  }
+}

@@ -1,0 +1,81 @@
+import NuthatchHTTP
+import NuthatchStore
+
+// What the answer to a request that isn't a GET does to what is stored.
+
+extension Admission {
+  /// What the answer has done to what is stored.
+  struct Effects {
+    /// The moment of the request as it is afterwards; nil when something else was removed since.
+    var asked: Moment?
+    /// Whether something that the request has made invalid couldn't be removed yet.
+    var isRemovalDue = false
+    /// Whether the answer is kept, for a GET.
+    var isStored = false
+  }
+
+  func affectStored(_ content: Digest?) -> Effects {
+    var effects = invalidate()
+    guard arrival.redirects.isEmpty else { return effects }
+    switch plan.method {
+    case "HEAD": freshen()
+    case "POST" where !isToBeJudged: effects.isStored = withMoment(effects.asked).storeForGet(content)
+    default: break
+    }
+    return effects
+  }
+
+  /// The same, but asked for at another moment.
+  func withMoment(_ asked: Moment?) -> Admission {
+    var admission = self
+    admission.asked = asked
+    return admission
+  }
+
+  /// Removes what the request has made invalid.
+  private func invalidate() -> Effects {
+    let urls = StorageRules.invalidated(method: plan.method, url: plan.url, by: head)
+    let wasCurrent = asked.map { shared.store.isCurrent($0) } ?? false
+    var isRemovalDue = false
+    for url in urls where !shared.invalidate(url, plan.name.partition) { isRemovalDue = true }
+    let groups = urls.map { AnswerName.group(of: $0.address) }
+    return Effects(asked: wasCurrent ? asked?.after(removing: groups) : nil, isRemovalDue: isRemovalDue)
+  }
+
+  /// An answer to HEAD says what one to GET would have said: the stored one is renewed by it, or known to be of the past.
+  private func freshen() {
+    guard let stored = shared.find(plan)?.meta, stored.redirects == 0, stored.head.status == 200 else {
+      return
+    }
+    if head.isGone { return shared.takeOut(plan.name) }
+    guard head.status == 200 else { return }
+    var meta = stored
+    switch StorageRules.verdict(on: stored.head, byHead: head) {
+    case .same(let renewed):
+      meta = Caching.renewed(
+        stored, with: renewed, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
+    case .another:
+      meta.head = StorageRules.outdated(stored.head)
+      meta.number = AnswerRecord.freshNumber
+    case .unknown: return
+    }
+    switch Caching.fate(of: meta, [], plan) {
+    case .kept: _ = shared.write(meta, plan, asked: asked)
+    case .dropped: shared.takeOut(plan.name)
+    case .left: break
+    }
+  }
+
+  func storeForGet(_ content: Digest?) -> Bool {
+    guard arrival.redirects.isEmpty else { return false }
+    let answer = AnswerFacts(
+      head: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime, isPicture: false)
+    guard StorageRules.answersGet(answer, at: plan.url, plan.policy.freshnessRules) else { return false }
+    return store(content)
+  }
+}
+
+extension ResponseHead {
+  /// Whether the server says that there is nothing any more.
+  var isGone: Bool { status == 404 || status == 410 }
+}

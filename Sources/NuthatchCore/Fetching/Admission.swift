@@ -1,0 +1,237 @@
+import CSystem
+import NuthatchImaging
+import NuthatchStore
+import NuthatchTransport
+
+/// What becomes of an answer from the network, on a worker's thread: judged, hashed, stored, decoded.
+///
+/// Whether an answer is stored depends on its being whole and on the rules of HTTP. Whether it is a picture matters only
+/// to those who asked for one.
+struct Admission: Sendable {
+  let shared: SharedCache
+  let plan: RequestPlan
+  let arrival: ReceivedAnswer
+  var received: ByteBuffer
+  /// Whether the body was passed over, because nobody wanted it.
+  let isBodyMissing: Bool
+  /// What the server was asked about; nil when it was asked for a whole answer.
+  let base: StoredAnswer?
+  /// The sizes that anybody wants.
+  let recipes: [Recipe]
+  /// Those of them that were made while it arrived.
+  let made: [Recipe: Picture]
+  let maxPixels: Int
+  let lockPlace: Int64?
+  /// When it was asked for, in the store's terms.
+  var asked: Moment?
+  /// Whether nothing but the end of the connection said where the body ends.
+  let isCloseDelimited: Bool
+  /// Whether everybody who waits wants to judge it first.
+  let isToBeJudged: Bool
+  let priority: Int
+
+  var head: ResponseHead { arrival.head }
+  private var origin: Provenance { arrival.origin }
+  private var body: SharedBytes { SharedBytes(received) }
+
+  /// - Parameter then: gets the outcome; nil when the whole answer has to be asked for.
+  func run(then: @escaping @Sendable (FetchOutcome?) -> Void) {
+    plan.terms.cookies?.settle()
+    let isNamed = plan.isShared
+    if head.status == 304, let base {
+      var isKept = false
+      let renewed = renew(base, &isKept)
+      // Where the server means another answer than was asked about, the whole answer is asked for next.
+      releaseLock(isKept: isKept || renewed == nil)
+      return then(renewed.map { .unchanged($0) })
+    }
+    let content = body.withBytes { Digest(of: $0) }
+    let effects = isNamed ? Effects(asked: asked) : affectStored(content)
+    let storesNow = isNamed && !isToBeJudged
+    let begin = nhs_monotonic_ns()
+    var isKept = false
+    if !keepsPicturesOnly {
+      if storesNow { isKept = store(content) }
+      releaseLock(isKept: isKept)
+    }
+    let isKeptAlready = isKept
+    let stored = nhs_monotonic_ns()
+    makePictures(content) { pictures in
+      var origin = origin
+      origin.journey.storing = (stored - begin) / 1000
+      origin.journey.decoding = (nhs_monotonic_ns() - stored) / 1000
+      origin.isStored = isKeptAlready || effects.isStored
+      origin.content = content
+      origin.isRemovalDue = effects.isRemovalDue
+      if keepsPicturesOnly {
+        if storesNow { origin.isStored = store(content) }
+        releaseLock(isKept: origin.isStored)
+      }
+      received.arrive()
+      guard !received.isBroken else { return then(.failed(Self.unreadable(plan))) }
+      var fetched = FetchedAnswer(
+        head: head, body: body, content: content, pictures: pictures, origin: origin)
+      fetched.isFromPublic = arrival.isFromPublic
+      if isToBeJudged, isNamed { fetched.keep = { store(content) } }
+      if isToBeJudged, plan.method == "POST" {
+        fetched.keep = { withMoment(effects.asked).storeForGet(content) }
+      }
+      then(.answered(fetched))
+    }
+  }
+
+  private static func unreadable(_ plan: RequestPlan) -> NuthatchError {
+    NuthatchError(.io, "what has been received can't be read from the disk again: \(plan.url)")
+  }
+
+  /// Without the body the thumbnails are the answer: who looks for it must find all of it, or nothing.
+  private var keepsPicturesOnly: Bool { !recipes.isEmpty && !shared.settings.keepsSource }
+
+  /// - Parameter isKept: whether those who wait in other processes find something.
+  private func releaseLock(isKept: Bool) {
+    guard let lockPlace else { return }
+    if !isKept { shared.locks.noteVain(lockPlace, at: nhs_monotonic_ns()) }
+    shared.locks.release(lockPlace)
+  }
+
+  // MARK: Storing
+
+  private func renew(_ base: StoredAnswer, _ isKept: inout Bool) -> StoredAnswer? {
+    guard
+      let meta = Caching.renewed(
+        base.meta, by: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
+    else { return nil }
+    // It answers those who wait, whether it can be kept or not.
+    let fate = Caching.fate(of: meta, arrival.redirects, plan)
+    switch fate {
+    case .kept: isKept = shared.write(meta, plan, asked: asked)
+    case .dropped: shared.takeOut(plan.name)
+    case .left: break
+    }
+    return StoredAnswer(
+      meta: meta, trail: nil, isStored: isKept || fate == .left, grade: .fresh, isStale: false,
+      mayServeOnError: true,
+      age: meta.answer.age(plan.policy.freshnessRules, now: shared.clock.seconds), body: base.body,
+      pictures: base.pictures,
+      isInMemory: base.isInMemory, thumbs: base.thumbs, failed: base.failed)
+  }
+
+  /// False when it isn't kept.
+  @discardableResult
+  func store(_ content: Digest?) -> Bool {
+    var meta = arrival.meta
+    meta.content = body.count > 0 ? content : nil
+    meta.bodyLength = Int64(body.count)
+    meta.isPicture = body.withBytes { Picture.isOne($0) }
+    guard !isBodyMissing, Caching.mayStore(meta, arrival.redirects, plan) else {
+      // A server that gives another answer, which must not be kept, takes back the one that was.
+      if head.isGone || supersedes && !isIntruder(meta) { shared.takeOut(plan.name) }
+      return false
+    }
+    guard !origin.isTruncated, !isIntruder(meta), !isCloseDelimited || isTakenForWhole,
+      keepBody(content, isPicture: meta.isPicture), !received.isBroken,
+      shared.write(meta, plan, asked: asked)
+    else { return false }
+    shared.failures.forget(plan.name)
+    return true
+  }
+
+  /// A page of a captive portal, or an error with status 200, must not take a picture's place.
+  private func isIntruder(_ meta: AnswerRecord) -> Bool {
+    plan.policy.rules == .kit && !meta.isPicture && shared.hasPicture(plan)
+  }
+
+  /// Whether it is a success that only its own words keep from being stored.
+  private var supersedes: Bool {
+    (200..<300).contains(head.status) && !isBodyMissing && plan.isShared && !plan.asksForPart
+      && !RequestWishes(plan.headers).noStore
+      && (CacheDirectives(head.fields).has("no-store") || Vary(head.fields).isAny)
+  }
+
+  /// A body whose end nobody announced may have been cut off: stored are only pictures that decode to their end. RFC 9112, 8
+  /// takes the end of the connection for that of the body.
+  private var isTakenForWhole: Bool {
+    if plan.policy.rules == .rfc9111 { return true }
+    return body.withBytes { bytes in
+      guard case .found = ImageProbe.probe(bytes) else { return false }
+      var options = DecodeOptions()
+      // It runs beside others.
+      options.limits.memory = shared.runtime.workers.memory
+      options.earlyStop = false
+      // Decoded for the verdict alone, to the smallest size that reads everything.
+      return (try? Thumbnailer.thumbnails(of: bytes, boxes: [ThumbnailBox(8)], options: options)) != nil
+    }
+  }
+
+  /// False when the answer can't be kept, because its body can't.
+  private func keepBody(_ content: Digest?, isPicture: Bool) -> Bool {
+    guard body.count > 0 else { return true }
+    guard let content else { return false }
+    if keepsPicturesOnly, isPicture { return true }
+    let key = RecordKey(.body, content.bytes)
+    do {
+      // The same bytes may have come from elsewhere. That the index names them doesn't say that the disk has them.
+      if try shared.store.touch(key), shared.store.holds(key) { return true }
+      try body.withBytes { (bytes) throws(StoreFault) in _ = try shared.store.commit(key, parts: [bytes]) }
+      // Zeros that the disk gave instead of what has been received must not have this name.
+      if received.isBroken { try shared.store.remove(key) }
+      return !received.isBroken
+    } catch {
+      shared.counts.note(error)
+      return false
+    }
+  }
+
+  // MARK: Pictures
+
+  private func makePictures(_ content: Digest?, _ then: @escaping @Sendable (Decodes.Pictures) -> Void) {
+    guard !recipes.isEmpty, (200..<300).contains(head.status), !isBodyMissing, let content else {
+      return then([:])
+    }
+    let maker = PictureMaker(
+      workers: shared.runtime.workers, store: shared.store, keeping: shared.settings.thumbs,
+      maxPixels: maxPixels,
+      counts: shared.counts)
+    let source = PictureSource(content: content, url: origin.finalURL, made: made, body: body)
+    maker.makeHere(source, recipes, priority: priority, then: then)
+  }
+}
+
+extension Fetch {
+  /// Hands the answer over to a worker.
+  func admit(_ head: ResponseHead, _ timings: TransferTimings) {
+    phase = .admitting
+    attempt.body.buffer.trim()
+    let wanting = waiters.filter { $0.plan.wantsPictures }
+    let admission = Admission(
+      shared: shared, plan: plan, arrival: attempt.arrival(head, timings), received: attempt.body.buffer,
+      isBodyMissing: attempt.skipsBody && head.redirection == nil || !attempt.isKept,
+      base: attempt.isConditional ? base : nil,
+      recipes: Array(Set(wanting.flatMap(\.plan.recipes))), made: attempt.earlyStop?.made ?? [:],
+      maxPixels: wanting.map(\.plan.maxPixels).max() ?? 0,
+      lockPlace: lockPlace, asked: attempt.asked, isCloseDelimited: timings.isCloseDelimited,
+      isToBeJudged: waiters.allSatisfy(\.plan.wantsVerdict),
+      priority: priority)
+    lockPlace = nil
+    // What came before an answer broke off is part of it for those who look at it, too.
+    guard !attempt.isKept, let download = plan.download else { return hand(over: admission, nil) }
+    download.bytesSoFar { self.hand(over: admission, $0) }
+  }
+
+  private func hand(over admission: Admission, _ earlier: SavedBytes?) {
+    let isSubmitted = runtime.workers.submit(priority: priority) {
+      var admission = admission
+      if let earlier, case let whole = ByteBuffer(self.runtime.inFlight, else: self.shared.path),
+        earlier.read(into: whole)
+      {
+        admission.received = whole
+      }
+      admission.run { outcome in
+        self.runtime.loop.post { if let outcome { self.conclude(outcome) } else { self.fetchAnew() } }
+      }
+    }
+    guard !isSubmitted else { return }
+    if let place = admission.lockPlace { shared.locks.release(place) }
+    conclude(.failed(runtime.workers.refusal))
+  }
+}

@@ -1,0 +1,221 @@
+import NuthatchImaging
+import NuthatchTransport
+
+/// One fetch that any number of waiters wait for: queue, hops, attempts, admission.
+///
+/// Errands come and go; the last one to leave ends the fetch. Its priority is the highest of theirs. Confined to the
+/// loop's thread.
+final class Fetch: @unchecked Sendable {
+  /// Where the fetch stands. Whatever holds something (a place in the queue, a transfer, a timer) says so here, so
+  /// that `letGo` can give it back.
+  enum Phase {
+    case idle
+    case queued(QueueEntry)
+    case flying(QueueEntry, transfer: UInt64)
+    /// Another process fetches it; or an attempt failed, and the next one is due later.
+    case waiting(EventLoop.TimerID)
+    /// On a worker's thread, which can't be stopped.
+    case admitting
+    case over
+  }
+
+  let shared: SharedCache
+  /// The request as the first waiter made it.
+  let plan: RequestPlan
+  var runtime: Runtime { shared.runtime }
+  /// The highest of its waiters'.
+  var priority: Int { Int(step) }
+  var joint: RequestPlan.Joint? { plan.joint }
+  /// Whether answers that are stored count for nothing.
+  var isReload: Bool { plan.policy.rules == .reload }
+
+  private(set) var waiters: [RequestTask] = []
+  /// What is asked about, when the server is asked whether it still holds.
+  var base: StoredAnswer? {
+    didSet { if let base { known = base.meta.number } }
+  }
+  /// The mark of what was found stored, also when it can't be told at the moment whether that is still there: nothing else that
+  /// is found has come meanwhile.
+  private(set) var known: UInt64?
+  /// Whether it is not asked about all the same, because the server has said that something else still holds.
+  private(set) var asksWhole = false
+  var phase = Phase.idle
+  private var step: Int8
+  private(set) var hasBegun = false
+
+  // The current attempt.
+  /// The transfer was ended, because everybody's pictures were done: nobody else can have anything of it.
+  var stoppedEarly = false
+  var attemptNumber = 1
+  /// How long, and how often, its host has been waited for; nil when it wasn't.
+  var hold: Hold?
+  /// Made when it sets out, so that what waits is small.
+  private(set) var begunAttempt: Attempt?
+  var attempt: Attempt {
+    if let begunAttempt { return begunAttempt }
+    let new = Attempt(plan.first)
+    new.admitPictures = waiters.contains { $0.plan.wantsPictures }
+    begunAttempt = new
+    return new
+  }
+  /// On the monotonic clock, when the last wait for a place in the queue began.
+  var queuedSince: Int64 = 0
+  /// Whether it waits for its turn, and for nothing else: that is no part of anybody's deadline.
+  var isInLine = false
+  /// The place of the lock that this fetch holds; nil while it holds none.
+  var lockPlace: Int64? {
+    didSet {
+      if let place = lockPlace ?? oldValue {
+        shared.fetches.noteLock(place, of: lockPlace == nil ? nil : self)
+      }
+    }
+  }
+  /// Whether another process was waited for in vain: then this one asks by itself.
+  var goesAlone = false
+  /// Since when another process was waited for, on the monotonic clock; nil when none was.
+  var waitedSince: Int64?
+  /// What that process has noted; nil before it has been waited for in earnest.
+  var otherSign: OtherSign?
+
+  init(_ plan: RequestPlan, base: StoredAnswer?, _ shared: SharedCache) {
+    self.plan = plan
+    self.shared = shared
+    self.base = base
+    known = base?.meta.number
+    step = Int8(clamping: plan.priority)
+  }
+
+  // MARK: Errands
+
+  /// Whether an waiter that comes now gets what it wants from this fetch. One that must not be answered from the past joins
+  /// no fetch that has begun.
+  func mayJoin(_ waiter: RequestTask) -> Bool {
+    // An error page was passed over, because all wanted pictures then.
+    if let begun = begunAttempt, begun.skipsBody, begun.head?.redirection == nil, !waiter.plan.wantsPictures {
+      return false
+    }
+    // What it will bring was taken out before this one asked.
+    if stoppedEarly { return false }
+    if let asked = begunAttempt?.asked, !shared.store.isCurrent(asked) { return false }
+    guard case .over = phase else { return waiter.plan.policy.rules != .reload || (isReload && !hasBegun) }
+    return false
+  }
+
+  func join(_ waiter: RequestTask) {
+    waiters.append(waiter)
+    waiter.joined = self
+    waiter.noteQueued()
+    adoptPriority()
+    if hasBegun { waiter.ticket.run() }
+    begunAttempt?.admitPictures = waiters.contains { $0.plan.wantsPictures }
+    if waiters.count > 1 { watchSilence() }
+  }
+
+  /// Takes an waiter out; the fetch ends with the last one.
+  func leave(_ waiter: RequestTask) {
+    guard let place = waiters.firstIndex(where: { $0 === waiter }) else { return }
+    waiters.remove(at: place)
+    waiter.joined = nil
+    if waiters.isEmpty { return end() }
+    adoptPriority()
+    watchSilence()
+  }
+
+  func adoptPriority() {
+    let highest = waiters.map(\.priority).max() ?? priority
+    guard highest != priority else { return }
+    step = Int8(clamping: highest)
+    if case .queued(let entry) = phase {
+      runtime.queue.setPriority(highest, of: entry, now: runtime.loop.now)
+    }
+  }
+
+  /// The server said that something else still holds than what is stored: the whole answer is asked for.
+  func fetchAnew() {
+    guard case .admitting = phase else { return }
+    asksWhole = true
+    attempt.begin(again: plan.first)
+    enqueue()
+  }
+
+  /// Gives every waiter its outcome, each for itself, and is over.
+  func conclude(_ outcome: FetchOutcome) {
+    shared.note(outcome)
+    var outcome = outcome
+    if case .failed(var error) = outcome {
+      error.attempts = attempt.journey.attempts
+      outcome = .failed(error)
+    }
+    if case .failed(let error) = outcome, !error.isOwnEnd { releaseLock(isVain: true) }
+    let waiting = waiters
+    waiters = []
+    for waiter in waiting { waiter.joined = nil }
+    end()
+    for waiter in waiting { waiter.conclude(outcome) }
+  }
+
+  /// Gives back whatever is held.
+  func end() {
+    letGo()
+    phase = .over
+    shared.fetches.forget(self)
+    releaseLock()
+  }
+
+  func letGo() {
+    let held = phase
+    phase = .idle
+    switch held {
+    case .queued(let entry): runtime.queue.remove(entry, now: runtime.loop.now)
+    case .flying(let entry, let transfer):
+      runtime.transport.cancel(transfer)
+      runtime.queue.finished(entry, .abandoned, now: runtime.loop.now)
+    case .waiting(let timer): runtime.loop.cancelTimer(timer)
+    case .idle, .admitting, .over: break
+    }
+  }
+
+  /// - Parameter isVain: whether the fetch leaves nothing for those in other processes who wait for it.
+  func releaseLock(isVain: Bool = false) {
+    guard let place = lockPlace else { return }
+    lockPlace = nil
+    guard isVain else { return shared.locks.release(place) }
+    // A worker writes the note, because a disk may be slow. The lock is released behind it: those who get the lock read it.
+    let (locks, now) = (shared.locks, runtime.loop.now)
+    let isSubmitted = runtime.workers.submit(priority: Priority.most) {
+      locks.noteVain(place, at: now)
+      locks.release(place)
+    }
+    if !isSubmitted { locks.release(place) }
+  }
+
+  func noteBegin() {
+    hasBegun = true
+    for waiter in waiters { waiter.ticket.run() }
+  }
+}
+
+/// How a fetch ended.
+enum FetchOutcome {
+  /// There is an answer, of any status.
+  case answered(FetchedAnswer)
+  /// The stored answer still holds; this is it, renewed.
+  case unchanged(StoredAnswer)
+  /// Another process fetched it meanwhile.
+  case stored(StoredAnswer)
+  case failed(NuthatchError)
+}
+
+/// An answer from the network, admitted.
+struct FetchedAnswer: Sendable {
+  let head: ResponseHead
+  let body: SharedBytes
+  /// Nil for answers that are no pictures, or when none was wanted.
+  let content: Digest?
+  let pictures: [Recipe: Result<Picture, NuthatchError>]
+  var origin: Provenance
+  /// Whether a public server has had a part in it.
+  var isFromPublic = false
+  /// Stores it, on a worker's thread, if it may be stored; false when it isn't. Nil when that has been done.
+  var keep: (@Sendable () -> Bool)?
+}

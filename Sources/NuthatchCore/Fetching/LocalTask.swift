@@ -1,0 +1,90 @@
+import NuthatchImaging
+import NuthatchTransport
+
+/// A ticket's way without a server. Nothing is joined and no answer is stored, because the bytes are at hand; thumbnails are
+/// kept, found by the content as all are.
+struct LocalTask: Sendable {
+  let request: LocalRequest
+  let ticket: Ticket
+  let download: Download?
+  let shared: SharedCache
+  let runtime: Runtime
+
+  func start() {
+    shared.counts.requests.count()
+    // One that is cancelled meanwhile has nothing to give up.
+    let isSubmitted = runtime.workers.submit(priority: request.priority) { run() }
+    if !isSubmitted { ticket.finish(.failed(runtime.workers.refusal)) }
+  }
+
+  /// On a worker's thread.
+  private func run() {
+    guard ticket.isOpen else { return }
+    ticket.run()
+    do throws(NuthatchError) {
+      let (received, type) = try request.read(runtime.inFlight, shared.path)
+      received.trim()
+      let body = SharedBytes(received)
+      guard request.recipes.isEmpty else { return makePictures(of: body, received) }
+      received.arrive()
+      let response = Response(
+        url: ticket.url, head: head(body, type), body: body, origin: origin(false, body.count),
+        maxPixels: request.maxPixels)
+      let event = Event.answer(.fresh, Answer(response: response), isFinal: true)
+      guard let download else { return ticket.finish(event) }
+      runtime.loop.post {
+        download.begin(ticket) { fault in
+          download.settle(fault.map { .failed($0) } ?? event) { ticket.finish($0) }
+        }
+      }
+    } catch {
+      ticket.finish(.failed(error))
+    }
+  }
+
+  private func makePictures(of body: SharedBytes, _ received: ByteBuffer) {
+    let content = body.withBytes { Digest(of: $0) }
+    let isStored = request.recipes.allSatisfy { shared.hasThumb(content, $0) }
+    let maker = PictureMaker(
+      workers: runtime.workers, store: shared.store, keeping: shared.settings.thumbs,
+      maxPixels: request.maxPixels, counts: shared.counts)
+    let source = PictureSource(content: content, url: request.shownURL, body: body)
+    maker.makeHere(source, request.recipes, priority: request.priority) { pictures in
+      received.arrive()
+      deliver(pictures, of: body.count, isStored: isStored)
+    }
+  }
+
+  private func deliver(_ pictures: PictureMaker.Pictures, of bytes: Int, isStored: Bool) {
+    var images: [Image] = []
+    for recipe in request.recipes {
+      switch pictures[recipe] {
+      case .success(let picture): images.append(Image(url: ticket.url, picture, origin(isStored, bytes)))
+      case .failure(let error): return ticket.finish(.failed(error))
+      case nil:
+        return ticket.finish(.failed(NuthatchError(.internal, "no picture came out: \(request.shownURL)")))
+      }
+    }
+    if isStored { shared.counts.hits.count() }
+    ticket.finish(.answer(isStored ? .cached : .fresh, Answer(images: images), isFinal: true))
+  }
+
+  private func origin(_ isStored: Bool, _ bytes: Int) -> Provenance {
+    let isFile = if case .file = request.source { true } else { false }
+    return Provenance(
+      finalURL: ticket.url, source: isFile || isStored ? .disk : .memory, isInCache: isStored,
+      isStored: false, status: 200, bodyBytes: Int64(bytes))
+  }
+
+  private func head(_ body: SharedBytes, _ type: String?) -> ResponseHead {
+    var head = ResponseHead(status: 200, reason: "OK")
+    head.fields.append("Content-Type", type ?? body.withBytes { Self.type(of: $0) })
+    head.fields.append("Content-Length", String(body.count))
+    return head
+  }
+
+  private static func type(of body: UnsafeRawBufferPointer) -> String {
+    guard case .found(let info) = ImageProbe.probe(body) else { return "application/octet-stream" }
+    return "image/\(info.format.rawValue)"
+  }
+}

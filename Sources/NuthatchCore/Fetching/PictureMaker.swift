@@ -1,0 +1,183 @@
+import NuthatchImaging
+import NuthatchStore
+import NuthatchTransport
+
+/// Decodes, on the workers' threads, and keeps the thumbnails that it makes.
+struct PictureMaker: Sendable {
+  typealias Pictures = Decodes.Pictures
+
+  let workers: WorkerPool
+  let store: Store
+  let keeping: Cache.ThumbStore
+  /// Whether thumbnails go to the store at all.
+  var keepsThumbs = true
+  let maxPixels: Int
+  let counts: CacheCounts
+
+  /// Makes pictures on a worker's thread and calls `then` there; on this one when no worker can be had.
+  func make(
+    _ source: PictureSource, _ recipes: [Recipe], priority: Int, then: @escaping @Sendable (Pictures) -> Void
+  ) {
+    let isSubmitted = workers.submit(priority: priority) {
+      self.makeHere(source, recipes, priority: priority, then: then)
+    }
+    if !isSubmitted { then(all(recipes, workers.refusal)) }
+  }
+
+  /// To be called on a worker's thread. What needs much memory is left to a job of its own, which waits for its turn.
+  func makeHere(
+    _ source: PictureSource, _ recipes: [Recipe], priority: Int, then: @escaping @Sendable (Pictures) -> Void
+  ) {
+    var pictures: Pictures = [:]
+    var rest: [Recipe] = []
+    for recipe in recipes {
+      if let picture = source.made[recipe] {
+        pictures[recipe] = .success(picture)
+        keep([recipe: picture], source.content)
+      } else if let picture = source.pictures[recipe] ?? unpacked(source.thumbs[recipe])
+        ?? stored(source.content, recipe)
+      {
+        pictures[recipe] = .success(picture)
+        // One made from another thumbnail is second best, and doesn't stay.
+        if source.thumbs[recipe]?.smaller == nil { remember(picture, source.content, recipe) }
+      } else if let fault = DecodeFailure.read(source.content, recipe, in: store) {
+        pictures[recipe] = .failure(NuthatchError(fault, url: source.url))
+      } else {
+        rest.append(recipe)
+      }
+    }
+    guard !rest.isEmpty else { return then(pictures) }
+    guard let body = source.body else {
+      for recipe in rest { pictures[recipe] = .failure(whyNone(source, recipe)) }
+      return then(pictures)
+    }
+    let need = need(of: body, rest)
+    guard need > workers.budget.unasked else {
+      return then(pictures.merging(decode(body, source, rest, most: workers.memory)) { $1 })
+    }
+    let (done, remaining) = (pictures, rest)
+    let isSubmitted = workers.submitDecode(priority: priority, need: need) { most in
+      let made =
+        most.map { self.decode(body, source, remaining, most: $0) } ?? self.all(remaining, workers.refusal)
+      then(done.merging(made) { $1 })
+    }
+    if !isSubmitted { then(done.merging(all(rest, workers.refusal)) { $1 }) }
+  }
+
+  /// One decode for all sizes; one a size where the sizes can't agree whether damage is allowed.
+  ///
+  /// - Parameter most: the bytes that it may hold.
+  private func decode(_ body: SharedBytes, _ source: PictureSource, _ recipes: [Recipe], most: Int)
+    -> Pictures
+  {
+    var pictures: Pictures = [:]
+    for allowsDamage in [false, true] {
+      let group = recipes.filter { $0.allowsDamage == allowsDamage }
+      guard !group.isEmpty else { continue }
+      counts.decodes.count()
+      var options = DecodeOptions()
+      options.limits.pixels = maxPixels
+      workers.budget.limit(&options.limits, to: most)
+      options.limits.bytes = max(options.limits.bytes, body.count)
+      options.allowDamaged = allowsDamage
+      do throws(ImageFault) {
+        let made = try body.withBytes { (bytes) throws(ImageFault) in
+          try Picture.make(from: bytes, group.map(\.box), options)
+        }
+        // Of zeros that the disk gave instead of the bytes there is no picture.
+        guard !body.isBroken else { throw ImageFault(.corrupt, "the picture can't be read from the disk") }
+        let named = Dictionary(zip(group, made)) { first, _ in first }
+        keep(named, source.content)
+        for (recipe, picture) in named { pictures[recipe] = .success(picture) }
+      } catch {
+        let failure =
+          body.isBroken
+          ? NuthatchError(.io, "the picture can't be read from the disk: \(source.url)")
+          : NuthatchError(error, url: source.url)
+        for recipe in group { pictures[recipe] = .failure(failure) }
+        if !body.isBroken { keep(error, body, source.content, group) }
+      }
+    }
+    return pictures
+  }
+
+  /// A full disk is no reason not to say why.
+  private func keep(_ fault: ImageFault, _ body: SharedBytes, _ content: Digest, _ recipes: [Recipe]) {
+    guard keepsThumbs, DecodeFailure.isLasting(fault), recipes.count == 1 || !mayDependOnSize(body, recipes)
+    else { return }
+    do throws(StoreFault) {
+      try DecodeFailure.write(fault, content, recipes, in: store)
+    } catch {
+      counts.note(error)
+    }
+  }
+
+  /// Whether one of these sizes may need less of the bytes than the others.
+  private func mayDependOnSize(_ body: SharedBytes, _ recipes: [Recipe]) -> Bool {
+    body.withBytes { bytes in
+      guard case .found(let info) = ImageProbe.probe(bytes) else { return false }
+      return ScanWatch(info, boxes: recipes.map(\.box)) != nil
+    }
+  }
+
+  /// A full disk is no reason not to deliver what has been made.
+  func keep(_ pictures: [Recipe: Picture], _ content: Digest) {
+    for (recipe, picture) in pictures {
+      if keepsThumbs {
+        do throws(StoreFault) {
+          try ThumbRecord.write(picture, ThumbRecord.key(content, recipe), keeping: keeping, in: store)
+        } catch {
+          counts.note(error)
+        }
+      }
+      remember(picture, content, recipe)
+    }
+    if keepsThumbs { ThumbList.add(pictures.keys, of: content, in: store) }
+  }
+
+  /// The next one who wants it finds it in memory.
+  private func remember(_ picture: Picture, _ content: Digest, _ recipe: Recipe) {
+    guard picture.ownsPixels else { return }
+    let key = ThumbRecord.key(content, recipe)
+    // What memory has no room for is on disk.
+    _ = try? store.keep(
+      key, MemoryPicture(picture), bytes: picture.payload.bytes, cost: picture.payload.count)
+  }
+
+  /// The same picture may have come under another URL before.
+  private func stored(_ content: Digest, _ recipe: Recipe) -> Picture? {
+    // Whatever the store can't give is a miss.
+    guard let lease = (try? store.lookup(ThumbRecord.key(content, recipe))) ?? nil else { return nil }
+    return unpacked(ThumbRecord.Stored(lease))
+  }
+
+  /// A stored thumbnail that doesn't decode is made again.
+  private func unpacked(_ thumb: ThumbRecord.Stored?) -> Picture? {
+    guard let thumb else { return nil }
+    guard thumb.pixelsOfSource <= maxPixels else { return nil }
+    return try? thumb.picture()
+  }
+
+  /// Why there is no picture where there is no body, either.
+  private func whyNone(_ source: PictureSource, _ recipe: Recipe) -> NuthatchError {
+    guard let thumb = source.thumbs[recipe], thumb.pixelsOfSource > maxPixels else {
+      return NuthatchError(.internal, "the stored body is gone: \(source.url)")
+    }
+    return NuthatchError(
+      .tooManyPixels,
+      "a picture of \(thumb.originalWidth)x\(thumb.originalHeight), more than max_pixels (\(maxPixels)): \(source.url)"
+    )
+  }
+
+  private func need(of body: SharedBytes, _ recipes: [Recipe]) -> Int {
+    body.withBytes { bytes in
+      guard case .found(let info) = ImageProbe.probe(bytes) else { return 0 }
+      // An estimate that can't be had is the decoder's to explain.
+      return (try? Thumbnailer.memoryNeed(info, boxes: recipes.map(\.box))) ?? 0
+    }
+  }
+
+  private func all(_ recipes: [Recipe], _ error: NuthatchError) -> Pictures {
+    Pictures(uniqueKeysWithValues: recipes.map { ($0, .failure(error)) })
+  }
+}

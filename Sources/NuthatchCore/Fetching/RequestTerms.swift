@@ -1,0 +1,255 @@
+import NuthatchTransport
+
+/// What a request wants and allows, all but its URL, checked and with every default filled in.
+///
+/// An object, because most of a hundred thousand requests that wait differ in nothing but their URL (`TermsCache`).
+final class RequestTerms: Sendable {
+  let method: String
+  let headers: HeaderFields
+  /// Names, in small letters, of headers that go along to other origins.
+  let travelling: Set<String>
+  let body: [UInt8]
+  /// Those that the request was given; else the URL's own count.
+  let credentials: (user: [UInt8], password: [UInt8])?
+  /// What makes the answer of a URL one for somebody, the credentials of the URL itself left aside.
+  let secrets: [(String, [UInt8])]
+  let proxy: ProxyChoice
+  let partition: String?
+  /// Every header that the caller set; nil for what is never shared.
+  let jointFields: [String]?
+  /// Whether the caller asks for a part, or sets conditions. A fresh stored answer may do; else it is the server's
+  /// business, and what it says an answer to nobody else.
+  let asksForPart: Bool
+  let recipes: [Recipe]
+  let maxPixels: Int
+  let maxBytes: Int64
+  let policy: Policy
+  let guardGrade: Guard
+  let delivery: Request.Delivery
+  /// In nanoseconds.
+  let silence: Int64?
+  let deadline: Int64?
+  /// Whether the program has set it: then a server that wants to be left alone doesn't make it longer.
+  let isDeadlineSet: Bool
+  /// Whether the waits for its turn in the queue are part of it.
+  let deadlineCountsQueue: Bool
+  /// For how long it waits for a host that can't be reached or has too much to do, in nanoseconds; nil when it doesn't.
+  let patience: Int64?
+  /// Whether it is one of many that were submitted at once.
+  let isBatched: Bool
+  /// Whether it may be put off when nothing comes and others wait for its place.
+  let mayBeDeferred: Bool
+  let retries: Int
+  let reportsProgress: Bool
+  /// Whether a transfer may end when its pictures are done.
+  let stopsEarly: Bool
+  /// For requests that ask their program something.
+  let inquiry: QuestionContext?
+  /// For answers that are saved while they come; such a request has a fetch of its own.
+  let download: Download?
+  /// What few requests send.
+  let extras: TransferExtras?
+  /// For requests that go to the outbox when their server can't be reached.
+  let freezing: FreezingPlan?
+  /// Whether it comes from the outbox.
+  let isReplay: Bool
+  /// The site's.
+  let cookies: SiteCookies?
+  /// What it sends of them.
+  let cookie: String?
+
+  init(_ own: Request, _ cacheOptions: Cache.Options, _ url: WebURL) throws(NuthatchError) {
+    let options = own.site?.applied(to: cacheOptions, for: url) ?? cacheOptions
+    let request = try own.completed(with: options, for: url)
+    method = request.method
+    var headers = try Self.headers(request, options, url)
+    extras = try Self.extras(request, url, &headers)
+    credentials = request.user.map { (Array($0.name.utf8), Array($0.password.utf8)) }
+    freezing = try FreezingPlan.make(request, url, credentials ?? url.credentials, &headers)
+    isReplay = request.isReplay
+    self.headers = headers
+    travelling = own.site?.travelling ?? []
+    body = request.upload == nil ? request.body : []
+    // A header of the program's own takes the place of all of them.
+    cookies = request.headers.contains { $0.name.equalsIgnoringCase("Cookie") } ? nil : own.site?.cookies
+    cookie = cookies?.header(for: url)
+    secrets = Self.secrets(headers, credentials, extras, cookie)
+    proxy = options.proxyChoice
+    partition = request.partition
+    jointFields = Self.jointFields(request, cookies, cookie)
+    asksForPart =
+      !request.headers.isEmpty && RequestConditions.names.contains { [headers] in headers.contains($0) }
+    recipes = try Self.recipes(request, url.description)
+    maxPixels = request.maxPixels ?? options.maxPixels
+    download = request.download
+    maxBytes = request.maxBytes ?? (download == nil ? options.maxBytes : .max)
+    policy = request.policy ?? options.policy
+    guardGrade = request.guard ?? options.guard
+    delivery = request.delivery
+    silence = (request.timeout ?? options.timeout).nanoseconds
+    let standard = request.boxes.isEmpty ? Request.Limit.none : .milliseconds(120_000)
+    let limit = request.deadline ?? options.deadline
+    deadline = (limit ?? standard).nanoseconds
+    isDeadlineSet = limit != nil
+    deadlineCountsQueue = limit != nil && !request.isBatched || freezing != nil
+    patience = Self.patience(request)
+    isBatched = request.isBatched
+    mayBeDeferred = request.mayBeDeferred
+    retries = max(0, request.retries ?? options.retries)
+    reportsProgress = request.reportsProgress
+    stopsEarly = request.earlyStop
+    inquiry =
+      own.asks.isEmpty ? nil : QuestionContext(request: own, options: cacheOptions, origin: url.origin)
+    guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative: \(url)") }
+    guard maxPixels > 0 else { throw NuthatchError(.invalid, "max_pixels is not positive: \(url)") }
+  }
+
+  /// The same for another hop, which `next` is.
+  init(_ last: RequestTerms, _ next: TransferRequest) {
+    method = next.method
+    headers = next.headers
+    travelling = last.travelling
+    body = next.body
+    credentials = next.credentials
+    extras = next.extras
+    let (jar, sent) = (last.cookies, last.cookies?.knownHeader(for: next.url))
+    cookies = jar
+    cookie = sent
+    secrets = Self.secrets(headers, credentials, extras, cookie)
+    let names = Set(next.headers.fields.map { $0.name.lowercased() })
+    let kept = last.jointFields?.filter { line in names.contains(String(line.prefix { $0 != ":" })) }
+    jointFields = kept.map { $0 + Self.jointFields(jar, sent) }
+    asksForPart = RequestConditions.names.contains { next.headers.contains($0) }
+    proxy = last.proxy
+    partition = last.partition
+    recipes = last.recipes
+    maxPixels = last.maxPixels
+    maxBytes = last.maxBytes
+    policy = last.policy
+    guardGrade = last.guardGrade
+    delivery = last.delivery
+    silence = last.silence
+    deadline = last.deadline
+    isDeadlineSet = last.isDeadlineSet
+    deadlineCountsQueue = last.deadlineCountsQueue
+    patience = last.patience
+    isBatched = last.isBatched
+    mayBeDeferred = last.mayBeDeferred
+    retries = last.retries
+    reportsProgress = last.reportsProgress
+    stopsEarly = last.stopsEarly
+    inquiry = last.inquiry
+    download = last.download
+    freezing = last.freezing
+    isReplay = last.isReplay
+  }
+
+  private static func patience(_ request: Request) -> Int64? {
+    let standard: Request.Limit? = request.isBatched ? Request.usualPatience : nil
+    guard let limit = request.giveUpAfter ?? standard else { return nil }
+    let time = limit.nanoseconds ?? .max / 4
+    return time > 0 ? time : nil
+  }
+
+  private static func extras(
+    _ request: Request, _ url: WebURL, _ headers: inout HeaderFields
+  ) throws(NuthatchError) -> TransferExtras? {
+    let signIn = request.signIn?.scheme ?? .basic
+    guard request.upload != nil || signIn != .basic || request.certificate != nil else { return nil }
+    let made = try request.upload?.source(for: url)
+    if let type = made?.type, !headers.contains("Content-Type") { headers.append("Content-Type", type) }
+    if let certificate = request.certificate {
+      for text in [certificate.path, certificate.key, certificate.password]
+      where text?.utf8.contains(0) == true {
+        throw NuthatchError(.invalid, "a NUL in the certificate's names: \(url)")
+      }
+    }
+    return TransferExtras(
+      upload: made?.0, signIn: signIn,
+      certificate: request.certificate.map {
+        TransferExtras.Certificate(path: $0.path, key: $0.key, password: $0.password)
+      })
+  }
+
+  private static func headers(
+    _ request: Request, _ options: Cache.Options, _ url: WebURL
+  ) throws(NuthatchError) -> HeaderFields {
+    do {
+      try checkMethod(request.method)
+      var fields = try HeaderFields(checking: request.headers)
+      let accept = request.boxes.isEmpty ? "*/*" : Cache.pictureAccept
+      for (name, value) in [("User-Agent", options.userAgent), ("Accept", accept)]
+      where !fields.contains(name) {
+        try fields.append(checking: name, value)
+      }
+      try fields.checkSize()
+      return fields
+    } catch {
+      throw NuthatchError(.badHeader, "\(error.reason): \(WebURL.redacted(request.url))")
+    }
+  }
+
+  static func recipes(
+    _ request: Request, _ url: @autoclosure () -> String
+  ) throws(NuthatchError) -> [Recipe] {
+    guard request.boxes.count <= 64 else {
+      throw NuthatchError(.invalid, "\(request.boxes.count) sizes, at most 64 are made at once: \(url())")
+    }
+    let sides = 1...ThumbnailBox.maxSide
+    for box in request.boxes where !sides.contains(box.width) || !sides.contains(box.height) {
+      throw NuthatchError(
+        .invalid,
+        "a box of \(box.width)x\(box.height): its sides must be 1 to \(ThumbnailBox.maxSide): \(url())")
+    }
+    guard request.boxes.isEmpty || request.method == "GET" else {
+      throw NuthatchError(
+        .invalid, "pictures come by GET, not by \(request.method.quotedForMessage): \(url())")
+    }
+    return request.boxes.map { Recipe($0, allowsDamage: request.allowTruncated) }
+  }
+
+  private static func jointFields(_ request: Request, _ cookies: SiteCookies?, _ cookie: String?) -> [String]?
+  {
+    guard request.method == "GET", request.body.isEmpty, request.upload == nil else { return nil }
+    return request.headers.map { "\($0.name.lowercased()): \($0.value)" } + jointFields(cookies, cookie)
+  }
+
+  /// What an answer sets is for one site's jar.
+  private static func jointFields(_ cookies: SiteCookies?, _ cookie: String?) -> [String] {
+    guard let cookies else { return [] }
+    let jar = UInt(bitPattern: ObjectIdentifier(cookies).hashValue)
+    return ["jar \(jar): \(cookie ?? "")"]
+  }
+
+  private static func secrets(
+    _ headers: HeaderFields, _ credentials: (user: [UInt8], password: [UInt8])?, _ extras: TransferExtras?,
+    _ cookie: String?
+  ) -> [(String, [UInt8])] {
+    var secrets = credentials.map { [secret($0)] } ?? []
+    if let cookie { secrets.append(("cookie", Array(cookie.utf8))) }
+    if let certificate = extras?.certificate { secrets.append(("certificate", Array(certificate.path.utf8))) }
+    if extras?.signIn == .negotiate { secrets.append(("negotiate", [])) }
+    for field in headers.fields where field.isSecret && !field.isIdempotencyKey {
+      secrets.append((field.name.lowercased(), Array(field.value.utf8)))
+    }
+    return secrets
+  }
+
+  private static func secret(_ credentials: (user: [UInt8], password: [UInt8])) -> (String, [UInt8]) {
+    ("user", credentials.user + [0] + credentials.password)
+  }
+
+  /// What makes the answer of `url` one for somebody.
+  func secrets(of url: WebURL) -> [(String, [UInt8])] {
+    guard credentials == nil, let own = url.credentials else { return secrets }
+    return [Self.secret(own)] + secrets
+  }
+
+  /// Whom the request's `Host` names, in small letters; nil where that is the URL's host, or nothing.
+  func host(otherThanOf url: WebURL) -> String? {
+    guard let host = headers["Host"]?.lowercased() else { return nil }
+    let isOwn =
+      host == "\(url.host):\(url.port)" || host == url.host && url.port == url.scheme.defaultPort
+    return isOwn ? nil : host
+  }
+}

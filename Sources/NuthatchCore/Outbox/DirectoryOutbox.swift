@@ -1,0 +1,203 @@
+import CSystem
+import Glibc
+import NuthatchTransport
+
+/// The outbox of a directory in this process: what all its handles share.
+final class DirectoryOutbox: @unchecked Sendable {
+  private struct Book {
+    /// Those who want requests to be sent, with what they were opened with.
+    var senders: [(owner: ObjectIdentifier, options: Cache.Options)] = []
+    var subscribers: [OutboxNotices] = []
+    var isWatching = false
+    var reported: Set<String> = []
+  }
+
+  let store: OutboxStore
+  let lane: SerialLine
+  var secrets: OutboxSecrets { store.secrets }
+  let sender: OutboxSender
+  let runtime: Runtime
+  private let path: String
+  private let book: Locked<Book>
+  // Confined to the loop's thread.
+  var lines: [String: FreezeOrder] = [:]
+  private var watch: NameWatch?
+  private var watchesFolder = false
+  private var changes: (any ReachabilitySource)?
+
+  init(_ path: String, _ options: Cache.Options, _ runtime: Runtime) {
+    self.path = path
+    self.runtime = runtime
+    let clock = options.outboxClock ?? OutboxClock.system(options.clock)
+    store = OutboxStore(
+      path, clock, mostBytes: options.outboxBytes ?? 256 << 20, mostItems: options.outboxItems ?? 10_000,
+      paused: runtime.queue.paused)
+    lane = SerialLine(runtime.workers)
+    let book = Locked(Book())
+    self.book = book
+    sender = OutboxSender(store, lane, runtime, options.outboxRules) { survey, wanted in
+      let subscribers = book.withLock { $0.subscribers }
+      for subscriber in subscribers { subscriber.take(survey?.settled ?? [], wanted) }
+      let new = book.withLock { book in
+        (survey?.damage ?? []).filter { book.reported.insert($0).inserted }
+      }
+      for name in new {
+        Log.note(.error, "the outbox was damaged, what was lost is in \(path)/outbox/\(name)")
+      }
+    }
+    changes = options.reachabilitySource
+  }
+
+  /// A handle was opened.
+  func open(_ owner: OutboxNotices, _ options: Cache.Options, _ shared: SharedCache) {
+    book.withLock { book in
+      book.subscribers.append(owner)
+      if sends(options, shared) { book.senders.append((ObjectIdentifier(owner), options)) }
+    }
+    guard sends(options, shared) else { return }
+    run(shared)
+  }
+
+  /// Whether a handle wants requests to be sent, and that can be written down.
+  private func sends(_ options: Cache.Options, _ shared: SharedCache) -> Bool {
+    options.outbox == .on && !shared.store.isReading
+  }
+
+  /// A handle was closed.
+  func close(_ owner: OutboxNotices, _ shared: SharedCache) {
+    let wasSending = book.withLock { book in
+      book.subscribers.removeAll { $0 === owner }
+      let count = book.senders.count
+      book.senders.removeAll { $0.owner == ObjectIdentifier(owner) }
+      return book.senders.count < count
+    }
+    if wasSending {
+      // Whoever opens the directory after the close finds nobody who sends.
+      let ended = EventCount()
+      let seen = ended.current
+      if run(shared, done: { ended.ring() }) { ended.wait(after: seen, until: EventCount.deadline(2000)) }
+    }
+    if book.withLock({ $0.subscribers.isEmpty }) { runtime.loop.post { self.stopWatching() } }
+  }
+
+  /// Has the sender go by what the handles want. False when the loop has ended.
+  @discardableResult
+  private func run(_ shared: SharedCache, done: @escaping @Sendable () -> Void = {}) -> Bool {
+    let options = book.withLock { $0.senders.first?.options }
+    return runtime.loop.post {
+      if options != nil { self.startWatching() }
+      self.sender.run(options.map(Self.bare), for: shared, done: done)
+    }
+  }
+
+  /// What a request is sent with that has everything else in itself.
+  private static func bare(_ options: Cache.Options) -> Cache.Options {
+    var bare = options
+    bare.headers = []
+    bare.accept = nil
+    bare.partition = nil
+    bare.netrc = nil
+    return bare
+  }
+
+  /// Something was written, or somebody wants to know of it.
+  func look() {
+    runtime.loop.post {
+      // Not after the last close, which has stopped it.
+      if !self.book.withLock({ $0.subscribers.isEmpty }) { self.startWatching() }
+      self.sender.look()
+    }
+  }
+
+  // MARK: What wakes it, on the loop's thread
+
+  private func startWatching() {
+    guard watch == nil else { return }
+    watch = NameWatch()
+    runtime.reachability.subscribe(self) { [weak self] news in
+      guard let self else { return }
+      switch news {
+      case .network: self.sender.wake()
+      case .host(let origin, let isReachable):
+        if isReachable { self.sender.wake(origin) }
+        for subscriber in self.book.withLock({ $0.subscribers }) {
+          subscriber.take(origin, isReachable: isReachable)
+        }
+      }
+    }
+    let (loop, sender) = (runtime.loop, sender)
+    changes?.start { [weak sender] in
+      guard let sender else { return }
+      loop.post { sender.wake() }
+    }
+    guard let watch else { return }
+    // Before the first look, which is another job of the lane.
+    watchNames(watch) {}
+    runtime.loop.watch(watch.descriptor, UInt32(EPOLLIN.rawValue)) { [weak self, weak watch] _ in
+      guard let self, let watch else { return }
+      watch.takeNews()
+      if self.watchesFolder { return self.sender.look() }
+      self.watchNames(watch) { if self.watchesFolder { self.sender.look() } }
+    }
+  }
+
+  /// Other processes' writing shows in the folder, or, as long as there is none, in the directory. The lane finds them, because
+  /// their disk may not answer.
+  private func watchNames(_ watch: NameWatch, then: @escaping @Sendable () -> Void) {
+    lane.submit { [path, loop = runtime.loop] in
+      let watchesFolder = watch.add(path + "/outbox", IN_MODIFY | IN_MOVED_TO | IN_CREATE)
+      if !watchesFolder { _ = watch.add(path, IN_CREATE | IN_MOVED_TO) }
+      loop.post {
+        guard self.watch === watch else { return }
+        self.watchesFolder = watchesFolder
+        then()
+      }
+    }
+  }
+
+  private func stopWatching() {
+    runtime.reachability.unsubscribe(self)
+    changes?.stop()
+    if let watch { runtime.loop.unwatch(watch.descriptor) }
+    watch = nil
+    watchesFolder = false
+  }
+
+  /// Waits until nothing is being sent. False when it took longer.
+  func waitUntilQuiet(until deadline: Int64) -> Bool {
+    runtime.loop.post { self.sender.drain() }
+    while true {
+      let ring = sender.bell.current
+      if sender.inFlight.withLock({ $0 }) == 0 || runtime.loop.fault != nil { return true }
+      if EventCount.deadline(0) >= deadline { return false }
+      sender.bell.wait(after: ring, until: deadline)
+    }
+  }
+}
+
+/// Says that something has happened in a folder; open as long as anyone refers to it.
+private final class NameWatch: Sendable {
+  let descriptor: Int32
+
+  init?() {
+    descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+    guard descriptor >= 0 else { return nil }
+    _ = nhs_close_in_child(descriptor)
+  }
+
+  deinit {
+    guard descriptor >= 0 else { return }
+    nhs_keep_in_child(descriptor)
+    Glibc.close(descriptor)
+  }
+
+  /// Waits for the disk that has the path. False when there is nothing at it, or it can't be watched.
+  func add(_ path: String, _ events: Int32) -> Bool {
+    inotify_add_watch(descriptor, path, UInt32(events)) >= 0
+  }
+
+  func takeNews() {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    while read(descriptor, &bytes, bytes.count) > 0 {}
+  }
+}

@@ -1,0 +1,247 @@
+import NuthatchStore
+
+/// What the outbox's log comes to: every request that it still knows, and where it stands. Guarded by the journal's lock.
+final class OutboxContents: JournalReader {
+  struct Entry {
+    enum Standing {
+      case waiting
+      case done
+      /// Put aside, until somebody replays or drops it.
+      case dead
+    }
+
+    let id: UInt64
+    var request: FrozenRequest
+    var standing = Standing.waiting
+    /// The last attempts, oldest first.
+    var history: [(attempt: OutboxAttempt, place: JournalPlace)] = []
+    /// How many ended that aren't in `history` any more.
+    var forgotten = 0
+    /// Since when an attempt is being made, or was when its process ended.
+    var begun: (stamp: Stamp, place: JournalPlace)?
+    var settlement: (settlement: OutboxSettlement, place: JournalPlace)?
+    /// When somebody last said that it be sent.
+    var replayed: (stamp: Stamp, place: JournalPlace)?
+    /// What its program has added; `request` has it.
+    var added: (addition: OutboxAddition, place: JournalPlace)?
+    let place: JournalPlace
+
+    var attempts: Int { forgotten + history.count + (settlement?.settlement.isOfAttempt == true ? 1 : 0) }
+
+    /// The last attempt that counts: not those before a replay.
+    var last: OutboxAttempt? {
+      guard let last = history.last else { return nil }
+      return last.place.sequence > (replayed?.place.sequence ?? 0) ? last.attempt : nil
+    }
+
+    /// How often a server has answered, or may have, since it was frozen or replayed.
+    var counted: Int { last?.counted ?? 0 }
+
+    /// Since when a server may know of it. An attempt whose end nobody has written down may have arrived.
+    var exposed: Stamp? {
+      if let last { return last.exposed ?? begun?.stamp }
+      return replayed == nil ? request.exposed ?? begun?.stamp : begun?.stamp
+    }
+
+    /// Whether its first attempt may still be under way.
+    var isLive: Bool {
+      request.isLive && standing == .waiting && history.isEmpty && begun == nil && replayed == nil
+    }
+
+    /// Since when it waits.
+    var since: Stamp { replayed?.stamp ?? request.frozen }
+
+    /// Whose secrets it isn't sent without.
+    var needed: [String] {
+      guard let asked = request.asked else { return request.providers }
+      let isSure = asked.isSure || history.contains { $0.attempt.status == 401 }
+      return request.providers.filter { isSure || $0 != asked.provider }
+    }
+
+    /// The attempt that it was put aside for is one of those before the replay.
+    fileprivate mutating func keepSettlement() {
+      guard let (settlement, place) = settlement else { return }
+      self.settlement = nil
+      guard settlement.isOfAttempt else { return }
+      let attempt = OutboxAttempt(
+        ended: settlement.at, code: settlement.status > 0 ? nil : settlement.code, status: settlement.status,
+        reason: settlement.reason, counted: counted + 1, exposed: exposed ?? settlement.at, wait: 0,
+        isUnreachable: false)
+      add(attempt, place)
+    }
+
+    fileprivate mutating func add(_ attempt: OutboxAttempt, _ place: JournalPlace) {
+      begun = nil
+      history.append((attempt, place))
+      guard history.count > OutboxContents.longestHistory else { return }
+      history.removeFirst()
+      forgotten += 1
+    }
+
+    fileprivate var places: [JournalPlace] {
+      [place] + history.map(\.place)
+        + [begun?.place, settlement?.place, replayed?.place, added?.place]
+        .compactMap { $0 }
+    }
+
+    /// What it takes on the disk.
+    var bytes: Int64 {
+      let records = places.reduce(Int64(0)) { $0 + Int64($1.length) + 32 }
+      guard case .file(_, let count, _) = request.body, standing != .done else { return records }
+      return records &+ count
+    }
+  }
+
+  private(set) var entries: [UInt64: Entry] = [:]
+  // What follows could be told from the entries, but there may be ten thousand, and every look asks.
+  /// In the order in which they were frozen.
+  private var order: [UInt64] = []
+  /// Those that wait, by queue, in their order.
+  private var lines: [String: [UInt64]] = [:]
+  /// What all of them take on the disk.
+  private(set) var bytes: Int64 = 0
+  /// What their records take in the log.
+  private(set) var wantedBytes: Int64 = 0
+  /// Those that have ended, in their order, and who gets the outcome.
+  private(set) var settled: [(id: UInt64, handler: String?)] = []
+  /// How many attempts of a request are remembered one by one.
+  static let longestHistory = 32
+
+  var inOrder: [Entry] { order.compactMap { entries[$0] } }
+
+  /// The one of each queue whose turn it is.
+  var heads: [Entry] { lines.values.compactMap(\.first).sorted().compactMap { entries[$0] } }
+
+  /// Those of a queue that wait, in their order.
+  func waiting(in queue: String) -> some Sequence<Entry> {
+    (lines[queue] ?? []).lazy.compactMap { self.entries[$0] }
+  }
+
+  /// Numbers rise in the order in which requests were frozen.
+  func first(after id: UInt64) -> Entry? {
+    let place = order.place { $0 <= id }
+    return place < order.count ? entries[order[place]] : nil
+  }
+
+  var count: Int { entries.count }
+
+  // MARK: Reading the log
+
+  var wanted: [JournalPlace] {
+    entries.values.flatMap(\.places).sorted { $0.sequence < $1.sequence }
+  }
+
+  var bodies: Set<String> {
+    Set(
+      entries.values.compactMap { entry in
+        if case .file(let name, _, _) = entry.request.body, entry.standing != .done { return name }
+        return nil
+      })
+  }
+
+  func begin() {
+    entries = [:]
+    order = []
+    lines = [:]
+    settled = []
+    (bytes, wantedBytes) = (0, 0)
+  }
+
+  func take(_ payload: UnsafeRawBufferPointer, at place: JournalPlace) {
+    // What a later version may have written, or what belongs to a record that was damaged, is passed over.
+    guard let record = try? OutboxRecord(payload, withBody: false) else { return }
+    switch record {
+    case .frozen(let request):
+      put(Entry(id: place.sequence, request: request, place: place))
+    case .begun(let id, let stamp):
+      change(id) { $0.begun = (stamp, place) }
+    case .ended(let id, let attempt):
+      change(id) { $0.add(attempt, place) }
+    case .settled(let id, let settlement):
+      change(id) { entry in
+        entry.begun = nil
+        entry.settlement = (settlement, place)
+        entry.standing = settlement.isDone ? .done : .dead
+      }
+    case .gone(let id):
+      remove(id)
+    case .replayed(let id, let stamp):
+      change(id) { entry in
+        guard entry.standing != .done else { return }
+        entry.standing = .waiting
+        entry.keepSettlement()
+        entry.replayed = (stamp, place)
+      }
+    case .added(let id, let addition):
+      change(id) { entry in
+        entry.request.take(addition)
+        entry.added = (addition, place)
+      }
+    }
+  }
+
+  private func change(_ id: UInt64, _ body: (inout Entry) -> Void) {
+    guard var entry = entries[id] else { return }
+    let last = entry.standing
+    count(entry, -1)
+    body(&entry)
+    count(entry, 1)
+    entries[id] = entry
+    guard entry.standing != last else { return }
+    leave(entry, last)
+    join(entry)
+  }
+
+  private func put(_ entry: Entry) {
+    // No log has a number twice, unless somebody has made it so.
+    remove(entry.id)
+    entries[entry.id] = entry
+    order.insert(entry.id, at: order.place { $0 < entry.id })
+    count(entry, 1)
+    join(entry)
+  }
+
+  private func remove(_ id: UInt64) {
+    guard let entry = entries.removeValue(forKey: id) else { return }
+    order.remove(at: order.place { $0 < id })
+    count(entry, -1)
+    leave(entry, entry.standing)
+  }
+
+  private func count(_ entry: Entry, _ sign: Int64) {
+    bytes &+= sign &* entry.bytes
+    wantedBytes &+= sign &* entry.places.reduce(0) { $0 + JournalRecord.end(0, $1.length) }
+  }
+
+  private func join(_ entry: Entry) {
+    let id = entry.id
+    if entry.standing == .waiting {
+      let place = lines[entry.request.queue]?.place { $0 < id } ?? 0
+      lines[entry.request.queue, default: []].insert(id, at: place)
+    } else {
+      settled.insert((id, entry.request.handler), at: settled.place { $0.id < id })
+    }
+  }
+
+  private func leave(_ entry: Entry, _ standing: Entry.Standing) {
+    let (id, queue) = (entry.id, entry.request.queue)
+    if standing == .waiting {
+      if let place = lines[queue]?.place({ $0 < id }) { lines[queue]?.remove(at: place) }
+      if lines[queue]?.isEmpty == true { lines[queue] = nil }
+    } else {
+      settled.remove(at: settled.place { $0.id < id })
+    }
+  }
+}
+
+extension Array {
+  /// The first place of a sorted array at which something isn't before any more.
+  fileprivate func place(_ isBefore: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

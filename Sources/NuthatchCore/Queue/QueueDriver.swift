@@ -1,0 +1,64 @@
+import CSystem
+import Glibc
+import NuthatchTransport
+
+/// What connects the queue to the loop: its timer, and the watch over the default route. Confined to the loop's thread.
+final class QueueDriver: @unchecked Sendable {
+  let queue: FetchQueue
+  private let loop: EventLoop
+  private var link: LinkWatch?
+
+  init(_ loop: EventLoop, mostAtOnce: Int) {
+    self.loop = loop
+    var settings = QueueSettings()
+    settings.mostAtOnce = mostAtOnce
+    let alarm = Alarm(loop)
+    queue = FetchQueue(settings, wake: { alarm.ring(at: $0) })
+    alarm.queue = queue
+  }
+
+  /// Takes over what the program says about the queue.
+  func adoptOptions() { queue.change(queue.settings.adopting(.current), now: loop.now) }
+
+  /// Begins to watch links, addresses and routes. `touched` hears of every change of them.
+  func start(touched: @escaping () -> Void) {
+    adoptOptions()
+    let watch = LinkWatch(
+      touched: { [weak self] in
+        guard let self else { return }
+        self.queue.networkChanged(now: self.loop.now)
+        touched()
+      },
+      changed: { [weak self] link in
+        guard let self else { return }
+        self.queue.linkChanged(to: link.kind, now: self.loop.now)
+      })
+    link = watch
+    queue.linkChanged(to: watch.link.kind, now: loop.now)
+    guard watch.descriptor >= 0 else { return }
+    loop.watch(watch.descriptor, UInt32(EPOLLIN.rawValue)) { [weak watch] _ in watch?.readable() }
+  }
+
+  /// The loop is about to end.
+  func stop() {
+    guard let watch = link else { return }
+    if watch.descriptor >= 0 { loop.unwatch(watch.descriptor) }
+    watch.stop()
+    link = nil
+  }
+
+  /// Only the queue keeps the clerk's alarm, so the alarm must not keep the queue.
+  private final class Alarm {
+    private let loop: EventLoop
+    weak var queue: FetchQueue?
+
+    init(_ loop: EventLoop) { self.loop = loop }
+
+    func ring(at time: Int64) {
+      _ = loop.at(time) { [weak self] in
+        guard let self else { return }
+        self.queue?.tick(now: self.loop.now)
+      }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import NuthatchHTTP
+import NuthatchStore
+import NuthatchTransport
+
+/// What is kept of an answer, apart from its body: head, times, and where the body is found.
+struct AnswerRecord: Sendable {
+  /// Raised when older readers would misunderstand.
+  static let version: UInt8 = 4
+  /// That of 0.1, which is read.
+  private static let earlierVersion: UInt8 = 3
+
+  var head: ResponseHead
+  /// Seconds since 1970 at which the request was sent and the answer came.
+  var requestTime: Int64
+  var responseTime: Int64
+  /// The names in `Vary`, in lower case.
+  var varied: [String] = []
+  /// The URL that answered, without userinfo, and how many redirects led to it.
+  var finalURL: String
+  var redirects = 0
+  /// The URL that was asked for, without userinfo, where it isn't the address that the answer is kept under.
+  var requestedURL: String?
+  /// What the body is found by; nil for an answer without one.
+  var content: Digest?
+  var bodyLength: Int64 = 0
+  /// Whether the body was told to be a picture, by its bytes.
+  var isPicture = false
+  /// Whether the transfer was ended before the body was whole: `content` stands for URL and validator then, and thumbnails
+  /// are all that there is.
+  var isPartial = false
+  /// The farthest from public that an address of the fetch was; private behind a public one counts as `link`.
+  var reach = AddressReach.open
+  /// Drawn anew for each answer that is stored, and for each set of variants: tells this one from those before and after
+  /// it, wherever in the store it lies.
+  var number: UInt64
+
+  static var freshNumber: UInt64 { AnswerNumber.next() }
+
+  func encoded() -> [UInt8] {
+    var encoder = RecordEncoder()
+    encoder.put(Self.version)
+    encoder.put(UInt8((isPicture ? 1 : 0) | (isPartial ? 2 : 0)))
+    encoder.put(reach.rawValue)
+    encoder.put(number)
+    encoder.put(UInt16(clamping: head.status))
+    encoder.put(requestTime)
+    encoder.put(responseTime)
+    encoder.put(bodyLength)
+    encoder.put(UInt8(clamping: redirects))
+    encoder.put(content?.bytes ?? [])
+    encoder.put(finalURL)
+    encoder.put(head.reason)
+    encoder.put(UInt32(clamping: head.fields.fields.count))
+    for field in head.fields.fields {
+      encoder.put(field.name)
+      encoder.put(field.value)
+    }
+    encoder.put(UInt32(clamping: varied.count))
+    for name in varied { encoder.put(name) }
+    encoder.put(requestedURL ?? "")
+    return encoder.bytes
+  }
+
+  /// Nil for what this version can't read: it counts as not stored.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    var decoder = RecordDecoder(bytes)
+    do {
+      let version = try decoder.number(UInt8.self)
+      guard version == Self.version || version == Self.earlierVersion else { return nil }
+      let flags = try decoder.number(UInt8.self)
+      isPicture = flags & 1 != 0
+      isPartial = flags & 2 != 0
+      reach = AddressReach(rawValue: try decoder.number()) ?? .link
+      number = try decoder.number()
+      let status = Int(try decoder.number(UInt16.self))
+      requestTime = try decoder.number()
+      responseTime = try decoder.number()
+      bodyLength = try decoder.number()
+      redirects = Int(try decoder.number(UInt8.self))
+      content = Digest(try decoder.content())
+      finalURL = try decoder.text()
+      head = ResponseHead(status: status, reason: try decoder.text())
+      let count = try decoder.number(UInt32.self)
+      head.fields.reserveCapacity(Int(min(count, 64)))
+      for _ in 0..<count {
+        let name = try decoder.text()
+        if let value = try decoder.printableText() {
+          head.fields.restore(name, value)
+        } else {
+          head.fields.append(name, try decoder.text())
+        }
+      }
+      for _ in 0..<(try decoder.number(UInt32.self)) {
+        varied.append(try decoder.text())
+      }
+      if version == Self.version {
+        let url = try decoder.text()
+        requestedURL = url.isEmpty ? nil : url
+      }
+    } catch {
+      return nil
+    }
+  }
+
+  init(head: ResponseHead, requestTime: Int64, responseTime: Int64, finalURL: String) {
+    self.head = head
+    self.requestTime = requestTime
+    self.responseTime = responseTime
+    self.finalURL = finalURL
+    number = AnswerRecord.freshNumber
+  }
+}

@@ -1,0 +1,224 @@
+import CSystem
+
+/// The packs that this process has mapped, by number, and the place where readers stand while they look around.
+///
+/// A thread reads in one shard only, which has a lock and pins of its own, so that threads that look up records meet
+/// neither at a lock nor at a reference count. What is replaced under the readers' feet is let go after `awaitReaders`:
+/// who was in a shard before has left it then.
+final class MappedPacks: @unchecked Sendable {
+  private static let shardCount = 32
+
+  let pinned = PinnedBytes()
+  private let directory: StoreDirectory
+  private let shards: UnsafeMutableRawPointer
+  // Guards `packs`; taken before a shard's lock.
+  private let lock = Lock()
+  private var packs: [UInt32: Pack] = [:]
+  // Those of which something couldn't be read.
+  private var distrusted: Set<UInt32> = []
+
+  init(_ directory: StoreDirectory) {
+    self.directory = directory
+    let length = Self.shardCount * Shard.size
+    shards = .allocate(byteCount: length, alignment: Shard.size)
+    shards.initializeMemory(as: UInt64.self, repeating: 0, count: length / 8)
+  }
+
+  deinit {
+    for number in 0..<Self.shardCount { shard(number).removeAll { _ in true } }
+    shards.deallocate()
+  }
+
+  @inline(__always)
+  private func shard(_ number: Int) -> Shard { Shard(at: shards + number &* Shard.size) }
+
+  /// Looks around as a reader, which should take a few instructions only: no system call, no other lock.
+  @inline(__always)
+  func reading<Result>(_ body: (Shard) -> Result) -> Result {
+    let shard = ownShard
+    shard.lock()
+    defer { shard.unlock() }
+    return body(shard)
+  }
+
+  /// The shard of the calling thread.
+  @inline(__always)
+  var ownShard: Shard { shard(Int(nhs_thread_number()) & (Self.shardCount - 1)) }
+
+  /// Returns when everyone who reads now has ended that.
+  func awaitReaders() {
+    for number in 0..<Self.shardCount {
+      shard(number).lock()
+      shard(number).unlock()
+    }
+  }
+
+  /// A pin of the pack; nil when there is no such pack, or it can't be used.
+  func pin(_ number: UInt32) -> PackPin? { reading { $0.pin(number) } ?? open(number) }
+
+  /// The same, for who knows that the shard has none.
+  func open(_ number: UInt32) -> PackPin? {
+    lock.with {
+      let pack: Pack
+      if let known = packs[number] {
+        pack = known
+      } else {
+        // Whatever went wrong: the record can't be had, which is a miss.
+        let isDistrusted = distrusted.contains(number)
+        guard let opened = try? Pack(number, directory, pinned, isDistrusted: isDistrusted) else {
+          return nil
+        }
+        pack = opened
+        packs[number] = opened
+      }
+      return reading { shard in
+        if let pin = shard.pin(number) { return pin }
+        let pin = PackPin(pack)
+        shard.add(number, pin)
+        return pin
+      }
+    }
+  }
+
+  /// Calls `body` with every pack that is mapped.
+  func forEach(_ body: (Pack) -> Void) { lock.with { packs.values.forEach(body) } }
+
+  /// How much readers counted, of all threads.
+  func counted(_ what: Shard.Count) -> Int {
+    (0..<Self.shardCount).reduce(0) { $0 &+ shard($1).counted(what) }
+  }
+
+  /// Lets go of the packs for which `isGone` holds; leases keep what they need.
+  func drop(where isGone: (UInt32) -> Bool) {
+    lock.with {
+      let gone = Set(packs.keys.filter(isGone))
+      guard !gone.isEmpty else { return }
+      for number in gone { packs.removeValue(forKey: number)?.drop() }
+      distrusted.subtract(gone)
+      takeAway(gone)
+    }
+  }
+
+  /// Lets go of packs of which something couldn't be read: who wants them maps them anew. Whether there were any.
+  func dropBroken() -> Bool {
+    lock.with {
+      let broken = Set(packs.filter(\.value.isBroken).keys)
+      guard !broken.isEmpty else { return false }
+      distrusted.formUnion(broken)
+      for number in broken { packs[number] = nil }
+      takeAway(broken)
+      return true
+    }
+  }
+
+  /// To be called with `lock`.
+  private func takeAway(_ gone: Set<UInt32>) {
+    for number in 0..<Self.shardCount {
+      let shard = shard(number)
+      shard.lock()
+      defer { shard.unlock() }
+      shard.removeAll(where: gone.contains)
+    }
+  }
+}
+
+/// One shard: a lock, and a table of pins that is searched from `number` modulo its size on. Everything but `lock` is
+/// for who holds it.
+struct Shard {
+  /// Two cache lines, since processors fetch them in pairs.
+  static let size = 128
+
+  fileprivate let at: UnsafeMutableRawPointer
+
+  fileprivate struct Entry {
+    /// 0 for an empty one; no pack has that number.
+    var number: UInt32 = 0
+    var pin: Unmanaged<PackPin>?
+  }
+
+  private var table: UnsafeMutablePointer<Entry>? {
+    get { UnsafeMutablePointer(bitPattern: UInt(nhs_load64(at + 8))) }
+    nonmutating set { nhs_store64(at + 8, UInt64(UInt(bitPattern: newValue))) }
+  }
+  private var capacity: Int {
+    get { Int(nhs_load64(at + 16)) }
+    nonmutating set { nhs_store64(at + 16, UInt64(newValue)) }
+  }
+  private var count: Int {
+    get { Int(nhs_load64(at + 24)) }
+    nonmutating set { nhs_store64(at + 24, UInt64(newValue)) }
+  }
+
+  fileprivate init(at: UnsafeMutableRawPointer) { self.at = at }
+
+  @inline(__always)
+  func lock() { nhs_word_lock(at) }
+  @inline(__always)
+  func unlock() { nhs_word_unlock(at) }
+
+  func pin(_ number: UInt32) -> PackPin? { held(number)?.takeUnretainedValue() }
+
+  /// What is here of a pack, not retained.
+  @inline(__always)
+  func held(_ number: UInt32) -> Unmanaged<PackPin>? {
+    guard let table else { return nil }
+    let mask = capacity &- 1
+    var place = Int(number) & mask
+    while table[place].number != 0 {
+      if table[place].number == number { return table[place].pin }
+      place = (place &+ 1) & mask
+    }
+    return nil
+  }
+
+  /// Counts what is looked up here.
+  enum Count: Int {
+    case hits = 32
+    case misses = 40
+  }
+
+  @inline(__always)
+  func count(_ what: Count) { nhs_store64(at + what.rawValue, nhs_load64(at + what.rawValue) &+ 1) }
+
+  /// How much was counted here. May be asked by anybody.
+  func counted(_ what: Count) -> Int { Int(truncatingIfNeeded: nhs_load64(at + what.rawValue)) }
+
+  fileprivate func add(_ number: UInt32, _ pin: PackPin) {
+    if table == nil || count >= capacity / 2 { resize(max(16, capacity * 2)) }
+    put(Entry(number: number, pin: Unmanaged.passRetained(pin)))
+  }
+
+  private func put(_ entry: Entry) {
+    guard let table else { return }
+    let mask = capacity - 1
+    var place = Int(entry.number) & mask
+    while table[place].number != 0 { place = (place + 1) & mask }
+    table[place] = entry
+    count += 1
+  }
+
+  private func resize(_ wanted: Int) {
+    let (old, length) = (table, capacity)
+    let made = UnsafeMutablePointer<Entry>.allocate(capacity: wanted)
+    made.initialize(repeating: Entry(), count: wanted)
+    (table, capacity, count) = (made, wanted, 0)
+    guard let old else { return }
+    for place in 0..<length where old[place].number != 0 { put(old[place]) }
+    old.deallocate()
+  }
+
+  fileprivate func removeAll(where isGone: (UInt32) -> Bool) {
+    guard let old = table else { return }
+    let length = capacity
+    (table, capacity, count) = (nil, 0, 0)
+    for place in 0..<length where old[place].number != 0 {
+      if isGone(old[place].number) {
+        old[place].pin?.release()
+      } else {
+        if table == nil { resize(length) }
+        put(old[place])
+      }
+    }
+    old.deallocate()
+  }
+}
