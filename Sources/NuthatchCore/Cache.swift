@@ -68,8 +68,7 @@ public final class Cache: Sendable {
   /// - Throws: `bad_url` or `bad_header` before any network is touched; `invalid`; `closed`; `forked`.
   public func submit(_ request: Request) throws(NuthatchError) -> Ticket {
     try checkUsable()
-    if let image = shown(for: request) { return answered(request, image) }
-    if request.asksForAnswer, let response = recalled(request.url) { return answered(request, response) }
+    if let ticket = given(for: request) { return ticket }
     guard request.saveTo.isEmpty else { return try submitDownload(request) }
     return try start(request)
   }
@@ -90,24 +89,28 @@ public final class Cache: Sendable {
       return ticket
     }
     let plan = try RequestPlan(request.provided(by: shared.outbox.secrets), options, shelf)
-    if request.asksForOnePicture, let image = sight(plan, request) { return answered(request, image) }
-    if request.asksForAnswer, let response = recall(plan, request.url) { return answered(request, response) }
-    return try submit(request, plan)
+    return try submit(request, plan, stored(for: plan))
   }
 
-  func submit(_ request: Request, _ plan: RequestPlan) throws(NuthatchError) -> Ticket {
+  /// What is looked up on the caller's thread.
+  func stored(for plan: RequestPlan) -> StoredAnswer? { plan.asksForHeaders ? nil : shared.find(plan) }
+
+  func submit(
+    _ request: Request, _ plan: RequestPlan, _ stored: StoredAnswer?
+  ) throws(NuthatchError) -> Ticket {
+    if let stored, let ticket = given(stored, plan, for: request) { return ticket }
     // Who signs in is looked up anew for another one: the file may name somebody else then.
     let hasNetrc = (request.netrc ?? request.site?.options.netrc ?? options.netrc) != nil
-    return try begin(
-      plan, for: request, plan.isOfOneUse || hasNetrc ? RepeatableRequest(request, plan) : plan)
+    let origin: AnyObject = plan.isOfOneUse || hasNetrc ? RepeatableRequest(request, plan) : plan
+    return try begin(plan, stored, for: request, origin)
   }
 
   /// - Parameter origin: how to make the request again.
   private func begin(
-    _ plan: RequestPlan, for request: Request, _ origin: AnyObject
+    _ plan: RequestPlan, _ stored: StoredAnswer?, for request: Request, _ origin: AnyObject
   ) throws(NuthatchError) -> Ticket {
     let ticket = try register(request, origin)
-    RequestTask.start(plan, ticket, shared)
+    RequestTask.start(plan, ticket, shared, stored)
     return ticket
   }
 
@@ -122,11 +125,11 @@ public final class Cache: Sendable {
     case let asked as RepeatableRequest:
       guard asked.key != nil, !ticket.hasSucceeded else { return try submit(asked.request) }
       let plan = try RequestPlan(asked.again.provided(by: shared.outbox.secrets), options, shelf)
-      return try begin(plan, for: asked.request, asked)
+      return try begin(plan, stored(for: plan), for: asked.request, asked)
     case let plan as RequestPlan:
       let again = Ticket(url: ticket.url, tag: ticket.tag, site: ticket.site, origin: plan)
       try add(again)
-      RequestTask.start(plan, again, shared)
+      RequestTask.start(plan, again, shared, stored(for: plan))
       return again
     default:
       throw NuthatchError(.invalid, "the ticket was answered at once, and kept nothing: \(ticket.shownURL)")

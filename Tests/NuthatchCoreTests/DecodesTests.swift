@@ -24,11 +24,11 @@ import Testing
     let larger = try #require(ThumbRecord.Stored(lease)?.made(smaller: small, from: large))
     var request = Request(bench.server.url("/a.png"))
     request.boxes = [small]
-    let maker = shared.maker(try RequestPlan(request, Cache.Options()))
+    let maker = shared.maker(maxPixels: try RequestPlan(request, Cache.Options()).maxPixels)
     let received = ByteBuffer()
     _ = bytes.withUnsafeBytes { received.append($0) }
     let sources = [
-      PictureSource(content: content, url: "x", thumbs: [recipe: larger]),
+      PictureSource(content: content, url: "x", thumbnails: [recipe: .record(larger)]),
       PictureSource(content: content, url: "x", body: SharedBytes(received)),
     ]
     let made = Collected<(Int, Decodes.Pictures)>()
@@ -80,7 +80,7 @@ import Testing
     let key = ThumbRecord.key(content, Recipe(ThumbnailBox(50), allowsDamage: false))
     #expect(!bench.cache.shared.store.isThere(key))
     // It is in memory.
-    #expect(!isMade || bench.cache.shared.hasThumb(content, Recipe(ThumbnailBox(50), allowsDamage: false)))
+    #expect(!isMade || bench.cache.shared.reader.thumbnails.isThere(content, Recipe(ThumbnailBox(50), allowsDamage: false)))
   }
 
   @Test("that take long don't hold up a request whose deadline has come")
@@ -95,7 +95,7 @@ import Testing
     let (bench, _, event) = try askInVain() { bench, content, request in
       let shared = bench.cache.shared
       let maker = PictureMaker(
-        workers: pool, store: shared.store, keeping: .raw,
+        workers: pool, thumbnails: Thumbnails(store: shared.store), keeping: .raw,
         maxPixels: try RequestPlan(request, Cache.Options()).maxPixels, counts: shared.counts)
       let body = try #require(try shared.store.lookup(RecordKey(.body, content.bytes)))
       let source = PictureSource(content: content, url: "x", body: SharedBytes(body))

@@ -151,9 +151,11 @@ import Testing
     }
     #expect(picture != nil)
     // Two megabytes, of 32 KB each.
-    for number in 0..<120 {
+    for number in 1...120 {
       put("/\(number).png", number)
       _ = try bench.thumbnail("/\(number).png", 128)
+      // Used as often as the first one: else that one stays.
+      #expect(try peek("/\(number).png") != nil)
     }
     #expect(picture == nil)
     #expect(try peek("/a.png") == nil || peek("/a.png")?.source == .disk)

@@ -29,7 +29,7 @@ import Testing
     let workers = WorkerPool(width: 1, memory: 1 << 20)
     defer { workers.stop() }
     let maker = PictureMaker(
-      workers: workers, store: store, keeping: .raw, maxPixels: 100_000_000, counts: CacheCounts())
+      workers: workers, thumbnails: Thumbnails(store: store), keeping: .raw, maxPixels: 100_000_000, counts: CacheCounts())
     maker.makeHere(PictureSource(content: content, url: "x"), [recipe], priority: 0) { pictures in
       // Not that one, and there is no body to make another from.
       #expect(throws: NuthatchError.self) { try pictures[recipe]?.get() }
@@ -37,20 +37,21 @@ import Testing
     let stored = try #require(
       try store.lookup(ThumbRecord.key(content, recipe)).flatMap { ThumbRecord.Stored($0) })
     maker.makeHere(
-      PictureSource(content: content, url: "x", thumbs: [recipe: stored]), [recipe], priority: 0
+      PictureSource(content: content, url: "x", thumbnails: [recipe: .record(stored)]), [recipe], priority: 0
     ) { pictures in
       #expect(throws: NuthatchError.self) { try pictures[recipe]?.get() }
       if case .failure(let error)? = pictures[recipe] { #expect(error.code == .tooManyPixels) }
     }
-    let found = StoredAnswer(
-      meta: AnswerRecord(head: ResponseHead(status: 200), requestTime: 0, responseTime: 0, finalURL: "x"),
-      trail: nil, grade: .fresh, isStale: false, mayServeOnError: true, age: 0, body: nil,
-      pictures: [recipe: claimed],
-      isInMemory: true,
-      thumbs: [:], failed: [])
     var request = Request("http://example.org/")
     request.boxes = [recipe.box]
     let plan = try RequestPlan(request, Cache.Options())
+    var record = AnswerRecord(
+      head: ResponseHead(status: 200), requestTime: 0, responseTime: 0, finalURL: "x")
+    record.content = content
+    var parts = StoredAnswer.Parts()
+    parts.thumbnails[recipe] = .inMemory(MemoryPicture(claimed))
+    let found = StoredAnswer(record, marks: nil, second: 0, record.freshness(for: plan, now: 0), parts)
+    #expect(found.isAnswer(to: plan))
     #expect(found.immediateAnswer(to: plan, "x", .stored(found)) == nil)
   }
 }

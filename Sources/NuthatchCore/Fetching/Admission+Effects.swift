@@ -44,9 +44,9 @@ extension Admission {
 
   /// An answer to HEAD says what one to GET would have said: the stored one is renewed by it, or known to be of the past.
   private func freshen() {
-    guard let stored = shared.find(plan)?.meta, stored.redirects == 0, stored.head.status == 200 else {
-      return
-    }
+    guard let (stored, _) = shared.reader.record(plan), plan.admits(stored.reach), stored.redirects == 0,
+      stored.head.status == 200
+    else { return }
     if head.isGone { return shared.takeOut(plan.name) }
     guard head.status == 200 else { return }
     var meta = stored

@@ -99,7 +99,7 @@ struct Admission: Sendable {
   private func renew(_ base: StoredAnswer, _ isKept: inout Bool) -> StoredAnswer? {
     guard
       let meta = Caching.renewed(
-        base.meta, by: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
+        base.record, by: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
     else { return nil }
     // It answers those who wait, whether it can be kept or not.
     let fate = Caching.fate(of: meta, arrival.redirects, plan)
@@ -109,11 +109,8 @@ struct Admission: Sendable {
     case .left: break
     }
     return StoredAnswer(
-      meta: meta, trail: nil, isStored: isKept || fate == .left, grade: .fresh, isStale: false,
-      mayServeOnError: true,
-      age: meta.answer.age(plan.policy.freshnessRules, now: shared.clock.seconds), body: base.body,
-      pictures: base.pictures,
-      isInMemory: base.isInMemory, thumbs: base.thumbs, failed: base.failed)
+      base, renewedAs: meta, isStored: isKept || fate == .left,
+      age: meta.answer.age(plan.policy.freshnessRules, now: shared.clock.seconds))
   }
 
   /// False when it isn't kept.
@@ -138,7 +135,7 @@ struct Admission: Sendable {
 
   /// A page of a captive portal, or an error with status 200, must not take a picture's place.
   private func isIntruder(_ meta: AnswerRecord) -> Bool {
-    plan.policy.rules == .kit && !meta.isPicture && shared.hasPicture(plan)
+    plan.policy.rules == .kit && !meta.isPicture && shared.reader.record(plan)?.0.isPicture == true
   }
 
   /// Whether it is a success that only its own words keep from being stored.
@@ -188,10 +185,7 @@ struct Admission: Sendable {
     guard !recipes.isEmpty, (200..<300).contains(head.status), !isBodyMissing, let content else {
       return then([:])
     }
-    let maker = PictureMaker(
-      workers: shared.runtime.workers, store: shared.store, keeping: shared.settings.thumbs,
-      maxPixels: maxPixels,
-      counts: shared.counts)
+    let maker = shared.maker(maxPixels: maxPixels)
     let source = PictureSource(content: content, url: origin.finalURL, made: made, body: body)
     maker.makeHere(source, recipes, priority: priority, then: then)
   }

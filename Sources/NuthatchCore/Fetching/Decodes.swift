@@ -6,12 +6,10 @@ struct PictureSource: Sendable {
   let content: Digest
   /// The URL for messages.
   let url: String
-  /// Thumbnails whose pixels are at hand.
-  var pictures: [Recipe: Picture] = [:]
   /// Thumbnails that were made of it already, and aren't kept yet.
   var made: [Recipe: Picture] = [:]
-  /// Thumbnails that are there, by their recipe.
-  var thumbs: [Recipe: ThumbRecord.Stored] = [:]
+  /// What is stored of them.
+  var thumbnails: [Recipe: StoredThumbnail] = [:]
   /// The body, if it is there.
   var body: SharedBytes?
 }

@@ -166,7 +166,8 @@ struct PartialAdmission: Sendable {
     meta.isPicture = true
     meta.bodyLength = announced
     guard Caching.mayStore(meta, arrival.redirects, plan) else { return nil }
-    if let whole = shared.meta(plan), !whole.isPartial, whole.head.strongTag == tag, let known = whole.content
+    if let whole = shared.reader.record(plan)?.0, !whole.isPartial, whole.head.strongTag == tag,
+      let known = whole.content
     {
       // The same bytes were here once, whole: these thumbnails join the others.
       content = known
@@ -174,7 +175,7 @@ struct PartialAdmission: Sendable {
       meta.isPartial = true
     }
     meta.content = content
-    shared.maker(plan).keep(pictures, content)
+    shared.maker(maxPixels: plan.maxPixels).keep(pictures, content)
     guard shared.write(meta, plan, asked: asked) else { return nil }
     shared.failures.forget(plan.name)
     return content

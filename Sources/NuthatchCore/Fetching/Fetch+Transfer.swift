@@ -53,7 +53,7 @@ extension Fetch: QueuedWork {
     }
     lockPlace = place
     // What another process stored between this one's look and the lock is an answer, too; to a reload nothing stored is.
-    guard isReload || shared.isUnchanged(plan, base) else {
+    guard isReload || shared.reader.isUnchanged(plan, base) else {
       giveBack(entry)
       return lookAgain()
     }
@@ -140,7 +140,7 @@ extension Fetch: QueuedWork {
     }
     plan.download?.prepare(&request)
     if plan.download?.isResuming != true, let base, mayAskWhether(base) {
-      for field in StorageRules.conditionalFields(base.meta.head) {
+      for field in StorageRules.conditionalFields(base.record.head) {
         request.headers.append(field.name, field.value)
         attempt.isConditional = true
       }
@@ -176,7 +176,7 @@ extension Fetch: QueuedWork {
 
   /// Whether "it still holds" would be an answer to every waiter.
   private func mayAskWhether(_ base: StoredAnswer) -> Bool {
-    !isReload && !asksWhole && !plan.asksForPart && attempt.isAt(base.meta)
+    !isReload && !asksWhole && !plan.asksForPart && attempt.isAt(base.record)
       && waiters.allSatisfy { base.isAnswer(to: $0.plan) }
   }
 
@@ -218,7 +218,7 @@ extension Fetch: QueuedWork {
   private func take(_ found: StoredAnswer?, wasVain: Bool) {
     guard case .admitting = phase else { return }
     phase = .idle
-    if let found, found.meta.number != known, !isReload,
+    if let found, found.record.number != known, !isReload,
       waiters.allSatisfy({ found.isAnswer(to: $0.plan) })
     {
       return conclude(.stored(found))

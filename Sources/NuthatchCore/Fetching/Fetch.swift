@@ -32,7 +32,7 @@ final class Fetch: @unchecked Sendable {
   private(set) var waiters: [RequestTask] = []
   /// What is asked about, when the server is asked whether it still holds.
   var base: StoredAnswer? {
-    didSet { if let base { known = base.meta.number } }
+    didSet { if let base { known = base.record.number } }
   }
   /// The mark of what was found stored, also when it can't be told at the moment whether that is still there: nothing else that
   /// is found has come meanwhile.
@@ -81,7 +81,7 @@ final class Fetch: @unchecked Sendable {
     self.plan = plan
     self.shared = shared
     self.base = base
-    known = base?.meta.number
+    known = base?.record.number
     step = Int8(clamping: plan.priority)
   }
 

@@ -44,10 +44,8 @@ struct LocalTask: Sendable {
 
   private func makePictures(of body: SharedBytes, _ received: ByteBuffer) {
     let content = body.withBytes { Digest(of: $0) }
-    let isStored = request.recipes.allSatisfy { shared.hasThumb(content, $0) }
-    let maker = PictureMaker(
-      workers: runtime.workers, store: shared.store, keeping: shared.settings.thumbs,
-      maxPixels: request.maxPixels, counts: shared.counts)
+    let isStored = request.recipes.allSatisfy { shared.reader.thumbnails.isThere(content, $0) }
+    let maker = shared.maker(maxPixels: request.maxPixels)
     let source = PictureSource(content: content, url: request.shownURL, body: body)
     maker.makeHere(source, request.recipes, priority: request.priority) { pictures in
       received.arrive()

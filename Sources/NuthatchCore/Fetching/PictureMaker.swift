@@ -7,7 +7,7 @@ struct PictureMaker: Sendable {
   typealias Pictures = Decodes.Pictures
 
   let workers: WorkerPool
-  let store: Store
+  let thumbnails: Thumbnails
   let keeping: Cache.ThumbStore
   /// Whether thumbnails go to the store at all.
   var keepsThumbs = true
@@ -34,14 +34,8 @@ struct PictureMaker: Sendable {
       if let picture = source.made[recipe] {
         pictures[recipe] = .success(picture)
         keep([recipe: picture], source.content)
-      } else if let picture = source.pictures[recipe] ?? unpacked(source.thumbs[recipe])
-        ?? stored(source.content, recipe)
-      {
-        pictures[recipe] = .success(picture)
-        // One made from another thumbnail is second best, and doesn't stay.
-        if source.thumbs[recipe]?.smaller == nil { remember(picture, source.content, recipe) }
-      } else if let fault = DecodeFailure.read(source.content, recipe, in: store) {
-        pictures[recipe] = .failure(NuthatchError(fault, url: source.url))
+      } else if let known = known(source, recipe) {
+        pictures[recipe] = known
       } else {
         rest.append(recipe)
       }
@@ -106,7 +100,7 @@ struct PictureMaker: Sendable {
     guard keepsThumbs, DecodeFailure.isLasting(fault), recipes.count == 1 || !mayDependOnSize(body, recipes)
     else { return }
     do throws(StoreFault) {
-      try DecodeFailure.write(fault, content, recipes, in: store)
+      try DecodeFailure.write(fault, content, recipes, in: thumbnails.store)
     } catch {
       counts.note(error)
     }
@@ -125,42 +119,44 @@ struct PictureMaker: Sendable {
     for (recipe, picture) in pictures {
       if keepsThumbs {
         do throws(StoreFault) {
-          try ThumbRecord.write(picture, ThumbRecord.key(content, recipe), keeping: keeping, in: store)
+          try ThumbRecord.write(
+            picture, ThumbRecord.key(content, recipe), keeping: keeping, in: thumbnails.store)
         } catch {
           counts.note(error)
         }
       }
-      remember(picture, content, recipe)
+      if picture.ownsPixels { thumbnails.remember(picture, content, recipe) }
     }
-    if keepsThumbs { ThumbList.add(pictures.keys, of: content, in: store) }
+    if keepsThumbs { ThumbList.add(pictures.keys, of: content, in: thumbnails.store) }
   }
 
-  /// The next one who wants it finds it in memory.
-  private func remember(_ picture: Picture, _ content: Digest, _ recipe: Recipe) {
-    guard picture.ownsPixels else { return }
-    let key = ThumbRecord.key(content, recipe)
-    // What memory has no room for is on disk.
-    _ = try? store.keep(
-      key, MemoryPicture(picture), bytes: picture.payload.bytes, cost: picture.payload.count)
-  }
-
-  /// The same picture may have come under another URL before.
-  private func stored(_ content: Digest, _ recipe: Recipe) -> Picture? {
-    // Whatever the store can't give is a miss.
-    guard let lease = (try? store.lookup(ThumbRecord.key(content, recipe))) ?? nil else { return nil }
-    return unpacked(ThumbRecord.Stored(lease))
+  /// The picture, or why there is none, from what was found stored, or else has come under another URL.
+  private func known(_ source: PictureSource, _ recipe: Recipe) -> Result<Picture, NuthatchError>? {
+    let found = source.thumbnails[recipe]
+    if let found, let picture = picture(found, source.content, recipe) { return .success(picture) }
+    switch thumbnails.find(source.content, recipe) {
+    case .undecodable(let fault): return .failure(NuthatchError(fault, url: source.url))
+    case .some(let other): return picture(other, source.content, recipe).map { .success($0) }
+    case nil: return nil
+    }
   }
 
   /// A stored thumbnail that doesn't decode is made again.
-  private func unpacked(_ thumb: ThumbRecord.Stored?) -> Picture? {
-    guard let thumb else { return nil }
-    guard thumb.pixelsOfSource <= maxPixels else { return nil }
-    return try? thumb.picture()
+  private func picture(_ thumbnail: StoredThumbnail, _ content: Digest, _ recipe: Recipe) -> Picture? {
+    switch thumbnail {
+    case .inMemory(let kept): return kept.picture
+    case .undecodable: return nil
+    case .record(let stored):
+      guard stored.pixelsOfSource <= maxPixels, let picture = try? stored.picture() else { return nil }
+      // One made from another thumbnail is second best, and doesn't stay.
+      if picture.ownsPixels, stored.smaller == nil { thumbnails.remember(picture, content, recipe) }
+      return picture
+    }
   }
 
   /// Why there is no picture where there is no body, either.
   private func whyNone(_ source: PictureSource, _ recipe: Recipe) -> NuthatchError {
-    guard let thumb = source.thumbs[recipe], thumb.pixelsOfSource > maxPixels else {
+    guard case .record(let thumb) = source.thumbnails[recipe], thumb.pixelsOfSource > maxPixels else {
       return NuthatchError(.internal, "the stored body is gone: \(source.url)")
     }
     return NuthatchError(

@@ -153,7 +153,7 @@ extension RequestTask {
     }
     let plan = plan
     let isSubmitted = runtime.workers.submit(priority: priority) {
-      let found = plan.readsStore ? self.shared.find(plan) : nil
+      let found = self.shared.find(plan)
       let failure = found == nil ? self.shared.rememberedFailure(plan) : nil
       self.runtime.loop.post {
         if let failure { return self.fail(failure) }

@@ -1,14 +1,20 @@
 import NuthatchTransport
 
+extension RequestPlan {
+  /// The request for what a stored redirect leads to.
+  func following(_ stored: StoredAnswer) throws(NuthatchError) -> RequestPlan {
+    try following(
+      stored.record.head, sentByPublic: stored.record.reach.countsAsPublic,
+      isStale: stored.freshness.isStale)
+  }
+}
+
 // Redirects that are answers of their own: what they lead to is looked up, and fetched, like any other URL.
 
 extension RequestTask {
   /// Follows a redirect that was stored, or is, as far as this request goes.
   func follow(_ found: StoredAnswer) {
-    let isFromPublic = found.meta.reach.countsAsPublic
-    follow({ () throws(NuthatchError) in
-      try plan.following(found.meta.head, sentByPublic: isFromPublic, isStale: found.isStale)
-    })
+    follow { () throws(NuthatchError) in try plan.following(found) }
   }
 
   /// Follows a redirect from the network.
@@ -28,7 +34,7 @@ extension RequestTask {
     let plan = plan
     let isSubmitted = runtime.workers.submit(priority: priority) {
       store()
-      let found = plan.readsStore ? self.shared.find(plan) : nil
+      let found = self.shared.find(plan)
       self.runtime.loop.post { self.decide(found) }
     }
     if !isSubmitted { fail(runtime.workers.refusal) }

@@ -41,13 +41,11 @@ final class RequestTask: TicketWork, @unchecked Sendable {
   }
 
   /// Answers from what is stored, if that needs neither network nor decoding; else sets out.
-  static func start(_ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache) {
+  static func start(
+    _ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache, _ found: StoredAnswer?
+  ) {
     shared.counts.requests.count()
-    if plan.asksForHeaders {
-      return setOut(plan, ticket, shared, nil)
-    }
-    let found = plan.readsStore ? shared.find(plan) : nil
-    if plan.download != nil { return setOut(plan, ticket, shared, found) }
+    if plan.asksForHeaders || plan.download != nil { return setOut(plan, ticket, shared, found) }
     if let found, found.grade == .fresh,
       let answer = found.immediateAnswer(to: plan, ticket.url, .stored(found))
     {
@@ -130,7 +128,7 @@ extension RequestTask {
     guard let found, found.isAnswer(to: plan) else {
       return fetch()
     }
-    guard found.meta.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.meta.bodyLength) }
+    guard found.record.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.record.bodyLength) }
     switch (found.grade, plan.delivery) {
     case (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):
       // A revalidation behind the answer has no ticket that could ask for the verdict.
@@ -182,7 +180,7 @@ extension RequestTask {
     let status = fetched.head.status
     let origin = fetched.origin.behind(plan)
     // Whoever has been shown the stored answer gets no error page in its place.
-    if status >= 500 || status == 429, hasShown || found?.mayServeOnError == true {
+    if status >= 500 || status == 429, hasShown || found?.freshness.mayServeOnError == true {
       return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.url)", status: status))
     }
     // Whoever came late has not been asked while the bytes were coming.
@@ -207,7 +205,8 @@ extension RequestTask {
       return fail(NuthatchError(.internal, "no digest of the body: \(plan.url)"))
     }
     let source = PictureSource(content: content, url: fetched.origin.finalURL, body: fetched.body)
-    shared.decodes.pictures(source, plan.recipes, priority: priority, shared.maker(plan)) {
+    shared.decodes.pictures(source, plan.recipes, priority: priority, shared.maker(maxPixels: plan.maxPixels))
+    {
       self.finish(with: $0, .fresh, origin)
     }
   }
@@ -215,7 +214,8 @@ extension RequestTask {
   /// No new answer came: a stored one will do where it may, else the error.
   func settle(for error: NuthatchError) {
     // Whoever has been shown the stored answer is told that there is no other.
-    guard !hasShown, let found, found.mayServeOnError, found.isAnswer(to: plan), error.code.isOfTheWay
+    guard !hasShown, let found, found.freshness.mayServeOnError, found.isAnswer(to: plan),
+      error.code.isOfTheWay
     else {
       return failOrAnswer(error, found)
     }
@@ -229,7 +229,7 @@ extension RequestTask {
     orElse error: NuthatchError? = nil
   ) {
     if found.isRedirect { return follow(found) }
-    guard found.meta.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.meta.bodyLength) }
+    guard found.record.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.record.bodyLength) }
     let origin = origin.behind(plan)
     if let answer = found.immediateAnswer(to: plan, ticket.url, origin) {
       return show(.answer(kind, answer, isFinal: isFinal))
@@ -237,7 +237,7 @@ extension RequestTask {
     guard plan.wantsPictures, let source = found.pictureSource(plan) else {
       return startAgain(error ?? NuthatchError(.internal, "the stored answer is gone: \(plan.url)"))
     }
-    var maker = shared.maker(plan)
+    var maker = shared.maker(maxPixels: plan.maxPixels)
     // Keeping may have to wait for another process.
     maker.keepsThumbs = !isPastDeadline
     shared.decodes.pictures(source, plan.recipes, priority: priority, maker) { pictures in

@@ -34,7 +34,7 @@ struct VerdictAdmission: Sendable {
     // With a length of 0 it would be a whole answer without a body.
     meta.bodyLength = max(1, length)
     guard Caching.mayStore(meta, arrival.redirects, plan) else { return false }
-    if let present = shared.meta(plan) {
+    if let present = shared.reader.record(plan)?.0 {
       // A page of a captive portal must not take a picture's place; and a whole page is worth more than this.
       if !meta.isPicture, plan.policy.rules == .kit && present.isPicture || !present.isPartial {
         return false

@@ -22,8 +22,10 @@ extension Cache {
     try checkPeekable()
     guard try LocalRequest(request, options) == nil else { return (nil, try submit(request)) }
     let plan = try RequestPlan(request, options, shelf)
-    if let stored = shared.inspect(plan), isEnough(stored) { return (stored, nil) }
-    return (nil, try submit(request, plan))
+    let known = shared.inspect(plan)
+    if let known, isEnough(known) { return (known, nil) }
+    // Where nothing is stored, there is nothing to be read once more.
+    return (nil, try submit(request, plan, known == nil ? nil : stored(for: plan)))
   }
 
   /// Calls `body` with everything that is stored, in the order in which it was kept, until it returns false. Answers that
@@ -40,11 +42,11 @@ extension Cache {
         else {
           return true
         }
-        let verdict = meta.answer.freshness(for: HeaderFields(), rules, now: now)
+        let freshness = meta.answer.freshness(for: HeaderFields(), rules, now: now)
         return body(
           ListedAnswer(
-            address: name.address, isPrivate: name.isPrivate, isFresh: verdict.grade == .fresh,
-            info: StoredAnswerInfo(meta, key, verdict, rules, now: now)))
+            address: name.address, isPrivate: name.isPrivate, isFresh: freshness.grade == .fresh,
+            info: StoredAnswerInfo(meta, key, freshness, rules, now: now)))
       }
     }
   }
@@ -98,78 +100,51 @@ extension AnswerName {
 
 extension SharedCache {
   func inspect(_ plan: RequestPlan) -> StoredAnswerInfo? {
-    guard let (meta, key) = metaWithKey(plan) else { return nil }
-    let now = clock.coarseSeconds
-    let verdict = Caching.judge(meta, plan, now: now)
-    var info = StoredAnswerInfo(meta, key, verdict, plan.policy.freshnessRules, now: now)
-    if let content = meta.content {
-      for recipe in plan.recipes { note(recipe, of: content, &info) }
-      let isWhole = plan.wantsPictures && info.thumbs.count == plan.recipes.count
-      // A hit is what keeps a record: bodies that nobody wants are left to go.
-      if !isWhole { info.hasBody = (try? store.lookup(RecordKey(.body, content.bytes))) ?? nil != nil }
+    guard let stored = reader.read(plan, .facts), let key = stored.marks?.key else { return nil }
+    var info = StoredAnswerInfo(stored, key, plan.policy.freshnessRules)
+    if let content = stored.record.content {
+      for recipe in plan.recipes { info.note(stored.thumbnails[recipe], content, recipe) }
     }
-    info.prospect = prospect(meta, verdict, info, plan)
+    info.prospect = prospect(stored, plan)
     return info
   }
 
-  private func prospect(
-    _ meta: AnswerRecord, _ verdict: Freshness, _ info: StoredAnswerInfo, _ plan: RequestPlan
-  ) -> StoredAnswerInfo.Prospect {
-    guard plan.readsStore, plan.guardGrade.admits(meta.reach), meta.bodyLength <= plan.maxBytes else {
-      return .fetch
-    }
-    let isThere: Bool
-    if plan.wantsPictures {
-      isThere =
-        (200..<300).contains(meta.head.status)
-        && (info.hasBody || info.undecodable != nil || info.thumbs.count == plan.recipes.count)
-    } else {
-      isThere = info.hasBody || meta.bodyLength == 0
-    }
-    guard isThere else { return .fetch }
-    if let source = info.originalSize, Picture.pixels(source.width, source.height) > plan.maxPixels {
-      return .fetch
-    }
-    switch verdict.grade {
+  private func prospect(_ stored: StoredAnswer, _ plan: RequestPlan) -> StoredAnswerInfo.Prospect {
+    guard plan.readsStore, stored.isAdmitted, stored.record.bodyLength <= plan.maxBytes,
+      stored.isAnswer(to: plan)
+    else { return .fetch }
+    let pixels = plan.recipes.compactMap { stored.thumbnails[$0]?.pixelsOfSource }.max() ?? 0
+    guard pixels <= plan.maxPixels else { return .fetch }
+    switch stored.grade {
     case .fresh: return .hit
     case .staleWhileRevalidate: return plan.delivery == .twice || plan.wantsVerdict ? .revalidate : .hit
     case .stale: return plan.delivery == .first && !plan.wantsVerdict ? .hit : .revalidate
     case .mustValidate: return .revalidate
     }
   }
+}
 
-  private func note(_ recipe: Recipe, of content: Digest, _ info: inout StoredAnswerInfo) {
-    let key = ThumbRecord.key(content, recipe)
-    info.thumbHashes.append(key.hash)
-    if let stored = ((try? store.lookup(key)) ?? nil).flatMap({ ThumbRecord.Stored($0) }) {
-      info.thumbs.append(
-        StoredAnswerInfo.Thumb(
+extension StoredAnswerInfo {
+  /// Tells of a size that was asked about.
+  fileprivate mutating func note(_ thumbnail: StoredThumbnail?, _ content: Digest, _ recipe: Recipe) {
+    thumbHashes.append(ThumbRecord.key(content, recipe).hash)
+    switch thumbnail {
+    case .record(let stored):
+      originalSize = (stored.originalWidth, stored.originalHeight)
+      // A larger one is another size's.
+      guard stored.smaller == nil else { return }
+      thumbs.append(
+        Thumb(
           box: recipe.box, width: Int(stored.lease.shape.width), height: Int(stored.lease.shape.height),
           form: "\(stored.form)", bytes: stored.lease.count))
-      info.originalSize = (stored.originalWidth, stored.originalHeight)
-    } else if let kept = ((try? store.recall(key)) ?? nil)?.owner as? MemoryPicture {
+    case .inMemory(let kept):
       // Nothing is on disk yet, or any more.
-      info.thumbs.append(
-        StoredAnswerInfo.Thumb(
-          box: recipe.box, width: kept.picture.width, height: kept.picture.height, form: "memory", bytes: 0))
-      info.originalSize = (kept.picture.originalWidth, kept.picture.originalHeight)
-    } else if let fault = DecodeFailure.read(content, recipe, in: store) {
-      info.undecodable = fault.description
+      let picture = kept.picture
+      thumbs.append(
+        Thumb(box: recipe.box, width: picture.width, height: picture.height, form: "memory", bytes: 0))
+      originalSize = (picture.originalWidth, picture.originalHeight)
+    case .undecodable(let fault): undecodable = fault.description
+    case nil: break
     }
-  }
-
-  private func metaWithKey(_ plan: RequestPlan) -> (AnswerRecord, RecordKey)? {
-    let isEarlier = isEarlier(plan.name)
-    let name = plan.name.key(isEarlier: isEarlier)
-    guard let first = storedMeta(name) else { return nil }
-    guard first.isVaryRecord else { return (first, name) }
-    let key = plan.name.key(
-      variant: Caching.variant(first.varied, of: first.number, plan), isEarlier: isEarlier)
-    return storedMeta(key).map { ($0, key) }
-  }
-
-  private func storedMeta(_ key: RecordKey) -> AnswerRecord? {
-    // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
-    ((try? store.lookup(key)) ?? nil).flatMap { $0.reading { AnswerRecord($0) } }
   }
 }

@@ -35,7 +35,7 @@ public struct StoredAnswerInfo: Sendable {
   public let status: Int
   /// The rule that says how long it is fresh: `no-store`, `no-cache`, `max-age`, `expires`, `validator`, `picture`,
   /// `heuristic` or `none`.
-  public var rule: String { rules.name(of: meta) }
+  public var rule: String { rules.name(of: answer) }
   /// Whether it must never be shown stale.
   public var mustRevalidate: Bool { CacheDirectives(head.fields).has("must-revalidate") }
   /// In seconds.
@@ -55,9 +55,9 @@ public struct StoredAnswerInfo: Sendable {
   /// Whether the body is there.
   public internal(set) var hasBody = false
   /// The SHA-256 of the body, in hexadecimal digits.
-  public var content: String? { meta.content?.bytes.hexadecimal }
+  public var content: String? { answer.content?.bytes.hexadecimal }
   /// Names of header fields by which answers are told apart.
-  public var varied: [String] { meta.varied }
+  public var varied: [String] { answer.varied }
   /// The thumbnails of the sizes asked about that are there.
   public internal(set) var thumbs: [Thumb] = []
   /// Why it can't be decoded, in words; nil when that isn't known of a size asked about.
@@ -70,10 +70,10 @@ public struct StoredAnswerInfo: Sendable {
   var marks: (answer: KeyHash, thumbs: [KeyHash]) { (hash, thumbHashes) }
   var thumbHashes: [KeyHash] = []
   // Made into words only when somebody asks: a run over a list looks at millions.
-  private let meta: AnswerRecord
+  private let answer: AnswerRecord
   private let rules: FreshnessRules
   private let hash: KeyHash
-  var head: ResponseHead { meta.head }
+  var head: ResponseHead { answer.head }
 
   /// The first value of a header, its name compared without regard to case.
   public func header(_ name: String) -> String? { head.fields[name] }
@@ -81,18 +81,24 @@ public struct StoredAnswerInfo: Sendable {
   /// Every value of a header.
   public func headers(_ name: String) -> [String] { head.fields.values(name) }
 
-  init(_ meta: AnswerRecord, _ key: RecordKey, _ verdict: Freshness, _ rules: FreshnessRules, now: Int64) {
-    finalURL = meta.finalURL
-    status = meta.head.status
-    age = verdict.age
-    lifetime = verdict.lifetime
-    isFromFuture = verdict.isFromFuture
+  init(_ stored: StoredAnswer, _ key: RecordKey, _ rules: FreshnessRules) {
+    self.init(stored.record, key, stored.freshness, rules, now: stored.second)
+    hasBody = stored.hasBody
+  }
+
+  init(_ record: AnswerRecord, _ key: RecordKey, _ freshness: Freshness, _ rules: FreshnessRules, now: Int64)
+  {
+    finalURL = record.finalURL
+    status = record.head.status
+    age = freshness.age
+    lifetime = freshness.lifetime
+    isFromFuture = freshness.isFromFuture
     freshUntil =
-      isFromFuture ? now : now.addingReportingOverflow(verdict.lifetime &- verdict.age).partialValue
-    storedAt = meta.responseTime
-    isPicture = meta.isPicture
-    bodyBytes = meta.bodyLength
-    self.meta = meta
+      isFromFuture ? now : now.addingReportingOverflow(freshness.lifetime &- freshness.age).partialValue
+    storedAt = record.responseTime
+    isPicture = record.isPicture
+    bodyBytes = record.bodyLength
+    answer = record
     self.rules = rules
     hash = key.hash
   }
@@ -100,15 +106,15 @@ public struct StoredAnswerInfo: Sendable {
 
 extension FreshnessRules {
   /// The first rule that matches, as `AnswerFacts.lifetime` goes through them.
-  fileprivate func name(of meta: AnswerRecord) -> String {
-    let control = CacheDirectives(meta.head.fields)
+  fileprivate func name(of record: AnswerRecord) -> String {
+    let control = CacheDirectives(record.head.fields)
     if control.has("no-store") { return "no-store" }
     if control.hasBare("no-cache") { return "no-cache" }
     if control.seconds("max-age") != nil { return "max-age" }
-    if meta.head.fields.contains("Expires") { return "expires" }
-    if kind == .rfc9111 { return meta.head.fields.contains("Last-Modified") ? "heuristic" : "none" }
-    guard meta.isPicture, (200..<300).contains(meta.head.status) else { return "none" }
-    return meta.answer.hasValidator ? "validator" : "picture"
+    if record.head.fields.contains("Expires") { return "expires" }
+    if kind == .rfc9111 { return record.head.fields.contains("Last-Modified") ? "heuristic" : "none" }
+    guard record.isPicture, (200..<300).contains(record.head.status) else { return "none" }
+    return record.answer.hasValidator ? "validator" : "picture"
   }
 }
 

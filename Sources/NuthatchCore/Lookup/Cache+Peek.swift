@@ -31,8 +31,7 @@ extension Cache {
       throw NuthatchError(
         .invalid, "a box of \(box.width)x\(box.height): its sides must be 1 to \(ThumbnailBox.maxSide)")
     }
-    if let image = peeks.find(url, size) { return image }
-    if let old = peeks.entry(url, size), let sighting = shared.renewed(old) { return shown(sighting) }
+    if let image = shown(url, size) { return image }
     guard let text = String(validating: url, as: UTF8.self) else {
       throw NuthatchError(.badURL, "the URL is not UTF-8")
     }
@@ -41,7 +40,8 @@ extension Cache {
     // What needs no server needs a worker.
     guard try LocalRequest(request, options) == nil else { return nil }
     let plan = try RequestPlan(request, options, shelf)
-    return shared.sight(plan, url, text, size, decodes: decode).map { shown($0) }
+    guard let (reached, stored) = shared.findFresh(plan) else { return nil }
+    return picture(stored, reached, text, url, size, decodes: decode)
   }
 
   /// What a request for one picture would give at once, where the same was shown before: a hit, counted as one, for which
@@ -50,9 +50,7 @@ extension Cache {
     guard !isForked, !peeks.isClosed, !Log.isOn(.info), let size = PeekTable.number(ThumbnailBox(size)) else {
       return nil
     }
-    guard
-      let image = peeks.find(url, size) ?? peeks.entry(url, size).flatMap({ shared.renewed($0) }).map(shown)
-    else { return nil }
+    guard let image = shown(url, size) else { return nil }
     shared.counts.countHit()
     return image
   }
@@ -94,8 +92,8 @@ extension Cache {
     }
     guard try LocalRequest(request, options) == nil else { return nil }
     let plan = try RequestPlan(request, options, shelf)
-    return shared.sight(plan, UnsafeRawBufferPointer(start: nil, count: 0), request.url, 0, decodes: decode)?
-      .image
+    guard let (reached, stored) = shared.findFresh(plan) else { return nil }
+    return shared.picture(stored, reached, request.url, decodes: decode)?.0
   }
 
   /// The answer to a GET, if it can be given at once: it is in the cache, and fresh by the cache's policy. Never asks the
@@ -124,13 +122,12 @@ extension Cache {
     request.delivery = .fresh
     guard try LocalRequest(request, options) == nil else { return nil }
     let plan = try RequestPlan(request, options, shelf)
-    if let known = recall(plan, url) { return known }
-    guard plan.readsStore, let found = shared.find(plan), found.grade == .fresh else { return nil }
-    return found.immediateAnswer(to: plan, url, .stored(found))?.response
+    guard let (reached, stored) = shared.findFresh(plan) else { return nil }
+    return response(stored, reached, url)
   }
 
   /// The answer to a GET of which nothing is said but the URL, if it was given before.
-  func recalled(_ url: String) -> Response? {
+  private func recalled(_ url: String) -> Response? {
     var url = url
     return url.withUTF8 { recalled(UnsafeRawBufferPointer($0)) }
   }
@@ -141,15 +138,28 @@ extension Cache {
     return answer
   }
 
-  /// The same for one that wasn't.
-  func recall(_ plan: RequestPlan, _ url: String) -> Response? {
-    guard remembersHits else { return nil }
+  /// The same from what is stored.
+  private func response(_ stored: StoredAnswer, _ plan: RequestPlan, _ url: String) -> Response? {
+    let origin = Provenance.stored(stored).behind(plan)
+    guard let response = stored.immediateAnswer(to: plan, url, origin)?.response else { return nil }
     var bytes = url
-    return bytes.withUTF8 {
-      guard let (made, answer) = shared.recall(plan, UnsafeRawBufferPointer($0), url) else { return nil }
-      if made.isSmall { recalls.keep(made) }
-      return answer
+    let entry =
+      remembersHits
+      ? bytes.withUTF8 { shared.entry(response, stored, plan, UnsafeRawBufferPointer($0)) } : nil
+    if let entry { recalls.keep(entry) }
+    return response
+  }
+
+  /// The picture from what is stored.
+  private func picture(
+    _ stored: StoredAnswer, _ plan: RequestPlan, _ shownURL: String, _ url: UnsafeRawBufferPointer,
+    _ size: UInt64, decodes: Bool
+  ) -> Image? {
+    guard let (image, kept) = shared.picture(stored, plan, shownURL, decodes: decodes) else { return nil }
+    if remembersHits, let kept, let entry = shared.entry(image, stored, plan, url, size) {
+      peeks.keep(entry, as: kept)
     }
+    return image
   }
 
   /// Whether a hit may be found again by its URL alone. A netrc file may name another user the next time.
@@ -157,37 +167,51 @@ extension Cache {
 
   // MARK: Requests that a peek answers
 
-  /// The picture that answers a request, if it was shown before. Every waiting mode gets the same of what is fresh.
-  func shown(for request: Request) -> Image? {
-    guard request.asksForOnePicture, request.maxPixels ?? options.maxPixels == options.maxPixels,
-      let box = request.boxes.first, let size = PeekTable.number(box)
-    else { return nil }
+  /// The picture or the answer that a request gets, if it was given before. Every waiting mode gets the same of what is
+  /// fresh.
+  func given(for request: Request) -> Ticket? {
     var url = request.url
-    return url.withUTF8 { bytes in
-      let bytes = UnsafeRawBufferPointer(bytes)
-      if let image = peeks.find(bytes, size) { return image }
-      return peeks.entry(bytes, size).flatMap { shared.renewed($0) }.map { shown($0) }
+    if let size = size(of: request) {
+      return url.withUTF8 { shown(UnsafeRawBufferPointer($0), size) }.map { answered(request, $0) }
     }
+    return request.asksForAnswer ? recalled(request.url).map { answered(request, $0) } : nil
   }
 
-  /// The same for one that wasn't.
-  func sight(_ plan: RequestPlan, _ request: Request) -> Image? {
-    guard request.maxPixels ?? options.maxPixels == options.maxPixels, let box = request.boxes.first,
-      let size = PeekTable.number(box)
-    else { return nil }
+  /// The same from what is stored, if the request is one that is remembered.
+  func given(_ stored: StoredAnswer, _ plan: RequestPlan, for request: Request) -> Ticket? {
+    guard stored.grade == .fresh else { return nil }
     var url = request.url
-    return url.withUTF8 {
-      shared.sight(plan, UnsafeRawBufferPointer($0), request.url, size, decodes: false).map { shown($0) }
+    if let size = size(of: request) {
+      return url.withUTF8 {
+        picture(stored, plan, request.url, UnsafeRawBufferPointer($0), size, decodes: false)
+      }.map { answered(request, $0) }
     }
+    return request.asksForAnswer ? response(stored, plan, request.url).map { answered(request, $0) } : nil
+  }
+
+  /// The size of a request that a peek answers.
+  private func size(of request: Request) -> UInt64? {
+    guard request.asksForOnePicture, request.maxPixels ?? options.maxPixels == options.maxPixels,
+      let box = request.boxes.first
+    else { return nil }
+    return PeekTable.number(box)
+  }
+
+  /// The picture that was shown before.
+  private func shown(_ url: UnsafeRawBufferPointer, _ size: UInt64) -> Image? {
+    if let image = peeks.find(url, size) { return image }
+    guard let old = peeks.entry(url, size), let (present, kept) = shared.renewed(old) else { return nil }
+    if remembersHits { peeks.keep(present, as: kept) }
+    return present.image
   }
 
   /// A ticket that has its final event already, and keeps nothing to be submitted again.
-  func answered(_ request: Request, _ image: Image) -> Ticket {
+  private func answered(_ request: Request, _ image: Image) -> Ticket {
     answered(Ticket(url: request.url, tag: request.tag), Answer(images: [image]))
   }
 
   /// The same, but for its request.
-  func answered(_ request: Request, _ response: Response) -> Ticket {
+  private func answered(_ request: Request, _ response: Response) -> Ticket {
     let asked = RepeatableRequest(request)
     return answered(
       Ticket(url: request.url, tag: request.tag, origin: asked), Answer(response: response))
@@ -198,11 +222,6 @@ extension Cache {
     Log.follow(ticket)
     ticket.finish(.answer(.cached, answer, isFinal: true))
     return ticket
-  }
-
-  private func shown(_ sighting: Sighting) -> Image {
-    if let kept = sighting.kept, remembersHits { peeks.keep(sighting.entry, as: kept) }
-    return sighting.image
   }
 }
 

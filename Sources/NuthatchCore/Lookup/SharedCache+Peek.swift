@@ -1,77 +1,97 @@
-import NuthatchImaging
 import NuthatchStore
-import NuthatchTransport
 
-/// A picture that answers now, without waiting for anything.
-struct Sighting {
-  let image: Image
-  /// What the memory tier keeps it as, and where it stands; nil when the tier had no room for it.
-  let kept: MemoryPicture?
-  let entry: Peeked
-}
+// What was given before, in a later second; and what is given for the first time, so that it is found again.
 
 extension SharedCache {
-  /// The picture for a request of one size, if it is fresh, and in memory or raw. `decodes` unpacks a packed one, too.
-  func sight(
-    _ plan: RequestPlan, _ url: UnsafeRawBufferPointer, _ shownURL: String, _ size: UInt64, decodes: Bool
-  ) -> Sighting? {
-    guard plan.readsStore, !plan.asksForHeaders, let recipe = plan.recipes.first, plan.recipes.count == 1,
-      let (meta, trail) = trace(plan)
+  /// The stored answer that a request may be given, fresh or not.
+  func find(_ plan: RequestPlan, _ depth: Reader.Depth = .whole) -> StoredAnswer? {
+    guard plan.readsStore, let stored = reader.read(plan, depth), stored.isAdmitted else { return nil }
+    return stored
+  }
+
+  /// What is stored for a request, if it may be given at once: it is fresh. Redirects that are stored are followed; what is
+  /// wrong with one is told to the request that goes that way.
+  func findFresh(_ plan: RequestPlan) -> (RequestPlan, StoredAnswer)? {
+    guard !plan.asksForHeaders, let stored = find(plan, .atHand), stored.grade == .fresh else { return nil }
+    guard stored.isRedirect else { return (plan, stored) }
+    return (try? plan.following(stored)).flatMap { findFresh($0) }
+  }
+
+  /// The only picture that a request wants, from its fresh stored answer, and what the memory tier keeps it as; nil when the
+  /// tier had no room for it.
+  ///
+  /// - Parameter decodes: whether one that is packed is unpacked.
+  func picture(
+    _ stored: StoredAnswer, _ plan: RequestPlan, _ url: String, decodes: Bool
+  ) -> (Image, MemoryPicture?)? {
+    guard let recipe = plan.recipes.first, stored.isAnswer(to: plan), let content = stored.record.content,
+      stored.record.bodyLength <= plan.maxBytes, let thumbnail = stored.thumbnails[recipe]
     else { return nil }
-    let now = clock.coarseSeconds
-    let verdict = Caching.judge(meta, plan, now: now)
-    guard verdict.grade == .fresh, plan.admits(meta.reach) else { return nil }
-    if meta.head.redirection != nil {
-      return sight(behind: meta, plan, url, shownURL, size, decodes: decodes)
+    let (picture, kept): (Picture, MemoryPicture?)
+    if case .record(let record) = thumbnail {
+      guard let made = decodes ? try? record.picture() : thumbnail.picture else { return nil }
+      (picture, kept) = (made, reader.thumbnails.remember(made, content, recipe, record))
+    } else if case .inMemory(let known) = thumbnail {
+      (picture, kept) = (known.picture, known)
+    } else {
+      return nil
     }
-    guard meta.bodyLength <= plan.maxBytes, (200..<300).contains(meta.head.status), let content = meta.content
-    else { return nil }
-    let thumb = ThumbRecord.key(content, recipe)
-    guard let (picture, kept) = picture(thumb, recipe, decodes: decodes),
-      picture.pixelsOfSource <= plan.maxPixels
-    else { return nil }
-    let origin = Provenance(
-      finalURL: meta.finalURL, source: picture.ownsPixels ? .memory : .disk, isInCache: true,
-      isStored: true, age: verdict.age, redirects: meta.redirects, status: meta.head.status,
-      bodyBytes: meta.bodyLength
-    ).behind(plan)
-    let image = Image(url: shownURL, picture, origin)
-    let entry = Peeked(
-      url: url, size: size, image: image, thumb: thumb, second: now,
-      freshUntil: now + secondsFresh(verdict, meta, plan, now), trail)
-    return Sighting(image: image, kept: kept, entry: entry)
+    guard picture.pixelsOfSource <= plan.maxPixels else { return nil }
+    var origin = Provenance.stored(stored).behind(plan)
+    origin.source = picture.ownsPixels ? .memory : .disk
+    return (Image(url: url, picture, origin), kept)
   }
 
-  /// What a redirect that is an answer of its own leads to. Not for the table: its entries know of one record and a vary record.
-  private func sight(
-    behind meta: AnswerRecord, _ plan: RequestPlan, _ url: UnsafeRawBufferPointer, _ shownURL: String,
-    _ size: UInt64,
-    decodes: Bool
-  ) -> Sighting? {
-    // Whoever goes that way hears what is wrong with it.
-    let next = try? plan.following(meta.head, sentByPublic: meta.reach.countsAsPublic)
-    return next.flatMap { sight($0, url, shownURL, size, decodes: decodes) }
-      .map { Sighting(image: $0.image, kept: nil, entry: $0.entry) }
+  /// What finds a picture again by its URL and its size; nil for what isn't to be remembered.
+  func entry(
+    _ image: Image, _ stored: StoredAnswer, _ plan: RequestPlan, _ url: UnsafeRawBufferPointer, _ size: UInt64
+  ) -> Peeked? {
+    guard let content = stored.record.content, let recipe = plan.recipes.first, let marks = stored.marks,
+      mayBeRemembered(stored, plan)
+    else { return nil }
+    return Peeked(
+      url: url, size: size, image: image, thumb: ThumbRecord.key(content, recipe), second: stored.second,
+      freshUntil: stored.second + secondsFresh(stored, plan), marks)
   }
 
-  /// The answer to a GET without pictures, if it is fresh, to be remembered; with its body, which is not.
-  func recall(
-    _ plan: RequestPlan, _ url: UnsafeRawBufferPointer, _ shownURL: String
-  ) -> (Recalled, Response)? {
-    guard plan.readsStore, !plan.wantsPictures, !plan.asksForPart, plan.policy.rules != .offline,
-      let (meta, trail) = trace(plan), plan.admits(meta.reach), meta.head.redirection == nil
-    else { return nil }
+  /// What finds an answer again by its URL; nil for what isn't to be remembered.
+  func entry(
+    _ response: Response, _ stored: StoredAnswer, _ plan: RequestPlan, _ url: UnsafeRawBufferPointer
+  ) -> Recalled? {
+    guard let marks = stored.marks, mayBeRemembered(stored, plan) else { return nil }
+    let made = Recalled(
+      url, response.with(.empty),
+      body: stored.hasBody ? stored.record.content.map { RecordKey(.body, $0.bytes) } : nil,
+      second: stored.second, freshUntil: stored.second + secondsFresh(stored, plan), marks)
+    return made.isSmall ? made : nil
+  }
+
+  /// Not what only this request takes, and not what lies behind a redirect, whose record the entry doesn't know.
+  private func mayBeRemembered(_ stored: StoredAnswer, _ plan: RequestPlan) -> Bool {
+    !stored.freshness.isStale && plan.hops == 0 && !stored.isRedirect
+  }
+
+  /// For how many seconds, this one included, nothing but the age will be said anew.
+  private func secondsFresh(_ stored: StoredAnswer, _ plan: RequestPlan) -> Int64 {
+    // A request with wishes, a clock that was set back, and two-digit years are left to those who know their rules.
+    guard !plan.headers.contains("Cache-Control"), !plan.headers.contains("Pragma"),
+      stored.second >= stored.record.responseTime
+    else { return 1 }
+    if plan.policy.rules == .offline { return 60 }
+    return min(60, max(1, stored.freshness.lifetime - stored.freshness.age))
+  }
+
+  // MARK: Once more
+
+  /// The same picture a second or more later, if it still holds: only its age has changed.
+  func renewed(_ entry: Peeked) -> (Peeked, MemoryPicture)? {
     let now = clock.coarseSeconds
-    let verdict = Caching.judge(meta, plan, now: now)
-    guard verdict.grade == .fresh, !verdict.isStale else { return nil }
-    let found = found(meta, trail, nil, plan, verdict)
-    guard let given = found.immediateAnswer(to: plan, shownURL, .stored(found))?.response
+    guard now >= entry.second, now < entry.freshUntil, entry.isCurrent(store),
+      let held = (try? store.recall(entry.thumb)) ?? nil, let kept = held.owner as? MemoryPicture,
+      kept.picture === entry.image.picture
     else { return nil }
-    let recalled = Recalled(
-      url, given.with(.empty),
-      body: found.body == nil ? nil : meta.content.map { RecordKey(.body, $0.bytes) },
-      second: now, freshUntil: now + secondsFresh(verdict, meta, plan, now), trail)
-    return (recalled, given)
+    let image = entry.image.aged(by: now - entry.second)
+    return (Peeked(entry, image: image, second: now), kept)
   }
 
   /// A remembered answer, with its body, at this moment: itself, or the same in a later second. nil when somebody has to look
@@ -83,67 +103,5 @@ extension SharedCache {
     guard let key = present.body else { return (present, present.answer) }
     // A body that can't be had is looked for by who looks closer.
     return ((try? store.lookup(key)) ?? nil).map { (present, present.answer.with(SharedBytes($0))) }
-  }
-
-  /// For how many seconds, this one included, nothing but the age will be said anew.
-  private func secondsFresh(_ verdict: Freshness, _ meta: AnswerRecord, _ plan: RequestPlan, _ now: Int64)
-    -> Int64
-  {
-    // A request with wishes, a clock that was set back, and two-digit years are left to those who know their rules.
-    guard !plan.headers.contains("Cache-Control"), !plan.headers.contains("Pragma"),
-      now >= meta.responseTime
-    else { return 1 }
-    if plan.policy.rules == .offline { return 60 }
-    return min(60, max(1, verdict.lifetime - verdict.age))
-  }
-
-  /// What is known about the answer to a request, and by which records.
-  func trace(_ plan: RequestPlan) -> (AnswerRecord, AnswerMarks)? {
-    // Marks first: what changes after them is noticed when they are compared.
-    let isEarlier = isEarlier(plan.name)
-    let name = plan.name.key(isEarlier: isEarlier)
-    guard let firstMark = mark(name), let first = meta(name) else { return nil }
-    guard first.isVaryRecord else { return (first, AnswerMarks(key: name, mark: firstMark)) }
-    let key = plan.name.key(
-      variant: Caching.variant(first.varied, of: first.number, plan), isEarlier: isEarlier)
-    guard let ownMark = mark(key), let variant = meta(key) else { return nil }
-    return (variant, AnswerMarks(key: key, mark: ownMark, varyRecord: (name, firstMark)))
-  }
-
-  private func mark(_ key: RecordKey) -> RecordMark? {
-    // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
-    (try? store.mark(key)) ?? nil
-  }
-
-  private func meta(_ key: RecordKey) -> AnswerRecord? {
-    ((try? store.lookup(key)) ?? nil).flatMap { $0.reading { AnswerRecord($0) } }
-  }
-
-  private func picture(_ key: RecordKey, _ recipe: Recipe, decodes: Bool) -> (Picture, MemoryPicture?)? {
-    if let held = (try? store.recall(key)) ?? nil, let kept = held.owner as? MemoryPicture {
-      // The record on disk is in use, too.
-      _ = try? store.touch(key)
-      return (kept.picture, kept)
-    }
-    guard let lease = (try? store.lookup(key)) ?? nil, let stored = ThumbRecord.Stored(lease),
-      stored.form == .raw || decodes, let picture = try? stored.picture()
-    else { return nil }
-    let kept = MemoryPicture(picture)
-    let isKept =
-      picture.ownsPixels
-      ? try? store.keep(key, kept, bytes: picture.payload.bytes, cost: picture.payload.count)
-      : try? store.keep(key, lease, owner: kept)
-    return (picture, isKept == true ? kept : nil)
-  }
-
-  /// The same picture a second or more later, if it still holds: only its age has changed.
-  func renewed(_ entry: Peeked) -> Sighting? {
-    let now = clock.coarseSeconds
-    guard now >= entry.second, now < entry.freshUntil, entry.isCurrent(store),
-      let held = (try? store.recall(entry.thumb)) ?? nil, let kept = held.owner as? MemoryPicture,
-      kept.picture === entry.image.picture
-    else { return nil }
-    let image = entry.image.aged(by: now - entry.second)
-    return Sighting(image: image, kept: kept, entry: Peeked(entry, image: image, second: now))
   }
 }

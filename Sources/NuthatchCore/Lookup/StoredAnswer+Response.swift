@@ -6,19 +6,19 @@ extension StoredAnswer {
   /// What a caller's own conditions, or range, get from what is stored; nil where they are the server's business.
   func reply(to plan: RequestPlan) -> RequestConditions.Reply? {
     guard plan.asksForPart else { return .whole }
-    guard !plan.wantsPictures, meta.bodyLength <= plan.maxBytes,
-      meta.bodyLength == Int64(body.map { SharedBytes($0).count } ?? 0)
+    guard !plan.wantsPictures, record.bodyLength <= plan.maxBytes,
+      record.bodyLength == Int64(body.map { SharedBytes($0).count } ?? 0)
     else { return nil }
     return RequestConditions.reply(
-      to: plan.headers, from: meta.head, length: meta.bodyLength, now: meta.responseTime)
+      to: plan.headers, from: record.head, length: record.bodyLength, now: record.responseTime)
   }
 
   func response(
     _ reply: RequestConditions.Reply, to plan: RequestPlan, _ url: String, _ origin: Provenance
   ) -> Response {
-    var head = RequestConditions.head(of: reply, from: meta.head, length: meta.bodyLength)
+    var head = RequestConditions.head(of: reply, from: record.head, length: record.bodyLength)
     head.fields.remove { $0.name.equalsIgnoringCase("Age") }
-    head.fields.append("Age", String(age))
+    head.fields.append("Age", String(freshness.age))
     let whole = body.map { SharedBytes($0) } ?? .empty
     let given =
       switch reply {

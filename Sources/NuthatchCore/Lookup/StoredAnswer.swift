@@ -1,82 +1,99 @@
 import NuthatchHTTP
 import NuthatchStore
 
-/// A stored answer to a request, and what it is good for at this moment.
+/// A stored answer to a request, as it was read at one moment, and what it was good for then.
 final class StoredAnswer: Sendable {
-  let meta: AnswerRecord
+  /// The body and the thumbnails, as far as they were looked for.
+  struct Parts: Sendable {
+    var body: Lease?
+    /// Whether the body is there, also where it wasn't read.
+    var hasBody = false
+    var thumbnails: [Recipe: StoredThumbnail] = [:]
+    /// Whether the pixels of all thumbnails that are wanted are in memory, and not part of a pack.
+    var isInMemory = false
+  }
+
+  let record: AnswerRecord
   /// The records that say so; nil for what was renewed a moment ago.
-  let trail: AnswerMarks?
+  let marks: AnswerMarks?
   /// False for what was renewed, if that couldn't be kept.
   let isStored: Bool
   /// The removals before it was read; nil where they couldn't be told.
   let seen: Moment?
-  let grade: Freshness.Grade
-  /// Also for who takes it all the same.
-  let isStale: Bool
-  /// Whether it may be shown when the server can't be asked.
-  let mayServeOnError: Bool
-  /// In seconds.
-  let age: Int64
-  let body: Lease?
-  /// Thumbnails whose pixels are at hand, and whether all of them were in memory.
-  let pictures: [Recipe: Picture]
-  let isInMemory: Bool
-  /// Thumbnails that have to be unpacked.
-  let thumbs: [Recipe: ThumbRecord.Stored]
-  /// What can't be decoded (`DecodeFailure`).
-  let failed: Set<Recipe>
+  /// Whether the request may be given an answer whose fetch reached so far (`AnswerRecord.reach`).
+  let isAdmitted: Bool
+  /// The second (since 1970) that it was read in, and what it was good for then.
+  let second: Int64
+  let freshness: Freshness
+  private let parts: Parts
 
   init(
-    meta: AnswerRecord, trail: AnswerMarks?, isStored: Bool = true, seen: Moment? = nil,
-    grade: Freshness.Grade,
-    isStale: Bool,
-    mayServeOnError: Bool, age: Int64, body: Lease?,
-    pictures: [Recipe: Picture], isInMemory: Bool, thumbs: [Recipe: ThumbRecord.Stored],
-    failed: Set<Recipe>
+    _ record: AnswerRecord, marks: AnswerMarks?, isStored: Bool = true, seen: Moment? = nil,
+    isAdmitted: Bool = true, second: Int64, _ freshness: Freshness, _ parts: Parts
   ) {
-    self.meta = meta
-    self.trail = trail
+    self.record = record
+    self.marks = marks
     self.isStored = isStored
     self.seen = seen
-    self.grade = grade
-    self.isStale = isStale
-    self.mayServeOnError = mayServeOnError
-    self.age = age
-    self.body = body
-    self.pictures = pictures
-    self.isInMemory = isInMemory
-    self.thumbs = thumbs
-    self.failed = failed
+    self.isAdmitted = isAdmitted
+    self.second = second
+    self.freshness = freshness
+    self.parts = parts
   }
 
+  /// The same, which the server has just said to hold.
+  convenience init(_ old: StoredAnswer, renewedAs record: AnswerRecord, isStored: Bool, age: Int64) {
+    var freshness = old.freshness
+    freshness.grade = .fresh
+    freshness.isTolerated = false
+    freshness.mayServeOnError = true
+    freshness.age = age
+    self.init(record, marks: nil, isStored: isStored, second: old.second, freshness, old.parts)
+  }
+
+  var grade: Freshness.Grade { freshness.grade }
+  var body: Lease? { parts.body }
+  var hasBody: Bool { parts.hasBody }
+  var thumbnails: [Recipe: StoredThumbnail] { parts.thumbnails }
+  var isInMemory: Bool { parts.isInMemory }
+
   /// Whether all that is known is that it can't be decoded.
-  var isVerdictAlone: Bool { body == nil && pictures.isEmpty && thumbs.isEmpty && !failed.isEmpty }
+  var isVerdictAlone: Bool {
+    !hasBody && !thumbnails.isEmpty
+      && thumbnails.values.allSatisfy { if case .undecodable = $0 { true } else { false } }
+  }
 
   /// Whether some of it couldn't be read from the disk. To be asked after reading it.
-  var isBroken: Bool { body?.isBroken ?? false || thumbs.values.contains { $0.lease.isBroken } }
+  var isBroken: Bool {
+    body?.isBroken ?? false
+      || thumbnails.values.contains {
+        if case .record(let stored) = $0 { stored.lease.isBroken } else { false }
+      }
+  }
 
   /// Whether it is a redirect, which is followed and never delivered.
-  var isRedirect: Bool { meta.head.redirection != nil }
+  var isRedirect: Bool { record.head.redirection != nil }
 
   /// Whether everything is still there that the request wants.
   func isAnswer(to plan: RequestPlan) -> Bool {
     if plan.asksForPart { return reply(to: plan) != nil }
     if isRedirect { return true }
-    guard plan.wantsPictures else { return body != nil || meta.bodyLength == 0 }
-    guard (200..<300).contains(meta.head.status), meta.content != nil else { return false }
-    return body != nil
-      || plan.recipes.allSatisfy { pictures[$0] != nil || thumbs[$0] != nil || failed.contains($0) }
+    guard plan.wantsPictures else { return hasBody || record.bodyLength == 0 }
+    guard (200..<300).contains(record.head.status), record.content != nil else { return false }
+    return hasBody || plan.recipes.allSatisfy { thumbnails[$0] != nil }
   }
 
   /// The answer, when it needs no decoding.
   func immediateAnswer(to plan: RequestPlan, _ url: String, _ origin: Provenance) -> Answer? {
-    guard !isRedirect, isAnswer(to: plan), meta.bodyLength <= plan.maxBytes else { return nil }
+    guard !isRedirect, isAnswer(to: plan), record.bodyLength <= plan.maxBytes else { return nil }
     guard plan.wantsPictures else {
       return Answer(response: response(reply(to: plan) ?? .whole, to: plan, url, origin))
     }
     var images: [Image] = []
     for recipe in plan.recipes {
-      guard let picture = pictures[recipe], picture.pixelsOfSource <= plan.maxPixels else { return nil }
+      guard let picture = thumbnails[recipe]?.picture, picture.pixelsOfSource <= plan.maxPixels else {
+        return nil
+      }
       images.append(Image(url: url, picture, origin))
     }
     return Answer(images: images)
@@ -84,11 +101,9 @@ final class StoredAnswer: Sendable {
 
   /// What the pictures are made from; nil when nothing is there any more.
   func pictureSource(_ plan: RequestPlan) -> PictureSource? {
-    guard !isRedirect, isAnswer(to: plan), let content = meta.content else { return nil }
+    guard !isRedirect, isAnswer(to: plan), let content = record.content else { return nil }
     return PictureSource(
-      content: content, url: meta.finalURL, pictures: pictures, thumbs: thumbs,
-      body: body.map { SharedBytes($0) }
-    )
+      content: content, url: record.finalURL, thumbnails: thumbnails, body: body.map { SharedBytes($0) })
   }
 }
 
@@ -102,28 +117,26 @@ extension Provenance {
   }
 
   /// From the cache.
-  static func stored(_ found: StoredAnswer) -> Provenance {
-    Provenance(
-      finalURL: found.meta.finalURL, source: found.isInMemory ? .memory : .disk, isInCache: true,
-      isStored: true, isStale: found.isStale,
-      age: found.age, redirects: found.meta.redirects, head: found.meta.head,
-      bodyBytes: found.meta.bodyLength, content: found.meta.content)
+  static func stored(_ stored: StoredAnswer) -> Provenance {
+    var origin = Provenance(stored, stored.isInMemory ? .memory : .disk, isInCache: true)
+    origin.isStale = stored.freshness.isStale
+    return origin
   }
 
   /// From the cache, and the server says that it still holds.
-  static func revalidated(_ found: StoredAnswer) -> Provenance {
-    Provenance(
-      finalURL: found.meta.finalURL, source: .revalidated, isInCache: true, isStored: found.isStored,
-      age: found.age,
-      redirects: found.meta.redirects, head: found.meta.head, bodyBytes: found.meta.bodyLength,
-      content: found.meta.content)
+  static func revalidated(_ stored: StoredAnswer) -> Provenance {
+    Provenance(stored, .revalidated, isInCache: true)
   }
 
   /// Another process got it from the network while this one waited.
-  static func fetchedElsewhere(_ found: StoredAnswer) -> Provenance {
-    Provenance(
-      finalURL: found.meta.finalURL, source: .network, isInCache: false, isStored: true, age: found.age,
-      redirects: found.meta.redirects, head: found.meta.head, bodyBytes: found.meta.bodyLength,
-      content: found.meta.content)
+  static func fetchedElsewhere(_ stored: StoredAnswer) -> Provenance {
+    Provenance(stored, .network, isInCache: false)
+  }
+
+  private init(_ stored: StoredAnswer, _ source: Response.Source, isInCache: Bool) {
+    self.init(
+      finalURL: stored.record.finalURL, source: source, isInCache: isInCache, isStored: stored.isStored,
+      age: stored.freshness.age, redirects: stored.record.redirects, head: stored.record.head,
+      bodyBytes: stored.record.bodyLength, content: stored.record.content)
   }
 }

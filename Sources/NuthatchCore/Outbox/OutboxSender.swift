@@ -304,7 +304,8 @@ final class OutboxSender: @unchecked Sendable {
         do throws(NuthatchError) {
           var options = options
           if let proxy = request.proxy { options.proxy = proxy }
-          RequestTask.start(try RequestPlan(whole, options), ticket, shared)
+          let plan = try RequestPlan(whole, options)
+          RequestTask.start(plan, ticket, shared, shared.find(plan))
         } catch {
           ticket.finish(.failed(error))
         }

@@ -1,139 +1,19 @@
 import NuthatchHTTP
 import NuthatchStore
 
-// What is read from the store and written to it, on callers' and workers' threads.
+// What is written to the store, on workers' threads.
 
 extension SharedCache {
-  /// The stored answer to a request. Whatever can't be read is not there.
-  func find(_ plan: RequestPlan) -> StoredAnswer? {
-    // Before the record: a removal between the two is noticed.
-    let groups = groups(of: plan)
-    let seen = store.removalsNow(groups.own, groups.ofURL)
-    guard let (meta, trail) = trace(plan), plan.admits(meta.reach) else { return nil }
-    touchLink(plan)
-    return found(meta, trail, seen, plan, Caching.judge(meta, plan, now: clock.seconds))
-  }
-
-  /// A stored answer of which this is known, and what it is good for.
-  func found(
-    _ meta: AnswerRecord, _ trail: AnswerMarks, _ seen: Moment? = nil, _ plan: RequestPlan,
-    _ verdict: Freshness
-  ) -> StoredAnswer {
-    var thumbs = Thumbs()
-    var body: Lease?
-    if let content = meta.content {
-      for recipe in plan.recipes { look(for: recipe, of: content, &thumbs) }
-      // Looked up only where it is needed, because a hit is what keeps a record.
-      if !plan.wantsPictures || thumbs.isIncomplete { body = record(RecordKey(.body, content.bytes)) }
-      if plan.wantsPictures, thumbs.isIncomplete, body == nil {
-        lookForLarger(plan.recipes, of: content, &thumbs)
-      }
-    }
-    return StoredAnswer(
-      meta: meta, trail: trail, seen: seen, grade: verdict.grade, isStale: verdict.isStale,
-      mayServeOnError: verdict.mayServeOnError, age: verdict.age, body: body, pictures: thumbs.ready,
-      isInMemory: thumbs.isInMemory && plan.wantsPictures,
-      thumbs: thumbs.packed, failed: thumbs.failed)
-  }
-
-  /// The thumbnails that are there, of those that were looked for.
-  private struct Thumbs {
-    var ready: [Recipe: Picture] = [:]
-    var packed: [Recipe: ThumbRecord.Stored] = [:]
-    var failed: Set<Recipe> = []
-    var isInMemory = true
-    var isIncomplete = false
-  }
-
-  private func look(for recipe: Recipe, of content: Digest, _ thumbs: inout Thumbs) {
-    let key = ThumbRecord.key(content, recipe)
-    // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
-    if let held = (try? store.recall(key)) ?? nil, let kept = held.owner as? MemoryPicture {
-      thumbs.ready[recipe] = kept.picture
-      if !kept.picture.ownsPixels { thumbs.isInMemory = false }
-      // The record on disk is in use, too.
-      _ = try? store.touch(key)
-      return
-    }
-    thumbs.isInMemory = false
-    guard let stored = record(key).flatMap({ ThumbRecord.Stored($0) }) else {
-      if DecodeFailure.read(content, recipe, in: store) != nil {
-        thumbs.failed.insert(recipe)
-      } else {
-        thumbs.isIncomplete = true
-      }
-      return
-    }
-    if stored.form == .raw, let picture = try? stored.picture() {
-      thumbs.ready[recipe] = picture
-    } else {
-      thumbs.packed[recipe] = stored
-    }
-  }
-
-  /// Whether a thumbnail is there, in memory or on disk.
-  func hasThumb(_ content: Digest, _ recipe: Recipe) -> Bool {
-    let key = ThumbRecord.key(content, recipe)
-    // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
-    return (try? store.touch(key)) == true || ((try? store.recall(key)) ?? nil) != nil
-  }
-
-  /// Without the body a thumbnail of at least twice the size will do.
-  private func lookForLarger(_ recipes: [Recipe], of content: Digest, _ thumbs: inout Thumbs) {
-    let missing = recipes.filter { thumbs.ready[$0] == nil && thumbs.packed[$0] == nil }
-    // The smallest that will do costs least.
-    let known = ThumbList.read(content, in: store).sorted { $0.box.width < $1.box.width }
-    for other in known {
-      guard let stored = record(ThumbRecord.key(content, other)).flatMap({ ThumbRecord.Stored($0) }) else {
-        continue
-      }
-      for recipe in missing where thumbs.packed[recipe] == nil {
-        thumbs.packed[recipe] = stored.made(smaller: recipe.box, from: other.box)
-      }
-    }
-  }
-
-  /// Whether a request finds the same at this moment as before, when it found `found`. Reads no record. False also where
-  /// the record has only been moved.
-  func isUnchanged(_ plan: RequestPlan, _ found: StoredAnswer?) -> Bool {
-    if let found { return found.trail?.isCurrent(store) ?? false }
-    return !store.isThere(plan.name.key(isEarlier: isEarlier(plan.name)))
-  }
-
-  /// Whether what is stored is a picture.
-  func hasPicture(_ plan: RequestPlan) -> Bool { meta(plan)?.isPicture ?? false }
-
-  /// What is stored for a request, whether it may be given to it or not.
-  func meta(_ plan: RequestPlan) -> AnswerRecord? { trace(plan)?.0 }
-
-  private func record(_ key: RecordKey) -> Lease? {
-    // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
-    (try? store.lookup(key)) ?? nil
-  }
-
-  /// Whether an answer is there under the name that version 0.1 gave it, and under no other.
-  func isEarlier(_ name: AnswerName) -> Bool {
-    store.hasEarlierAnswers && !store.isThere(name.key()) && store.isThere(name.key(isEarlier: true))
-  }
-
-  // MARK: Writing
-
   /// The moment of a question that is asked now; nil when it can't be told at once.
   func momentNow(_ plan: RequestPlan) -> Moment? {
-    let groups = groups(of: plan)
+    let groups = plan.groups
     return store.momentNow(groups.own, groups.ofURL)
   }
 
   /// The same, but it may wait. Nil when nothing can be stored at present.
   func moment(_ plan: RequestPlan) -> Moment? {
-    let groups = groups(of: plan)
+    let groups = plan.groups
     return (try? store.moment(groups.own, groups.ofURL)) ?? nil
-  }
-
-  /// Whose removal takes its answer out.
-  private func groups(of plan: RequestPlan) -> (own: RecordGroup, ofURL: RecordGroup?) {
-    let isByURL = plan.name.address == plan.url.address
-    return (plan.name.group, isByURL ? nil : AnswerName.group(of: plan.url.address))
   }
 
   /// Keeps what is known of an answer; its body is kept already. False when it can't be kept, when the answer to a later
@@ -172,7 +52,7 @@ extension SharedCache {
       head: ResponseHead(status: 0), requestTime: 0, responseTime: 0, finalURL: "")
     varyRecord.varied = meta.varied
     let key = plan.name.key()
-    let present = record(key).flatMap { $0.reading { AnswerRecord($0) } }
+    let present = reader.record(at: key)
     if let present, present.isVaryRecord, present.varied == meta.varied { varyRecord.number = present.number }
     let variant = Caching.variant(meta.varied, of: varyRecord.number, plan)
     guard try commit(plan.name.key(variant: variant), .answer, meta.encoded(), asked) else { return false }

@@ -14,9 +14,6 @@ enum RecordForm: UInt8 {
 
 // Taking out what is stored.
 extension SharedCache {
-  /// Begins the name of a link, as no answer's name begins (`AnswerName.key`).
-  private static let linkMark: UInt8 = 253
-
   /// Takes out all that is kept under a URL, whoever it is for and whatever it was called. When this returns, no process
   /// gets an answer from the cache that was asked for before.
   ///
@@ -107,22 +104,31 @@ extension SharedCache {
   /// Keeps a link from the URL of a request to the name that its answer has, unless there is one. False when the answer was
   /// removed since it was asked for.
   func link(_ plan: RequestPlan, _ asked: Moment) throws(StoreFault) -> Bool {
-    let target = plan.name.key()
-    let link = Self.link(plan, to: target)
+    guard let link = plan.link else { return true }
     if try store.touch(link) { return true }
-    return try store.commit(answer: link, form: RecordForm.link.rawValue, target.bytes, asked: asked) != nil
+    let form = RecordForm.link.rawValue
+    return try store.commit(answer: link, form: form, plan.name.key().bytes, asked: asked) != nil
+  }
+}
+
+extension RequestPlan {
+  /// Whose removal takes its answer out: the group that the answer is kept in, and that of the URL where it is another one.
+  var groups: (own: RecordGroup, ofURL: RecordGroup?) {
+    (name.group, isUnderOtherAddress ? AnswerName.group(of: url.address) : nil)
   }
 
-  /// Keeps the link to an answer that is used: without it the answer would outlive its URL's removal.
-  func touchLink(_ plan: RequestPlan) {
-    guard plan.name.address != plan.url.address else { return }
-    _ = try? store.touch(Self.link(plan, to: plan.name.key()))
-  }
+  /// The link from the URL to the answer's name; nil where the URL is the name.
+  var link: RecordKey? { isUnderOtherAddress ? link(to: name.key()) : nil }
 
-  private static func link(_ plan: RequestPlan, to target: RecordKey) -> RecordKey {
-    let name = withUnsafeBytes(of: (target.hash.low.littleEndian, target.hash.high.littleEndian)) {
+  private var isUnderOtherAddress: Bool { name.address != url.address }
+
+  /// Begins the name of a link, as no answer's name begins (`AnswerName.key`).
+  private static let linkMark: UInt8 = 253
+
+  private func link(to target: RecordKey) -> RecordKey {
+    let hash = withUnsafeBytes(of: (target.hash.low.littleEndian, target.hash.high.littleEndian)) {
       Array($0)
     }
-    return RecordKey(AnswerName.group(of: plan.url.address), [linkMark] + name)
+    return RecordKey(AnswerName.group(of: url.address), [Self.linkMark] + hash)
   }
 }

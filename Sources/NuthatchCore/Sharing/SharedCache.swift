@@ -13,6 +13,7 @@ final class SharedCache: @unchecked Sendable {
   }
 
   let store: Store
+  let reader: Reader
   let path: String
   let settings: Settings
   let locks: FetchLocks
@@ -34,6 +35,7 @@ final class SharedCache: @unchecked Sendable {
   init(_ path: String, _ options: Cache.Options, _ runtime: Runtime) throws(NuthatchError) {
     self.path = path
     store = try Self.openStore(path, options)
+    reader = Reader(store: store, clock: options.clock)
     settings = Settings(thumbs: options.store ?? .packed, keepsSource: options.keepSource ?? true)
     locks = FetchLocks(directory: path, beforeNotes: options.beforeNotes)
     self.runtime = runtime
@@ -75,10 +77,10 @@ final class SharedCache: @unchecked Sendable {
     try Self.openStore(path, options).close()
   }
 
-  func maker(_ plan: RequestPlan) -> PictureMaker {
+  func maker(maxPixels: Int) -> PictureMaker {
     PictureMaker(
-      workers: runtime.workers, store: store, keeping: settings.thumbs, maxPixels: plan.maxPixels,
-      counts: counts)
+      workers: runtime.workers, thumbnails: reader.thumbnails, keeping: settings.thumbs,
+      maxPixels: maxPixels, counts: counts)
   }
 
   /// Counts the end of a fetch.

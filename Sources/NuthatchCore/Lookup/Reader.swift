@@ -1,0 +1,117 @@
+import NuthatchHTTP
+import NuthatchStore
+
+/// Reads what is stored for a request. Nothing else follows vary records, judges how fresh a stored answer is, or looks
+/// for its body and its thumbnails.
+struct Reader: Sendable {
+  /// How much is read.
+  enum Depth {
+    /// Whether a body is there, and how thumbnails are kept: what an inspection tells.
+    case facts
+    /// What a peek can give: no body where pictures are wanted.
+    case atHand
+    /// All that the request needs.
+    case whole
+  }
+
+  let store: Store
+  let clock: WallClock
+
+  var thumbnails: Thumbnails { Thumbnails(store: store) }
+
+  /// What is stored for a request, whether the request may be given it or not (`StoredAnswer.isAdmitted`). What can't be
+  /// read is not there.
+  func read(_ plan: RequestPlan, _ depth: Depth = .whole) -> StoredAnswer? {
+    // Before the record: a removal between the two is noticed.
+    let groups = plan.groups
+    let seen = store.removalsNow(groups.own, groups.ofURL)
+    guard let (record, marks) = record(plan) else { return nil }
+    let isAdmitted = plan.admits(record.reach)
+    if isAdmitted { touchLink(plan) }
+    var answer = StoredAnswer.Parts()
+    if isAdmitted || depth == .facts, let content = record.content {
+      readParts(content, plan, depth, &answer)
+    }
+    let now = clock.coarseSeconds
+    return StoredAnswer(
+      record, marks: marks, seen: seen, isAdmitted: isAdmitted, second: now,
+      record.freshness(for: plan, now: now), answer)
+  }
+
+  private func readParts(
+    _ content: Digest, _ plan: RequestPlan, _ depth: Depth, _ parts: inout StoredAnswer.Parts
+  ) {
+    for recipe in plan.recipes {
+      parts.thumbnails[recipe] =
+        depth == .facts ? thumbnails.findRecord(content, recipe) : thumbnails.find(content, recipe)
+    }
+    parts.isInMemory =
+      plan.wantsPictures
+      && plan.recipes.allSatisfy {
+        if case .inMemory(let kept) = parts.thumbnails[$0] { kept.picture.ownsPixels } else { false }
+      }
+    // Looked up only where it is needed, because a use is what keeps a record.
+    let isIncomplete = plan.recipes.contains { parts.thumbnails[$0] == nil }
+    guard !plan.wantsPictures || isIncomplete else { return }
+    let key = RecordKey(.body, content.bytes)
+    switch depth {
+    case .facts: parts.hasBody = (try? store.touch(key)) == true && store.holds(key)
+    case .atHand where plan.wantsPictures: return
+    case .atHand, .whole:
+      parts.body = lookup(key)
+      parts.hasBody = parts.body != nil
+    }
+    guard plan.wantsPictures, !parts.hasBody else { return }
+    let missing = plan.recipes.filter { parts.thumbnails[$0] == nil }
+    parts.thumbnails.merge(thumbnails.findLarger(content, missing)) { own, _ in own }
+  }
+
+  /// What is known about the answer to a request, whether it may be given to it or not, and by which records.
+  func record(_ plan: RequestPlan) -> (AnswerRecord, AnswerMarks)? {
+    // Marks first: what changes after them is noticed when they are compared.
+    let isEarlier = isEarlier(plan.name)
+    let name = plan.name.key(isEarlier: isEarlier)
+    guard let firstMark = mark(name), let first = record(at: name) else { return nil }
+    guard first.isVaryRecord else { return (first, AnswerMarks(key: name, mark: firstMark)) }
+    let key = plan.name.key(
+      variant: Caching.variant(first.varied, of: first.number, plan), isEarlier: isEarlier)
+    guard let ownMark = mark(key), let variant = record(at: key) else { return nil }
+    return (variant, AnswerMarks(key: key, mark: ownMark, varyRecord: (name, firstMark)))
+  }
+
+  /// The record under a key: an answer's, or one that says by which fields answers vary.
+  func record(at key: RecordKey) -> AnswerRecord? {
+    lookup(key).flatMap { $0.reading { AnswerRecord($0) } }
+  }
+
+  /// Whether a request finds the same at this moment as before, when it found `stored`. Reads no record. False also where
+  /// the record has only been moved.
+  func isUnchanged(_ plan: RequestPlan, _ stored: StoredAnswer?) -> Bool {
+    if let stored { return stored.marks?.isCurrent(store) ?? false }
+    return !store.isThere(plan.name.key(isEarlier: isEarlier(plan.name)))
+  }
+
+  /// Whether an answer is there under the name that version 0.1 gave it, and under no other.
+  private func isEarlier(_ name: AnswerName) -> Bool {
+    store.hasEarlierAnswers && !store.isThere(name.key()) && store.isThere(name.key(isEarlier: true))
+  }
+
+  // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
+
+  private func mark(_ key: RecordKey) -> RecordMark? { (try? store.mark(key)) ?? nil }
+
+  private func lookup(_ key: RecordKey) -> Lease? { (try? store.lookup(key)) ?? nil }
+
+  /// Keeps the link to an answer that is used: without it the answer would outlive its URL's removal.
+  private func touchLink(_ plan: RequestPlan) {
+    guard let link = plan.link else { return }
+    _ = try? store.touch(link)
+  }
+}
+
+extension AnswerRecord {
+  /// What it is good for at a moment, for a request.
+  func freshness(for plan: RequestPlan, now: Int64) -> Freshness {
+    answer.freshness(for: plan.headers, plan.policy.freshnessRules, now: now)
+  }
+}

@@ -1,0 +1,102 @@
+import NuthatchImaging
+import NuthatchStore
+
+/// What is stored of one size of a picture.
+enum StoredThumbnail: Sendable {
+  /// Its pixels are in the memory tier.
+  case inMemory(MemoryPicture)
+  /// Its own record, or that of a larger one to make it from (`ThumbRecord.Stored.smaller`).
+  case record(ThumbRecord.Stored)
+  /// None can be made of this content.
+  case undecodable(ImageFault)
+
+  /// The picture, where that needs no decoding.
+  var picture: Picture? {
+    switch self {
+    case .inMemory(let kept): kept.picture
+    case .record(let stored) where stored.form == .raw && stored.smaller == nil: try? stored.picture()
+    case .record, .undecodable: nil
+    }
+  }
+
+  /// How many pixels the source has; nil where no picture says so.
+  var pixelsOfSource: Int? {
+    switch self {
+    case .inMemory(let kept): kept.picture.pixelsOfSource
+    case .record(let stored): stored.pixelsOfSource
+    case .undecodable: nil
+    }
+  }
+}
+
+/// Finds and keeps the thumbnails of contents: in the memory tier, in records of their own, and larger ones to make
+/// them from. A store that is closed, or was forked away, has nothing; its caller hears of that elsewhere.
+struct Thumbnails: Sendable {
+  let store: Store
+
+  func find(_ content: Digest, _ recipe: Recipe) -> StoredThumbnail? {
+    let key = ThumbRecord.key(content, recipe)
+    if let kept = inMemory(key) {
+      // The record on disk is in use, too.
+      _ = try? store.touch(key)
+      return .inMemory(kept)
+    }
+    return record(key).map { .record($0) } ?? failure(content, recipe)
+  }
+
+  /// The same, but the record is looked for first: it says how the thumbnail is kept.
+  func findRecord(_ content: Digest, _ recipe: Recipe) -> StoredThumbnail? {
+    let key = ThumbRecord.key(content, recipe)
+    if let stored = record(key) { return .record(stored) }
+    return inMemory(key).map { .inMemory($0) } ?? failure(content, recipe)
+  }
+
+  /// Whether a thumbnail is there, in memory or on disk.
+  func isThere(_ content: Digest, _ recipe: Recipe) -> Bool {
+    let key = ThumbRecord.key(content, recipe)
+    return (try? store.touch(key)) == true || inMemory(key) != nil
+  }
+
+  /// For those of the recipes that it can be done for, a thumbnail of at least twice the size.
+  func findLarger(_ content: Digest, _ recipes: [Recipe]) -> [Recipe: StoredThumbnail] {
+    var found: [Recipe: StoredThumbnail] = [:]
+    // The smallest that will do costs least.
+    for other in ThumbList.read(content, in: store).sorted(by: { $0.box.width < $1.box.width }) {
+      guard let larger = record(ThumbRecord.key(content, other)) else { continue }
+      for recipe in recipes where found[recipe] == nil {
+        found[recipe] = larger.made(smaller: recipe.box, from: other.box).map { .record($0) }
+      }
+    }
+    return found
+  }
+
+  /// Keeps a picture in memory, for the next request that wants it; nil where memory has no room for it. What it has no room
+  /// for is on disk.
+  ///
+  /// - Parameter stored: the record whose pixels are the picture's own.
+  @discardableResult
+  func remember(
+    _ picture: Picture, _ content: Digest, _ recipe: Recipe, _ stored: ThumbRecord.Stored? = nil
+  ) -> MemoryPicture? {
+    let key = ThumbRecord.key(content, recipe)
+    let kept = MemoryPicture(picture)
+    if picture.ownsPixels {
+      let isKept = try? store.keep(key, kept, bytes: picture.payload.bytes, cost: picture.payload.count)
+      return isKept == true ? kept : nil
+    }
+    guard let stored, (try? store.keep(key, stored.lease, owner: kept)) == true else { return nil }
+    return kept
+  }
+
+  private func inMemory(_ key: RecordKey) -> MemoryPicture? {
+    ((try? store.recall(key)) ?? nil)?.owner as? MemoryPicture
+  }
+
+  private func record(_ key: RecordKey) -> ThumbRecord.Stored? {
+    ((try? store.lookup(key)) ?? nil).flatMap { ThumbRecord.Stored($0) }
+  }
+
+  private func failure(_ content: Digest, _ recipe: Recipe) -> StoredThumbnail? {
+    DecodeFailure.read(content, recipe, in: store).map { .undecodable($0) }
+  }
+}
