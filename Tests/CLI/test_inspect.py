@@ -568,7 +568,7 @@ def test_documented_members(urls: list[str], nuthatch: Runner, tmp_path: Path) -
         "export": ["out", "-s64"],
     }.items():
         row = next(row for names, row in rows.items() if f"`{command}`" in names)
-        documented = set(re.findall(r"`(\w+)`", row)) - {"hit", "revalidate", "fetch", "jsonl"}
+        documented = set(re.findall(r"`(\w+)`", row)) - {"hit", "revalidate", "fetch", "refuse", "jsonl"}
         printed = members(parsed(nuthatch, command, *arguments))
         if command in ("ls", "explain"):
             documented |= answer

@@ -80,7 +80,11 @@ import Testing
     let key = ThumbRecord.key(content, Recipe(ThumbnailBox(50), allowsDamage: false))
     #expect(!bench.cache.shared.store.isThere(key))
     // It is in memory.
-    #expect(!isMade || bench.cache.shared.reader.thumbnails.isThere(content, Recipe(ThumbnailBox(50), allowsDamage: false)))
+    #expect(
+      !isMade
+        || bench.cache.shared.reader.thumbnails.isThere(
+          content, Recipe(ThumbnailBox(50), allowsDamage: false))
+    )
   }
 
   @Test("that take long don't hold up a request whose deadline has come")

@@ -47,9 +47,11 @@ import Testing
     bench.server.on("/a", .ok(picture))
     _ = try bench.cache.submit(request("/a", 64)).final()
     var request = request("/a", 64)
-    for (pixels, prospect) in [(80_000, StoredAnswerInfo.Prospect.hit), (79_999, .fetch)] {
+    for (pixels, prospect) in [(80_000, StoredAnswerInfo.Prospect.hit), (79_999, .refuse)] {
       request.maxPixels = pixels
-      #expect(try bench.cache.inspect(request)?.prospect == prospect)
+      let info = try #require(try bench.cache.inspect(request))
+      #expect(info.prospect == prospect)
+      #expect(info.refusal == (prospect == .hit ? nil : .tooManyPixels))
       let event = try #require(try bench.cache.submit(request).final())
       #expect(event.error?.code == (prospect == .hit ? nil : .tooManyPixels))
     }

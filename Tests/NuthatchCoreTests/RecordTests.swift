@@ -29,7 +29,8 @@ import Testing
     let workers = WorkerPool(width: 1, memory: 1 << 20)
     defer { workers.stop() }
     let maker = PictureMaker(
-      workers: workers, thumbnails: Thumbnails(store: store), keeping: .raw, maxPixels: 100_000_000, counts: CacheCounts())
+      workers: workers, thumbnails: Thumbnails(store: store), keeping: .raw, maxPixels: 100_000_000,
+      counts: CacheCounts())
     maker.makeHere(PictureSource(content: content, url: "x"), [recipe], priority: 0) { pictures in
       // Not that one, and there is no body to make another from.
       #expect(throws: NuthatchError.self) { try pictures[recipe]?.get() }

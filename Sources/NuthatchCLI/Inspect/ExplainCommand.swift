@@ -80,6 +80,7 @@ enum ExplainCommand: Command {
     let isThere =
       request.boxes.isEmpty ? info.hasBody : info.hasBody || info.thumbs.count == request.boxes.count
     switch info.prospect {
+    case .refuse: return refusal(info.refusal)
     case .revalidate where info.isFromFuture:
       return "stored at a time that is still to come: the clock was set back, and the server is asked"
     case .hit where info.age >= info.lifetime: return "stale, but good enough for this request"
@@ -90,6 +91,15 @@ enum ExplainCommand: Command {
     case .revalidate: return "stale; the server is asked whether it still holds"
     case .fetch where !isThere: return "known, but what was asked for is gone or was never made"
     case .fetch: return "stored, but of no use to this request"
+    }
+  }
+
+  private static func refusal(_ refusal: StoredAnswerInfo.Refusal?) -> String {
+    switch refusal {
+    case .failedBefore: "it has failed a moment ago, and isn't tried again yet"
+    case .tooLarge: "it is longer than max_bytes"
+    case .tooManyPixels: "it has more pixels than max_pixels"
+    case .offline, nil: "nothing that holds is stored, and the network is not to be used"
     }
   }
 

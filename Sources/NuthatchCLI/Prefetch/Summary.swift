@@ -50,12 +50,13 @@ struct Summary {
     return lines.joined(separator: "\n") + "\n"
   }
 
+  private static let prospects = [StoredAnswerInfo.Prospect.hit, .revalidate, .fetch, .refuse]
+
   private var plan: String {
-    let counts = [StoredAnswerInfo.Prospect.hit, .revalidate, .fetch].map {
-      Amounts.grouped(tally.planned[$0] ?? 0)
-    }
+    let counts = Self.prospects.map { Amounts.grouped(tally.planned[$0] ?? 0) }
+    let refused = tally.planned[.refuse, default: 0] > 0 ? ", \(counts[3]) would be refused" : ""
     return "\(Amounts.urls(tally.urls)): \(counts[0]) would hit, \(counts[1]) would be revalidated, "
-      + "\(counts[2]) would be fetched"
+      + "\(counts[2]) would be fetched\(refused)"
   }
 
   private var outcome: String {
@@ -96,7 +97,7 @@ struct Summary {
       }
       if isDryRun {
         json.object("plan") { json in
-          for prospect in [StoredAnswerInfo.Prospect.hit, .revalidate, .fetch] {
+          for prospect in Self.prospects {
             json.put(prospect.rawValue, tally.planned[prospect] ?? 0)
           }
         }

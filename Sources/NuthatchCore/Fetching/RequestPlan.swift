@@ -26,6 +26,7 @@ final class RequestPlan: Sendable {
   var maxBytes: Int64 { terms.maxBytes }
   var policy: Policy { terms.policy }
   var guardGrade: Guard { terms.guardGrade }
+  var mayUseNetwork: Bool { terms.mayUseNetwork }
   var delivery: Request.Delivery { terms.delivery }
   var silence: Int64? { terms.silence }
   var deadline: Int64? { terms.deadline }
@@ -108,9 +109,6 @@ final class RequestPlan: Sendable {
   func admits(_ reach: AddressReach) -> Bool {
     guardGrade.admits(isSentByPublic && !reach.countsAsPublic ? .link : reach)
   }
-
-  /// Whether the network may be asked where nothing is stored.
-  var mayUseNetwork: Bool { policy.rules != .offline && !RequestWishes(headers).onlyIfCached }
 
   /// What a failure of this request says nothing about.
   var failureLimits: FailedURLs.Limits {

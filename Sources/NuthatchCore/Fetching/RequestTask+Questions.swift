@@ -154,7 +154,7 @@ extension RequestTask {
     let plan = plan
     let isSubmitted = runtime.workers.submit(priority: priority) {
       let found = self.shared.find(plan)
-      let failure = found == nil ? self.shared.rememberedFailure(plan) : nil
+      let failure = self.shared.decide(found, plan).failure
       self.runtime.loop.post {
         if let failure { return self.fail(failure) }
         if let freezing = plan.freezing {

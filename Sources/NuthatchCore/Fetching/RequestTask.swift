@@ -46,15 +46,12 @@ final class RequestTask: TicketWork, @unchecked Sendable {
   ) {
     shared.counts.requests.count()
     if plan.asksForHeaders || plan.download != nil { return setOut(plan, ticket, shared, found) }
-    if let found, found.grade == .fresh,
-      let answer = found.immediateAnswer(to: plan, ticket.url, .stored(found))
-    {
+    let (decision, failure) = shared.decide(found, plan)
+    if let failure { return ticket.finish(.failed(failure)) }
+    if decision == .hit, let found, let answer = found.immediateAnswer(to: plan, ticket.url, .stored(found)) {
       shared.counts.hits.count()
       return ticket.finish(.answer(.cached, answer, isFinal: true))
     }
-    // What is known to be undecodable, and stale, is asked for no more often than what isn't stored at all.
-    let isUnknown = found.map { $0.isVerdictAlone && $0.grade != .fresh } ?? true
-    if isUnknown, let failure = shared.rememberedFailure(plan) { return ticket.finish(.failed(failure)) }
     setOut(plan, ticket, shared, found)
   }
 
@@ -125,24 +122,20 @@ extension RequestTask {
   func decide(_ found: StoredAnswer?) {
     guard ticket.isOpen else { return }
     self.found = found
-    guard let found, found.isAnswer(to: plan) else {
-      return fetch()
-    }
-    guard found.record.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.record.bodyLength) }
-    switch (found.grade, plan.delivery) {
-    case (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):
-      // A revalidation behind the answer has no ticket that could ask for the verdict.
-      if plan.wantsVerdict { return fetch() }
-      fallthrough
-    case (.fresh, _):
-      if !found.isRedirect { shared.counts.hits.count() }
-      if found.grade != .fresh { shared.revalidateBehind(plan, found) }
+    let decision = Decision(found, plan, hasShown: hasShown)
+    guard let found else { return fetch() }
+    switch decision {
+    case .hit, .hitThenRevalidate:
+      shared.counts.hits.count()
+      if decision == .hitThenRevalidate { shared.revalidateBehind(plan, found) }
       deliver(found, .cached, .stored(found), isFinal: true)
-    case (.staleWhileRevalidate, .twice), (.stale, .twice):
-      if found.isRedirect || hasShown { return fetch() }
-      deliver(found, .cached, .stored(found), isFinal: false)
-    case (.stale, .fresh), (.mustValidate, _):
-      fetch()
+    case .follow(let asksBehind):
+      if asksBehind { shared.revalidateBehind(plan, found) }
+      follow(found)
+    case .showThenAsk: deliver(found, .cached, .stored(found), isFinal: false)
+    case .refuse(.tooLarge): failAsTooLarge(found.record.bodyLength)
+    // What keeps it from the network is said there.
+    case .ask, .refuse(.offline), .refuse(.failedBefore): fetch()
     }
   }
 
@@ -265,15 +258,12 @@ extension RequestTask {
             NuthatchError(
               .tooManyPixels,
               "a picture of \(picture.originalWidth)x\(picture.originalHeight), more than max_pixels (\(plan.maxPixels)): \(plan.url)"
-            ))
+            ), about: origin)
         }
         images.append(Image(url: ticket.url, picture, origin))
-      case .failure(var error):
-        error.attempts = origin.journey.attempts
-        error.bodyBytes = origin.bodyBytes
-        error.isInCache = origin.isInCache
+      case .failure(let error):
         if !origin.isInCache { shared.remember(error, status: nil, plan) }
-        return fail(error)
+        return fail(error, about: origin)
       case nil:
         return fail(NuthatchError(.internal, "no picture came out: \(plan.url)"))
       }
@@ -317,6 +307,15 @@ extension RequestTask {
   }
 
   func fail(_ error: NuthatchError) { finish(.failed(error)) }
+
+  /// Fails because of what an answer is.
+  private func fail(_ error: NuthatchError, about origin: Provenance) {
+    var error = error
+    error.attempts = origin.journey.attempts
+    error.bodyBytes = origin.bodyBytes
+    error.isInCache = origin.isInCache
+    fail(error)
+  }
 
   private func finish(_ event: Event) {
     cancelDeadline()

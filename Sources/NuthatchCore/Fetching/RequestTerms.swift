@@ -1,3 +1,4 @@
+import NuthatchHTTP
 import NuthatchTransport
 
 /// What a request wants and allows, all but its URL, checked and with every default filled in.
@@ -25,6 +26,8 @@ final class RequestTerms: Sendable {
   let maxBytes: Int64
   let policy: Policy
   let guardGrade: Guard
+  /// Whether the network may be asked where nothing is stored.
+  let mayUseNetwork: Bool
   let delivery: Request.Delivery
   /// In nanoseconds.
   let silence: Int64?
@@ -85,6 +88,7 @@ final class RequestTerms: Sendable {
     maxBytes = request.maxBytes ?? (download == nil ? options.maxBytes : .max)
     policy = request.policy ?? options.policy
     guardGrade = request.guard ?? options.guard
+    mayUseNetwork = policy.rules != .offline && !RequestWishes(headers).onlyIfCached
     delivery = request.delivery
     silence = (request.timeout ?? options.timeout).nanoseconds
     let standard = request.boxes.isEmpty ? Request.Limit.none : .milliseconds(120_000)
@@ -127,6 +131,7 @@ final class RequestTerms: Sendable {
     maxBytes = last.maxBytes
     policy = last.policy
     guardGrade = last.guardGrade
+    mayUseNetwork = last.policy.rules != .offline && !RequestWishes(next.headers).onlyIfCached
     delivery = last.delivery
     silence = last.silence
     deadline = last.deadline

@@ -105,21 +105,26 @@ extension SharedCache {
     if let content = stored.record.content {
       for recipe in plan.recipes { info.note(stored.thumbnails[recipe], content, recipe) }
     }
-    info.prospect = prospect(stored, plan)
+    (info.prospect, info.refusal) = prospect(stored, plan)
     return info
   }
 
-  private func prospect(_ stored: StoredAnswer, _ plan: RequestPlan) -> StoredAnswerInfo.Prospect {
-    guard plan.readsStore, stored.isAdmitted, stored.record.bodyLength <= plan.maxBytes,
-      stored.isAnswer(to: plan)
-    else { return .fetch }
-    let pixels = plan.recipes.compactMap { stored.thumbnails[$0]?.pixelsOfSource }.max() ?? 0
-    guard pixels <= plan.maxPixels else { return .fetch }
-    switch stored.grade {
-    case .fresh: return .hit
-    case .staleWhileRevalidate: return plan.delivery == .twice || plan.wantsVerdict ? .revalidate : .hit
-    case .stale: return plan.delivery == .first && !plan.wantsVerdict ? .hit : .revalidate
-    case .mustValidate: return .revalidate
+  /// What a ticket would meet with, and why it would be refused.
+  private func prospect(
+    _ stored: StoredAnswer?, _ plan: RequestPlan
+  ) -> (StoredAnswerInfo.Prospect, StoredAnswerInfo.Refusal?) {
+    switch decide(stored, plan).decision {
+    case .hit, .hitThenRevalidate:
+      let pixels = plan.recipes.compactMap { stored?.thumbnails[$0]?.pixelsOfSource }.max() ?? 0
+      return pixels > plan.maxPixels ? (.refuse, .tooManyPixels) : (.hit, nil)
+    case .showThenAsk: return (.revalidate, nil)
+    case .ask: return (Decision.Finding(stored, plan).isOfUse ? .revalidate : .fetch, nil)
+    case .follow:
+      guard let next = stored.flatMap({ try? plan.following($0) }) else { return (.fetch, nil) }
+      return prospect(reader.read(next, .facts), next)
+    case .refuse(.failedBefore): return (.refuse, .failedBefore)
+    case .refuse(.offline): return (.refuse, .offline)
+    case .refuse(.tooLarge): return (.refuse, .tooLarge)
     }
   }
 }

@@ -11,6 +11,20 @@ public struct StoredAnswerInfo: Sendable {
     case revalidate
     /// The whole answer is asked for.
     case fetch
+    /// An error at once: no server is asked (`refusal`).
+    case refuse
+  }
+
+  /// Why a request would be refused at once.
+  public enum Refusal: String, Sendable {
+    /// A fetch has failed a moment ago.
+    case failedBefore = "failed_before"
+    /// Nothing that holds is stored, and the network is not to be used.
+    case offline
+    /// The answer is longer than `max_bytes`.
+    case tooLarge = "too_large"
+    /// The picture has more pixels than `max_pixels`.
+    case tooManyPixels = "too_many_pixels"
   }
 
   /// A thumbnail that is there.
@@ -29,6 +43,8 @@ public struct StoredAnswerInfo: Sendable {
 
   /// What a request would meet with.
   public internal(set) var prospect = Prospect.fetch
+  /// Why it would be refused; nil where it wouldn't be.
+  public internal(set) var refusal: Refusal?
   /// The URL that answered, without userinfo.
   public let finalURL: String
   /// The HTTP status.

@@ -30,7 +30,7 @@ struct Reader: Sendable {
     if isAdmitted { touchLink(plan) }
     var answer = StoredAnswer.Parts()
     if isAdmitted || depth == .facts, let content = record.content {
-      readParts(content, plan, depth, &answer)
+      readParts(content, record.bodyLength, plan, depth, &answer)
     }
     let now = clock.coarseSeconds
     return StoredAnswer(
@@ -39,7 +39,7 @@ struct Reader: Sendable {
   }
 
   private func readParts(
-    _ content: Digest, _ plan: RequestPlan, _ depth: Depth, _ parts: inout StoredAnswer.Parts
+    _ content: Digest, _ length: Int64, _ plan: RequestPlan, _ depth: Depth, _ parts: inout StoredAnswer.Parts
   ) {
     for recipe in plan.recipes {
       parts.thumbnails[recipe] =
@@ -55,13 +55,13 @@ struct Reader: Sendable {
     guard !plan.wantsPictures || isIncomplete else { return }
     let key = RecordKey(.body, content.bytes)
     switch depth {
-    case .facts: parts.hasBody = (try? store.touch(key)) == true && store.holds(key)
+    case .facts: if (try? store.touch(key)) == true, store.holds(key) { parts.bodyCount = length }
     case .atHand where plan.wantsPictures: return
     case .atHand, .whole:
       parts.body = lookup(key)
-      parts.hasBody = parts.body != nil
+      parts.bodyCount = parts.body.map { Int64($0.count) }
     }
-    guard plan.wantsPictures, !parts.hasBody else { return }
+    guard plan.wantsPictures, parts.bodyCount == nil else { return }
     let missing = plan.recipes.filter { parts.thumbnails[$0] == nil }
     parts.thumbnails.merge(thumbnails.findLarger(content, missing)) { own, _ in own }
   }

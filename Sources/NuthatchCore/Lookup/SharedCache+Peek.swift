@@ -12,9 +12,12 @@ extension SharedCache {
   /// What is stored for a request, if it may be given at once: it is fresh. Redirects that are stored are followed; what is
   /// wrong with one is told to the request that goes that way.
   func findFresh(_ plan: RequestPlan) -> (RequestPlan, StoredAnswer)? {
-    guard !plan.asksForHeaders, let stored = find(plan, .atHand), stored.grade == .fresh else { return nil }
-    guard stored.isRedirect else { return (plan, stored) }
-    return (try? plan.following(stored)).flatMap { findFresh($0) }
+    guard !plan.asksForHeaders, let stored = find(plan, .atHand) else { return nil }
+    switch Decision(stored, plan) {
+    case .hit: return (plan, stored)
+    case .follow(asksBehind: false): return (try? plan.following(stored)).flatMap { findFresh($0) }
+    default: return nil
+    }
   }
 
   /// The only picture that a request wants, from its fresh stored answer, and what the memory tier keeps it as; nil when the

@@ -7,7 +7,7 @@ extension StoredAnswer {
   func reply(to plan: RequestPlan) -> RequestConditions.Reply? {
     guard plan.asksForPart else { return .whole }
     guard !plan.wantsPictures, record.bodyLength <= plan.maxBytes,
-      record.bodyLength == Int64(body.map { SharedBytes($0).count } ?? 0)
+      record.bodyLength == bodyCount ?? 0
     else { return nil }
     return RequestConditions.reply(
       to: plan.headers, from: record.head, length: record.bodyLength, now: record.responseTime)

@@ -6,8 +6,8 @@ final class StoredAnswer: Sendable {
   /// The body and the thumbnails, as far as they were looked for.
   struct Parts: Sendable {
     var body: Lease?
-    /// Whether the body is there, also where it wasn't read.
-    var hasBody = false
+    /// How long the body is that is there, also where it wasn't read; nil when there is none.
+    var bodyCount: Int64?
     var thumbnails: [Recipe: StoredThumbnail] = [:]
     /// Whether the pixels of all thumbnails that are wanted are in memory, and not part of a pack.
     var isInMemory = false
@@ -53,7 +53,8 @@ final class StoredAnswer: Sendable {
 
   var grade: Freshness.Grade { freshness.grade }
   var body: Lease? { parts.body }
-  var hasBody: Bool { parts.hasBody }
+  var bodyCount: Int64? { parts.bodyCount }
+  var hasBody: Bool { parts.bodyCount != nil }
   var thumbnails: [Recipe: StoredThumbnail] { parts.thumbnails }
   var isInMemory: Bool { parts.isInMemory }
 

@@ -95,7 +95,18 @@ final class SharedCache: @unchecked Sendable {
 
   // MARK: Failures
 
-  func rememberedFailure(_ plan: RequestPlan) -> NuthatchError? {
+  /// What a stored answer is good for, and the failure that is remembered, where that decides it.
+  func decide(_ stored: StoredAnswer?, _ plan: RequestPlan) -> (decision: Decision, failure: NuthatchError?) {
+    var failure: NuthatchError?
+    func hasFailed() -> Bool {
+      failure = rememberedFailure(plan)
+      return failure != nil
+    }
+    let decision = Decision(stored, plan, hasFailed: hasFailed())
+    return (decision, failure)
+  }
+
+  private func rememberedFailure(_ plan: RequestPlan) -> NuthatchError? {
     guard plan.remembersFailures else { return nil }
     return failures.failure(of: plan.name, plan.failureLimits, now: runtime.loop.now) { store.isCurrent($0) }
   }

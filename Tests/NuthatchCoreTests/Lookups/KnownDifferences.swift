@@ -21,28 +21,15 @@ struct KnownDifference: Sendable {
     self.shows = shows
   }
 
-  static let all: [KnownDifference] = ofPeeks + ofHandles + ofInspections + ofInspectedHops
+  static let all: [KnownDifference] = ofPeeks + ofHandles + ofInspections
 
   private static let ofPeeks = [
-    KnownDifference(
-      .peekSaysOtherwise, .wrong, "A peek at what only max-stale lets pass says that it isn't stale."
-    ) { state, request in
-      let standings = [state.standing(request.rules)] + (state.isHop ? [state.hopStanding] : [])
-      return request.form == .one && request.isMaxStale && state.hasThumbs
-        && !standings.contains(.mustValidate) && standings.contains { $0 != .fresh }
-    },
-    KnownDifference(
-      .peekGivesLess, .wrong, "A peek for a response doesn't follow fresh redirects; one for a picture does."
-    ) { state, request in
-      request.form == .bytes && request.isBare && state.isHop && state.hopStanding == .fresh
-        && state.standing() == .fresh && !state.isRemoved
-    },
     KnownDifference(
       .peekGivesLess, .right, "What is stale is no peek's to give, although here nobody is asked behind it."
     ) { state, request in
       request.form == .one && request.isOnlyIfCached && request.delivery == .fresh
         && [state.standing(), state.hopStanding].contains(.staleWhileRevalidate)
-    },
+    }
   ]
 
   private static let ofHandles = [
@@ -55,36 +42,16 @@ struct KnownDifference: Sendable {
       case "too long, remembered": request.isLimitedInBytes
       // Looked for only where no fresh answer is found that says the same.
       case "no picture", "no picture, body not kept": request.isNoCache || request.isRange
-      case "no picture, stale": !request.isMaxStale && !request.asksForHeaders
+      case "no picture, stale": !request.isMaxStale && !request.isLimitedInBytes
       default: false
       }
-    },
-    KnownDifference(
-      .laterHandleSaysOtherwise, .wrong,
-      "The error about too many pixels says that they are in the cache only if they had to be unpacked."
-    ) { state, request in
-      request.form == .one && request.isLimitedInPixels && state.width > 100 && state.store != .raw
-    },
+    }
   ]
 
   private static let ofInspections = [
     KnownDifference(
-      .inspectionSaysOtherwise, .wrong, "An inspection doesn't look for larger thumbnails."
-    ) { state, request in
-      guard state.isOfLargerThumb, request.wantsPictures, request.isAboutStored, !request.isLimitedInBytes
-      else { return false }
-      return state.standing() == .fresh ? !request.isLimitedInPixels : !request.isOnlyIfCached
-    },
-    KnownDifference(
-      .inspectionSaysOtherwise, .wrong,
-      "An inspection says fetch of a stale picture of too many pixels; the server is asked whether it holds."
-    ) { state, request in
-      request.isLimitedInPixels && state.hasThumbs && state.hasTag && !state.isHop
-        && state.standing() != .fresh
-    },
-    KnownDifference(
-      .inspectionSaysOtherwise, .wrong,
-      "An inspection says hit of a body that turns out to have too many pixels."
+      .inspectionSaysOtherwise, .right,
+      "How many pixels a body has is known when it is decoded."
     ) { state, request in
       request.isLimitedInPixels && state.isBodyAlone && state.standing() == .fresh
     },
@@ -95,7 +62,8 @@ struct KnownDifference: Sendable {
       !state.hasTag && request.isAboutStored && request.rules != .offline
         && (request.delivery == .fresh || request.delivery == .first && request.wantsVerdict)
         && !request.isOnlyIfCached && !request.isMaxStale
-        && !request.isLimitedInBytes && !request.isLimitedInPixels
+        && !request.isLimitedInBytes
+        && (!request.isLimitedInPixels || state.hasThumbs && state.standing() != .staleWhileRevalidate)
     },
     KnownDifference(
       .inspectionSaysOtherwise, .right,
@@ -105,28 +73,27 @@ struct KnownDifference: Sendable {
         && [.stale, .mustValidate].contains(state.standing()) && state.keepsSource && state.body == .picture
     },
     KnownDifference(
-      .inspectionSaysOtherwise, .wrong,
-      "An inspection doesn't look at the request's range; of errors and redirects no part is given."
-    ) { state, request in
-      request.form == .bytes && request.isRange
-        && (state.isHop || state.status != 200 && state.makings.first?.rules == .rfc9111)
-    },
-    KnownDifference(
-      .inspectionSaysOtherwise, .wrong, "An inspection knows nothing of failures that are remembered."
-    ) { state, request in
-      guard request.heedsFailures, request.isAboutStored, !request.isLimitedInBytes else { return false }
-      return switch state.name {
-      case "no picture", "no picture, body not kept": request.isNoCache
-      case "no picture, stale": !request.isMaxStale && !request.asksForHeaders
-      default: false
-      }
-    },
-    KnownDifference(
       .inspectionSaysOtherwise, .right,
       "That a stale answer can't be decoded is told at once, and the server asked behind it."
     ) { state, request in
-      state.name == "no picture, stale" && request.wantsPictures && request.rules == .rfc9111
-        && request.delivery == .first
+      state.name == "no picture, stale" && request.wantsPictures && request.delivery == .first
+        && !request.wantsVerdict
+    },
+    KnownDifference(
+      .inspectionSaysOtherwise, .right,
+      "Nothing is shown of what can't be decoded, and nobody could be asked."
+    ) { state, request in
+      state.name == "no picture, stale" && request.isOnlyIfCached && request.form == .one
+        && request.delivery == .twice
+    },
+    KnownDifference(
+      .inspectionSaysOtherwise, .right, "It is refused at once, and the server is asked behind that."
+    ) { state, request in
+      guard request.delivery == .fresh, request.isAboutStored else { return false }
+      let isBehindHop = state.hopStanding == .staleWhileRevalidate && state.standing() == .fresh
+      if request.isLimitedInBytes { return state.isHop && isBehindHop }
+      let isBehind = state.isHop ? isBehindHop : state.standing() == .staleWhileRevalidate
+      return request.isLimitedInPixels && state.hasThumbs && isBehind
     },
     KnownDifference(
       .inspectionSaysOtherwise, .right,
@@ -134,38 +101,6 @@ struct KnownDifference: Sendable {
     ) { state, request in
       state.hop?.isAnswer == false && state.standing() == .stale && request.rules == .rfc9111
         && request.delivery == .fresh && !request.isOnlyIfCached && !request.isMaxStale
-    },
-  ]
-
-  private static let ofInspectedHops = [
-    KnownDifference(
-      .inspectionSaysOtherwise, .wrong, "An inspection for sizes takes a stored redirect for no picture."
-    ) { state, request in
-      guard state.isHop, request.wantsPictures, request.isAboutStored else { return false }
-      if request.isNoCache { return true }
-      guard !state.isRemoved, state.status == 200 else { return false }
-      let isFresh = state.hopStanding == .fresh
-      if request.isOnlyIfCached {
-        let isGiven = isFresh || state.hopStanding == .staleWhileRevalidate && request.delivery == .fresh
-        return isGiven && state.standing() == .fresh
-      }
-      if isFresh, request.isLimitedInBytes { return false }
-      return !(isFresh && state.standing() == .fresh && request.isLimitedInPixels)
-    },
-    KnownDifference(
-      .inspectionSaysOtherwise, .wrong,
-      "An inspection for bytes doesn't look where a stored redirect leads, nor how that answer stands."
-    ) { state, request in
-      guard state.isHop, !request.wantsPictures, request.isAboutStored, !request.isNoCache else {
-        return false
-      }
-      let isPassed =
-        state.hopStanding == .fresh
-        || state.hopStanding == .staleWhileRevalidate && request.delivery == .fresh
-      guard isPassed else { return false }
-      if request.isLimitedInBytes || state.isRemoved { return true }
-      return state.standing() != .fresh && request.rules != .offline && !request.isMaxStale
-        && (request.delivery != .first || request.wantsVerdict)
     },
   ]
 }

@@ -96,11 +96,11 @@ struct TicketFacts: Equatable, CustomStringConvertible {
     guard let last = events.last else { return [] }
     if asked.isEmpty {
       if last.kind == .cached { return ["hit"] }
+      // It was shown, and the server would have been asked.
+      if last.error == .offline, events[0].kind == .cached { return ["revalidate"] }
       // What can't be decoded is an answer, too. More pixels than are allowed are none.
       if last.isErrorInCache, last.error != .tooManyPixels { return ["hit"] }
-      // Nothing would do, and nobody could be asked.
-      if last.error == .offline || last.answer?.status == 504 { return ["nil", "fetch", "revalidate"] }
-      return ["nil", "fetch"]
+      return ["nil", "refuse"]
     }
     // Its server is asked behind it.
     if last.kind == .cached, last.answer?.isStale == true { return ["hit"] }

@@ -1,0 +1,122 @@
+import NuthatchHTTP
+
+/// What a stored answer is good for, for a request. Nothing else decides it: tickets, peeks and inspections heed this.
+enum Decision: Equatable, Sendable {
+  /// It is given, and no server is asked.
+  case hit
+  /// It is given, and the server is asked behind it.
+  case hitThenRevalidate
+  /// It is shown, and the server is asked.
+  case showThenAsk
+  /// The server is asked: whether it holds, where the request may be given it; else for the whole answer.
+  case ask
+  /// The stored redirect is followed; the server is asked behind it, or isn't.
+  case follow(asksBehind: Bool)
+  case refuse(Refusal)
+
+  enum Refusal: Sendable {
+    /// A fetch that wanted no less has failed a moment ago.
+    case failedBefore
+    /// Nothing that holds is stored, and the network is not to be used.
+    case offline
+    /// Longer than `max_bytes`.
+    case tooLarge
+  }
+
+  /// What was found, as far as it matters here.
+  enum Finding: Equatable, Sendable {
+    case nothing
+    /// Not for this request: a part of it is gone, or it has no success for pictures, or only the server can tell.
+    case unfit
+    /// Longer than the request allows.
+    case tooLarge
+    case redirect(Freshness.Grade)
+    case answer(Freshness.Grade)
+    /// All that is known is that no picture can be made of it.
+    case undecodable(Freshness.Grade)
+  }
+
+  /// What the request wants, as far as it matters here.
+  struct Wish: Equatable, Sendable {
+    var delivery: Request.Delivery
+    var mayUseNetwork: Bool
+    /// Whether the program judges new answers. What is asked behind an answer has no ticket that could ask it.
+    var wantsVerdict: Bool
+    /// Whether a stored answer has been shown already.
+    var hasShown: Bool
+  }
+
+  /// - Parameter hasFailed: whether a failure is remembered of a request that wanted no less. Asked only where it matters.
+  init(_ finding: Finding, _ wish: Wish, hasFailed: @autoclosure () -> Bool = false) {
+    let ask: Decision = wish.mayUseNetwork ? .ask : .refuse(.offline)
+    let grade: Freshness.Grade
+    var isRedirect = false
+    switch finding {
+    case .nothing:
+      self = hasFailed() ? .refuse(.failedBefore) : ask
+      return
+    case .unfit:
+      self = ask
+      return
+    case .tooLarge:
+      self = .refuse(.tooLarge)
+      return
+    case .undecodable(let its):
+      // Asked for no more often than what isn't stored.
+      if its != .fresh, hasFailed() {
+        self = .refuse(.failedBefore)
+        return
+      }
+      grade = its
+    case .redirect(let its): (grade, isRedirect) = (its, true)
+    case .answer(let its): grade = its
+    }
+    switch (grade, wish.delivery) {
+    case (.fresh, _):
+      self = isRedirect ? .follow(asksBehind: false) : .hit
+    case (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):
+      if wish.wantsVerdict {
+        self = ask
+      } else {
+        self = isRedirect ? .follow(asksBehind: true) : .hitThenRevalidate
+      }
+    case (.staleWhileRevalidate, .twice), (.stale, .twice):
+      self = isRedirect || wish.hasShown ? ask : .showThenAsk
+    case (.stale, .fresh), (.mustValidate, _):
+      self = ask
+    }
+  }
+}
+
+extension Decision {
+  init(
+    _ stored: StoredAnswer?, _ plan: RequestPlan, hasShown: Bool = false,
+    hasFailed: @autoclosure () -> Bool = false
+  ) {
+    let wish = Wish(
+      delivery: plan.delivery, mayUseNetwork: plan.mayUseNetwork, wantsVerdict: plan.wantsVerdict,
+      hasShown: hasShown)
+    self.init(Finding(stored, plan), wish, hasFailed: hasFailed())
+  }
+}
+
+extension Decision.Finding {
+  init(_ stored: StoredAnswer?, _ plan: RequestPlan) {
+    guard let stored, plan.readsStore, stored.isAdmitted else {
+      self = .nothing
+      return
+    }
+    if !stored.isAnswer(to: plan) {
+      self = .unfit
+    } else if stored.record.bodyLength > plan.maxBytes {
+      self = .tooLarge
+    } else if stored.isRedirect {
+      self = .redirect(stored.grade)
+    } else {
+      self = stored.isVerdictAlone ? .undecodable(stored.grade) : .answer(stored.grade)
+    }
+  }
+
+  /// Whether the request may be given what was found, as far as that is known.
+  var isOfUse: Bool { self != .nothing && self != .unfit }
+}
