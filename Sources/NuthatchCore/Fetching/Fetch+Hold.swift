@@ -40,7 +40,10 @@ extension Fetch {
     self.hold = hold
     let pause = shared.retryPolicy.pause(before: hold.attempts)
     let wait = max(status == nil ? 0 : ending.retryAfter ?? 0, pause)
-    return now &+ wait &- hold.since < patience ? .wait(wait) : .isOver
+    let end = hold.since &+ patience
+    if now &+ wait < end { return .wait(wait) }
+    let last = HostTrouble.lastTry(before: end, patience: patience)
+    return status == nil && last > now ? .wait(last &- now) : .isOver
   }
 
   /// Ends the fetch for now, because nothing comes and other requests wait for its place: its waiters are cancelled, and their

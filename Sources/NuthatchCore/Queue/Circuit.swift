@@ -56,6 +56,11 @@ struct Circuit {
     openUntil = now &+ Circuit.backOff(openings, settings)
   }
 
+  /// Lets the next probe through at `latest`, where it would come later.
+  mutating func probe(by latest: Int64) {
+    if let openUntil { self.openUntil = min(openUntil, latest) }
+  }
+
   /// Lets a probe through now, since the network isn't the one that failed.
   mutating func halfOpen(at now: Int64) {
     if openUntil != nil { openUntil = now }

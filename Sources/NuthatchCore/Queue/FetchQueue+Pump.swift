@@ -262,6 +262,7 @@ extension FetchQueue {
     if let fault, let trouble = host.trouble, entry.patience > 0, !host.isGivenUp(by: entry, at: now) {
       away.note(host.origin, since: trouble.since, fault.kind)
     }
+    if let last = host.lastTry, last > now { host.circuit.probe(by: last) }
     refuse(host.takeAll { $0.patience == 0 || host.isGivenUp(by: $0, at: now) })
   }
 

@@ -26,6 +26,10 @@ struct HostTrouble {
     }
   }
 
+  /// When a host that is to be given up at `end` is tried for the last time: it may be back by then, however long the waits
+  /// between two tries have become.
+  static func lastTry(before end: Int64, patience: Int64) -> Int64 { end &- min(2_000_000_000, patience / 8) }
+
   /// Whether a request that waits this long for a host has waited long enough, or will have when `time` comes.
   func outlasts(_ patience: Int64, at time: Int64) -> Bool { time &- since >= patience }
 }

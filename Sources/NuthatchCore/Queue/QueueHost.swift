@@ -115,6 +115,12 @@ final class QueueHost {
     return trouble.since &+ least
   }
 
+  /// When it is tried for the last time before that.
+  var lastTry: Int64? {
+    guard let end = givenUpAt, let least = leastPatience else { return nil }
+    return HostTrouble.lastTry(before: end, patience: least)
+  }
+
   /// Of those that have been queued since none was.
   private var leastPatience: Int64?
 

@@ -58,6 +58,25 @@ import Testing
     #expect(bench.begun == ["7", "8", "0"] && bench.refused.isEmpty)
   }
 
+  @Test("try it once more shortly before it is given up, however long the circuit would stay open")
+  func lastTry() {
+    let bench = QueueBench(.fixed(10))
+    for index in 0..<10 { bench.submit("\(index)", patience: 10 * second) }
+    fail(bench, 10, retryAfter: 10 * millisecond)
+    for backOff in [1, 2, 4] as [Int64] {
+      bench.pass(backOff * second)
+      #expect(bench.running.count == 1)
+      fail(bench, 1, retryAfter: 10 * millisecond)
+    }
+    // It would be open until the fifteenth second.
+    bench.pass(2 * second)
+    #expect(bench.running.count == 1 && refusals(bench).isEmpty)
+    for entry in bench.running { bench.queue.answered(entry, firstByte: nil, now: bench.now) }
+    while !bench.running.isEmpty { bench.finishAll() }
+    bench.pass(second)
+    #expect(refusals(bench).isEmpty && bench.refused.isEmpty)
+  }
+
   @Test("name the fault when it has been away for too long, and others don't wait with them")
   func givenUp() {
     let bench = QueueBench(.fixed(10))
