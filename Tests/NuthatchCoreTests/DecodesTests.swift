@@ -27,8 +27,10 @@ import Testing
     let maker = shared.maker(maxPixels: try RequestPlan(request, Cache.Options()).maxPixels)
     let received = ByteBuffer()
     _ = bytes.withUnsafeBytes { received.append($0) }
+    var thumbnails = StoredThumbnails()
+    thumbnails[recipe] = .record(larger)
     let sources = [
-      PictureSource(content: content, url: "x", thumbnails: [recipe: .record(larger)]),
+      PictureSource(content: content, url: "x", thumbnails: thumbnails),
       PictureSource(content: content, url: "x", body: SharedBytes(received)),
     ]
     let made = Collected<(Int, Decodes.Pictures)>()

@@ -37,9 +37,10 @@ import Testing
     }
     let stored = try #require(
       try store.lookup(ThumbRecord.key(content, recipe)).flatMap { ThumbRecord.Stored($0) })
-    maker.makeHere(
-      PictureSource(content: content, url: "x", thumbnails: [recipe: .record(stored)]), [recipe], priority: 0
-    ) { pictures in
+    var thumbnails = StoredThumbnails()
+    thumbnails[recipe] = .record(stored)
+    let source = PictureSource(content: content, url: "x", thumbnails: thumbnails)
+    maker.makeHere(source, [recipe], priority: 0) { pictures in
       #expect(throws: NuthatchError.self) { try pictures[recipe]?.get() }
       if case .failure(let error)? = pictures[recipe] { #expect(error.code == .tooManyPixels) }
     }

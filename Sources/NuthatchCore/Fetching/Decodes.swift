@@ -9,7 +9,7 @@ struct PictureSource: Sendable {
   /// Thumbnails that were made of it already, and aren't kept yet.
   var made: [Recipe: Picture] = [:]
   /// What is stored of them.
-  var thumbnails: [Recipe: StoredThumbnail] = [:]
+  var thumbnails = StoredThumbnails()
   /// The body, if it is there.
   var body: SharedBytes?
 }

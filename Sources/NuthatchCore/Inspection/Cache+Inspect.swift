@@ -115,8 +115,10 @@ extension SharedCache {
   ) -> (StoredAnswerInfo.Prospect, StoredAnswerInfo.Refusal?) {
     switch decide(stored, plan).decision {
     case .hit, .hitThenRevalidate:
-      let pixels = plan.recipes.compactMap { stored?.thumbnails[$0]?.pixelsOfSource }.max() ?? 0
-      return pixels > plan.maxPixels ? (.refuse, .tooManyPixels) : (.hit, nil)
+      let isTooLarge = plan.recipes.contains {
+        (stored?.thumbnails[$0]?.pixelsOfSource ?? 0) > plan.maxPixels
+      }
+      return isTooLarge ? (.refuse, .tooManyPixels) : (.hit, nil)
     case .showThenAsk: return (.revalidate, nil)
     case .ask: return (Decision.Finding(stored, plan).isOfUse ? .revalidate : .fetch, nil)
     case .follow:

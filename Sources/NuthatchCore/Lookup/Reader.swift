@@ -22,9 +22,8 @@ struct Reader: Sendable {
   /// What is stored for a request, whether the request may be given it or not (`StoredAnswer.isAdmitted`). What can't be
   /// read is not there.
   func read(_ plan: RequestPlan, _ depth: Depth = .whole) -> StoredAnswer? {
-    // Before the record: a removal between the two is noticed.
-    let groups = plan.groups
-    let seen = store.removalsNow(groups.own, groups.ofURL)
+    // Before the record: a removal between the two is noticed. Nobody asks a server about what is only inspected.
+    let seen = depth == .facts ? nil : removalsNow(plan)
     guard let (record, marks) = record(plan) else { return nil }
     let isAdmitted = plan.admits(record.reach)
     if isAdmitted { touchLink(plan) }
@@ -41,17 +40,17 @@ struct Reader: Sendable {
   private func readParts(
     _ content: Digest, _ length: Int64, _ plan: RequestPlan, _ depth: Depth, _ parts: inout StoredAnswer.Parts
   ) {
+    var isIncomplete = false
+    var isInMemory = plan.wantsPictures
     for recipe in plan.recipes {
-      parts.thumbnails[recipe] =
+      let found =
         depth == .facts ? thumbnails.findRecord(content, recipe) : thumbnails.find(content, recipe)
+      if found == nil { isIncomplete = true }
+      if case .inMemory(let kept) = found, kept.picture.ownsPixels {} else { isInMemory = false }
+      parts.thumbnails[recipe] = found
     }
-    parts.isInMemory =
-      plan.wantsPictures
-      && plan.recipes.allSatisfy {
-        if case .inMemory(let kept) = parts.thumbnails[$0] { kept.picture.ownsPixels } else { false }
-      }
+    parts.isInMemory = isInMemory
     // Looked up only where it is needed, because a use is what keeps a record.
-    let isIncomplete = plan.recipes.contains { parts.thumbnails[$0] == nil }
     guard !plan.wantsPictures || isIncomplete else { return }
     let key = RecordKey(.body, content.bytes)
     switch depth {
@@ -63,7 +62,12 @@ struct Reader: Sendable {
     }
     guard plan.wantsPictures, parts.bodyCount == nil else { return }
     let missing = plan.recipes.filter { parts.thumbnails[$0] == nil }
-    parts.thumbnails.merge(thumbnails.findLarger(content, missing)) { own, _ in own }
+    thumbnails.findLarger(content, missing, &parts.thumbnails)
+  }
+
+  private func removalsNow(_ plan: RequestPlan) -> Moment? {
+    let groups = plan.groups
+    return store.removalsNow(groups.own, groups.ofURL)
   }
 
   /// What is known about the answer to a request, whether it may be given to it or not, and by which records.

@@ -8,7 +8,7 @@ final class StoredAnswer: Sendable {
     var body: Lease?
     /// How long the body is that is there, also where it wasn't read; nil when there is none.
     var bodyCount: Int64?
-    var thumbnails: [Recipe: StoredThumbnail] = [:]
+    var thumbnails = StoredThumbnails()
     /// Whether the pixels of all thumbnails that are wanted are in memory, and not part of a pack.
     var isInMemory = false
   }
@@ -55,19 +55,19 @@ final class StoredAnswer: Sendable {
   var body: Lease? { parts.body }
   var bodyCount: Int64? { parts.bodyCount }
   var hasBody: Bool { parts.bodyCount != nil }
-  var thumbnails: [Recipe: StoredThumbnail] { parts.thumbnails }
+  var thumbnails: StoredThumbnails { parts.thumbnails }
   var isInMemory: Bool { parts.isInMemory }
 
   /// Whether all that is known is that it can't be decoded.
   var isVerdictAlone: Bool {
     !hasBody && !thumbnails.isEmpty
-      && thumbnails.values.allSatisfy { if case .undecodable = $0 { true } else { false } }
+      && thumbnails.all.allSatisfy { if case .undecodable = $0 { true } else { false } }
   }
 
   /// Whether some of it couldn't be read from the disk. To be asked after reading it.
   var isBroken: Bool {
     body?.isBroken ?? false
-      || thumbnails.values.contains {
+      || thumbnails.all.contains {
         if case .record(let stored) = $0 { stored.lease.isBroken } else { false }
       }
   }

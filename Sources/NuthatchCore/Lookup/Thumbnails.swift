@@ -29,6 +29,22 @@ enum StoredThumbnail: Sendable {
   }
 }
 
+/// What is stored of the sizes of a request: so few that they are searched one by one.
+struct StoredThumbnails: Sendable {
+  private var items: [(recipe: Recipe, thumbnail: StoredThumbnail)] = []
+
+  subscript(recipe: Recipe) -> StoredThumbnail? {
+    get { items.first { $0.recipe == recipe }?.thumbnail }
+    set {
+      if !items.isEmpty { items.removeAll { $0.recipe == recipe } }
+      if let newValue { items.append((recipe, newValue)) }
+    }
+  }
+
+  var isEmpty: Bool { items.isEmpty }
+  var all: some Sequence<StoredThumbnail> { items.lazy.map(\.thumbnail) }
+}
+
 /// Finds and keeps the thumbnails of contents: in the memory tier, in records of their own, and larger ones to make
 /// them from. A store that is closed, or was forked away, has nothing; its caller hears of that elsewhere.
 struct Thumbnails: Sendable {
@@ -58,8 +74,7 @@ struct Thumbnails: Sendable {
   }
 
   /// For those of the recipes that it can be done for, a thumbnail of at least twice the size.
-  func findLarger(_ content: Digest, _ recipes: [Recipe]) -> [Recipe: StoredThumbnail] {
-    var found: [Recipe: StoredThumbnail] = [:]
+  func findLarger(_ content: Digest, _ recipes: [Recipe], _ found: inout StoredThumbnails) {
     // The smallest that will do costs least.
     for other in ThumbList.read(content, in: store).sorted(by: { $0.box.width < $1.box.width }) {
       guard let larger = record(ThumbRecord.key(content, other)) else { continue }
@@ -67,7 +82,6 @@ struct Thumbnails: Sendable {
         found[recipe] = larger.made(smaller: recipe.box, from: other.box).map { .record($0) }
       }
     }
-    return found
   }
 
   /// Keeps a picture in memory, for the next request that wants it; nil where memory has no room for it. What it has no room
