@@ -1,9 +1,9 @@
 import NuthatchImaging
 import NuthatchTransport
 
-/// One fetch that any number of waiters wait for: queue, hops, attempts, admission.
+/// One fetch that any number of tasks wait for: queue, hops, attempts, admission.
 ///
-/// Errands come and go; the last one to leave ends the fetch. Its priority is the highest of theirs. Confined to the
+/// Waiting tasks come and go; the last one to leave ends the fetch. Its priority is the highest of theirs. Confined to the
 /// loop's thread.
 final class Fetch: @unchecked Sendable {
   /// Where the fetch stands. Whatever holds something (a place in the queue, a transfer, a timer) says so here, so
@@ -85,9 +85,9 @@ final class Fetch: @unchecked Sendable {
     step = Int8(clamping: plan.priority)
   }
 
-  // MARK: Errands
+  // MARK: Waiting tasks
 
-  /// Whether an waiter that comes now gets what it wants from this fetch. One that must not be answered from the past joins
+  /// Whether a waiter that comes now gets what it wants from this fetch. One that must not be answered from the past joins
   /// no fetch that has begun.
   func mayJoin(_ waiter: RequestTask) -> Bool {
     // An error page was passed over, because all wanted pictures then.
@@ -111,7 +111,7 @@ final class Fetch: @unchecked Sendable {
     if waiters.count > 1 { watchSilence() }
   }
 
-  /// Takes an waiter out; the fetch ends with the last one.
+  /// Takes a waiter out; the fetch ends with the last one.
   func leave(_ waiter: RequestTask) {
     guard let place = waiters.firstIndex(where: { $0 === waiter }) else { return }
     waiters.remove(at: place)

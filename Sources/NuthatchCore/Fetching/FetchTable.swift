@@ -11,7 +11,7 @@ final class FetchTable: @unchecked Sendable {
 
   var isEmpty: Bool { joinable.isEmpty }
 
-  /// Lets an waiter wait for a fetch: one that is under way, or a new one.
+  /// Lets a waiter wait for a fetch: one that is under way, or a new one.
   func join(_ waiter: RequestTask, base: StoredAnswer?) {
     let joint = waiter.plan.download == nil ? waiter.plan.joint : nil
     if let joint, let fetch = joinable[joint], fetch.mayJoin(waiter) {
