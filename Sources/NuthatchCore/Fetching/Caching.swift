@@ -2,10 +2,6 @@ import NuthatchHTTP
 
 /// The rules of HTTP (`NuthatchHTTP/Caching`), applied to what the store keeps.
 enum Caching {
-  static func judge(_ meta: AnswerRecord, _ plan: RequestPlan, now: Int64) -> Freshness {
-    meta.answer.freshness(for: plan.headers, plan.policy.freshnessRules, now: now)
-  }
-
   static func mayStore(_ meta: AnswerRecord, _ redirects: [ResponseHead], _ plan: RequestPlan) -> Bool {
     // A hop's own rules count only if it says no-store.
     redirects.allSatisfy { !CacheDirectives($0.fields).has("no-store") }

@@ -134,7 +134,7 @@ extension RequestTask {
       follow(found)
     case .showThenAsk: deliver(found, .cached, .stored(found), isFinal: false)
     case .refuse(.tooLarge): failAsTooLarge(found.record.bodyLength)
-    // What keeps it from the network is said there.
+    // `fetch` fails with the reason where the network is not to be used.
     case .ask, .refuse(.offline), .refuse(.failedBefore): fetch()
     }
   }

@@ -26,11 +26,11 @@ final class Peeked: Sendable {
   /// The second (since 1970) that it is shown in, and the one from which on its freshness has to be judged anew.
   let second: Int64
   let freshUntil: Int64
-  let trail: AnswerMarks
+  let marks: AnswerMarks
 
   init(
     url: UnsafeRawBufferPointer, size: UInt64, image: Image, thumb: RecordKey, second: Int64,
-    freshUntil: Int64, _ trail: AnswerMarks
+    freshUntil: Int64, _ marks: AnswerMarks
   ) {
     hash = PeekHash(url, size)
     self.url = Array(url)
@@ -39,7 +39,7 @@ final class Peeked: Sendable {
     self.thumb = thumb
     self.second = second
     self.freshUntil = freshUntil
-    self.trail = trail
+    self.marks = marks
   }
 
   /// The same in a later second.
@@ -51,7 +51,7 @@ final class Peeked: Sendable {
     thumb = old.thumb
     self.second = second
     freshUntil = old.freshUntil
-    trail = old.trail
+    marks = old.marks
   }
 
   @inline(__always)
@@ -61,7 +61,7 @@ final class Peeked: Sendable {
 
   /// Whether the records that it was found by are in place.
   @inline(__always)
-  func isCurrent(_ store: Store) -> Bool { trail.isCurrent(store) }
+  func isCurrent(_ store: Store) -> Bool { marks.isCurrent(store) }
 }
 
 extension [UInt8] {

@@ -22,8 +22,8 @@ struct Reader: Sendable {
   /// What is stored for a request, whether the request may be given it or not (`StoredAnswer.isAdmitted`). What can't be
   /// read is not there.
   func read(_ plan: RequestPlan, _ depth: Depth = .whole) -> StoredAnswer? {
-    // Before the record: a removal between the two is noticed. Nobody asks a server about what is only inspected.
-    let seen = depth == .facts ? nil : removalsNow(plan)
+    // Before the record: a removal between the two is noticed. Only what is read whole may be asked about.
+    let seen = depth == .whole ? removalsNow(plan) : nil
     guard let (record, marks) = record(plan) else { return nil }
     let isAdmitted = plan.admits(record.reach)
     if isAdmitted { touchLink(plan) }

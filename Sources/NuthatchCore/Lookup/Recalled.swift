@@ -12,11 +12,11 @@ final class Recalled: Sendable {
   /// The second (since 1970) that it is given in, and the one from which on its freshness has to be judged anew.
   let second: Int64
   let freshUntil: Int64
-  let trail: AnswerMarks
+  let marks: AnswerMarks
 
   init(
     _ url: UnsafeRawBufferPointer, _ answer: Response, body: RecordKey?, second: Int64, freshUntil: Int64,
-    _ trail: AnswerMarks
+    _ marks: AnswerMarks
   ) {
     hash = PeekHash(url, 0)
     self.url = Array(url)
@@ -24,7 +24,7 @@ final class Recalled: Sendable {
     self.body = body
     self.second = second
     self.freshUntil = freshUntil
-    self.trail = trail
+    self.marks = marks
   }
 
   /// The same in a later second.
@@ -35,7 +35,7 @@ final class Recalled: Sendable {
     body = old.body
     self.second = second
     freshUntil = old.freshUntil
-    trail = old.trail
+    marks = old.marks
   }
 
   func isFor(_ wanted: UnsafeRawBufferPointer) -> Bool { url.isEqual(to: wanted) }

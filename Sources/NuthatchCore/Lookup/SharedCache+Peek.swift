@@ -101,7 +101,7 @@ extension SharedCache {
   /// closer.
   func renewed(_ old: Recalled) -> (Recalled, Response)? {
     let now = clock.coarseSeconds
-    guard now >= old.second, now < old.freshUntil, old.trail.isCurrent(store) else { return nil }
+    guard now >= old.second, now < old.freshUntil, old.marks.isCurrent(store) else { return nil }
     let present = now == old.second ? old : Recalled(old, second: now)
     guard let key = present.body else { return (present, present.answer) }
     // A body that can't be had is looked for by who looks closer.
