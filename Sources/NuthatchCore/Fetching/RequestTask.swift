@@ -5,8 +5,8 @@ import NuthatchTransport
 ///
 /// Begun on the caller's thread, which looks into the store; from then on confined to the loop's.
 final class RequestTask: TicketWork, @unchecked Sendable {
-  /// Changes only when the program has added something to the request, on the loop's thread.
-  var plan: RequestPlan
+  /// Changes when the program has added something to the request, and with each redirect that is followed.
+  private(set) var plan: RequestPlan
   let ticket: Ticket
   let shared: SharedCache
   var runtime: Runtime { shared.runtime }
@@ -14,18 +14,11 @@ final class RequestTask: TicketWork, @unchecked Sendable {
   /// The fetch that it waits for.
   var joined: Fetch?
   private var found: StoredAnswer?
-  /// What it and its program have to say to each other; nil before the first question.
-  var talk: Talk?
-  let submitted: Int64
-  var deadlineTimer: EventLoop.TimerID?
-  /// When it began to wait for its turn in the queue, and how long it has waited so in all, where its deadline leaves that out.
-  var queuedAt: Int64 = 0
-  var waited: Int64 = 0
-  /// For how long its host had been paused when that wait began.
-  var pausedBefore: Int64 = 0
-  /// Whether the deadline has come while it waits.
-  var isDeadlineHeld = false
-  var isPastDeadline = false
+  private var deadline: Deadline
+  /// What it asks its program; nil before the first question.
+  private var questions: Questions?
+  /// Its way into the outbox; nil where it can't be frozen.
+  private var freezing: FreezeAttempt?
   private var step: Int8
   /// How many redirects had led to the stored answer that has been delivered, while the final event is still to come.
   private var hopsShown: UInt8?
@@ -37,7 +30,7 @@ final class RequestTask: TicketWork, @unchecked Sendable {
     self.ticket = ticket
     self.shared = shared
     step = Int8(clamping: plan.priority)
-    submitted = shared.runtime.loop.now
+    deadline = Deadline(plan.terms, now: shared.runtime.loop.now)
   }
 
   /// Answers from what is stored, if that needs neither network nor decoding; else sets out.
@@ -73,18 +66,14 @@ final class RequestTask: TicketWork, @unchecked Sendable {
     }
   }
 
-  /// Nanoseconds since it was submitted.
-  var elapsed: Int64 { runtime.loop.now &- submitted }
-
   /// Ends its part in the fetch: its ticket has had its final event. Any thread may call it.
   func abandon() {
     runtime.loop.post {
-      self.cancelDeadline()
-      self.dropQuestion()
+      self.deadline.stop(self.runtime.loop)
+      self.questions?.drop()
       self.joined?.leave(self)
       self.plan.download?.abandon()
-      self.leaveLine()
-      self.leaveRecord()
+      self.freezing?.abandon()
     }
   }
 }
@@ -94,32 +83,74 @@ final class RequestTask: TicketWork, @unchecked Sendable {
 extension RequestTask {
   private func begin(_ found: StoredAnswer?) {
     guard ticket.isOpen else { return }
-    watchDeadline()
-    if let download = plan.download { return open(download, found) }
-    setOut(found)
-  }
-
-  private func setOut(_ found: StoredAnswer?) {
-    if plan.asksForHeaders { return askForHeaders() }
-    if let freezing = plan.freezing { return beginFreezable(freezing) }
-    decide(found)
-  }
-
-  private func open(_ download: Download, _ found: StoredAnswer?) {
+    deadline.start(self)
+    freezing = FreezeAttempt(plan, ticket, shared.outbox, submitted: deadline.submitted)
+    guard let download = plan.download else { return setOut(found) }
     download.begin(ticket) { fault in
       guard self.ticket.isOpen else { return download.abandon() }
       if let fault { self.fail(fault) } else { self.setOut(found) }
     }
   }
 
+  private func setOut(_ found: StoredAnswer?) {
+    if plan.asksForHeaders { return asking.askForHeaders(plan) { self.goOn($0) } }
+    guard let freezing else { return decide(found) }
+    freezing.begin(plan) { self.decide(found) }
+  }
+
+  private var asking: Questions {
+    if let questions { return questions }
+    let new = Questions(ticket, shared)
+    questions = new
+    return new
+  }
+
+  /// Goes on after a question.
+  private func goOn(_ next: Questions.Next) {
+    switch next {
+    case .read(let plan): read(plan) { self.setOut($0) }
+    case .deliver(let fetched): deliver(fetched)
+    case .fetch: fetch()
+    case .fail(let error): fail(error)
+    }
+  }
+
+  /// Reads what is stored for another request, to which the program or a redirect has led.
+  ///
+  /// - Parameter store: what is to be done before.
+  private func read(
+    _ plan: RequestPlan, after store: (@Sendable () -> Bool)? = nil,
+    then: @escaping @Sendable (StoredAnswer?) -> Void
+  ) {
+    self.plan = plan
+    let isSubmitted = runtime.workers.submit(priority: priority) {
+      _ = store?()
+      let found = self.shared.find(plan)
+      let failure = self.shared.decide(found, plan).failure
+      self.runtime.loop.post { if let failure { self.fail(failure) } else { then(found) } }
+    }
+    if !isSubmitted { fail(runtime.workers.refusal) }
+  }
+
+  /// Follows a redirect that is an answer of its own: what it leads to is looked up, and fetched, like any other URL.
+  private func follow(
+    after store: (@Sendable () -> Bool)? = nil, _ next: () throws(NuthatchError) -> RequestPlan
+  ) {
+    do throws(NuthatchError) {
+      read(try next(), after: store) { self.decide($0) }
+    } catch {
+      fail(error)
+    }
+  }
+
   /// Asks the server about an answer that was delivered already; for nobody, so that it always ends.
   func revalidate(_ found: StoredAnswer) {
-    watchDeadline(orElse: Self.longestRevalidation)
+    deadline.start(self, orElse: 120_000_000_000)
     shared.fetches.join(self, base: found)
   }
 
   /// What the stored answer is good for.
-  func decide(_ found: StoredAnswer?) {
+  private func decide(_ found: StoredAnswer?) {
     guard ticket.isOpen else { return }
     self.found = found
     let decision = Decision(found, plan, hasShown: hasShown)
@@ -131,7 +162,7 @@ extension RequestTask {
       deliver(found, .cached, .stored(found), isFinal: true)
     case .follow(let asksBehind):
       if asksBehind { shared.revalidateBehind(plan, found) }
-      follow(found)
+      follow { () throws(NuthatchError) in try plan.following(found) }
     case .showThenAsk: deliver(found, .cached, .stored(found), isFinal: false)
     case .refuse(.tooLarge): failAsTooLarge(found.record.bodyLength)
     // `fetch` fails with the reason where the network is not to be used.
@@ -139,9 +170,9 @@ extension RequestTask {
     }
   }
 
-  func fetch() {
+  private func fetch() {
     guard ticket.isOpen else { return }
-    guard !isPastDeadline else { return fail(lateness("not done")) }
+    guard !deadline.hasPassed else { return fail(deadline.error(plan, "not done")) }
     guard plan.mayUseNetwork else { return failOffline() }
     shared.fetches.join(self, base: found)
   }
@@ -151,9 +182,14 @@ extension RequestTask {
     guard ticket.isOpen else { return }
     switch outcome {
     case .answered(let fetched):
-      if fetched.head.redirection != nil, plan.isHopByHop { return follow(fetched) }
-      if let kind = question(about: fetched) { return ask(kind, about: fetched) }
-      deliver(fetched)
+      if fetched.head.redirection != nil, plan.isHopByHop {
+        // The program doesn't judge redirects: they are kept in any case.
+        return follow(after: fetched.keep) { () throws(NuthatchError) in
+          try plan.following(fetched.head, sentByPublic: fetched.isFromPublic)
+        }
+      }
+      guard plan.inquiry != nil else { return deliver(fetched) }
+      asking.ask(about: fetched, plan, until: deadline.due) { self.goOn($0) }
     case .unchanged(let renewed):
       // It isn't what was shown, if a redirect has led elsewhere since.
       let isShown = hopsShown.map { Int($0) == plan.hops } ?? true
@@ -161,14 +197,14 @@ extension RequestTask {
     case .stored(let other):
       deliver(other, .fresh, .fetchedElsewhere(other), isFinal: true)
     case .failed(let error):
-      if freezes(for: error) { return }
+      if freezing?.freezes(plan, after: error) == true { return }
       shared.remember(error, status: nil, plan)
       settle(for: error)
     }
   }
 
   /// Delivers an answer from the network.
-  func deliver(_ fetched: FetchedAnswer) {
+  private func deliver(_ fetched: FetchedAnswer) {
     guard ticket.isOpen else { return }
     let status = fetched.head.status
     let origin = fetched.origin.behind(plan)
@@ -205,7 +241,7 @@ extension RequestTask {
   }
 
   /// No new answer came: a stored one will do where it may, else the error.
-  func settle(for error: NuthatchError) {
+  private func settle(for error: NuthatchError) {
     // Whoever has been shown the stored answer is told that there is no other.
     guard !hasShown, let found, found.freshness.mayServeOnError, found.isAnswer(to: plan),
       error.code.isOfTheWay
@@ -221,7 +257,7 @@ extension RequestTask {
     _ found: StoredAnswer, _ kind: Event.Kind, _ origin: Provenance, isFinal: Bool,
     orElse error: NuthatchError? = nil
   ) {
-    if found.isRedirect { return follow(found) }
+    if found.isRedirect { return follow { () throws(NuthatchError) in try plan.following(found) } }
     guard found.record.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.record.bodyLength) }
     let origin = origin.behind(plan)
     if let answer = found.immediateAnswer(to: plan, ticket.url, origin) {
@@ -232,7 +268,7 @@ extension RequestTask {
     }
     var maker = shared.maker(maxPixels: plan.maxPixels)
     // Keeping may have to wait for another process.
-    maker.keepsThumbs = !isPastDeadline
+    maker.keepsThumbs = !deadline.hasPassed
     shared.decodes.pictures(source, plan.recipes, priority: priority, maker) { pictures in
       guard self.ticket.isOpen else { return }
       let failure = pictures.values.lazy.compactMap { result -> NuthatchError? in
@@ -280,7 +316,7 @@ extension RequestTask {
 
   /// What was stored a moment ago has been dropped since, or can't be read from the disk.
   private func startAgain(_ error: NuthatchError) {
-    guard !hasRestarted, !isPastDeadline else { return fail(error) }
+    guard !hasRestarted, !deadline.hasPassed else { return fail(error) }
     hasRestarted = true
     found = nil
     fetch()
@@ -306,7 +342,7 @@ extension RequestTask {
     fail(error)
   }
 
-  func fail(_ error: NuthatchError) { finish(.failed(error)) }
+  private func fail(_ error: NuthatchError) { finish(.failed(error)) }
 
   /// Fails because of what an answer is.
   private func fail(_ error: NuthatchError, about origin: Provenance) {
@@ -318,11 +354,51 @@ extension RequestTask {
   }
 
   private func finish(_ event: Event) {
-    cancelDeadline()
-    if !event.isOwnEnd { plan.freezing?.isAnswered = true }
+    deadline.stop(runtime.loop)
+    if !event.isOwnEnd { freezing?.noteAnswer() }
     guard let download = plan.download else { return ticket.finish(event) }
-    watchSaving(event, download)
     let ticket = ticket
+    deadline.startSaving(runtime.loop) {
+      download.abandon()
+      ticket.finish(event.error == nil ? .failed(self.deadline.error(self.plan, "not saved")) : event)
+    }
     download.settle(event) { ticket.finish($0) }
+  }
+
+  // MARK: Its deadline
+
+  func deadlineHasPassed() {
+    guard !deadline.hasMoved(self), questions?.passAtDeadline() != true, freezing?.hurry() != true else {
+      return
+    }
+    let error = deadline.error(self)
+    joined?.leave(self)
+    if freezing?.freezes(plan, after: error) == true { return }
+    // A stored answer's pictures may have to be made first.
+    deadline.pass(runtime.loop) {
+      self.joined?.leave(self)
+      self.fail(error)
+    }
+    settle(for: error)
+  }
+
+  /// Nanoseconds left until its deadline; nil for none.
+  var remaining: Int64? { deadline.due.map { $0 &- runtime.loop.now } }
+
+  /// When it began to wait for its fetch, or for its turn.
+  var joinedAt: Int64 { deadline.queuedAt }
+
+  func noteQueued() { deadline.noteQueued(self) }
+
+  /// The time in the queue is no part of some deadlines.
+  func noteTurn() { deadline.noteTurn(self) }
+}
+
+extension RequestPlan {
+  /// The request for what a stored redirect leads to.
+  func following(_ stored: StoredAnswer) throws(NuthatchError) -> RequestPlan {
+    try following(
+      stored.record.head, sentByPublic: stored.record.reach.countsAsPublic,
+      isStale: stored.freshness.isStale)
   }
 }

@@ -50,32 +50,32 @@ struct FreezeOrder {
 
 /// On the loop's thread.
 extension DirectoryOutbox {
-  /// Whoever is submitted later is kept behind it.
-  func join(_ freezing: FreezingPlan) { freezing.turn = lines[freezing.queue, default: FreezeOrder()].join() }
+  /// What is submitted later is kept behind it.
+  func join(_ attempt: FreezeAttempt) { attempt.turn = lines[attempt.queue, default: FreezeOrder()].join() }
 
   /// Does something when all of its queue that were submitted before are through. False while it waits.
-  func inTurn(_ freezing: FreezingPlan, _ then: @escaping () -> Void) -> Bool {
-    lines[freezing.queue]?.wait(freezing.turn) {
-      freezing.turn = 0
+  func inTurn(_ attempt: FreezeAttempt, _ then: @escaping () -> Void) -> Bool {
+    lines[attempt.queue]?.wait(attempt.turn) {
+      attempt.turn = 0
       then()
     }
-    goOn(freezing.queue)
-    return freezing.turn == 0
+    goOn(attempt.queue)
+    return attempt.turn == 0
   }
 
   /// Has it done now, if it still waits.
-  func hurry(_ freezing: FreezingPlan) {
-    guard freezing.turn != 0 else { return }
-    lines[freezing.queue]?.take(freezing.turn)?()
-    goOn(freezing.queue)
+  func hurry(_ attempt: FreezeAttempt) {
+    guard attempt.turn != 0 else { return }
+    lines[attempt.queue]?.take(attempt.turn)?()
+    goOn(attempt.queue)
   }
 
   /// It won't be kept.
-  func leave(_ freezing: FreezingPlan) {
-    guard freezing.turn != 0 else { return }
-    _ = lines[freezing.queue]?.take(freezing.turn)
-    freezing.turn = 0
-    goOn(freezing.queue)
+  func leave(_ attempt: FreezeAttempt) {
+    guard attempt.turn != 0 else { return }
+    _ = lines[attempt.queue]?.take(attempt.turn)
+    attempt.turn = 0
+    goOn(attempt.queue)
   }
 
   private func goOn(_ queue: String) {

@@ -1,9 +1,8 @@
 import Glibc
 import NuthatchTransport
 
-/// What a plan knows of freezing, and how far that has come. An object of each request, because few are frozen; what changes is
-/// confined to the loop's thread.
-final class FreezingPlan: @unchecked Sendable {
+/// What a plan knows of freezing. An object of each request, because few are frozen.
+final class FreezingPlan: Sendable {
   let freezing: Request.Freezing
   /// The queue's name, or its origin.
   let queue: String
@@ -16,15 +15,6 @@ final class FreezingPlan: @unchecked Sendable {
   /// The way of its site's requests.
   private let proxy: String?
 
-  /// Its number in the outbox, when it was written there before its first attempt; 0 for none.
-  var id: UInt64 = 0
-  /// Its place among those of its queue that are under way; 0 when it isn't.
-  var turn: UInt64 = 0
-  /// Whether it is on its way to the outbox.
-  var isFreezing = false
-  /// Whether its ticket has the answer.
-  var isAnswered = false
-
   fileprivate init(
     _ freezing: Request.Freezing, queue: String, lacksSecret: Bool, user: String?,
     asked: FrozenRequest.Asked?, proxy: String?
@@ -35,13 +25,6 @@ final class FreezingPlan: @unchecked Sendable {
     self.queue = queue
     self.lacksSecret = lacksSecret
     self.user = user
-  }
-
-  /// Goes on with what was written for the same request, before its program added something to it.
-  func takeOver(_ last: FreezingPlan?) {
-    guard let last else { return }
-    (id, turn) = (last.id, last.turn)
-    (last.id, last.turn) = (0, 0)
   }
 
   /// Checks that nothing secret would be written, and gives the request its key.

@@ -1,0 +1,180 @@
+import NuthatchTransport
+
+/// What a request asks its program, and what the replies lead to. Made for the first question.
+///
+/// Confined to the loop's thread.
+final class Questions: @unchecked Sendable {
+  /// How the request goes on.
+  enum Next {
+    /// With what the program has added. It may be another answer that it wants now.
+    case read(RequestPlan)
+    case deliver(FetchedAnswer)
+    /// With another attempt, which may bring an answer.
+    case fetch
+    case fail(NuthatchError)
+  }
+
+  private static let mostChallenges = 10
+
+  /// The question that the request waits with.
+  private struct Open {
+    let question: Question
+    let timer: EventLoop.TimerID
+    let then: (Reply) -> Void
+  }
+
+  private let ticket: Ticket
+  private let shared: SharedCache
+  private var open: Open?
+  private var count: UInt64 = 0
+  /// How many answers the program hasn't taken for one.
+  private var refusals = 0
+  /// How many challenges it has answered.
+  private var challenges = 0
+
+  init(_ ticket: Ticket, _ shared: SharedCache) {
+    self.ticket = ticket
+    self.shared = shared
+  }
+
+  /// Asks which headers to add, before anything is looked up.
+  func askForHeaders(_ plan: RequestPlan, then: @escaping (Next) -> Void) {
+    ask(.headers, plan, about: nil) { reply in
+      if case .headers = reply { return then(self.adding(reply, to: .headers, plan)) }
+      then(self.adding(.headers([]), to: .headers, plan))
+    }
+  }
+
+  /// Asks about an answer from the network, where there is something to be asked.
+  ///
+  /// - Parameter deadline: when another attempt comes too late.
+  func ask(
+    about fetched: FetchedAnswer, _ plan: RequestPlan, until deadline: Int64?,
+    then: @escaping @Sendable (Next) -> Void
+  ) {
+    guard let kind = question(about: fetched, plan) else { return then(.deliver(fetched)) }
+    let response = Response(
+      url: ticket.url, head: fetched.head, body: fetched.body, origin: fetched.origin,
+      maxPixels: plan.maxPixels)
+    ask(kind, plan, about: response) { reply in
+      switch reply {
+      case .credentials:
+        then(self.adding(reply, to: .credentials, plan, fetched.head.asksForMoreThanBasic ? .any : nil))
+      case .headers:
+        self.challenges += 1
+        then(self.adding(reply, to: .challenge, plan))
+      case .reject(let reason):
+        Self.refuseSaved(plan)
+        then(.fail(NuthatchError(.http, "\(reason): \(fetched.origin.finalURL)")))
+      case .retry: self.tryAgain(fetched, plan, until: deadline, then)
+      case .pass, .accept: self.keep(fetched, plan, then)
+      }
+    }
+  }
+
+  private func question(about fetched: FetchedAnswer, _ plan: RequestPlan) -> Question.Kind? {
+    guard let inquiry = plan.inquiry else { return nil }
+    let asks = inquiry.request.asks
+    // What the program says for another origin, to which a redirect has led, would be sent to the one that redirects there. An
+    // address that can't be read is no origin's.
+    let isAsked =
+      fetched.head.status == 401 && (try? WebURL(fetched.origin.finalURL))?.origin == inquiry.origin
+    if isAsked, plan.credentials == nil, asks.contains(.credentials) { return .credentials }
+    if isAsked, asks.contains(.challenge), challenges < Self.mostChallenges { return .challenge }
+    return asks.contains(.verdict) ? .verdict : nil
+  }
+
+  // MARK: What replies lead to
+
+  private func adding(
+    _ reply: Reply, to kind: Question.Kind, _ plan: RequestPlan, _ signIn: SignIn? = nil
+  ) -> Next {
+    guard let inquiry = plan.inquiry else { return .read(plan) }
+    do throws(NuthatchError) {
+      return .read(try inquiry.plan(after: plan, adding: reply, to: kind, signIn))
+    } catch {
+      return .fail(error)
+    }
+  }
+
+  /// What was held back until now is stored, and then delivered.
+  private func keep(
+    _ fetched: FetchedAnswer, _ plan: RequestPlan, _ then: @escaping @Sendable (Next) -> Void
+  ) {
+    guard let keep = fetched.keep else { return then(.deliver(fetched)) }
+    let isSubmitted = shared.runtime.workers.submit(priority: plan.priority) {
+      var fetched = fetched
+      fetched.origin.isStored = keep()
+      self.shared.runtime.loop.post { [fetched] in then(.deliver(fetched)) }
+    }
+    if !isSubmitted { then(.deliver(fetched)) }
+  }
+
+  private func tryAgain(
+    _ fetched: FetchedAnswer, _ plan: RequestPlan, until deadline: Int64?, _ then: @escaping (Next) -> Void
+  ) {
+    refusals += 1
+    var policy = shared.retryPolicy
+    policy.retries = plan.retries
+    let loop = shared.runtime.loop
+    // Whatever its method: the program that knows the answer to be none knows that it may be sent again.
+    let decision = policy.decide(
+      attempt: refusals, outcome: .fault(.truncated), method: nil, remaining: deadline.map { $0 &- loop.now })
+    guard case .retry(let wait) = decision else {
+      Self.refuseSaved(plan)
+      return then(
+        .fail(
+          NuthatchError(
+            .http, "the program took none of \(refusals) answers for one: \(fetched.origin.finalURL)")))
+    }
+    do throws(NuthatchError) { try plan.download?.refuse() } catch { return then(.fail(error)) }
+    // A ticket that ends meanwhile has nothing left to fetch for.
+    _ = loop.at(loop.now &+ wait) { then(.fetch) }
+  }
+
+  /// Nothing of it is kept to be gone on with. What streams were given they can't give back: the error says enough.
+  private static func refuseSaved(_ plan: RequestPlan) { _ = try? plan.download?.refuse() }
+
+  // MARK: Asking
+
+  private func ask(
+    _ kind: Question.Kind, _ plan: RequestPlan, about response: Response?, then: @escaping (Reply) -> Void
+  ) {
+    let loop = shared.runtime.loop
+    count += 1
+    let question = Question(kind: kind, url: plan.url.description, response: response, number: count)
+    let timer = loop.at(loop.now &+ Question.patience) { [weak self] in self?.take(.pass, to: question.number)
+    }
+    open = Open(question: question, timer: timer, then: then)
+    ticket.ask(question) { reply in
+      loop.post { self.take(reply, to: question.number) }
+    }
+  }
+
+  private func take(_ reply: Reply, to number: UInt64) {
+    guard let open, open.question.number == number else { return }
+    drop()
+    if ticket.isOpen { open.then(reply) }
+  }
+
+  /// Takes back the question that is open.
+  func drop() {
+    guard let open else { return }
+    shared.runtime.loop.cancelTimer(open.timer)
+    self.open = nil
+    ticket.unask(open.question)
+  }
+
+  /// The deadline has come. True when an answer is at hand about which there was only a question left.
+  func passAtDeadline() -> Bool {
+    guard let open, open.question.kind != .headers else { return false }
+    take(.pass, to: open.question.number)
+    return true
+  }
+}
+
+extension ResponseHead {
+  fileprivate var asksForMoreThanBasic: Bool {
+    challenges.contains { ["digest", "ntlm", "negotiate"].contains($0.scheme) }
+  }
+}
