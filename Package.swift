@@ -100,10 +100,13 @@ let package = Package(
     .executableTarget(
       name: "nuthatch-outboxcrash", dependencies: ["NuthatchCore"], path: "Tests/OutboxCrash",
       swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "nuthatch-decisions", dependencies: ["NuthatchCore"], path: "Tests/DecisionTable",
+      swiftSettings: swiftSettings),
     .target(name: "SlowDisk", path: "Tests/SlowDisk", cSettings: cSettings),
     tests(
       "NuthatchCoreTests",
-      ["CSystem", "NuthatchCore", "TestServer", "ImagingFixtures", "SlowDisk", "nuthatch-outboxcrash"]),
+      ["CSystem", "NuthatchCore", "TestServer", "ImagingFixtures", "SlowDisk", "nuthatch-decisions", "nuthatch-outboxcrash"]),
     tests("NuthatchTests", ["Nuthatch", "TestServer"]),
     .executableTarget(
       name: "nuthatch-visitor", dependencies: ["Nuthatch"], path: "Tests/Visitors",

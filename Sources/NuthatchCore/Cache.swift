@@ -93,7 +93,9 @@ public final class Cache: Sendable {
   }
 
   /// What is looked up on the caller's thread.
-  func stored(for plan: RequestPlan) -> StoredAnswer? { plan.asksForHeaders ? nil : shared.find(plan) }
+  func stored(for plan: RequestPlan) -> StoredAnswer? {
+    plan.asksForHeaders ? nil : shared.find(plan, .promptly)
+  }
 
   func submit(
     _ request: Request, _ plan: RequestPlan, _ stored: StoredAnswer?

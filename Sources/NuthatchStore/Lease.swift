@@ -38,3 +38,16 @@ public struct Lease: @unchecked Sendable {
     return result == nil || isBroken ? nil : result
   }
 }
+
+/// What is found under a key where only little may be read to check it.
+public enum Lookup: Sendable {
+  case nothing
+  case found(Lease)
+  /// It is there and so many bytes long, and hasn't been checked in this session.
+  case unchecked(Int)
+
+  /// What was found, if it was.
+  public var lease: Lease? {
+    if case .found(let lease) = self { lease } else { nil }
+  }
+}

@@ -8,7 +8,7 @@ extension SharedStore {
   /// the next record while it waits for this one.
   @inline(__always)
   func lookup(_ key: RecordKey) -> Lease? {
-    key.bytes.withUnsafeBytes { known(key.kind, key.hash, $0) } ?? lookupSlowly(key)
+    key.bytes.withUnsafeBytes { known(key.kind, key.hash, $0) } ?? lookupSlowly(key).lease
   }
 
   /// A record that was looked up in this session before. Nil when that has to be looked at more closely, and then counts
@@ -49,43 +49,44 @@ extension SharedStore {
     }
   }
 
+  /// - Parameter most: how long a payload may be that is checked.
   @inline(never)
-  func lookupSlowly(_ key: RecordKey) -> Lease? {
+  func lookupSlowly(_ key: RecordKey, checking most: Int = .max) -> Lookup {
     guard !due.take(key.hash) else {
       counts.add(.misses)
-      return nil
+      return .nothing
     }
     let sight = look(key.hash)
     if let found = sight.found {
-      if let lease = lease(sight, found, key) { return lease }
+      if let result = take(sight, found, key, most) { return result }
       counts.take(.hits)
-      return lookAgain(key, after: found.slot.location)
+      return lookAgain(key, after: found.slot.location, most)
     }
-    return sight.isOutdated ? lookAgain(key, after: nil) : nil
+    return sight.isOutdated ? lookAgain(key, after: nil, most) : .nothing
   }
 
   /// What a slot says may be overtaken by a writer before the record is read; then the slot says something new.
-  private func lookAgain(_ key: RecordKey, after location: Location?) -> Lease? {
+  private func lookAgain(_ key: RecordKey, after location: Location?, _ most: Int) -> Lookup {
     var tried = location
     for _ in 0..<8 {
       if let index, isOutdated(index) { catchUp() }
       // If it can't be caught up with, the old one has to do.
       let sight = look(key.hash, isLenient: true)
-      guard let found = sight.found else { return nil }
+      guard let found = sight.found else { return .nothing }
       if found.slot.location == tried {
         // Nobody takes over what it retains.
         sight.pin?.release()
         counts.take(.hits)
         break
       }
-      if let lease = lease(sight, found, key) { return lease }
+      if let result = take(sight, found, key, most) { return result }
       counts.take(.hits)
       tried = found.slot.location
     }
     counts.add(.misses)
     // The index names what isn't there: somebody may have deleted everything.
     followLock()
-    return nil
+    return .nothing
   }
 
   /// What a reader saw of the index.
@@ -127,31 +128,32 @@ extension SharedStore {
   func lookup(_ key: RecordKey, at location: Location) -> Lease? {
     let sight = look(key.hash, isLenient: true, counts: false)
     guard let found = sight.found else { return nil }
-    let lease = lease(sight, found, key)
+    let lease = take(sight, found, key)?.lease
     return found.slot.location == location ? lease : nil
   }
 
-  /// Takes over what the sight retains.
-  private func lease(_ sight: Sight, _ found: Index.Found, _ key: RecordKey) -> Lease? {
+  /// What the sight leads to; nil when it isn't what is looked for. Takes over what the sight retains.
+  private func take(_ sight: Sight, _ found: Index.Found, _ key: RecordKey, _ most: Int = .max) -> Lookup? {
     guard let pin = sight.pin?.takeRetainedValue() ?? shelf.open(found.slot.location.pack) else { return nil }
-    let match: nhs_record
-    if found.slot.session == sight.session, !pin.isDistrusted {
-      let known = key.bytes.withUnsafeBytes { pin.match(at: found.slot.location.offset, key.kind, $0) }
-      guard let known else { return nil }
-      match = known
-    } else {
-      guard let checked = checkedMatch(pin, found.slot.location.offset, key) else { return nil }
-      match = checked
+    let isChecked = found.slot.session == sight.session && !pin.isDistrusted
+    let match =
+      isChecked
+      ? key.bytes.withUnsafeBytes { pin.match(at: found.slot.location.offset, key.kind, $0) }
+      : checkedMatch(pin, found.slot.location.offset, key, most)
+    guard let match else { return nil }
+    if !isChecked {
+      guard match.length <= most else { return .unchecked(match.length) }
       note(sight) { $0.markChecked(found, session: sight.session) }
     }
     if found.slot.flags & Slot.visited == 0 { note(sight) { $0.visit(found) } }
-    // What was mapped when it broke may be zeros; who looks again finds it mapped anew.
-    return pin.pack.isBroken ? nil : Lease(pin, match)
+    // What was mapped when it broke may be zeros; a reader who looks again finds it mapped anew.
+    return pin.pack.isBroken ? nil : .found(Lease(pin, match))
   }
 
   /// The record, whose payload's checksum holds. All of it is read from the file before anything is touched in memory,
   /// because an error of the disk is an error there, while through the mapping it would end the process. Mostly by one call.
-  private func checkedMatch(_ pin: PackPin, _ offset: Int, _ key: RecordKey) -> nhs_record? {
+  /// A payload that is longer than `most` is left unchecked.
+  private func checkedMatch(_ pin: PackPin, _ offset: Int, _ key: RecordKey, _ most: Int) -> nhs_record? {
     let head = RecordHeader.size + key.bytes.count
     guard offset >= 0, head <= pin.bytes.count - offset,
       let fd = checkedFile.take(pin.pack.header.number, directory)
@@ -175,7 +177,9 @@ extension SharedStore {
         ? match : nil
     }
     checkedFile.giveBack(pin.pack.header.number, fd, directory)
-    guard let match, isHere || isIntact(pin.pack, match.payload, match.length, match.checksum) else {
+    guard let match,
+      isHere || match.length > most || isIntact(pin.pack, match.payload, match.length, match.checksum)
+    else {
       return nil
     }
     return match

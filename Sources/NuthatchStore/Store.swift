@@ -157,16 +157,20 @@ public final class Store: Sendable {
   }
 
   /// The record of a key, in place, or nil. A hit makes it less likely that the record is dropped.
-  public func lookup(_ key: RecordKey) throws(StoreFault) -> Lease? {
+  public func lookup(_ key: RecordKey) throws(StoreFault) -> Lease? { try lookup(key, checking: .max).lease }
+
+  /// The same without a long wait: a record that is longer than `most` and wasn't looked up in this session, so that all of it
+  /// would have to be read, is left unchecked.
+  public func lookup(_ key: RecordKey, checking most: Int) throws(StoreFault) -> Lookup {
     try check()
     if !spillsLate,
       let lease = key.bytes.withUnsafeBytes({ bytes in
         unretained._withUnsafeGuaranteedRef { $0.known(key.kind, key.hash, bytes) }
       })
     {
-      return lease
+      return .found(lease)
     }
-    return unretained._withUnsafeGuaranteedRef { $0.recordSlowly(of: key) }
+    return unretained._withUnsafeGuaranteedRef { $0.recordSlowly(of: key, checking: most) }
   }
 
   /// The same for a key that lies somewhere, whose hash was computed before. `hash` must be the key's.
@@ -179,7 +183,9 @@ public final class Store: Sendable {
     {
       return lease
     }
-    return unretained._withUnsafeGuaranteedRef { $0.recordSlowly(of: RecordKey(kind, Array(key), hash)) }
+    return unretained._withUnsafeGuaranteedRef {
+      $0.recordSlowly(of: RecordKey(kind, Array(key), hash)).lease
+    }
   }
 
   /// Keeps a record, in place of the one with its key. It is there for every process when this returns, and survives

@@ -22,7 +22,7 @@ extension SeveralUsers {
   }
 
   func bytes(_ key: RecordKey, _ user: SharedStore) -> [UInt8]? {
-    user.recordSlowly(of: key)?.copied()
+    user.recordSlowly(of: key).lease?.copied()
   }
 }
 

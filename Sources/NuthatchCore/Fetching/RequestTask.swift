@@ -164,6 +164,7 @@ extension RequestTask {
       if asksBehind { shared.revalidateBehind(plan, found) }
       follow { () throws(NuthatchError) in try plan.following(found) }
     case .showThenAsk: deliver(found, .cached, .stored(found), isFinal: false)
+    case .checkFirst: read(plan) { self.decide($0) }
     case .refuse(.tooLarge): failAsTooLarge(found.record.bodyLength)
     // `fetch` fails with the reason where the network is not to be used.
     case .ask, .refuse(.offline), .refuse(.failedBefore): fetch()

@@ -114,7 +114,7 @@ extension SharedCache {
     _ stored: StoredAnswer?, _ plan: RequestPlan
   ) -> (StoredAnswerInfo.Prospect, StoredAnswerInfo.Refusal?) {
     switch decide(stored, plan).decision {
-    case .hit, .hitThenRevalidate:
+    case .hit, .hitThenRevalidate, .checkFirst:
       let isTooLarge = plan.recipes.contains {
         (stored?.thumbnails[$0]?.pixelsOfSource ?? 0) > plan.maxPixels
       }
@@ -151,7 +151,7 @@ extension StoredAnswerInfo {
         Thumb(box: recipe.box, width: picture.width, height: picture.height, form: "memory", bytes: 0))
       originalSize = (picture.originalWidth, picture.originalHeight)
     case .undecodable(let fault): undecodable = fault.description
-    case nil: break
+    case .unchecked, nil: break
     }
   }
 }

@@ -1,7 +1,7 @@
 import NuthatchHTTP
 
 /// What a stored answer is good for, for a request. Nothing else decides it: tickets, peeks and inspections heed this.
-enum Decision: Equatable, Sendable {
+package enum Decision: Equatable, Sendable {
   /// It is given, and no server is asked.
   case hit
   /// It is given, and the server is asked behind it.
@@ -12,9 +12,11 @@ enum Decision: Equatable, Sendable {
   case ask
   /// The stored redirect is followed; the server is asked behind it, or isn't.
   case follow(asksBehind: Bool)
+  /// A worker reads and checks it first: it is long. Then it is decided anew.
+  case checkFirst
   case refuse(Refusal)
 
-  enum Refusal: Sendable {
+  package enum Refusal: Sendable {
     /// A fetch that wanted no less has failed a moment ago.
     case failedBefore
     /// Nothing that holds is stored, and the network is not to be used.
@@ -24,12 +26,14 @@ enum Decision: Equatable, Sendable {
   }
 
   /// What was found, as far as it matters here.
-  enum Finding: Equatable, Sendable {
+  package enum Finding: Equatable, Sendable {
     case nothing
     /// Not for this request: a part of it is gone, or it has no success for pictures, or only the server can tell.
     case unfit
     /// Longer than the request allows.
     case tooLarge
+    /// So long that it takes a while to read it, and it hasn't been read in this session.
+    case unchecked
     case redirect(Freshness.Grade)
     case answer(Freshness.Grade)
     /// All that is known is that no picture can be made of it.
@@ -37,17 +41,27 @@ enum Decision: Equatable, Sendable {
   }
 
   /// What the request wants, as far as it matters here.
-  struct Wish: Equatable, Sendable {
+  package struct Wish: Equatable, Sendable {
     var delivery: Request.Delivery
     var mayUseNetwork: Bool
     /// Whether the program judges new answers. What is asked behind an answer has no ticket that could ask it.
     var wantsVerdict: Bool
     /// Whether a stored answer has been shown already.
     var hasShown: Bool
+
+    package init(
+      delivery: Request.Delivery, mayUseNetwork: Bool = true, wantsVerdict: Bool = false,
+      hasShown: Bool = false
+    ) {
+      self.delivery = delivery
+      self.mayUseNetwork = mayUseNetwork
+      self.wantsVerdict = wantsVerdict
+      self.hasShown = hasShown
+    }
   }
 
   /// - Parameter hasFailed: whether a failure is remembered of a request that wanted no less. Asked only where it matters.
-  init(_ finding: Finding, _ wish: Wish, hasFailed: @autoclosure () -> Bool = false) {
+  package init(_ finding: Finding, _ wish: Wish, hasFailed: @autoclosure () -> Bool = false) {
     let ask: Decision = wish.mayUseNetwork ? .ask : .refuse(.offline)
     let grade: Freshness.Grade
     var isRedirect = false
@@ -60,6 +74,9 @@ enum Decision: Equatable, Sendable {
       return
     case .tooLarge:
       self = .refuse(.tooLarge)
+      return
+    case .unchecked:
+      self = .checkFirst
       return
     case .undecodable(let its):
       // Asked for no more often than what isn't stored.
@@ -112,6 +129,8 @@ extension Decision.Finding {
       self = .tooLarge
     } else if stored.isRedirect {
       self = .redirect(stored.grade)
+    } else if stored.isUnchecked {
+      self = .unchecked
     } else {
       self = stored.isVerdictAlone ? .undecodable(stored.grade) : .answer(stored.grade)
     }

@@ -6,12 +6,23 @@ import NuthatchStore
 struct Reader: Sendable {
   /// How much is read.
   enum Depth {
-    /// Whether a body is there, and how thumbnails are kept: what an inspection tells.
+    /// Whether a body is there, which is not read for it if it is long, and how thumbnails are kept: what an inspection tells.
     case facts
-    /// What a peek can give: no body where pictures are wanted.
+    /// What a peek can give, without a long wait: no body where pictures are wanted.
     case atHand
-    /// All that the request needs.
+    /// All that the request needs, without a long wait: for threads that were promised not to wait.
+    case promptly
+    /// The same, however long it takes to read and check it: on a worker's thread.
     case whole
+
+    /// How long a payload may be that is read in order to check it.
+    fileprivate var mostChecked: Int {
+      switch self {
+      case .whole: .max
+      // A few hundredths of a millisecond.
+      case .facts, .atHand, .promptly: 256 << 10
+      }
+    }
   }
 
   let store: Store
@@ -23,13 +34,13 @@ struct Reader: Sendable {
   /// read is not there.
   func read(_ plan: RequestPlan, _ depth: Depth = .whole) -> StoredAnswer? {
     // Before the record: a removal between the two is noticed. Only what is read whole may be asked about.
-    let seen = depth == .whole ? removalsNow(plan) : nil
+    let seen = depth == .whole || depth == .promptly ? removalsNow(plan) : nil
     guard let (record, marks) = record(plan) else { return nil }
     let isAdmitted = plan.admits(record.reach)
     if isAdmitted { touchLink(plan) }
     var answer = StoredAnswer.Parts()
     if isAdmitted || depth == .facts, let content = record.content {
-      readParts(content, record.bodyLength, plan, depth, &answer)
+      readParts(content, plan, depth, &answer)
     }
     let now = clock.coarseSeconds
     return StoredAnswer(
@@ -38,14 +49,17 @@ struct Reader: Sendable {
   }
 
   private func readParts(
-    _ content: Digest, _ length: Int64, _ plan: RequestPlan, _ depth: Depth, _ parts: inout StoredAnswer.Parts
+    _ content: Digest, _ plan: RequestPlan, _ depth: Depth, _ parts: inout StoredAnswer.Parts
   ) {
     var isIncomplete = false
     var isInMemory = plan.wantsPictures
     for recipe in plan.recipes {
       let found =
-        depth == .facts ? thumbnails.findRecord(content, recipe) : thumbnails.find(content, recipe)
+        depth == .facts
+        ? thumbnails.findRecord(content, recipe)
+        : thumbnails.find(content, recipe, checking: depth.mostChecked)
       if found == nil { isIncomplete = true }
+      if case .unchecked = found { parts.isUnchecked = true }
       if case .inMemory(let kept) = found, kept.picture.ownsPixels {} else { isInMemory = false }
       parts.thumbnails[recipe] = found
     }
@@ -53,12 +67,11 @@ struct Reader: Sendable {
     // Looked up only where it is needed, because a use is what keeps a record.
     guard !plan.wantsPictures || isIncomplete else { return }
     let key = RecordKey(.body, content.bytes)
-    switch depth {
-    case .facts: if (try? store.touch(key)) == true, store.holds(key) { parts.bodyCount = length }
-    case .atHand where plan.wantsPictures: return
-    case .atHand, .whole:
-      parts.body = lookup(key)
-      parts.bodyCount = parts.body.map { Int64($0.count) }
+    if depth == .atHand, plan.wantsPictures { return }
+    switch (try? store.lookup(key, checking: depth.mostChecked)) ?? .nothing {
+    case .nothing: break
+    case .found(let body): (parts.body, parts.bodyCount) = (body, Int64(body.count))
+    case .unchecked(let count): (parts.isUnchecked, parts.bodyCount) = (depth != .facts, Int64(count))
     }
     guard plan.wantsPictures, parts.bodyCount == nil else { return }
     let missing = plan.recipes.filter { parts.thumbnails[$0] == nil }

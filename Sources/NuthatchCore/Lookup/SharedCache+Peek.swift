@@ -16,8 +16,21 @@ extension SharedCache {
     switch Decision(stored, plan) {
     case .hit: return (plan, stored)
     case .follow(asksBehind: false): return (try? plan.following(stored)).flatMap { findFresh($0) }
+    case .checkFirst:
+      check(plan)
+      return nil
     default: return nil
     }
+  }
+
+  /// Has a worker read and check what takes too long for a peek, so that a later one finds it.
+  private func check(_ plan: RequestPlan) {
+    guard checking.withLock({ $0.insert(plan.name).inserted }) else { return }
+    let isSubmitted = runtime.workers.submit(priority: plan.priority) {
+      _ = self.find(plan)
+      self.checking.withLock { _ = $0.remove(plan.name) }
+    }
+    if !isSubmitted { checking.withLock { _ = $0.remove(plan.name) } }
   }
 
   /// The only picture that a request wants, from its fresh stored answer, and what the memory tier keeps it as; nil when the

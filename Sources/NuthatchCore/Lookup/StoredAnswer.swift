@@ -11,6 +11,8 @@ final class StoredAnswer: Sendable {
     var thumbnails = StoredThumbnails()
     /// Whether the pixels of all thumbnails that are wanted are in memory, and not part of a pack.
     var isInMemory = false
+    /// Whether the body, or a thumbnail, is so long that a worker has to read and check it before it is given.
+    var isUnchecked = false
   }
 
   let record: AnswerRecord
@@ -57,6 +59,7 @@ final class StoredAnswer: Sendable {
   var hasBody: Bool { parts.bodyCount != nil }
   var thumbnails: StoredThumbnails { parts.thumbnails }
   var isInMemory: Bool { parts.isInMemory }
+  var isUnchecked: Bool { parts.isUnchecked }
 
   /// Whether all that is known is that it can't be decoded.
   var isVerdictAlone: Bool {
@@ -86,7 +89,9 @@ final class StoredAnswer: Sendable {
 
   /// The answer, when it needs no decoding.
   func immediateAnswer(to plan: RequestPlan, _ url: String, _ origin: Provenance) -> Answer? {
-    guard !isRedirect, isAnswer(to: plan), record.bodyLength <= plan.maxBytes else { return nil }
+    guard !isRedirect, !isUnchecked, isAnswer(to: plan), record.bodyLength <= plan.maxBytes else {
+      return nil
+    }
     guard plan.wantsPictures else {
       return Answer(response: response(reply(to: plan) ?? .whole, to: plan, url, origin))
     }
@@ -102,7 +107,7 @@ final class StoredAnswer: Sendable {
 
   /// What the pictures are made from; nil when nothing is there any more.
   func pictureSource(_ plan: RequestPlan) -> PictureSource? {
-    guard !isRedirect, isAnswer(to: plan), let content = record.content else { return nil }
+    guard !isRedirect, !isUnchecked, isAnswer(to: plan), let content = record.content else { return nil }
     return PictureSource(
       content: content, url: record.finalURL, thumbnails: thumbnails, body: body.map { SharedBytes($0) })
   }

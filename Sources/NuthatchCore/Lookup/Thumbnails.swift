@@ -9,13 +9,15 @@ enum StoredThumbnail: Sendable {
   case record(ThumbRecord.Stored)
   /// None can be made of this content.
   case undecodable(ImageFault)
+  /// Its own record, so long that it is to be checked by a worker.
+  case unchecked
 
   /// The picture, where that needs no decoding.
   var picture: Picture? {
     switch self {
     case .inMemory(let kept): kept.picture
     case .record(let stored) where stored.form == .raw && stored.smaller == nil: try? stored.picture()
-    case .record, .undecodable: nil
+    case .record, .undecodable, .unchecked: nil
     }
   }
 
@@ -24,7 +26,7 @@ enum StoredThumbnail: Sendable {
     switch self {
     case .inMemory(let kept): kept.picture.pixelsOfSource
     case .record(let stored): stored.pixelsOfSource
-    case .undecodable: nil
+    case .undecodable, .unchecked: nil
     }
   }
 }
@@ -50,20 +52,22 @@ struct StoredThumbnails: Sendable {
 struct Thumbnails: Sendable {
   let store: Store
 
-  func find(_ content: Digest, _ recipe: Recipe) -> StoredThumbnail? {
+  /// - Parameter most: how long a record may be that is read in order to check it.
+  func find(_ content: Digest, _ recipe: Recipe, checking most: Int = .max) -> StoredThumbnail? {
     let key = ThumbRecord.key(content, recipe)
     if let kept = inMemory(key) {
       // The record on disk is in use, too.
       _ = try? store.touch(key)
       return .inMemory(kept)
     }
-    return record(key).map { .record($0) } ?? failure(content, recipe)
+    if let found = record(key, checking: most) { return found }
+    return failure(content, recipe)
   }
 
   /// The same, but the record is looked for first: it says how the thumbnail is kept.
   func findRecord(_ content: Digest, _ recipe: Recipe) -> StoredThumbnail? {
     let key = ThumbRecord.key(content, recipe)
-    if let stored = record(key) { return .record(stored) }
+    if let stored = record(key) { return stored }
     return inMemory(key).map { .inMemory($0) } ?? failure(content, recipe)
   }
 
@@ -77,7 +81,7 @@ struct Thumbnails: Sendable {
   func findLarger(_ content: Digest, _ recipes: [Recipe], _ found: inout StoredThumbnails) {
     // The smallest that will do costs least.
     for other in ThumbList.read(content, in: store).sorted(by: { $0.box.width < $1.box.width }) {
-      guard let larger = record(ThumbRecord.key(content, other)) else { continue }
+      guard case .record(let larger) = record(ThumbRecord.key(content, other)) else { continue }
       for recipe in recipes where found[recipe] == nil {
         found[recipe] = larger.made(smaller: recipe.box, from: other.box).map { .record($0) }
       }
@@ -106,8 +110,12 @@ struct Thumbnails: Sendable {
     ((try? store.recall(key)) ?? nil)?.owner as? MemoryPicture
   }
 
-  private func record(_ key: RecordKey) -> ThumbRecord.Stored? {
-    ((try? store.lookup(key)) ?? nil).flatMap { ThumbRecord.Stored($0) }
+  private func record(_ key: RecordKey, checking most: Int = .max) -> StoredThumbnail? {
+    switch (try? store.lookup(key, checking: most)) ?? .nothing {
+    case .nothing: nil
+    case .found(let lease): ThumbRecord.Stored(lease).map { .record($0) }
+    case .unchecked: .unchecked
+    }
   }
 
   private func failure(_ content: Digest, _ recipe: Recipe) -> StoredThumbnail? {

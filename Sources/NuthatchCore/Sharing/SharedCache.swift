@@ -21,6 +21,8 @@ final class SharedCache: @unchecked Sendable {
   let counts = CacheCounts()
   /// Revalidations behind answers that were given already.
   let behind = Revalidations()
+  /// What a worker reads and checks for peeks at the moment.
+  let checking = Locked<Set<AnswerName>>([])
   let runtime: Runtime
   let clock: WallClock
   let retryPolicy: RetryPolicy

@@ -132,11 +132,14 @@ extension SharedStore {
 extension SharedStore {
   /// What isn't found without more ado.
   @inline(never)
-  func recordSlowly(of key: RecordKey) -> Lease? {
-    guard spill == .pressure else { return lookupSlowly(key) }
-    // Another process may have cleared the directory, and with it what is in memory.
-    followOthers()
-    return privateRecord(of: key) ?? lookup(key)
+  func recordSlowly(of key: RecordKey, checking most: Int = .max) -> Lookup {
+    if spill == .pressure {
+      // Another process may have cleared the directory, and with it what is in memory.
+      followOthers()
+      let found = privateRecord(of: key) ?? key.bytes.withUnsafeBytes { known(key.kind, key.hash, $0) }
+      if let found { return .found(found) }
+    }
+    return lookupSlowly(key, checking: most)
   }
 
   /// The record that is in memory only. Nil also for an answer that was removed since, or has a later one in a pack.

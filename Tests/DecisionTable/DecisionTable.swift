@@ -1,0 +1,73 @@
+import NuthatchCore
+import NuthatchHTTP
+
+/// What stored answers are good for (`Decision`), as the code has it.
+package enum DecisionTable {
+  private struct Row {
+    let name: String
+    let finding: Decision.Finding
+    var hasFailed = false
+  }
+
+  private static let grades: [(Freshness.Grade, String)] = [
+    (.fresh, "fresh"), (.staleWhileRevalidate, "stale-while-revalidate"), (.stale, "stale"),
+    (.mustValidate, "must be validated"),
+  ]
+
+  private static let rows: [Row] =
+    [
+      Row(name: "nothing", finding: .nothing),
+      Row(name: "nothing, and it failed a moment ago", finding: .nothing, hasFailed: true),
+      Row(name: "not for this request", finding: .unfit),
+      Row(name: "longer than `max_bytes`", finding: .tooLarge),
+      Row(name: "long, and not read in this session", finding: .unchecked),
+    ] + grades.map { Row(name: "an answer, \($0.1)", finding: .answer($0.0)) }
+    + grades.map { Row(name: "a redirect, \($0.1)", finding: .redirect($0.0)) } + [
+      Row(
+        name: "undecodable, fresh, and it failed a moment ago", finding: .undecodable(.fresh), hasFailed: true
+      ),
+      Row(
+        name: "undecodable, stale, and it failed a moment ago", finding: .undecodable(.stale), hasFailed: true
+      ),
+      Row(name: "undecodable, stale", finding: .undecodable(.stale)),
+    ]
+
+  private static let columns: [(String, Decision.Wish)] = {
+    let ways: [(String, Bool, Bool, [Request.Delivery])] = [
+      ("", true, false, [.twice, .first, .fresh]), (", a verdict", true, true, [.first, .fresh]),
+      (", no network", false, false, [.twice, .first, .fresh]),
+    ]
+    return ways.flatMap { name, mayUseNetwork, wantsVerdict, deliveries in
+      deliveries.map {
+        let wish = Decision.Wish(
+          delivery: $0, mayUseNetwork: mayUseNetwork, wantsVerdict: wantsVerdict, hasShown: false)
+        return ("`\($0)`\(name)", wish)
+      }
+    }
+  }()
+
+  private static func words(_ decision: Decision) -> String {
+    switch decision {
+    case .hit: "hit"
+    case .hitThenRevalidate: "hit, ask behind"
+    case .showThenAsk: "show, then ask"
+    case .ask: "ask"
+    case .follow(asksBehind: false): "follow"
+    case .follow(asksBehind: true): "follow, ask behind"
+    case .checkFirst: "check first"
+    case .refuse(.failedBefore): "that failure"
+    case .refuse(.offline): "`offline`"
+    case .refuse(.tooLarge): "`too_large`"
+    }
+  }
+
+  /// In the form of docs/HTTP.md.
+  package static var text: String {
+    var lines = [["stored"] + columns.map(\.0), Array(repeating: "---", count: columns.count + 1)]
+    for row in rows {
+      lines.append(
+        [row.name] + columns.map { words(Decision(row.finding, $0.1, hasFailed: row.hasFailed)) })
+    }
+    return lines.map { "| \($0.joined(separator: " | ")) |\n" }.joined()
+  }
+}
