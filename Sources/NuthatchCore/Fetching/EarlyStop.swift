@@ -40,7 +40,7 @@ extension Fetch {
   /// Begins to watch a picture, if its transfer may end early.
   func watchForEnough(_ info: ImageInfo) {
     guard let head = attempt.head, head.status == 200, !head.fields.contains("Content-Encoding"),
-      waiters.allSatisfy(\.mayStopEarly),
+      waiters.allSatisfy({ $0.plan.mayStopEarly(shared.settings) }),
       // The transport has refused a malformed one.
       let announced = (try? head.contentLength()) ?? nil
     else { return }
@@ -96,7 +96,9 @@ extension Fetch {
     guard case .flying(let entry, let transfer) = phase,
       let head = attempt.head, let timings = runtime.transport.timings(of: transfer),
       stop.announced - Int64(attempt.body.count) > EarlyStop.leastRest,
-      waiters.allSatisfy({ $0.mayStopEarly && $0.plan.recipes.allSatisfy { made[$0] != nil } })
+      waiters.allSatisfy({
+        $0.plan.mayStopEarly(shared.settings) && $0.plan.recipes.allSatisfy { made[$0] != nil }
+      })
     else { return }
     phase = .admitting
     stoppedEarly = true
@@ -129,10 +131,10 @@ extension Fetch {
   }
 }
 
-extension RequestTask {
+extension RequestPlan {
   /// Whether its pictures are all that it wants, even if nobody can make others of them.
-  fileprivate var mayStopEarly: Bool {
-    plan.wantsPictures && (plan.stopsEarly || !shared.settings.keepsSource) && plan.inquiry == nil
+  fileprivate func mayStopEarly(_ settings: SharedCache.Settings) -> Bool {
+    wantsPictures && (stopsEarly || !settings.keepsSource) && inquiry == nil
   }
 }
 

@@ -50,7 +50,7 @@ extension Fetch {
   /// callers ask again later. When one waiter must not be put off, the fetch goes on.
   func putOff(_ entry: QueueEntry) {
     guard case .flying = phase, waiters.allSatisfy({ $0.plan.terms.mayBeDeferred }) else { return }
-    for waiter in waiters { waiter.ticket.cancel() }
+    for waiter in waiters { waiter.putOff() }
   }
 
   private func isAway(_ ending: AttemptResult) -> Bool {

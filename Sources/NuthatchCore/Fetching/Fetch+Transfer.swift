@@ -260,7 +260,7 @@ extension Fetch: TransferSink {
   func sent(_ bytes: Int64) {
     noteMoved(attempt.noteSent(bytes))
     for waiter in waiters where waiter.plan.reportsProgress {
-      waiter.ticket.report(bytes, of: attempt.hop.bodyCount, isUpload: true)
+      waiter.report(bytes, of: attempt.hop.bodyCount, isUpload: true)
     }
   }
 
@@ -334,7 +334,7 @@ extension Fetch: TransferSink {
       let mayGoOn = try download.write(bytes)
       if attempt.isKept, (try? attempt.body.append(bytes)) == nil { stopKeeping() }
       for waiter in waiters where waiter.plan.reportsProgress {
-        waiter.ticket.report(download.count, of: download.total)
+        waiter.report(download.count, of: download.total)
       }
       return mayGoOn && !attempt.body.isFull ? .goOn : .hold
     } catch {
@@ -381,7 +381,7 @@ extension Fetch: TransferSink {
     tryToStop(after: bytes)
     if attempt.probe != nil, !goesOnAsPicture(bytes) { return .stop }
     for waiter in waiters where waiter.plan.reportsProgress {
-      waiter.ticket.report(count, of: (try? attempt.head?.contentLength()) ?? nil)
+      waiter.report(count, of: (try? attempt.head?.contentLength()) ?? nil)
     }
     return attempt.body.isFull ? .hold : .goOn
   }
@@ -416,12 +416,12 @@ extension Fetch: TransferSink {
     return !waiters.isEmpty
   }
 
-  func leaveAlone(_ waiter: RequestTask, _ code: ErrorCode, _ message: String) {
+  func leaveAlone(_ waiter: any FetchWaiter, _ code: ErrorCode, _ message: String) {
     leaveAlone(waiter, NuthatchError(code, "\(message): \(attempt.hop.url)"))
   }
 
   /// One waiter's own limit ends that waiter, and no other.
-  private func leaveAlone(_ waiter: RequestTask, _ error: NuthatchError) {
+  private func leaveAlone(_ waiter: any FetchWaiter, _ error: NuthatchError) {
     leave(waiter)
     var error = error
     error.attempts = attempt.journey.attempts

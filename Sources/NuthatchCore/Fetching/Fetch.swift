@@ -29,7 +29,7 @@ final class Fetch: @unchecked Sendable {
   /// Whether answers that are stored count for nothing.
   var isReload: Bool { plan.policy.rules == .reload }
 
-  private(set) var waiters: [RequestTask] = []
+  private(set) var waiters: [any FetchWaiter] = []
   /// What is asked about, when the server is asked whether it still holds.
   var base: StoredAnswer? {
     didSet { if let base { known = base.record.number } }
@@ -89,7 +89,7 @@ final class Fetch: @unchecked Sendable {
 
   /// Whether a waiter that comes now gets what it wants from this fetch. One that must not be answered from the past joins
   /// no fetch that has begun.
-  func mayJoin(_ waiter: RequestTask) -> Bool {
+  func mayJoin(_ waiter: any FetchWaiter) -> Bool {
     // An error page was passed over, because all wanted pictures then.
     if let begun = begunAttempt, begun.skipsBody, begun.head?.redirection == nil, !waiter.plan.wantsPictures {
       return false
@@ -101,18 +101,18 @@ final class Fetch: @unchecked Sendable {
     return false
   }
 
-  func join(_ waiter: RequestTask) {
+  func join(_ waiter: any FetchWaiter) {
     waiters.append(waiter)
     waiter.joined = self
     waiter.noteQueued()
     adoptPriority()
-    if hasBegun { waiter.ticket.run() }
+    if hasBegun { waiter.noteBegin() }
     begunAttempt?.admitPictures = waiters.contains { $0.plan.wantsPictures }
     if waiters.count > 1 { watchSilence() }
   }
 
   /// Takes a waiter out; the fetch ends with the last one.
-  func leave(_ waiter: RequestTask) {
+  func leave(_ waiter: any FetchWaiter) {
     guard let place = waiters.firstIndex(where: { $0 === waiter }) else { return }
     waiters.remove(at: place)
     waiter.joined = nil
@@ -191,7 +191,7 @@ final class Fetch: @unchecked Sendable {
 
   func noteBegin() {
     hasBegun = true
-    for waiter in waiters { waiter.ticket.run() }
+    for waiter in waiters { waiter.noteBegin() }
   }
 }
 

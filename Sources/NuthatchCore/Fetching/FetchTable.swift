@@ -12,7 +12,7 @@ final class FetchTable: @unchecked Sendable {
   var isEmpty: Bool { joinable.isEmpty }
 
   /// Lets a waiter wait for a fetch: one that is under way, or a new one.
-  func join(_ waiter: RequestTask, base: StoredAnswer?) {
+  func join(_ waiter: any FetchWaiter, base: StoredAnswer?) {
     let joint = waiter.plan.download == nil ? waiter.plan.joint : nil
     if let joint, let fetch = joinable[joint], fetch.mayJoin(waiter) {
       waiter.shared.counts.joined.count()
