@@ -7,7 +7,7 @@ import NuthatchTransport
 
 /// Keeps so many transfers going until there are no more URLs. Confined to the loop's thread once it is started.
 final class Driver: @unchecked Sendable {
-  private let transport: Transport
+  private let transport: CurlTransport
   private let requests: [TransferRequest]
   private let end: @Sendable () -> Void
   private var next = 0
@@ -15,7 +15,7 @@ final class Driver: @unchecked Sendable {
   var failed = 0
   var bytes = 0
 
-  init(_ transport: Transport, _ requests: [TransferRequest], end: @escaping @Sendable () -> Void) {
+  init(_ transport: CurlTransport, _ requests: [TransferRequest], end: @escaping @Sendable () -> Void) {
     self.transport = transport
     self.requests = requests
     self.end = end
@@ -71,7 +71,7 @@ while let line = readLine() {
   request.silence = 30_000_000_000
   requests.append(request)
 }
-let transport = try Transport(readers: { _ in false })
+let transport = try CurlTransport(readers: { _ in false })
 let over = eventfd(0, 0)
 let driver = Driver(transport, requests) { eventfd_write(over, 1) }
 let begin = seconds()

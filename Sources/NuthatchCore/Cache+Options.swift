@@ -1,3 +1,5 @@
+import NuthatchTransport
+
 extension Cache {
   /// What holds for the directory, and for all requests that don't say otherwise.
   public struct Options: Sendable {
@@ -73,6 +75,8 @@ extension Cache {
     /// Says when the network has changed, beside the kernel.
     package var reachabilitySource: (any ReachabilitySource)?
 
+    /// What takes the network's place: recorded answers, or a test's. It is given the thread that calls it.
+    package var transport: (@Sendable (EventLoop) -> any Transport)?
     /// Called before a note on a flight is read or written (`FetchLocks`).
     package var beforeNotes: (@Sendable () -> Void)?
 

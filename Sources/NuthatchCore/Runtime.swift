@@ -8,7 +8,7 @@ import NuthatchTransport
 /// A forked child has none of its parent's threads, so it never touches its parent's runtime: the first cache that
 /// it opens makes a new one, and the old one's memory stays as it is.
 final class Runtime: @unchecked Sendable {
-  let transport: Transport
+  private let curl: CurlTransport
   let workers: WorkerPool
   /// Threads for what is written to files while it comes: a disk that doesn't answer holds up what goes to files, and nothing
   /// else; and no decode holds that up.
@@ -30,7 +30,7 @@ final class Runtime: @unchecked Sendable {
 
   private init() throws(NuthatchError) {
     do {
-      transport = try Transport(readers: { [readers] in readers.submit($0) })
+      curl = try CurlTransport(readers: { [readers] in readers.submit($0) })
     } catch {
       throw NuthatchError(error)
     }
@@ -39,8 +39,8 @@ final class Runtime: @unchecked Sendable {
     let budget = MemoryBudget.own
     let gauge = MemoryGauge()
     workers = WorkerPool(budget, roomForOne: { budget.roomForOne(gauge, promised: inFlight.room) })
-    let loop = transport.loop
-    clerk = QueueDriver(loop, mostAtOnce: transport.ceiling)
+    let loop = curl.loop
+    clerk = QueueDriver(loop, mostAtOnce: curl.ceiling)
     let workers = workers
     pressure = PressureWatch(relieve: { level, origin in
       Log.note(.info, "memory is short (\(level), says \(origin)): it is given up")
@@ -58,7 +58,8 @@ final class Runtime: @unchecked Sendable {
     }
   }
 
-  var loop: EventLoop { transport.loop }
+  var loop: EventLoop { curl.loop }
+  var transport: any Transport { curl }
   /// Confined to the loop's thread.
   var queue: FetchQueue { clerk.queue }
 
@@ -107,7 +108,7 @@ final class Runtime: @unchecked Sendable {
       self.pressure.stop()
       self.clerk.stop()
     }
-    transport.stop()
+    curl.stop()
     // What the loop has asked for, it doesn't have to do itself.
     writers.stop()
     readers.stop()
@@ -121,7 +122,7 @@ final class Runtime: @unchecked Sendable {
     nhs_process_unlock()
     guard let running, running.epoch == nhs_fork_epoch() else { return }
     running.workers.abandon()
-    running.transport.abandon()
+    running.curl.abandon()
     running.writers.abandon()
     running.readers.abandon()
   }

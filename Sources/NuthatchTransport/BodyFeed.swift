@@ -7,7 +7,7 @@ final class BodyFeed: @unchecked Sendable {
   private let count: Int64
   /// Nil while another thread reads.
   private var reader: BodyReader?
-  private let readers: Transport.Readers?
+  private let readers: CurlTransport.Readers?
   private let loop: EventLoop
   private let whenReady: () -> Void
   /// What is being sent.
@@ -27,7 +27,7 @@ final class BodyFeed: @unchecked Sendable {
 
   /// - Parameter whenReady: called when there is something that was awaited, or the reason why there is nothing.
   init(
-    _ source: BodySource, _ loop: EventLoop, _ readers: @escaping Transport.Readers,
+    _ source: BodySource, _ loop: EventLoop, _ readers: @escaping CurlTransport.Readers,
     whenReady: @escaping () -> Void
   ) {
     count = source.count

@@ -4,7 +4,7 @@
 // with one server: redirects, retries, caching and what the bytes mean are decided above, by the `TransferSink` that
 // gets head and body while they arrive. This room must not know of caches, tickets, files or pictures.
 //
-// Start at `Transport`.
+// Start at `Transport` and at `CurlTransport`, which implements it.
 
 /// What one exchange asks for.
 package struct TransferRequest: Sendable {

@@ -62,11 +62,11 @@ final class Recorder: TransferSink {
 /// A transport and a server to ask.
 final class Wire {
   private static let readers = DispatchQueue(label: "readers")
-  let transport: Transport
+  let transport: CurlTransport
   let server: TestServer
 
   init(ipv6: Bool = false, environment: [String: String] = [:]) throws {
-    transport = try Transport(surroundings: TransportSurroundings { environment[$0] }) {
+    transport = try CurlTransport(surroundings: TransportSurroundings { environment[$0] }) {
       Self.readers.async(execute: $0)
       return true
     }

@@ -94,7 +94,7 @@ extension Fetch {
     stop.made = made
     // Whoever joined meanwhile may want something else.
     guard case .flying(let entry, let transfer) = phase,
-      let head = attempt.head, let timings = runtime.transport.timings(of: transfer),
+      let head = attempt.head, let timings = shared.transport.timings(of: transfer),
       stop.announced - Int64(attempt.body.count) > EarlyStop.leastRest,
       waiters.allSatisfy({
         $0.plan.mayStopEarly(shared.settings) && $0.plan.recipes.allSatisfy { made[$0] != nil }
@@ -102,7 +102,7 @@ extension Fetch {
     else { return }
     phase = .admitting
     stoppedEarly = true
-    runtime.transport.cancel(transfer)
+    shared.transport.cancel(transfer)
     runtime.queue.finished(entry, .done, now: runtime.loop.now)
     shared.counts.bytes.count(attempt.body.count)
     shared.counts.stopped.count()

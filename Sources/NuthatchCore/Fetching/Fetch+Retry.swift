@@ -33,7 +33,7 @@ extension Fetch {
     guard case .flying(let entry, let transfer) = phase else { return }
     let now = runtime.loop.now
     // An upload's time says how much was sent, and not how busy the way is.
-    let timings = !attempt.hop.hasBody ? runtime.transport.timings(of: transfer) : nil
+    let timings = !attempt.hop.hasBody ? shared.transport.timings(of: transfer) : nil
     let isOverloaded = head.status == 429 || head.status == 503
     let overload = isOverloaded ? Overload(status: head.status, previous: hold?.overload?.at) : nil
     runtime.queue.answered(entry, firstByte: timings.map(\.wait), overload: overload, now: now)

@@ -16,11 +16,11 @@ extension Fetch {
     let longest = longestSilence
     if longest != attempt.silence {
       attempt.silence = longest
-      runtime.transport.setSilence(longest, of: transfer)
+      shared.transport.setSilence(longest, of: transfer)
     }
     guard waiters.contains(where: { $0.plan.silence ?? .max < longest ?? .max }) else { return }
     let now = runtime.loop.now
-    let last = runtime.transport.lastSign(of: transfer) ?? now
+    let last = shared.transport.lastSign(of: transfer) ?? now
     var next = Int64.max
     for waiter in waiters where waiter.joined === self {
       guard let silence = waiter.plan.silence, silence < longest ?? .max else { continue }
@@ -42,7 +42,7 @@ extension Fetch {
   /// When something came last, for those in other processes who wait; while nothing is on its way to it, now.
   var lastSign: Int64 {
     guard case .flying(_, let transfer) = phase else { return runtime.loop.now }
-    return runtime.transport.lastSign(of: transfer) ?? runtime.loop.now
+    return shared.transport.lastSign(of: transfer) ?? runtime.loop.now
   }
 
   /// Whether the process that has the lock has shown no sign for longer than anybody here bears. Two seconds more, because it

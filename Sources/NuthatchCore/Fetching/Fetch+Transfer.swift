@@ -145,7 +145,7 @@ extension Fetch: QueuedWork {
         attempt.isConditional = true
       }
     }
-    let transfer = runtime.transport.start(request, sink: self)
+    let transfer = shared.transport.start(request, sink: self)
     phase = .flying(entry, transfer: transfer)
     if waiters.count > 1 { watchSilence() }
     plan.download?.whenFree = { [weak self] in self?.goOn(with: transfer) }
@@ -156,10 +156,10 @@ extension Fetch: QueuedWork {
     guard case .flying(_, transfer: transfer) = phase else { return }
     if plan.download != nil, attempt.body.failure != nil { stopKeeping() }
     guard let failure = plan.download?.failure ?? attempt.body.failure else {
-      return runtime.transport.resume(transfer)
+      return shared.transport.resume(transfer)
     }
-    let timings = runtime.transport.timings(of: transfer) ?? TransferTimings()
-    runtime.transport.cancel(transfer)
+    let timings = shared.transport.timings(of: transfer) ?? TransferTimings()
+    shared.transport.cancel(transfer)
     attempt.refusal = failure
     finished(TransportFault(.stopped, "stopped"), timings)
   }

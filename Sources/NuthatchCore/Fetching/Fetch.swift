@@ -168,7 +168,7 @@ final class Fetch: @unchecked Sendable {
     switch held {
     case .queued(let entry): runtime.queue.remove(entry, now: runtime.loop.now)
     case .flying(let entry, let transfer):
-      runtime.transport.cancel(transfer)
+      shared.transport.cancel(transfer)
       runtime.queue.finished(entry, .abandoned, now: runtime.loop.now)
     case .waiting(let timer): runtime.loop.cancelTimer(timer)
     case .idle, .admitting, .over: break

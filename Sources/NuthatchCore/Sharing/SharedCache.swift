@@ -24,6 +24,7 @@ final class SharedCache: @unchecked Sendable {
   /// What a worker reads and checks for peeks at the moment.
   let checking = Locked<Set<AnswerName>>([])
   let runtime: Runtime
+  let transport: any Transport
   let clock: WallClock
   let retryPolicy: RetryPolicy
   let outbox: DirectoryOutbox
@@ -41,6 +42,7 @@ final class SharedCache: @unchecked Sendable {
     settings = Settings(thumbs: options.store ?? .packed, keepsSource: options.keepSource ?? true)
     locks = FetchLocks(directory: path, beforeNotes: options.beforeNotes)
     self.runtime = runtime
+    transport = options.transport?(runtime.loop) ?? runtime.transport
     clock = options.clock
     retryPolicy = options.retryPolicy
     outbox = DirectoryOutbox(path, options, runtime)

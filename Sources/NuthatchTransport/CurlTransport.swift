@@ -1,0 +1,353 @@
+import CSystem
+import Glibc
+import Synchronization
+
+/// Runs transfers, by libcurl, on one thread. Any thread may start and cancel them.
+///
+/// Easy handles and connections are kept for the next transfer. The confined state is touched on the loop's thread
+/// only, which is what makes the class Sendable.
+package final class CurlTransport: Transport, @unchecked Sendable {
+  /// Has a job done by a thread that may wait for a disk. False when there is none.
+  package typealias Readers = @Sendable (_ job: @escaping @Sendable () -> Void) -> Bool
+
+  package let loop: EventLoop
+  private let readers: Readers
+  private let lastID = Atomic<UInt64>(0)
+
+  private let surroundings: TransportSurroundings
+
+  // Confined to the loop's thread.
+  private var sharedPool: ConnectionPool?
+  private var uploadPool: ConnectionPool?
+  /// Servers that didn't agree to HTTP/1.1 when it was all that they were offered.
+  private var withoutHTTP1: Set<Origin> = []
+  private let sockets = OpenSockets()
+  private let lookups: NameLookups
+  /// Those whose name is being looked up.
+  private var lookingUp: [UInt64: PendingTransfer] = [:]
+  /// Those that wait for others to end, and their order; ids of cancelled ones stay in it for a while.
+  private var waiting: [UInt64: PendingTransfer] = [:]
+  private var order: [UInt64] = []
+  private var nextInOrder = 0
+  private var active: [UInt64: Transfer] = [:]
+  private var idleHandles: [UnsafeMutableRawPointer] = []
+  private var nudgeTimer: EventLoop.TimerID?
+
+  /// As many easy handles are kept for reuse: each holds some 20 KB.
+  private static let idleLimit = 64
+
+  private static let mostWithoutHTTP1 = 1000
+
+  /// As many connections are kept.
+  private static let idleConnectionLimit = 1024
+
+  /// As many connections for uploads are kept.
+  private static let idleUploadLimit = 32
+
+  /// As many transfers run at once, because each may need a descriptor, of which the program wants some, too. More
+  /// wait their turn, first come, first served: whoever starts transfers had better stay below.
+  package let ceiling: Int = {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
+    return min(2048, max(1, (Int(clamping: limit.rlim_cur) - 16) / 2))
+  }()
+
+  /// Starts the loop's thread. Proxies and certificates are looked up in the environment here and now.
+  ///
+  /// - Parameter readers: for files that are sent.
+  package convenience init(readers: @escaping Readers) throws(TransportFault) {
+    try self.init(surroundings: .current(), readers: readers)
+  }
+
+  init(surroundings: TransportSurroundings, readers: @escaping Readers) throws(TransportFault) {
+    self.surroundings = surroundings
+    self.readers = readers
+    try CurlTransport.initialiseOnce()
+    loop = try EventLoop()
+    lookups = NameLookups(loop: loop)
+  }
+
+  package func start(_ request: TransferRequest, sink: any TransferSink) -> UInt64 {
+    let id = lastID.add(1, ordering: .relaxed).newValue
+    loop.post { self.begin(id, request, sink) }
+    return id
+  }
+
+  package func cancel(_ id: UInt64) {
+    loop.post { self.end(id) }
+  }
+
+  package func resume(_ id: UInt64) {
+    guard let transfer = active[id], let code = transfer.goOn() else { return }
+    // What libcurl had kept came just now. When the sink wants no more, libcurl itself lets the transfer go on without it.
+    guard code == CURLE_OK else { return finish(transfer, transfer.outcome(of: code)) }
+    transfer.pool.goOn()
+  }
+
+  package func setSilence(_ silence: Int64?, of id: UInt64) {
+    // Behind its own beginning, which may still be to come.
+    loop.post {
+      if let pending = self.lookingUp[id] ?? self.waiting[id] {
+        pending.request.silence = silence
+        if self.lookingUp[id] != nil { self.watch(pending) }
+      } else if let transfer = self.active[id] {
+        transfer.setSilence(silence)
+        if let timer = transfer.watch { self.loop.cancelTimer(timer) }
+        transfer.watch = nil
+        self.watch(transfer)
+      }
+    }
+  }
+
+  package func lastSign(of id: UInt64) -> Int64? {
+    active[id]?.lastSign(at: loop.now) ?? (lookingUp[id] ?? waiting[id])?.since
+  }
+
+  package func timings(of id: UInt64) -> TransferTimings? { active[id]?.timings() }
+
+  /// Cancels what is under way, ends the thread, and waits for its end.
+  package func stop() {
+    loop.stop {
+      self.lookups.stop()
+      self.lookingUp = [:]
+      self.waiting = [:]
+      for id in Array(self.active.keys) { self.end(id) }
+      for handle in self.idleHandles { curl_easy_cleanup(handle) }
+      self.idleHandles = []
+      self.sharedPool?.close()
+      self.uploadPool?.close()
+    }
+  }
+
+  /// Ends the thread and lets everything else lie, for the end of the process.
+  package func abandon() { loop.stop {} }
+
+  /// libcurl's own counter would need a matching clean-up.
+  private static let isInitialised = Locked(false)
+
+  /// What failed for lack of memory may succeed the next time.
+  private static func initialiseOnce() throws(TransportFault) {
+    nhs_hold_forks()
+    defer { nhs_release_forks() }
+    let result = isInitialised.withLock { isDone in
+      if isDone { return CURLE_OK }
+      nhs_forget_unsafe_environment()
+      let result = curl_global_init(Int(CURL_GLOBAL_ALL))
+      isDone = result == CURLE_OK
+      return result
+    }
+    guard result != CURLE_OUT_OF_MEMORY else {
+      throw TransportFault(.outOfMemory, "no memory for libcurl")
+    }
+    guard result == CURLE_OK else {
+      throw TransportFault(.internal, "libcurl can't be initialised (\(result.rawValue))")
+    }
+  }
+}
+
+// MARK: - On the loop's thread
+
+extension CurlTransport {
+  private func begin(_ id: UInt64, _ request: TransferRequest, _ sink: any TransferSink) {
+    let route = TransferRoute(request, surroundings)
+    let pending = PendingTransfer(id: id, request: request, sink: sink, route: route, since: loop.now)
+    guard let name = route.name, !(route.isProxyAsked && lookups.isUnknown(name)) else {
+      return judge(pending)
+    }
+    lookingUp[id] = pending
+    pending.lookup = lookups.find(name) { [unowned self] answer in self.lookedUp(pending, answer) }
+    guard lookingUp[id] != nil else { return }
+    sink.waitsForName()
+    guard lookingUp[id] != nil else { return }
+    watch(pending)
+  }
+
+  private func watch(_ pending: PendingTransfer) {
+    if let timer = pending.watch { loop.cancelTimer(timer) }
+    pending.watch = nil
+    if pending.route.isProxyAsked {
+      let patience = min(TransferRoute.patienceForProxied, pending.request.silence ?? .max)
+      pending.watch = loop.at(pending.since + patience) { [unowned self] in
+        self.lookedUp(pending, .failure(TransportFault(.dns, "")))
+      }
+    }
+    guard pending.watch == nil, let silence = pending.request.silence else { return }
+    pending.watch = loop.at(pending.since + min(silence, .max - pending.since)) { [unowned self] in
+      let seconds = Double(silence) / 1e9
+      self.giveUp(pending, TransportFault(.timeout, "no byte for \(seconds) s, looking up the name"))
+    }
+  }
+
+  private func lookedUp(_ pending: PendingTransfer, _ answer: NameLookups.Answer) {
+    // What this machine is too short of to find out isn't unknown.
+    if case .failure(let fault) = answer, !pending.route.isProxyAsked || fault.kind != .dns {
+      return giveUp(pending, fault)
+    }
+    if let name = pending.route.name, case .failure = answer { lookups.noteUnknown(name) }
+    stopLookingUp(pending)
+    pending.route.addresses = (try? answer.get()) ?? []
+    pending.route.lookupTime = (loop.now - pending.since) / 1000
+    if pending.sink.mayConnect() { judge(pending) }
+  }
+
+  private func judge(_ pending: PendingTransfer) {
+    if let fault = pending.route.denial(pending.request) { return giveUp(pending, fault) }
+    admit(pending)
+  }
+
+  private func giveUp(_ pending: PendingTransfer, _ fault: TransportFault) {
+    stopLookingUp(pending)
+    var timings = TransferTimings()
+    timings.total = (loop.now - pending.since) / 1000
+    pending.sink.finished(fault, timings)
+  }
+
+  private func stopLookingUp(_ pending: PendingTransfer) {
+    lookingUp[pending.id] = nil
+    if let timer = pending.watch { loop.cancelTimer(timer) }
+    pending.watch = nil
+    if let name = pending.route.name, let lookup = pending.lookup { lookups.leave(name, lookup) }
+    pending.lookup = nil
+  }
+
+  private func admit(_ pending: PendingTransfer) {
+    guard active.count < ceiling else {
+      waiting[pending.id] = pending
+      order.append(pending.id)
+      return
+    }
+    launch(pending)
+  }
+
+  private func launchNext() {
+    while active.count < ceiling, nextInOrder < order.count {
+      let id = order[nextInOrder]
+      nextInOrder += 1
+      if let pending = waiting.removeValue(forKey: id) { launch(pending) }
+    }
+    forgetOrder()
+  }
+
+  /// Drops ids that have had their turn or were cancelled, once they are the greater part.
+  private func forgetOrder() {
+    guard order.count > 1000, order.count > 2 * waiting.count else { return }
+    order = order[nextInOrder...].filter { waiting[$0] != nil }
+    nextInOrder = 0
+  }
+
+  private func launch(_ pending: PendingTransfer) {
+    guard let pool = pool(for: pending.request), let easy = idleHandles.popLast() ?? curl_easy_init() else {
+      let fault = TransportFault(.outOfMemory, "no memory for a libcurl handle")
+      return pending.sink.finished(fault, TransferTimings())
+    }
+    let transfer = Transfer(easy: easy, pool, sockets, pending, startedAt: loop.now)
+    active[pending.id] = transfer
+    if let upload = pending.request.extras?.upload, pending.request.method != "HEAD" {
+      transfer.feed = BodyFeed(upload, loop, readers) { [unowned self] in self.goOnSending(pending.id) }
+    }
+    do throws(TransportFault) {
+      try transfer.configure(surroundings)
+      guard pool.add(transfer) else { throw Transfer.noMemory }
+    } catch {
+      active[pending.id] = nil
+      curl_easy_cleanup(easy)
+      return pending.sink.finished(error, TransferTimings())
+    }
+    watch(transfer)
+    if transfer.mayBeStream { watchStreams() }
+  }
+
+  private func goOnSending(_ id: UInt64) {
+    guard let transfer = active[id] else { return }
+    transfer.goOnSending()
+    transfer.pool.goOn()
+  }
+
+  /// Nil without memory for it.
+  private func pool(for request: TransferRequest) -> ConnectionPool? {
+    let isUpload = request.prefersHTTP1 && !withoutHTTP1.contains(request.url.origin)
+    if let known = isUpload ? uploadPool : sharedPool { return known }
+    let kept = min(isUpload ? CurlTransport.idleUploadLimit : CurlTransport.idleConnectionLimit, ceiling)
+    let new = ConnectionPool(loop: loop, isHTTP1: isUpload, kept: kept) { [unowned self] in self.ended($0, $1)
+    }
+    if isUpload { uploadPool = new } else { sharedPool = new }
+    return new
+  }
+
+  private func end(_ id: UInt64) {
+    if let pending = lookingUp[id] { return stopLookingUp(pending) }
+    if waiting.removeValue(forKey: id) != nil { return forgetOrder() }
+    guard let transfer = active[id] else { return }
+    release(transfer)
+    launchNext()
+  }
+
+  private func release(_ transfer: Transfer) {
+    active[transfer.id] = nil
+    if let timer = transfer.watch { loop.cancelTimer(timer) }
+    transfer.pool.remove(transfer)
+    transfer.freeLists()
+    if idleHandles.count < CurlTransport.idleLimit {
+      curl_easy_reset(transfer.easy)
+      idleHandles.append(transfer.easy)
+    } else {
+      curl_easy_cleanup(transfer.easy)
+    }
+  }
+
+  private func finish(_ transfer: Transfer, _ fault: TransportFault?) {
+    let timings = transfer.timings()
+    if let fault, [.refused, .denied, .timeout].contains(fault.kind), let name = transfer.route.name {
+      lookups.forget(name)
+    }
+    release(transfer)
+    transfer.sink.finished(fault, timings)
+    launchNext()
+  }
+
+  /// The timer moves only when it fires, so that a byte costs no more than a note of its time.
+  private func watch(_ transfer: Transfer) {
+    guard let silence = transfer.request.silence else { return }
+    let (lapse, next) = transfer.judgePace(at: loop.now, silence: silence)
+    if let lapse { return finish(transfer, transfer.fault(of: lapse)) }
+    transfer.watch = loop.at(next) { [unowned self] in self.watch(transfer) }
+  }
+
+  /// Nudges streams that have been quiet for long, and sets the timer for the next that will be.
+  private func watchStreams() {
+    guard nudgeTimer == nil else { return }
+    guard let next = active.values.lazy.filter(\.mayBeStream).map(\.nudge.due).min() else { return }
+    nudgeTimer = loop.at(next) { [unowned self] in
+      self.nudgeTimer = nil
+      let now = self.loop.now
+      let quiet = self.active.values.filter { $0.mayBeStream && $0.nudge.due <= now }
+      for transfer in quiet where self.active[transfer.id] === transfer {
+        transfer.nudge.noteNudge(at: now)
+        transfer.lookAgain()
+        transfer.pool.goOn()
+      }
+      self.watchStreams()
+    }
+  }
+
+  private func ended(_ transfer: Transfer, _ code: CURLcode) {
+    if transfer.pool.isHTTP1, transfer.isHTTP1Declined(code) { return offerHTTP2(transfer) }
+    guard transfer.wantsFreshConnection else { return finish(transfer, transfer.outcome(of: code)) }
+    retryOnFreshConnection(transfer)
+  }
+
+  /// Nothing was sent yet: once more, with all that we speak to choose from.
+  private func offerHTTP2(_ transfer: Transfer) {
+    if withoutHTTP1.count >= CurlTransport.mostWithoutHTTP1 { withoutHTTP1 = [] }
+    withoutHTTP1.insert(transfer.request.url.origin)
+    transfer.pool.remove(transfer)
+    if let pool = pool(for: transfer.request), transfer.move(to: pool), pool.add(transfer) { return }
+    finish(transfer, TransportFault(.outOfMemory, "no memory for what libcurl is told"))
+  }
+
+  private func retryOnFreshConnection(_ transfer: Transfer) {
+    transfer.pool.remove(transfer)
+    if transfer.prepareFreshConnection(), transfer.pool.add(transfer) { return }
+    finish(transfer, TransportFault(.outOfMemory, "no memory for what libcurl is told"))
+  }
+}
