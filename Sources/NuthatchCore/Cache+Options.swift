@@ -77,6 +77,8 @@ extension Cache {
 
     /// What takes the network's place: recorded answers, or a test's. It is given the thread that calls it.
     package var transport: (@Sendable (EventLoop) -> any Transport)?
+    /// Asked after the other processes of the machine.
+    var tiers: [any FetchTier] = []
     /// Called before a note on a flight is read or written (`FetchLocks`).
     package var beforeNotes: (@Sendable () -> Void)?
 

@@ -21,7 +21,6 @@ struct Admission: Sendable {
   /// Those of them that were made while it arrived.
   let made: [Recipe: Picture]
   let maxPixels: Int
-  let lockPlace: Int64?
   /// When it was asked for, in the store's terms.
   var asked: Moment?
   /// Whether nothing but the end of the connection said where the body ends.
@@ -34,16 +33,18 @@ struct Admission: Sendable {
   private var origin: Provenance { arrival.origin }
   private var body: SharedBytes { SharedBytes(received) }
 
-  /// - Parameter then: gets the outcome; nil when the whole answer has to be asked for.
-  func run(then: @escaping @Sendable (FetchOutcome?) -> Void) {
+  /// - Parameters:
+  ///   - tiers: told how the fetch ended for them, except where the whole answer has to be asked for.
+  ///   - then: gets the outcome; nil when the whole answer has to be asked for.
+  func run(_ tiers: [any TierRequest], then: @escaping @Sendable (FetchOutcome?) -> Void) {
     plan.terms.cookies?.settle()
     let isNamed = plan.isShared
     if head.status == 304, let base {
       var isKept = false
-      let renewed = renew(base, &isKept)
       // Where the server means another answer than was asked about, the whole answer is asked for next.
-      releaseLock(isKept: isKept || renewed == nil)
-      return then(renewed.map { .unchanged($0) })
+      guard let renewed = renew(base, &isKept) else { return then(nil) }
+      tiers.ended(isKept ? .stored : .notStored)
+      return then(.unchanged(renewed))
     }
     let content = body.withBytes { Digest(of: $0) }
     let effects = isNamed ? Effects(asked: asked) : affectStored(content)
@@ -51,8 +52,8 @@ struct Admission: Sendable {
     let begin = nhs_monotonic_ns()
     var isKept = false
     if !keepsPicturesOnly {
-      if storesNow { isKept = store(content) }
-      releaseLock(isKept: isKept)
+      if storesNow { isKept = store(content, offeringTo: tiers) }
+      tiers.ended(isKept ? .stored : .notStored)
     }
     let isKeptAlready = isKept
     let stored = nhs_monotonic_ns()
@@ -64,8 +65,8 @@ struct Admission: Sendable {
       origin.content = content
       origin.isRemovalDue = effects.isRemovalDue
       if keepsPicturesOnly {
-        if storesNow { origin.isStored = store(content) }
-        releaseLock(isKept: origin.isStored)
+        if storesNow { origin.isStored = store(content, offeringTo: tiers) }
+        tiers.ended(origin.isStored ? .stored : .notStored)
       }
       received.arrive()
       guard !received.isBroken else { return then(.failed(Self.unreadable(plan))) }
@@ -80,19 +81,22 @@ struct Admission: Sendable {
     }
   }
 
+  /// What came before an answer broke off is part of it for those who look at it, too. Reads a file.
+  fileprivate func beginning(with earlier: SavedBytes?) -> Admission {
+    guard let earlier, case let whole = ByteBuffer(shared.runtime.inFlight, else: shared.path),
+      earlier.read(into: whole)
+    else { return self }
+    var admission = self
+    admission.received = whole
+    return admission
+  }
+
   private static func unreadable(_ plan: RequestPlan) -> NuthatchError {
     NuthatchError(.io, "what has been received can't be read from the disk again: \(plan.url)")
   }
 
   /// Without the body the thumbnails are the answer: who looks for it must find all of it, or nothing.
   private var keepsPicturesOnly: Bool { !recipes.isEmpty && !shared.settings.keepsSource }
-
-  /// - Parameter isKept: whether those who wait in other processes find something.
-  private func releaseLock(isKept: Bool) {
-    guard let lockPlace else { return }
-    if !isKept { shared.locks.noteVain(lockPlace, at: nhs_monotonic_ns()) }
-    shared.locks.release(lockPlace)
-  }
 
   // MARK: Storing
 
@@ -115,7 +119,7 @@ struct Admission: Sendable {
 
   /// False when it isn't kept.
   @discardableResult
-  func store(_ content: Digest?) -> Bool {
+  func store(_ content: Digest?, offeringTo tiers: [any TierRequest] = []) -> Bool {
     var meta = arrival.meta
     meta.content = body.count > 0 ? content : nil
     meta.bodyLength = Int64(body.count)
@@ -130,6 +134,9 @@ struct Admission: Sendable {
       shared.write(meta, plan, asked: asked)
     else { return false }
     shared.failures.forget(plan.name)
+    if plan.name.partition.isEmpty, !CacheDirectives(head.fields).has("private") {
+      for tier in tiers { tier.offer(meta, body) }
+    }
     return true
   }
 
@@ -203,29 +210,13 @@ extension Fetch {
       base: attempt.isConditional ? base : nil,
       recipes: Array(Set(wanting.flatMap(\.plan.recipes))), made: attempt.earlyStop?.made ?? [:],
       maxPixels: wanting.map(\.plan.maxPixels).max() ?? 0,
-      lockPlace: lockPlace, asked: attempt.asked, isCloseDelimited: timings.isCloseDelimited,
+      asked: attempt.asked, isCloseDelimited: timings.isCloseDelimited,
       isToBeJudged: waiters.allSatisfy(\.plan.wantsVerdict),
       priority: priority)
-    lockPlace = nil
-    // What came before an answer broke off is part of it for those who look at it, too.
-    guard !attempt.isKept, let download = plan.download else { return hand(over: admission, nil) }
-    download.bytesSoFar { self.hand(over: admission, $0) }
-  }
-
-  private func hand(over admission: Admission, _ earlier: SavedBytes?) {
-    let isSubmitted = runtime.workers.submit(priority: priority) {
-      var admission = admission
-      if let earlier, case let whole = ByteBuffer(self.runtime.inFlight, else: self.shared.path),
-        earlier.read(into: whole)
-      {
-        admission.received = whole
-      }
-      admission.run { outcome in
-        self.runtime.loop.post { if let outcome { self.conclude(outcome) } else { self.fetchAnew() } }
-      }
+    let tiers = takeTiers()
+    guard !attempt.isKept, let download = plan.download else { return handOver(tiers, admission.run) }
+    download.bytesSoFar { earlier in
+      self.handOver(tiers) { admission.beginning(with: earlier).run($0, then: $1) }
     }
-    guard !isSubmitted else { return }
-    if let place = admission.lockPlace { shared.locks.release(place) }
-    conclude(.failed(runtime.workers.refusal))
   }
 }

@@ -110,24 +110,21 @@ extension Fetch {
     admit(
       PartialAdmission(
         shared: shared, plan: plan, arrival: attempt.arrival(head, timings), announced: stop.announced,
-        pictures: made, lockPlace: lockPlace, asked: attempt.asked))
+        pictures: made, asked: attempt.asked))
   }
 
   private func admit(_ admission: PartialAdmission) {
-    lockPlace = nil
     attempt.body = IncomingBody()
-    let isSubmitted = runtime.workers.submit(priority: priority) {
+    handOver(takeTiers()) { tiers, then in
       var origin = admission.arrival.origin
-      origin.content = admission.run()
+      origin.content = admission.store()
       origin.isStored = origin.content != nil
       let fetched = FetchedAnswer(
         head: admission.arrival.head, body: .empty, content: nil,
         pictures: admission.pictures.mapValues { .success($0) }, origin: origin)
-      self.runtime.loop.post { self.conclude(.answered(fetched)) }
+      tiers.ended(origin.isStored ? .stored : .notStored)
+      then(.answered(fetched))
     }
-    guard !isSubmitted else { return }
-    admission.releaseLock()
-    conclude(.failed(runtime.workers.refusal))
   }
 }
 
@@ -148,20 +145,10 @@ struct PartialAdmission: Sendable {
   let arrival: ReceivedAnswer
   let announced: Int64
   let pictures: [Recipe: Picture]
-  let lockPlace: Int64?
   let asked: Moment?
 
   /// - Returns: what the thumbnails are kept under; nil when they aren't.
-  func run() -> Digest? {
-    defer { releaseLock() }
-    return store()
-  }
-
-  func releaseLock() {
-    if let lockPlace { shared.locks.release(lockPlace) }
-  }
-
-  private func store() -> Digest? {
+  func store() -> Digest? {
     guard plan.isShared, let tag = arrival.head.strongTag else { return nil }
     var content = digest(tag)
     var meta = arrival.meta

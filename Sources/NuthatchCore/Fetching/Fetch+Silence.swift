@@ -39,46 +39,12 @@ extension Fetch {
     _ = runtime.loop.at(next) { [weak self] in self?.watchSilence() }
   }
 
-  /// When something came last, for those in other processes who wait; while nothing is on its way to it, now.
-  var lastSign: Int64 {
-    guard case .flying(_, let transfer) = phase else { return runtime.loop.now }
-    return shared.transport.lastSign(of: transfer) ?? runtime.loop.now
-  }
-
-  /// Whether the process that has the lock has shown no sign for longer than anybody here bears. Two seconds more, because it
-  /// may bear as much, and then tries again, of which it tells within one; and at least the few that a busy one may need.
-  func isSilent(_ place: Int64, since: Int64) -> Bool {
-    guard let silence = longestSilence else { return false }
-    let now = runtime.loop.now
-    let sign = otherSign ?? OtherSign()
-    otherSign = sign
-    guard now - max(since, sign.last) - 2_000_000_000 > max(silence, 3_000_000_000) else {
-      sign.isRead = false
-      return false
+  /// When something came last; while nothing is on its way to it, now. Nil once a worker has what came.
+  var lastSign: Int64? {
+    switch phase {
+    case .admitting, .over: nil
+    case .flying(_, let transfer): shared.transport.lastSign(of: transfer) ?? runtime.loop.now
+    case .idle, .queued, .asking: runtime.loop.now
     }
-    if sign.isRead { return true }
-    // A disk that doesn't answer for two seconds is no sign either.
-    if let askedAt = sign.askedAt { return now - askedAt > 2_000_000_000 }
-    sign.askedAt = now
-    let (locks, loop) = (shared.locks, runtime.loop)
-    runtime.workers.submit(priority: Priority.most) {
-      let last = locks.lastSign(place, now: nhs_monotonic_ns())
-      loop.post {
-        sign.askedAt = nil
-        sign.last = last ?? sign.last
-        sign.isRead = true
-      }
-    }
-    return false
   }
-}
-
-/// The last sign of life of a process that is waited for, as a worker has read it. Confined to the loop's thread.
-final class OtherSign: @unchecked Sendable {
-  /// On the monotonic clock.
-  var last = Int64.min / 2
-  /// Whether it has been read since it seemed to be too long ago.
-  var isRead = false
-  /// Since when a worker is reading it.
-  var askedAt: Int64?
 }

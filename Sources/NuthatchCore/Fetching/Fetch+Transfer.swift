@@ -43,21 +43,8 @@ extension Fetch: QueuedWork {
       giveBack(entry)
       return setOutLate()
     }
-    guard attempt.redirects.isEmpty, plan.isShared, !plan.asksForPart, lockPlace == nil, !goesAlone else {
-      return send(entry)
-    }
-    let place = FetchLocks.place(of: plan.name.key().hash.low)
-    guard shared.locks.tryTake(place) else {
-      giveBack(entry)
-      return waitForOther(place, since: runtime.loop.now, milliseconds: 5)
-    }
-    lockPlace = place
-    // What another process stored between this one's look and the lock is an answer, too; to a reload nothing stored is.
-    guard isReload || shared.reader.isUnchanged(plan, base) else {
-      giveBack(entry)
-      return lookAgain()
-    }
-    send(entry)
+    guard attempt.redirects.isEmpty, asksTiers() else { return send(entry) }
+    giveBack(entry)
   }
 
   /// Notes the moment of the question. What is removed after it isn't stored. What was removed before it is not asked about.
@@ -76,11 +63,10 @@ extension Fetch: QueuedWork {
 
   /// The same by a worker: files may have to be opened for it.
   private func setOutLate() {
-    phase = .admitting
     let isPosted = runtime.workers.submit(priority: priority) {
       let asked = self.shared.moment(self.plan)
       self.runtime.loop.post {
-        guard case .admitting = self.phase else { return }
+        guard case .asking = self.phase else { return }
         // Without one the answer is not stored.
         self.attempt.asked = asked
         self.attempt.isAskedLate = true
@@ -111,9 +97,9 @@ extension Fetch: QueuedWork {
     return error
   }
 
-  /// The place goes to somebody else.
+  /// Others get the place while something is asked.
   private func giveBack(_ entry: QueueEntry) {
-    phase = .idle
+    phase = .asking
     runtime.queue.finished(entry, .unused, now: runtime.loop.now)
   }
 
@@ -178,59 +164,6 @@ extension Fetch: QueuedWork {
   private func mayAskWhether(_ base: StoredAnswer) -> Bool {
     !isReload && !asksWhole && !plan.asksForPart && attempt.isAt(base.record)
       && waiters.allSatisfy { base.isAnswer(to: $0.plan) }
-  }
-
-  // MARK: Other processes
-
-  /// The wait is short at first, because most fetches are; a lock that is freed is noticed within a tenth of a second.
-  private func waitForOther(_ place: Int64, since: Int64, milliseconds: Int64) {
-    phase = .waiting(
-      runtime.loop.at(runtime.loop.now + milliseconds * 1_000_000) { [weak self] in
-        guard let self else { return }
-        guard self.shared.locks.tryTake(place) else {
-          if self.isSilent(place, since: since) {
-            self.goesAlone = true
-            return self.enqueue()
-          }
-          return self.waitForOther(place, since: since, milliseconds: min(100, milliseconds * 2))
-        }
-        self.lockPlace = place
-        self.waitedSince = since
-        self.lookAgain()
-      })
-  }
-
-  /// Reads on a worker's thread what was stored meanwhile.
-  private func lookAgain() {
-    phase = .admitting
-    let (place, since) = (lockPlace, waitedSince)
-    let isPosted = runtime.workers.submit(priority: priority) {
-      let found = self.shared.find(self.plan)
-      var wasVain = false
-      if let place, let since {
-        wasVain = self.shared.locks.wasVain(place, since: since, now: nhs_monotonic_ns())
-      }
-      self.runtime.loop.post { [wasVain] in self.take(found, wasVain: wasVain) }
-    }
-    if !isPosted { conclude(.failed(runtime.workers.refusal)) }
-  }
-
-  private func take(_ found: StoredAnswer?, wasVain: Bool) {
-    guard case .admitting = phase else { return }
-    phase = .idle
-    if let found, found.record.number != known, !isReload,
-      waiters.allSatisfy({ found.isAnswer(to: $0.plan) })
-    {
-      return conclude(.stored(found))
-    }
-    // The same answer, too: its record may lie elsewhere now.
-    if !isReload || found == nil { base = found }
-    // What was waited for left nothing, nor will this: who else waits needn't wait for it.
-    if wasVain {
-      goesAlone = true
-      releaseLock()
-    }
-    enqueue()
   }
 }
 

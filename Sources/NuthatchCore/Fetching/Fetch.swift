@@ -12,9 +12,9 @@ final class Fetch: @unchecked Sendable {
     case idle
     case queued(QueueEntry)
     case flying(QueueEntry, transfer: UInt64)
-    /// Another process fetches it; or an attempt failed, and the next one is due later.
-    case waiting(EventLoop.TimerID)
-    /// On a worker's thread, which can't be stopped.
+    /// A tier is asked, or a worker, which can't be stopped: then it is queued again.
+    case asking
+    /// A worker has what came, and can't be stopped.
     case admitting
     case over
   }
@@ -62,20 +62,8 @@ final class Fetch: @unchecked Sendable {
   var queuedSince: Int64 = 0
   /// Whether it waits for its turn, and for nothing else: that is no part of anybody's deadline.
   var isInLine = false
-  /// The place of the lock that this fetch holds; nil while it holds none.
-  var lockPlace: Int64? {
-    didSet {
-      if let place = lockPlace ?? oldValue {
-        shared.fetches.noteLock(place, of: lockPlace == nil ? nil : self)
-      }
-    }
-  }
-  /// Whether another process was waited for in vain: then this one asks by itself.
-  var goesAlone = false
-  /// Since when another process was waited for, on the monotonic clock; nil when none was.
-  var waitedSince: Int64?
-  /// What that process has noted; nil before it has been waited for in earnest.
-  var otherSign: OtherSign?
+  /// The tiers that were asked, and haven't been told yet how it ended.
+  private var tiers: [any TierRequest] = []
 
   init(_ plan: RequestPlan, base: StoredAnswer?, _ shared: SharedCache) {
     self.plan = plan
@@ -130,14 +118,6 @@ final class Fetch: @unchecked Sendable {
     }
   }
 
-  /// The server said that something else still holds than what is stored: the whole answer is asked for.
-  func fetchAnew() {
-    guard case .admitting = phase else { return }
-    asksWhole = true
-    attempt.begin(again: plan.first)
-    enqueue()
-  }
-
   /// Gives every waiter its outcome, each for itself, and is over.
   func conclude(_ outcome: FetchOutcome) {
     shared.note(outcome)
@@ -146,20 +126,19 @@ final class Fetch: @unchecked Sendable {
       error.attempts = attempt.journey.attempts
       outcome = .failed(error)
     }
-    if case .failed(let error) = outcome, !error.isOwnEnd { releaseLock(isVain: true) }
     let waiting = waiters
     waiters = []
     for waiter in waiting { waiter.joined = nil }
-    end()
+    end(outcome.tierEnd)
     for waiter in waiting { waiter.conclude(outcome) }
   }
 
   /// Gives back whatever is held.
-  func end() {
+  private func end(_ end: FetchEnd = .cancelled) {
     letGo()
     phase = .over
     shared.fetches.forget(self)
-    releaseLock()
+    tellTiers(end)
   }
 
   func letGo() {
@@ -170,23 +149,73 @@ final class Fetch: @unchecked Sendable {
     case .flying(let entry, let transfer):
       shared.transport.cancel(transfer)
       runtime.queue.finished(entry, .abandoned, now: runtime.loop.now)
-    case .waiting(let timer): runtime.loop.cancelTimer(timer)
-    case .idle, .admitting, .over: break
+    case .idle, .asking, .admitting, .over: break
     }
   }
 
-  /// - Parameter isVain: whether the fetch leaves nothing for those in other processes who wait for it.
-  func releaseLock(isVain: Bool = false) {
-    guard let place = lockPlace else { return }
-    lockPlace = nil
-    guard isVain else { return shared.locks.release(place) }
-    // A worker writes the note, because a disk may be slow. The lock is released behind it: those who get the lock read it.
-    let (locks, now) = (shared.locks, runtime.loop.now)
-    let isSubmitted = runtime.workers.submit(priority: Priority.most) {
-      locks.noteVain(place, at: now)
-      locks.release(place)
+  // MARK: Tiers
+
+  /// Asks the next tiers that haven't been asked. True when the answer of one has to be waited for.
+  func asksTiers() -> Bool {
+    guard plan.isShared, !plan.asksForPart else { return false }
+    while tiers.count < shared.tiers.count {
+      let tier = shared.tiers[tiers.count].request(for: self)
+      tiers.append(tier)
+      if tier.find(besides: base, done: { [weak self] in self?.take($0) }) { return true }
     }
-    if !isSubmitted { locks.release(place) }
+    return false
+  }
+
+  private func take(_ answer: TierAnswer) {
+    guard case .asking = phase else { return }
+    if case .stored(let found) = answer {
+      if let found, found.record.number != known, !isReload,
+        waiters.allSatisfy({ found.isAnswer(to: $0.plan) })
+      {
+        return conclude(.stored(found))
+      }
+      // The same answer, too: its record may lie elsewhere now.
+      if !isReload || found == nil { base = found }
+    }
+    enqueue()
+  }
+
+  private func tellTiers(_ end: FetchEnd) {
+    let asked = takeTiers()
+    guard !asked.isEmpty else { return }
+    let mayWait = end == .failed && runtime.workers.submit(priority: Priority.most) { asked.ended(end) }
+    if !mayWait { asked.ended(end == .failed ? .cancelled : end) }
+  }
+
+  /// The tiers, for something that tells them how the fetch ended.
+  func takeTiers() -> [any TierRequest] {
+    defer { tiers = [] }
+    return tiers
+  }
+
+  // MARK: Admission
+
+  /// Has a worker admit what has come, which tells the tiers how the fetch ended for them. Without an outcome the server means
+  /// another answer than it was asked about: the whole answer is asked for then.
+  func handOver(
+    _ tiers: [any TierRequest],
+    _ admit: @escaping @Sendable ([any TierRequest], @escaping @Sendable (FetchOutcome?) -> Void) -> Void
+  ) {
+    let isSubmitted = runtime.workers.submit(priority: priority) {
+      admit(tiers) { outcome in self.runtime.loop.post { self.admitted(outcome, tiers) } }
+    }
+    guard !isSubmitted else { return }
+    self.tiers = tiers
+    conclude(.failed(runtime.workers.refusal))
+  }
+
+  private func admitted(_ outcome: FetchOutcome?, _ tiers: [any TierRequest]) {
+    if let outcome { return conclude(outcome) }
+    guard case .admitting = phase else { return tiers.ended(.cancelled) }
+    self.tiers = tiers
+    asksWhole = true
+    attempt.begin(again: plan.first)
+    enqueue()
   }
 
   func noteBegin() {
@@ -204,6 +233,10 @@ enum FetchOutcome {
   /// Another process fetched it meanwhile.
   case stored(StoredAnswer)
   case failed(NuthatchError)
+
+  var tierEnd: FetchEnd {
+    if case .failed(let error) = self { error.isOwnEnd ? .cancelled : .failed } else { .stored }
+  }
 }
 
 /// An answer from the network, admitted.

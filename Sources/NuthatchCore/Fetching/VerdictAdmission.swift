@@ -1,4 +1,3 @@
-import CSystem
 import NuthatchHTTP
 import NuthatchImaging
 import NuthatchStore
@@ -16,18 +15,10 @@ struct VerdictAdmission: Sendable {
   let recipes: [Recipe]
   /// Bytes of the body that have come, or were announced.
   let length: Int64
-  let lockPlace: Int64?
   let asked: Moment?
 
-  /// Keeps it, if that may be.
-  func run() {
-    let isKept = store()
-    guard let lockPlace else { return }
-    if !isKept { shared.locks.noteVain(lockPlace, at: nhs_monotonic_ns()) }
-    shared.locks.release(lockPlace)
-  }
-
-  private func store() -> Bool {
+  /// False when it can't be kept.
+  func store() -> Bool {
     guard plan.isShared, DecodeFailure.isLasting(fault) else { return false }
     var meta = arrival.meta
     meta.isPicture = fault.kind != .notAnImage
@@ -72,17 +63,13 @@ extension Fetch {
     let admission = VerdictAdmission(
       shared: shared, plan: plan, arrival: attempt.arrival(head, timings), fault: verdict,
       recipes: Array(Set(waiters.flatMap(\.plan.recipes))),
-      length: max(Int64(attempt.body.count), (try? head.contentLength()) ?? 0), lockPlace: lockPlace,
+      length: max(Int64(attempt.body.count), (try? head.contentLength()) ?? 0),
       asked: attempt.asked)
     phase = .admitting
-    lockPlace = nil
     attempt.body = IncomingBody()
-    let isSubmitted = runtime.workers.submit(priority: priority) {
-      admission.run()
-      self.runtime.loop.post { self.conclude(.failed(error)) }
+    handOver(takeTiers()) { tiers, then in
+      tiers.ended(admission.store() ? .stored : .notStored)
+      then(.failed(error))
     }
-    guard !isSubmitted else { return }
-    if let place = admission.lockPlace { shared.locks.release(place) }
-    conclude(.failed(error))
   }
 }

@@ -16,7 +16,8 @@ final class SharedCache: @unchecked Sendable {
   let reader: Reader
   let path: String
   let settings: Settings
-  let locks: FetchLocks
+  /// Asked before the origin, in this order.
+  let tiers: [any FetchTier]
   let failures = FailedURLs()
   let counts = CacheCounts()
   /// Revalidations behind answers that were given already.
@@ -40,7 +41,8 @@ final class SharedCache: @unchecked Sendable {
     store = try Self.openStore(path, options)
     reader = Reader(store: store, clock: options.clock)
     settings = Settings(thumbs: options.store ?? .packed, keepsSource: options.keepSource ?? true)
-    locks = FetchLocks(directory: path, beforeNotes: options.beforeNotes)
+    let locks = FetchLocks(directory: path, beforeNotes: options.beforeNotes)
+    tiers = [OtherProcesses(locks, runtime)] + options.tiers
     self.runtime = runtime
     transport = options.transport?(runtime.loop) ?? runtime.transport
     clock = options.clock
