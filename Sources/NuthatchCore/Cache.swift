@@ -55,7 +55,7 @@ public final class Cache: Sendable {
     shared.outbox.open(notices, options, shared)
     runtime.enlist(open) { [open, shared] error in
       open.end(error)
-      shared.behind.end(error)
+      shared.revalidations.close()
       shared.outbox.sender.bell.ring()
     }
     Log.noteOpen(self)
@@ -288,7 +288,7 @@ public final class Cache: Sendable {
   /// The second: waits for those that only the last handle on the directory has to wait for. False when that took longer;
   /// nil waits for ever.
   package func waitForRevalidations(within milliseconds: Int64?) -> Bool {
-    isForked || !wasLast.load(ordering: .acquiring) || shared.behind.wait(within: milliseconds)
+    isForked || !wasLast.load(ordering: .acquiring) || shared.revalidations.wait(within: milliseconds)
   }
 
   /// The last: ends those that are left.
@@ -301,7 +301,7 @@ public final class Cache: Sendable {
     let before = closing.bitwiseOr(step, ordering: .acquiringAndReleasing).oldValue
     guard before != 3, before | step == 3 else { return }
     runtime.delist(open)
-    if wasLast.load(ordering: .acquiring) { shared.behind.end(.closed) }
+    if wasLast.load(ordering: .acquiring) { shared.revalidations.close() }
     runtime.release()
   }
 

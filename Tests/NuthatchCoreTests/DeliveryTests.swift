@@ -1,7 +1,8 @@
 import Glibc
-import NuthatchCore
 import TestServer
 import Testing
+
+@testable import NuthatchCore
 
 /// The time of day, which stands until it is moved.
 final class TestClock: Sendable {
@@ -293,6 +294,35 @@ final class TestClock: Sendable {
     #expect(try bench.cache.submit(request).final()?.kind == .cached)
     #expect(bench.server.gate("never").waitUntilReached(1))
     #expect(bench.server.waitForDisconnect(1))
+  }
+
+  @Test("behind an answer that is saved leaves what was saved alone, and brings the next one")
+  func behindDownload() throws {
+    try store(stale: true, control: "max-age=60, stale-while-revalidate=600")
+    bench.server.on(
+      "/a", Script(headers: ["Cache-Control": "max-age=60", "ETag": "\"2\""], steps: [.text("newer")]))
+    var request = Request(bench.server.url("/a"))
+    request.saveTo = [.file("\(bench.folder)/saved")]
+    let event = try #require(try bench.cache.submit(request).final())
+    #expect(event.kind == .cached && event.isStale)
+    try waitUntilFresh()
+    #expect(FileBytes("\(bench.folder)/saved")?.contains("old") == true)
+    #expect(try bench.get("/a").text == "newer")
+    #expect(bench.server.count() == 1)
+  }
+
+  @Test("behind an answer asks the program nothing")
+  func silentBehind() throws {
+    try store(stale: true)
+    bench.server.on("/a", Script(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"a\""], steps: []))
+    var request = Request(bench.server.url("/a"))
+    request.delivery = .first
+    request.asks = [.credentials, .challenge]
+    #expect(try bench.cache.submit(request).final()?.kind == .cached)
+    #expect(bench.server.waitForRequests(1))
+    // A question would be open for 30 seconds.
+    #expect(bench.cache.shared.revalidations.wait(within: 20_000))
+    #expect(bench.server.count() == 1)
   }
 
   /// A revalidation that goes on behind the answer ends some time.

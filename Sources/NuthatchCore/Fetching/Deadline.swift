@@ -33,8 +33,8 @@ struct Deadline {
   // MARK: Its timer
 
   /// Calls the task's `deadlineHasPassed` when it comes.
-  mutating func start(_ task: RequestTask, orElse limit: Int64? = nil) {
-    guard let due = due ?? limit.map({ submitted &+ $0 }) else { return }
+  mutating func start(_ task: RequestTask) {
+    guard let due else { return }
     // Keeps the task, whose every end takes the timer back: a weak reference would cost each that waits 120 bytes.
     timer = task.runtime.loop.at(due) { task.deadlineHasPassed() }
   }

@@ -238,17 +238,3 @@ enum FetchOutcome {
     if case .failed(let error) = self { error.isOwnEnd ? .cancelled : .failed } else { .stored }
   }
 }
-
-/// An answer from the network, admitted.
-struct FetchedAnswer: Sendable {
-  let head: ResponseHead
-  let body: SharedBytes
-  /// Nil for answers that are no pictures, or when none was wanted.
-  let content: Digest?
-  let pictures: [Recipe: Result<Picture, NuthatchError>]
-  var origin: Provenance
-  /// Whether a public server has had a part in it.
-  var isFromPublic = false
-  /// Stores it, on a worker's thread, if it may be stored; false when it isn't. Nil when that has been done.
-  var keep: (@Sendable () -> Bool)?
-}

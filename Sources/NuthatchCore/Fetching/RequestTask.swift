@@ -143,12 +143,6 @@ extension RequestTask {
     }
   }
 
-  /// Asks the server about an answer that was delivered already; for nobody, so that it always ends.
-  func revalidate(_ found: StoredAnswer) {
-    deadline.start(self, orElse: 120_000_000_000)
-    shared.fetches.join(self, base: found)
-  }
-
   /// What the stored answer is good for.
   private func decide(_ found: StoredAnswer?) {
     guard ticket.isOpen else { return }
@@ -158,10 +152,10 @@ extension RequestTask {
     switch decision {
     case .hit, .hitThenRevalidate:
       shared.counts.hits.count()
-      if decision == .hitThenRevalidate { shared.revalidateBehind(plan, found) }
+      if decision == .hitThenRevalidate { shared.revalidations.start(plan, found, shared) }
       deliver(found, .cached, .stored(found), isFinal: true)
     case .follow(let asksBehind):
-      if asksBehind { shared.revalidateBehind(plan, found) }
+      if asksBehind { shared.revalidations.start(plan, found, shared) }
       follow { () throws(NuthatchError) in try plan.following(found) }
     case .showThenAsk: deliver(found, .cached, .stored(found), isFinal: false)
     case .checkFirst: read(plan) { self.decide($0) }
@@ -220,21 +214,14 @@ extension RequestTask {
         url: ticket.url, head: fetched.head, body: fetched.body, origin: origin, maxPixels: plan.maxPixels)
       return finish(.answer(.fresh, Answer(response: response), isFinal: true))
     }
-    guard (200..<300).contains(status) else {
-      var error = NuthatchError(
-        .http, "HTTP \(status) instead of a picture: \(fetched.origin.finalURL)", status: status)
-      error.attempts = fetched.origin.journey.attempts
+    if let error = fetched.noPicture {
       shared.remember(error, status: status, plan)
       return fail(error)
     }
-    if plan.recipes.allSatisfy({ fetched.pictures[$0] != nil }) {
+    // It came after the sizes of the others were made.
+    guard let source = fetched.pictureSource(plan) else {
       return finish(with: fetched.pictures, .fresh, origin)
     }
-    // It came after the sizes of the others were made.
-    guard let content = fetched.content else {
-      return fail(NuthatchError(.internal, "no digest of the body: \(plan.url)"))
-    }
-    let source = PictureSource(content: content, url: fetched.origin.finalURL, body: fetched.body)
     shared.decodes.pictures(source, plan.recipes, priority: priority, shared.maker(maxPixels: plan.maxPixels))
     {
       self.finish(with: $0, .fresh, origin)

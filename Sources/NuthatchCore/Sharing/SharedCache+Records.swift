@@ -59,16 +59,6 @@ extension SharedCache {
     // Also where the same one is there: an answer to an earlier question must not take its place later.
     return try commit(key, .vary, varyRecord.encoded(), asked)
   }
-
-  /// Asks the server behind an answer that was given already.
-  func revalidateBehind(_ plan: RequestPlan, _ found: StoredAnswer) {
-    let ticket = Ticket(url: plan.url.description)
-    guard plan.mayUseNetwork, behind.add(ticket) else { return }
-    let task = RequestTask(plan, ticket, self)
-    // So that its end ends the fetch.
-    _ = ticket.begin(task)
-    task.revalidate(found)
-  }
 }
 
 extension AnswerRecord {

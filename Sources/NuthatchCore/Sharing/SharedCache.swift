@@ -20,8 +20,7 @@ final class SharedCache: @unchecked Sendable {
   let tiers: [any FetchTier]
   let failures = FailedURLs()
   let counts = CacheCounts()
-  /// Revalidations behind answers that were given already.
-  let behind = Revalidations()
+  let revalidations = Revalidations()
   /// What a worker reads and checks for peeks at the moment.
   let checking = Locked<Set<AnswerName>>([])
   let runtime: Runtime

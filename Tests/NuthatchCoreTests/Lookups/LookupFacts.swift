@@ -164,7 +164,7 @@ extension Cache {
         try ticket.answer(question, question.kind == .verdict ? .accept : .headers([("X-Added", "1")]))
       }
     } while events.last?.isFinal == false
-    _ = shared.behind.wait(within: 60_000)
+    _ = shared.revalidations.wait(within: 60_000)
     return TicketFacts(events: events.map { TicketFacts.Told($0) }, asked: server.asked)
   }
 }
