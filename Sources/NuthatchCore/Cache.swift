@@ -13,14 +13,12 @@ public final class Cache: Sendable {
   public let options: Options
   let runtime: Runtime
   let shared: SharedCache
-  /// The pictures that it has shown of late.
-  let peeks: PeekTable
-  /// The answers that it has given of late.
-  let recalls = RecallTable()
+  /// The pictures and the answers that it has given of late.
+  let hits: HitTable
   let notices = OutboxNotices()
   private let identity: CacheDirectory.Identity
   private let open = OpenTickets()
-  let shelf = TermsCache()
+  let termsCache = TermsCache()
   private let isReleased = Atomic(false)
   /// Whether it was the last handle on the directory.
   private let wasLast = Atomic(false)
@@ -47,7 +45,7 @@ public final class Cache: Sendable {
       runtime.release()
       throw error
     }
-    peeks = PeekTable(shared.store, shared.clock)
+    hits = HitTable(shared.store, shared.clock)
     self.path = path
     self.options = options
     self.identity = identity
@@ -88,13 +86,13 @@ public final class Cache: Sendable {
       ).start()
       return ticket
     }
-    let plan = try RequestPlan(request.provided(by: shared.outbox.secrets), options, shelf)
+    let plan = try RequestPlan(request.provided(by: shared.outbox.secrets), options, termsCache)
     return try submit(request, plan, stored(for: plan))
   }
 
   /// What is looked up on the caller's thread.
   func stored(for plan: RequestPlan) -> StoredAnswer? {
-    plan.asksForHeaders ? nil : shared.find(plan, .promptly)
+    plan.asksForHeaders ? nil : shared.reader.find(plan, .promptly)
   }
 
   func submit(
@@ -126,7 +124,7 @@ public final class Cache: Sendable {
     switch ticket.origin {
     case let asked as RepeatableRequest:
       guard asked.key != nil, !ticket.hasSucceeded else { return try submit(asked.request) }
-      let plan = try RequestPlan(asked.again.provided(by: shared.outbox.secrets), options, shelf)
+      let plan = try RequestPlan(asked.again.provided(by: shared.outbox.secrets), options, termsCache)
       return try begin(plan, stored(for: plan), for: asked.request, asked)
     case let plan as RequestPlan:
       let again = Ticket(url: ticket.url, tag: ticket.tag, site: ticket.site, origin: plan)
@@ -190,14 +188,14 @@ public final class Cache: Sendable {
   /// - Throws: `bad_url`; `no_space` or `io` when it can't be done; `closed`; `forked`.
   @discardableResult
   public func remove(_ url: String) throws(NuthatchError) -> Int {
-    try remove(RequestPlan(Request(url), options, shelf), isNarrow: false)
+    try remove(RequestPlan(Request(url), options, termsCache), isNarrow: false)
   }
 
   /// The same for a request. Credentials, partition, key and whatever else makes its answer another than everybody's for that
   /// URL narrow it to that answer.
   @discardableResult
   public func remove(_ request: Request) throws(NuthatchError) -> Int {
-    let plan = try RequestPlan(request, options, shelf)
+    let plan = try RequestPlan(request, options, termsCache)
     return try remove(
       plan, isNarrow: !plan.name.partition.isEmpty || plan.name.address != plan.url.address)
   }
@@ -221,7 +219,7 @@ public final class Cache: Sendable {
   /// still be taken from the tickets.
   public func shutdown() {
     guard !isForked else { return }
-    peeks.shut()
+    hits.shut()
     for ticket in open.close() ?? [] { ticket.cancel() }
     // Some may just have ended on other threads: their events, too, are to be found by whoever looks now.
     open.waitUntilTold()
@@ -277,7 +275,7 @@ public final class Cache: Sendable {
   package func beginToClose() {
     guard !isForked, !isReleased.exchange(true, ordering: .acquiringAndReleasing) else { return }
     Log.note(.info, "closing \(path)")
-    peeks.shut()
+    hits.shut()
     open.end(.closed)
     notices.close()
     shared.outbox.close(notices, shared)
@@ -335,7 +333,7 @@ public final class Cache: Sendable {
 
   func checkPeekable() throws(NuthatchError) {
     if isForked { throw .forked }
-    if peeks.isClosed { throw .closed }
+    if hits.isClosed { throw .closed }
   }
 
   /// - Throws: `closed`; `forked`.

@@ -302,13 +302,13 @@ import Testing
   }
 
   @Test("is right on threads that share what they remember, second after second")
-  func sharedLanes() throws {
+  func sharedStripes() throws {
     put("/a.png", control: "max-age=100000")
     let (rounds, sizes) = (600, 60)
     for size in 1...sizes { _ = try bench.thumbnail("/a.png", size) }
     let (cache, clock, url) = (bench.cache, clock, bench.server.url("/a.png"))
-    // Every one of them shares a lane with another.
-    let peekers = (0..<2 * PeekTable.laneCount).map { index in
+    // Every one of them shares a stripe with another.
+    let peekers = (0..<2 * HitTable.threadStripes).map { index in
       let ages = Collected<Int>()
       let thread = TestThread {
         for round in 0..<rounds {

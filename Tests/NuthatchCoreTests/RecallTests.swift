@@ -105,7 +105,8 @@ import Testing
     _ = try bench.cache.get(url)
     _ = try bench.cache.peekResponse(url)
     let key = try #require(
-      bench.cache.shared.reader.record(RequestPlan(Request(url), bench.cache.options, bench.cache.shelf))?.0
+      bench.cache.shared.reader.record(
+        RequestPlan(Request(url), bench.cache.options, bench.cache.termsCache))?.0
         .content
     ).bytes
     try bench.cache.upkeep { (store) throws(StoreFault) in _ = try store.remove(RecordKey(.body, key)) }

@@ -119,14 +119,14 @@ final class RequestPlan: Sendable {
   /// Whether a URL that is no picture is remembered as such.
   var remembersFailures: Bool { wantsPictures && policy.rules == .kit && isShared }
 
-  /// - Parameter shelf: where terms are looked for that it may share; those of a cache with these options.
+  /// - Parameter known: where terms are looked for that it may share; those of a cache with these options.
   init(
-    _ request: Request, _ options: Cache.Options, _ shelf: TermsCache? = nil
+    _ request: Request, _ options: Cache.Options, _ known: TermsCache? = nil
   ) throws(NuthatchError) {
     try request.check()
     let url = try request.absoluteURL()
     terms =
-      if let shelf { try shelf.terms(of: request, options, url) } else {
+      if let known { try known.terms(of: request, options, url) } else {
         try RequestTerms(request, options, url)
       }
     if let (user, password) = terms.credentials ?? url.credentials, (user + password).contains(0) {

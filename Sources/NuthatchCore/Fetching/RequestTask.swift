@@ -125,7 +125,7 @@ extension RequestTask {
     self.plan = plan
     let isSubmitted = runtime.workers.submit(priority: priority) {
       _ = store?()
-      let found = self.shared.find(plan)
+      let found = self.shared.reader.find(plan)
       let failure = self.shared.decide(found, plan).failure
       self.runtime.loop.post { if let failure { self.fail(failure) } else { then(found) } }
     }

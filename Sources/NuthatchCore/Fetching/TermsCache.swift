@@ -12,7 +12,7 @@ final class TermsCache: Sendable {
 
   private let items = Locked<[Item]>([])
 
-  /// The terms of a request with the options of this shelf's cache.
+  /// The terms of a request with the options of this one's cache.
   func terms(
     of request: Request, _ options: Cache.Options, _ url: WebURL
   ) throws(NuthatchError) -> RequestTerms {

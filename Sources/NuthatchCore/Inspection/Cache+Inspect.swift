@@ -21,7 +21,7 @@ extension Cache {
   ) throws(NuthatchError) -> (stored: StoredAnswerInfo?, ticket: Ticket?) {
     try checkPeekable()
     guard try LocalRequest(request, options) == nil else { return (nil, try submit(request)) }
-    let plan = try RequestPlan(request, options, shelf)
+    let plan = try RequestPlan(request, options, termsCache)
     let known = shared.inspect(plan)
     if let known, isEnough(known) { return (known, nil) }
     // Where nothing is stored, there is nothing to be read once more.

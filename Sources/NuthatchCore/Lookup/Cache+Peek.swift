@@ -1,6 +1,8 @@
 import NuthatchImaging
 
 extension Cache {
+  // MARK: Peeks
+
   /// The thumbnail of a URL that fits a square box, if it can be shown at once: it is in memory, or lies on disk as
   /// pixels, and is fresh by the cache's policy. Never asks the network and never waits.
   ///
@@ -13,13 +15,7 @@ extension Cache {
 
   /// The same for any box.
   public func peek(_ url: String, _ box: ThumbnailBox, decode: Bool = false) throws(NuthatchError) -> Image? {
-    var url = url
-    do {
-      // Its own bytes, not a copy of them.
-      return try url.withUTF8 { try peek(UnsafeRawBufferPointer($0), box, decode: decode) }
-    } catch {
-      throw error as? NuthatchError ?? NuthatchError(.internal, "\(error)")
-    }
+    try url.withBytes { (url) throws(NuthatchError) in try peek(url, box, decode: decode) }
   }
 
   /// The same for the bytes of a URL, of which no string is made when the picture has been shown before.
@@ -27,37 +23,71 @@ extension Cache {
     _ url: UnsafeRawBufferPointer, _ box: ThumbnailBox, decode: Bool = false
   ) throws(NuthatchError) -> Image? {
     try checkPeekable()
-    guard let size = PeekTable.number(box) else {
+    guard let size = HitTable.size(of: box) else {
       throw NuthatchError(
         .invalid, "a box of \(box.width)x\(box.height): its sides must be 1 to \(ThumbnailBox.maxSide)")
     }
-    if let image = shown(url, size) { return image }
-    guard let text = String(validating: url, as: UTF8.self) else {
-      throw NuthatchError(.badURL, "the URL is not UTF-8")
-    }
-    var request = Request(text)
+    if let image = hits.image(url, size) { return image }
+    var request = try Request(url)
     request.boxes = [box]
+    return try answerAtHand(request, decodes: decode)?.images.first
+  }
+
+  /// What `request` asks for, with its credentials, cache key and headers, if it can be shown at once. Of its sizes there must
+  /// be one.
+  public func peek(_ request: Request, decode: Bool = false) throws(NuthatchError) -> Image? {
+    try checkPeekable()
+    guard request.boxes.count == 1 else {
+      throw NuthatchError(.invalid, "\(request.boxes.count) sizes; peek looks for one")
+    }
+    if let image = remembered(for: request)?.images.first { return image }
+    return try answerAtHand(request, decodes: decode)?.images.first
+  }
+
+  /// The answer to a GET, if it can be given at once: it is in the cache, and fresh by the cache's policy. Never asks the
+  /// network and never waits.
+  ///
+  /// - Returns: nil for whatever would take longer, also for an answer that is stale.
+  /// - Throws: `bad_url`; `closed`; `forked`.
+  public func peekResponse(_ url: String) throws(NuthatchError) -> Response? {
+    try url.withBytes { (url) throws(NuthatchError) in try peekResponse(url) }
+  }
+
+  /// The same for the bytes of a URL, of which no string is made when its answer was given before.
+  package func peekResponse(_ url: UnsafeRawBufferPointer) throws(NuthatchError) -> Response? {
+    try checkPeekable()
+    if let answer = hits.answer(url) { return answer }
+    var request = try Request(url)
+    // As a call that waits for one answer asks: the terms are the same, then.
+    request.delivery = .fresh
+    return try answerAtHand(request)?.response
+  }
+
+  /// What is stored, if it can be given at once.
+  private func answerAtHand(_ request: Request, decodes: Bool = false) throws(NuthatchError) -> Answer? {
     // What needs no server needs a worker.
     guard try LocalRequest(request, options) == nil else { return nil }
-    let plan = try RequestPlan(request, options, shelf)
-    guard let (reached, stored) = shared.findFresh(plan) else { return nil }
-    return picture(stored, reached, text, url, size, decodes: decode)
+    let plan = try RequestPlan(request, options, termsCache)
+    guard let (reached, stored) = shared.reader.findFresh(plan) else { return nil }
+    if stored.isUnchecked { shared.check(reached) }
+    return give(stored, reached, to: request, decodes: decodes)
   }
+
+  // MARK: Hits
 
   /// What a request for one picture would give at once, where the same was shown before: a hit, counted as one, for which
   /// neither request nor ticket is made. nil for whatever takes longer, and where the log tells of every request.
   package func hit(_ url: UnsafeRawBufferPointer, size: Int) -> Image? {
-    guard !isForked, !peeks.isClosed, !Log.isOn(.info), let size = PeekTable.number(ThumbnailBox(size)) else {
-      return nil
-    }
-    guard let image = shown(url, size) else { return nil }
+    guard !isForked, !Log.isOn(.info), let size = HitTable.size(of: ThumbnailBox(size)),
+      let image = hits.image(url, size)
+    else { return nil }
     shared.counts.countHit()
     return image
   }
 
   /// The same for an answer.
   package func hit(_ url: String) -> Response? {
-    guard !isForked, !peeks.isClosed, !Log.isOn(.info), let answer = recalled(url) else { return nil }
+    guard !isForked, !Log.isOn(.info), let answer = url.withBytes({ hits.answer($0) }) else { return nil }
     shared.counts.countHit()
     return answer
   }
@@ -83,138 +113,65 @@ extension Cache {
     _ = answered(Ticket(url: url(), tag: nil), answer())
   }
 
-  /// What `request` asks for, with its credentials, cache key and headers, if it can be shown at once. Of its sizes there must
-  /// be one.
-  public func peek(_ request: Request, decode: Bool = false) throws(NuthatchError) -> Image? {
-    try checkPeekable()
-    guard request.boxes.count == 1 else {
-      throw NuthatchError(.invalid, "\(request.boxes.count) sizes; peek looks for one")
-    }
-    guard try LocalRequest(request, options) == nil else { return nil }
-    let plan = try RequestPlan(request, options, shelf)
-    guard let (reached, stored) = shared.findFresh(plan) else { return nil }
-    return shared.picture(stored, reached, request.url, decodes: decode)?.0
+  // MARK: Requests that are answered at once
+
+  /// The picture or the answer that a request gets, if it was given before. Every waiting mode gets the same of what is
+  /// fresh.
+  func given(for request: Request) -> Ticket? {
+    remembered(for: request).map { answered(request, $0) }
   }
 
-  /// The answer to a GET, if it can be given at once: it is in the cache, and fresh by the cache's policy. Never asks the
-  /// network and never waits.
-  ///
-  /// - Returns: nil for whatever would take longer, also for an answer that is stale.
-  /// - Throws: `bad_url`; `closed`; `forked`.
-  public func peekResponse(_ url: String) throws(NuthatchError) -> Response? {
-    var url = url
-    do {
-      return try url.withUTF8 { try peekResponse(UnsafeRawBufferPointer($0)) }
-    } catch {
-      throw error as? NuthatchError ?? NuthatchError(.internal, "\(error)")
+  /// The same from what is stored, if the request is one that is remembered.
+  func given(_ stored: StoredAnswer, _ plan: RequestPlan, for request: Request) -> Ticket? {
+    guard stored.grade == .fresh, hitSize(of: request) != nil else { return nil }
+    return give(stored, plan, to: request, decodes: false).map { answered(request, $0) }
+  }
+
+  private func remembered(for request: Request) -> Answer? {
+    guard let size = hitSize(of: request) else { return nil }
+    return request.url.withBytes { url in
+      size == HitTable.answerSize
+        ? hits.answer(url).map { Answer(response: $0) } : hits.image(url, size).map { Answer(images: [$0]) }
     }
   }
 
-  /// The same for the bytes of a URL, of which no string is made when its answer was given before.
-  package func peekResponse(_ bytes: UnsafeRawBufferPointer) throws(NuthatchError) -> Response? {
-    try checkPeekable()
-    if let known = recalled(bytes) { return known }
-    guard let url = String(validating: bytes, as: UTF8.self) else {
-      throw NuthatchError(.badURL, "the URL is not UTF-8")
+  /// The one picture that a request wants, or the answer, from what is stored. It is remembered, if the request is one that is.
+  private func give(
+    _ stored: StoredAnswer, _ plan: RequestPlan, to request: Request, decodes: Bool
+  ) -> Answer? {
+    let size = remembersHits ? hitSize(of: request) : nil
+    func hit(_ image: Image? = nil, _ answer: Response? = nil) -> RememberedHit? {
+      size.flatMap { RememberedHit(request.url, $0, image: image, answer: answer, stored, plan) }
     }
-    var request = Request(url)
-    // As who waits for it asks: the terms are the same, then.
-    request.delivery = .fresh
-    guard try LocalRequest(request, options) == nil else { return nil }
-    let plan = try RequestPlan(request, options, shelf)
-    guard let (reached, stored) = shared.findFresh(plan) else { return nil }
-    return response(stored, reached, url)
-  }
-
-  /// The answer to a GET of which nothing is said but the URL, if it was given before.
-  private func recalled(_ url: String) -> Response? {
-    var url = url
-    return url.withUTF8 { recalled(UnsafeRawBufferPointer($0)) }
-  }
-
-  private func recalled(_ url: UnsafeRawBufferPointer) -> Response? {
-    guard let old = recalls.find(url), let (present, answer) = shared.renewed(old) else { return nil }
-    if present !== old { recalls.keep(present) }
-    return answer
-  }
-
-  /// The same from what is stored.
-  private func response(_ stored: StoredAnswer, _ plan: RequestPlan, _ url: String) -> Response? {
-    let origin = Provenance.stored(stored).behind(plan)
-    guard let response = stored.immediateAnswer(to: plan, url, origin)?.response else { return nil }
-    var bytes = url
-    let entry =
-      remembersHits
-      ? bytes.withUTF8 { shared.entry(response, stored, plan, UnsafeRawBufferPointer($0)) } : nil
-    if let entry { recalls.keep(entry) }
-    return response
-  }
-
-  /// The picture from what is stored.
-  private func picture(
-    _ stored: StoredAnswer, _ plan: RequestPlan, _ shownURL: String, _ url: UnsafeRawBufferPointer,
-    _ size: UInt64, decodes: Bool
-  ) -> Image? {
-    guard let (image, kept) = shared.picture(stored, plan, shownURL, decodes: decodes) else { return nil }
-    if remembersHits, let kept, let entry = shared.entry(image, stored, plan, url, size) {
-      peeks.keep(entry, as: kept)
+    guard plan.wantsPictures else {
+      let answer = stored.immediateAnswer(to: plan, request.url, .stored(stored).behind(plan))
+      if let hit = hit(nil, answer?.response) { hits.keep(hit) }
+      return answer
     }
-    return image
+    guard
+      let (image, kept) = stored.picture(
+        for: plan, request.url, decodes: decodes, keptBy: shared.reader.thumbnails)
+    else { return nil }
+    if let kept, let hit = hit(image) { hits.keep(hit, as: kept) }
+    return Answer(images: [image])
   }
 
   /// Whether a hit may be found again by its URL alone. A netrc file may name another user the next time.
   private var remembersHits: Bool { options.netrc == nil }
 
-  // MARK: Requests that a peek answers
-
-  /// The picture or the answer that a request gets, if it was given before. Every waiting mode gets the same of what is
-  /// fresh.
-  func given(for request: Request) -> Ticket? {
-    var url = request.url
-    if let size = size(of: request) {
-      return url.withUTF8 { shown(UnsafeRawBufferPointer($0), size) }.map { answered(request, $0) }
-    }
-    return request.asksForAnswer ? recalled(request.url).map { answered(request, $0) } : nil
-  }
-
-  /// The same from what is stored, if the request is one that is remembered.
-  func given(_ stored: StoredAnswer, _ plan: RequestPlan, for request: Request) -> Ticket? {
-    guard stored.grade == .fresh else { return nil }
-    var url = request.url
-    if let size = size(of: request) {
-      return url.withUTF8 {
-        picture(stored, plan, request.url, UnsafeRawBufferPointer($0), size, decodes: false)
-      }.map { answered(request, $0) }
-    }
-    return request.asksForAnswer ? response(stored, plan, request.url).map { answered(request, $0) } : nil
-  }
-
-  /// The size of a request that a peek answers.
-  private func size(of request: Request) -> UInt64? {
+  /// What a request's hit is remembered under, beside its URL; nil for a request that isn't remembered.
+  private func hitSize(of request: Request) -> UInt64? {
+    if request.asksForAnswer { return HitTable.answerSize }
     guard request.asksForOnePicture, request.maxPixels ?? options.maxPixels == options.maxPixels,
       let box = request.boxes.first
     else { return nil }
-    return PeekTable.number(box)
+    return HitTable.size(of: box)
   }
 
-  /// The picture that was shown before.
-  private func shown(_ url: UnsafeRawBufferPointer, _ size: UInt64) -> Image? {
-    if let image = peeks.find(url, size) { return image }
-    guard let old = peeks.entry(url, size), let (present, kept) = shared.renewed(old) else { return nil }
-    if remembersHits { peeks.keep(present, as: kept) }
-    return present.image
-  }
-
-  /// A ticket that has its final event already, and keeps nothing to be submitted again.
-  private func answered(_ request: Request, _ image: Image) -> Ticket {
-    answered(Ticket(url: request.url, tag: request.tag), Answer(images: [image]))
-  }
-
-  /// The same, but for its request.
-  private func answered(_ request: Request, _ response: Response) -> Ticket {
-    let asked = RepeatableRequest(request)
-    return answered(
-      Ticket(url: request.url, tag: request.tag, origin: asked), Answer(response: response))
+  /// A ticket that has its final event already. One for a picture keeps nothing to be submitted again.
+  private func answered(_ request: Request, _ answer: Answer) -> Ticket {
+    let origin = answer.response.map { _ in RepeatableRequest(request) }
+    return answered(Ticket(url: request.url, tag: request.tag, origin: origin), answer)
   }
 
   private func answered(_ ticket: Ticket, _ answer: Answer) -> Ticket {
@@ -226,6 +183,14 @@ extension Cache {
 }
 
 extension Request {
+  /// - Throws: `bad_url` for bytes that aren't UTF-8.
+  fileprivate init(_ url: UnsafeRawBufferPointer) throws(NuthatchError) {
+    guard let text = String(validating: url, as: UTF8.self) else {
+      throw NuthatchError(.badURL, "the URL is not UTF-8")
+    }
+    self.init(text)
+  }
+
   /// Whether it is what `Cache.peek` looks for: one picture of a URL, and all else as the cache has it.
   var asksForOnePicture: Bool { boxes.count == 1 && freezing == nil && isBare }
 
@@ -237,5 +202,18 @@ extension Request {
       && !ignoreQuery && partition == nil && policy == nil && `guard` == nil && maxBytes == nil
       && !allowTruncated && asks.isEmpty && site == nil && netrc == nil && certificate == nil && signIn == nil
       && upload == nil && saveTo.isEmpty
+  }
+}
+
+extension String {
+  /// Calls `use` with its own bytes, not with a copy of them.
+  @inline(__always)
+  fileprivate func withBytes<Result, Failure: Error>(
+    _ use: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    var own = self
+    return try own.withUTF8 { utf8 in
+      Swift.Result { () throws(Failure) in try use(UnsafeRawBufferPointer(utf8)) }
+    }.get()
   }
 }

@@ -16,14 +16,11 @@ struct Reader: Sendable {
     case whole
 
     /// How long a payload may be that is read in order to check it.
-    fileprivate var mostChecked: Int {
-      switch self {
-      case .whole: .max
-      // A few hundredths of a millisecond.
-      case .facts, .atHand, .promptly: 256 << 10
-      }
-    }
+    fileprivate var mostChecked: Int { self == .whole ? .max : Reader.mostChecked }
   }
+
+  /// The same for a thread that was promised not to wait: it takes a few hundredths of a millisecond.
+  static let mostChecked = 256 << 10
 
   let store: Store
   let clock: WallClock
@@ -46,6 +43,23 @@ struct Reader: Sendable {
     return StoredAnswer(
       record, marks: marks, seen: seen, isAdmitted: isAdmitted, second: now,
       record.freshness(for: plan, now: now), answer)
+  }
+
+  /// The stored answer that a request may be given, fresh or not.
+  func find(_ plan: RequestPlan, _ depth: Depth = .whole) -> StoredAnswer? {
+    guard plan.readsStore, let stored = read(plan, depth), stored.isAdmitted else { return nil }
+    return stored
+  }
+
+  /// What is stored for a request, if it may be given at once: it is fresh, but perhaps a worker has to read it first. Redirects
+  /// that are stored are followed; what is wrong with one is told to the request that goes that way.
+  func findFresh(_ plan: RequestPlan) -> (RequestPlan, StoredAnswer)? {
+    guard !plan.asksForHeaders, let stored = find(plan, .atHand) else { return nil }
+    switch Decision(stored, plan) {
+    case .hit, .checkFirst: return (plan, stored)
+    case .follow(asksBehind: false): return (try? plan.following(stored)).flatMap { findFresh($0) }
+    default: return nil
+    }
   }
 
   private func readParts(

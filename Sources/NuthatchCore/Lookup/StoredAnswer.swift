@@ -105,6 +105,32 @@ final class StoredAnswer: Sendable {
     return Answer(images: images)
   }
 
+  /// The only picture that a request wants, and what the memory tier keeps it as; nil when the tier had no room for it.
+  ///
+  /// - Parameters:
+  ///   - decodes: whether one that is packed is unpacked.
+  ///   - tier: keeps in memory what was read from the disk.
+  func picture(
+    for plan: RequestPlan, _ url: String, decodes: Bool, keptBy tier: Thumbnails
+  ) -> (Image, MemoryPicture?)? {
+    guard let recipe = plan.recipes.first, isAnswer(to: plan), let content = record.content,
+      record.bodyLength <= plan.maxBytes, let thumbnail = thumbnails[recipe]
+    else { return nil }
+    let (picture, kept): (Picture, MemoryPicture?)
+    if case .record(let record) = thumbnail {
+      guard let made = decodes ? try? record.picture() : thumbnail.picture else { return nil }
+      (picture, kept) = (made, tier.remember(made, content, recipe, record))
+    } else if case .inMemory(let known) = thumbnail {
+      (picture, kept) = (known.picture, known)
+    } else {
+      return nil
+    }
+    guard picture.pixelsOfSource <= plan.maxPixels else { return nil }
+    var origin = Provenance.stored(self).behind(plan)
+    origin.source = picture.ownsPixels ? .memory : .disk
+    return (Image(url: url, picture, origin), kept)
+  }
+
   /// What the pictures are made from; nil when nothing is there any more.
   func pictureSource(_ plan: RequestPlan) -> PictureSource? {
     guard !isRedirect, !isUnchecked, isAnswer(to: plan), let content = record.content else { return nil }

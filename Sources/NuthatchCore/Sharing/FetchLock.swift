@@ -88,7 +88,7 @@ final class FetchLock: TierRequest, @unchecked Sendable {
   private func lookAgain(_ fetch: Fetch, _ done: @escaping @Sendable (TierAnswer) -> Void) {
     let (plan, since) = (fetch.plan, waitedSince)
     let isSubmitted = shared.runtime.workers.submit(priority: fetch.priority) {
-      let found = self.shared.find(plan)
+      let found = self.shared.reader.find(plan)
       let wasVain =
         since.map { self.locks.wasVain(self.place, since: $0, now: nhs_monotonic_ns()) } ?? false
       self.loop.post {

@@ -54,7 +54,7 @@ private final class Revalidation: FetchWaiter, @unchecked Sendable {
   /// In nanoseconds, where the request sets no deadline: what nobody waits for always ends.
   private static let longest: Int64 = 120_000_000_000
 
-  let plan: RequestPlan
+  private(set) var plan: RequestPlan
   let shared: SharedCache
   var joined: Fetch?
   private var timer: EventLoop.TimerID?
@@ -102,6 +102,7 @@ private final class Revalidation: FetchWaiter, @unchecked Sendable {
     case .stored(let other):
       if let source = other.pictureSource(plan) { return make(source) }
     case .answered(let fetched):
+      if fetched.head.redirection != nil, plan.isHopByHop { return follow(fetched) }
       if plan.wantsPictures, let error = fetched.noPicture {
         shared.remember(error, status: error.status, plan)
       } else if let source = fetched.pictureSource(plan) {
@@ -109,6 +110,22 @@ private final class Revalidation: FetchWaiter, @unchecked Sendable {
       }
     }
     end()
+  }
+
+  /// What a new redirect leads to is asked for, too, where it isn't there.
+  private func follow(_ fetched: FetchedAnswer) {
+    guard let next = try? plan.following(fetched.head, sentByPublic: fetched.isFromPublic) else {
+      return end()
+    }
+    plan = next
+    let isSubmitted = shared.runtime.workers.submit(priority: priority) {
+      let stored = self.shared.reader.find(next)
+      self.loop.post {
+        guard self.timer != nil, Decision(stored, next) != .hit else { return self.end() }
+        self.shared.fetches.join(self, base: stored)
+      }
+    }
+    if !isSubmitted { end() }
   }
 
   /// Makes the sizes that the fetch hasn't made, because it was under way already.

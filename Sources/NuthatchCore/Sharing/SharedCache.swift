@@ -22,7 +22,7 @@ final class SharedCache: @unchecked Sendable {
   let counts = CacheCounts()
   let revalidations = Revalidations()
   /// What a worker reads and checks for peeks at the moment.
-  let checking = Locked<Set<AnswerName>>([])
+  private let checking = Locked<Set<AnswerName>>([])
   let runtime: Runtime
   let transport: any Transport
   let clock: WallClock
@@ -86,6 +86,16 @@ final class SharedCache: @unchecked Sendable {
     PictureMaker(
       workers: runtime.workers, thumbnails: reader.thumbnails, keeping: settings.thumbs,
       maxPixels: maxPixels, counts: counts)
+  }
+
+  /// Has a worker read and check what takes too long for a peek, so that a later one finds it.
+  func check(_ plan: RequestPlan) {
+    guard checking.withLock({ $0.insert(plan.name).inserted }) else { return }
+    let isSubmitted = runtime.workers.submit(priority: plan.priority) {
+      _ = self.reader.find(plan)
+      self.checking.withLock { _ = $0.remove(plan.name) }
+    }
+    if !isSubmitted { checking.withLock { _ = $0.remove(plan.name) } }
   }
 
   /// Counts the end of a fetch.
