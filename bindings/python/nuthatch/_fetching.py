@@ -296,8 +296,6 @@ class Fetching:
     def _sight(self, url: str, size: Size, decode: bool, options: Dict[str, Any]) -> Optional[Image]:
         """What a request that is described in full would show at once."""
         options = self._complete(url, options)
-        if "ask_headers" in options:
-            return None  # whose answer it is isn't known without asking
         found = ctypes.c_void_p()
         decodes = flag(decode, "decode")
         look = quick if not decodes and _FILES.isdisjoint(options) else library
