@@ -193,10 +193,10 @@ extension Request {
   ///
   /// - Throws: `io` for a file of credentials that can't be read.
   func completed(
-    with options: Cache.Options, for address: WebURL
+    with options: Cache.Options, _ outside: inout OutsideReadings
   ) throws(NuthatchError) -> Request {
     var result = self
-    if let userPlace, !userPlace.origins.contains(address.origin) {
+    if let userPlace, outside.read({ !userPlace.origins.contains($0.origin) }) {
       result.user = nil
       result.headers.removeAll { $0.name.equalsIgnoringCase("Authorization") }
     }
@@ -206,21 +206,22 @@ extension Request {
       result.headers.append(("Accept", accept))
     }
     result.partition = partition ?? options.partition
-    if let site, site.base.origin == address.origin {
+    if let site, outside.read({ site.base.origin == $0.origin }) {
       if !isAnonymous { result.signIn = signIn ?? site.options.signIn }
       result.certificate = certificate ?? site.options.certificate
+      if result.user == nil, !isAnonymous, outside.read({ $0.userinfo == nil }) {
+        result.user =
+          site.options.user
+          ?? site.base.credentials.map {
+            (String(decoding: $0.user, as: UTF8.self), String(decoding: $0.password, as: UTF8.self))
+          }
+      }
     }
-    if result.user == nil, !isAnonymous, address.userinfo == nil, let site, site.base.origin == address.origin
-    {
-      result.user =
-        site.options.user
-        ?? site.base.credentials.map {
-          (String(decoding: $0.user, as: UTF8.self), String(decoding: $0.password, as: UTF8.self))
-        }
-    }
-    if let netrc = netrc ?? (isAnonymous ? nil : options.netrc), result.user == nil, address.userinfo == nil,
+    if let netrc = netrc ?? (isAnonymous ? nil : options.netrc), result.user == nil,
       !result.headers.contains(where: { $0.name.equalsIgnoringCase("Authorization") }),
-      let entry = try netrc.entry(for: address)
+      let entry = try outside.read({ (url) throws(NuthatchError) in
+        url.userinfo == nil ? try netrc.entry(for: url) : nil
+      })
     {
       result.user = (
         String(decoding: entry.user, as: UTF8.self), String(decoding: entry.password, as: UTF8.self)

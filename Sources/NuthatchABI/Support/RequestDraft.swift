@@ -30,8 +30,9 @@ struct Draft: Sendable {
     result.boxes = sizes.map {
       ThumbnailBox(width: $0.width, height: $0.height, mode: mode, enlarge: enlarge, quality: quality)
     }
-    result.freezing = isFreezable ? freezing : nil
-    result.policy = lifetimes.changing(policy ?? cache.options.policy)
+    // A request of which nothing else is said is answered soonest.
+    if isFreezable { result.freezing = freezing }
+    if let policy = lifetimes.changing(policy ?? cache.options.policy) { result.policy = policy }
     return result
   }
 }

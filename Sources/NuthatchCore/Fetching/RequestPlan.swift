@@ -127,7 +127,7 @@ final class RequestPlan: Sendable {
     let url = try request.absoluteURL()
     terms =
       if let known { try known.terms(of: request, options, url) } else {
-        try RequestTerms(request, options, url)
+        try RequestTerms(request, options, OutsideReadings(url))
       }
     if let (user, password) = terms.credentials ?? url.credentials, (user + password).contains(0) {
       throw NuthatchError(.badURL, "a NUL in user or password: \(url)")

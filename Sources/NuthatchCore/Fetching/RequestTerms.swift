@@ -60,31 +60,46 @@ final class RequestTerms: Sendable {
   let cookies: SiteCookies?
   /// What it sends of them.
   let cookie: String?
+  /// Whether they, and what they lead to, are the same each time: nothing in them is from outside of request and options. Only
+  /// then may either be remembered.
+  let isMemorable: Bool
 
-  init(_ own: Request, _ cacheOptions: Cache.Options, _ url: WebURL) throws(NuthatchError) {
-    let options = own.site?.applied(to: cacheOptions, for: url) ?? cacheOptions
-    let request = try own.completed(with: options, for: url)
+  /// - Parameter outside: of this request's URL, and the only way to it.
+  init(
+    _ own: Request, _ cacheOptions: Cache.Options, _ outside: OutsideReadings
+  ) throws(NuthatchError) {
+    var outside = outside
+    let options =
+      own.site.map { site in outside.read { site.applied(to: cacheOptions, for: $0) } } ?? cacheOptions
+    let request = try own.completed(with: options, &outside)
     method = request.method
-    var headers = try Self.headers(request, options, url)
-    extras = try Self.extras(request, url, &headers)
-    credentials = request.user.map { (Array($0.name.utf8), Array($0.password.utf8)) }
-    freezing = try FreezingPlan.make(request, url, credentials ?? url.credentials, &headers)
-    isReplay = request.isReplay
+    var headers = try Self.headers(request, options)
+    extras = try Self.extras(request, &outside, &headers)
+    let credentials = request.user.map { (Array($0.name.utf8), Array($0.password.utf8)) }
+    self.credentials = credentials
+    freezing =
+      request.freezing == nil
+      ? nil
+      : try outside.read { (url) throws(NuthatchError) in
+        try FreezingPlan.make(request, url, credentials ?? url.credentials, &headers)
+      }
+    isReplay = request.special.isReplay
     self.headers = headers
     travelling = own.site?.travelling ?? []
     body = request.upload == nil ? request.body : []
     // A header of the program's own takes the place of all of them.
-    cookies = request.headers.contains { $0.name.equalsIgnoringCase("Cookie") } ? nil : own.site?.cookies
-    cookie = cookies?.header(for: url)
+    let jar = request.headers.contains { $0.name.equalsIgnoringCase("Cookie") } ? nil : own.site?.cookies
+    cookies = jar
+    cookie = jar.flatMap { jar in outside.read { jar.header(for: $0) } }
     secrets = Self.secrets(headers, credentials, extras, cookie)
     proxy = options.proxyChoice
     partition = request.partition
     jointFields = Self.jointFields(request, cookies, cookie)
     asksForPart =
       !request.headers.isEmpty && RequestConditions.names.contains { [headers] in headers.contains($0) }
-    recipes = try Self.recipes(request, url.description)
+    recipes = try Self.recipes(request, outside.shownURL)
     maxPixels = request.maxPixels ?? options.maxPixels
-    download = request.download
+    download = request.download.map { download in outside.read { _ in download } }
     maxBytes = request.maxBytes ?? (download == nil ? options.maxBytes : .max)
     policy = request.policy ?? options.policy
     guardGrade = request.guard ?? options.guard
@@ -103,9 +118,13 @@ final class RequestTerms: Sendable {
     reportsProgress = request.reportsProgress
     stopsEarly = request.earlyStop
     inquiry =
-      own.asks.isEmpty ? nil : QuestionContext(request: own, options: cacheOptions, origin: url.origin)
-    guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative: \(url)") }
-    guard maxPixels > 0 else { throw NuthatchError(.invalid, "max_pixels is not positive: \(url)") }
+      own.asks.isEmpty
+      ? nil
+      : outside.read { QuestionContext(request: own, options: cacheOptions, origin: $0.origin) }
+    isMemorable = outside.isMemorable
+    let shownURL = outside.shownURL
+    guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative: \(shownURL)") }
+    guard maxPixels > 0 else { throw NuthatchError(.invalid, "max_pixels is not positive: \(shownURL)") }
   }
 
   /// The same for another hop, which `next` is.
@@ -147,6 +166,8 @@ final class RequestTerms: Sendable {
     download = last.download
     freezing = last.freezing
     isReplay = last.isReplay
+    // A server has led here.
+    isMemorable = false
   }
 
   private static func patience(_ request: Request) -> Int64? {
@@ -157,27 +178,24 @@ final class RequestTerms: Sendable {
   }
 
   private static func extras(
-    _ request: Request, _ url: WebURL, _ headers: inout HeaderFields
+    _ request: Request, _ outside: inout OutsideReadings, _ headers: inout HeaderFields
   ) throws(NuthatchError) -> TransferExtras? {
     let signIn = request.signIn?.scheme ?? .basic
     guard request.upload != nil || signIn != .basic || request.certificate != nil else { return nil }
-    let made = try request.upload?.source(for: url)
-    if let type = made?.type, !headers.contains("Content-Type") { headers.append("Content-Type", type) }
-    if let certificate = request.certificate {
-      for text in [certificate.path, certificate.key, certificate.password]
-      where text?.utf8.contains(0) == true {
-        throw NuthatchError(.invalid, "a NUL in the certificate's names: \(url)")
-      }
+    var made: (source: BodySource, type: String?)?
+    if let upload = request.upload {
+      made = try outside.read { (url) throws(NuthatchError) in try upload.source(for: url) }
     }
-    return TransferExtras(
-      upload: made?.0, signIn: signIn,
-      certificate: request.certificate.map {
-        TransferExtras.Certificate(path: $0.path, key: $0.key, password: $0.password)
-      })
+    if let type = made?.type, !headers.contains("Content-Type") { headers.append("Content-Type", type) }
+    var certificate: TransferExtras.Certificate?
+    if let own = request.certificate {
+      certificate = try outside.read { (url) throws(NuthatchError) in try own.checked(for: url) }
+    }
+    return TransferExtras(upload: made?.source, signIn: signIn, certificate: certificate)
   }
 
   private static func headers(
-    _ request: Request, _ options: Cache.Options, _ url: WebURL
+    _ request: Request, _ options: Cache.Options
   ) throws(NuthatchError) -> HeaderFields {
     do {
       try checkMethod(request.method)
@@ -256,5 +274,15 @@ final class RequestTerms: Sendable {
     let isOwn =
       host == "\(url.host):\(url.port)" || host == url.host && url.port == url.scheme.defaultPort
     return isOwn ? nil : host
+  }
+}
+
+extension ClientCertificate {
+  /// - Throws: `invalid`.
+  fileprivate func checked(for url: WebURL) throws(NuthatchError) -> TransferExtras.Certificate {
+    for text in [path, key, password] where text?.utf8.contains(0) == true {
+      throw NuthatchError(.invalid, "a NUL in the certificate's names: \(url)")
+    }
+    return TransferExtras.Certificate(path: path, key: key, password: password)
   }
 }

@@ -27,7 +27,7 @@ extension Cache {
       throw NuthatchError(
         .invalid, "a box of \(box.width)x\(box.height): its sides must be 1 to \(ThumbnailBox.maxSide)")
     }
-    if let image = hits.image(url, size) { return image }
+    if let image = hits?.image(url, size) { return image }
     var request = try Request(url)
     request.boxes = [box]
     return try answerAtHand(request, decodes: decode)?.images.first
@@ -56,7 +56,7 @@ extension Cache {
   /// The same for the bytes of a URL, of which no string is made when its answer was given before.
   package func peekResponse(_ url: UnsafeRawBufferPointer) throws(NuthatchError) -> Response? {
     try checkPeekable()
-    if let answer = hits.answer(url) { return answer }
+    if let answer = hits?.answer(url) { return answer }
     var request = try Request(url)
     // As a call that waits for one answer asks: the terms are the same, then.
     request.delivery = .fresh
@@ -79,7 +79,7 @@ extension Cache {
   /// neither request nor ticket is made. nil for whatever takes longer, and where the log tells of every request.
   package func hit(_ url: UnsafeRawBufferPointer, size: Int) -> Image? {
     guard !isForked, !Log.isOn(.info), let size = HitTable.size(of: ThumbnailBox(size)),
-      let image = hits.image(url, size)
+      let image = hits?.image(url, size)
     else { return nil }
     shared.counts.countHit()
     return image
@@ -87,7 +87,7 @@ extension Cache {
 
   /// The same for an answer.
   package func hit(_ url: String) -> Response? {
-    guard !isForked, !Log.isOn(.info), let answer = url.withBytes({ hits.answer($0) }) else { return nil }
+    guard !isForked, !Log.isOn(.info), let answer = url.withBytes({ hits?.answer($0) }) else { return nil }
     shared.counts.countHit()
     return answer
   }
@@ -123,12 +123,12 @@ extension Cache {
 
   /// The same from what is stored, if the request is one that is remembered.
   func given(_ stored: StoredAnswer, _ plan: RequestPlan, for request: Request) -> Ticket? {
-    guard stored.grade == .fresh, hitSize(of: request) != nil else { return nil }
+    guard stored.grade == .fresh, request.hitSize != nil else { return nil }
     return give(stored, plan, to: request, decodes: false).map { answered(request, $0) }
   }
 
   private func remembered(for request: Request) -> Answer? {
-    guard let size = hitSize(of: request) else { return nil }
+    guard let hits, let size = request.hitSize else { return nil }
     return request.url.withBytes { url in
       size == HitTable.answerSize
         ? hits.answer(url).map { Answer(response: $0) } : hits.image(url, size).map { Answer(images: [$0]) }
@@ -139,33 +139,22 @@ extension Cache {
   private func give(
     _ stored: StoredAnswer, _ plan: RequestPlan, to request: Request, decodes: Bool
   ) -> Answer? {
-    let size = remembersHits ? hitSize(of: request) : nil
     func hit(_ image: Image? = nil, _ answer: Response? = nil) -> RememberedHit? {
-      size.flatMap { RememberedHit(request.url, $0, image: image, answer: answer, stored, plan) }
+      request.hitSize.flatMap {
+        RememberedHit(request.url, $0, image: image, answer: answer, stored, plan)
+      }
     }
     guard plan.wantsPictures else {
       let answer = stored.immediateAnswer(to: plan, request.url, .stored(stored).behind(plan))
-      if let hit = hit(nil, answer?.response) { hits.keep(hit) }
+      if let hits, let response = answer?.response, let hit = hit(nil, response) { hits.keep(hit) }
       return answer
     }
     guard
       let (image, kept) = stored.picture(
         for: plan, request.url, decodes: decodes, keptBy: shared.reader.thumbnails)
     else { return nil }
-    if let kept, let hit = hit(image) { hits.keep(hit, as: kept) }
+    if let hits, let kept, let hit = hit(image) { hits.keep(hit, as: kept) }
     return Answer(images: [image])
-  }
-
-  /// Whether a hit may be found again by its URL alone. A netrc file may name another user the next time.
-  private var remembersHits: Bool { options.netrc == nil }
-
-  /// What a request's hit is remembered under, beside its URL; nil for a request that isn't remembered.
-  private func hitSize(of request: Request) -> UInt64? {
-    if request.asksForAnswer { return HitTable.answerSize }
-    guard request.asksForOnePicture, request.maxPixels ?? options.maxPixels == options.maxPixels,
-      let box = request.boxes.first
-    else { return nil }
-    return HitTable.size(of: box)
   }
 
   /// A ticket that has its final event already. One for a picture keeps nothing to be submitted again.
@@ -191,17 +180,10 @@ extension Request {
     self.init(text)
   }
 
-  /// Whether it is what `Cache.peek` looks for: one picture of a URL, and all else as the cache has it.
-  var asksForOnePicture: Bool { boxes.count == 1 && freezing == nil && isBare }
-
-  /// Whether it is what `Cache.peekResponse` looks for.
-  var asksForAnswer: Bool { boxes.isEmpty && freezing == nil && maxPixels == nil && isBare }
-
-  private var isBare: Bool {
-    method == "GET" && headers.isEmpty && body.isEmpty && user == nil && !isAnonymous && cacheKey == nil
-      && !ignoreQuery && partition == nil && policy == nil && `guard` == nil && maxBytes == nil
-      && !allowTruncated && asks.isEmpty && site == nil && netrc == nil && certificate == nil && signIn == nil
-      && upload == nil && saveTo.isEmpty
+  /// What its hit is remembered under, beside its URL; nil for a request that isn't remembered.
+  var hitSize: UInt64? {
+    guard isPlain, boxes.count <= 1 else { return nil }
+    return boxes.first.map { HitTable.size(of: $0) } ?? HitTable.answerSize
   }
 }
 

@@ -49,9 +49,6 @@ final class HitTable: @unchecked Sendable {
     stripes.deallocate()
   }
 
-  /// Whether the handle takes no more questions.
-  var isClosed: Bool { isShut.load(ordering: .relaxed) }
-
   /// Releases everything; nothing is kept any more.
   func shut() {
     isShut.store(true, ordering: .sequentiallyConsistent)
@@ -113,7 +110,7 @@ final class HitTable: @unchecked Sendable {
   ///
   /// - Parameter kept: what the memory tier keeps a picture as: the hit goes with it.
   func keep(_ hit: RememberedHit, as kept: MemoryPicture? = nil) {
-    guard !isClosed else { return }
+    guard !isShut.load(ordering: .relaxed) else { return }
     let number = Self.stripe(hit.hash, hit.size)
     // First, since `kept` may end a moment later, which must take the hit out.
     kept?.note(self, number, hit.hash)

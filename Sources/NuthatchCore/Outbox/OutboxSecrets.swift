@@ -85,7 +85,7 @@ extension FrozenRequest {
     request.tag = tag
     request.priority = -5
     request.delivery = .fresh
-    request.isReplay = true
+    request.special.isReplay = true
     return request
   }
 }

@@ -1,0 +1,88 @@
+import TestServer
+import Testing
+
+@testable import NuthatchCore
+
+/// Only of a plain request the URL and the size say everything.
+@Suite("A plain request") struct PlainRequestTests {
+  let bench: Bench
+  let url: String
+
+  init() throws {
+    bench = try Bench()
+    url = bench.server.url("/a.png")
+    bench.server.on(
+      "/a.png",
+      Script(headers: ["Cache-Control": "max-age=60"], steps: [.bytes(Pictures.png(width: 9, height: 9))]))
+    _ = try bench.thumbnail("/a.png", 8)
+  }
+
+  /// For the answer itself, and for a picture of it.
+  private var requests: [Request] {
+    var picture = Request(url)
+    picture.boxes = [ThumbnailBox(8)]
+    return [Request(url), picture]
+  }
+
+  private func isRemembered(_ cache: Cache) -> [Bool] { requests.map { cache.given(for: $0) != nil } }
+
+  @Test("has none of what makes a request special: every one of these is known")
+  func known() {
+    #expect(RequestFields.names(Request.Special()) == RequestFields.special.keys.sorted())
+    let others = Array(RequestFields.plain.keys) + RequestFields.outsideTerms.keys
+    #expect(RequestFields.names(Request(url)) == (others + ["box"]).sorted())
+  }
+
+  @Test(
+    "is alone in being remembered, and in being given what is",
+    arguments: RequestFields.names(Request.Special()))
+  func special(field: String) throws {
+    let change = try #require(RequestFields.special[field])
+    let cache = try Cache(path: bench.folder, options: bench.cache.options)
+    defer { cache.close() }
+    func changed() throws -> [Request] {
+      try requests.map {
+        var request = $0
+        try change(&request, cache)
+        #expect(!request.isPlain)
+        return request
+      }
+    }
+    for request in try changed() {
+      _ = try? cache.peek(request, decode: true)
+      (try? cache.submit(request))?.cancel()
+    }
+    #expect(isRemembered(cache) == [false, false])
+    for request in requests { _ = try cache.submit(request).final() }
+    #expect(isRemembered(cache) == [true, true])
+    for request in try changed() { #expect(cache.given(for: request) == nil) }
+  }
+
+  @Test("is given what is remembered whatever its limits are", arguments: RequestFields.plain.keys.sorted())
+  func limits(field: String) throws {
+    let change = try #require(RequestFields.plain[field])
+    for request in requests { _ = try bench.cache.submit(request).final() }
+    for var request in requests {
+      let boxes = request.boxes
+      try change(&request, bench.cache)
+      if field == "boxes" { request.boxes = boxes }
+      #expect(request.isPlain && bench.cache.given(for: request) != nil)
+    }
+  }
+
+  @Test("stays plain when it is told what holds anyway, and is no copy's business")
+  func copies() {
+    var request = Request(url)
+    request.method = "get"
+    (request.headers, request.body, request.user, request.resumes) = ([], [], nil, true)
+    (request.policy, request.freezing, request.saveTo) = (nil, nil, [])
+    request.headers.removeAll { $0.name == "X-A" }
+    #expect(request.isPlain)
+    let before = request
+    request.headers.append(("X-A", "1"))
+    var other = request
+    other.headers[0].value = "2"
+    #expect(before.isPlain && before.headers.isEmpty)
+    #expect(request.headers.map(\.value) == ["1"] && other.headers.map(\.value) == ["2"])
+  }
+}
