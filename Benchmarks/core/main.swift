@@ -85,7 +85,7 @@ func hits() throws {
   var next = 0
   try measure("peek-bytes") { _ in
     next = next + 1 == spelled.count ? 0 : next + 1
-    return try spelled[next].withUnsafeBytes { try cache.peek($0, ThumbnailBox(128)) } != nil
+    return try spelled[next].withUnsafeBytes { try cache.instant.picture($0, ThumbnailBox(128)) } != nil
   }
   try measure("event") { url in
     var request = Request(url)

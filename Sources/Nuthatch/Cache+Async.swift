@@ -41,7 +41,7 @@ extension Cache {
   public func thumbnail(_ url: String, size: Int) async throws(NuthatchError) -> Image {
     var text = url
     // What was shown before needs no request.
-    if let image = text.withUTF8({ hit(UnsafeRawBufferPointer($0), size: size) }) { return image }
+    if let image = text.withUTF8({ instant.hit(UnsafeRawBufferPointer($0), size: size) }) { return image }
     return try await thumbnail(Request(url), ThumbnailBox(size))
   }
 

@@ -20,7 +20,7 @@ public func nhGet(
     let result = try place(response, "response")
     let opened = try find(cache, .cache, as: CacheView.self).cache
     let url = try string(url, "url")
-    if let answer = opened.hit(url) { return try give(ResponseView(answer), .response, to: result) }
+    if let answer = opened.instant.hit(url) { return try give(ResponseView(answer), .response, to: result) }
     try give(try wait(for: Request(url), in: opened), .response, to: result)
   }
 }
@@ -42,7 +42,7 @@ public func nhThumbnail(
     let opened = try find(cache, .cache, as: CacheView.self).cache
     guard let url else { throw .null("url") }
     let bytes = UnsafeRawBufferPointer(start: url, count: strlen(url))
-    if let image = opened.hit(bytes, size: Int(size)) { return try give(image, .image, to: result) }
+    if let image = opened.instant.hit(bytes, size: Int(size)) { return try give(image, .image, to: result) }
     try give(try thumbnail(Request(try string(url, "url")), Int(size), in: opened), .image, to: result)
   }
 }

@@ -76,13 +76,15 @@ public func nhCloseWithin(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_sta
   answering { () throws(NuthatchError) in
     let view = try find(cache, .cache, as: CacheView.self)
     view.beginToClose()
-    guard timeout_ms == 0 || view.cache.waitForRevalidations(within: timeout_ms < 0 ? nil : timeout_ms) else {
+    guard
+      timeout_ms == 0 || view.cache.closing.waitForRevalidations(within: timeout_ms < 0 ? nil : timeout_ms)
+    else {
       throw NuthatchError(
         .timeout, "stale answers are still being revalidated after \(timeout_ms) ms: \(view.cache.path)")
     }
     try remove(cache, .cache)
-    defer { view.cache.endClosing() }
-    if timeout_ms != 0 { try view.cache.settle() }
+    defer { view.cache.closing.end() }
+    if timeout_ms != 0 { try view.cache.closing.settle() }
   }
 }
 
@@ -95,7 +97,7 @@ public func nhCloseWithin(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_sta
 public func nhDrain(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
   answering { () throws(NuthatchError) in
     let opened = try find(cache, .cache, as: CacheView.self).cache
-    guard try opened.drain(within: timeout_ms < 0 ? nil : timeout_ms) else {
+    guard try opened.closing.drain(within: timeout_ms < 0 ? nil : timeout_ms) else {
       throw NuthatchError(.timeout, "something is under way after \(timeout_ms) ms: \(opened.path)")
     }
   }
@@ -121,7 +123,9 @@ final class CacheView: Sendable {
 
   func close() throws(NuthatchError) {
     beginToClose()
-    try cache.closeOrSayWhy()
+    cache.closing.waitForRevalidations(within: 2000)
+    defer { cache.closing.end() }
+    try cache.closing.settle()
   }
 
   /// Whether nothing can be stored for so many milliseconds.
@@ -144,6 +148,6 @@ final class CacheView: Sendable {
   func beginToClose() {
     // Nobody is to be told any more when the tickets get their last events.
     completions.close()
-    cache.beginToClose()
+    cache.closing.begin()
   }
 }

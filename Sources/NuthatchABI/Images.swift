@@ -21,7 +21,7 @@ public func nhPeek(
   answering { () throws(NuthatchError) in
     let result = try place(image, "image")
     let found = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
-      try view.cache.peek(try bytes(url, "url"), ThumbnailBox(Int(size)), decode: decode != 0)
+      try view.cache.instant.picture(try bytes(url, "url"), ThumbnailBox(Int(size)), decode: decode != 0)
     }
     if let found { try give(found, .image, to: result) }
   }
@@ -51,7 +51,7 @@ public func nhThumbnailNow(
   var image: nh_image_ref?
   let status = answering { () throws(NuthatchError) in
     let found = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
-      try view.cache.pictureNow(try bytes(url, "url"), ThumbnailBox(Int(size)))
+      try view.cache.instant.pictureNow(try bytes(url, "url"), ThumbnailBox(Int(size)))
     }
     if let found { try give(found, .image, to: &image) }
   }

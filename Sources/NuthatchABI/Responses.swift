@@ -16,7 +16,7 @@ public func nhPeekResponse(
   answering { () throws(NuthatchError) in
     let result = try place(response, "response")
     let found = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
-      try view.cache.peekResponse(try bytes(url, "url"))
+      try view.cache.instant.response(try bytes(url, "url"))
     }
     if let found { try give(ResponseView(found), .response, to: result) }
   }
@@ -36,7 +36,7 @@ public func nhGetNow(
     guard let found else { throw .null("found") }
     found.initialize(to: nh_found())
     let answer = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
-      try view.cache.answerNow(try bytes(url, "url"))
+      try view.cache.instant.responseNow(try bytes(url, "url"))
     }
     guard let answer else { return }
     let view = ResponseView(answer)

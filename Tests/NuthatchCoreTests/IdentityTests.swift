@@ -215,7 +215,7 @@ import Testing
     request.boxes = [ThumbnailBox(16)]
     func hit() -> Image? {
       var url = url
-      return url.withUTF8 { cache.hit(UnsafeRawBufferPointer($0), size: 16) }
+      return url.withUTF8 { cache.instant.hit(UnsafeRawBufferPointer($0), size: 16) }
     }
     for _ in 0..<3 { #expect(try cache.thumbnail(url, size: 16).originalWidth == 40) }
     #expect(try cache.peek(url, size: 16)?.originalWidth == 40)

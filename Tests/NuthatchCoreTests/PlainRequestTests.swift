@@ -24,7 +24,9 @@ import Testing
     return [Request(url), picture]
   }
 
-  private func isRemembered(_ cache: Cache) -> [Bool] { requests.map { cache.given(for: $0) != nil } }
+  private func isRemembered(_ cache: Cache) -> [Bool] {
+    requests.map { cache.instant.ticket(for: $0) != nil }
+  }
 
   @Test("has none of what makes a request special: every one of these is known")
   func known() {
@@ -55,7 +57,7 @@ import Testing
     #expect(isRemembered(cache) == [false, false])
     for request in requests { _ = try cache.submit(request).final() }
     #expect(isRemembered(cache) == [true, true])
-    for request in try changed() { #expect(cache.given(for: request) == nil) }
+    for request in try changed() { #expect(cache.instant.ticket(for: request) == nil) }
   }
 
   @Test("is given what is remembered whatever its limits are", arguments: RequestFields.plain.keys.sorted())
@@ -66,7 +68,7 @@ import Testing
       let boxes = request.boxes
       try change(&request, bench.cache)
       if field == "boxes" { request.boxes = boxes }
-      #expect(request.isPlain && bench.cache.given(for: request) != nil)
+      #expect(request.isPlain && bench.cache.instant.ticket(for: request) != nil)
     }
   }
 

@@ -69,7 +69,7 @@ import Testing
       #expect(event.kind == .cached && event.isFinal && event.source == .disk)
       #expect(event.response?.text == "hazel" && event.response?.url == url)
       #expect(try bench.cache.resubmit(ticket).result().text == "hazel")
-      #expect(bench.cache.hit(url)?.text == "hazel")
+      #expect(bench.cache.instant.hit(url)?.text == "hazel")
       #expect(bench.cache.statistics.hits == before + 3)
     }
     #expect(bench.server.count("/a") == 1)
@@ -106,7 +106,7 @@ import Testing
     _ = try bench.cache.peekResponse(url)
     let key = try #require(
       bench.cache.shared.reader.record(
-        RequestPlan(Request(url), bench.cache.options, bench.cache.termsCache))?.0
+        RequestPlan(Request(url), bench.cache.options, bench.cache.instant.termsCache))?.0
         .content
     ).bytes
     try bench.cache.upkeep { (store) throws(StoreFault) in _ = try store.remove(RecordKey(.body, key)) }

@@ -72,9 +72,9 @@ import Testing
     var options = Site.Options()
     options.headers = [("X-Key", "1")]
     let site = try bench.cache.site("http://host.example/", options)
-    let inside = try RequestPlan(site.request("a"), bench.cache.options, bench.cache.termsCache)
+    let inside = try RequestPlan(site.request("a"), bench.cache.options, bench.cache.instant.termsCache)
     let outside = try RequestPlan(
-      site.request("http://other.example/"), bench.cache.options, bench.cache.termsCache)
+      site.request("http://other.example/"), bench.cache.options, bench.cache.instant.termsCache)
     #expect(inside.headers["X-Key"] == "1" && outside.headers["X-Key"] == nil)
   }
 }

@@ -59,6 +59,13 @@ public final class Ticket: @unchecked Sendable {
     self.origin = origin
   }
 
+  /// That of a request.
+  ///
+  /// - Parameter origin: how to make it again.
+  convenience init(_ request: Request, _ origin: AnyObject) {
+    self.init(url: request.url, tag: request.tag, site: request.site?.identity, origin: origin)
+  }
+
   /// Under the lock.
   private var mail: Mail {
     if let known { return known }

@@ -9,7 +9,7 @@ extension Cache {
   ///
   /// - Throws: as `submit`.
   public func inspect(_ request: Request) throws(NuthatchError) -> StoredAnswerInfo? {
-    try checkPeekable()
+    try instant.check()
     // Of what needs no server no answer is stored.
     guard try LocalRequest(request, options) == nil else { return nil }
     return shared.inspect(try RequestPlan(request, options))
@@ -19,9 +19,9 @@ extension Cache {
   package func submit(
     _ request: Request, unless isEnough: (StoredAnswerInfo) -> Bool
   ) throws(NuthatchError) -> (stored: StoredAnswerInfo?, ticket: Ticket?) {
-    try checkPeekable()
+    try instant.check()
     guard try LocalRequest(request, options) == nil else { return (nil, try submit(request)) }
-    let plan = try RequestPlan(request, options, termsCache)
+    let plan = try RequestPlan(request, options, instant.termsCache)
     let known = shared.inspect(plan)
     if let known, isEnough(known) { return (known, nil) }
     // Where nothing is stored, there is nothing to be read once more.
@@ -36,17 +36,12 @@ extension Cache {
     let rules = options.policy.freshnessRules
     let now = shared.clock.seconds
     try upkeep { (store) throws(StoreFault) in
-      try store.forEach { key, lease in
-        guard key.kind == .answer || key.kind == .meta, lease.shape.form == RecordForm.answer,
-          let meta = lease.reading({ AnswerRecord($0) }), !meta.isVaryRecord, let name = AnswerName.Parts(key)
-        else {
-          return true
-        }
-        let freshness = meta.answer.freshness(for: HeaderFields(), rules, now: now)
+      try shared.reader.forEach(rules, now: now) { key, record, freshness in
+        guard let name = AnswerName.Parts(key) else { return true }
         return body(
           ListedAnswer(
             address: name.address, isPrivate: name.isPrivate, isFresh: freshness.grade == .fresh,
-            info: StoredAnswerInfo(meta, key, freshness, rules, now: now)))
+            info: StoredAnswerInfo(record, key, freshness, rules, now: now)))
       }
     }
   }

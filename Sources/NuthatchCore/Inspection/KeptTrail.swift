@@ -37,7 +37,7 @@ package final class KeptTrail {
   /// Notes what a request has been answered with.
   package func note(_ request: Request, _ kept: KeptContent) {
     // It has been made once already.
-    guard let plan = try? RequestPlan(request, cache.options, cache.termsCache) else { return }
+    guard let plan = try? RequestPlan(request, cache.options, cache.instant.termsCache) else { return }
     // What redirects lead to may be kept under another name.
     let answer = plan.isHopByHop && kept.isBehindRedirects ? nil : plan.name.key().hash
     for recipe in plan.recipes {

@@ -97,6 +97,18 @@ struct Reader: Sendable {
     return store.removalsNow(groups.own, groups.ofURL)
   }
 
+  /// Every answer that is stored, and what it is good for by these rules, until `body` returns false.
+  func forEach(
+    _ rules: FreshnessRules, now: Int64, _ body: (RecordKey, AnswerRecord, Freshness) -> Bool
+  ) throws(StoreFault) {
+    try store.forEach { key, lease in
+      guard key.kind == .answer || key.kind == .meta, lease.shape.form == RecordForm.answer,
+        let record = lease.reading({ AnswerRecord($0) }), !record.isVaryRecord
+      else { return true }
+      return body(key, record, record.answer.freshness(for: HeaderFields(), rules, now: now))
+    }
+  }
+
   /// What is known about the answer to a request, whether it may be given to it or not, and by which records.
   func record(_ plan: RequestPlan) -> (AnswerRecord, AnswerMarks)? {
     // Marks first: what changes after them is noticed when they are compared.
