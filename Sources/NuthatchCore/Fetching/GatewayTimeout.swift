@@ -8,7 +8,7 @@ extension Answer {
     -> Answer?
   {
     guard plan.policy.rules == .rfc9111, !plan.wantsPictures else { return nil }
-    let mustAsk = found?.grade == .mustValidate && error.code.isOfTheWay
+    let mustAsk = found?.mustValidate == true && error.code.isOfTheWay
     guard mustAsk || error.code == .offline else { return nil }
     let buffer = ByteBuffer()
     let reason = Array(error.description.utf8)

@@ -204,7 +204,7 @@ extension RequestTask {
     let status = fetched.head.status
     let origin = fetched.origin.behind(plan)
     // Whoever has been shown the stored answer gets no error page in its place.
-    if status >= 500 || status == 429, hasShown || found?.freshness.mayServeOnError == true {
+    if status >= 500 || status == 429, hasShown || found?.mayStandIn == true {
       return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.url)", status: status))
     }
     // Whoever came late has not been asked while the bytes were coming.
@@ -231,9 +231,7 @@ extension RequestTask {
   /// No new answer came: a stored one will do where it may, else the error.
   private func settle(for error: NuthatchError) {
     // Whoever has been shown the stored answer is told that there is no other.
-    guard !hasShown, let found, found.freshness.mayServeOnError, found.isAnswer(to: plan),
-      error.code.isOfTheWay
-    else {
+    guard !hasShown, let found, found.mayStandIn, found.isAnswer(to: plan), error.code.isOfTheWay else {
       return failOrAnswer(error, found)
     }
     deliver(found, .cached, .stored(found), isFinal: true, orElse: error)

@@ -40,7 +40,7 @@ extension Cache {
         guard let name = AnswerName.Parts(key) else { return true }
         return body(
           ListedAnswer(
-            address: name.address, isPrivate: name.isPrivate, isFresh: freshness.grade == .fresh,
+            address: name.address, isPrivate: name.isPrivate, isFresh: !freshness.isStale,
             info: StoredAnswerInfo(record, key, freshness, rules, now: now)))
       }
     }

@@ -130,7 +130,7 @@ package final class InstantAnswers: Sendable {
 
   /// The same from what is stored, if the request is one that is remembered.
   func ticket(_ stored: StoredAnswer, _ plan: RequestPlan, for request: Request) -> Ticket? {
-    guard stored.grade == .fresh, request.hitSize != nil else { return nil }
+    guard request.hitSize != nil, Decision(stored, plan) == .hit else { return nil }
     return give(stored, plan, to: request, decodes: false).map { finished(request, $0) }
   }
 

@@ -54,6 +54,10 @@ final class StoredAnswer: Sendable {
   }
 
   var grade: Freshness.Grade { freshness.grade }
+  /// Whether it may be given where no new answer can be had.
+  var mayStandIn: Bool { freshness.mayServeOnError }
+  /// Whether it may never be given without its server's word.
+  var mustValidate: Bool { grade == .mustValidate }
   var body: Lease? { parts.body }
   var bodyCount: Int64? { parts.bodyCount }
   var hasBody: Bool { parts.bodyCount != nil }
