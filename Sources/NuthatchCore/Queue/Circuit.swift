@@ -29,9 +29,6 @@ struct Circuit {
     return now < openUntil ? .open(until: openUntil) : .halfOpen
   }
 
-  /// Whether there is nothing to remember.
-  var isPristine: Bool { faults == 0 && openUntil == nil }
-
   mutating func noteAnswer() { self = Circuit() }
 
   /// A connection fault; true when it opened the circuit. What comes in from requests that began before the

@@ -296,11 +296,6 @@ extension FetchQueue {
     return entry.host.lastGoodAnswer != nil || entry.isProbe || entry.host.circuit.state(at: now) != .closed
   }
 
-  /// When its host gave a good answer last.
-  func lastGoodAnswer(of entry: QueueEntry) -> Int64? {
-    entry.state == .gone ? nil : entry.host.lastGoodAnswer
-  }
-
   /// The default route goes another way, or is back: the automatic size begins anew, what was measured is
   /// forgotten, and every open circuit lets its probe through.
   func linkChanged(to link: LinkKind, now: Int64) {
