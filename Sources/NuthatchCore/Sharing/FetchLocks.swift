@@ -52,41 +52,38 @@ final class FetchLocks: Sendable {
 
   /// Notes that the flight with this lock was alive at `time`, on the machine's monotonic clock.
   func noteSign(_ place: Int64, at time: Int64, now: Int64) {
-    guard file >= 0, lastSign(place, now: now) ?? .min < time else { return }
     // Where it can't be written, whoever waits does so for as long as for a silent one.
-    withUnsafeBytes(of: time) { _ = pwrite(file, $0.baseAddress, 8, Self.offset(place)) }
+    if lastSign(place, now: now) ?? .min < time { write(time, at: Self.offset(place)) }
   }
 
   /// The last sign of the flight with this lock; nil when there was none.
-  func lastSign(_ place: Int64, now: Int64) -> Int64? {
-    guard file >= 0 else { return nil }
-    beforeNotes?()
-    var time: Int64 = 0
-    let count = withUnsafeMutableBytes(of: &time) {
-      nhs_pread(file, $0.baseAddress, 8, Int64(Self.offset(place)))
-    }
-    // What lies ahead was noted before the machine began anew.
-    return count == 8 && time <= now ? time : nil
-  }
+  func lastSign(_ place: Int64, now: Int64) -> Int64? { read(at: Self.offset(place), now: now) }
 
   /// Notes that the flight with this lock leaves nothing for those who wait for it.
   func noteVain(_ place: Int64, at time: Int64) {
-    guard file >= 0 else { return }
-    beforeNotes?()
     // Where it can't be written they wait for each other.
-    withUnsafeBytes(of: time) { _ = pwrite(file, $0.baseAddress, 8, Self.offset(place) + Self.vainNotes) }
+    write(time, at: Self.offset(place) + Self.vainNotes)
   }
 
   /// Whether such a flight has ended since. Of another one whose note has the same place as much is said, which costs a
   /// request where a flight ended without a word.
   func wasVain(_ place: Int64, since: Int64, now: Int64) -> Bool {
-    guard file >= 0 else { return false }
+    read(at: Self.offset(place) + Self.vainNotes, now: now) ?? .min >= since
+  }
+
+  private func write(_ time: Int64, at offset: Int) {
+    guard file >= 0 else { return }
+    beforeNotes?()
+    withUnsafeBytes(of: time) { _ = pwrite(file, $0.baseAddress, 8, offset) }
+  }
+
+  private func read(at offset: Int, now: Int64) -> Int64? {
+    guard file >= 0 else { return nil }
     beforeNotes?()
     var time: Int64 = 0
-    let count = withUnsafeMutableBytes(of: &time) {
-      nhs_pread(file, $0.baseAddress, 8, Int64(Self.offset(place) + Self.vainNotes))
-    }
-    return count == 8 && time >= since && time <= now
+    let count = withUnsafeMutableBytes(of: &time) { nhs_pread(file, $0.baseAddress, 8, Int64(offset)) }
+    // What lies ahead was noted before the machine began anew.
+    return count == 8 && time <= now ? time : nil
   }
 
   /// False while another process has it.
