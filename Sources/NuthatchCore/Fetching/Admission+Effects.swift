@@ -28,18 +28,19 @@ extension Admission {
   /// The same, but asked for at another moment.
   func withMoment(_ asked: Moment?) -> Admission {
     var admission = self
-    admission.asked = asked
+    admission.arrival.asked = asked
     return admission
   }
 
   /// Removes what the request has made invalid.
   private func invalidate() -> Effects {
     let urls = StorageRules.invalidated(method: plan.method, url: plan.url, by: head)
-    let wasCurrent = asked.map { shared.store.isCurrent($0) } ?? false
+    let wasCurrent = arrival.asked.map { shared.store.isCurrent($0) } ?? false
     var isRemovalDue = false
     for url in urls where !shared.invalidate(url, plan.name.partition) { isRemovalDue = true }
     let groups = urls.map { AnswerName.group(of: $0.address) }
-    return Effects(asked: wasCurrent ? asked?.after(removing: groups) : nil, isRemovalDue: isRemovalDue)
+    return Effects(
+      asked: wasCurrent ? arrival.asked?.after(removing: groups) : nil, isRemovalDue: isRemovalDue)
   }
 
   /// An answer to HEAD says what one to GET would have said: the stored one is renewed by it, or known to be of the past.
@@ -60,7 +61,7 @@ extension Admission {
     case .unknown: return
     }
     switch Caching.fate(of: meta, [], plan) {
-    case .kept: _ = shared.write(meta, plan, asked: asked)
+    case .kept: _ = arrival.write(meta)
     case .dropped: shared.takeOut(plan.name)
     case .left: break
     }

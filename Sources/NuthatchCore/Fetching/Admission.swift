@@ -8,9 +8,7 @@ import NuthatchTransport
 /// Whether an answer is stored depends on its being whole and on the rules of HTTP. Whether it is a picture matters only
 /// to those who asked for one.
 struct Admission: Sendable {
-  let shared: SharedCache
-  let plan: RequestPlan
-  let arrival: ReceivedAnswer
+  var arrival: ReceivedAnswer
   var received: ByteBuffer
   /// Whether the body was passed over, because nobody wanted it.
   let isBodyMissing: Bool
@@ -21,14 +19,30 @@ struct Admission: Sendable {
   /// Those of them that were made while it arrived.
   let made: [Recipe: Picture]
   let maxPixels: Int
-  /// When it was asked for, in the store's terms.
-  var asked: Moment?
   /// Whether nothing but the end of the connection said where the body ends.
   let isCloseDelimited: Bool
   /// Whether everybody who waits wants to judge it first.
   let isToBeJudged: Bool
   let priority: Int
 
+  /// As it has come, for all that wait for it now.
+  init(_ head: ResponseHead, _ timings: TransferTimings, _ attempt: Attempt, _ fetch: Fetch) {
+    let wanting = fetch.waiters.filter { $0.plan.wantsPictures }
+    attempt.body.buffer.trim()
+    arrival = attempt.received(head, timings)
+    received = attempt.body.buffer
+    isBodyMissing = attempt.skipsBody && head.redirection == nil || !attempt.isKept
+    base = attempt.base
+    recipes = wanting.recipes
+    made = attempt.made
+    maxPixels = wanting.maxPixels
+    isCloseDelimited = timings.isCloseDelimited
+    isToBeJudged = fetch.waiters.allSatisfy(\.plan.wantsVerdict)
+    priority = fetch.priority
+  }
+
+  var shared: SharedCache { arrival.shared }
+  var plan: RequestPlan { arrival.plan }
   var head: ResponseHead { arrival.head }
   private var origin: Provenance { arrival.origin }
   private var body: SharedBytes { SharedBytes(received) }
@@ -36,7 +50,7 @@ struct Admission: Sendable {
   /// - Parameters:
   ///   - tiers: told how the fetch ended for them, except where the whole answer has to be asked for.
   ///   - then: gets the outcome; nil when the whole answer has to be asked for.
-  func run(_ tiers: [any TierRequest], then: @escaping @Sendable (FetchOutcome?) -> Void) {
+  func run(_ tiers: AskedTiers, then: @escaping @Sendable (FetchOutcome?) -> Void) {
     plan.terms.cookies?.settle()
     let isNamed = plan.isShared
     if head.status == 304, let base {
@@ -47,29 +61,27 @@ struct Admission: Sendable {
       return then(.unchanged(renewed))
     }
     let content = body.withBytes { Digest(of: $0) }
-    let effects = isNamed ? Effects(asked: asked) : affectStored(content)
-    let storesNow = isNamed && !isToBeJudged
-    let begin = nhs_monotonic_ns()
-    var isKept = false
-    if !keepsPicturesOnly {
-      if storesNow { isKept = store(content, offeringTo: tiers) }
+    let effects = isNamed ? Effects(asked: arrival.asked) : affectStored(content)
+    let keep: @Sendable () -> Bool = {
+      let isKept = isNamed && !isToBeJudged && store(content, offeringTo: tiers)
       tiers.ended(isKept ? .stored : .notStored)
+      return isKept
     }
-    let isKeptAlready = isKept
+    let begin = nhs_monotonic_ns()
+    let isKept = !keepsPicturesOnly && keep()
     let stored = nhs_monotonic_ns()
     makePictures(content) { pictures in
       var origin = origin
       origin.journey.storing = (stored - begin) / 1000
       origin.journey.decoding = (nhs_monotonic_ns() - stored) / 1000
-      origin.isStored = isKeptAlready || effects.isStored
+      origin.isStored = isKept || keepsPicturesOnly && keep() || effects.isStored
       origin.content = content
       origin.isRemovalDue = effects.isRemovalDue
-      if keepsPicturesOnly {
-        if storesNow { origin.isStored = store(content, offeringTo: tiers) }
-        tiers.ended(origin.isStored ? .stored : .notStored)
-      }
       received.arrive()
-      guard !received.isBroken else { return then(.failed(Self.unreadable(plan))) }
+      guard !received.isBroken else {
+        let what = "what has been received can't be read from the disk again"
+        return then(.failed(NuthatchError(.io, "\(what): \(plan.url)")))
+      }
       var fetched = FetchedAnswer(
         head: head, body: body, content: content, pictures: pictures, origin: origin)
       fetched.isFromPublic = arrival.isFromPublic
@@ -82,17 +94,13 @@ struct Admission: Sendable {
   }
 
   /// What came before an answer broke off is part of it for those who look at it, too. Reads a file.
-  fileprivate func beginning(with earlier: SavedBytes?) -> Admission {
+  func beginning(with earlier: SavedBytes?) -> Admission {
     guard let earlier, case let whole = ByteBuffer(shared.runtime.inFlight, else: shared.path),
       earlier.read(into: whole)
     else { return self }
     var admission = self
     admission.received = whole
     return admission
-  }
-
-  private static func unreadable(_ plan: RequestPlan) -> NuthatchError {
-    NuthatchError(.io, "what has been received can't be read from the disk again: \(plan.url)")
   }
 
   /// Without the body the thumbnails are the answer: who looks for it must find all of it, or nothing.
@@ -108,7 +116,7 @@ struct Admission: Sendable {
     // It answers those who wait, whether it can be kept or not.
     let fate = Caching.fate(of: meta, arrival.redirects, plan)
     switch fate {
-    case .kept: isKept = shared.write(meta, plan, asked: asked)
+    case .kept: isKept = arrival.write(meta)
     case .dropped: shared.takeOut(plan.name)
     case .left: break
     }
@@ -119,30 +127,30 @@ struct Admission: Sendable {
 
   /// False when it isn't kept.
   @discardableResult
-  func store(_ content: Digest?, offeringTo tiers: [any TierRequest] = []) -> Bool {
+  func store(_ content: Digest?, offeringTo tiers: AskedTiers = AskedTiers()) -> Bool {
     var meta = arrival.meta
     meta.content = body.count > 0 ? content : nil
     meta.bodyLength = Int64(body.count)
     meta.isPicture = body.withBytes { Picture.isOne($0) }
-    guard !isBodyMissing, Caching.mayStore(meta, arrival.redirects, plan) else {
+    guard !isBodyMissing, arrival.mayStore(meta) else {
       // A server that gives another answer, which must not be kept, takes back the one that was.
       if head.isGone || supersedes && !isIntruder(meta) { shared.takeOut(plan.name) }
       return false
     }
     guard !origin.isTruncated, !isIntruder(meta), !isCloseDelimited || isTakenForWhole,
       keepBody(content, isPicture: meta.isPicture), !received.isBroken,
-      shared.write(meta, plan, asked: asked)
+      arrival.write(meta)
     else { return false }
     shared.failures.forget(plan.name)
     if plan.name.partition.isEmpty, !CacheDirectives(head.fields).has("private") {
-      for tier in tiers { tier.offer(meta, body) }
+      tiers.offer(meta, body)
     }
     return true
   }
 
   /// A page of a captive portal, or an error with status 200, must not take a picture's place.
   private func isIntruder(_ meta: AnswerRecord) -> Bool {
-    plan.policy.rules == .kit && !meta.isPicture && shared.reader.record(plan)?.0.isPicture == true
+    plan.policy.rules == .kit && !meta.isPicture && arrival.present?.isPicture == true
   }
 
   /// Whether it is a success that only its own words keep from being stored.
@@ -195,28 +203,5 @@ struct Admission: Sendable {
     let maker = shared.maker(maxPixels: maxPixels)
     let source = PictureSource(content: content, url: origin.finalURL, made: made, body: body)
     maker.makeHere(source, recipes, priority: priority, then: then)
-  }
-}
-
-extension Fetch {
-  /// Hands the answer over to a worker.
-  func admit(_ head: ResponseHead, _ timings: TransferTimings) {
-    phase = .admitting
-    attempt.body.buffer.trim()
-    let wanting = waiters.filter { $0.plan.wantsPictures }
-    let admission = Admission(
-      shared: shared, plan: plan, arrival: attempt.arrival(head, timings), received: attempt.body.buffer,
-      isBodyMissing: attempt.skipsBody && head.redirection == nil || !attempt.isKept,
-      base: attempt.isConditional ? base : nil,
-      recipes: Array(Set(wanting.flatMap(\.plan.recipes))), made: attempt.earlyStop?.made ?? [:],
-      maxPixels: wanting.map(\.plan.maxPixels).max() ?? 0,
-      asked: attempt.asked, isCloseDelimited: timings.isCloseDelimited,
-      isToBeJudged: waiters.allSatisfy(\.plan.wantsVerdict),
-      priority: priority)
-    let tiers = takeTiers()
-    guard !attempt.isKept, let download = plan.download else { return handOver(tiers, admission.run) }
-    download.bytesSoFar { earlier in
-      self.handOver(tiers) { admission.beginning(with: earlier).run($0, then: $1) }
-    }
   }
 }

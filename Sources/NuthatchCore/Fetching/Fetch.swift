@@ -1,19 +1,18 @@
-import NuthatchImaging
 import NuthatchTransport
 
-/// One fetch that any number of tasks wait for: queue, hops, attempts, admission.
+/// One transfer for all requests that wait for the same answer: what waits for it, its place in the queue, how far it has come.
 ///
-/// Waiting tasks come and go; the last one to leave ends the fetch. Its priority is the highest of theirs. Confined to the
+/// Waiters come and go; the last one to leave ends the fetch. Its priority is the highest of theirs. Confined to the
 /// loop's thread.
 final class Fetch: @unchecked Sendable {
-  /// Where the fetch stands. Whatever holds something (a place in the queue, a transfer, a timer) says so here, so
-  /// that `letGo` can give it back.
-  enum Phase {
+  /// Where the fetch stands. What holds something (a place in the queue, a transfer) says so here, so that `letGo` can give
+  /// it back.
+  private enum Phase {
     case idle
     case queued(QueueEntry)
-    case flying(QueueEntry, transfer: UInt64)
     /// A tier is asked, or a worker, which can't be stopped: then it is queued again.
     case asking
+    case flying(QueueEntry)
     /// A worker has what came, and can't be stopped.
     case admitting
     case over
@@ -22,48 +21,42 @@ final class Fetch: @unchecked Sendable {
   let shared: SharedCache
   /// The request as the first waiter made it.
   let plan: RequestPlan
-  var runtime: Runtime { shared.runtime }
-  /// The highest of its waiters'.
-  var priority: Int { Int(step) }
-  var joint: RequestPlan.Joint? { plan.joint }
-  /// Whether answers that are stored count for nothing.
-  var isReload: Bool { plan.policy.rules == .reload }
-
   private(set) var waiters: [any FetchWaiter] = []
   /// What is asked about, when the server is asked whether it still holds.
-  var base: StoredAnswer? {
+  private var base: StoredAnswer? {
     didSet { if let base { known = base.record.number } }
   }
-  /// The mark of what was found stored, also when it can't be told at the moment whether that is still there: nothing else that
-  /// is found has come meanwhile.
-  private(set) var known: UInt64?
+  /// The number of what was found stored, also when it can't be told at the moment whether that is still there: nothing else
+  /// that is found has come meanwhile.
+  private var known: UInt64?
   /// Whether it is not asked about all the same, because the server has said that something else still holds.
-  private(set) var asksWhole = false
-  var phase = Phase.idle
+  private var asksWhole = false
+  private var phase = Phase.idle
   private var step: Int8
-  private(set) var hasBegun = false
-
-  // The current attempt.
-  /// The transfer was ended, because everybody's pictures were done: nobody else can have anything of it.
-  var stoppedEarly = false
-  var attemptNumber = 1
-  /// How long, and how often, its host has been waited for; nil when it wasn't.
-  var hold: Hold?
-  /// Made when it sets out, so that what waits is small.
-  private(set) var begunAttempt: Attempt?
-  var attempt: Attempt {
+  /// Whether it waits for its turn, and for nothing else: that is no part of a deadline.
+  private(set) var isInLine = false
+  /// Whether a worker has found out the moment of the question, or that there is none.
+  private var isMomentKnown = false
+  /// On the monotonic clock, when the last wait for a place in the queue began.
+  private var queuedSince: Int64 = 0
+  private var retries = Retries()
+  /// The tiers that were asked, and haven't been told yet how it ended.
+  private var tiers = AskedTiers()
+  /// Made when it sets out, so that a fetch in the queue is small.
+  private var begunAttempt: Attempt?
+  private var attempt: Attempt {
     if let begunAttempt { return begunAttempt }
-    let new = Attempt(plan.first)
-    new.admitPictures = waiters.contains { $0.plan.wantsPictures }
+    let new = Attempt(plan, shared)
     begunAttempt = new
     return new
   }
-  /// On the monotonic clock, when the last wait for a place in the queue began.
-  var queuedSince: Int64 = 0
-  /// Whether it waits for its turn, and for nothing else: that is no part of anybody's deadline.
-  var isInLine = false
-  /// The tiers that were asked, and haven't been told yet how it ended.
-  private var tiers: [any TierRequest] = []
+
+  var runtime: Runtime { shared.runtime }
+  var priority: Int { Int(step) }
+  /// Whether answers that are stored count for nothing.
+  var isReload: Bool { plan.policy.rules == .reload }
+  var overloadedAt: Int64? { retries.overloadedAt }
+  private var hasBegun: Bool { begunAttempt.map { $0.journey.attempts > 0 } ?? false }
 
   init(_ plan: RequestPlan, base: StoredAnswer?, _ shared: SharedCache) {
     self.plan = plan
@@ -73,20 +66,18 @@ final class Fetch: @unchecked Sendable {
     step = Int8(clamping: plan.priority)
   }
 
-  // MARK: Waiting tasks
+  static func seconds(_ nanoseconds: Int64) -> Int64 { (nanoseconds + 999_999_999) / 1_000_000_000 }
+}
 
+// MARK: - Waiters
+
+extension Fetch {
   /// Whether a waiter that comes now gets what it wants from this fetch. One that must not be answered from the past joins
   /// no fetch that has begun.
   func mayJoin(_ waiter: any FetchWaiter) -> Bool {
-    // An error page was passed over, because all wanted pictures then.
-    if let begun = begunAttempt, begun.skipsBody, begun.head?.redirection == nil, !waiter.plan.wantsPictures {
-      return false
-    }
-    // What it will bring was taken out before this one asked.
-    if stoppedEarly { return false }
-    if let asked = begunAttempt?.asked, !shared.store.isCurrent(asked) { return false }
-    guard case .over = phase else { return waiter.plan.policy.rules != .reload || (isReload && !hasBegun) }
-    return false
+    if case .over = phase { return false }
+    guard begunAttempt?.mayBeJoined(by: waiter.plan) ?? true else { return false }
+    return waiter.plan.policy.rules != .reload || (isReload && !hasBegun)
   }
 
   func join(_ waiter: any FetchWaiter) {
@@ -95,7 +86,6 @@ final class Fetch: @unchecked Sendable {
     waiter.noteQueued()
     adoptPriority()
     if hasBegun { waiter.noteBegin() }
-    begunAttempt?.admitPictures = waiters.contains { $0.plan.wantsPictures }
     if waiters.count > 1 { watchSilence() }
   }
 
@@ -104,9 +94,27 @@ final class Fetch: @unchecked Sendable {
     guard let place = waiters.firstIndex(where: { $0 === waiter }) else { return }
     waiters.remove(at: place)
     waiter.joined = nil
-    if waiters.isEmpty { return end() }
+    if waiters.isEmpty { return end(.cancelled) }
     adoptPriority()
     watchSilence()
+  }
+
+  /// Ends a waiter for a reason of its own, and no other.
+  func leaveAlone(_ waiter: any FetchWaiter, _ code: ErrorCode, _ message: String) {
+    leave(waiter)
+    var error = NuthatchError(code, "\(message): \(attempt.hop.url)")
+    error.attempts = attempt.journey.attempts
+    waiter.conclude(.failed(error))
+  }
+
+  /// Ends waiters that want no other attempt. False when none is left.
+  private func dismiss(_ outcome: FetchOutcome?, where isEnough: (RequestPlan) -> Bool) -> Bool {
+    guard let outcome else { return true }
+    for waiter in waiters where isEnough(waiter.plan) {
+      leave(waiter)
+      waiter.conclude(outcome)
+    }
+    return !waiters.isEmpty
   }
 
   func adoptPriority() {
@@ -118,52 +126,75 @@ final class Fetch: @unchecked Sendable {
     }
   }
 
-  /// Gives every waiter its outcome, each for itself, and is over.
-  func conclude(_ outcome: FetchOutcome) {
-    shared.note(outcome)
-    var outcome = outcome
-    if case .failed(var error) = outcome {
-      error.attempts = attempt.journey.attempts
-      outcome = .failed(error)
+  /// Sends the waiters away that have borne enough silence. To be called when one has come or gone, too.
+  private func watchSilence() {
+    guard case .flying = phase else { return }
+    let (late, next) = attempt.judgeSilence(waiters)
+    for waiter in late where waiter.joined === self {
+      let seconds = Double(waiter.plan.silence ?? 0) / 1e9
+      leaveAlone(waiter, .timeout, "no byte for \(seconds) s, while others wait on")
     }
-    let waiting = waiters
-    waiters = []
-    for waiter in waiting { waiter.joined = nil }
-    end(outcome.tierEnd)
-    for waiter in waiting { waiter.conclude(outcome) }
+    if let next { _ = runtime.loop.at(next) { [weak self] in self?.watchSilence() } }
   }
 
-  /// Gives back whatever is held.
-  private func end(_ end: FetchEnd = .cancelled) {
-    letGo()
-    phase = .over
-    shared.fetches.forget(self)
-    tellTiers(end)
+  /// When something came last; while nothing is on its way to it, now. Nil once a worker has what came.
+  var lastSign: Int64? {
+    if case .admitting = phase { return nil }
+    return begunAttempt?.lastSign ?? runtime.loop.now
   }
+}
 
-  func letGo() {
-    let held = phase
+// MARK: - Queue
+
+extension Fetch: QueuedWork {
+  /// Waits for a place in the queue of the hop's host.
+  func enqueue(notBefore: Int64? = nil) {
     phase = .idle
-    switch held {
-    case .queued(let entry): runtime.queue.remove(entry, now: runtime.loop.now)
-    case .flying(let entry, let transfer):
-      shared.transport.cancel(transfer)
-      runtime.queue.finished(entry, .abandoned, now: runtime.loop.now)
-    case .idle, .asking, .admitting, .over: break
-    }
+    if notBefore == nil { standInLine() }
+    queuedSince = runtime.loop.now
+    let entry = runtime.queue.submit(
+      self, to: origin, priority: priority, patience: waiters.patience,
+      isBatched: plan.terms.isBatched, mayBePutOff: plan.terms.mayBeDeferred, notBefore: notBefore,
+      now: queuedSince)
+    // It may have begun, and even ended, already.
+    if entry.state != .running, entry.state != .gone { phase = .queued(entry) }
   }
 
-  // MARK: Tiers
+  private func standInLine() {
+    isInLine = true
+    for waiter in waiters { waiter.noteQueued() }
+  }
 
-  /// Asks the next tiers that haven't been asked. True when the answer of one has to be waited for.
-  func asksTiers() -> Bool {
-    guard plan.isShared, !plan.asksForPart else { return false }
-    while tiers.count < shared.tiers.count {
-      let tier = shared.tiers[tiers.count].request(for: self)
-      tiers.append(tier)
-      if tier.find(besides: base, done: { [weak self] in self?.take($0) }) { return true }
+  private var origin: Origin { (begunAttempt?.hop ?? plan.first).url.origin }
+
+  /// The pauses of the host whose line it stands in, in nanoseconds, and the status of the answer that asked for the last one.
+  var pauses: (past: Int64, left: Int64, status: Int) {
+    runtime.queue.pauses(of: origin, now: runtime.loop.now)
+  }
+
+  /// Whether nothing of it is under way: it waits in the queue, for its turn or for another attempt.
+  var isWaiting: Bool {
+    if case .queued = phase { true } else { false }
+  }
+
+  func begin(_ entry: QueueEntry) {
+    if isInLine {
+      isInLine = false
+      for waiter in waiters { waiter.noteTurn() }
     }
-    return false
+    guard attempt.redirects.isEmpty else { return send(entry) }
+    if !isMomentKnown { attempt.asked = shared.momentNow(plan) }
+    guard attempt.asked != nil || isMomentKnown else {
+      giveBack(entry)
+      return askMoment()
+    }
+    isMomentKnown = false
+    // What was removed before that moment is not asked about.
+    if let base, base.seen.map({ !shared.store.isCurrent($0) }) ?? true { self.base = nil }
+    let mustWait =
+      plan.isShared && !plan.asksForPart
+      && tiers.askNext(for: self, besides: base) { [weak self] in self?.take($0) }
+    if mustWait { giveBack(entry) } else { send(entry) }
   }
 
   private func take(_ answer: TierAnswer) {
@@ -180,26 +211,148 @@ final class Fetch: @unchecked Sendable {
     enqueue()
   }
 
-  private func tellTiers(_ end: FetchEnd) {
-    let asked = takeTiers()
-    guard !asked.isEmpty else { return }
-    let mayWait = end == .failed && runtime.workers.submit(priority: Priority.most) { asked.ended(end) }
-    if !mayWait { asked.ended(end == .failed ? .cancelled : end) }
+  /// Others get the place while something is asked.
+  private func giveBack(_ entry: QueueEntry) {
+    phase = .asking
+    runtime.queue.finished(entry, .unused, now: runtime.loop.now)
   }
 
-  /// The tiers, for something that tells them how the fetch ended.
-  func takeTiers() -> [any TierRequest] {
-    defer { tiers = [] }
-    return tiers
+  /// Has a worker find out the moment of the question: files may have to be opened for it.
+  private func askMoment() {
+    let isSubmitted = runtime.workers.submit(priority: priority) {
+      let moment = self.shared.moment(self.plan)
+      self.runtime.loop.post {
+        guard case .asking = self.phase else { return }
+        // Without one the answer is not stored.
+        self.attempt.asked = moment
+        self.isMomentKnown = true
+        self.enqueue()
+      }
+    }
+    if !isSubmitted { conclude(.failed(runtime.workers.refusal)) }
   }
 
-  // MARK: Admission
+  private func send(_ entry: QueueEntry) {
+    for waiter in waiters { waiter.noteBegin() }
+    phase = .flying(entry)
+    // "It still holds" must be an answer to every waiter.
+    let mayAsk = !isReload && !asksWhole && !plan.asksForPart
+    let base = base.flatMap { base in
+      mayAsk && waiters.allSatisfy { base.isAnswer(to: $0.plan) } ? base : nil
+    }
+    attempt.send(
+      for: self, entry, number: retries.number, waited: runtime.loop.now - queuedSince, about: base)
+    if waiters.count > 1 { watchSilence() }
+  }
+
+  /// Has sent nothing, and waits for its turn again.
+  func waitAgain(_ entry: QueueEntry) {
+    phase = .queued(entry)
+    standInLine()
+    queuedSince = runtime.loop.now
+    runtime.queue.finished(entry, .unused, retryAt: queuedSince, now: queuedSince)
+  }
+
+  /// Ends the fetch for now, because nothing comes and other requests wait for its place: its waiters are ended, and their
+  /// callers ask again later. When one waiter must not be put off, the fetch goes on.
+  func putOff(_ entry: QueueEntry) {
+    guard case .flying = phase, waiters.allSatisfy({ $0.plan.terms.mayBeDeferred }) else { return }
+    for waiter in waiters { waiter.putOff() }
+  }
+
+  func refused(_ entry: QueueEntry, _ refusal: HostRefusal) {
+    let error = refusal.error(for: attempt.hop.url)
+    // What waited when its host went, perhaps for another attempt, waits on as long as it may; what comes now is told at once.
+    if case .circuitOpen(let retryAfter) = refusal, case .queued = phase,
+      let wait = retries.delay(after: .circuitOpen(retryAfter: retryAfter), of: self),
+      dismiss(.failed(error), where: retries.isTooMany)
+    {
+      return enqueue(notBefore: runtime.loop.now &+ wait)
+    }
+    phase = .idle
+    conclude(.failed(error))
+  }
+}
+
+// MARK: - What an attempt brings
+
+extension Fetch {
+  func attemptEnded(_ entry: QueueEntry, _ ending: AttemptResult) {
+    phase = .idle
+    if let next = retries.next(after: ending, of: self, entry) { return tryAgain(entry, ending, next) }
+    runtime.queue.finished(entry, ending.outcome, ending.fault, now: runtime.loop.now)
+    if let refusal = attempt.refusal { return admit(refusal, ending.timings) }
+    if attempt.isToBeRepeated || ending.fault == nil && plan.download?.isContinued == true {
+      attempt.beginAgain()
+      return enqueue()
+    }
+    if let fault = ending.fault {
+      var error = NuthatchError(fault, url: attempt.hop.url)
+      // Whether the server has had the request makes the difference there.
+      if plan.mayBeFrozen { error.status = ending.status }
+      return conclude(.failed(error))
+    }
+    guard let head = attempt.head else {
+      return conclude(.failed(NuthatchError(.internal, "an answer without a head: \(attempt.hop.url)")))
+    }
+    guard let next = attempt.next else { return admit(head, ending.timings) }
+    attempt.follow(next, head)
+    enqueue()
+  }
+
+  private func tryAgain(_ entry: QueueEntry, _ ending: AttemptResult, _ next: Retries.Next) {
+    let now = runtime.loop.now
+    guard dismiss(attempt.outcomeForNow(ending), where: next.isHold ? retries.isTooLong : retries.isTooMany)
+    else { return runtime.queue.finished(entry, ending.outcome, ending.fault, now: now) }
+    // What led here is asked again: its place is at the first host's.
+    let isElsewhere = next.isHold && !attempt.redirects.isEmpty
+    attempt.beginAgain()
+    phase = isElsewhere ? .idle : .queued(entry)
+    queuedSince = now
+    if next.isHold { standInLine() }
+    let time = now &+ next.wait
+    runtime.queue.finished(
+      entry, ending.outcome, ending.fault, retryAt: isElsewhere ? nil : time, now: now)
+    if isElsewhere { enqueue(notBefore: time) }
+  }
+
+  private func admit(_ head: ResponseHead, _ timings: TransferTimings) {
+    phase = .admitting
+    let admission = Admission(head, timings, attempt, self)
+    let tiers = tiers.take()
+    guard !attempt.isKept, let download = plan.download else { return handOver(tiers, admission.run) }
+    download.bytesSoFar { earlier in
+      self.handOver(tiers) { admission.beginning(with: earlier).run($0, then: $1) }
+    }
+  }
+
+  /// What came was refused; a verdict on a picture is kept.
+  private func admit(_ refusal: NuthatchError, _ timings: TransferTimings) {
+    var error = refusal
+    error.bodyBytes = Int64(attempt.body.count)
+    guard let verdict = attempt.verdict, let head = attempt.head,
+      waiters.allSatisfy({ $0.plan.inquiry == nil })
+    else { return conclude(.failed(error)) }
+    phase = .admitting
+    let admission = VerdictAdmission(
+      arrival: attempt.received(head, timings), fault: verdict, error: error,
+      recipes: waiters.recipes)
+    attempt.dropBody()
+    handOver(tiers.take(), admission.run)
+  }
+
+  /// All pictures are done before the body has come whole.
+  func stoppedEarly(_ entry: QueueEntry, _ admission: PartialAdmission) {
+    phase = .admitting
+    runtime.queue.finished(entry, .done, now: runtime.loop.now)
+    handOver(tiers.take(), admission.run)
+  }
 
   /// Has a worker admit what has come, which tells the tiers how the fetch ended for them. Without an outcome the server means
   /// another answer than it was asked about: the whole answer is asked for then.
-  func handOver(
-    _ tiers: [any TierRequest],
-    _ admit: @escaping @Sendable ([any TierRequest], @escaping @Sendable (FetchOutcome?) -> Void) -> Void
+  private func handOver(
+    _ tiers: AskedTiers,
+    _ admit: @escaping @Sendable (AskedTiers, @escaping @Sendable (FetchOutcome?) -> Void) -> Void
   ) {
     let isSubmitted = runtime.workers.submit(priority: priority) {
       admit(tiers) { outcome in self.runtime.loop.post { self.admitted(outcome, tiers) } }
@@ -209,32 +362,47 @@ final class Fetch: @unchecked Sendable {
     conclude(.failed(runtime.workers.refusal))
   }
 
-  private func admitted(_ outcome: FetchOutcome?, _ tiers: [any TierRequest]) {
+  private func admitted(_ outcome: FetchOutcome?, _ tiers: AskedTiers) {
     if let outcome { return conclude(outcome) }
     guard case .admitting = phase else { return tiers.ended(.cancelled) }
     self.tiers = tiers
     asksWhole = true
-    attempt.begin(again: plan.first)
+    attempt.beginAgain()
     enqueue()
   }
 
-  func noteBegin() {
-    hasBegun = true
-    for waiter in waiters { waiter.noteBegin() }
+  /// Gives every waiter its outcome, each for itself, and is over.
+  private func conclude(_ outcome: FetchOutcome) {
+    shared.note(outcome)
+    var outcome = outcome
+    if case .failed(var error) = outcome {
+      error.attempts = attempt.journey.attempts
+      outcome = .failed(error)
+    }
+    let waiting = waiters
+    waiters = []
+    for waiter in waiting { waiter.joined = nil }
+    end(outcome.tierEnd)
+    for waiter in waiting { waiter.conclude(outcome) }
   }
-}
 
-/// How a fetch ended.
-enum FetchOutcome {
-  /// There is an answer, of any status.
-  case answered(FetchedAnswer)
-  /// The stored answer still holds; this is it, renewed.
-  case unchanged(StoredAnswer)
-  /// Another process fetched it meanwhile.
-  case stored(StoredAnswer)
-  case failed(NuthatchError)
+  /// Gives back whatever is held.
+  private func end(_ end: FetchEnd) {
+    letGo()
+    phase = .over
+    shared.fetches.forget(self)
+    tiers.take().ended(end, runtime.workers)
+  }
 
-  var tierEnd: FetchEnd {
-    if case .failed(let error) = self { error.isOwnEnd ? .cancelled : .failed } else { .stored }
+  private func letGo() {
+    let held = phase
+    phase = .idle
+    switch held {
+    case .queued(let entry): runtime.queue.remove(entry, now: runtime.loop.now)
+    case .flying(let entry):
+      attempt.cancel()
+      runtime.queue.finished(entry, .abandoned, now: runtime.loop.now)
+    case .idle, .asking, .admitting, .over: break
+    }
   }
 }

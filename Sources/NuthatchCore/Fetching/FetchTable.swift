@@ -19,6 +19,6 @@ final class FetchTable {
   }
 
   func forget(_ fetch: Fetch) {
-    if let joint = fetch.joint, joinable[joint] === fetch { joinable[joint] = nil }
+    if let joint = fetch.plan.joint, joinable[joint] === fetch { joinable[joint] = nil }
   }
 }

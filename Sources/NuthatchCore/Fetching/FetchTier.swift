@@ -43,9 +43,3 @@ enum FetchEnd: Sendable {
   /// Nothing waits for it any more, or the cache is being closed.
   case cancelled
 }
-
-extension [any TierRequest] {
-  func ended(_ end: FetchEnd) {
-    for tier in self { tier.ended(end) }
-  }
-}

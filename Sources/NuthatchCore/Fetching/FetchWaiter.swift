@@ -23,8 +23,25 @@ protocol FetchWaiter: AnyObject {
   func conclude(_ outcome: FetchOutcome)
 }
 
-extension FetchWaiter {
-  func report(_ bytes: Int64, of total: Int64?) { report(bytes, of: total, isUpload: false) }
+extension [any FetchWaiter] {
+  /// For how long the most patient of them waits for a host that is away, in nanoseconds; 0 when none does.
+  var patience: Int64 { compactMap(\.plan.patience).max() ?? 0 }
+
+  /// How much silence the most patient of them bears, in nanoseconds; nil for any.
+  var silence: Int64? { contains { $0.plan.silence == nil } ? nil : compactMap(\.plan.silence).max() }
+
+  /// Nanoseconds left until the last of their deadlines; nil for none.
+  var remaining: Int64? { contains { $0.plan.deadline == nil } ? nil : compactMap(\.remaining).max() }
+
+  var maxPixels: Int { map(\.plan.maxPixels).max() ?? 0 }
+  var recipes: [Recipe] { [Recipe](Set(flatMap(\.plan.recipes))) }
+  var wantPictures: Bool { allSatisfy { $0.plan.wantsPictures } }
+
+  func report(_ bytes: Int64, of total: Int64?, isUpload: Bool = false) {
+    for waiter in self where waiter.plan.reportsProgress {
+      waiter.report(bytes, of: total, isUpload: isUpload)
+    }
+  }
 }
 
 extension RequestTask: FetchWaiter {

@@ -1,7 +1,12 @@
+import NuthatchStore
 import NuthatchTransport
 
 /// What is known of an answer that has come over the network, apart from its body.
 struct ReceivedAnswer: Sendable {
+  let shared: SharedCache
+  /// What was asked for, and when, in the store's terms.
+  let plan: RequestPlan
+  var asked: Moment?
   let head: ResponseHead
   let redirects: [ResponseHead]
   /// Seconds since 1970 at which the request was sent and the head came.
@@ -24,12 +29,21 @@ struct ReceivedAnswer: Sendable {
     meta.varied = Vary(head.fields).names
     return meta
   }
-}
 
-extension Attempt {
-  func arrival(_ head: ResponseHead, _ timings: TransferTimings) -> ReceivedAnswer {
-    ReceivedAnswer(
-      head: head, redirects: redirects, requestTime: requestTime, responseTime: responseTime, reach: reach,
-      isFromPublic: isSentByPublic, origin: origin(timings))
+  /// What is stored for the same request at present.
+  var present: AnswerRecord? { shared.reader.record(plan)?.0 }
+
+  func mayStore(_ meta: AnswerRecord) -> Bool { Caching.mayStore(meta, redirects, plan) }
+
+  /// Keeps what is known of it. False when it can't be kept.
+  func write(_ meta: AnswerRecord) -> Bool { shared.write(meta, plan, asked: asked) }
+
+  /// Stands for the content of an answer of which the body isn't known: what it is known by, in the words of its head.
+  func digest(_ kind: String, _ words: [String]) -> Digest {
+    var encoder = RecordEncoder()
+    encoder.put(kind)
+    encoder.put(plan.name.key().bytes)
+    for word in words { encoder.put(word) }
+    return encoder.bytes.withUnsafeBytes { Digest(of: $0) }
   }
 }

@@ -6,6 +6,8 @@ import NuthatchTransport
 ///
 /// Sendable because one thread at a time has it: the loop's, and once the fetch has handed its answer over, a worker's.
 final class FetchLock: TierRequest, @unchecked Sendable {
+  typealias Done = @Sendable (TierAnswer) -> Void
+
   private enum State { case without, held, over }
 
   private weak var fetch: Fetch?
@@ -22,25 +24,21 @@ final class FetchLock: TierRequest, @unchecked Sendable {
   /// Since when a worker is reading it.
   private var signAskedAt: Int64?
 
-  private var locks: FetchLocks { others.locks }
-  private var loop: EventLoop { shared.runtime.loop }
+  private var runtime: Runtime { shared.runtime }
 
   init(_ fetch: Fetch, _ others: OtherProcesses) {
-    self.fetch = fetch
-    self.others = others
-    shared = fetch.shared
+    (self.fetch, self.others, shared) = (fetch, others, fetch.shared)
     place = FetchLocks.place(of: fetch.plan.name.key().hash.low)
   }
 
   /// When something of its fetch came last, for those who wait for the lock; nil when a worker has the answer.
   var sign: (place: Int64, time: Int64)? { fetch?.lastSign.map { (place, $0) } }
 
-  func find(besides base: StoredAnswer?, done: @escaping @Sendable (TierAnswer) -> Void) -> Bool {
+  func find(besides base: StoredAnswer?, done: @escaping Done) -> Bool {
     guard let fetch else { return false }
     guard take() else {
-      let now = loop.now
-      waitedSince = now
-      wait(since: now, milliseconds: 5, done)
+      waitedSince = runtime.loop.now
+      wait(milliseconds: 5, done)
       return true
     }
     // What another process stored between this one's look and the lock is an answer, too; to a reload nothing stored is.
@@ -53,15 +51,15 @@ final class FetchLock: TierRequest, @unchecked Sendable {
   func offer(_ record: AnswerRecord, _ body: SharedBytes) {}
 
   func ended(_ end: FetchEnd) {
-    if state == .held, end == .notStored || end == .failed {
-      locks.noteVain(place, at: nhs_monotonic_ns())
+    if end == .notStored || end == .failed, state == .held {
+      others.locks.noteVain(place, at: nhs_monotonic_ns())
     }
     free()
     state = .over
   }
 
   private func take() -> Bool {
-    guard locks.tryTake(place) else { return false }
+    guard others.locks.tryTake(place) else { return false }
     state = .held
     others.add(self)
     return true
@@ -71,41 +69,41 @@ final class FetchLock: TierRequest, @unchecked Sendable {
     guard state == .held else { return }
     state = .without
     others.remove(self)
-    locks.release(place)
+    others.locks.release(place)
   }
 
   /// The wait is short at first, because most fetches are; a lock that is freed is noticed within a tenth of a second.
-  private func wait(since: Int64, milliseconds: Int64, _ done: @escaping @Sendable (TierAnswer) -> Void) {
-    _ = loop.at(loop.now + milliseconds * 1_000_000) { [weak self] in
+  private func wait(milliseconds: Int64, _ done: @escaping Done) {
+    _ = runtime.loop.at(runtime.loop.now + milliseconds * 1_000_000) { [weak self] in
       guard let self, self.state != .over, let fetch = self.fetch else { return }
       if self.take() { return self.lookAgain(fetch, done) }
-      if self.isSilent(since: since, patience: fetch.longestSilence) { return done(.nothing) }
-      self.wait(since: since, milliseconds: min(100, milliseconds * 2), done)
+      if self.isSilent(patience: fetch.waiters.silence) { return done(.nothing) }
+      self.wait(milliseconds: min(100, milliseconds * 2), done)
     }
   }
 
   /// Reads on a worker's thread what was stored meanwhile.
-  private func lookAgain(_ fetch: Fetch, _ done: @escaping @Sendable (TierAnswer) -> Void) {
+  private func lookAgain(_ fetch: Fetch, _ done: @escaping Done) {
     let (plan, since) = (fetch.plan, waitedSince)
-    let isSubmitted = shared.runtime.workers.submit(priority: fetch.priority) {
+    let isSubmitted = runtime.workers.submit(priority: fetch.priority) {
       let found = self.shared.reader.find(plan)
-      let wasVain =
-        since.map { self.locks.wasVain(self.place, since: $0, now: nhs_monotonic_ns()) } ?? false
-      self.loop.post {
+      let now = nhs_monotonic_ns()
+      let wasVain = since.map { self.others.locks.wasVain(self.place, since: $0, now: now) } ?? false
+      self.runtime.loop.post {
         // What was waited for left nothing, nor will this: who else waits needn't wait for it.
         if wasVain { self.free() }
         done(.stored(found))
       }
     }
-    if !isSubmitted { loop.post { done(.nothing) } }
+    if !isSubmitted { runtime.loop.post { done(.nothing) } }
   }
 
   /// Whether the process that has the lock has shown no sign for longer than any waiter bears. Two seconds more, because it
   /// may bear as much, and then tries again, of which it tells within one; and at least the few that a busy one may need.
-  private func isSilent(since: Int64, patience: Int64?) -> Bool {
-    guard let patience else { return false }
-    let now = loop.now
-    guard now - max(since, lastSign) - 2_000_000_000 > max(patience, 3_000_000_000) else {
+  private func isSilent(patience: Int64?) -> Bool {
+    guard let patience, let waitedSince else { return false }
+    let now = runtime.loop.now
+    guard now - max(waitedSince, lastSign) - 2_000_000_000 > max(patience, 3_000_000_000) else {
       isSignRead = false
       return false
     }
@@ -113,12 +111,11 @@ final class FetchLock: TierRequest, @unchecked Sendable {
     // A disk that doesn't answer for two seconds is no sign either.
     if let signAskedAt { return now - signAskedAt > 2_000_000_000 }
     signAskedAt = now
-    shared.runtime.workers.submit(priority: Priority.most) {
-      let last = self.locks.lastSign(self.place, now: nhs_monotonic_ns())
-      self.loop.post {
-        self.signAskedAt = nil
+    runtime.workers.submit(priority: Priority.most) {
+      let last = self.others.locks.lastSign(self.place, now: nhs_monotonic_ns())
+      self.runtime.loop.post {
+        (self.signAskedAt, self.isSignRead) = (nil, true)
         self.lastSign = last ?? self.lastSign
-        self.isSignRead = true
       }
     }
     return false

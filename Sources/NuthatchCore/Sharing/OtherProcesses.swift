@@ -41,19 +41,19 @@ final class OtherProcesses: FetchTier {
   private func showSigns() {
     _ = runtime.loop.at(runtime.loop.now &+ 1_000_000_000) { [weak self] in
       guard let self else { return }
-      let (isOver, locks) = self.signs.withLock { signs in
+      let locks = self.signs.withLock { signs in
         signs.isWatching = !signs.locks.isEmpty
-        return (signs.locks.isEmpty, signs.isNoting ? [] : Array(signs.locks.values))
+        return Array(signs.locks.values)
       }
-      if isOver { return }
-      self.noteSigns(locks.compactMap(\.sign))
+      if locks.isEmpty { return }
+      self.note(locks.compactMap(\.sign))
       self.showSigns()
     }
   }
 
   /// A worker writes them, all at once, because a disk may be slow: until it has, there are no later ones.
-  private func noteSigns(_ signs: [(place: Int64, time: Int64)]) {
-    guard !signs.isEmpty else { return }
+  private func note(_ signs: [(place: Int64, time: Int64)]) {
+    guard !signs.isEmpty, self.signs.withLock({ !$0.isNoting }) else { return }
     let (locks, loop, now) = (locks, runtime.loop, runtime.loop.now)
     let isNoting = runtime.workers.submit(priority: Priority.most) {
       for sign in signs { locks.noteSign(sign.place, at: sign.time, now: now) }

@@ -1,0 +1,34 @@
+import NuthatchTransport
+
+/// How an attempt ended, as queue and retries see it.
+struct AttemptResult {
+  /// Nil when there is a head that counts: how the body of a redirect ends is of no interest.
+  let fault: TransportFault?
+  let outcome: FetchQueue.Outcome
+  let status: Int?
+  /// In nanoseconds from now.
+  let retryAfter: Int64?
+  let timings: TransferTimings
+  /// Whether something else decides what comes next: a redirect, a part that has to be asked for anew, or our own refusal.
+  let goesOn: Bool
+
+  init(_ attempt: Attempt, _ fault: TransportFault?, _ timings: TransferTimings) {
+    let isSettled = attempt.head != nil && (attempt.next != nil || attempt.skipsBody)
+    self.fault = isSettled ? nil : fault
+    self.timings = timings
+    outcome = FetchQueue.Outcome(self.fault, timings, hasHead: attempt.head != nil)
+    status = attempt.head?.status
+    retryAfter = attempt.retryAfter
+    goesOn = attempt.next != nil || attempt.isToBeRepeated || attempt.refusal != nil
+  }
+
+  /// Whether the host couldn't be reached.
+  var isAway: Bool {
+    if case .unreachable = outcome { return true }
+    return outcome == .dropped
+  }
+
+  var outcomeForRetry: RetryPolicy.Outcome? {
+    if let fault { .fault(fault.kind) } else { status.map { .status($0, retryAfter: retryAfter) } }
+  }
+}

@@ -1,0 +1,17 @@
+import NuthatchImaging
+import NuthatchTransport
+
+/// How a fetch ended.
+enum FetchOutcome {
+  /// There is an answer, of any status.
+  case answered(FetchedAnswer)
+  /// The stored answer still holds; this is it, renewed.
+  case unchanged(StoredAnswer)
+  /// Another process fetched it meanwhile.
+  case stored(StoredAnswer)
+  case failed(NuthatchError)
+
+  var tierEnd: FetchEnd {
+    if case .failed(let error) = self { error.isOwnEnd ? .cancelled : .failed } else { .stored }
+  }
+}

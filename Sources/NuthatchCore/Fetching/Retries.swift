@@ -1,0 +1,72 @@
+import NuthatchTransport
+
+/// Whether a fetch makes another attempt, and when: as many as its waiters want, and for as long as they are patient with a host
+/// that can't be reached or has too much to do (`Request.giveUpAfter`).
+struct Retries {
+  /// The wait for such a host.
+  private struct Hold {
+    /// When the first of these attempts began.
+    let since: Int64
+    /// How many of them there were; they don't count as attempts.
+    var attempts = 0
+    /// When the last of them was answered, with 429 or 503.
+    var overloadedAt: Int64?
+  }
+
+  /// Another attempt: nanoseconds until then; and whether it doesn't count, and the time until then is a wait for its turn.
+  typealias Next = (wait: Int64, isHold: Bool)
+
+  /// The attempt that is made now, or will be next; from 1.
+  private(set) var number = 1
+  private var hold: Hold?
+
+  var overloadedAt: Int64? { hold?.overloadedAt }
+
+  mutating func next(after ending: AttemptResult, of fetch: Fetch, _ entry: QueueEntry) -> Next? {
+    guard !ending.goesOn else { return nil }
+    let now = fetch.runtime.loop.now
+    let isOverloaded = ending.fault == nil && (ending.status == 429 || ending.status == 503)
+    let patience = fetch.waiters.patience
+    if fetch.plan.freezing == nil, patience > 0, RetryPolicy.maySendTwice(fetch.plan.method),
+      isOverloaded || ending.isAway && fetch.runtime.queue.mayComeBack(entry, now: now)
+    {
+      var hold = self.hold ?? Hold(since: entry.since)
+      hold.attempts += 1
+      hold.overloadedAt = isOverloaded ? now : nil
+      self.hold = hold
+      let pause = fetch.shared.retryPolicy.pause(before: hold.attempts)
+      let wait = max(isOverloaded ? ending.retryAfter ?? 0 : 0, pause)
+      let end = hold.since &+ patience
+      let last = HostTrouble.lastTry(before: end, patience: patience)
+      let isInTime = now &+ wait < end
+      guard isInTime || !isOverloaded && last > now else { return nil }
+      number += 1
+      return (isInTime ? wait : last &- now, isHold: true)
+    }
+    return ending.outcomeForRetry.flatMap { delay(after: $0, of: fetch) }.map { ($0, isHold: false) }
+  }
+
+  /// Nanoseconds until the next attempt; nil when there is to be none. An outcome that isn't an attempt's is that of one that
+  /// couldn't even be sent.
+  mutating func delay(after outcome: RetryPolicy.Outcome, of fetch: Fetch) -> Int64? {
+    // Without an answer it goes to the outbox, or fails there.
+    if fetch.plan.freezing != nil { guard case .status = outcome else { return nil } }
+    let waiters = fetch.waiters
+    var policy = fetch.shared.retryPolicy
+    policy.retries = waiters.map(\.plan.retries).max() ?? 0
+    let decision = policy.decide(
+      attempt: number - (hold?.attempts ?? 0), outcome: outcome, method: fetch.plan.method,
+      remaining: waiters.remaining, isPatient: waiters.patience > policy.restart)
+    guard case .retry(let wait) = decision else { return nil }
+    number += 1
+    return wait
+  }
+
+  /// Whether the next attempt is one more than a request wants.
+  func isTooMany(for plan: RequestPlan) -> Bool {
+    plan.retries < number - 1 - (plan.patience == nil ? 0 : hold?.attempts ?? 0)
+  }
+
+  /// The same while others wait for the host.
+  func isTooLong(for plan: RequestPlan) -> Bool { plan.patience == nil && plan.retries < number }
+}
