@@ -34,13 +34,13 @@ package enum DecisionTable {
 
   private static let columns: [(String, Decision.Wish)] = {
     let ways: [(String, Bool, Bool, [Request.Delivery])] = [
-      ("", true, false, [.twice, .first, .fresh]), (", a verdict", true, true, [.first, .fresh]),
+      ("", true, false, [.twice, .first, .fresh]), (", a verdict or saved", true, true, [.first, .fresh]),
       (", no network", false, false, [.twice, .first, .fresh]),
     ]
-    return ways.flatMap { name, mayUseNetwork, wantsVerdict, deliveries in
+    return ways.flatMap { name, mayUseNetwork, asksItself, deliveries in
       deliveries.map {
         let wish = Decision.Wish(
-          delivery: $0, mayUseNetwork: mayUseNetwork, wantsVerdict: wantsVerdict, hasShown: false)
+          delivery: $0, mayUseNetwork: mayUseNetwork, asksItself: asksItself, hasShown: false)
         return ("`\($0)`\(name)", wish)
       }
     }

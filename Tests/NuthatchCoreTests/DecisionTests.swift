@@ -18,13 +18,13 @@ struct DecisionTests {
   @Test("What was shown once is not shown again", arguments: [Freshness.Grade.staleWhileRevalidate, .stale])
   func shown(grade: Freshness.Grade) {
     let wish = Decision.Wish(
-      delivery: .twice, mayUseNetwork: true, wantsVerdict: false, hasShown: true)
+      delivery: .twice, hasShown: true)
     #expect(Decision(.answer(grade), wish) == .ask)
   }
 
   @Test("Whether it failed a moment ago is asked only where that decides")
   func lazily() {
-    let wish = Decision.Wish(delivery: .fresh, mayUseNetwork: true, wantsVerdict: false, hasShown: false)
+    let wish = Decision.Wish(delivery: .fresh, hasShown: false)
     for finding in [
       Decision.Finding.unfit, .tooLarge, .unchecked, .answer(.stale), .redirect(.stale), .undecodable(.fresh),
     ] {

@@ -44,18 +44,19 @@ package enum Decision: Equatable, Sendable {
   package struct Wish: Equatable, Sendable {
     var delivery: Request.Delivery
     var mayUseNetwork: Bool
-    /// Whether the program judges new answers. What is asked behind an answer has no ticket that could ask it.
-    var wantsVerdict: Bool
+    /// Whether only the request itself may ask: its program judges new answers, or it saves what comes. What is asked behind an
+    /// answer has neither a program nor a place to save to.
+    var asksItself: Bool
     /// Whether a stored answer has been shown already.
     var hasShown: Bool
 
     package init(
-      delivery: Request.Delivery, mayUseNetwork: Bool = true, wantsVerdict: Bool = false,
+      delivery: Request.Delivery, mayUseNetwork: Bool = true, asksItself: Bool = false,
       hasShown: Bool = false
     ) {
       self.delivery = delivery
       self.mayUseNetwork = mayUseNetwork
-      self.wantsVerdict = wantsVerdict
+      self.asksItself = asksItself
       self.hasShown = hasShown
     }
   }
@@ -92,7 +93,7 @@ package enum Decision: Equatable, Sendable {
     case (.fresh, _):
       self = isRedirect ? .follow(asksBehind: false) : .hit
     case (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):
-      if wish.wantsVerdict {
+      if wish.asksItself {
         self = ask
       } else {
         self = isRedirect ? .follow(asksBehind: true) : .hitThenRevalidate
@@ -111,7 +112,8 @@ extension Decision {
     hasFailed: @autoclosure () -> Bool = false
   ) {
     let wish = Wish(
-      delivery: plan.delivery, mayUseNetwork: plan.mayUseNetwork, wantsVerdict: plan.wantsVerdict,
+      delivery: plan.delivery, mayUseNetwork: plan.mayUseNetwork,
+      asksItself: plan.wantsVerdict || plan.download != nil,
       hasShown: hasShown)
     self.init(Finding(stored, plan), wish, hasFailed: hasFailed())
   }
