@@ -111,7 +111,7 @@ private final class RecordingTier: FetchTier {
   }
 
   @Test(
-    "hears once of a fetch that nobody waits for any more, whether the tier was asked or the server",
+    "hears once of a fetch that was cancelled, whether the tier was asked or the server",
     arguments: [false, true])
   func cancelled(isAsking: Bool) throws {
     let tier = RecordingTier(finding: isAsking ? Self.silentBefore : nil)
@@ -210,7 +210,7 @@ private final class RecordingTier: FetchTier {
     #expect(tier.ended.values == [.stored])
   }
 
-  @Test("is asked for an answer that is somebody's own, and isn't offered it")
+  @Test("is asked for an answer that belongs to one user, and isn't offered it")
   func ownAnswers() throws {
     let tier = RecordingTier()
     let bench = try bench(tier)

@@ -6,22 +6,22 @@ import NuthatchTransport
 /// What becomes of an answer from the network, on a worker's thread: judged, hashed, stored, decoded.
 ///
 /// Whether an answer is stored depends on its being whole and on the rules of HTTP. Whether it is a picture matters only
-/// to those who asked for one.
+/// to requests for one.
 struct Admission: Sendable {
   var arrival: ReceivedAnswer
   var received: ByteBuffer
-  /// Whether the body was passed over, because nobody wanted it.
+  /// Whether the body was passed over, because no waiter wanted it.
   let isBodyMissing: Bool
   /// What the server was asked about; nil when it was asked for a whole answer.
   let base: StoredAnswer?
-  /// The sizes that anybody wants.
+  /// The sizes that the waiters want.
   let recipes: [Recipe]
   /// Those of them that were made while it arrived.
   let made: [Recipe: Picture]
   let maxPixels: Int
   /// Whether nothing but the end of the connection said where the body ends.
   let isCloseDelimited: Bool
-  /// Whether everybody who waits wants to judge it first.
+  /// Whether all waiters want to judge it first.
   let isToBeJudged: Bool
   let priority: Int
 
@@ -93,7 +93,7 @@ struct Admission: Sendable {
     }
   }
 
-  /// What came before an answer broke off is part of it for those who look at it, too. Reads a file.
+  /// What came before an answer broke off is part of it for the waiters, too. Reads a file.
   func beginning(with earlier: SavedBytes?) -> Admission {
     guard let earlier, case let whole = ByteBuffer(shared.runtime.inFlight, else: shared.path),
       earlier.read(into: whole)
@@ -103,7 +103,7 @@ struct Admission: Sendable {
     return admission
   }
 
-  /// Without the body the thumbnails are the answer: who looks for it must find all of it, or nothing.
+  /// Without the body the thumbnails are the answer: a reader must find all of them, or nothing.
   private var keepsPicturesOnly: Bool { !recipes.isEmpty && !shared.settings.keepsSource }
 
   // MARK: Storing
@@ -113,7 +113,7 @@ struct Admission: Sendable {
       let meta = Caching.renewed(
         base.record, by: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
     else { return nil }
-    // It answers those who wait, whether it can be kept or not.
+    // It answers the waiters, whether it can be kept or not.
     let fate = Caching.fate(of: meta, arrival.redirects, plan)
     switch fate {
     case .kept: isKept = arrival.write(meta)
@@ -160,7 +160,7 @@ struct Admission: Sendable {
       && (CacheDirectives(head.fields).has("no-store") || Vary(head.fields).isAny)
   }
 
-  /// A body whose end nobody announced may have been cut off: stored are only pictures that decode to their end. RFC 9112, 8
+  /// A body whose end wasn't announced may have been cut off: stored are only pictures that decode to their end. RFC 9112, 8
   /// takes the end of the connection for that of the body.
   private var isTakenForWhole: Bool {
     if plan.policy.rules == .rfc9111 { return true }

@@ -78,7 +78,7 @@ final class Attempt: @unchecked Sendable {
     body = IncomingBody()
     (sent, skipped, skipsBody, isKept) = (0, 0, false, true)
     (isToBeRepeated, isClosed) = (false, false)
-    (picture, refusal, verdict) = (nil, nil, nil)
+    (base, picture, refusal, verdict) = (nil, nil, nil, nil)
   }
 
   /// Whether what it brings is what a request wants that comes now.
@@ -121,7 +121,6 @@ extension Attempt {
     request.adopt(plan, isFirstHop: redirects.isEmpty)
     request.silence = silence.longest
     plan.download?.prepare(&request)
-    self.base = nil
     if plan.download?.isResuming != true, let base, isAt(base.record) {
       for field in StorageRules.conditionalFields(base.record.head) {
         request.headers.append(field.name, field.value)
@@ -373,7 +372,7 @@ extension Attempt {
     fetch.attemptEnded(entry, ending)
   }
 
-  /// Notes to whom a hop was connected. A private address that a public origin sent us to counts as the farthest.
+  /// Notes where a hop was connected to. A private address that a public origin sent us to counts as the farthest.
   private func noteConnection(_ facts: ConnectionFacts) {
     let isBehindPublic = hop.isSentByPublic && !facts.reach.countsAsPublic
     reach = max(reach, isBehindPublic ? .link : facts.reach)

@@ -139,8 +139,10 @@ extension Fetch {
 
   /// When something came last; while nothing is on its way to it, now. Nil once a worker has what came.
   var lastSign: Int64? {
-    if case .admitting = phase { return nil }
-    return begunAttempt?.lastSign ?? runtime.loop.now
+    switch phase {
+    case .admitting, .over: nil
+    case .idle, .queued, .asking, .flying: begunAttempt?.lastSign ?? runtime.loop.now
+    }
   }
 }
 
@@ -335,8 +337,7 @@ extension Fetch {
     else { return conclude(.failed(error)) }
     phase = .admitting
     let admission = VerdictAdmission(
-      arrival: attempt.received(head, timings), fault: verdict, error: error,
-      recipes: waiters.recipes)
+      arrival: attempt.received(head, timings), fault: verdict, error: error, recipes: waiters.recipes)
     attempt.dropBody()
     handOver(tiers.take(), admission.run)
   }
@@ -386,7 +387,7 @@ extension Fetch {
     for waiter in waiting { waiter.conclude(outcome) }
   }
 
-  /// Gives back whatever is held.
+  /// Gives back what is held.
   private func end(_ end: FetchEnd) {
     letGo()
     phase = .over

@@ -15,8 +15,8 @@ protocol TierRequest: AnyObject, Sendable {
   /// - Returns: whether `done` will be called. False: there is nothing, and nothing to wait for.
   func find(besides base: StoredAnswer?, done: @escaping @Sendable (TierAnswer) -> Void) -> Bool
 
-  /// Is given an answer that was stored just now, and that is nobody's own. Called on a worker's thread, before `ended`. Returns
-  /// at once; nobody waits for what comes of it.
+  /// Is given an answer that was stored just now, if any user may have it. Called on a worker's thread, before `ended`. Returns
+  /// at once; nothing waits for what the tier does with it.
   func offer(_ record: AnswerRecord, _ body: SharedBytes)
 
   /// The fetch has ended, as far as others can see: what it leaves is in the store, if anything. Called exactly once, and before

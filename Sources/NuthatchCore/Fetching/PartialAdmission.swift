@@ -4,7 +4,7 @@ import NuthatchTransport
 
 /// What becomes of an answer whose transfer was ended because its thumbnails were done, on a worker's thread.
 ///
-/// Without its bytes nobody knows its digest. The thumbnails are kept under one of the URL and the strong validator instead,
+/// Without all bytes there is no digest of them. The thumbnails are kept under one of the URL and the strong validator instead,
 /// which says as much; they answer for nothing but themselves.
 struct PartialAdmission: Sendable {
   let arrival: ReceivedAnswer

@@ -1,6 +1,6 @@
 import NuthatchTransport
 
-/// How much silence of one transfer its waiters bear: each as much as its request says, whatever the others do. The transfer is
+/// How much silence of one transfer its waiters bear: each as much as its own request says. The transfer is
 /// watched for as long as the most patient waiter waits; the others leave before.
 struct SilenceWatch {
   /// What the transfer bears, in nanoseconds; nil for any.

@@ -31,7 +31,7 @@ final class FetchLock: TierRequest, @unchecked Sendable {
     place = FetchLocks.place(of: fetch.plan.name.key().hash.low)
   }
 
-  /// When something of its fetch came last, for those who wait for the lock; nil when a worker has the answer.
+  /// When something of its fetch came last, for the processes that wait for the lock; nil when a worker has the answer.
   var sign: (place: Int64, time: Int64)? { fetch?.lastSign.map { (place, $0) } }
 
   func find(besides base: StoredAnswer?, done: @escaping Done) -> Bool {
@@ -90,7 +90,7 @@ final class FetchLock: TierRequest, @unchecked Sendable {
       let now = nhs_monotonic_ns()
       let wasVain = since.map { self.others.locks.wasVain(self.place, since: $0, now: now) } ?? false
       self.runtime.loop.post {
-        // What was waited for left nothing, nor will this: who else waits needn't wait for it.
+        // What was waited for left nothing, nor will this: the others needn't wait for it.
         if wasVain { self.free() }
         done(.stored(found))
       }

@@ -7,16 +7,16 @@ import NuthatchTransport
 /// frees those of a process that dies.
 ///
 /// A process that was stopped holds its locks on, and does nothing. So each notes in the file, every second, which of its
-/// flights have shown a sign of life, and whoever waits believes in a lock no longer than its own patience lasts.
+/// fetches have shown a sign of life, and a process that waits believes in a lock no longer than its own patience lasts.
 ///
-/// A flight may end without leaving anything for others: its answer can't be kept, or there was none. Then it says so, too, and
-/// those who waited for it ask the server all at once, instead of one after the other.
+/// A fetch may end without leaving anything for others: its answer can't be kept, or there was none. Then it says so, too, and
+/// the processes that waited for it ask the server all at once, instead of one after the other.
 ///
 /// Two names whose hashes meet in one byte wait for each other, which costs time and nothing else. Where the file can't be
-/// had, everybody fetches.
+/// had, each process fetches.
 final class FetchLocks: Sendable {
   private let file: Int32
-  /// How many flights of this process share a lock: they are told apart by the table of fetches, not here.
+  /// How many fetches of this process share a lock: they are told apart by the table of fetches, not here.
   private let held = Locked<[Int64: Int]>([:])
 
   /// Called before a note is read or written: a test's disk that doesn't answer.
@@ -38,10 +38,10 @@ final class FetchLocks: Sendable {
   /// Where the lock of a record's hash lies.
   static func place(of hash: UInt64) -> Int64 { Int64(truncatingIfNeeded: hash >> 2) }
 
-  /// Of so many flights the signs are told apart; where two meet, the later one counts.
+  /// Of so many fetches the signs are told apart; where two meet, the later one counts.
   private static let signs: Int64 = 512
 
-  /// Where the notes begin of flights that left nothing.
+  /// Where the notes begin of fetches that left nothing.
   private static let vainNotes = Int(signs) * 8
 
   private static func offset(_ place: Int64) -> Int { Int(place & (signs - 1)) * 8 }
@@ -50,23 +50,23 @@ final class FetchLocks: Sendable {
   // and released there: F_OFD_SETLK never waits for another owner, and on a file system of this machine the kernel keeps the
   // locks in memory. On one of another machine the call is a message to it; the store warns of those when it is opened.
 
-  /// Notes that the flight with this lock was alive at `time`, on the machine's monotonic clock.
+  /// Notes that the fetch with this lock was alive at `time`, on the machine's monotonic clock.
   func noteSign(_ place: Int64, at time: Int64, now: Int64) {
-    // Where it can't be written, whoever waits does so for as long as for a silent one.
+    // Where it can't be written, the others wait for as long as for a silent one.
     if lastSign(place, now: now) ?? .min < time { write(time, at: Self.offset(place)) }
   }
 
-  /// The last sign of the flight with this lock; nil when there was none.
+  /// The last sign of the fetch with this lock; nil when there was none.
   func lastSign(_ place: Int64, now: Int64) -> Int64? { read(at: Self.offset(place), now: now) }
 
-  /// Notes that the flight with this lock leaves nothing for those who wait for it.
+  /// Notes that the fetch with this lock leaves nothing for the processes that wait for it.
   func noteVain(_ place: Int64, at time: Int64) {
     // Where it can't be written they wait for each other.
     write(time, at: Self.offset(place) + Self.vainNotes)
   }
 
-  /// Whether such a flight has ended since. Of another one whose note has the same place as much is said, which costs a
-  /// request where a flight ended without a word.
+  /// Whether such a fetch has ended since. Of another one whose note has the same place as much is said, which costs a
+  /// request where a fetch ended without a word.
   func wasVain(_ place: Int64, since: Int64, now: Int64) -> Bool {
     read(at: Self.offset(place) + Self.vainNotes, now: now) ?? .min >= since
   }
