@@ -39,9 +39,8 @@ extension Cache {
   /// - Throws: as `get`; `http` when the answer isn't a success; `not_an_image`, `unsupported_format`, `corrupt`,
   ///   `truncated`, `too_many_pixels`.
   public func thumbnail(_ url: String, size: Int) async throws(NuthatchError) -> Image {
-    var text = url
     // What was shown before needs no request.
-    if let image = text.withUTF8({ instant.hit(UnsafeRawBufferPointer($0), size: size) }) { return image }
+    if let image = url.withBytes({ instant.hit($0, size: size) }) { return image }
     return try await thumbnail(Request(url), ThumbnailBox(size))
   }
 

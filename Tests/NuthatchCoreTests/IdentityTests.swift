@@ -213,15 +213,14 @@ import Testing
     let url = bench.server.url("/a.png")
     var request = Request(url)
     request.boxes = [ThumbnailBox(16)]
-    func hit() -> Image? {
-      var url = url
-      return url.withUTF8 { cache.instant.hit(UnsafeRawBufferPointer($0), size: 16) }
-    }
+    func hit() -> Image? { url.withBytes { cache.instant.hit($0, size: 16) } }
     for _ in 0..<3 { #expect(try cache.thumbnail(url, size: 16).originalWidth == 40) }
     #expect(try cache.peek(url, size: 16)?.originalWidth == 40)
     #expect(try cache.peek(request)?.originalWidth == 40)
+    #expect(try cache.peekResponse(url) != nil && cache.get(url).isInCache)
     _ = try write("machine 127.0.0.1 login bob password pw\n")
-    #expect(hit() == nil)
+    #expect(hit() == nil && cache.hit(url) == nil)
+    #expect(try cache.peekResponse(url) == nil)
     #expect(try cache.peek(url, size: 16) == nil)
     #expect(try cache.peek(request) == nil)
     #expect(try cache.submit(request).final()?.images.first?.originalWidth == 80)

@@ -158,6 +158,12 @@ final class HitTable: @unchecked Sendable {
 }
 
 extension HitTable {
+  /// What the hit of a request is kept under, beside its URL; nil for a request that isn't remembered.
+  static func size(of request: Request) -> UInt64? {
+    guard request.isPlain, request.boxes.count <= 1 else { return nil }
+    return request.boxes.first.map { size(of: $0) } ?? answerSize
+  }
+
   /// A box as a number; nil for one that no thumbnail has.
   static func size(of box: ThumbnailBox) -> UInt64? {
     let sides = 1...ThumbnailBox.maxSide

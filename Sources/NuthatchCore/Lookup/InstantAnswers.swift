@@ -130,7 +130,7 @@ package final class InstantAnswers: Sendable {
 
   /// The same from what is stored, if the request is one that is remembered.
   func ticket(_ stored: StoredAnswer, _ plan: RequestPlan, for request: Request) -> Ticket? {
-    guard request.hitSize != nil, Decision(stored, plan) == .hit else { return nil }
+    guard HitTable.size(of: request) != nil, Decision(stored, plan) == .hit else { return nil }
     return give(stored, plan, to: request, decodes: false).map { finished(request, $0) }
   }
 
@@ -150,7 +150,7 @@ package final class InstantAnswers: Sendable {
   // MARK: What is remembered
 
   private func remembered(for request: Request) -> Answer? {
-    guard let hits, let size = request.hitSize else { return nil }
+    guard let hits, let size = HitTable.size(of: request) else { return nil }
     return request.url.withBytes { url in
       size == HitTable.answerSize
         ? hits.answer(url).map { Answer(response: $0) } : hits.image(url, size).map { Answer(images: [$0]) }
@@ -162,7 +162,7 @@ package final class InstantAnswers: Sendable {
     _ stored: StoredAnswer, _ plan: RequestPlan, to request: Request, decodes: Bool
   ) -> Answer? {
     func hit(_ image: Image? = nil, _ answer: Response? = nil) -> RememberedHit? {
-      request.hitSize.flatMap {
+      HitTable.size(of: request).flatMap {
         RememberedHit(request.url, $0, image: image, answer: answer, stored, plan)
       }
     }
@@ -187,24 +187,5 @@ extension Request {
       throw NuthatchError(.badURL, "the URL is not UTF-8")
     }
     self.init(text)
-  }
-
-  /// What its hit is remembered under, beside its URL; nil for a request that isn't remembered.
-  var hitSize: UInt64? {
-    guard isPlain, boxes.count <= 1 else { return nil }
-    return boxes.first.map { HitTable.size(of: $0) } ?? HitTable.answerSize
-  }
-}
-
-extension String {
-  /// Calls `use` with its own bytes, not with a copy of them.
-  @inline(__always)
-  func withBytes<Result, Failure: Error>(
-    _ use: (UnsafeRawBufferPointer) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    var own = self
-    return try own.withUTF8 { utf8 in
-      Swift.Result { () throws(Failure) in try use(UnsafeRawBufferPointer(utf8)) }
-    }.get()
   }
 }

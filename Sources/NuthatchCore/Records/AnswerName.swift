@@ -18,10 +18,7 @@ struct AnswerName: Hashable, Sendable {
   /// What is removed together with it: all that is kept under its address.
   var group: RecordGroup { Self.group(of: address) }
 
-  static func group(of address: String) -> RecordGroup {
-    var address = address
-    return address.withUTF8 { RecordGroup(UnsafeRawBufferPointer($0)) }
-  }
+  static func group(of address: String) -> RecordGroup { address.withBytes { RecordGroup($0) } }
 
   /// The key of what is known about the answer. `variant` tells apart those that `Vary` makes.
   ///
