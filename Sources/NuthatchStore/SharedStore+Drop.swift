@@ -124,6 +124,9 @@ extension SharedStore {
   /// the caller wants the room.
   func trim(to bytes: Int) throws(StoreFault) {
     followLock()
+    try checkWritable()
+    // A trim goes by what the table says that packs take.
+    tidyAfterKilled()
     for family in Family.allCases {
       try withAppender(of: family) { () throws(StoreFault) in try seal(family) }
     }

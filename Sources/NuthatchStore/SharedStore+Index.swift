@@ -157,8 +157,8 @@ extension SharedStore {
     try system.names(directory.packs).compactMap(PackName.number).sorted()
   }
 
-  /// What the first one who opens the directory does: leftovers of killed writers go, packs that the index doesn't know
-  /// are taken in, and packs that aren't there any more are forgotten.
+  /// What the first one who opens the directory does: leftovers of killed writers go, packs that the index doesn't know,
+  /// and records that nobody has published, are taken in, and packs that aren't there any more are forgotten.
   func tidy(_ index: Index) throws(StoreFault) {
     var index = index
     let names = try doing("listing the packs") { () throws(SystemFault) in try system.names(directory.packs) }
@@ -179,7 +179,11 @@ extension SharedStore {
     for number in present.subtracting(known.map(\.number)).sorted() {
       index = try takeIn(number, index)
     }
-    for entry in index.packs where entry.state == .open { giveBackTail(entry, index) }
+    for entry in index.packs where entry.state == .open && takesMore(entry) {
+      // What can't be taken in now stays as it is: the next one who appends to the pack tries again.
+      try? takeInLeftBehind(entry, index)
+      giveBackTail(entry)
+    }
   }
 
   /// A pack that the index doesn't know.
@@ -241,14 +245,22 @@ extension SharedStore {
     return isIntact(record, pin.pack)
   }
 
-  /// What a killed writer had reserved. May be called by anybody. Looked at only when the file takes more than it should: it is slow.
-  func giveBackTail(_ entry: PackEntry, _ index: Index) {
-    guard let (fd, status) = try? directory.openFile(directory.packs, PackName.of(entry.number), O_RDWR)
-    else { return }
+  /// Whether a pack's file takes more than the table of packs says, since somebody appends to it, or was killed. To look at the
+  /// pack itself is slow.
+  func takesMore(_ entry: PackEntry) -> Bool {
+    guard let (fd, status) = try? directory.openFile(directory.packs, PackName.of(entry.number), O_RDONLY)
+    else { return false }
+    system.close(fd)
+    return status.allocated > Int64(entry.cost) + (64 << 10)
+  }
+
+  /// What a killed writer had reserved. May be called by anybody, for a pack that takes more than it should.
+  func giveBackTail(_ entry: PackEntry) {
+    guard let (fd, _) = try? directory.openFile(directory.packs, PackName.of(entry.number), O_RDWR) else {
+      return
+    }
     defer { system.close(fd) }
-    guard status.allocated > Int64(entry.cost) + (64 << 10),
-      (try? system.tryLock(fd, 0, .exclusive)) ?? false
-    else { return }
+    guard (try? system.tryLock(fd, 0, .exclusive)) ?? false else { return }
     defer { system.unlock(fd, 0) }
     guard let pin = shelf.pin(entry.number), var scan = try? PackScan(pin.pack, directory) else { return }
     while scan.next() != nil {}

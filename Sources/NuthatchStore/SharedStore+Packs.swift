@@ -168,17 +168,27 @@ extension SharedStore {
   /// Takes in what killed writers had written and not published. It is older than what is done from now on, so a removal must
   /// not leave it to be found later. To be called by the index's changer, who then goes on with the same index.
   func takeInLeftBehind(_ index: Index) throws(StoreFault) {
-    for entry in index.packs where entry.state == .open {
-      guard let pack = shelf.pin(entry.number)?.pack, let next = pack.record(at: (entry.used + 7) & ~7),
-        !next.isRetired
-      else { continue }
-      _ = try PackWriter.keepingOthersOut(directory, entry.number) { () throws(StoreFault) in
-        do throws(SystemFault) { _ = try takeIn(index, entry, pack) } catch {
-          // Somebody dropped it, and was killed before the index knew: what it had is gone.
-          guard error.number == ENOENT else { throw StoreFault(error, "looking at a pack") }
-        }
+    for entry in index.packs { try takeInLeftBehind(entry, index) }
+  }
+
+  /// The same in one pack. Until it is done, the table of packs says less than the pack takes.
+  func takeInLeftBehind(_ entry: PackEntry, _ index: Index) throws(StoreFault) {
+    guard let pack = packWithMore(entry) else { return }
+    _ = try PackWriter.keepingOthersOut(directory, entry.number) { () throws(StoreFault) in
+      do throws(SystemFault) { _ = try takeIn(index, entry, pack) } catch {
+        // Somebody dropped it, and was killed before the index knew: what it had is gone.
+        guard error.number == ENOENT else { throw StoreFault(error, "looking at a pack") }
       }
     }
+  }
+
+  /// The pack, when there is a record where its records end by the table. One that is retired counts, because it takes room, and
+  /// because one that isn't may stand behind it.
+  private func packWithMore(_ entry: PackEntry) -> Pack? {
+    guard entry.state == .open, let pack = shelf.pin(entry.number)?.pack,
+      pack.record(at: (entry.used + 7) & ~7) != nil
+    else { return nil }
+    return pack
   }
 
   /// Where a pack that nobody writes to ends. A record that was complete when its writer died, but not published, is
@@ -223,11 +233,25 @@ extension SharedStore {
     tidyAfterKilled()
   }
 
-  /// Removes what killed writers had begun to make, and gives back what they had reserved. While any process has the
-  /// directory open, none opens it as the first one, which does the same.
+  /// Removes what killed writers had begun to make, takes in what they had written, and gives back what they had reserved. While
+  /// any process has the directory open, none opens it as the first one, which does the same.
   func tidyAfterKilled() {
     removeUnfinished()
-    if let index { for entry in index.packs where entry.state == .open { giveBackTail(entry, index) } }
+    guard let index else { return }
+    let packs = index.packs.filter { $0.state == .open && takesMore($0) }
+    takeInUnpublished(of: packs)
+    for entry in packs { giveBackTail(entry) }
+  }
+
+  /// Takes in what killed writers left in some packs. The index is locked only when there is something, because many packs are
+  /// being written at any moment. Not essential: the next one looks again.
+  func takeInUnpublished(of packs: [PackEntry]) {
+    let hasSome = packs.contains { !PackWriter.isBusy(directory, $0.number) && packWithMore($0) != nil }
+    guard hasSome else { return }
+    let numbers = Set(packs.map(\.number))
+    try? changing { index in
+      for entry in index.packs where numbers.contains(entry.number) { try? takeInLeftBehind(entry, index) }
+    }
   }
 
   private func removeUnfinished() {

@@ -157,6 +157,10 @@ extension SharedStore {
 
   func verify() throws(StoreFault) -> VerifyReport {
     followLock()
+    // First: what nobody has published isn't lost, and lists and statistics go by the table of packs.
+    if !directory.isReading, let index = currentForReading() {
+      takeInUnpublished(of: index.packs.filter { $0.state == .open })
+    }
     var report = VerifyReport()
     var seen: [UInt32: SeenPack] = [:]
     let numbers = try doing("listing the packs") { () throws(SystemFault) in try packNumbers() }

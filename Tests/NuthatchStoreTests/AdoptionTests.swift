@@ -97,16 +97,20 @@ import Testing
     withExtendedLifetime(file) {}
   }
 
-  @Test("is published when it was complete and is the latest of its key", arguments: [false, true])
-  func complete(_ isReplacing: Bool) throws {
+  @Test(
+    "is published when it was complete and is the latest of its key", arguments: [false, true], [false, true])
+  func complete(_ isReplacing: Bool, _ isWitnessed: Bool) throws {
+    // Who has it open all the while, so that nobody opens it as the first one afterwards.
+    let witness = isWitnessed ? try user() : nil
     do {
       let dead = try user()
       try keep(RecordKey(.meta, "first"), [0], dead)
       if isReplacing { try keep(Self.key, [1], dead) }
       try append(Self.key, content(2, 5000), dead)
     }
-    let user = try user()
-    expect(isReplacing ? [1] : nil, user, "before anybody looked")
+    if let witness { expect(isReplacing ? [1] : nil, witness, "before anybody looked") }
+    let user = try witness ?? user()
+    if !isWitnessed { expect(content(2, 5000), user, "opened") }
     try keep(RecordKey(.meta, "next"), [3], user)
     try expectForGood(content(2, 5000), user, "taken in")
   }
@@ -128,14 +132,25 @@ import Testing
     try expectForGood([1], user, "the one that was kept")
   }
 
-  @Test("doesn't come back when its key was removed before anybody went on with the pack")
-  func removed() throws {
+  @Test(
+    "doesn't come back when its key was removed before anybody went on with the pack",
+    arguments: [false, true], [false, true])
+  func removed(_ isWitnessed: Bool, _ isSecond: Bool) throws {
+    let witness = isWitnessed ? try user() : nil
     do {
       let dead = try user()
       try keep(RecordKey(.meta, "first"), [0], dead)
+      if isSecond {
+        // The one before it couldn't be published, and was retired.
+        let other = RecordKey(.meta, "other")
+        let location = Location(
+          pack: 1, offset: try #require(dead.appenders[Family.small.place].writer).end)
+        try append(other, [1], dead)
+        dead.retire(location, other.hash)
+      }
       try append(Self.key, [2], dead)
     }
-    let user = try user()
+    let user = try witness ?? user()
     _ = try user.remove(Self.key)
     try keep(RecordKey(.meta, "next"), [3], user)
     try expectForGood(nil, user, "removed")
@@ -143,12 +158,12 @@ import Testing
 
   @Test("is gone with its pack, when another one dropped that and was killed before the index knew")
   func droppedHalfway() throws {
+    let user = try user()
     do {
-      let dead = try user()
+      let dead = try self.user()
       try keep(RecordKey(.meta, "first"), [0], dead)
       try append(Self.key, [2], dead)
     }
-    let user = try user()
     expect([0], of: RecordKey(.meta, "first"), user, "mapped")
     try folder.remove("packs/00000001.pack")
     #expect(try !user.remove(Self.key))
@@ -213,6 +228,71 @@ import Testing
       #expect(later.lookup(key) == nil, note)
       #expect(try later.verify().intact == 0, note)
       later.finish()
+    }
+  }
+
+  /// Who looks after a killed writer, and how.
+  enum Look: CaseIterable {
+    /// The first one to open the directory. The others have it open all the while.
+    case open
+    case keep, verify, trim
+  }
+
+  @Test("counts for what it takes when it is a large record that nobody knows of", arguments: Look.allCases)
+  func counted(_ look: Look) throws {
+    let key = RecordKey(.body, "large")
+    // The pack has its name, and the table of packs says that nothing is in it: the state that this test is about.
+    var wereUnknown = 0
+    for count in 0..<30 {
+      let directory = try AdoptionTests()
+      let note: Comment = "\(look), after \(count) calls"
+      let witness = look == .open ? nil : try directory.user()
+      do {
+        let calls = FaultyCalls(.number(EIO), isLasting: true)
+        let dead = try directory.user(calls)
+        calls.arm(after: count)
+        _ = try? directory.keep(key, content(1, 700_000), dead)
+        if directory.folder.files().contains(where: { $0.hasSuffix(".pack") }),
+          dead.statistics().diskBytes < 5000
+        {
+          wereUnknown += 1
+        }
+      }
+      let user = try witness ?? directory.user()
+      switch look {
+      case .open: break
+      case .keep: try directory.keep(RecordKey(.meta, "next"), [3], user)
+      case .verify: #expect(try user.verify().isClean, note)
+      case .trim:
+        try user.trim(to: 100_000)
+        #expect(directory.folder.files().isEmpty, note)
+      }
+      let statistics = user.statistics()
+      // What this process has reserved for records to come isn't counted.
+      user.finish()
+      #expect(directory.packBytes <= statistics.diskBytes, note)
+      // To verify is to look at packs only.
+      #expect(look == .verify || !directory.folder.files().contains { $0.hasSuffix(".tmp") }, note)
+      let later = try directory.user()
+      #expect(directory.folder.files().count == later.statistics().packs, note)
+      var listed = 0
+      try later.forEach(.body) { found, _ in
+        #expect(found == key, note)
+        listed += 1
+        return true
+      }
+      #expect(listed == later.statistics().bodies, note)
+      #expect(try later.verify().isClean, note)
+      later.finish()
+    }
+    #expect(wereUnknown > 0)
+  }
+
+  /// What the packs take on the disk.
+  private var packBytes: Int {
+    folder.files().filter { $0.hasSuffix(".pack") }.reduce(0) {
+      var status = stat()
+      return stat(folder.path + "/packs/" + $1, &status) == 0 ? $0 + Int(status.st_blocks) * 512 : $0
     }
   }
 
