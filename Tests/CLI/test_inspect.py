@@ -112,6 +112,11 @@ def test_explain(urls: list[str], nuthatch: Runner) -> None:
     assert nuthatch("explain", urls[1], "--policy=offline").stdout.startswith(b"hit: stale, but good enough")
     none = parsed(nuthatch, "explain", urls[0] + "?x")
     assert (none["prospect"], none["stored"], none["reason"]) == ("fetch", False, "nothing is stored")
+    away = parsed(nuthatch, "explain", urls[0] + "?x", "--policy=offline")
+    assert (away["prospect"], away["refusal"], away["stored"]) == ("refuse", "offline", False)
+    assert nuthatch("explain", urls[0] + "?x", "--policy=offline").stdout.startswith(
+        b"refuse: nothing is stored of http"
+    )
     assert nuthatch("explain", urls[1]).stdout.startswith(b"revalidate: stale; the server is asked")
     assert nuthatch("explain", "ftp://x").returncode == 2
 

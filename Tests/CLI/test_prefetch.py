@@ -121,6 +121,17 @@ def test_a_stale_answer_is_asked_about(server: TestServer, nuthatch: Runner) -> 
     assert server.requests("/a")[-1].header("If-None-Match") == '"1"'
 
 
+def test_a_stale_answer_is_asked_about_behind_it(server: TestServer, nuthatch: Runner) -> None:
+    headers = [("Cache-Control", "max-age=0, stale-while-revalidate=600")]
+    server.on("/a", ok(png(20, 20), "image/png", etag='"1"', headers=headers))
+    given = lines([server.url("/a")])
+    assert nuthatch("prefetch", given=given).returncode == 0
+    [record], summary = records(nuthatch("prefetch", "--format=jsonl", given=given))
+    assert (record["is_in_cache"], record["is_stale"], summary["hits"]) == (True, True, 1)
+    assert server.count("/a") == 2
+    assert server.requests("/a")[-1].header("If-None-Match") == '"1"'
+
+
 def test_one_fetch_for_all_who_are_alike(server: TestServer, nuthatch: Runner) -> None:
     gate = server.gate("g")
     server.on("/a", script(headers=[("Content-Type", "image/png")], steps=[gate.step, body(png(20, 20))]))

@@ -34,7 +34,8 @@ package enum DecisionTable {
 
   private static let columns: [(String, Decision.Wish)] = {
     let ways: [(String, Bool, Bool, [Request.Delivery])] = [
-      ("", true, false, [.twice, .first, .fresh]), (", a verdict or saved", true, true, [.first, .fresh]),
+      ("", true, false, [.twice, .first, .fresh]),
+      (", a verdict or saved", true, true, [.twice, .first, .fresh]),
       (", no network", false, false, [.twice, .first, .fresh]),
     ]
     return ways.flatMap { name, mayUseNetwork, asksItself, deliveries in
@@ -49,7 +50,7 @@ package enum DecisionTable {
   private static func words(_ decision: Decision) -> String {
     switch decision {
     case .hit: "hit"
-    case .hitThenRevalidate: "hit, ask behind"
+    case .hitAndRevalidate: "hit, ask behind"
     case .showThenAsk: "show, then ask"
     case .ask: "ask"
     case .follow(asksBehind: false): "follow"

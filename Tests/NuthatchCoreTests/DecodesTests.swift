@@ -73,6 +73,51 @@ import Testing
     return (bench, content, try bench.cache.submit(request).final(within: 30_000))
   }
 
+  @Test("of a stored thumbnail that doesn't decode are made of the body")
+  func undecodableRecord() throws {
+    let bench = try Bench()
+    let bytes = Pictures.png(width: 400, height: 300)
+    bench.server.on("/a.png", .ok(bytes, type: "image/png"))
+    _ = try bench.thumbnail("/a.png", 200)
+    let store = bench.cache.shared.store
+    let key = ThumbRecord.key(
+      bytes.withUnsafeBytes { Digest(of: $0) }, Recipe(ThumbnailBox(200), allowsDamage: false))
+    let record = try #require(try store.lookup(key))
+    // Its checksum holds: what is wrong was written so.
+    let head = record.withBytes { Array($0.prefix(ThumbRecord.headSize)) }
+    _ = try store.commit(key, shape: record.shape, head + [UInt8](repeating: 7, count: 900))
+    for _ in 0..<2 {
+      _ = try store.forget(key)
+      let image = try bench.thumbnail("/a.png", 200)
+      #expect(image.width == 200 && image.isInCache)
+    }
+    #expect(bench.server.count() == 1)
+    #expect(bench.cache.statistics.decodes == 2, "what was made again is kept")
+  }
+
+  @Test("that were unpacked while they were shown aren't unpacked again")
+  func unpackedOnce() throws {
+    let clock = TestClock()
+    let bench = try Bench { $0.clock = clock.wall }
+    bench.server.on(
+      "/a.png",
+      Script(headers: ["Cache-Control": "max-age=60"], steps: [.bytes(Pictures.png(width: 400, height: 300))])
+        .withValidators(etag: "\"1\""))
+    _ = try bench.thumbnail("/a.png", 200)
+    let bytes = Pictures.png(width: 400, height: 300)
+    let key = ThumbRecord.key(
+      bytes.withUnsafeBytes { Digest(of: $0) }, Recipe(ThumbnailBox(200), allowsDamage: false))
+    #expect(try bench.cache.shared.store.forget(key))
+    clock.advance(seconds: 100)
+    var request = Request(bench.server.url("/a.png"))
+    request.boxes = [ThumbnailBox(200)]
+    let ticket = try bench.cache.submit(request)
+    let shown = try #require(try ticket.next(within: 30_000))
+    let last = try #require(try ticket.final(within: 30_000))
+    #expect(shown.kind == .cached && last.kind == .unchanged)
+    #expect(try #require(shown.images.first).picture === #require(last.images.first).picture)
+  }
+
   @Test("of a stored answer after the deadline aren't kept, because that may have to wait")
   func unkept() throws {
     let (bench, content, event) = try askInVain()

@@ -81,7 +81,14 @@ import Testing
     #expect(try prospect(request("/text")) == .revalidate)
     var first = request("/stale", 64)
     first.delivery = .first
-    #expect(try prospect(first) == .hit)
+    let asked = try #require(try bench.cache.inspect(first))
+    #expect(asked.prospect == .hit && asked.asksBehind)
+    let alone = try #require(try bench.cache.inspect(request("/fresh", 64)))
+    #expect(!alone.asksBehind)
+    // Nothing is stored of it.
+    let (none, why) = try bench.cache.prospect(of: request("/none", policy: Policy(.offline)))
+    #expect(none == .refuse && why == .offline)
+    #expect(try bench.cache.prospect(of: request("/none")).0 == .fetch)
     // Somebody else's is not ours.
     var private_ = request("/fresh", 64)
     private_.partition = "somebody"

@@ -32,17 +32,27 @@ enum ExplainCommand: Command {
     let wantsJSON = try arguments.wantsJSON
     return try arguments.withCache(name) { cache in
       let info = try cache.inspect(request)
+      let unstored = info == nil ? try cache.prospect(of: request) : (.fetch, nil)
       var whole = request
       whole.boxes = []
       // With all thumbnails there, nobody looks for the original.
       let hasBody = try info?.hasBody == true || cache.inspect(whole)?.hasBody == true
-      Terminal.print(wantsJSON ? json(request, info, hasBody) : Terminal.fitted(text(request, info, hasBody)))
+      let text = wantsJSON ? json(request, info, unstored, hasBody) : text(request, info, unstored, hasBody)
+      Terminal.print(wantsJSON ? text : Terminal.fitted(text))
       return .success
     }
   }
 
-  private static func text(_ request: Request, _ info: StoredAnswerInfo?, _ hasBody: Bool) -> String {
-    guard let info else { return "fetch: nothing is stored of \(request.shownURL)\n" }
+  /// What a request meets with of which nothing is stored.
+  private typealias Unstored = (prospect: StoredAnswerInfo.Prospect, refusal: StoredAnswerInfo.Refusal?)
+
+  private static func text(
+    _ request: Request, _ info: StoredAnswerInfo?, _ unstored: Unstored, _ hasBody: Bool
+  ) -> String {
+    guard let info else {
+      let why = unstored.refusal.map { ": " + refusal($0) } ?? ""
+      return "\(unstored.prospect.rawValue): nothing is stored of \(request.shownURL)\(why)\n"
+    }
     let prospect = Terminal.styled(info.prospect.rawValue, info.prospect == .hit ? .good : .doubtful)
     var lines = ["\(prospect): \(reason(request, info))"]
     let left = info.isFromFuture ? 0 : info.lifetime - info.age
@@ -105,6 +115,7 @@ enum ExplainCommand: Command {
     case .failedBefore: "it has failed a moment ago, and isn't tried again yet"
     case .tooLarge: "it is longer than max_bytes"
     case .tooManyPixels: "it has more pixels than max_pixels"
+    case .badRedirect: "it is a redirect that can't be followed"
     case .offline, nil: "nothing that holds is stored, and the network is not to be used"
     }
   }
@@ -125,11 +136,14 @@ enum ExplainCommand: Command {
     return info.mustRevalidate ? "\(lifetime), must-revalidate" : lifetime
   }
 
-  private static func json(_ request: Request, _ info: StoredAnswerInfo?, _ hasBody: Bool) -> String {
+  private static func json(
+    _ request: Request, _ info: StoredAnswerInfo?, _ unstored: Unstored, _ hasBody: Bool
+  ) -> String {
     var json = JSONText()
     json.object { json in
       json.put("url", request.url)
-      json.put("prospect", (info?.prospect ?? .fetch).rawValue)
+      json.put("prospect", (info?.prospect ?? unstored.prospect).rawValue)
+      json.put("refusal", (info?.refusal ?? unstored.refusal)?.rawValue)
       json.put("stored", info != nil)
       json.put("reason", info.map { reason(request, $0) } ?? "nothing is stored")
       guard let info else { return }

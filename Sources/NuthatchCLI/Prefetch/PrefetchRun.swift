@@ -133,11 +133,13 @@ final class PrefetchRun {
     if isSignInUnused, settings.signIn?.place?.has(listed.url) == true { isSignInUnused = false }
     do throws(NuthatchError) {
       if settings.isDryRun {
-        return Record(listed, planned: try cache.inspect(request)?.prospect ?? .fetch, since: begin)
+        return Record(listed, planned: try cache.prospect(of: request).0, since: begin)
       }
       let boxes = request.boxes
-      // Without decoding what nobody will look at.
-      let begun = try cache.submit(request) { $0.prospect == .hit && $0.thumbs.count == boxes.count }
+      // Without decoding what nobody will look at. A request has the server asked behind a stale answer.
+      let begun = try cache.submit(request) {
+        $0.prospect == .hit && !$0.asksBehind && $0.thumbs.count == boxes.count
+      }
       if let stored = begun.stored {
         disk.note(stored)
         return Record(listed, hit: stored, since: begin)

@@ -41,7 +41,8 @@ struct PictureMaker: Sendable {
       }
     }
     guard !rest.isEmpty else { return then(pictures) }
-    guard let body = source.body else {
+    // Where all sizes were found nobody has looked for the body.
+    guard let body = source.body ?? thumbnails.body(source.content) else {
       for recipe in rest { pictures[recipe] = .failure(whyNone(source, recipe)) }
       return then(pictures)
     }
@@ -133,6 +134,10 @@ struct PictureMaker: Sendable {
   /// The picture, or why there is none, from what was found stored, or else has come under another URL.
   private func known(_ source: PictureSource, _ recipe: Recipe) -> Result<Picture, NuthatchError>? {
     let found = source.thumbnails[recipe]
+    // What was unpacked since it was found isn't unpacked again.
+    if case .record = found, let kept = thumbnails.inMemory(source.content, recipe) {
+      return .success(kept.picture)
+    }
     if let found, let picture = picture(found, source.content, recipe) { return .success(picture) }
     switch thumbnails.find(source.content, recipe) {
     case .undecodable(let fault): return .failure(NuthatchError(fault, url: source.url))
@@ -141,7 +146,7 @@ struct PictureMaker: Sendable {
     }
   }
 
-  /// A stored thumbnail that doesn't decode is made again.
+  /// A stored thumbnail that doesn't decode is made again, where the body is stored.
   private func picture(_ thumbnail: StoredThumbnail, _ content: Digest, _ recipe: Recipe) -> Picture? {
     switch thumbnail {
     case .inMemory(let kept): return kept.picture

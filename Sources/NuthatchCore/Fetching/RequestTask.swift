@@ -33,22 +33,23 @@ final class RequestTask: TicketWork, @unchecked Sendable {
     deadline = Deadline(plan.terms, now: shared.runtime.loop.now)
   }
 
-  /// Answers from what is stored, if that needs neither network nor decoding; else sets out.
+  /// Answers from what is stored, if that needs neither network nor decoding, or fails as a request has failed a moment ago; else
+  /// the loop goes on.
   static func start(
     _ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache, _ found: StoredAnswer?
   ) {
     shared.counts.requests.count()
-    if plan.asksForHeaders || plan.download != nil { return setOut(plan, ticket, shared, found) }
+    if plan.asksForHeaders || plan.download != nil { return post(plan, ticket, shared, found) }
     let (decision, failure) = shared.decide(found, plan)
     if let failure { return ticket.finish(.failed(failure)) }
     if decision == .hit, let found, let answer = found.immediateAnswer(to: plan, ticket.url, .stored(found)) {
       shared.counts.hits.count()
       return ticket.finish(.answer(.cached, answer, isFinal: true))
     }
-    setOut(plan, ticket, shared, found)
+    post(plan, ticket, shared, found)
   }
 
-  private static func setOut(
+  private static func post(
     _ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache, _ found: StoredAnswer?
   ) {
     let task = RequestTask(plan, ticket, shared)
@@ -143,25 +144,26 @@ extension RequestTask {
     }
   }
 
-  /// What the stored answer is good for.
+  /// Does what the stored answer is good for. Whether the same has failed a moment ago was asked before, by `start` or `read`.
   private func decide(_ found: StoredAnswer?) {
     guard ticket.isOpen else { return }
     self.found = found
     let decision = Decision(found, plan, hasShown: hasShown)
     guard let found else { return fetch() }
     switch decision {
-    case .hit, .hitThenRevalidate:
+    case .hit, .hitAndRevalidate:
       shared.counts.hits.count()
-      if decision == .hitThenRevalidate { shared.revalidations.start(plan, found, shared) }
+      if decision == .hitAndRevalidate { shared.revalidations.start(plan, found, shared) }
       deliver(found, .cached, .stored(found), isFinal: true)
     case .follow(let asksBehind):
       if asksBehind { shared.revalidations.start(plan, found, shared) }
       follow { () throws(NuthatchError) in try plan.following(found) }
+    // `show` asks the server then.
     case .showThenAsk: deliver(found, .cached, .stored(found), isFinal: false)
     case .checkFirst: read(plan) { self.decide($0) }
     case .refuse(.tooLarge): failAsTooLarge(found.record.bodyLength)
-    // `fetch` fails with the reason where the network is not to be used.
-    case .ask, .refuse(.offline), .refuse(.failedBefore): fetch()
+    case .refuse(.offline): failOffline()
+    case .ask, .refuse(.failedBefore): fetch()
     }
   }
 

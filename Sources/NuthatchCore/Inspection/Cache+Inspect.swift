@@ -15,6 +15,17 @@ extension Cache {
     return shared.inspect(try RequestPlan(request, options))
   }
 
+  /// What a request would meet with, and why it would be refused, also where nothing is stored.
+  package func prospect(
+    of request: Request
+  ) throws(NuthatchError) -> (StoredAnswerInfo.Prospect, StoredAnswerInfo.Refusal?) {
+    try instant.check()
+    guard try LocalRequest(request, options) == nil else { return (.fetch, nil) }
+    let plan = try RequestPlan(request, options, instant.termsCache)
+    let met = shared.prospect(shared.reader.read(plan, .facts), plan)
+    return (met.prospect, met.refusal)
+  }
+
   /// As `inspect`, and, where what it finds isn't enough, as `submit`: the request is looked through once.
   package func submit(
     _ request: Request, unless isEnough: (StoredAnswerInfo) -> Bool
@@ -100,28 +111,33 @@ extension SharedCache {
     if let content = stored.record.content {
       for recipe in plan.recipes { info.note(stored.thumbnails[recipe], content, recipe) }
     }
-    (info.prospect, info.refusal) = prospect(stored, plan)
+    (info.prospect, info.refusal, info.asksBehind) = prospect(stored, plan)
     return info
   }
 
-  /// What a ticket would meet with, and why it would be refused.
-  private func prospect(
+  /// What a ticket would meet with, why it would be refused, and whether the server would be asked behind it.
+  fileprivate func prospect(
     _ stored: StoredAnswer?, _ plan: RequestPlan
-  ) -> (StoredAnswerInfo.Prospect, StoredAnswerInfo.Refusal?) {
-    switch decide(stored, plan).decision {
-    case .hit, .hitThenRevalidate, .checkFirst:
+  ) -> (prospect: StoredAnswerInfo.Prospect, refusal: StoredAnswerInfo.Refusal?, asksBehind: Bool) {
+    let decision = decide(stored, plan).decision
+    switch decision {
+    case .hit, .hitAndRevalidate, .checkFirst:
       let isTooLarge = plan.recipes.contains {
         (stored?.thumbnails[$0]?.pixelsOfSource ?? 0) > plan.maxPixels
       }
-      return isTooLarge ? (.refuse, .tooManyPixels) : (.hit, nil)
-    case .showThenAsk: return (.revalidate, nil)
-    case .ask: return (Decision.Finding(stored, plan).isOfUse ? .revalidate : .fetch, nil)
-    case .follow:
-      guard let next = stored.flatMap({ try? plan.following($0) }) else { return (.fetch, nil) }
-      return prospect(reader.read(next, .facts), next)
-    case .refuse(.failedBefore): return (.refuse, .failedBefore)
-    case .refuse(.offline): return (.refuse, .offline)
-    case .refuse(.tooLarge): return (.refuse, .tooLarge)
+      return isTooLarge ? (.refuse, .tooManyPixels, false) : (.hit, nil, decision == .hitAndRevalidate)
+    case .showThenAsk: return (.revalidate, nil, false)
+    case .ask: return (Decision.Finding(stored, plan).isOfUse ? .revalidate : .fetch, nil, false)
+    case .follow(let asksBehind):
+      guard let next = stored.flatMap({ try? plan.following($0) }) else {
+        return (.refuse, .badRedirect, false)
+      }
+      var met = prospect(reader.read(next, .facts), next)
+      met.asksBehind = met.asksBehind || asksBehind
+      return met
+    case .refuse(.failedBefore): return (.refuse, .failedBefore, false)
+    case .refuse(.offline): return (.refuse, .offline, false)
+    case .refuse(.tooLarge): return (.refuse, .tooLarge, false)
     }
   }
 }

@@ -25,6 +25,8 @@ public struct StoredAnswerInfo: Sendable {
     case tooLarge = "too_large"
     /// The picture has more pixels than `max_pixels`.
     case tooManyPixels = "too_many_pixels"
+    /// It is a redirect that can't be followed.
+    case badRedirect = "bad_redirect"
   }
 
   /// A thumbnail that is there.
@@ -45,6 +47,8 @@ public struct StoredAnswerInfo: Sendable {
   public internal(set) var prospect = Prospect.fetch
   /// Why it would be refused; nil where it wouldn't be.
   public internal(set) var refusal: Refusal?
+  /// Whether a request that gets it has the server asked behind it.
+  package internal(set) var asksBehind = false
   /// The URL that answered, without userinfo.
   public let finalURL: String
   /// The HTTP status.

@@ -1,11 +1,13 @@
 import NuthatchHTTP
 
 /// What a stored answer is good for, for a request. Nothing else decides it: tickets, peeks and inspections heed this.
+/// `SharedCache.decide` looks up whether a request has failed a moment ago, too. That a picture has more than `max_pixels` is found
+/// when its thumbnail is.
 package enum Decision: Equatable, Sendable {
   /// It is given, and no server is asked.
   case hit
-  /// It is given, and the server is asked behind it.
-  case hitThenRevalidate
+  /// It is given, and the server is asked, for which the answer doesn't wait.
+  case hitAndRevalidate
   /// It is shown, and the server is asked.
   case showThenAsk
   /// The server is asked: whether it holds, where the request may be given it; else for the whole answer.
@@ -96,7 +98,7 @@ package enum Decision: Equatable, Sendable {
       if wish.asksItself {
         self = ask
       } else {
-        self = isRedirect ? .follow(asksBehind: true) : .hitThenRevalidate
+        self = isRedirect ? .follow(asksBehind: true) : .hitAndRevalidate
       }
     case (.staleWhileRevalidate, .twice), (.stale, .twice):
       self = isRedirect || wish.hasShown ? ask : .showThenAsk

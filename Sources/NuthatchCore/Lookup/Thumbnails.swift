@@ -106,6 +106,15 @@ struct Thumbnails: Sendable {
     return kept
   }
 
+  func inMemory(_ content: Digest, _ recipe: Recipe) -> MemoryPicture? {
+    inMemory(ThumbRecord.key(content, recipe))
+  }
+
+  /// What thumbnails can be made from, if it is stored. To be called on a worker's thread.
+  func body(_ content: Digest) -> SharedBytes? {
+    ((try? store.lookup(RecordKey(.body, content.bytes))) ?? nil).map { SharedBytes($0) }
+  }
+
   private func inMemory(_ key: RecordKey) -> MemoryPicture? {
     ((try? store.recall(key)) ?? nil)?.owner as? MemoryPicture
   }
