@@ -48,6 +48,7 @@ final class Attempt: @unchecked Sendable {
   /// When the first hop was sent, in the store's terms: what is removed after it isn't stored. Nil when nothing can be stored.
   var asked: Moment?
   /// Of all attempts together.
+  var retries = Retries()
   private(set) var journey = Journey()
 
   /// An unwanted body is read up to here, because that keeps the connection; a longer one costs more than it.
@@ -101,13 +102,11 @@ final class Attempt: @unchecked Sendable {
 extension Attempt {
   /// Sends the current hop's request.
   ///
-  /// - Parameters:
-  ///   - number: which attempt this is, from 1.
-  ///   - base: what the server is asked about, if it is this hop's.
-  func send(for fetch: Fetch, _ entry: QueueEntry, number: Int, waited: Int64, about base: StoredAnswer?) {
+  /// - Parameter base: what the server is asked about, if it is this hop's.
+  func send(for fetch: Fetch, _ entry: QueueEntry, waited: Int64, about base: StoredAnswer?) {
     clear()
     shared.counts.transfers.count()
-    journey.attempts = number
+    journey.attempts = retries.number
     journey.queued += max(0, waited) / 1000
     requestTime = shared.clock.seconds
     silence.begin(fetch.waiters)
@@ -239,12 +238,12 @@ extension Attempt: TransferSink {
 
   /// Tells the queue what the head says about its host.
   private func noteAnswer(_ head: ResponseHead) {
-    guard let (fetch, entry, transfer) = current else { return }
+    guard let (_, entry, transfer) = current else { return }
     let (queue, origin, now) = (runtime.queue, hop.url.origin, runtime.loop.now)
     // An upload's time says how much was sent, and not how busy the way is.
     let timings = hop.hasBody ? nil : shared.transport.timings(of: transfer)
     let isOverloaded = head.status == 429 || head.status == 503
-    let overload = isOverloaded ? Overload(status: head.status, previous: fetch.overloadedAt) : nil
+    let overload = isOverloaded ? Overload(status: head.status, previous: retries.overloadedAt) : nil
     queue.answered(entry, firstByte: timings.map(\.wait), overload: overload, now: now)
     if timings?.connection.version == .http2 { queue.noteProtocol(origin, .http2, now: now) }
     if isOverloaded, let retryAfter {

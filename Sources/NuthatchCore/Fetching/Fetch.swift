@@ -39,7 +39,6 @@ final class Fetch: @unchecked Sendable {
   private var isMomentKnown = false
   /// On the monotonic clock, when the last wait for a place in the queue began.
   private var queuedSince: Int64 = 0
-  private var retries = Retries()
   /// The tiers that were asked, and haven't been told yet how it ended.
   private var tiers = AskedTiers()
   /// Made when it sets out, so that a fetch in the queue is small.
@@ -55,7 +54,6 @@ final class Fetch: @unchecked Sendable {
   var priority: Int { Int(step) }
   /// Whether answers that are stored count for nothing.
   var isReload: Bool { plan.policy.rules == .reload }
-  var overloadedAt: Int64? { retries.overloadedAt }
   private var hasBegun: Bool { begunAttempt.map { $0.journey.attempts > 0 } ?? false }
 
   init(_ plan: RequestPlan, base: StoredAnswer?, _ shared: SharedCache) {
@@ -193,18 +191,16 @@ extension Fetch: QueuedWork {
     isMomentKnown = false
     // What was removed before that moment is not asked about.
     if let base, base.seen.map({ !shared.store.isCurrent($0) }) ?? true { self.base = nil }
-    let mustWait =
-      plan.isShared && !plan.asksForPart
-      && tiers.askNext(for: self, besides: base) { [weak self] in self?.take($0) }
-    if mustWait { giveBack(entry) } else { send(entry) }
+    guard plan.isShared, !plan.asksForPart,
+      tiers.askNext(for: self, besides: base, done: { [weak self] in self?.take($0) })
+    else { return send(entry) }
+    giveBack(entry)
   }
 
   private func take(_ answer: TierAnswer) {
     guard case .asking = phase else { return }
     if case .stored(let found) = answer {
-      if let found, found.record.number != known, !isReload,
-        waiters.allSatisfy({ found.isAnswer(to: $0.plan) })
-      {
+      if let found, found.record.number != known, !isReload, waiters.areAnswered(by: found) {
         return conclude(.stored(found))
       }
       // The same answer, too: its record may lie elsewhere now.
@@ -239,11 +235,9 @@ extension Fetch: QueuedWork {
     phase = .flying(entry)
     // "It still holds" must be an answer to every waiter.
     let mayAsk = !isReload && !asksWhole && !plan.asksForPart
-    let base = base.flatMap { base in
-      mayAsk && waiters.allSatisfy { base.isAnswer(to: $0.plan) } ? base : nil
-    }
+    let base = base.flatMap { mayAsk && waiters.areAnswered(by: $0) ? $0 : nil }
     attempt.send(
-      for: self, entry, number: retries.number, waited: runtime.loop.now - queuedSince, about: base)
+      for: self, entry, waited: runtime.loop.now - queuedSince, about: base)
     if waiters.count > 1 { watchSilence() }
   }
 
@@ -266,8 +260,8 @@ extension Fetch: QueuedWork {
     let error = refusal.error(for: attempt.hop.url)
     // What waited when its host went, perhaps for another attempt, waits on as long as it may; what comes now is told at once.
     if case .circuitOpen(let retryAfter) = refusal, case .queued = phase,
-      let wait = retries.delay(after: .circuitOpen(retryAfter: retryAfter), of: self),
-      dismiss(.failed(error), where: retries.isTooMany)
+      let wait = attempt.retries.delay(after: .circuitOpen(retryAfter: retryAfter), of: self),
+      dismiss(.failed(error), where: attempt.retries.isTooMany)
     {
       return enqueue(notBefore: runtime.loop.now &+ wait)
     }
@@ -281,7 +275,9 @@ extension Fetch: QueuedWork {
 extension Fetch {
   func attemptEnded(_ entry: QueueEntry, _ ending: AttemptResult) {
     phase = .idle
-    if let next = retries.next(after: ending, of: self, entry) { return tryAgain(entry, ending, next) }
+    if let next = attempt.retries.next(after: ending, of: self, entry) {
+      return tryAgain(entry, ending, next)
+    }
     runtime.queue.finished(entry, ending.outcome, ending.fault, now: runtime.loop.now)
     if let refusal = attempt.refusal { return admit(refusal, ending.timings) }
     if attempt.isToBeRepeated || ending.fault == nil && plan.download?.isContinued == true {
@@ -303,9 +299,11 @@ extension Fetch {
   }
 
   private func tryAgain(_ entry: QueueEntry, _ ending: AttemptResult, _ next: Retries.Next) {
-    let now = runtime.loop.now
-    guard dismiss(attempt.outcomeForNow(ending), where: next.isHold ? retries.isTooLong : retries.isTooMany)
-    else { return runtime.queue.finished(entry, ending.outcome, ending.fault, now: now) }
+    let (now, retries) = (runtime.loop.now, attempt.retries)
+    let isTooMany = next.isHold ? retries.isTooLong : retries.isTooMany
+    guard dismiss(attempt.outcomeForNow(ending), where: isTooMany) else {
+      return runtime.queue.finished(entry, ending.outcome, ending.fault, now: now)
+    }
     // What led here is asked again: its place is at the first host's.
     let isElsewhere = next.isHold && !attempt.redirects.isEmpty
     attempt.beginAgain()

@@ -37,6 +37,8 @@ extension [any FetchWaiter] {
   var recipes: [Recipe] { [Recipe](Set(flatMap(\.plan.recipes))) }
   var wantPictures: Bool { allSatisfy { $0.plan.wantsPictures } }
 
+  func areAnswered(by stored: StoredAnswer) -> Bool { allSatisfy { stored.isAnswer(to: $0.plan) } }
+
   func report(_ bytes: Int64, of total: Int64?, isUpload: Bool = false) {
     for waiter in self where waiter.plan.reportsProgress {
       waiter.report(bytes, of: total, isUpload: isUpload)
