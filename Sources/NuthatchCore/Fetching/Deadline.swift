@@ -12,15 +12,16 @@ struct Deadline {
   /// On the monotonic clock, as all times here.
   let submitted: Int64
   private var timer: EventLoop.TimerID?
+  // Here they take no room: a hundred thousand of these may wait.
+  /// Whether the deadline has come while it waits.
+  private var isHeld = false
+  private(set) var hasPassed = false
   /// When the request began to wait for its fetch, or for its turn.
   private(set) var queuedAt: Int64 = 0
   /// How long it has waited for its turn in all, where its deadline leaves that out.
   private var waited: Int64 = 0
   /// For how long its host had been paused when that wait began.
   private var pausedBefore: Int64 = 0
-  /// Whether the deadline has come while it waits.
-  private var isHeld = false
-  private(set) var hasPassed = false
 
   init(_ terms: RequestTerms, now: Int64) {
     self.terms = terms
