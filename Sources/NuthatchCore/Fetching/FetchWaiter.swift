@@ -45,13 +45,3 @@ extension [any FetchWaiter] {
     }
   }
 }
-
-extension RequestTask: FetchWaiter {
-  func noteBegin() { ticket.run() }
-
-  func report(_ bytes: Int64, of total: Int64?, isUpload: Bool) {
-    ticket.report(bytes, of: total, isUpload: isUpload)
-  }
-
-  func putOff() { ticket.cancel() }
-}

@@ -174,32 +174,6 @@ extension RequestTask {
     shared.fetches.join(self, base: found)
   }
 
-  /// How the fetch ended.
-  func conclude(_ outcome: FetchOutcome) {
-    guard ticket.isOpen else { return }
-    switch outcome {
-    case .answered(let fetched):
-      if fetched.head.redirection != nil, plan.isHopByHop {
-        // The program doesn't judge redirects: they are kept in any case.
-        return follow(after: fetched.keep) { () throws(NuthatchError) in
-          try plan.following(fetched.head, sentByPublic: fetched.isFromPublic)
-        }
-      }
-      guard plan.inquiry != nil else { return deliver(fetched) }
-      asking.ask(about: fetched, plan, until: deadline.due) { self.goOn($0) }
-    case .unchanged(let renewed):
-      // It isn't what was shown, if a redirect has led elsewhere since.
-      let isShown = hopsShown.map { Int($0) == plan.hops } ?? true
-      deliver(renewed, isShown ? .unchanged : .cached, .revalidated(renewed), isFinal: true)
-    case .stored(let other):
-      deliver(other, .fresh, .fetchedElsewhere(other), isFinal: true)
-    case .failed(let error):
-      if freezing?.freezes(plan, after: error) == true { return }
-      shared.remember(error, status: nil, plan)
-      settle(for: error)
-    }
-  }
-
   /// Delivers an answer from the network.
   private func deliver(_ fetched: FetchedAnswer) {
     guard ticket.isOpen else { return }
@@ -369,6 +343,36 @@ extension RequestTask {
     }
     settle(for: error)
   }
+}
+
+// MARK: - As a fetch's waiter
+
+extension RequestTask: FetchWaiter {
+  /// How the fetch ended.
+  func conclude(_ outcome: FetchOutcome) {
+    guard ticket.isOpen else { return }
+    switch outcome {
+    case .answered(let fetched):
+      if fetched.head.redirection != nil, plan.isHopByHop {
+        // The program doesn't judge redirects: they are kept in any case.
+        return follow(after: fetched.keep) { () throws(NuthatchError) in
+          try plan.following(fetched.head, sentByPublic: fetched.isFromPublic)
+        }
+      }
+      guard plan.inquiry != nil else { return deliver(fetched) }
+      asking.ask(about: fetched, plan, until: deadline.due) { self.goOn($0) }
+    case .unchanged(let renewed):
+      // It isn't what was shown, if a redirect has led elsewhere since.
+      let isShown = hopsShown.map { Int($0) == plan.hops } ?? true
+      deliver(renewed, isShown ? .unchanged : .cached, .revalidated(renewed), isFinal: true)
+    case .stored(let other):
+      deliver(other, .fresh, .fetchedElsewhere(other), isFinal: true)
+    case .failed(let error):
+      if freezing?.freezes(plan, after: error) == true { return }
+      shared.remember(error, status: nil, plan)
+      settle(for: error)
+    }
+  }
 
   /// Nanoseconds left until its deadline; nil for none.
   var remaining: Int64? { deadline.due.map { $0 &- runtime.loop.now } }
@@ -380,6 +384,14 @@ extension RequestTask {
 
   /// The time in the queue is no part of some deadlines.
   func noteTurn() { deadline.noteTurn(self) }
+
+  func noteBegin() { ticket.run() }
+
+  func report(_ bytes: Int64, of total: Int64?, isUpload: Bool) {
+    ticket.report(bytes, of: total, isUpload: isUpload)
+  }
+
+  func putOff() { ticket.cancel() }
 }
 
 extension RequestPlan {

@@ -78,7 +78,7 @@ public struct ListedAnswer: Sendable {
   public let address: String
   /// Whether it is kept for certain credentials, cookies or a partition only.
   public let isPrivate: Bool
-  /// Whether it would be given without asking the server.
+  /// Whether it is within its lifetime, by the cache's policy.
   public let isFresh: Bool
   /// The answer; thumbnails aren't looked for.
   public let info: StoredAnswerInfo

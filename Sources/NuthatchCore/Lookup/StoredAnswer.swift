@@ -20,7 +20,8 @@ final class StoredAnswer: Sendable {
   let marks: AnswerMarks?
   /// False for what was renewed, if that couldn't be kept.
   let isStored: Bool
-  /// The removals before it was read; nil where they couldn't be told.
+  /// The removals before it was read, for a fetch that asks about it: what was removed since isn't asked about. nil where they
+  /// couldn't be told.
   let seen: Moment?
   /// Whether the request may be given an answer whose fetch reached so far (`AnswerRecord.reach`).
   let isAdmitted: Bool

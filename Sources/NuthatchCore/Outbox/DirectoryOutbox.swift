@@ -8,7 +8,6 @@ final class DirectoryOutbox: @unchecked Sendable {
     /// Those who want requests to be sent, with what they were opened with.
     var senders: [(owner: ObjectIdentifier, options: Cache.Options)] = []
     var subscribers: [OutboxNotices] = []
-    var isWatching = false
     var reported: Set<String> = []
   }
 
