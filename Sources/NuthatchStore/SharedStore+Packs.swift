@@ -207,9 +207,14 @@ extension SharedStore {
         retire(location, record.header.hash)
         continue
       }
-      if let current = try named(record.header.hash, index), current.outdates(record) {
+      let isNamed = index.find(record.header.hash)?.slot.location == location
+      if record.header.kind == .answer, !isNamed {
+        // It may have been removed since it was asked for, while its writer was there still: the counters that the writer would have
+        // compared aren't in the record. Its caller hasn't been told that it is kept.
+        retire(location, record.header.hash)
+      } else if let current = try named(record.header.hash, index), current.outdates(record) {
         // Who moved it was killed before the index knew: of two that are the same, one is enough.
-        if index.find(record.header.hash)?.slot.location != location { retire(location, record.header.hash) }
+        if !isNamed { retire(location, record.header.hash) }
       } else if case .done(let old) = index.insert(record.header.hash, record.header.kind, location) {
         if let old, old.location != location { finishRetiring(index) }
       } else {

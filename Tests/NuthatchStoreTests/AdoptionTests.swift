@@ -156,6 +156,31 @@ import Testing
     try expectForGood(nil, user, "removed")
   }
 
+  @Test(
+    "is no answer: what it was asked for may have been removed since, while its writer was there still",
+    arguments: [false, true])
+  func answer(_ isRemoved: Bool) throws {
+    let group = Array("group".utf8).withUnsafeBytes { RecordGroup($0) }
+    let key = RecordKey(group, [1, 2])
+    let user = try user()
+    do {
+      let dead = try self.user()
+      try keep(RecordKey(.meta, "first"), [0], dead)
+      try append(key, [2], dead)
+      if isRemoved { _ = try user.remove([group], []) }
+    }
+    try keep(RecordKey(.meta, "next"), [3], user)
+    for look in 0..<2 {
+      if look == 1 { _ = try user.verify() }
+      expect(nil, of: key, user, "look \(look)")
+    }
+    user.finish()
+    let later = try self.user()
+    expect(nil, of: key, later, "opened anew")
+    #expect(try later.verify().isClean)
+    later.finish()
+  }
+
   @Test("is gone with its pack, when another one dropped that and was killed before the index knew")
   func droppedHalfway() throws {
     let user = try user()
