@@ -95,6 +95,41 @@ import Testing
     #expect(bench.cache.statistics.decodes == 2, "what was made again is kept")
   }
 
+  @Test("of a stored thumbnail that doesn't decode are fetched, where the body isn't stored")
+  func undecodableRecordAlone() throws {
+    let bench = try Bench { $0.keepSource = false }
+    let bytes = Pictures.png(width: 400, height: 300)
+    bench.server.on("/a.png", .ok(bytes, type: "image/png"))
+    _ = try bench.thumbnail("/a.png", 200)
+    let store = bench.cache.shared.store
+    let key = ThumbRecord.key(
+      bytes.withUnsafeBytes { Digest(of: $0) }, Recipe(ThumbnailBox(200), allowsDamage: false))
+    let record = try #require(try store.lookup(key))
+    let head = record.withBytes { Array($0.prefix(ThumbRecord.headSize)) }
+    _ = try store.commit(key, shape: record.shape, head + [UInt8](repeating: 7, count: 900))
+    for _ in 0..<2 {
+      _ = try store.forget(key)
+      #expect(try bench.thumbnail("/a.png", 200).width == 200)
+    }
+    #expect(bench.server.count() == 2, "the second one mends it")
+  }
+
+  @Test("of more pixels than a request allows are none, in memory as on disk", arguments: [false, true])
+  func tooManyPixels(isInMemory: Bool) throws {
+    let bench = try Bench { $0.keepSource = false }
+    let bytes = Pictures.png(width: 400, height: 300)
+    bench.server.on("/a.png", .ok(bytes, type: "image/png"))
+    _ = try bench.thumbnail("/a.png", 200)
+    let key = ThumbRecord.key(
+      bytes.withUnsafeBytes { Digest(of: $0) }, Recipe(ThumbnailBox(200), allowsDamage: false))
+    if !isInMemory { #expect(try bench.cache.shared.store.forget(key)) }
+    let error = #expect(throws: NuthatchError.self) {
+      try bench.thumbnail("/a.png", 200) { $0.maxPixels = 1000 }
+    }
+    #expect(error?.code == .tooManyPixels && error?.message.contains("400x300") == true)
+    #expect(bench.server.count() == 1)
+  }
+
   @Test("that were unpacked while they were shown aren't unpacked again")
   func unpackedOnce() throws {
     let clock = TestClock()

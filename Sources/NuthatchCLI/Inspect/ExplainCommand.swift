@@ -19,8 +19,8 @@ enum ExplainCommand: Command {
   static let details = """
     Its first word is what a request would meet with: hit, an answer at once; revalidate, the server is
     asked whether the stored answer holds; fetch, it is asked for the whole; refuse, an error at once. The
-    limits are those that get and prefetch have when nothing is said. What another process has failed to
-    get, and what a server would say, isn't known here.
+    limits are those of a cache when nothing is said. What a run before this one has failed to get, and
+    what a server would say, isn't known here.
 
     \(InspectionOptions.exits)
 

@@ -56,11 +56,12 @@ final class Fetch: @unchecked Sendable {
   var isReload: Bool { plan.policy.rules == .reload }
   private var hasBegun: Bool { begunAttempt.map { $0.journey.attempts > 0 } ?? false }
 
-  init(_ plan: RequestPlan, base: StoredAnswer?, _ shared: SharedCache) {
+  /// - Parameter known: the number of what was found stored, also where that can't be asked about.
+  init(_ plan: RequestPlan, base: StoredAnswer?, known: UInt64? = nil, _ shared: SharedCache) {
     self.plan = plan
     self.shared = shared
     self.base = base
-    known = base?.record.number
+    self.known = base?.record.number ?? known
     step = Int8(clamping: plan.priority)
   }
 
@@ -82,7 +83,8 @@ extension Fetch {
     waiters.append(waiter)
     waiter.joined = self
     waiter.noteQueued()
-    adoptPriority()
+    // Not each time, because that looks at all waiters.
+    if waiters.count == 1 || waiter.priority > priority { adoptPriority() }
     if hasBegun { waiter.noteBegin() }
     if waiters.count > 1 { watchSilence() }
   }

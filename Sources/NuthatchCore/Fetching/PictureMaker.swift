@@ -135,8 +135,10 @@ struct PictureMaker: Sendable {
   private func known(_ source: PictureSource, _ recipe: Recipe) -> Result<Picture, NuthatchError>? {
     let found = source.thumbnails[recipe]
     // What was unpacked since it was found isn't unpacked again.
-    if case .record = found, let kept = thumbnails.inMemory(source.content, recipe) {
-      return .success(kept.picture)
+    if case .record = found, let kept = thumbnails.inMemory(source.content, recipe),
+      let picture = picture(.inMemory(kept), source.content, recipe)
+    {
+      return .success(picture)
     }
     if let found, let picture = picture(found, source.content, recipe) { return .success(picture) }
     switch thumbnails.find(source.content, recipe) {
@@ -149,7 +151,7 @@ struct PictureMaker: Sendable {
   /// A stored thumbnail that doesn't decode is made again, where the body is stored.
   private func picture(_ thumbnail: StoredThumbnail, _ content: Digest, _ recipe: Recipe) -> Picture? {
     switch thumbnail {
-    case .inMemory(let kept): return kept.picture
+    case .inMemory(let kept): return kept.picture.pixelsOfSource <= maxPixels ? kept.picture : nil
     case .undecodable, .unchecked: return nil
     case .record(let stored):
       guard stored.pixelsOfSource <= maxPixels, let picture = try? stored.picture() else { return nil }
@@ -161,13 +163,14 @@ struct PictureMaker: Sendable {
 
   /// Why there is no picture where there is no body, either.
   private func whyNone(_ source: PictureSource, _ recipe: Recipe) -> NuthatchError {
-    guard case .record(let thumb) = source.thumbnails[recipe], thumb.pixelsOfSource > maxPixels else {
+    guard let (width, height) = source.thumbnails[recipe]?.sizeOfSource,
+      Picture.pixels(width, height) > maxPixels
+    else {
       return NuthatchError(.internal, "the stored body is gone: \(source.url)")
     }
     return NuthatchError(
       .tooManyPixels,
-      "a picture of \(thumb.originalWidth)x\(thumb.originalHeight), more than max_pixels (\(maxPixels)): \(source.url)"
-    )
+      "a picture of \(width)x\(height), more than max_pixels (\(maxPixels)): \(source.url)")
   }
 
   private func need(of body: SharedBytes, _ recipes: [Recipe]) -> Int {

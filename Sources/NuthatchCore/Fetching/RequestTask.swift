@@ -171,7 +171,8 @@ extension RequestTask {
     guard ticket.isOpen else { return }
     guard !deadline.hasPassed else { return fail(deadline.error(plan, "not done")) }
     guard plan.mayUseNetwork else { return failOffline() }
-    shared.fetches.join(self, base: found)
+    // What was found gone, or can't be read, is no news where it is found again.
+    shared.fetches.join(self, base: hasRestarted ? nil : found, known: found?.record.number)
   }
 
   /// Delivers an answer from the network.
@@ -180,7 +181,7 @@ extension RequestTask {
     let status = fetched.head.status
     let origin = fetched.origin.behind(plan)
     // Whoever has been shown the stored answer gets no error page in its place.
-    if status >= 500 || status == 429, hasShown || found?.mayStandIn == true {
+    if status >= 500 || status == 429, hasShown || standIn != nil {
       return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.url)", status: status))
     }
     // Whoever came late has not been asked while the bytes were coming.
@@ -204,13 +205,16 @@ extension RequestTask {
     }
   }
 
+  /// What is stored, where it may be given when no new answer can be had.
+  private var standIn: StoredAnswer? { found.flatMap { $0.mayStandIn && !hasRestarted ? $0 : nil } }
+
   /// No new answer came: a stored one will do where it may, else the error.
   private func settle(for error: NuthatchError) {
     // Whoever has been shown the stored answer is told that there is no other.
-    guard !hasShown, let found, found.mayStandIn, found.isAnswer(to: plan), error.code.isOfTheWay else {
+    guard !hasShown, let standIn, standIn.isAnswer(to: plan), error.code.isOfTheWay else {
       return failOrAnswer(error, found)
     }
-    deliver(found, .cached, .stored(found), isFinal: true, orElse: error)
+    deliver(standIn, .cached, .stored(standIn), isFinal: true, orElse: error)
   }
 
   // MARK: Delivering
@@ -238,7 +242,7 @@ extension RequestTask {
       }.first
       if !isFinal, failure != nil { return self.fetch() }
       // As if it weren't stored.
-      if let failure, found.isBroken { return self.startAgain(error ?? failure) }
+      if let failure, found.isBroken || failure.code == .internal { return self.startAgain(error ?? failure) }
       self.finish(with: pictures, kind, origin, isFinal: isFinal)
     }
   }
@@ -280,7 +284,6 @@ extension RequestTask {
   private func startAgain(_ error: NuthatchError) {
     guard !hasRestarted, !deadline.hasPassed else { return fail(error) }
     hasRestarted = true
-    found = nil
     fetch()
   }
 

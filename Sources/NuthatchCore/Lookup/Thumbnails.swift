@@ -21,14 +21,17 @@ enum StoredThumbnail: Sendable {
     }
   }
 
-  /// How many pixels the source has; nil where no picture says so.
-  var pixelsOfSource: Int? {
+  /// The source's columns and rows; nil where no picture says so.
+  var sizeOfSource: (width: Int, height: Int)? {
     switch self {
-    case .inMemory(let kept): kept.picture.pixelsOfSource
-    case .record(let stored): stored.pixelsOfSource
+    case .inMemory(let kept): (kept.picture.originalWidth, kept.picture.originalHeight)
+    case .record(let stored): (stored.originalWidth, stored.originalHeight)
     case .undecodable, .unchecked: nil
     }
   }
+
+  /// How many pixels that are.
+  var pixelsOfSource: Int? { sizeOfSource.map { Picture.pixels($0.width, $0.height) } }
 }
 
 /// What is stored of the sizes of a request: so few that they are searched one by one.

@@ -3,6 +3,9 @@ import NuthatchTransport
 /// The fetches behind stale answers that are given all the same: no ticket waits for them, only a close. Each begins before its
 /// answer is delivered, so that a close that comes then waits for it.
 final class Revalidations: Sendable {
+  /// How many are under way at most. What isn't asked about now is asked about when it is given once more.
+  private static let most = 4096
+
   private struct State {
     var open: [ObjectIdentifier: Revalidation] = [:]
     var isClosed = false
@@ -16,11 +19,12 @@ final class Revalidations: Sendable {
   func start(_ plan: RequestPlan, _ stored: StoredAnswer, _ shared: SharedCache) {
     guard plan.mayUseNetwork else { return }
     let revalidation = Revalidation(plan, shared)
-    let isOpen = state.withLock { state in
-      if !state.isClosed { state.open[ObjectIdentifier(revalidation)] = revalidation }
-      return !state.isClosed
+    let isTaken = state.withLock { state in
+      guard !state.isClosed, state.open.count < Self.most else { return false }
+      state.open[ObjectIdentifier(revalidation)] = revalidation
+      return true
     }
-    if isOpen { revalidation.start(stored) }
+    if isTaken { revalidation.start(stored) }
   }
 
   fileprivate func forget(_ revalidation: Revalidation) {
