@@ -32,7 +32,7 @@ PLACES: Dict[str, Tuple[str, str]] = {
     "deciding": (
         r"\bDecision\(",
         LOOKUP
-        + "|Sources/NuthatchCore/(Sharing/(SharedCache|Revalidations)|Fetching/RequestTask|Inspection/Cache.Inspect)",
+        + "|Sources/NuthatchCore/(Sharing/SharedCache|Fetching/(RequestTask|Revalidation)|Inspection/Cache.Inspect)",
     ),
     "limits of what is remembered": (
         r"freshUntil|secondsFresh",

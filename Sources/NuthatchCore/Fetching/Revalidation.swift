@@ -1,0 +1,90 @@
+import NuthatchTransport
+
+/// Asks the server behind an answer that is given all the same: for no ticket, so that it asks no question; the sizes that it makes
+/// are kept. Confined to the loop's thread.
+final class Revalidation: FetchWaiter, @unchecked Sendable {
+  /// In nanoseconds, where the request sets no deadline: what nobody waits for always ends.
+  private static let longest: Int64 = 120_000_000_000
+
+  private(set) var plan: RequestPlan
+  let shared: SharedCache
+  var joined: Fetch?
+  private var timer: EventLoop.TimerID?
+  private let begin: Int64
+
+  init(_ plan: RequestPlan, _ shared: SharedCache) {
+    self.plan = plan
+    self.shared = shared
+    begin = shared.runtime.loop.now
+  }
+
+  private var loop: EventLoop { shared.runtime.loop }
+  private var limit: Int64 { plan.deadline ?? Self.longest }
+
+  func start(_ stored: StoredAnswer) {
+    timer = loop.at(begin &+ limit) { self.end() }
+    shared.fetches.join(self, base: stored)
+  }
+
+  /// Any thread may call it.
+  func stop() { loop.post { self.end() } }
+
+  private func end() {
+    if let timer { loop.cancelTimer(timer) }
+    timer = nil
+    joined?.leave(self)
+    shared.revalidations.forget(self)
+  }
+
+  // MARK: As a fetch's waiter
+
+  var priority: Int { plan.priority }
+  var joinedAt: Int64 { begin }
+  var remaining: Int64? { begin &+ limit &- loop.now }
+  func noteQueued() {}
+  func noteTurn() {}
+  func noteBegin() {}
+  func report(_ bytes: Int64, of total: Int64?, isUpload: Bool) {}
+  func putOff() { end() }
+
+  func conclude(_ outcome: FetchOutcome) {
+    switch outcome {
+    case .unchanged: break
+    case .failed(let error): shared.remember(error, status: nil, plan)
+    case .stored(let other):
+      if let source = other.pictureSource(plan) { return make(source) }
+    case .answered(let fetched):
+      if fetched.head.redirection != nil, plan.isHopByHop { return follow(fetched) }
+      if plan.wantsPictures, let error = fetched.noPicture {
+        shared.remember(error, status: error.status, plan)
+      } else if let source = fetched.pictureSource(plan) {
+        return make(source)
+      }
+    }
+    end()
+  }
+
+  /// What a new redirect leads to is asked for, too, where it isn't there.
+  private func follow(_ fetched: FetchedAnswer) {
+    guard let next = try? plan.following(fetched.head, sentByPublic: fetched.isFromPublic) else {
+      return end()
+    }
+    plan = next
+    let isSubmitted = shared.runtime.workers.submit(priority: priority) {
+      let stored = self.shared.reader.find(next)
+      self.loop.post {
+        guard self.timer != nil, Decision(stored, next) != .hit else { return self.end() }
+        self.shared.fetches.join(self, base: stored)
+      }
+    }
+    if !isSubmitted { end() }
+  }
+
+  /// Makes the sizes that the fetch hasn't made, because it was under way already.
+  private func make(_ source: PictureSource) {
+    guard plan.wantsPictures else { return end() }
+    shared.decodes.pictures(
+      source, plan.recipes, priority: priority, shared.maker(maxPixels: plan.maxPixels)
+    ) { _ in self.end() }
+  }
+}
