@@ -39,12 +39,13 @@ import Testing
   private static func byte(_ place: Int) -> UInt8 { UInt8(truncatingIfNeeded: place &* 31 &+ place >> 8) }
 
   /// Begins a session when no other one is open.
-  private func opened() throws -> Cache {
+  private func opened(_ folder: String? = nil, keepsSource: Bool = true) throws -> Cache {
     var options = Cache.Options()
+    options.keepSource = keepsSource
     options.retries = 0
     options.store = .raw
     options.maxBytes = 64 << 20
-    return try Cache(path: folder, options: options)
+    return try Cache(path: folder ?? self.folder, options: options)
   }
 
   /// How many bytes this thread reads from files meanwhile.
@@ -118,6 +119,24 @@ import Testing
     let image = try eventually { try cache.peek(picture, size: 600, decode: decode) }
     #expect(image.width == 600 && image.isInCache)
     #expect(cache.statistics.requests == 0 && cache.statistics.transfers == 0)
+  }
+
+  @Test("is read by a worker where it is a larger thumbnail, of which one is made")
+  func larger() throws {
+    let other = folder + "/other"
+    let before = try opened(other, keepsSource: false)
+    _ = try before.thumbnail(Request(picture), ImageOptions(ThumbnailBox(600)))
+    before.close()
+    let cache = try opened(other, keepsSource: false)
+    defer { cache.close() }
+    var request = Request(picture)
+    request.boxes = [ThumbnailBox(200)]
+    var ticket: Ticket?
+    let read = try bytesRead { ticket = try cache.submit(request) }
+    #expect(read < Self.most)
+    let image = try #require(try ticket?.final(within: 30_000)?.images.first)
+    #expect(image.width == 200 && image.isInCache)
+    #expect(cache.statistics.transfers == 0)
   }
 
   @Test("is not read to be inspected")

@@ -214,6 +214,8 @@ extension RequestTask {
     guard !hasShown, let standIn, standIn.isAnswer(to: plan), error.code.isOfTheWay else {
       return failOrAnswer(error, found)
     }
+    // A worker is reading it.
+    if standIn.isUnchecked { return }
     deliver(standIn, .cached, .stored(standIn), isFinal: true, orElse: error)
   }
 

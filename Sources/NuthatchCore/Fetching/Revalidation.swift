@@ -3,26 +3,29 @@ import NuthatchTransport
 /// Asks the server behind an answer that is given all the same: for no ticket, so that it asks no question; the sizes that it makes
 /// are kept. Confined to the loop's thread.
 final class Revalidation: FetchWaiter, @unchecked Sendable {
-  /// In nanoseconds, where the request sets no deadline: what nobody waits for always ends.
+  /// In nanoseconds, where the request sets no deadline, and for the wait for its turn: what nobody waits for always ends.
   private static let longest: Int64 = 120_000_000_000
+  private static let longestWait: Int64 = 900_000_000_000
 
   private(set) var plan: RequestPlan
   let shared: SharedCache
   var joined: Fetch?
   private var timer: EventLoop.TimerID?
   private let begin: Int64
+  private var due: Int64
+  private var hasBegun = false
 
   init(_ plan: RequestPlan, _ shared: SharedCache) {
     self.plan = plan
     self.shared = shared
     begin = shared.runtime.loop.now
+    due = begin &+ (plan.terms.deadlineCountsQueue ? plan.deadline ?? Self.longest : Self.longestWait)
   }
 
   private var loop: EventLoop { shared.runtime.loop }
-  private var limit: Int64 { plan.deadline ?? Self.longest }
 
   func start(_ stored: StoredAnswer) {
-    timer = loop.at(begin &+ limit) { self.end() }
+    timer = loop.at(due) { self.end() }
     shared.fetches.join(self, base: stored)
   }
 
@@ -40,12 +43,22 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
 
   var priority: Int { plan.priority }
   var joinedAt: Int64 { begin }
-  var remaining: Int64? { begin &+ limit &- loop.now }
+  var remaining: Int64? { due &- loop.now }
   func noteQueued() {}
   func noteTurn() {}
-  func noteBegin() {}
+
+  /// The wait for its turn is no part of some deadlines.
+  func noteBegin() {
+    guard !hasBegun, !plan.terms.deadlineCountsQueue, let old = timer else { return }
+    hasBegun = true
+    loop.cancelTimer(old)
+    due = loop.now &+ (plan.deadline ?? Self.longest)
+    timer = loop.at(due) { self.end() }
+  }
+
   func report(_ bytes: Int64, of total: Int64?, isUpload: Bool) {}
-  func putOff() { end() }
+  /// Nothing would submit it again.
+  func putOff() {}
 
   func conclude(_ outcome: FetchOutcome) {
     switch outcome {
@@ -73,8 +86,12 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
     let isSubmitted = shared.runtime.workers.submit(priority: priority) {
       let stored = self.shared.reader.find(next)
       self.loop.post {
-        guard self.timer != nil, Decision(stored, next) != .hit else { return self.end() }
-        self.shared.fetches.join(self, base: stored)
+        guard self.timer != nil else { return self.end() }
+        switch Decision(stored, next) {
+        case .ask, .hitAndRevalidate, .showThenAsk: self.shared.fetches.join(self, base: stored)
+        // A request finds it there, or is refused.
+        case .hit, .follow, .checkFirst, .refuse: self.end()
+        }
       }
     }
     if !isSubmitted { end() }

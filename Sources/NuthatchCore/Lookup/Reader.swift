@@ -89,7 +89,12 @@ struct Reader: Sendable {
     }
     guard plan.wantsPictures, parts.bodyCount == nil else { return }
     let missing = plan.recipes.filter { parts.thumbnails[$0] == nil }
-    thumbnails.findLarger(content, missing, &parts.thumbnails)
+    thumbnails.findLarger(content, missing, &parts.thumbnails, checking: depth.mostChecked)
+    if depth != .facts,
+      missing.contains(where: { if case .unchecked = parts.thumbnails[$0] { true } else { false } })
+    {
+      parts.isUnchecked = true
+    }
   }
 
   private func removalsNow(_ plan: RequestPlan) -> Moment? {

@@ -81,14 +81,23 @@ struct Thumbnails: Sendable {
   }
 
   /// For those of the recipes that it can be done for, a thumbnail of at least twice the size.
-  func findLarger(_ content: Digest, _ recipes: [Recipe], _ found: inout StoredThumbnails) {
+  ///
+  /// - Parameter most: how long a record may be that is read in order to check it.
+  func findLarger(
+    _ content: Digest, _ recipes: [Recipe], _ found: inout StoredThumbnails, checking most: Int = .max
+  ) {
+    var isUnchecked = false
     // The smallest that will do costs least.
     for other in ThumbList.read(content, in: store).sorted(by: { $0.box.width < $1.box.width }) {
-      guard case .record(let larger) = record(ThumbRecord.key(content, other)) else { continue }
+      let record = record(ThumbRecord.key(content, other), checking: most)
+      if case .unchecked = record { isUnchecked = true }
+      guard case .record(let larger) = record else { continue }
       for recipe in recipes where found[recipe] == nil {
         found[recipe] = larger.made(smaller: recipe.box, from: other.box).map { .record($0) }
       }
     }
+    // A worker finds out whether it will do.
+    for recipe in recipes where isUnchecked && found[recipe] == nil { found[recipe] = .unchecked }
   }
 
   /// Keeps a picture in memory, for the next request that wants it; nil where memory has no room for it. What it has no room

@@ -45,7 +45,8 @@ final class FreezeAttempt: @unchecked Sendable {
   /// added to it.
   func begin(_ plan: RequestPlan, send: @escaping @Sendable () -> Void) {
     // What joins the line leaves it at the end of the ticket.
-    guard ticket.isOpen, let freezing = plan.freezing else { return }
+    // One that is on its way to the outbox isn't sent, whatever its program has added since.
+    guard ticket.isOpen, !isFreezing, let freezing = plan.freezing else { return }
     if turn != 0 { return add(plan, freezing, send) }
     outbox.join(self)
     work { () throws(NuthatchError) -> Beginning in
@@ -107,6 +108,8 @@ final class FreezeAttempt: @unchecked Sendable {
   /// Keeps it, behind those of its queue that were submitted before and are still under way.
   private func keep(_ plan: RequestPlan, after error: NuthatchError?) {
     isFreezing = true
+    // Its deadline may have come before it was to be sent, while a question was open.
+    if turn == 0 { outbox.join(self) }
     guard !outbox.inTurn(self, { self.write(plan, after: error) }) else { return }
     _ = loop.at(loop.now &+ Self.longestTurn) { self.outbox.hurry(self) }
   }

@@ -336,6 +336,38 @@ import Testing
     #expect(try bench.waitUntilEnded(event?.error?.outboxID ?? 0).isDone)
   }
 
+  @Test(
+    "of one whose deadline comes while its program is asked for headers: it is kept, and holds up nothing",
+    arguments: [false, true], [false, true])
+  func askedTooLong(_ isDurable: Bool, _ isAnswered: Bool) throws {
+    try bench.server.goUp()
+    bench.server.on("/a", .ok("a"))
+    let cache = try #require(bench.cache)
+    let ticket = try cache.submit(
+      bench.request("/a") {
+        $0.asks = [.headers]
+        $0.deadline = .milliseconds(50)
+        $0.freezing?.isDurable = isDurable
+      })
+    let question = try #require(try ticket.next(within: 20_000)?.question)
+    if !isAnswered {
+      #expect(try ticket.final(within: 20_000)?.kind == .frozen)
+      #expect(throws: NuthatchError.self) { try ticket.answer(question, .headers([("X-Late", "1")])) }
+    } else {
+      // At about the same time: whichever comes first, there is one end, and one record at most.
+      usleep(50_000)
+      try? ticket.answer(question, .headers([("X-Late", "1")]))
+      let kind = try #require(try ticket.final(within: 20_000)?.kind)
+      #expect(kind == .frozen || kind == .fresh)
+    }
+    // Others of its queue go on.
+    let next = try cache.submit(bench.request("/a") { $0.freezing?.isDurable = isDurable })
+    #expect(try next.final(within: 20_000)?.isFinal == true)
+    try bench.wait { $0.allSatisfy { $0.state == .done } }
+    #expect(try cache.waitUntilIdle(within: 20_000))
+    #expect(Set(bench.server.requests("/a").map { $0.headers["Idempotency-Key"] }).count <= 2)
+  }
+
   @Test("of a durable one that is being sent doesn't hold up others, of the process or of another")
   func besideDurable() throws {
     try bench.server.goUp()
