@@ -349,16 +349,17 @@ import Testing
         $0.deadline = .milliseconds(50)
         $0.freezing?.isDurable = isDurable
       })
-    let question = try #require(try ticket.next(within: 20_000)?.question)
-    if !isAnswered {
-      #expect(try ticket.final(within: 20_000)?.kind == .frozen)
-      #expect(throws: NuthatchError.self) { try ticket.answer(question, .headers([("X-Late", "1")])) }
-    } else {
+    // On a busy machine the deadline may come before the question is taken.
+    let first = try #require(try ticket.next(within: 20_000))
+    if isAnswered, let question = first.question {
       // At about the same time: whichever comes first, there is one end, and one record at most.
       usleep(50_000)
       try? ticket.answer(question, .headers([("X-Late", "1")]))
-      let kind = try #require(try ticket.final(within: 20_000)?.kind)
-      #expect(kind == .frozen || kind == .fresh)
+    }
+    let kind = try first.isFinal ? first.kind : #require(try ticket.final(within: 20_000)?.kind)
+    #expect(kind == .frozen || isAnswered && kind == .fresh)
+    if let question = first.question {
+      #expect(throws: NuthatchError.self) { try ticket.answer(question, .headers([("X-Late", "1")])) }
     }
     // Others of its queue go on.
     let next = try cache.submit(bench.request("/a") { $0.freezing?.isDurable = isDurable })
