@@ -198,11 +198,6 @@ public final class Cache: Sendable {
     return open.waitUntilEmpty(within: milliseconds)
   }
 
-  /// Waits for what is revalidated behind answers. False when that took longer.
-  package func waitForRevalidations(within milliseconds: Int64) -> Bool {
-    isForked || shared.revalidations.wait(within: milliseconds)
-  }
-
   /// Cancels every request that is under way, and takes no more: further calls throw `closed`. The events that say so can
   /// still be taken from the tickets.
   public func shutdown() {

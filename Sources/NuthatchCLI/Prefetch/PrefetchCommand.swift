@@ -117,9 +117,9 @@ enum PrefetchCommand: Command {
       let cache = try Cache(path: arguments.value("cache"), options: options)
       let run = try PrefetchRun(settings, cache, list, atHost: queue.perHost ?? 32)
       let code = run.run()
-      // What is asked behind stale hits has a minute.
-      for _ in 0..<600 where Interruption.signal == nil && !cache.waitForRevalidations(within: 100) {}
-      // Revalidations behind an answer may take longer than somebody who interrupts a run wants to wait.
+      // Revalidations behind an answer may take longer than somebody who interrupts a run wants to wait; else they have a minute.
+      if Interruption.signal == nil { cache.closing.begin() }
+      for _ in 0..<600 where Interruption.signal == nil && !cache.closing.waitForRevalidations(within: 100) {}
       if Interruption.signal == nil { cache.close() }
       return code
     } catch {
