@@ -226,7 +226,7 @@ struct PrefetchSettings {
   func request(_ url: String) -> Request {
     var request = request
     request.url = url
-    request.cacheKey = key?.key(for: url)
+    if let key { request.cacheKey = key.key(for: url) }
     return request
   }
 
