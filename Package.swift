@@ -106,7 +106,10 @@ let package = Package(
     .target(name: "SlowDisk", path: "Tests/SlowDisk", cSettings: cSettings),
     tests(
       "NuthatchCoreTests",
-      ["CSystem", "NuthatchCore", "TestServer", "ImagingFixtures", "SlowDisk", "nuthatch-decisions", "nuthatch-outboxcrash"]),
+      [
+        "CSystem", "NuthatchCore", "TestServer", "ImagingFixtures", "SlowDisk", "nuthatch-decisions",
+        "nuthatch-outboxcrash",
+      ]),
     tests("NuthatchTests", ["Nuthatch", "TestServer"]),
     .executableTarget(
       name: "nuthatch-visitor", dependencies: ["Nuthatch"], path: "Tests/Visitors",

@@ -22,14 +22,14 @@ public struct Request: Sendable {
   /// What is sent in the place of `body`: a file or a form, read while it is sent. None.
   public var upload: Upload? {
     get { read(\.upload) }
-    set { special.upload = newValue }
+    _modify { yield &special.upload }
   }
   /// Where the answer goes while it comes; nowhere, so that it is in the response. What is saved may be of any size, unless
   /// `maxBytes` is given here; but more than 64 MiB decoded of less than a thousandth of that is `tooLarge`. The
   /// response has the body, and the cache keeps it, only up to the cache's `maxBytes`.
   public var saveTo: [Sink] {
     get { read(\.saveTo) }
-    set { special.saveTo = newValue }
+    _modify { yield &special.saveTo }
   }
   /// Whether what is left of a file when a transfer breaks off is kept beside it, hidden, to be gone on with by the next
   /// request for it, in any process. Yes.
@@ -148,7 +148,7 @@ public struct Request: Sendable {
   /// What the program wants to be asked (`Question`). Nothing.
   public var asks: Set<Question.Kind> {
     get { read(\.asks) }
-    set { special.asks = newValue }
+    _modify { yield &special.asks }
   }
   /// What becomes of `saveTo`, once it is submitted.
   var download: Download? {

@@ -152,7 +152,7 @@ struct PictureMaker: Sendable {
   private func picture(_ thumbnail: StoredThumbnail, _ content: Digest, _ recipe: Recipe) -> Picture? {
     switch thumbnail {
     case .inMemory(let kept): return kept.picture.pixelsOfSource <= maxPixels ? kept.picture : nil
-    case .undecodable, .unchecked: return nil
+    case .undecodable: return nil
     case .record(let stored):
       guard stored.pixelsOfSource <= maxPixels, let picture = try? stored.picture() else { return nil }
       // One made from another thumbnail is second best, and doesn't stay.

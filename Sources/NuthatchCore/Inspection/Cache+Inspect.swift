@@ -162,7 +162,7 @@ extension StoredAnswerInfo {
         Thumb(box: recipe.box, width: picture.width, height: picture.height, form: "memory", bytes: 0))
       originalSize = (picture.originalWidth, picture.originalHeight)
     case .undecodable(let fault): undecodable = fault.description
-    case .unchecked, nil: break
+    case nil: break
     }
   }
 }

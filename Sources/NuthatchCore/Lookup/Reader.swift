@@ -71,9 +71,9 @@ struct Reader: Sendable {
       let found =
         depth == .facts
         ? thumbnails.findRecord(content, recipe)
-        : thumbnails.find(content, recipe, checking: depth.mostChecked)
-      if found == nil { isIncomplete = true }
-      if case .unchecked = found { parts.isUnchecked = true }
+        : thumbnails.find(content, recipe, checking: depth.mostChecked, &parts.isUnchecked)
+      // What is there and unchecked may be all that is wanted.
+      if found == nil, !parts.isUnchecked { isIncomplete = true }
       if case .inMemory(let kept) = found, kept.picture.ownsPixels {} else { isInMemory = false }
       parts.thumbnails[recipe] = found
     }
@@ -89,12 +89,8 @@ struct Reader: Sendable {
     }
     guard plan.wantsPictures, parts.bodyCount == nil else { return }
     let missing = plan.recipes.filter { parts.thumbnails[$0] == nil }
-    thumbnails.findLarger(content, missing, &parts.thumbnails, checking: depth.mostChecked)
-    if depth != .facts,
-      missing.contains(where: { if case .unchecked = parts.thumbnails[$0] { true } else { false } })
-    {
-      parts.isUnchecked = true
-    }
+    let most = depth == .facts ? Int.max : depth.mostChecked
+    thumbnails.findLarger(content, missing, &parts.thumbnails, checking: most, &parts.isUnchecked)
   }
 
   private func removalsNow(_ plan: RequestPlan) -> Moment? {

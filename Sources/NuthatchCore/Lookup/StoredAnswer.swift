@@ -89,7 +89,7 @@ final class StoredAnswer: Sendable {
     if isRedirect { return true }
     guard plan.wantsPictures else { return hasBody || record.bodyLength == 0 }
     guard (200..<300).contains(record.head.status), record.content != nil else { return false }
-    return hasBody || plan.recipes.allSatisfy { thumbnails[$0] != nil }
+    return isUnchecked || hasBody || plan.recipes.allSatisfy { thumbnails[$0] != nil }
   }
 
   /// The answer, when it needs no decoding.

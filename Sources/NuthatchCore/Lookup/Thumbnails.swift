@@ -2,22 +2,21 @@ import NuthatchImaging
 import NuthatchStore
 
 /// What is stored of one size of a picture.
-enum StoredThumbnail: Sendable {
+/// Each case is one pointer: an enum as large as its largest case was read where it had not been written, which valgrind notices.
+indirect enum StoredThumbnail: Sendable {
   /// Its pixels are in the memory tier.
   case inMemory(MemoryPicture)
   /// Its own record, or that of a larger one to make it from (`ThumbRecord.Stored.smaller`).
   case record(ThumbRecord.Stored)
   /// None can be made of this content.
   case undecodable(ImageFault)
-  /// Its own record, so long that it is to be checked by a worker.
-  case unchecked
 
   /// The picture, where that needs no decoding.
   var picture: Picture? {
     switch self {
     case .inMemory(let kept): kept.picture
     case .record(let stored) where stored.form == .raw && stored.smaller == nil: try? stored.picture()
-    case .record, .undecodable, .unchecked: nil
+    case .record, .undecodable: nil
     }
   }
 
@@ -26,7 +25,7 @@ enum StoredThumbnail: Sendable {
     switch self {
     case .inMemory(let kept): (kept.picture.originalWidth, kept.picture.originalHeight)
     case .record(let stored): (stored.originalWidth, stored.originalHeight)
-    case .undecodable, .unchecked: nil
+    case .undecodable: nil
     }
   }
 
@@ -55,22 +54,32 @@ struct StoredThumbnails: Sendable {
 struct Thumbnails: Sendable {
   let store: Store
 
-  /// - Parameter most: how long a record may be that is read in order to check it.
-  func find(_ content: Digest, _ recipe: Recipe, checking most: Int = .max) -> StoredThumbnail? {
+  func find(_ content: Digest, _ recipe: Recipe) -> StoredThumbnail? {
+    var isUnchecked = false
+    return find(content, recipe, checking: .max, &isUnchecked)
+  }
+
+  /// - Parameters:
+  ///   - most: how long a record may be that is read in order to check it.
+  ///   - isUnchecked: whether there is a longer one, of which nothing is said then.
+  func find(
+    _ content: Digest, _ recipe: Recipe, checking most: Int, _ isUnchecked: inout Bool
+  ) -> StoredThumbnail? {
     let key = ThumbRecord.key(content, recipe)
     if let kept = inMemory(key) {
       // The record on disk is in use, too.
       _ = try? store.touch(key)
       return .inMemory(kept)
     }
-    if let found = record(key, checking: most) { return found }
+    if let stored = record(key, checking: most, &isUnchecked) { return .record(stored) }
     return failure(content, recipe)
   }
 
   /// The same, but the record is looked for first: it says how the thumbnail is kept.
   func findRecord(_ content: Digest, _ recipe: Recipe) -> StoredThumbnail? {
     let key = ThumbRecord.key(content, recipe)
-    if let stored = record(key) { return stored }
+    var isUnchecked = false
+    if let stored = record(key, checking: .max, &isUnchecked) { return .record(stored) }
     return inMemory(key).map { .inMemory($0) } ?? failure(content, recipe)
   }
 
@@ -81,23 +90,19 @@ struct Thumbnails: Sendable {
   }
 
   /// For those of the recipes that it can be done for, a thumbnail of at least twice the size.
-  ///
-  /// - Parameter most: how long a record may be that is read in order to check it.
   func findLarger(
-    _ content: Digest, _ recipes: [Recipe], _ found: inout StoredThumbnails, checking most: Int = .max
+    _ content: Digest, _ recipes: [Recipe], _ found: inout StoredThumbnails, checking most: Int,
+    _ isUnchecked: inout Bool
   ) {
-    var isUnchecked = false
     // The smallest that will do costs least.
     for other in ThumbList.read(content, in: store).sorted(by: { $0.box.width < $1.box.width }) {
-      let record = record(ThumbRecord.key(content, other), checking: most)
-      if case .unchecked = record { isUnchecked = true }
-      guard case .record(let larger) = record else { continue }
+      guard let larger = record(ThumbRecord.key(content, other), checking: most, &isUnchecked) else {
+        continue
+      }
       for recipe in recipes where found[recipe] == nil {
         found[recipe] = larger.made(smaller: recipe.box, from: other.box).map { .record($0) }
       }
     }
-    // A worker finds out whether it will do.
-    for recipe in recipes where isUnchecked && found[recipe] == nil { found[recipe] = .unchecked }
   }
 
   /// Keeps a picture in memory, for the next request that wants it; nil where memory has no room for it. What it has no room
@@ -131,11 +136,15 @@ struct Thumbnails: Sendable {
     ((try? store.recall(key)) ?? nil)?.owner as? MemoryPicture
   }
 
-  private func record(_ key: RecordKey, checking most: Int = .max) -> StoredThumbnail? {
+  private func record(
+    _ key: RecordKey, checking most: Int, _ isUnchecked: inout Bool
+  ) -> ThumbRecord.Stored? {
     switch (try? store.lookup(key, checking: most)) ?? .nothing {
-    case .nothing: nil
-    case .found(let lease): ThumbRecord.Stored(lease).map { .record($0) }
-    case .unchecked: .unchecked
+    case .nothing: return nil
+    case .found(let lease): return ThumbRecord.Stored(lease)
+    case .unchecked:
+      isUnchecked = true
+      return nil
     }
   }
 
