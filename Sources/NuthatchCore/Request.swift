@@ -171,7 +171,7 @@ public struct Request: Sendable {
   ///
   /// In an array of at most one: an array is one pointer, and is copied when it is written to while it is shared. A request that
   /// waits, and those that a program makes of one, don't each need room for all of it.
-  private(set) var box: [Special] = []
+  private var box: [Special] = []
 
   var special: Special {
     _read {

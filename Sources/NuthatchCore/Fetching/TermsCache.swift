@@ -40,8 +40,7 @@ extension Request {
         && mayBeDeferred == other.mayBeDeferred && giveUpAfter == other.giveUpAfter
         && retries == other.retries && reportsProgress == other.reportsProgress
     else { return false }
-    // Mostly it is the same array, of requests that one program has made of one.
-    if box == other.box { return true }
+    if isPlain, other.isPlain { return true }
     var others = other.special
     (others.cacheKey, others.ignoreQuery) = (special.cacheKey, special.ignoreQuery)
     return special == others
