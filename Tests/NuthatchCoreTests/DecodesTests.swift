@@ -73,9 +73,8 @@ import Testing
     return (bench, content, try bench.cache.submit(request).final(within: 30_000))
   }
 
-  @Test("of a stored thumbnail that doesn't decode are made of the body")
-  func undecodableRecord() throws {
-    let bench = try Bench()
+  /// Has a thumbnail stored that doesn't decode, under this key.
+  private func storeUndecodable(_ bench: Bench) throws -> RecordKey {
     let bytes = Pictures.png(width: 400, height: 300)
     bench.server.on("/a.png", .ok(bytes, type: "image/png"))
     _ = try bench.thumbnail("/a.png", 200)
@@ -86,6 +85,14 @@ import Testing
     // Its checksum holds: what is wrong was written so.
     let head = record.withBytes { Array($0.prefix(ThumbRecord.headSize)) }
     _ = try store.commit(key, shape: record.shape, head + [UInt8](repeating: 7, count: 900))
+    return key
+  }
+
+  @Test("of a stored thumbnail that doesn't decode are made of the body")
+  func undecodableRecord() throws {
+    let bench = try Bench()
+    let key = try storeUndecodable(bench)
+    let store = bench.cache.shared.store
     for _ in 0..<2 {
       _ = try store.forget(key)
       let image = try bench.thumbnail("/a.png", 200)
@@ -98,15 +105,8 @@ import Testing
   @Test("of a stored thumbnail that doesn't decode are fetched, where the body isn't stored")
   func undecodableRecordAlone() throws {
     let bench = try Bench { $0.keepSource = false }
-    let bytes = Pictures.png(width: 400, height: 300)
-    bench.server.on("/a.png", .ok(bytes, type: "image/png"))
-    _ = try bench.thumbnail("/a.png", 200)
+    let key = try storeUndecodable(bench)
     let store = bench.cache.shared.store
-    let key = ThumbRecord.key(
-      bytes.withUnsafeBytes { Digest(of: $0) }, Recipe(ThumbnailBox(200), allowsDamage: false))
-    let record = try #require(try store.lookup(key))
-    let head = record.withBytes { Array($0.prefix(ThumbRecord.headSize)) }
-    _ = try store.commit(key, shape: record.shape, head + [UInt8](repeating: 7, count: 900))
     for _ in 0..<2 {
       _ = try store.forget(key)
       #expect(try bench.thumbnail("/a.png", 200).width == 200)

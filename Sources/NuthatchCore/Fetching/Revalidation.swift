@@ -3,7 +3,7 @@ import NuthatchTransport
 /// Asks the server behind an answer that is given all the same: for no ticket, so that it asks no question; the sizes that it makes
 /// are kept. Confined to the loop's thread.
 final class Revalidation: FetchWaiter, @unchecked Sendable {
-  /// In nanoseconds, where the request sets no deadline, and for the wait for its turn: what nobody waits for always ends.
+  /// In nanoseconds, where the request sets no deadline, and for the wait for its turn: a revalidation always ends.
   private static let longest: Int64 = 120_000_000_000
   private static let longestWait: Int64 = 900_000_000_000
 
