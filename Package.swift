@@ -53,18 +53,21 @@ let package = Package(
     .target(
       name: "CUnpacking", cSettings: cSettings,
       linkerSettings: ["lzma", "zstd"].map { .linkedLibrary(":lib\($0).a") }),
-    room("NuthatchHTTP", ["CSystem"]),
-    room("NuthatchStore", ["CSystem"]),
-    room("NuthatchTransport", ["CSystem", "NuthatchHTTP"]),
+    room("NuthatchBase", ["CSystem"]),
+    room("NuthatchHTTP", ["CSystem", "NuthatchBase"]),
+    room("NuthatchStore", ["CSystem", "NuthatchBase"]),
+    room("NuthatchTransport", ["CSystem", "NuthatchBase", "NuthatchHTTP"]),
     room("NuthatchImaging", ["CSystem"]),
     room(
-      "NuthatchCore", ["CSystem", "NuthatchHTTP", "NuthatchImaging", "NuthatchStore", "NuthatchTransport"]),
+      "NuthatchCore",
+      ["CSystem", "NuthatchBase", "NuthatchHTTP", "NuthatchImaging", "NuthatchStore", "NuthatchTransport"]),
     room("Nuthatch", ["NuthatchCore"]),
     .target(
-      name: "NuthatchABI", dependencies: ["CNuthatch", "CSystem", "NuthatchCore"], exclude: ["nuthatch.map"],
+      name: "NuthatchABI", dependencies: ["CNuthatch", "CSystem", "NuthatchBase", "NuthatchCore"],
+      exclude: ["nuthatch.map"],
       swiftSettings: swiftSettings, linkerSettings: [runtimeInside, libraryShape]),
     .executableTarget(
-      name: "NuthatchCLI", dependencies: ["CSystem", "CUnpacking", "NuthatchCore"],
+      name: "NuthatchCLI", dependencies: ["CSystem", "CUnpacking", "NuthatchBase", "NuthatchCore"],
       swiftSettings: swiftSettings,
       linkerSettings: [runtimeInside]),
 
@@ -77,6 +80,7 @@ let package = Package(
       name: "nuthatch-testserver", dependencies: ["TestServer"], path: "Tests/TestServerCommand",
       swiftSettings: swiftSettings),
     tests("TestServerTests", ["TestServer"]),
+    tests("NuthatchBaseTests", ["NuthatchBase"]),
     tests("NuthatchHTTPTests", ["NuthatchHTTP"]),
     .executableTarget(
       name: "nuthatch-storecrash", dependencies: ["CSystem", "NuthatchStore"], path: "Tests/StoreCrash",
@@ -92,7 +96,8 @@ let package = Package(
       name: "nuthatch-bench-core", dependencies: ["CSystem", "NuthatchCore"], path: "Benchmarks/core",
       swiftSettings: swiftSettings),
     .target(name: "FakeNames", path: "Tests/FakeNames", cSettings: cSettings),
-    tests("NuthatchTransportTests", ["CSystem", "NuthatchTransport", "TestServer", "FakeNames"]),
+    tests(
+      "NuthatchTransportTests", ["CSystem", "NuthatchBase", "NuthatchTransport", "TestServer", "FakeNames"]),
     .target(
       name: "ImagingFixtures", path: "Tests/ImagingFixtures", cSettings: cSettings,
       linkerSettings: ["jpeg", "lcms2", "png16", "z"].map { .linkedLibrary($0) }),
@@ -107,7 +112,8 @@ let package = Package(
     tests(
       "NuthatchCoreTests",
       [
-        "CSystem", "NuthatchCore", "TestServer", "ImagingFixtures", "SlowDisk", "nuthatch-decisions",
+        "CSystem", "NuthatchBase", "NuthatchCore", "TestServer", "ImagingFixtures", "SlowDisk",
+        "nuthatch-decisions",
         "nuthatch-outboxcrash",
       ]),
     tests("NuthatchTests", ["Nuthatch", "TestServer"]),

@@ -6,7 +6,7 @@
 //
 // Start at `Cache.submit`, follow a request through `Fetch`.
 
-import NuthatchTransport
+import NuthatchBase
 
-/// The lock of the rooms below, for those above.
-package typealias Locked = NuthatchTransport.Locked
+/// The lock of the base room, for the rooms above.
+package typealias Locked = NuthatchBase.Locked

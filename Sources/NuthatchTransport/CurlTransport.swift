@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 import Synchronization
 
 /// Runs transfers, by libcurl, on one thread. Any thread may start and cancel them.

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 
 /// One thread that waits for descriptors, timers and posted jobs, and runs what they ask for, one at a time.
 ///

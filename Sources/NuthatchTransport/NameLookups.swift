@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 
 /// Finds the addresses of names, each name once at a time, on threads of its own.
 ///

@@ -1,6 +1,7 @@
 import CSystem
 import Dispatch
 @testable import NuthatchTransport
+import NuthatchBase
 import TestServer
 import Testing
 

@@ -1,4 +1,5 @@
 import CSystem
+import NuthatchBase
 import NuthatchTransport
 
 /// A request under way.

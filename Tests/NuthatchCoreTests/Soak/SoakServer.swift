@@ -1,6 +1,6 @@
 import Glibc
 import ImagingFixtures
-import NuthatchTransport
+import NuthatchBase
 import Synchronization
 import TestServer
 

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import NuthatchTransport
+@testable import NuthatchBase
 
 @Suite("Word locks") struct WordLockTests {
   private final class Counter: @unchecked Sendable {
