@@ -76,6 +76,11 @@ extension NuthatchError {
       .badURL, "\(fault.reason), at byte \(fault.position) of \(WebURL.redacted(url).quotedForMessage)")
   }
 
+  static func tooManyPixels(_ width: Int, _ height: Int, most: Int, _ url: String) -> NuthatchError {
+    NuthatchError(
+      .tooManyPixels, "a picture of \(width)x\(height), more than max_pixels (\(most)): \(url)")
+  }
+
   package static let closed = NuthatchError(.closed, "the cache has been closed")
   package static let forked = NuthatchError(
     .forked, "this handle belongs to the parent process; open the cache again in the forked child")

@@ -19,7 +19,6 @@ package enum DecisionTable {
       Row(name: "nothing", finding: .nothing),
       Row(name: "nothing, and it failed a moment ago", finding: .nothing, hasFailed: true),
       Row(name: "not for this request", finding: .unfit),
-      Row(name: "longer than `max_bytes`", finding: .tooLarge),
       Row(name: "long, and not read in this session", finding: .unchecked),
     ] + grades.map { Row(name: "an answer, \($0.1)", finding: .answer($0.0)) }
     + grades.map { Row(name: "a redirect, \($0.1)", finding: .redirect($0.0)) } + [
@@ -30,6 +29,12 @@ package enum DecisionTable {
         name: "undecodable, stale, and it failed a moment ago", finding: .undecodable(.stale), hasFailed: true
       ),
       Row(name: "undecodable, stale", finding: .undecodable(.stale)),
+      Row(name: "longer than `max_bytes`, fresh", finding: .beyondLimit(.tooLarge, .fresh)),
+      Row(name: "a picture of more than `max_pixels`, fresh", finding: .beyondLimit(.tooManyPixels, .fresh)),
+      Row(name: "longer, or of more pixels, stale", finding: .beyondLimit(.tooLarge, .stale)),
+      Row(
+        name: "longer, or of more pixels, stale, and it failed a moment ago",
+        finding: .beyondLimit(.tooManyPixels, .stale), hasFailed: true),
     ]
 
   private static let columns: [(String, Decision.Wish)] = {
@@ -59,6 +64,7 @@ package enum DecisionTable {
     case .refuse(.failedBefore): "that failure"
     case .refuse(.offline): "`offline`"
     case .refuse(.tooLarge): "`too_large`"
+    case .refuse(.tooManyPixels): "`too_many_pixels`"
     }
   }
 

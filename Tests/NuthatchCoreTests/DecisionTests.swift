@@ -26,7 +26,8 @@ struct DecisionTests {
   func lazily() {
     let wish = Decision.Wish(delivery: .fresh, hasShown: false)
     for finding in [
-      Decision.Finding.unfit, .tooLarge, .unchecked, .answer(.stale), .redirect(.stale), .undecodable(.fresh),
+      Decision.Finding.unfit, .beyondLimit(.tooLarge, .fresh), .unchecked, .answer(.stale), .redirect(.stale),
+      .undecodable(.fresh),
     ] {
       var isAsked = false
       func hasFailed() -> Bool {

@@ -20,11 +20,50 @@ import Testing
     request.delivery = .fresh
     let patient = try bench.cache.submit(request)
     #expect(bench.server.gate("gate").waitUntilReached(1))
-    // What is stored already says that it is too large.
     request.maxBytes = 5
-    #expect(try bench.cache.submit(request).final()?.error?.code == .tooLarge)
+    let modest = try bench.cache.submit(request)
+    bench.waitUntilJoined(1)
     bench.server.gate("gate").open()
     #expect(try patient.result().source == .revalidated)
+    #expect(try modest.final()?.error?.code == .tooLarge)
+  }
+
+  @Test("have a server asked again whose stored answer was too long or had too many pixels, once it is stale")
+  func smallerByNow() throws {
+    let clock = TestClock()
+    let bench = try Bench { $0.clock = clock.wall }
+    bench.server.on("/a", sequence: [.ok("0123456789"), .ok("01")])
+    let large = Script.ok(Pictures.png(width: 40, height: 30), type: "image/png")
+    let small = Script.ok(Pictures.png(width: 8, height: 6), type: "image/png")
+    bench.server.on(
+      "/a.png", sequence: [large, small].map { $0.with("Cache-Control", "max-age=60") })
+    _ = try bench.get("/a")
+    _ = try bench.thumbnail("/a.png", 8)
+    var bytes = Request(bench.server.url("/a"))
+    bytes.maxBytes = 5
+    bytes.policy = Policy(.rfc9111)
+    var picture = Request(bench.server.url("/a.png"))
+    picture.boxes = [ThumbnailBox(8)]
+    picture.maxPixels = 100
+    clock.advance(seconds: 61)
+    #expect(try bench.cache.submit(bytes).result().bodySize == 2)
+    #expect(try bench.cache.submit(picture).final()?.images.first?.originalWidth == 8)
+  }
+
+  @Test("keep a stored answer from standing in for a server that is away")
+  func noStandIn() throws {
+    let clock = TestClock()
+    let bench = try Bench {
+      $0.clock = clock.wall
+      $0.retries = 0
+    }
+    bench.server.on("/a", sequence: [.ok("0123456789"), Script(steps: [.close])])
+    _ = try bench.get("/a")
+    clock.advance(seconds: 1_000_000)
+    var request = Request(bench.server.url("/a"))
+    request.maxBytes = 5
+    request.delivery = .fresh
+    #expect(try bench.cache.submit(request).final()?.error?.code == .reset)
   }
 
   @Test("of size hold for a body that has come before they joined")

@@ -168,9 +168,7 @@ struct PictureMaker: Sendable {
     else {
       return NuthatchError(.internal, "the stored body is gone: \(source.url)")
     }
-    return NuthatchError(
-      .tooManyPixels,
-      "a picture of \(width)x\(height), more than max_pixels (\(maxPixels)): \(source.url)")
+    return .tooManyPixels(width, height, most: maxPixels, source.url)
   }
 
   private func need(of body: SharedBytes, _ recipes: [Recipe]) -> Int {

@@ -161,7 +161,7 @@ extension RequestTask {
     // `show` asks the server then.
     case .showThenAsk: deliver(found, .cached, .stored(found), isFinal: false)
     case .checkFirst: read(plan) { self.decide($0) }
-    case .refuse(.tooLarge): failAsTooLarge(found.record.bodyLength)
+    case .refuse(.tooLarge), .refuse(.tooManyPixels): failBeyondLimit(found, .stored(found))
     case .refuse(.offline): failOffline()
     case .ask, .refuse(.failedBefore): fetch()
     }
@@ -211,7 +211,9 @@ extension RequestTask {
   /// No new answer came: a stored one will do where it may, else the error.
   private func settle(for error: NuthatchError) {
     // Whoever has been shown the stored answer is told that there is no other.
-    guard !hasShown, let standIn, standIn.isAnswer(to: plan), error.code.isOfTheWay else {
+    guard !hasShown, let standIn, standIn.isAnswer(to: plan), standIn.refusal(for: plan) == nil,
+      error.code.isOfTheWay
+    else {
       return failOrAnswer(error, found)
     }
     // A worker is reading it.
@@ -226,7 +228,7 @@ extension RequestTask {
     orElse error: NuthatchError? = nil
   ) {
     if found.isRedirect { return follow { () throws(NuthatchError) in try plan.following(found) } }
-    guard found.record.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.record.bodyLength) }
+    guard found.refusal(for: plan) == nil else { return failBeyondLimit(found, origin) }
     let origin = origin.behind(plan)
     if let answer = found.immediateAnswer(to: plan, ticket.url, origin) {
       return show(.answer(kind, answer, isFinal: isFinal))
@@ -259,10 +261,9 @@ extension RequestTask {
       case .success(let picture):
         guard picture.pixelsOfSource <= plan.maxPixels else {
           return fail(
-            NuthatchError(
-              .tooManyPixels,
-              "a picture of \(picture.originalWidth)x\(picture.originalHeight), more than max_pixels (\(plan.maxPixels)): \(plan.url)"
-            ), about: origin)
+            .tooManyPixels(
+              picture.originalWidth, picture.originalHeight, most: plan.maxPixels, "\(plan.url)"),
+            about: origin)
         }
         images.append(Image(url: ticket.url, picture, origin))
       case .failure(let error):
@@ -300,6 +301,15 @@ extension RequestTask {
   private func failOrAnswer(_ error: NuthatchError, _ found: StoredAnswer?) {
     guard !hasShown, let answer = Answer.insteadOf(error, plan, found, ticket.url) else { return fail(error) }
     finish(.answer(.fresh, answer, isFinal: true))
+  }
+
+  /// Fails as the answer that is stored has more bytes or pixels than the request allows.
+  private func failBeyondLimit(_ found: StoredAnswer, _ origin: Provenance) {
+    guard found.record.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.record.bodyLength) }
+    let size = found.thumbnails.all.lazy.compactMap(\.sizeOfSource).first ?? (0, 0)
+    fail(
+      .tooManyPixels(size.width, size.height, most: plan.maxPixels, "\(plan.url)"),
+      about: origin.behind(plan))
   }
 
   private func failAsTooLarge(_ bytes: Int64) {

@@ -121,11 +121,7 @@ extension SharedCache {
   ) -> (prospect: StoredAnswerInfo.Prospect, refusal: StoredAnswerInfo.Refusal?, asksBehind: Bool) {
     let decision = decide(stored, plan).decision
     switch decision {
-    case .hit, .hitAndRevalidate, .checkFirst:
-      let isTooLarge = plan.recipes.contains {
-        (stored?.thumbnails[$0]?.pixelsOfSource ?? 0) > plan.maxPixels
-      }
-      return isTooLarge ? (.refuse, .tooManyPixels, false) : (.hit, nil, decision == .hitAndRevalidate)
+    case .hit, .hitAndRevalidate, .checkFirst: return (.hit, nil, decision == .hitAndRevalidate)
     case .showThenAsk: return (.revalidate, nil, false)
     case .ask: return (Decision.Finding(stored, plan).isOfUse ? .revalidate : .fetch, nil, false)
     case .follow(let asksBehind):
@@ -138,6 +134,7 @@ extension SharedCache {
     case .refuse(.failedBefore): return (.refuse, .failedBefore, false)
     case .refuse(.offline): return (.refuse, .offline, false)
     case .refuse(.tooLarge): return (.refuse, .tooLarge, false)
+    case .refuse(.tooManyPixels): return (.refuse, .tooManyPixels, false)
     }
   }
 }

@@ -1,8 +1,8 @@
 import NuthatchHTTP
 
 /// What a stored answer is good for, for a request. Nothing else decides it: tickets, peeks and inspections heed this.
-/// `SharedCache.decide` looks up whether a request has failed a moment ago, too. That a picture has more than `max_pixels` is found
-/// when its thumbnail is.
+/// `SharedCache.decide` looks up whether a request has failed a moment ago, too. That a stored redirect can't be followed is found
+/// when it is followed.
 package enum Decision: Equatable, Sendable {
   /// It is given, and no server is asked.
   case hit
@@ -25,6 +25,8 @@ package enum Decision: Equatable, Sendable {
     case offline
     /// Longer than `max_bytes`.
     case tooLarge
+    /// A picture of more than `max_pixels`.
+    case tooManyPixels
   }
 
   /// What was found, as far as it matters here.
@@ -32,8 +34,8 @@ package enum Decision: Equatable, Sendable {
     case nothing
     /// Not for this request: a part of it is gone, or it has no success for pictures, or only the server can tell.
     case unfit
-    /// Longer than the request allows.
-    case tooLarge
+    /// Longer than the request allows, or a picture of more pixels, as a thumbnail of it says. What is stale may be smaller by now.
+    case beyondLimit(Refusal, Freshness.Grade)
     /// So long that it takes a while to read it, and it hasn't been read in this session.
     case unchecked
     case redirect(Freshness.Grade)
@@ -66,44 +68,28 @@ package enum Decision: Equatable, Sendable {
   /// - Parameter hasFailed: whether a failure is remembered of a request that wanted no less. Asked only where it matters.
   package init(_ finding: Finding, _ wish: Wish, hasFailed: @autoclosure () -> Bool = false) {
     let ask: Decision = wish.mayUseNetwork ? .ask : .refuse(.offline)
-    let grade: Freshness.Grade
-    var isRedirect = false
     switch finding {
-    case .nothing:
-      self = hasFailed() ? .refuse(.failedBefore) : ask
-      return
-    case .unfit:
-      self = ask
-      return
-    case .tooLarge:
-      self = .refuse(.tooLarge)
-      return
-    case .unchecked:
-      self = .checkFirst
-      return
-    case .undecodable(let its):
-      // Asked for no more often than what isn't stored.
-      if its != .fresh, hasFailed() {
-        self = .refuse(.failedBefore)
-        return
+    case .unfit: self = ask
+    case .unchecked: self = .checkFirst
+    case .beyondLimit(let refusal, .fresh): self = .refuse(refusal)
+    case .nothing, .beyondLimit: self = hasFailed() ? .refuse(.failedBefore) : ask
+    // Asked for no more often than what isn't stored.
+    case .undecodable(let grade) where grade != .fresh && hasFailed(): self = .refuse(.failedBefore)
+    case .undecodable(let grade), .answer(let grade):
+      switch (grade, wish.delivery) {
+      case (.fresh, _): self = .hit
+      case (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):
+        self = wish.asksItself ? ask : .hitAndRevalidate
+      case (.staleWhileRevalidate, .twice), (.stale, .twice): self = wish.hasShown ? ask : .showThenAsk
+      case (.stale, .fresh), (.mustValidate, _): self = ask
       }
-      grade = its
-    case .redirect(let its): (grade, isRedirect) = (its, true)
-    case .answer(let its): grade = its
-    }
-    switch (grade, wish.delivery) {
-    case (.fresh, _):
-      self = isRedirect ? .follow(asksBehind: false) : .hit
-    case (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):
-      if wish.asksItself {
-        self = ask
-      } else {
-        self = isRedirect ? .follow(asksBehind: true) : .hitAndRevalidate
+    // The same, but a redirect isn't shown.
+    case .redirect(let grade):
+      switch Decision(.answer(grade), wish) {
+      case .hit: self = .follow(asksBehind: false)
+      case .hitAndRevalidate: self = .follow(asksBehind: true)
+      default: self = ask
       }
-    case (.staleWhileRevalidate, .twice), (.stale, .twice):
-      self = isRedirect || wish.hasShown ? ask : .showThenAsk
-    case (.stale, .fresh), (.mustValidate, _):
-      self = ask
     }
   }
 }
@@ -129,10 +115,10 @@ extension Decision.Finding {
     }
     if !stored.isAnswer(to: plan) {
       self = .unfit
-    } else if stored.record.bodyLength > plan.maxBytes {
-      self = .tooLarge
     } else if stored.isRedirect {
       self = .redirect(stored.grade)
+    } else if let refusal = stored.refusal(for: plan) {
+      self = .beyondLimit(refusal, stored.grade)
     } else if stored.isUnchecked {
       self = .unchecked
     } else {

@@ -92,19 +92,22 @@ final class StoredAnswer: Sendable {
     return isUnchecked || hasBody || plan.recipes.allSatisfy { thumbnails[$0] != nil }
   }
 
+  /// Why the request may not be given it, be it as fresh as may be.
+  func refusal(for plan: RequestPlan) -> Decision.Refusal? {
+    if record.bodyLength > plan.maxBytes { return .tooLarge }
+    let isTooMany = plan.recipes.contains { (thumbnails[$0]?.pixelsOfSource ?? 0) > plan.maxPixels }
+    return isTooMany ? .tooManyPixels : nil
+  }
+
   /// The answer, when it needs no decoding.
   func immediateAnswer(to plan: RequestPlan, _ url: String, _ origin: Provenance) -> Answer? {
-    guard !isRedirect, !isUnchecked, isAnswer(to: plan), record.bodyLength <= plan.maxBytes else {
-      return nil
-    }
+    guard !isRedirect, !isUnchecked, isAnswer(to: plan), refusal(for: plan) == nil else { return nil }
     guard plan.wantsPictures else {
       return Answer(response: response(reply(to: plan) ?? .whole, to: plan, url, origin))
     }
     var images: [Image] = []
     for recipe in plan.recipes {
-      guard let picture = thumbnails[recipe]?.picture, picture.pixelsOfSource <= plan.maxPixels else {
-        return nil
-      }
+      guard let picture = thumbnails[recipe]?.picture else { return nil }
       images.append(Image(url: url, picture, origin))
     }
     return Answer(images: images)
@@ -119,7 +122,7 @@ final class StoredAnswer: Sendable {
     for plan: RequestPlan, _ url: String, decodes: Bool, keptBy tier: Thumbnails
   ) -> (Image, MemoryPicture?)? {
     guard let recipe = plan.recipes.first, isAnswer(to: plan), let content = record.content,
-      record.bodyLength <= plan.maxBytes, let thumbnail = thumbnails[recipe]
+      refusal(for: plan) == nil, let thumbnail = thumbnails[recipe]
     else { return nil }
     let (picture, kept): (Picture, MemoryPicture?)
     if case .record(let record) = thumbnail {
@@ -130,7 +133,6 @@ final class StoredAnswer: Sendable {
     } else {
       return nil
     }
-    guard picture.pixelsOfSource <= plan.maxPixels else { return nil }
     var origin = Provenance.stored(self).behind(plan)
     origin.source = picture.ownsPixels ? .memory : .disk
     return (Image(url: url, picture, origin), kept)

@@ -42,7 +42,7 @@ struct KnownDifference: Sendable {
       case "too long, remembered": request.isLimitedInBytes
       // Looked for only where no fresh answer is found that says the same.
       case "no picture", "no picture, body not kept": request.isNoCache || request.isRange
-      case "no picture, stale": !request.isMaxStale && !request.isLimitedInBytes
+      case "no picture, stale": !request.isMaxStale
       default: false
       }
     }
@@ -60,10 +60,10 @@ struct KnownDifference: Sendable {
       "Without a validator all is asked for; the stored answer stands in where nobody answers."
     ) { state, request in
       !state.hasTag && request.isAboutStored && request.rules != .offline
-        && (request.delivery == .fresh || request.delivery == .first && request.wantsVerdict)
+        && (request.delivery == .fresh || request.isLimitedInBytes
+          || request.delivery == .first && request.wantsVerdict)
         && !request.isOnlyIfCached && !request.isMaxStale
-        && !request.isLimitedInBytes
-        && (!request.isLimitedInPixels || state.hasThumbs && state.standing() != .staleWhileRevalidate)
+        && (!request.isLimitedInPixels || state.hasThumbs)
     },
     KnownDifference(
       .inspectionSaysOtherwise, .right,
@@ -91,9 +91,8 @@ struct KnownDifference: Sendable {
     ) { state, request in
       guard request.delivery == .fresh, request.isAboutStored else { return false }
       let isBehindHop = state.hopStanding == .staleWhileRevalidate && state.standing() == .fresh
-      if request.isLimitedInBytes { return state.isHop && isBehindHop }
-      let isBehind = state.isHop ? isBehindHop : state.standing() == .staleWhileRevalidate
-      return request.isLimitedInPixels && state.hasThumbs && isBehind
+      return isBehindHop && state.isHop
+        && (request.isLimitedInBytes || request.isLimitedInPixels && state.hasThumbs)
     },
     KnownDifference(
       .inspectionSaysOtherwise, .right,

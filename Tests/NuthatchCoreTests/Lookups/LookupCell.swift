@@ -107,7 +107,7 @@ extension LookupSaid {
 extension LookupSaid {
   /// Whether nothing was found.
   var isOfNothing: Bool {
-    !glance.hasPeek && glance.prospect == "nil" && !ticket.events.contains { $0.answer?.isInCache == true }
+    !glance.hasPeek && !glance.isStored && !ticket.events.contains { $0.answer?.isInCache == true }
   }
 }
 
@@ -116,6 +116,6 @@ extension GlanceFacts {
 
   func agrees(with other: GlanceFacts) -> Bool {
     peek?.anywhere == other.peek?.anywhere && barePeek?.anywhere == other.barePeek?.anywhere
-      && prospect == other.prospect
+      && prospect == other.prospect && isStored == other.isStored
   }
 }

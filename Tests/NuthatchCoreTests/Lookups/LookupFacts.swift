@@ -96,16 +96,18 @@ struct TicketFacts: Equatable, CustomStringConvertible {
     guard let last = events.last else { return [] }
     if asked.isEmpty {
       if last.kind == .cached { return ["hit"] }
+      // A 504 of the cache's own.
+      if last.kind == .fresh { return ["refuse: offline"] }
       // It was shown, and the server would have been asked.
       if last.error == .offline, events[0].kind == .cached { return ["revalidate"] }
       // What can't be decoded is an answer, too. More pixels than are allowed are none.
       if last.isErrorInCache, last.error != .tooManyPixels { return ["hit"] }
-      return ["nil", "refuse"]
+      return ["refuse: failed_before", "refuse: \(last.error?.word ?? "")"]
     }
     // Its server is asked behind it.
     if last.kind == .cached, last.answer?.isStale == true { return ["hit"] }
     if events[0].kind == .cached, events.count > 1 { return ["revalidate"] }
-    return asked.contains { $0.hasSuffix("?") } ? ["revalidate"] : ["nil", "fetch"]
+    return asked.contains { $0.hasSuffix("?") } ? ["revalidate"] : ["fetch"]
   }
 
   var description: String {
@@ -120,6 +122,8 @@ struct GlanceFacts: Equatable, CustomStringConvertible {
   /// The same by URL and size alone; nil also where the request says more.
   var barePeek: AnswerFacts?
   var prospect: String
+  /// Whether an inspection finds anything.
+  var isStored: Bool
 
   var description: String {
     "peek: \(peek.map { "\($0)" } ?? "nil"), by URL alone: \(barePeek.map { "\($0)" } ?? "nil"); inspect: \(prospect)"
@@ -129,8 +133,9 @@ struct GlanceFacts: Equatable, CustomStringConvertible {
 extension Cache {
   func glance(_ url: String, _ asked: LookupRequest, _ sides: [Int]) throws -> GlanceFacts {
     let request = asked.request(url, sides)
-    let prospect = try inspect(request)?.prospect.rawValue ?? "nil"
-    var facts = GlanceFacts(prospect: prospect)
+    let (met, refusal) = try prospect(of: request)
+    let prospect = refusal.map { "refuse: \($0.rawValue)" } ?? met.rawValue
+    var facts = GlanceFacts(prospect: prospect, isStored: try inspect(request) != nil)
     facts.peek = try peekFacts(url, asked, sides)
     if asked.isBare {
       facts.barePeek =
