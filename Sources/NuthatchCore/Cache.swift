@@ -76,7 +76,7 @@ public final class Cache: Sendable {
   ) throws(NuthatchError) -> Ticket {
     if let stored, let ticket = instant.ticket(stored, plan, for: request) { return ticket }
     // Another one reads anew what this one has read from outside: a netrc may name another user then.
-    let isOfOneUse = plan.isOfOneUse || !plan.terms.isMemorable
+    let isOfOneUse = plan.isOfOneUse || !plan.isMemorable
     return try start(plan, stored, Ticket(request, isOfOneUse ? RepeatableRequest(request, plan) : plan))
   }
 

@@ -51,7 +51,7 @@ struct Admission: Sendable {
   ///   - tiers: told how the fetch ended for them, except where the whole answer has to be asked for.
   ///   - then: gets the outcome; nil when the whole answer has to be asked for.
   func run(_ tiers: AskedTiers, then: @escaping @Sendable (FetchOutcome?) -> Void) {
-    plan.terms.cookies?.settle()
+    plan.cookies?.settle()
     let isNamed = plan.isShared
     if head.status == 304, let base {
       var isKept = false

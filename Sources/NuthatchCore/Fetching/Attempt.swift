@@ -69,7 +69,7 @@ final class Attempt: @unchecked Sendable {
 
   /// Goes on with what a redirect leads to.
   func follow(_ url: WebURL, _ head: ResponseHead) {
-    hop = hop.redirected(to: url, status: head.status, travelling: plan.terms.travelling)
+    hop = hop.redirected(to: url, status: head.status, travelling: plan.travelling)
     redirects.append(head)
   }
 
@@ -211,7 +211,7 @@ extension Attempt: TransferSink {
     self.head = head
     responseTime = shared.clock.seconds
     noteAnswer(head)
-    plan.terms.cookies?.take(head, from: hop.url)
+    plan.cookies?.take(head, from: hop.url)
     runtime.reachability.note(hop.url.origin, isReachable: true)
     if head.redirection != nil {
       if !plan.isHopByHop { return judgeRedirect(head) }
@@ -414,7 +414,7 @@ extension TransferRequest {
     passesUnknownCodings = plan.policy.rules == .rfc9111
     acceptsCompressed = !plan.wantsPictures && !plan.headers.contains("Accept-Encoding")
     // The first hop sends what its answer is kept by.
-    let cookie = isFirstHop ? plan.terms.cookie : plan.terms.cookies?.knownHeader(for: url)
-    if plan.terms.cookies != nil, let cookie { headers.append("Cookie", cookie) }
+    let cookie = isFirstHop ? plan.cookie : plan.cookies?.knownHeader(for: url)
+    if plan.cookies != nil, let cookie { headers.append("Cookie", cookie) }
   }
 }

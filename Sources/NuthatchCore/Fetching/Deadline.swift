@@ -8,7 +8,7 @@ struct Deadline {
   /// a second.
   private static let grace: Int64 = 750_000_000
 
-  private let terms: RequestTerms
+  private let shared: SharedTerms
   /// On the monotonic clock, as all times here.
   let submitted: Int64
   private var timer: EventLoop.TimerID?
@@ -23,10 +23,12 @@ struct Deadline {
   /// For how long its host had been paused when that wait began.
   private var pausedBefore: Int64 = 0
 
-  init(_ terms: RequestTerms, now: Int64) {
-    self.terms = terms
+  init(_ plan: RequestPlan, now: Int64) {
+    shared = plan.shared
     submitted = now
   }
+
+  private var terms: RequestTerms { _read { yield shared.terms } }
 
   /// When it comes, as far as that is known; nil for none.
   var due: Int64? { terms.deadline.map { submitted &+ $0 &+ waited } }

@@ -156,7 +156,7 @@ extension Fetch: QueuedWork {
     queuedSince = runtime.loop.now
     let entry = runtime.queue.submit(
       self, to: origin, priority: priority, patience: waiters.patience,
-      isBatched: plan.terms.isBatched, mayBePutOff: plan.terms.mayBeDeferred, notBefore: notBefore,
+      isBatched: plan.isBatched, mayBePutOff: plan.mayBeDeferred, notBefore: notBefore,
       now: queuedSince)
     // It may have begun, and even ended, already.
     if entry.state != .running, entry.state != .gone { phase = .queued(entry) }
@@ -254,7 +254,7 @@ extension Fetch: QueuedWork {
   /// Ends the fetch for now, because nothing comes and other requests wait for its place: its waiters are ended, and their
   /// callers ask again later. When one waiter must not be put off, the fetch goes on.
   func putOff(_ entry: QueueEntry) {
-    guard case .flying = phase, waiters.allSatisfy({ $0.plan.terms.mayBeDeferred }) else { return }
+    guard case .flying = phase, waiters.allSatisfy({ $0.plan.mayBeDeferred }) else { return }
     for waiter in waiters { waiter.putOff() }
   }
 

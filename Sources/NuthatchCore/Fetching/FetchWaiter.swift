@@ -25,16 +25,16 @@ protocol FetchWaiter: AnyObject {
 
 extension [any FetchWaiter] {
   /// For how long the most patient of them waits for a host that is away, in nanoseconds; 0 when none does.
-  var patience: Int64 { compactMap(\.plan.patience).max() ?? 0 }
+  var patience: Int64 { compactMap { $0.plan.patience }.max() ?? 0 }
 
   /// How much silence the most patient of them bears, in nanoseconds; nil for any.
-  var silence: Int64? { contains { $0.plan.silence == nil } ? nil : compactMap(\.plan.silence).max() }
+  var silence: Int64? { contains { $0.plan.silence == nil } ? nil : compactMap { $0.plan.silence }.max() }
 
   /// Nanoseconds left until the last of their deadlines; nil for none.
   var remaining: Int64? { contains { $0.plan.deadline == nil } ? nil : compactMap(\.remaining).max() }
 
-  var maxPixels: Int { map(\.plan.maxPixels).max() ?? 0 }
-  var recipes: [Recipe] { [Recipe](Set(flatMap(\.plan.recipes))) }
+  var maxPixels: Int { map { $0.plan.maxPixels }.max() ?? 0 }
+  var recipes: [Recipe] { [Recipe](Set(flatMap { $0.plan.recipes })) }
   var wantPictures: Bool { allSatisfy { $0.plan.wantsPictures } }
 
   func areAnswered(by stored: StoredAnswer) -> Bool { allSatisfy { stored.isAnswer(to: $0.plan) } }

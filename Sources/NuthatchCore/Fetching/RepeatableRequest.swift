@@ -28,5 +28,7 @@ final class RepeatableRequest: Sendable {
 
 extension RequestPlan {
   /// Whether it changes with its request, so that another one needs another.
-  var isOfOneUse: Bool { download != nil || freezing != nil || inquiry != nil || terms.extras?.upload != nil }
+  var isOfOneUse: Bool {
+    terms.download != nil || terms.freezing != nil || terms.inquiry != nil || terms.extras?.upload != nil
+  }
 }

@@ -2,12 +2,13 @@ import NuthatchTransport
 
 /// A request that has been checked, with every default filled in: nothing about it can be wrong any more.
 ///
-/// An object, because task and fetch share it, and a hundred thousand of them may wait.
+/// An object, because task and fetch share it, and a hundred thousand of them may wait. Has the members of its terms.
+@dynamicMemberLookup
 final class RequestPlan: Sendable {
   static let longestChain = 10
 
   /// What it shares with other requests.
-  let terms: RequestTerms
+  let shared: SharedTerms
   let url: WebURL
   let name: AnswerName
   /// How many redirects, each a request of its own, have led here.
@@ -18,41 +19,29 @@ final class RequestPlan: Sendable {
   let isSentByPublic: Bool
   let priority: Int
 
-  var method: String { terms.method }
-  var headers: HeaderFields { terms.headers }
+  var terms: RequestTerms { _read { yield shared.terms } }
+
+  subscript<Value>(dynamicMember member: KeyPath<RequestTerms, Value>) -> Value {
+    shared.terms[keyPath: member]
+  }
+
+  /// The URL's own, where the request was given none.
   var credentials: (user: [UInt8], password: [UInt8])? { terms.credentials ?? url.credentials }
-  var recipes: [Recipe] { terms.recipes }
-  var maxPixels: Int { terms.maxPixels }
-  var maxBytes: Int64 { terms.maxBytes }
-  var policy: Policy { terms.policy }
-  var guardGrade: Guard { terms.guardGrade }
-  var mayUseNetwork: Bool { terms.mayUseNetwork }
-  var delivery: Request.Delivery { terms.delivery }
-  var silence: Int64? { terms.silence }
-  var deadline: Int64? { terms.deadline }
-  var retries: Int { terms.retries }
-  var patience: Int64? { terms.patience }
-  var reportsProgress: Bool { terms.reportsProgress }
-  var stopsEarly: Bool { terms.stopsEarly }
-  var inquiry: QuestionContext? { terms.inquiry }
   /// Whether the program says of each new answer whether it is one: none comes without it.
-  var wantsVerdict: Bool { inquiry?.request.asks.contains(.verdict) == true }
+  var wantsVerdict: Bool { terms.inquiry?.request.asks.contains(.verdict) == true }
   /// Whether the program says who asks, so that nothing is known of the answer before.
-  var asksForHeaders: Bool { inquiry?.request.asks.contains(.headers) == true }
-  var download: Download? { terms.download }
-  var freezing: FreezingPlan? { terms.freezing }
-  var asksForPart: Bool { terms.asksForPart }
+  var asksForHeaders: Bool { terms.inquiry?.request.asks.contains(.headers) == true }
 
   /// The exchange that it begins with.
   var first: TransferRequest {
     var first = TransferRequest(url: url)
-    first.method = method
-    first.headers = headers
+    first.method = terms.method
+    first.headers = terms.headers
     first.body = terms.body
     first.extras = terms.extras
     first.credentials = credentials
     first.proxy = terms.proxy
-    first.silence = silence
+    first.silence = terms.silence
     first.isSentByPublic = isSentByPublic
     return first
   }
@@ -71,13 +60,13 @@ final class RequestPlan: Sendable {
       hash = hasher.finalize()
     }
 
-    var fields: [String] { plan.terms.jointFields ?? [] }
+    var fields: [String] { plan.jointFields ?? [] }
 
     static func == (left: Joint, right: Joint) -> Bool {
       let (one, other) = (left.plan, right.plan)
       return one === other
         || left.hash == right.hash && one.name == other.name && one.isSentByPublic == other.isSentByPublic
-          && (one.terms === other.terms
+          && (one.shared === other.shared
             || one.guardGrade == other.guardGrade && one.terms.jointFields == other.terms.jointFields
               // Whether a redirect is an answer (`isHopByHop`).
               && (one.policy.rules == .rfc9111) == (other.policy.rules == .rfc9111))
@@ -93,31 +82,32 @@ final class RequestPlan: Sendable {
   var isShared: Bool { terms.jointFields != nil }
 
   /// Whether it is known from the outbox, or may come to it.
-  var mayBeFrozen: Bool { freezing != nil || terms.isReplay }
+  var mayBeFrozen: Bool { terms.freezing != nil || terms.isReplay }
 
-  var wantsPictures: Bool { !recipes.isEmpty }
+  var wantsPictures: Bool { !terms.recipes.isEmpty }
 
   /// Whether each redirect is an answer of its own, stored by its own rules, and followed by a request of its own; else
   /// one fetch follows them all, and what they lead to is stored under the URL that was asked for.
-  var isHopByHop: Bool { isShared && policy.rules == .rfc9111 && !asksForPart }
+  var isHopByHop: Bool { isShared && terms.policy.rules == .rfc9111 && !terms.asksForPart }
 
   /// Whether what is stored may answer.
-  var readsStore: Bool { isShared && policy.rules != .reload && !(asksForPart && wantsPictures) }
+  var readsStore: Bool { isShared && terms.policy.rules != .reload && !(terms.asksForPart && wantsPictures) }
 
   /// Whether an answer may be given whose fetch reached so far. Behind a public server's redirect what isn't public counts as
   /// far as it would have on the way there.
   func admits(_ reach: AddressReach) -> Bool {
-    guardGrade.admits(isSentByPublic && !reach.countsAsPublic ? .link : reach)
+    terms.guardGrade.admits(isSentByPublic && !reach.countsAsPublic ? .link : reach)
   }
 
   /// What a failure of this request says nothing about.
   var failureLimits: FailedURLs.Limits {
     FailedURLs.Limits(
-      bytes: maxBytes, pixels: maxPixels, allowsDamage: recipes.contains(where: \.allowsDamage))
+      bytes: terms.maxBytes, pixels: terms.maxPixels,
+      allowsDamage: terms.recipes.contains(where: \.allowsDamage))
   }
 
   /// Whether a URL that is no picture is remembered as such.
-  var remembersFailures: Bool { wantsPictures && policy.rules == .kit && isShared }
+  var remembersFailures: Bool { wantsPictures && terms.policy.rules == .kit && isShared }
 
   /// - Parameter known: where terms are looked for that it may share; those of a cache with these options.
   init(
@@ -125,10 +115,11 @@ final class RequestPlan: Sendable {
   ) throws(NuthatchError) {
     try request.check()
     let url = try request.absoluteURL()
-    terms =
+    shared =
       if let known { try known.terms(of: request, options, url) } else {
-        try RequestTerms(request, options, OutsideReadings(url))
+        SharedTerms(try RequestTerms(request, options, OutsideReadings(url)))
       }
+    let terms = shared.terms
     if let (user, password) = terms.credentials ?? url.credentials, (user + password).contains(0) {
       throw NuthatchError(.badURL, "a NUL in user or password: \(url)")
     }
@@ -173,7 +164,8 @@ final class RequestPlan: Sendable {
 
   /// The same for another hop.
   private init(_ last: RequestPlan, _ next: TransferRequest, isBehindStale: Bool) {
-    terms = RequestTerms(last.terms, next)
+    let terms = RequestTerms(last.terms, next)
+    shared = SharedTerms(terms)
     url = next.url
     name = AnswerName(
       address: url.address, secrets: terms.secrets(of: url), named: terms.partition,

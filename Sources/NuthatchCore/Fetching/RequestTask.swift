@@ -30,7 +30,7 @@ final class RequestTask: TicketWork, @unchecked Sendable {
     self.ticket = ticket
     self.shared = shared
     step = Int8(clamping: plan.priority)
-    deadline = Deadline(plan.terms, now: shared.runtime.loop.now)
+    deadline = Deadline(plan, now: shared.runtime.loop.now)
   }
 
   /// Answers from what is stored, if that needs neither network nor decoding, or fails as a request has failed a moment ago; else

@@ -1,33 +1,38 @@
 import NuthatchHTTP
 import NuthatchTransport
 
+/// Most of a hundred thousand requests that wait differ in nothing but their URL, and share the rest (`TermsCache`).
+final class SharedTerms: Sendable {
+  let terms: RequestTerms
+
+  init(_ terms: RequestTerms) { self.terms = terms }
+}
+
 /// What a request wants and allows, all but its URL, checked and with every default filled in.
-///
-/// An object, because most of a hundred thousand requests that wait differ in nothing but their URL (`TermsCache`).
-final class RequestTerms: Sendable {
-  let method: String
-  let headers: HeaderFields
+struct RequestTerms: Sendable {
+  private(set) var method: String
+  private(set) var headers: HeaderFields
   /// Names, in small letters, of headers that go along to other origins.
   let travelling: Set<String>
-  let body: [UInt8]
+  private(set) var body: [UInt8]
   /// Those that the request was given; else the URL's own count.
-  let credentials: (user: [UInt8], password: [UInt8])?
+  private(set) var credentials: (user: [UInt8], password: [UInt8])?
   /// What makes the answer of a URL one for somebody, the credentials of the URL itself left aside.
-  let secrets: [(String, [UInt8])]
+  private(set) var secrets: [(String, [UInt8])]
   let proxy: ProxyChoice
   let partition: String?
   /// Every header that the caller set; nil for what is never shared.
-  let jointFields: [String]?
+  private(set) var jointFields: [String]?
   /// Whether the caller asks for a part, or sets conditions. A fresh stored answer may do; else it is the server's
   /// business, and what it says an answer to nobody else.
-  let asksForPart: Bool
+  private(set) var asksForPart: Bool
   let recipes: [Recipe]
   let maxPixels: Int
   let maxBytes: Int64
   let policy: Policy
   let guardGrade: Guard
   /// Whether the network may be asked where nothing is stored.
-  let mayUseNetwork: Bool
+  private(set) var mayUseNetwork: Bool
   let delivery: Request.Delivery
   /// In nanoseconds.
   let silence: Int64?
@@ -51,7 +56,7 @@ final class RequestTerms: Sendable {
   /// For answers that are saved while they come; such a request has a fetch of its own.
   let download: Download?
   /// What few requests send.
-  let extras: TransferExtras?
+  private(set) var extras: TransferExtras?
   /// For requests that go to the outbox when their server can't be reached.
   let freezing: FreezingPlan?
   /// Whether it comes from the outbox.
@@ -59,10 +64,10 @@ final class RequestTerms: Sendable {
   /// The site's.
   let cookies: SiteCookies?
   /// What it sends of them.
-  let cookie: String?
+  private(set) var cookie: String?
   /// Whether they, and what they lead to, are the same each time: nothing in them is from outside of request and options. Only
   /// then may either be remembered.
-  let isMemorable: Bool
+  private(set) var isMemorable: Bool
 
   /// - Parameter outside: of this request's URL, and the only way to it.
   init(
@@ -129,43 +134,20 @@ final class RequestTerms: Sendable {
 
   /// The same for another hop, which `next` is.
   init(_ last: RequestTerms, _ next: TransferRequest) {
+    self = last
     method = next.method
     headers = next.headers
-    travelling = last.travelling
     body = next.body
     credentials = next.credentials
     extras = next.extras
-    let (jar, sent) = (last.cookies, last.cookies?.knownHeader(for: next.url))
-    cookies = jar
+    let sent = cookies?.knownHeader(for: next.url)
     cookie = sent
     secrets = Self.secrets(headers, credentials, extras, cookie)
     let names = Set(next.headers.fields.map { $0.name.lowercased() })
-    let kept = last.jointFields?.filter { line in names.contains(String(line.prefix { $0 != ":" })) }
-    jointFields = kept.map { $0 + Self.jointFields(jar, sent) }
+    let kept = jointFields?.filter { line in names.contains(String(line.prefix { $0 != ":" })) }
+    jointFields = kept.map { $0 + Self.jointFields(cookies, sent) }
     asksForPart = RequestConditions.names.contains { next.headers.contains($0) }
-    proxy = last.proxy
-    partition = last.partition
-    recipes = last.recipes
-    maxPixels = last.maxPixels
-    maxBytes = last.maxBytes
-    policy = last.policy
-    guardGrade = last.guardGrade
-    mayUseNetwork = last.policy.rules != .offline && !RequestWishes(next.headers).onlyIfCached
-    delivery = last.delivery
-    silence = last.silence
-    deadline = last.deadline
-    isDeadlineSet = last.isDeadlineSet
-    deadlineCountsQueue = last.deadlineCountsQueue
-    patience = last.patience
-    isBatched = last.isBatched
-    mayBeDeferred = last.mayBeDeferred
-    retries = last.retries
-    reportsProgress = last.reportsProgress
-    stopsEarly = last.stopsEarly
-    inquiry = last.inquiry
-    download = last.download
-    freezing = last.freezing
-    isReplay = last.isReplay
+    mayUseNetwork = policy.rules != .offline && !RequestWishes(next.headers).onlyIfCached
     // A server has led here.
     isMemorable = false
   }

@@ -19,7 +19,7 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
     self.plan = plan
     self.shared = shared
     begin = shared.runtime.loop.now
-    due = begin &+ (plan.terms.deadlineCountsQueue ? plan.deadline ?? Self.longest : Self.longestWait)
+    due = begin &+ (plan.deadlineCountsQueue ? plan.deadline ?? Self.longest : Self.longestWait)
   }
 
   private var loop: EventLoop { shared.runtime.loop }
@@ -49,7 +49,7 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
 
   /// The wait for its turn is no part of some deadlines.
   func noteBegin() {
-    guard !hasBegun, !plan.terms.deadlineCountsQueue, let old = timer else { return }
+    guard !hasBegun, !plan.deadlineCountsQueue, let old = timer else { return }
     hasBegun = true
     loop.cancelTimer(old)
     due = loop.now &+ (plan.deadline ?? Self.longest)

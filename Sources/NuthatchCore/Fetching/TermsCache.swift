@@ -4,7 +4,7 @@ import NuthatchTransport
 final class TermsCache: Sendable {
   private struct Item {
     let request: Request
-    let terms: RequestTerms
+    let terms: SharedTerms
   }
 
   /// Programs mostly make a few kinds of requests, over and over.
@@ -15,12 +15,12 @@ final class TermsCache: Sendable {
   /// The terms of a request with the options of this one's cache.
   func terms(
     of request: Request, _ options: Cache.Options, _ url: WebURL
-  ) throws(NuthatchError) -> RequestTerms {
+  ) throws(NuthatchError) -> SharedTerms {
     let known = items.withLock { items in items.first { $0.request.wantsTheSame(as: request) }?.terms }
     if let known { return known }
-    let terms = try RequestTerms(request, options, OutsideReadings(url))
+    let terms = SharedTerms(try RequestTerms(request, options, OutsideReadings(url)))
     // Room for all is room for what is large, too.
-    guard terms.isMemorable, request.body.isEmpty, request.headers.count <= 16 else { return terms }
+    guard terms.terms.isMemorable, request.body.isEmpty, request.headers.count <= 16 else { return terms }
     let dropped = items.withLock { items -> Item? in
       items.insert(Item(request: request, terms: terms), at: 0)
       return items.count > Self.most ? items.removeLast() : nil

@@ -39,7 +39,7 @@ final class RememberedHit: Sendable {
     _ plan: RequestPlan
   ) {
     // Not what only this request takes, and not what lies behind a redirect, whose record the marks don't name.
-    guard let marks = stored.marks, plan.terms.isMemorable, !stored.freshness.isStale, !stored.isRedirect,
+    guard let marks = stored.marks, plan.isMemorable, !stored.freshness.isStale, !stored.isRedirect,
       url.utf8.count + (answer?.headSize ?? 0) <= Self.longest || image != nil
     else { return nil }
     self.url = Array(url.utf8)

@@ -111,21 +111,21 @@ final class FreezingPlan: Sendable {
       passedURL: address, address: plan.url.address, method: plan.method,
       headers: fields(plan), secrets: freezing.secrets,
       user: user.flatMap { name in freezing.passwordProvider.map { (name, $0) } }, asked: asked,
-      signIn: plan.terms.extras.flatMap { SignIn($0.signIn) },
-      certificate: plan.terms.extras?.certificate.map { ClientCertificate(at: $0.path, key: $0.key) },
+      signIn: plan.extras.flatMap { SignIn($0.signIn) },
+      certificate: plan.extras?.certificate.map { ClientCertificate(at: $0.path, key: $0.key) },
       proxy: proxy, queue: queue,
       isNamedQueue: freezing.queue != nil, handler: freezing.handler, tag: ticket.tag,
       guardGrade: plan.guardGrade, silence: plan.silence, maxBytes: plan.maxBytes,
       attempts: freezing.attempts,
       longest: freezing.longest.nanoseconds, keyLifetime: freezing.keyLifetime.nanoseconds,
       resendsLate: freezing.resendsLate, frozen: now, exposed: exposed, isLive: isLive,
-      body: plan.terms.extras?.upload.map { .source($0) } ?? .inline(plan.terms.body))
+      body: plan.extras?.upload.map { .source($0) } ?? .inline(plan.body))
   }
 
   /// What is added to that after its program has answered a question.
   func addition(_ plan: RequestPlan) -> OutboxAddition {
     OutboxAddition(
-      headers: fields(plan), signIn: plan.terms.extras.flatMap { SignIn($0.signIn) },
+      headers: fields(plan), signIn: plan.extras.flatMap { SignIn($0.signIn) },
       isAsked: asked?.isSure == true)
   }
 
