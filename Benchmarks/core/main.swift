@@ -71,7 +71,11 @@ func fetch() throws {
 func hits() throws {
   let urls = readURLs()
   let cache = try makeCache()
-  for url in urls { _ = try cache.thumbnail(url, size: 128) }
+  for url in urls {
+    var request = Request(url)
+    request.boxes = [ThumbnailBox(128)]
+    _ = try cache.submit(request).final()
+  }
   let rounds = max(1, 200_000 / urls.count)
   func measure(_ name: String, _ body: (String) throws -> Bool) throws {
     for url in urls where !(try body(url)) { fail("\(name): \(url) is not there") }

@@ -130,14 +130,6 @@ public final class Cache: Sendable {
     }
   }
 
-  /// Fetches and waits, blocking the thread. Answers of any status are a success; what the server said is in the response.
-  // Where top-level code awaits, it would be taken for the one of `Nuthatch`, if other packages saw it.
-  package func get(_ url: String) throws(NuthatchError) -> Response {
-    var request = Request(url)
-    request.delivery = .fresh
-    return try submit(request).result()
-  }
-
   var counts: CacheCounts { shared.counts }
 
   /// How many requests are under way.

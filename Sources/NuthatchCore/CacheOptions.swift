@@ -86,6 +86,9 @@ public struct CacheOptions: Sendable {
 }
 
 extension Cache {
+  /// What pictures are asked for with: what is decoded first.
+  public static let pictureAccept = "image/jpeg,image/png;q=0.9,*/*;q=0.1"
+
   /// What it is opened with.
   public typealias Options = CacheOptions
 

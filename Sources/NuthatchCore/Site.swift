@@ -104,18 +104,6 @@ public struct Site: Sendable {
     cache.notices.watch(base.origin, url)
     cache.shared.outbox.look()
   }
-
-  /// As `Cache.get`.
-  package func get(_ reference: String) throws(NuthatchError) -> Response {
-    var request = request(reference)
-    request.delivery = .fresh
-    return try cache.submit(request).result()
-  }
-
-  /// As `Cache.thumbnail`.
-  package func thumbnail(_ reference: String, size: Int) throws(NuthatchError) -> Image {
-    try cache.thumbnail(request(reference), ImageOptions(ThumbnailBox(size)))
-  }
 }
 
 extension Cache {

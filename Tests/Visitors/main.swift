@@ -5,7 +5,12 @@ import Glibc
 import Nuthatch
 
 func blocking(_ url: String, _ cache: Cache) throws(NuthatchError) -> Image {
-  try cache.thumbnail(Request(url), ImageOptions(ThumbnailBox(256)))
+  var request = Request(url)
+  request.delivery = .fresh
+  request.boxes = [ThumbnailBox(256)]
+  let event = try cache.submit(request).final()
+  guard let image = event?.images.first else { throw event?.error ?? NuthatchError(.internal, "no picture") }
+  return image
 }
 
 func later(_ url: String, _ cache: Cache) async throws(NuthatchError) -> Image {

@@ -21,6 +21,8 @@ final class RequestPlan: Sendable {
 
   var terms: RequestTerms { _read { yield shared.terms } }
 
+  /// Not for key paths that are passed on, such as `map(\.plan.retries)`: one of a dynamic member is made anew each time, which
+  /// takes 50,000 instructions.
   subscript<Value>(dynamicMember member: KeyPath<RequestTerms, Value>) -> Value {
     shared.terms[keyPath: member]
   }
