@@ -1,19 +1,16 @@
 """What can be asked of caches and of sites alike, for programs that run on an event loop."""
 
 import asyncio
-from collections import deque
 from typing import (
     TYPE_CHECKING,
     Any,
     AsyncIterable,
     AsyncIterator,
-    Deque,
     Dict,
     Iterable,
     List,
     Optional,
     Sequence,
-    Set,
     Union,
     cast,
     overload,
@@ -24,7 +21,7 @@ from ._errors import BadURL
 from ._fetching import Fetching
 from ._image import Image, Size, sides
 from ._port import Port
-from ._prefetch import END, Item, Run, item
+from ._prefetch import END, HOLD, READ, WAIT, Item, Run
 from ._response import Response
 from ._sign_in import needs_origin
 from ._ticket import Event
@@ -39,54 +36,28 @@ class _AsyncRun:
 
     def __init__(self, plan: Run) -> None:
         self.plan = plan
-        self.under_way: Set[AsyncTicket[Any]] = set()
-        self.ended: Deque[Item] = deque()
         self.failure: Optional[BaseException] = None
         self.news: Optional[asyncio.Future[None]] = None
-        #: Those that are ended because nothing can be stored, and begun again when something can.
-        self.recalled: Set[AsyncTicket[Any]] = set()
 
-    def take(self, url: Any, index: int) -> None:
-        """A URL that has been read."""
-        wrong = self.plan.refused(url)
-        if wrong is None:
-            self.plan.backlog.add(index, url)
-        else:
-            self.ended.append(Item(index, url, wrong))
-
-    def start(self, port: Port, by: Fetching, index: int, url: str) -> None:
+    def start(self, port: Port, by: Fetching, number: int, url: str) -> None:
         """Submits the next URL."""
         try:
             ticket = port.submit(by, url, None, self.plan.sizes, dict(self.plan.options))
         except BadURL as error:
-            self.plan.backlog.end(index, False)
-            self.ended.append(Item(index, url, error))
+            self.plan.refuse(number, url, error)
         else:
-            ticket._listener = lambda: self.end(ticket, index)
-            self.under_way.add(ticket)
+            ticket._listener = lambda: self.end(ticket, number)
+            self.plan.under_way[number] = ticket
             ticket._wake()
 
-    def recall(self) -> None:
-        """Ends what is under way, because nothing can be stored."""
-        for ticket in self.under_way - self.recalled:
-            self.recalled.add(ticket)
-            ticket.cancel()
-
-    def end(self, ticket: AsyncTicket[Any], index: int) -> None:
+    def end(self, ticket: AsyncTicket[Any], number: int) -> None:
         """Called when a ticket has news. Takes them, so that no pixels are held that nobody wants."""
-        if not ticket._is_over or ticket not in self.under_way:
+        if not ticket._is_over or self.plan.under_way.pop(number, None) is None:
             return
-        self.under_way.discard(ticket)
-        is_recalled = ticket in self.recalled
-        self.recalled.discard(ticket)
-        final = ticket._final
-        self.plan.backlog.end(index, final is not None and final.error is None)
-        if is_recalled and final is not None and final.error is not None and final.error.code == "cancelled":
-            self.plan.backlog.add(index, ticket.url)
-        elif ticket._failure is not None:
+        if ticket._failure is not None:
             self.failure = ticket._failure
-        elif final is not None:
-            self.ended.append(item(index, final, self.plan.keeps))
+        elif ticket._final is not None:
+            self.plan.end(number, ticket._final)
         ticket._listener = None
         ticket._news.clear()
         self.wake()
@@ -188,47 +159,36 @@ class AsyncFetching:
         source = urls.__aiter__() if isinstance(urls, AsyncIterable) else None
         plain = iter(()) if isinstance(urls, AsyncIterable) else iter(urls)
         coming: Optional[asyncio.Future[Any]] = None
-        index, is_open, backlog = 0, True, plan.backlog
         try:
-            while is_open or backlog or run.ended or run.failure is not None:
-                while run.ended:
-                    yield plan.ended(run.ended.popleft())
+            while plan.goes_on:
+                for one in plan.items():
+                    yield one
                 if run.failure is not None:
                     raise run.failure
-                url: Any = END
-                if plan.is_held_up(port.cache._usable(None)):
-                    run.recall()
+                step = plan.step(port.cache._usable(None))
+                if step is HOLD:
+                    for ticket in plan.recall():
+                        ticket.cancel()
                     await asyncio.sleep(0.1)
-                    continue
-                following = backlog.next()
-                if following is not None:
-                    run.start(port, by, *following)
-                    await port.turn()
-                    continue
-                if is_open and backlog.wants_more():
-                    if source is None:
-                        url = next(plain, END)
-                        is_open = url is not END
-                    elif coming is None:
-                        coming = asyncio.ensure_future(_next(source))
-                    elif coming.done():
-                        url, coming = coming.result(), None
-                        is_open = url is not END
-                if url is not END:
-                    run.take(url, index)
-                    index += 1
-                elif run.ended:
-                    continue
-                elif run.under_way or coming is not None:
+                elif step is READ and source is None:
+                    plan.read(next(plain, END))
+                elif step is READ and coming is None:
+                    coming = asyncio.ensure_future(_next(cast("AsyncIterator[str]", source)))
+                    coming.add_done_callback(lambda _: run.wake())
+                elif step is READ and coming is not None and coming.done():
+                    url, coming = coming.result(), None
+                    plan.read(url)
+                elif step is READ or step is WAIT:
                     run.news = port.loop.create_future()
-                    if coming is not None:
-                        coming.add_done_callback(lambda _: run.wake())
-                    # Now and then it is looked whether something can be stored, and whether hosts have fallen silent.
-                    await asyncio.wait([run.news], timeout=0.25 if is_open and coming is None else 1)
+                    await asyncio.wait([run.news], timeout=plan.patience)
+                else:
+                    run.start(port, by, *step)
+                    await port.turn()
         finally:
             if coming is not None:
                 coming.cancel()
-            under_way, run.under_way = run.under_way, set()
+            under_way = list(plan.under_way.values())
+            plan.under_way.clear()
             for ticket in under_way:
                 ticket.cancel()
             plan.close()

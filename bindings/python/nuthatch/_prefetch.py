@@ -2,9 +2,11 @@
 
 import ctypes
 import select
+from collections import deque
 from typing import (
     TYPE_CHECKING,
     Any,
+    Deque,
     Dict,
     Iterable,
     Iterator,
@@ -44,6 +46,9 @@ HELD_UP = 30_000
 
 #: What comes after the last URL.
 END: Any = object()
+
+#: What a run does next (``Run.step``): ends what is under way, reads a URL, or waits.
+HOLD, READ, WAIT = object(), object(), object()
 
 
 class Item:
@@ -125,7 +130,7 @@ class Run:
         base_url: Optional[str],
     ) -> None:
         given: Any = sizes
-        self.sizes, self.keeps = several([given] if hasattr(given, "__index__") else given), keeps
+        self.sizes, self._keeps = several([given] if hasattr(given, "__index__") else given), keeps
         boxes_of(self.sizes, "")
         if isinstance(urls, (str, bytes)) or not (hasattr(urls, "__iter__") or hasattr(urls, "__aiter__")):
             raise wrong("urls", "an iterable of URLs", urls)
@@ -137,32 +142,86 @@ class Run:
         options.setdefault("priority", -5)
         options["_batched"] = True
         #: Whether it fetches in order to store, so that a request may be ended and made again.
-        self.stores = options.get("method") in (None, "GET") and options.get("save_to") is None
+        self._stores = options.get("method") in (None, "GET") and options.get("save_to") is None
         self.options = prepared(options, "")
         #: What there is to fetch, to be gone through once.
         self.urls = bind(self.options, urls, base_url)
-        #: What has been read and hasn't ended.
-        self.backlog = Backlog(4 * room())
         total = len(urls) if hasattr(urls, "__len__") else None
-        self.progress = Progress(total) if progress else None
+        self._progress = Progress(total) if progress else None
+        #: What has been read and hasn't ended.
+        self._backlog = Backlog(4 * room())
+        self._count, self._is_open = 0, True
+        #: The requests under way, by number, which begins at 1; those that are ended because nothing can be stored, and
+        #: begun again when something can; and what has ended and hasn't been given.
+        self.under_way: Dict[int, Any] = {}
+        self._recalled: Set[int] = set()
+        self._ended: Deque[Item] = deque()
 
-    def is_held_up(self, cache: Optional[ctypes.c_void_p]) -> bool:
-        """Whether another process has held the cache's lock for long: what is fetched then is lost. The log says so."""
-        return self.stores and bool(quick.nh_is_held_up(cache, HELD_UP) > 0)
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is something to read, to wait for, or to give."""
+        return self._is_open or bool(self._backlog) or bool(self._ended)
 
-    @staticmethod
-    def refused(url: Any) -> Optional[Error]:
-        """What is wrong with a URL that is none, as those of lists with gaps are."""
-        return None if isinstance(url, str) else BadURL(f"{shown(repr(url))} is no URL", "bad_url", url)
+    def step(self, cache: Optional[ctypes.c_void_p]) -> Any:
+        """What is to be done next: ``HOLD``, ``READ``, ``WAIT``, or the number and the URL of a request to begin.
 
-    def ended(self, one: Item) -> Item:
-        if self.progress is not None:
-            self.progress.add(one.ok)
-        return one
+        While another process holds the cache's lock for long, what is fetched is lost. The log says so.
+        """
+        if self._stores and quick.nh_is_held_up(cache, HELD_UP) > 0:
+            return HOLD
+        following = self._backlog.next()
+        return following or (READ if self._is_open and self._backlog.wants_more() else WAIT)
+
+    @property
+    def patience(self) -> float:
+        """For how many seconds to wait: now and then it is looked whether hosts have fallen silent."""
+        return 0.25 if self._is_open else 1
+
+    def recall(self) -> List[Any]:
+        """The requests to be ended because nothing can be stored."""
+        numbers = [number for number in self.under_way if number not in self._recalled]
+        self._recalled.update(numbers)
+        return [self.under_way[number] for number in numbers]
+
+    def read(self, url: Any) -> None:
+        """A URL that has been read, or ``END``."""
+        if url is END:
+            self._is_open = False
+            return
+        self._count += 1
+        if isinstance(url, str):
+            self._backlog.add(self._count, url)
+        else:
+            # Those of lists with gaps.
+            self.refuse(self._count, url, BadURL(f"{shown(repr(url))} is no URL", "bad_url", url))
+
+    def refuse(self, number: int, url: Any, error: Error) -> None:
+        """One that can't be begun."""
+        self._backlog.end(number, False)
+        self._ended.append(Item(number - 1, url, error))
+
+    def end(self, number: int, event: Event[Any]) -> None:
+        """The final event of a request."""
+        one = item(number - 1, event, self._keeps)
+        self._backlog.end(number, one.ok)
+        is_recalled = number in self._recalled
+        self._recalled.discard(number)
+        if is_recalled and event.error is not None and event.error.code == "cancelled":
+            self._backlog.add(number, event.url)
+        else:
+            self._ended.append(one)
+
+    def items(self) -> Iterator[Item]:
+        """What has ended since the last call."""
+        while self._ended:
+            one = self._ended.popleft()
+            if self._progress is not None:
+                self._progress.add(one.ok)
+            yield one
 
     def close(self) -> None:
-        if self.progress is not None:
-            self.progress.close()
+        if self._progress is not None:
+            self._progress.close()
 
 
 def prefetch(
@@ -184,7 +243,6 @@ def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item
     # Events come to a handle of its own: nobody else takes them, and it nobody else's.
     cache = fetching._cache._twin()
     mine: Optional[Fetching] = None
-    under_way: Dict[int, Tuple[str, ctypes.c_void_p]] = {}
     try:
         mine = fetching._for(cache)
         arrivals = Arrivals(cache._usable(None))
@@ -192,53 +250,30 @@ def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item
         descriptor.register(arrivals.descriptor, select.POLLIN)
         # Each of the requests that it is said of gets an Idempotency-Key of its own from the library.
         options = mine._complete("", dict(run.options))
-        count, is_open, backlog = 0, True, run.backlog
-        # Those that are ended because nothing can be stored, and begun again when something can.
-        recalled: Set[int] = set()
-        while is_open or backlog:
-            if run.is_held_up(cache._usable(None)):
-                for number, (_, ticket) in under_way.items():
-                    if number not in recalled:
-                        recalled.add(number)
-                        quick.nh_cancel(ticket)
+        while run.goes_on:
+            step = run.step(cache._usable(None))
+            if step is HOLD:
+                for _, ticket in run.recall():
+                    quick.nh_cancel(ticket)
                 descriptor.poll(100)
+            elif step is READ:
+                run.read(next(urls, END))
+            elif step is WAIT:
+                # Ctrl-C ends it; a cache that is closed makes it readable.
+                descriptor.poll(1000 * run.patience)
             else:
-                following = backlog.next()
-                if following is not None:
-                    number, url = following
-                    try:
-                        under_way[number] = (url, mine._start(url, None, run.sizes, options, number))
-                    except BadURL as error:
-                        backlog.end(number, False)
-                        yield run.ended(Item(number - 1, url, error))
-                    # What the cache has is there at once.
-                elif is_open and backlog.wants_more():
-                    url = next(urls, END)
-                    if url is END:
-                        is_open = False
-                        continue
-                    count += 1
-                    wrong = run.refused(url)
-                    if wrong is None:
-                        backlog.add(count, url)
-                        continue
-                    yield run.ended(Item(count - 1, url, wrong))
-                else:
-                    # Ctrl-C ends it; a cache that is closed makes it readable. A host may fall silent meanwhile.
-                    descriptor.poll(250 if is_open else 1000)
-            ended = arrivals.take(under_way, options)
+                number, url = step
+                try:
+                    run.under_way[number] = (url, mine._start(url, None, run.sizes, options, number))
+                except BadURL as error:
+                    run.refuse(number, url, error)
+            # What the cache has is there at once.
+            for number, event in arrivals.take(run.under_way, options):
+                run.end(number, event)
             fetching._cache._usable(None)
-            for number, event in ended:
-                one = item(number - 1, event, run.keeps)
-                backlog.end(number, one.ok)
-                if number in recalled:
-                    recalled.discard(number)
-                    if event.error is not None and event.error.code == "cancelled":
-                        backlog.add(number, event.url)
-                        continue
-                yield run.ended(one)
+            yield from run.items()
     finally:
-        for _, ticket in under_way.values():
+        for _, ticket in run.under_way.values():
             quick.nh_cancel(ticket)
             bare.nh_ticket_release(ticket)
         fetching._twins.discard(mine)
