@@ -2091,11 +2091,10 @@ nh_status nh_request_set_password_provider(nh_request *request, const char *prov
  * @param longest_ms       For how long it is tried at all, in milliseconds. 7 days.
  * @param key_lifetime_ms  For how long the server knows the Idempotency-Key: a POST or PATCH that may have arrived isn't sent
  *                         again later than that. 24 hours.
- * @param resends_late     1 to send it again even then.
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_request_set_outbox_limits(nh_request *request, int32_t attempts, int64_t longest_ms,
-                                       int64_t key_lifetime_ms, int32_t resends_late);
+                                       int64_t key_lifetime_ms);
 
 /**
  * Gives the first request in the outbox after a number, in the order in which they are sent: with 0 the first of all. May wait

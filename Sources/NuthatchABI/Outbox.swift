@@ -90,12 +90,10 @@ public func nhRequestSetPasswordProvider(
 /// @param longest_ms       For how long it is tried at all, in milliseconds. 7 days.
 /// @param key_lifetime_ms  For how long the server knows the Idempotency-Key: a POST or PATCH that may have arrived isn't sent
 ///                         again later than that. 24 hours.
-/// @param resends_late     1 to send it again even then.
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_outbox_limits")
 public func nhRequestSetOutboxLimits(
-  _ request: nh_request_ref?, _ attempts: Int32, _ longest_ms: Int64, _ key_lifetime_ms: Int64,
-  _ resends_late: Int32
+  _ request: nh_request_ref?, _ attempts: Int32, _ longest_ms: Int64, _ key_lifetime_ms: Int64
 ) -> nh_status {
   changing(request) { draft in
     let standard = Request.Freezing()
@@ -103,7 +101,6 @@ public func nhRequestSetOutboxLimits(
       attempts == 0 ? standard.attempts : attempts < 0 ? Int(Int32.max) : Int(attempts)
     draft.freezing.longest = limit(longest_ms, default: standard.longest)
     draft.freezing.keyLifetime = limit(key_lifetime_ms, default: standard.keyLifetime)
-    draft.freezing.resendsLate = resends_late != 0
   }
 }
 

@@ -35,8 +35,7 @@ enum GetCommand: Command {
       Option("longest", value: "SECONDS", "with --freezable: for how long it is tried (604800)"),
       Option(
         "key-lifetime", value: "SECONDS",
-        "with --freezable: a POST or PATCH that may have arrived isn't sent again later (86400)"),
-      Option("resend-late", "with --freezable: send it again even then"),
+        "with --freezable: a POST or PATCH that may have arrived isn't sent again later (86400; none: it is)"),
       Option(
         "secret", value: "'K: [PREFIX ]env:NAME'",
         "send this header, whose value is a variable of the environment and never written; repeatable"),
@@ -150,8 +149,7 @@ enum GetCommand: Command {
   }
 
   private static let freezingOptions = [
-    "durable", "queue", "handler", "tag", "attempts", "longest", "key-lifetime", "resend-late", "secret",
-    "password",
+    "durable", "queue", "handler", "tag", "attempts", "longest", "key-lifetime", "secret", "password",
   ]
 
   private static func addFreezing(_ arguments: ParsedArguments, _ request: inout Request) throws(UsageError) {
@@ -172,7 +170,6 @@ enum GetCommand: Command {
     freezing.attempts = try arguments.whole("attempts", 1...1_000_000) ?? freezing.attempts
     freezing.longest = try arguments.limit("longest") ?? freezing.longest
     freezing.keyLifetime = try arguments.limit("key-lifetime") ?? freezing.keyLifetime
-    freezing.resendsLate = arguments.has("resend-late")
     for text in arguments.values("secret") {
       let parts = text.split(separator: ":", maxSplits: 1)
       let words = parts.count == 2 ? parts[1].split(separator: " ") : []

@@ -115,7 +115,7 @@ static void looking(int line) {
     nh_request_set_tag(request, "t");
     CHECK("names", nh_request_set_outbox_queue(request, "q") == NH_OK &&
                        nh_request_set_outbox_handler(request, "rows") == NH_OK);
-    CHECK("limits", nh_request_set_outbox_limits(request, 3, 60000, -1, 1) == NH_OK);
+    CHECK("limits", nh_request_set_outbox_limits(request, 3, 60000, -1) == NH_OK);
     uint64_t first = freeze(request), second = freeze(make("/echo?looking", "more"));
     CHECK("numbers rise", second > first);
     CHECK("both were tried", was_tried(first) && was_tried(second));

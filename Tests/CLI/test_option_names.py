@@ -24,7 +24,6 @@ READ_DIFFERENTLY = [
     ("prefetch --si list", ["curl's --silent", "--quiet", "--size"]),
     ("get --pass p http://x/", ["curl's --pass", "--password"]),
     ("get --time 5 http://x/", ["curl's --time-cond", "--timeout"]),
-    ("get --res x:80:1.2.3.4 http://x/", ["curl's --resolve", "--resend-late"]),
     ("get --spi eager http://x/", ["wget's --spider", "--spill"]),
     ("get --ignore http://x/", ["curl's --ignore-content-length", "--ignore-query"]),
     ("get --del first http://x/", ["curl's --delegation", "--delivery"]),

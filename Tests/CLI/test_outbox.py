@@ -98,7 +98,7 @@ def test_a_queue_that_is_paused(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", answer(403), answer(404, b"no such row"), ok("now"))
     server.on("/b", ok("b"))
     server.go_down()
-    more = ["--tag=t", "--attempts=3", "--longest=3600", "--key-lifetime=none", "--resend-late"]
+    more = ["--tag=t", "--attempts=3", "--longest=3600", "--resend-late"]
     assert nuthatch("get", "--freezable", "-d", "x", *more, server.url("/a")).returncode == 4
     assert nuthatch("get", "--freezable", "-d", "y", server.url("/b")).returncode == 4
     server.go_up()

@@ -58,6 +58,11 @@ struct ParsedArguments {
   private mutating func takeName(
     _ text: Substring, _ rest: inout ArraySlice<String>, _ known: [Option], _ command: String
   ) throws(UsageError) {
+    // The name that version 0.1 had for it.
+    if text == "resend-late", known.contains(where: { $0.name == "key-lifetime" }) {
+      given.append(("key-lifetime", "none"))
+      return
+    }
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let option = try Self.option(String(parts[0]), known, command)
     if option.value == nil {

@@ -23,10 +23,8 @@ extension Request {
     /// For how long it is tried at all. 7 days.
     public var longest = Limit.milliseconds(7 * 86_400_000)
     /// For how long the server knows the `Idempotency-Key`: a POST or PATCH that may have arrived isn't sent again later than
-    /// that. 24 hours.
+    /// that; none: it is, however late. 24 hours.
     public var keyLifetime = Limit.milliseconds(86_400_000)
-    /// Whether it may be sent again even then. Off.
-    public var resendsLate = false
 
     /// As it is by default.
     public init() {}

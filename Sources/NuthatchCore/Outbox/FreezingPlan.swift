@@ -118,7 +118,7 @@ final class FreezingPlan: Sendable {
       guardGrade: plan.guardGrade, silence: plan.silence, maxBytes: plan.maxBytes,
       attempts: freezing.attempts,
       longest: freezing.longest.nanoseconds, keyLifetime: freezing.keyLifetime.nanoseconds,
-      resendsLate: freezing.resendsLate, frozen: now, exposed: exposed, isLive: isLive,
+      frozen: now, exposed: exposed, isLive: isLive,
       body: plan.extras?.upload.map { .source($0) } ?? .inline(plan.body))
   }
 

@@ -50,7 +50,6 @@ struct FrozenRequest: Sendable {
   var attempts: Int
   var longest: Int64?
   var keyLifetime: Int64?
-  var resendsLate: Bool
   /// When it came to the outbox.
   var frozen: Stamp
   /// Since when the server may know of it; nil when nothing has reached it.
@@ -143,7 +142,7 @@ extension FrozenRequest {
     let hasSignIn = signIn != nil || certificate != nil
     encoder.put(
       UInt8(
-        (isNamedQueue ? 1 : 0) | (resendsLate ? 2 : 0) | (isLive ? 4 : 0) | (hasSignIn ? 8 : 0)
+        (isNamedQueue ? 1 : 0) | (isLive ? 4 : 0) | (hasSignIn ? 8 : 0)
           | (asked == nil ? 0 : 16) | (proxy == nil ? 0 : 32)))
     encoder.put(frozen)
     encoder.put(exposed)
@@ -237,7 +236,8 @@ extension FrozenRequest {
     }
     if flags & 32 != 0 { proxy = try decoder.text() }
     isNamedQueue = flags & 1 != 0
-    resendsLate = flags & 2 != 0
+    // Version 0.1 said so of a key that may be forgotten.
+    if flags & 2 != 0 { keyLifetime = nil }
     isLive = flags & 4 != 0
   }
 }

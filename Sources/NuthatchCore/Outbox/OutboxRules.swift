@@ -94,7 +94,7 @@ package struct OutboxRules: Sendable {
       return "too old: it has waited for \(longest / 1_000_000_000) s"
     }
     if entry.counted >= max(1, request.attempts) { return "too many attempts: \(entry.counted)" }
-    guard !request.isIdempotent, !request.resendsLate, let exposed = entry.exposed,
+    guard !request.isIdempotent, let exposed = entry.exposed,
       let lifetime = request.keyLifetime, exposed.age(at: now) > lifetime
     else { return nil }
     return "the server may have had it, and forgotten its key after \(lifetime / 1_000_000_000) s"

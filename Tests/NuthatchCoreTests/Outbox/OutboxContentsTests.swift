@@ -11,8 +11,25 @@ import Testing
       passedURL: "http://x/\(number)", address: "http://x/\(number)", method: "POST", headers: [],
       queue: queue,
       guardGrade: .guarded, silence: nil, maxBytes: 1, attempts: 25, longest: nil, keyLifetime: nil,
-      resendsLate: false, frozen: Stamp(wall: 0, running: 0, boot: 7), exposed: nil,
+      frozen: Stamp(wall: 0, running: 0, boot: 7), exposed: nil,
       body: .inline(Array("body \(number)".utf8)))
+  }
+
+  @Test("reads that version 0.1 sends a request late as a key that is never forgotten")
+  func resentLate() throws {
+    var request = Self.request("q")
+    request.keyLifetime = 5
+    var encoder = RecordEncoder()
+    request.encode(into: &encoder)
+    for (flag, lifetime) in [(UInt8(0), Int64?(5)), (2, nil)] {
+      var bytes = encoder.bytes
+      bytes[0] |= flag
+      let found = try bytes.withUnsafeBytes { (bytes) throws -> FrozenRequest in
+        var decoder = RecordDecoder(bytes)
+        return try FrozenRequest(&decoder, withBody: true)
+      }
+      #expect(found.keyLifetime == lifetime && found.address == request.address)
+    }
   }
 
   private static func attempt(_ counted: Int) -> OutboxAttempt {

@@ -97,7 +97,6 @@ private let day = 24 * hour
     var attempts = 25
     var longest: Int64? = 7 * day
     var keyLifetime: Int64? = day
-    var resendsLate = false
     /// Since when it may have been known to its server; nil: not at all.
     var exposed: Int64?
     var counted = 0
@@ -112,7 +111,7 @@ private let day = 24 * hour
       var request = FrozenRequest(
         passedURL: "http://x/", address: "http://x/", method: method, headers: [], queue: "q",
         guardGrade: .guarded, silence: nil, maxBytes: 1, attempts: attempts, longest: longest,
-        keyLifetime: keyLifetime, resendsLate: resendsLate, frozen: at(0), exposed: nil, body: .inline([]))
+        keyLifetime: keyLifetime, frozen: at(0), exposed: nil, body: .inline([]))
       if !hasTried { request.exposed = exposed.map { at($0) } }
       var entry = OutboxContents.Entry(id: 1, request: request, place: place(1))
       if hasTried {
@@ -154,7 +153,7 @@ private let day = 24 * hour
       Case(exposed: 0, hasTried: true, now: day + 1, wanted: late),
       Case(method: "PATCH", exposed: 0, now: day + 1, wanted: late),
       Case(method: "PUT", exposed: 0, now: 2 * day), Case(method: "DELETE", exposed: 0, now: 2 * day),
-      Case(resendsLate: true, exposed: 0, now: 2 * day), Case(keyLifetime: nil, exposed: 0, now: 2 * day),
+      Case(keyLifetime: nil, exposed: 0, now: 2 * day),
       Case(exposed: nil, now: 6 * day),
       // An attempt whose end nobody wrote down may have arrived.
       Case(begun: 0, now: day), Case(begun: 0, now: day + 1, wanted: late),

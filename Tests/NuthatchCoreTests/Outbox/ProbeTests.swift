@@ -143,7 +143,7 @@ private final class Probed {
     let request = FrozenRequest(
       passedURL: "http://x/", address: "http://x/", method: "POST", headers: [], queue: "q",
       guardGrade: .guarded, silence: nil, maxBytes: 1, attempts: 25, longest: nil, keyLifetime: nil,
-      resendsLate: false, frozen: at(0), exposed: nil, body: .inline([]))
+      frozen: at(0), exposed: nil, body: .inline([]))
     var entry = OutboxContents.Entry(id: 1, request: request, place: place(1))
     #expect(OutboxRules.absence(entry, at(100)) == 0)
     entry.history = [attempt(10, true, 2), attempt(20, true, 3)]

@@ -162,7 +162,7 @@ import Testing
       bench.server.on("/a", Script(steps: [.reset], sendsHead: false))
       let id = try bench.freeze("/a") {
         $0.method = method
-        $0.freezing?.resendsLate = resends
+        if resends { $0.freezing?.keyLifetime = .none }
       }
       try bench.wait { $0.first?.state == .waiting && $0.first?.attempts == 1 }
       bench.clock.move(running: 86_401_000_000_000)

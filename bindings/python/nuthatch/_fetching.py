@@ -184,10 +184,10 @@ class Fetching:
         :param secrets: of freezable requests: the providers of headers that must not be written to disk, by the
             headers' names: ``{"Authorization": ("Bearer ", "token")}``. "env:NAME" is a variable of the environment,
             others mean what :meth:`Outbox.provide` says. ``password_provider`` is that of the password of ``user``.
-        :param attempts, longest, key_lifetime, resends_late: when a frozen request is put aside: after how many answers
+        :param attempts, longest, key_lifetime: when a frozen request is put aside: after how many answers
             that the server can't now (25; 1 at the least); after how many seconds (7 days; None: never); and how long
             the server knows its ``Idempotency-Key``, in seconds: what may have arrived isn't sent again later than that
-            (24 hours), unless ``resends_late``.
+            (24 hours; None: it is, however late).
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
             headers to add.
         :param ask_credentials: called with a 401 of the URL's own origin; gives user and password, or None.

@@ -1404,7 +1404,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_int32,
             ctypes.c_int64,
             ctypes.c_int64,
-            ctypes.c_int32,
         ],
     ),
     "nh_outbox_next": (
@@ -2460,7 +2459,6 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "int32_t",
             "int64_t",
             "int64_t",
-            "int32_t",
         ],
     ),
     "nh_outbox_next": (

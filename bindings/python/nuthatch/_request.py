@@ -157,8 +157,7 @@ def _freezing_limits(request: ctypes.c_void_p, options: Mapping[str, Any], url: 
         milliseconds(options[name], name) if name in options else 0 for name in ("longest", "key_lifetime")
     ]
     count = attempts(options.get("attempts"))
-    late = flag(options.get("resends_late", False), "resends_late")
-    check(quick.nh_request_set_outbox_limits(request, count, *times, late), url)
+    check(quick.nh_request_set_outbox_limits(request, count, *times), url)
 
 
 def _limit(what: str) -> _Setter:
@@ -200,7 +199,7 @@ def _word(what: str, words: Mapping[str, int]) -> Callable[[Any], int]:
 
 
 _LIFETIMES = ("validator_ttl", "image_ttl", "no_cache_ttl")
-_FREEZING_LIMITS = ("attempts", "longest", "key_lifetime", "resends_late")
+_FREEZING_LIMITS = ("attempts", "longest", "key_lifetime")
 _SETTERS: Dict[str, _Setter] = {
     "method": _text("method"),
     "headers": _headers,

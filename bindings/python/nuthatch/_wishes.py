@@ -101,7 +101,6 @@ class Sent(TypedDict, total=False):
     attempts: Optional[int]
     longest: Optional[float]
     key_lifetime: Optional[float]
-    resends_late: bool
 
 
 class Limits(TypedDict, total=False):

@@ -91,7 +91,6 @@ OF_REQUESTS: Dict[str, List[Any]] = {
     "priority": [*NUMBERS, 100, -11, None],
     "freezable": FLAGS,
     "durable": FLAGS,
-    "resends_late": FLAGS,
     "queue": TEXTS,
     "handler": TEXTS,
     "password_provider": TEXTS,

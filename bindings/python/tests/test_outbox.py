@@ -362,7 +362,7 @@ def test_what_is_refused_is_put_aside_until_it_is_replayed(
 
 def test_limits(offline: TestServer, cache: nuthatch.Cache) -> None:
     offline.on("/a", answer(500))
-    id = freeze(cache, offline.url("/a"), attempts=1, longest=3600, key_lifetime=None, resends_late=True)
+    id = freeze(cache, offline.url("/a"), attempts=1, longest=3600, key_lifetime=None)
     offline.go_up()
     outcome = cache.outbox.wait(id, 30)
     assert (outcome.ok, outcome.reason) == (False, "too many attempts: 1")
