@@ -15,24 +15,22 @@ func draw(_ count: Int) { drawn[count] = drawn[count] ?? (0..<4).map { zipf(coun
 
 /// Finds records, and reads all of their bytes if asked to. How long that took, in nanoseconds.
 ///
-/// Keys are copied some at a time before the clock runs, as who looks something up has just made its key.
+/// Keys are made some at a time before the clock runs, as who looks something up has just made its key.
 @discardableResult
 func lookUp(_ store: Store, _ keys: Keys, _ ordinal: Int, _ count: Int, reads: Bool) -> Double {
   if drawn[keys.count] == nil { draw(keys.count) }
   guard let draws = drawn[keys.count]?[ordinal & 3] else { return 0 }
-  let some = Keys(room: 64)
-  defer { some.free() }
   var sum: UInt64 = 0
   var missing = 0
   var time = 0.0
   var begin = 0
   while begin < count {
     let end = min(begin + 64, count)
-    for number in begin..<end { some.set(number - begin, keys, Int(draws[number])) }
+    let some = (begin..<end).map { keys.key(Int(draws[$0])) }
     let start = now()
-    for number in 0..<(end - begin) {
+    for key in some {
       do {
-        if let lease = try store.lookup(.body, some.hashes[number], some[number]) {
+        if let lease = try store.lookup(key) {
           sum &+= reads ? lease.withBytes(total) : UInt64(lease.count)
         } else {
           missing += 1
@@ -68,22 +66,17 @@ private func lookUp(_ bare: BareSearch, _ keys: Keys, _ count: Int) -> Double {
   return time
 }
 
-/// The same by keys that own their bytes, in which case a key's making can be counted.
-private func lookUpByKey(_ store: Store, _ keys: Keys, _ count: Int, makes: Bool) -> Double {
+/// The same with the time that it takes to make the keys.
+private func lookUpWithKeys(_ store: Store, _ keys: Keys, _ count: Int) -> Double {
   guard let draws = drawn[keys.count]?[0] else { return 0 }
   var (sum, time, begin) = (0, 0.0, 0)
   while begin < count {
     let end = min(begin + 64, count)
     let bytes = (begin..<end).map { Array(keys[Int(draws[$0])]) }
-    let made = makes ? [] : bytes.map { RecordKey(.body, $0) }
     let start = now()
     do {
-      if makes {
-        for some in bytes {
-          sum += try store.lookup(RecordKey(.body, some.withUnsafeBytes { Array($0) }))?.count ?? 0
-        }
-      } else {
-        for key in made { sum += try store.lookup(key)?.count ?? 0 }
+      for some in bytes {
+        sum += try store.lookup(RecordKey(.body, some.withUnsafeBytes { Array($0) }))?.count ?? 0
       }
     } catch {
       print("failed: \(error)")
@@ -114,7 +107,7 @@ func hits(_ parent: String, _ set: Records) throws {
   let store = try Store.open(folder)
   let keys = Keys(set)
   for number in 0..<keys.count {
-    guard try store.lookup(.body, keys.hashes[number], keys[number]) != nil else {
+    guard try store.lookup(keys.key(number)) != nil else {
       throw Failure(message: "a record is missing")
     }
   }
@@ -128,15 +121,9 @@ func hits(_ parent: String, _ set: Records) throws {
   let limits = (0..<6).map { _ in lookUp(bare, keys, operations) / Double(operations) }
   say("  the limit: the two searches alone", Times(Array(limits.dropFirst())).text())
   draw(set.count)
-  for (name, makes) in [("keys made before", false), ("key and hash made, too", true)] {
-    let times = (0..<6).map { _ in
-      lookUpByKey(store, keys, operations / 2, makes: makes) / Double(operations / 2)
-    }
-    say(
-      "  by `RecordKey`, as the core looks up, \(name)",
-      Times(Array(times.dropFirst())).text(set.size == 1 && !makes ? 250 : nil))
-  }
-  say("  with drawing and copying the keys, as all that follows", one.text())
+  let whole = (0..<6).map { _ in lookUpWithKeys(store, keys, operations / 2) / Double(operations / 2) }
+  say("  key and hash made, too", Times(Array(whole.dropFirst())).text())
+  say("  with drawing and making the keys, as all that follows", one.text())
   for threads in [2, 4] {
     let times = measure(count: operations) { _ in
       onThreads(threads) { lookUp(store, keys, $0, operations / threads, reads: false) }

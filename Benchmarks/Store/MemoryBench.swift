@@ -3,19 +3,13 @@
 import Glibc
 import NuthatchStore
 
-/// Keys that lie one behind the other, so that measuring doesn't count references to them.
+/// Keys that lie one behind the other, so that many of them take little memory.
 private struct Names: @unchecked Sendable {
   static let length = 40
   let base: UnsafeMutableRawPointer
-  let hashes: UnsafeMutablePointer<KeyHash>
-
-  init(room: Int) {
-    base = .allocate(byteCount: room * Self.length, alignment: 8)
-    hashes = .allocate(capacity: room)
-  }
 
   init(_ count: Int) {
-    self.init(room: count)
+    base = .allocate(byteCount: count * Self.length, alignment: 8)
     for number in 0..<count {
       let text = "thumb of a content, digest and recipe: \(number)"
       let bytes = base + number * Self.length
@@ -25,7 +19,6 @@ private struct Names: @unchecked Sendable {
       for (at, byte) in text.utf8.prefix(Self.length - 8).enumerated() {
         bytes.storeBytes(of: byte, toByteOffset: 8 + at, as: UInt8.self)
       }
-      (hashes + number).initialize(to: KeyHash(.thumb, self[number]))
     }
   }
 
@@ -34,16 +27,6 @@ private struct Names: @unchecked Sendable {
   }
 
   func key(_ number: Int) -> RecordKey { RecordKey(.thumb, Array(self[number])) }
-
-  func set(_ number: Int, _ others: Names, _ other: Int) {
-    (hashes + number).initialize(to: others.hashes[other])
-    (base + number * Self.length).copyMemory(from: others.base + other * Self.length, byteCount: Self.length)
-  }
-
-  func free() {
-    base.deallocate()
-    hashes.deallocate()
-  }
 }
 
 private final class Pixels: Sendable {
@@ -101,19 +84,15 @@ private struct HitTime {
   var passed = 0.0
 }
 
-/// Keys are copied some at a time before the clocks run, as who looks something up has just made its key.
+/// Keys are made some at a time before the clocks run, as who looks something up has just made its key.
 private func recall(_ store: Store, _ names: Names, _ order: [Int32]) -> HitTime {
-  let some = Names(room: 256)
-  defer { some.free() }
   var time = HitTime()
   var (sum, begin) = (0, 0)
   while begin < order.count {
     let count = min(256, order.count - begin)
-    for number in 0..<count { some.set(number, names, Int(order[begin + number])) }
+    let some = (begin..<begin + count).map { names.key(Int(order[$0])) }
     let (ran, passed) = (threadTime(), now())
-    for number in 0..<count {
-      sum &+= (try? store.recall(.thumb, some.hashes[number], some[number]))?.count ?? 0
-    }
+    for key in some { sum &+= (try? store.recall(key))?.count ?? 0 }
     time.passed += now() - passed
     time.ran += threadTime() - ran
     begin += count
@@ -184,7 +163,7 @@ func memoryTraces(_ folder: String) throws {
       var hits = 0
       for key in trace {
         let number = Int(key)
-        if try store.recall(.thumb, names.hashes[number], names[number]) != nil {
+        if try store.recall(names.key(number)) != nil {
           hits += 1
         } else {
           try store.keep(names.key(number), pixels, bytes: names[number], cost: 100)

@@ -25,7 +25,8 @@ struct Records {
   func keys() -> [RecordKey] { (0..<count).map(Self.key) }
 }
 
-/// Keys that lie one behind the other, with their hashes, so that measuring doesn't count references to them.
+/// Keys that lie one behind the other, with their hashes: a million of them take little memory, and the bare search counts
+/// no references to them.
 struct Keys: @unchecked Sendable {
   static let length = 32
   let count: Int
@@ -52,6 +53,8 @@ struct Keys: @unchecked Sendable {
   subscript(number: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: base + number * Self.length, count: Self.length)
   }
+
+  func key(_ number: Int) -> RecordKey { RecordKey(.body, Array(self[number])) }
 
   func free() {
     base.deallocate()

@@ -61,7 +61,7 @@ func work(_ words: [String]) throws {
   let set = Records(size, count)
   let keys = Keys(words[0] == "hit" ? set : Records(size, 0))
   var number = 0
-  for number in 0..<keys.count { _ = try store.lookup(.body, keys.hashes[number], keys[number]) }
+  for number in 0..<keys.count { _ = try store.lookup(keys.key(number)) }
   print("ready")
   fflush(nil)
   while readLine() != nil {

@@ -22,9 +22,6 @@ public struct Lease: @unchecked Sendable {
     return try body(unsafeBytes)
   }
 
-  /// A copy of the payload.
-  public func copied() -> [UInt8] { withBytes { Array($0) } }
-
   /// Whether some of the payload's pack couldn't be read from the disk: the payload may be zeros there. To be asked after
   /// reading it.
   public var isBroken: Bool {

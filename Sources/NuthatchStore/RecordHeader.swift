@@ -30,9 +30,6 @@ struct RecordHeader {
     return (payload, end & ~7)
   }
 
-  /// How many bytes header, key and what fills up to the payload take, at most.
-  static func room(keyLength: Int) -> Int { size + keyLength + alignment }
-
   /// Fills `bytes`, which reach up to the payload, with header, key and zeros.
   func encode(
     into bytes: UnsafeMutableRawBufferPointer, key: UnsafeRawBufferPointer, at offset: Int, salt: UInt64

@@ -41,11 +41,6 @@ public struct RecordKey: Hashable, Sendable {
     hash = bytes.withUnsafeBytes { KeyHash(kind, $0) }
   }
 
-  /// A key whose hash is known.
-  init(_ kind: RecordKind, _ bytes: [UInt8], _ hash: KeyHash) {
-    (self.kind, self.bytes, self.hash) = (kind, bytes, hash)
-  }
-
   /// A key of a text's UTF-8.
   public init(_ kind: RecordKind, _ text: String) { self.init(kind, Array(text.utf8)) }
 

@@ -2,17 +2,10 @@ import CSystem
 import Glibc
 
 extension SharedStore {
-  /// The record, in place. Whatever doesn't match is a miss.
-  ///
-  /// What is found here without more ado is what was found before: of few instructions, so that the processor looks for
-  /// the next record while it waits for this one.
-  @inline(__always)
-  func lookup(_ key: RecordKey) -> Lease? {
-    key.bytes.withUnsafeBytes { known(key.kind, key.hash, $0) } ?? lookupSlowly(key).lease
-  }
-
   /// A record that was looked up in this session before. Nil when that has to be looked at more closely, and then counts
   /// neither as a hit nor as a miss.
+  ///
+  /// Of few instructions, so that the processor looks for the next record while it waits for this one.
   @inline(__always)
   func known(_ kind: RecordKind, _ hash: KeyHash, _ name: UnsafeRawBufferPointer) -> Lease? {
     let shard = shelf.ownShard

@@ -17,9 +17,6 @@ public struct VerifyReport: Sendable, Equatable {
   public var unreadable = 0
   /// The files with gaps, or that can't be read; of many, the first.
   public var troubled: [TroubledPack] = []
-
-  /// Whether nothing was wrong.
-  public var isClean: Bool { damaged == 0 && gaps == 0 && recovered == 0 && unreadable == 0 }
 }
 
 /// A file in which not all is records.

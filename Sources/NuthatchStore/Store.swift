@@ -173,21 +173,6 @@ public final class Store: Sendable {
     return unretained._withUnsafeGuaranteedRef { $0.recordSlowly(of: key, checking: most) }
   }
 
-  /// The same for a key that lies somewhere, whose hash was computed before. `hash` must be the key's.
-  public func lookup(
-    _ kind: RecordKind, _ hash: KeyHash, _ key: UnsafeRawBufferPointer
-  ) throws(StoreFault) -> Lease? {
-    try check()
-    if !spillsLate,
-      let lease = unretained._withUnsafeGuaranteedRef({ $0.known(kind, hash, key) })
-    {
-      return lease
-    }
-    return unretained._withUnsafeGuaranteedRef {
-      $0.recordSlowly(of: RecordKey(kind, Array(key), hash)).lease
-    }
-  }
-
   /// Keeps a record, in place of the one with its key. It is there for every process when this returns, and survives
   /// the end of this one, however it ends; but see `Spill.pressure`.
   ///
@@ -383,28 +368,10 @@ extension Store {
   /// What is in memory under a key, or nil. Neither waits nor makes a system call.
   public func recall(_ key: RecordKey) throws(StoreFault) -> Lease? {
     try check()
-    followBroken()
+    // Leases of packs that broke are let go of.
+    unretained._withUnsafeGuaranteedRef { if $0.broken.areNew { $0.followBroken() } }
     return key.bytes.withUnsafeBytes { memory.find(.value, key.kind, key.hash, $0) }
   }
-
-  /// Leases of packs that broke are let go of.
-  @inline(__always)
-  private func followBroken() {
-    unretained._withUnsafeGuaranteedRef { if $0.broken.areNew { $0.followBroken() } }
-  }
-
-  /// The same for a key that lies somewhere, whose hash was computed before: nothing is allocated.
-  public func recall(
-    _ kind: RecordKind, _ hash: KeyHash, _ key: UnsafeRawBufferPointer
-  ) throws(StoreFault) -> Lease? {
-    try check()
-    followBroken()
-    return memory.find(.value, kind, hash, key)
-  }
-
-  /// Takes out of memory what `keep` was given. False when there was nothing.
-  @discardableResult
-  public func forget(_ key: RecordKey) throws(StoreFault) -> Bool { try usable().memory.remove(.value, key) }
 
   /// Writes to packs what is in memory only (`Spill.pressure`).
   ///
@@ -432,11 +399,4 @@ extension Store {
   /// Unmaps what has been read from packs and index, and soon again what is read from now on: it counts as this process's memory,
   /// and stays in the system's.
   public func stayLean() throws(StoreFault) { try usable().stayLean() }
-
-  /// Makes room in memory: gives up half of it, or all, after writing to packs what isn't there yet.
-  public func relieve(_ level: MemoryPressure) throws(StoreFault) {
-    let shared = try usable()
-    Patience.lasting(Patience.writing) { shared.relieve(level, .program) }
-    if level == .critical { nhs_trim_allocator() }
-  }
 }

@@ -23,7 +23,6 @@ struct FileStatus {
   /// What it takes on the disk.
   var allocated: Int64
 
-  var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
   var isFile: Bool { mode & S_IFMT == S_IFREG }
 }
 

@@ -80,6 +80,33 @@ func usedBytes(_ bytes: [UInt8]) -> Int {
 
 extension Store {
   func bytes(_ key: RecordKey) throws -> [UInt8]? { try lookup(key)?.copied() }
+
+  /// As `relieveAll` does for every store of the process.
+  func relieve(_ level: MemoryPressure) throws {
+    try check()
+    Patience.lasting(Patience.writing) { shared.relieve(level, .program) }
+  }
+}
+
+extension SharedStore {
+  func lookup(_ key: RecordKey) -> Lease? {
+    key.bytes.withUnsafeBytes { known(key.kind, key.hash, $0) } ?? lookupSlowly(key).lease
+  }
+}
+
+extension Lease {
+  func copied() -> [UInt8] { withBytes { Array($0) } }
+}
+
+extension VerifyReport {
+  /// Whether nothing was wrong.
+  var isClean: Bool { damaged == 0 && gaps == 0 && recovered == 0 && unreadable == 0 }
+}
+
+extension Journal {
+  func tryLease() throws -> Bool {
+    try changing(makes: false) { () throws(StoreFault) in try tryLeaseWhileChanging() } ?? false
+  }
 }
 
 /// How often a test with kills repeats what it does: `NUTHATCH_CRASH_ROUNDS`, else what it takes by itself.

@@ -54,7 +54,7 @@ private func useMemory(_ store: Store, rounds: Int) throws(StoreFault) {
     try store.keep(
       recordKey(key), Pixels(3000), bytes: UnsafeRawBufferPointer(start: nil, count: 0), cost: 3000)
     _ = try store.recall(recordKey(key))
-    if dice.next() % 50 == 0 { try store.relieve(.warning) }
+    if dice.next() % 50 == 0 { Store.relieveAll(.warning, .program) }
   }
 }
 
@@ -103,7 +103,6 @@ func forkAgainAndAgain(_ path: String) throws {
         try store.keep(recordKey(0), pixels, bytes: UnsafeRawBufferPointer(start: nil, count: 0), cost: 1)
       }
       expectForked("flush") { () throws(StoreFault) in try store.flush() }
-      expectForked("relieve") { () throws(StoreFault) in try store.relieve(.critical) }
       expect(version(0, lease.copied()) == 7, "an inherited lease")
       let own = try Store.open(path, .init(memoryBytes: 300_000, spill: .pressure))
       try own.commit(recordKey(1000), payload(1000, UInt64(round)))
@@ -150,7 +149,7 @@ func fillAndRelieve(_ path: String) throws {
   }
   let before = status("VmRSS:")
   let memory = try store.statistics().memory
-  try store.relieve(.critical)
+  Store.relieveAll(.critical, .program)
   let after = status("VmRSS:")
   let left = try store.statistics().memory
   expect(left.privateBytes == 0 && left.bytes == 0 && left.items == 0, "memory is left: \(left)")

@@ -30,6 +30,10 @@ func version(_ key: UInt64, _ bytes: [UInt8]) -> UInt64? {
 
 func recordKey(_ key: UInt64) -> RecordKey { RecordKey(RecordKind.allCases[Int(key % 3)], "key \(key)") }
 
+extension Lease {
+  func copied() -> [UInt8] { withBytes { Array($0) } }
+}
+
 func say(_ text: String) { _ = text.utf8CString.withUnsafeBytes { write(1, $0.baseAddress, $0.count - 1) } }
 
 func read(_ store: Store, _ key: UInt64) throws -> UInt64? {

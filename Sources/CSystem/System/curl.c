@@ -102,11 +102,6 @@ curl_off_t nhs_easy_get_offset(CURL *easy, CURLINFO info) {
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
 }
 
-const char *nhs_easy_get_string(CURL *easy, CURLINFO info) {
-    char *value = NULL;
-    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
-}
-
 void *nhs_easy_get_context(CURL *easy) {
     void *value = NULL;
     return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;

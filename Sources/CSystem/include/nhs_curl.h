@@ -53,7 +53,6 @@ CURLcode nhs_easy_set_prereq_callback(CURL *easy, curl_prereq_callback callback,
 /* The value, or 0 (NULL) where libcurl has none. */
 long nhs_easy_get_long(CURL *easy, CURLINFO info);
 curl_off_t nhs_easy_get_offset(CURL *easy, CURLINFO info);
-const char *nhs_easy_get_string(CURL *easy, CURLINFO info);
 void *nhs_easy_get_context(CURL *easy);
 
 typedef int (*nhs_socket_callback)(CURL *easy, curl_socket_t socket, int what, void *context, void *socket_context);

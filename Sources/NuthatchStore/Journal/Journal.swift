@@ -156,12 +156,7 @@ package final class Journal: @unchecked Sendable {
 
   // MARK: Locks of their own
 
-  /// Makes this process the one that sends. False while another one is.
-  package func tryLease() throws(StoreFault) -> Bool {
-    try mutex.with { () throws(StoreFault) in try tryLeaseWhileChanging() }
-  }
-
-  /// The same, to be called while changing.
+  /// Makes this process the one that sends. False while another one is. To be called while changing.
   package func tryLeaseWhileChanging() throws(StoreFault) -> Bool {
     guard !hasLease else { return true }
     hasLease = try tryLock(JournalFolder.sending)

@@ -107,27 +107,9 @@ private func isSame(_ own: UnsafeRawPointer?, _ name: UnsafeRawBufferPointer) ->
 
 extension Lease {
   /// What was given to `Store.keep` with the bytes; nil for a record from a pack.
-  ///
-  /// Whoever looks up the same entries with several threads, and only reads from it, uses `withOwner` instead: to have
-  /// the object in hand counts on a counter that all threads share.
   public var owner: (any AnyObject & Sendable)? {
     guard let owner = (pin as? MemoryPin)?.entry.owner else { return nil }
     return (owner as? HeldLease)?.owner ?? owner
-  }
-
-  /// Reads from what was given to `Store.keep` with the bytes. Nil when that was nothing of this class.
-  @inlinable
-  public func withOwner<Owner: AnyObject, Result>(_ type: Owner.Type, _ body: (Owner) -> Result) -> Result? {
-    guard let owner = unretainedOwner else { return nil }
-    defer { withExtendedLifetime(self) {} }
-    return owner._withUnsafeGuaranteedRef { ($0 as? Owner).map(body) }
-  }
-
-  @usableFromInline
-  var unretainedOwner: Unmanaged<AnyObject>? {
-    (pin as? MemoryPin).map { pin in
-      Unmanaged.passUnretained((pin.entry.owner as? HeldLease)?.owner ?? pin.entry.owner)
-    }
   }
 }
 
