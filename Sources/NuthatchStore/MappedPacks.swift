@@ -83,11 +83,6 @@ final class MappedPacks: @unchecked Sendable {
   /// Calls `body` with every pack that is mapped.
   func forEach(_ body: (Pack) -> Void) { lock.with { packs.values.forEach(body) } }
 
-  /// How much readers counted, of all threads.
-  func counted(_ what: Shard.Count) -> Int {
-    (0..<Self.shardCount).reduce(0) { $0 &+ shard($1).counted(what) }
-  }
-
   /// Lets go of the packs for which `isGone` holds; leases keep what they need.
   func drop(where isGone: (UInt32) -> Bool) {
     lock.with {
@@ -170,18 +165,6 @@ struct Shard {
     }
     return nil
   }
-
-  /// Counts what is looked up here.
-  enum Count: Int {
-    case hits = 32
-    case misses = 40
-  }
-
-  @inline(__always)
-  func count(_ what: Count) { nhs_store64(at + what.rawValue, nhs_load64(at + what.rawValue) &+ 1) }
-
-  /// How much was counted here. May be asked by anybody.
-  func counted(_ what: Count) -> Int { Int(truncatingIfNeeded: nhs_load64(at + what.rawValue)) }
 
   fileprivate func add(_ number: UInt32, _ pin: PackPin) {
     if table == nil || count >= capacity / 2 { resize(max(16, capacity * 2)) }

@@ -50,11 +50,7 @@ extension SharedStore {
     let header = RecordHeader(
       kind: key.kind, shape: shape, keyLength: key.bytes.count, hash: key.hash, sequence: 0,
       payloadLength: length, payloadChecksum: nhs_hash64(payload.baseAddress, length, 0))
-    guard let lease = try append(header, key.bytes, [payload], replacing: .askedBefore(asked)) else {
-      return nil
-    }
-    counts.add(.commits)
-    return lease
+    return try append(header, key.bytes, [payload], replacing: .askedBefore(asked))
   }
 
   /// Whether an answer to this question may take its place now. To be called by the index's changer.

@@ -11,9 +11,7 @@ extension SharedStore {
     let header = RecordHeader(
       kind: key.kind, shape: shape, keyLength: key.bytes.count, hash: key.hash, sequence: 0,
       payloadLength: length, payloadChecksum: try Self.checksum(parts))
-    let lease = try append(header, key.bytes, parts, replacing: .any)
-    counts.add(.commits)
-    guard let lease else { throw StoreFault(.io, "the record can't be read back") }
+    guard let lease = try append(header, key.bytes, parts, replacing: .any) else { throw StoreFault(.io, "the record can't be read back") }
     return lease
   }
 
@@ -25,7 +23,7 @@ extension SharedStore {
     let header = RecordHeader(
       kind: key.kind, shape: shape, keyLength: key.bytes.count, hash: key.hash, sequence: sequence,
       payloadLength: length, payloadChecksum: nhs_hash64(payload.baseAddress, length, 0))
-    if try append(header, key.bytes, [payload], replacing: .earlier) != nil { counts.add(.commits) }
+    _ = try append(header, key.bytes, [payload], replacing: .earlier)
   }
 
   /// Which record of its key another one may replace.
@@ -187,6 +185,7 @@ extension SharedStore {
 
   private func countWritten(_ header: RecordHeader) {
     let room = RecordHeader.size + header.keyLength + 16 + header.payloadLength
+    counts.add(.commits)
     counts.add(
       header.kind.family == .bulk ? .writtenBulk : .writtenSmall,
       UInt64(needsOwnPack(header) ? (PackHeader.size + room + 4095) & ~4095 : room))

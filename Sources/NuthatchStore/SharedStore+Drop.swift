@@ -327,9 +327,8 @@ extension SharedStore {
     defer { free(memory) }
     let payload = UnsafeMutableRawBufferPointer(start: memory, count: record.header.payloadLength)
     guard (try? system.readAll(fd, payload, Int64(record.payload))) ?? false,
-      nhs_hash64(memory, payload.count, 0) == record.header.payloadChecksum,
-      (try? append(record.header, key, [UnsafeRawBufferPointer(payload)], replacing: .moved(location))) != nil
+      nhs_hash64(memory, payload.count, 0) == record.header.payloadChecksum
     else { return }
-    counts.add(.survivors)
+    _ = try? append(record.header, key, [UnsafeRawBufferPointer(payload)], replacing: .moved(location))
   }
 }

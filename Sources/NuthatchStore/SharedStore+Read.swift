@@ -2,24 +2,18 @@ import CSystem
 import Glibc
 
 extension SharedStore {
-  /// A record that was looked up in this session before. Nil when that has to be looked at more closely, and then counts
-  /// neither as a hit nor as a miss.
+  /// A record that was looked up in this session before. Nil when that has to be looked at more closely.
   ///
   /// Of few instructions, so that the processor looks for the next record while it waits for this one.
   @inline(__always)
   func known(_ kind: RecordKind, _ hash: KeyHash, _ name: UnsafeRawBufferPointer) -> Lease? {
     let shard = shelf.ownShard
     shard.lock()
-    guard let held = known(hash, shard) else {
-      shard.unlock()
-      return nil
-    }
-    shard.count(.hits)
+    let held = known(hash, shard)
     shard.unlock()
+    guard let held else { return nil }
     let pin = held.pin.takeRetainedValue()
-    if let record = pin.match(at: held.offset, kind, name) { return Lease(pin, record) }
-    counts.take(.hits)
-    return nil
+    return pin.match(at: held.offset, kind, name).map { Lease(pin, $0) }
   }
 
   /// Where a record is that was looked up in this session, with its pack, retained. To be called by who stands in the shard.
@@ -45,15 +39,10 @@ extension SharedStore {
   /// - Parameter most: how long a payload may be that is checked.
   @inline(never)
   func lookupSlowly(_ key: RecordKey, checking most: Int = .max) -> Lookup {
-    guard !due.take(key.hash) else {
-      counts.add(.misses)
-      return .nothing
-    }
+    guard !due.take(key.hash) else { return .nothing }
     let sight = look(key.hash)
     if let found = sight.found {
-      if let result = take(sight, found, key, most) { return result }
-      counts.take(.hits)
-      return lookAgain(key, after: found.slot.location, most)
+      return take(sight, found, key, most) ?? lookAgain(key, after: found.slot.location, most)
     }
     return sight.isOutdated ? lookAgain(key, after: nil, most) : .nothing
   }
@@ -69,14 +58,11 @@ extension SharedStore {
       if found.slot.location == tried {
         // Nobody takes over what it retains.
         sight.pin?.release()
-        counts.take(.hits)
         break
       }
       if let result = take(sight, found, key, most) { return result }
-      counts.take(.hits)
       tried = found.slot.location
     }
-    counts.add(.misses)
     // The index names what isn't there: somebody may have deleted everything.
     followLock()
     return .nothing
@@ -93,8 +79,8 @@ extension SharedStore {
     var isOutdated = false
   }
 
-  /// Finds a key, counts that, and holds its pack, all while standing in a shard.
-  private func look(_ hash: KeyHash, isLenient: Bool = false, counts: Bool = true) -> Sight {
+  /// Finds a key and holds its pack, all while standing in a shard.
+  private func look(_ hash: KeyHash, isLenient: Bool = false) -> Sight {
     reading { index, _, shard in
       var sight = Sight()
       guard isLenient || !isOutdated(index) else {
@@ -104,11 +90,7 @@ extension SharedStore {
       // Its successor can't be opened at the moment, and everything was removed.
       if isLenient, index.isCleared { return sight }
       // One that broke has zeros, and what this process alone wrote since.
-      guard let found = index.find(hash), !index.isBroken else {
-        if counts { shard.count(.misses) }
-        return sight
-      }
-      if counts { shard.count(.hits) }
+      guard let found = index.find(hash), !index.isBroken else { return sight }
       sight.index = index.identity
       sight.session = index.session
       sight.found = found
@@ -117,9 +99,9 @@ extension SharedStore {
     } ?? Sight()
   }
 
-  /// The record, if it is where the index says that it is. Counts neither as a hit nor as a miss.
+  /// The record, if it is where the index says that it is.
   func lookup(_ key: RecordKey, at location: Location) -> Lease? {
-    let sight = look(key.hash, isLenient: true, counts: false)
+    let sight = look(key.hash, isLenient: true)
     guard let found = sight.found else { return nil }
     let lease = take(sight, found, key)?.lease
     return found.slot.location == location ? lease : nil

@@ -45,10 +45,6 @@ public struct StoreStatistics: Sendable, Equatable {
   public var diskLimit = 0
   /// Bytes of packs that were dropped while leases of this process held them.
   public var pinnedBytes = 0
-  /// Lookups that found something, in this process.
-  public var hits = 0
-  /// Lookups that found nothing, in this process.
-  public var misses = 0
   /// Records kept, in this process.
   public var commits = 0
   /// What records without a body took that this process has kept, whether they are still there or not.
@@ -61,8 +57,6 @@ public struct StoreStatistics: Sendable, Equatable {
   public var droppedBytes = 0
   /// Records dropped with them.
   public var droppedRecords = 0
-  /// Records of those packs that were kept because they had been used.
-  public var survivors = 0
   /// What is in memory before them, in this process.
   public var memory = MemoryStatistics()
   /// Times that this store was told to make room in memory.
@@ -117,15 +111,12 @@ extension SharedStore {
     }
     statistics.diskLimit = limits.disk
     statistics.pinnedBytes = shelf.pinned.current
-    statistics.hits = counts[.hits] &+ shelf.counted(.hits)
-    statistics.misses = counts[.misses] &+ shelf.counted(.misses)
     statistics.commits = counts[.commits]
     statistics.writtenSmallBytes = counts[.writtenSmall]
     statistics.writtenBulkBytes = counts[.writtenBulk]
     statistics.droppedPacks = counts[.droppedPacks]
     statistics.droppedBytes = counts[.droppedBytes]
     statistics.droppedRecords = counts[.droppedRecords]
-    statistics.survivors = counts[.survivors]
     statistics.memory = memory.statistics
     spillCounts.read(into: &statistics)
     statistics.warning = directory.warning

@@ -279,7 +279,7 @@ public final class Store: Sendable {
       }
   }
 
-  /// Whether the record of this key is where the index says, and whole. Counts neither as a hit nor as a miss.
+  /// Whether the record of this key is where the index says, and whole.
   public func holds(_ key: RecordKey) -> Bool {
     guard isUsable else { return false }
     return spillsLate && shared.privateRecord(of: key) != nil || shared.current(key) != nil

@@ -3,8 +3,7 @@ import CSystem
 /// What happened in this process. A thread counts in a place of its own, so that counting costs no other thread anything.
 final class StoreCounts: @unchecked Sendable {
   enum Name: Int, CaseIterable {
-    case hits, misses, commits, droppedPacks, droppedBytes, droppedRecords, survivors, writtenSmall,
-      writtenBulk
+    case commits, droppedPacks, droppedBytes, droppedRecords, writtenSmall, writtenBulk
   }
 
   private static let places = 16
@@ -24,9 +23,6 @@ final class StoreCounts: @unchecked Sendable {
     let place = Int(nhs_thread_number()) & (Self.places - 1)
     _ = nhs_add64(words + place * Self.stride + name.rawValue * 8, amount)
   }
-
-  /// Takes back what was counted too early, perhaps elsewhere: only the sum means something.
-  func take(_ name: Name) { add(name, .max) }
 
   subscript(name: Name) -> Int {
     (0..<Self.places).reduce(0) {

@@ -9,13 +9,12 @@ import Testing
 
   private func key(_ number: Int) -> RecordKey { RecordKey(.thumb, "\(number)") }
 
-  @Test("count every lookup once, in packs as in memory")
+  @Test("count every record kept, and every look into memory, once")
   func lookups() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 8 << 20, memoryBytes: 1 << 20))
     for number in 0..<30 { try store.commit(key(number), content(UInt64(number), 1000)) }
-    for _ in 0..<3 { for number in 0..<40 { _ = try store.lookup(key(number)) } }
-    var statistics = try store.statistics()
-    #expect(statistics.commits == 30 && statistics.hits == 90 && statistics.misses == 30)
+    for number in 0..<40 { #expect(try (store.lookup(key(number)) != nil) == (number < 30)) }
+    #expect(try store.statistics().commits == 30)
     // One whose bytes are damaged is a miss.
     let slot = try #require(store.shared.index?.find(key(7).hash)?.slot)
     let pack = "packs/" + PackName.of(slot.location.pack)
@@ -24,8 +23,7 @@ import Testing
     let again = try Store.open(folder.path, .init(memoryBytes: 1 << 20))
     #expect(try again.lookup(key(7)) == nil)
     #expect(try again.lookup(key(8)) != nil)
-    statistics = try again.statistics()
-    #expect(statistics.hits == 1 && statistics.misses == 1 && statistics.commits == 0)
+    #expect(try again.statistics().commits == 0)
     let thing = MemoryTierTests.Thing(1)
     for number in 0..<10 {
       try again.keep(key(number), thing, bytes: UnsafeRawBufferPointer(start: nil, count: 0), cost: 1000)

@@ -74,7 +74,7 @@ extension SharedStore {
     spillCounts.bytes.wrappingAdd(record.bytes.count, ordering: .relaxed)
   }
 
-  /// The record of a key in the packs. Counts neither as a hit nor as a miss.
+  /// The record of a key in the packs.
   func current(_ key: RecordKey) -> (lease: Lease, location: Location)? {
     for _ in 0..<8 {
       guard let index = currentForReading(), let found = index.find(key.hash) else { return nil }
