@@ -1991,7 +1991,7 @@ nh_status nh_queue_set(const nh_queue_options *options);
 
 /**
  * Makes every cache of this process give up memory: for programs that hear of shortage from somewhere. The library listens
- * to what systemd and the kernel say by itself.
+ * to what the kernel says by itself; what comes by a supervisor's pipe or socket ($MEMORY_PRESSURE_WATCH), the program reads.
  *
  * @return NH_OK; NH_INVALID.
  */

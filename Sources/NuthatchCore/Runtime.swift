@@ -45,7 +45,7 @@ final class Runtime: @unchecked Sendable {
     pressure = PressureWatch(relieve: { level, origin in
       Log.note(.info, "memory is short (\(level), says \(origin)): it is given up")
       // Dropping memory takes time that the loop doesn't have. Where no worker is left, the caches are being closed.
-      _ = workers.submit(priority: Priority.most) { Store.relieveAll(level, origin) }
+      _ = workers.submit(priority: Priority.most) { Store.relieveAll(level) }
     })
     epoch = nhs_fork_epoch()
     loop.whenFailed { [mourners] fault in
@@ -53,7 +53,7 @@ final class Runtime: @unchecked Sendable {
       for tell in mourners.withLock({ Array($0.values) }) { tell(NuthatchError(fault)) }
     }
     loop.post {
-      self.pressure.start(on: loop, after: PressureWatch.usualDelay)
+      self.pressure.start(on: loop, after: PressureWatch.patience)
       self.clerk.start { self.reachability.networkChanged() }
     }
   }

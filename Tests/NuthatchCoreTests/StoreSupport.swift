@@ -10,6 +10,6 @@ extension Store {
   /// As `relieveAll` does for every store of the process.
   func relieve(_ level: MemoryPressure) throws(StoreFault) {
     try check()
-    Patience.lasting(Patience.writing) { shared.relieve(level, .program) }
+    Patience.lasting(Patience.writing) { shared.relieve(level) }
   }
 }

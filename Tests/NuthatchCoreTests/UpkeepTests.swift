@@ -69,6 +69,6 @@ import Testing
     }
     Cache.relieveMemory(.critical)
     #expect(try bench.get("/a").isInCache)
-    #expect(try bench.cache.storeStatistics().pressure.fromProgram > 0)
+    #expect(try bench.cache.storeStatistics().pressure.criticals > 0)
   }
 }

@@ -44,6 +44,31 @@ private final class FakeSource: PressureSource {
   func look(_ events: UInt32) -> PressureSign { sign }
 }
 
+/// Anything to read from it is an event without a grade.
+private final class PipeSource: PressureSource {
+  let origin = PressureOrigin.kernel
+  let descriptor: (fd: Int32, events: UInt32)?
+  let interval: Int64? = nil
+  private let ends: [Int32]
+
+  init() {
+    var ends: [Int32] = [0, 0]
+    pipe(&ends)
+    self.ends = ends
+    descriptor = (ends[0], UInt32(EPOLLIN.rawValue))
+  }
+
+  deinit { close(ends[0]) }
+
+  func tell() { write(ends[1], "x", 1) }
+  func end() { close(ends[1]) }
+
+  func look(_ events: UInt32) -> PressureSign {
+    var buffer = [UInt8](repeating: 0, count: 16)
+    return read(ends[0], &buffer, buffer.count) > 0 ? .pressure(nil) : .gone
+  }
+}
+
 @Suite("Memory pressure") struct PressureTests {
   let folder: Folder
   init() throws { folder = try Folder() }
@@ -62,48 +87,42 @@ private final class FakeSource: PressureSource {
     return (watch, log)
   }
 
-  private func writer(_ path: String) throws -> Int32 {
-    let fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
-    try #require(fd >= 0)
-    return fd
-  }
-
-  @Test("comes through a FIFO: a warning, critical when it goes on, nothing for 2 s after each")
-  func fifo() throws {
-    let path = folder.path + "/fifo"
-    mkfifo(path, 0o600)
-    let source = try #require(NotifiedSource(path, writing: "c29tZSAyMDAwMDAgMjAwMDAwMAA="))
+  @Test("without a grade is a warning, critical when it goes on, and nothing for 2 s after each")
+  func grades() throws {
+    let source = PipeSource()
     let host = FakeHost()
     let (watch, log) = watch(source, host)
-    // What was written to arm it is no event.
     host.turn()
     #expect(log.levels.isEmpty)
-    let fd = try writer(path)
-    write(fd, "x", 1)
+    source.tell()
     host.turn()
     host.turn()
     #expect(log.levels == [.warning])
-    write(fd, "xy", 2)
+    source.tell()
     host.turn(after: 1.9)
     #expect(log.levels == [.warning])
     #expect(watch.heldOff == 1)
-    write(fd, "x", 1)
+    source.tell()
     host.turn(after: 0.2)
     #expect(log.levels == [.warning, .critical])
-    write(fd, "x", 1)
+    source.tell()
     host.turn(after: 11)
     #expect(log.levels == [.warning, .critical, .warning])
-    // Its writers may come and go.
-    close(fd)
-    host.turn(after: 11)
-    #expect(log.levels.count == 3)
-    let again = try writer(path)
-    write(again, "x", 1)
-    host.turn(after: 11)
-    #expect(log.levels.count == 4)
-    close(again)
     watch.stop()
     #expect(host.watched.isEmpty)
+    source.end()
+  }
+
+  @Test("isn't listened for any more where none will ever be told")
+  func gone() throws {
+    let source = PipeSource()
+    let host = FakeHost()
+    let (watch, log) = watch(source, host)
+    source.end()
+    host.turn(after: 60)
+    #expect(log.levels.isEmpty)
+    #expect(host.watched.isEmpty)
+    withExtendedLifetime(watch) {}
   }
 
   @Test("is listened for once the program has lived for a while, and never by one that is over before")
@@ -152,51 +171,6 @@ private final class FakeSource: PressureSource {
     #expect(host.timers.isEmpty)
   }
 
-  @Test("comes through a socket, until that is closed")
-  func socket() throws {
-    let path = folder.path + "/s"
-    let listener = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    let bound = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
-    try #require(bound == 0)
-    listen(listener, 1)
-    let source = try #require(NotifiedSource(path, writing: "aGVsbG8="))
-    let peer = accept(listener, nil, nil)
-    var hello = [UInt8](repeating: 0, count: 16)
-    #expect(read(peer, &hello, 16) == 5)
-    #expect(Array(hello[..<5]) == Array("hello".utf8))
-    let host = FakeHost()
-    let (watch, log) = watch(source, host)
-    host.turn()
-    #expect(log.levels.isEmpty)
-    write(peer, "x", 1)
-    host.turn()
-    #expect(log.levels == [.warning])
-    close(peer)
-    host.turn(after: 60)
-    #expect(log.levels == [.warning])
-    #expect(host.watched.isEmpty)
-    close(listener)
-    withExtendedLifetime(watch) {}
-  }
-
-  @Test("isn't listened for where that makes no sense")
-  func unusable() throws {
-    #expect(NotifiedSource(folder.path + "/missing", writing: nil) == nil)
-    #expect(NotifiedSource("relative", writing: nil) == nil)
-    #expect(NotifiedSource("/dev/zero", writing: nil) == nil)
-    let path = folder.path + "/fifo"
-    mkfifo(path, 0o600)
-    #expect(NotifiedSource(path, writing: "no base64!") == nil)
-    #expect(StallSource(folder.path + "/missing", .some, stall: 1, window: 2) == nil)
-  }
-
   @Test("is read from the kernel's totals, and an event without any is none")
   func stall() throws {
     // A plain file in the place of the kernel's.
@@ -240,62 +214,58 @@ private final class FakeSource: PressureSource {
     watch.stop()
   }
 
-  @Test("takes what the environment names, nothing for /dev/null, else what the kernel has")
+  @Test("is told by the kernel's file that the environment names, by none for /dev/null, else by the usual one")
   func standard() throws {
-    let path = folder.path + "/fifo"
-    mkfifo(path, 0o600)
-    func origins(_ watch: String?, _ text: String? = nil) -> [PressureOrigin] {
-      let variables = ["MEMORY_PRESSURE_WATCH": watch, "MEMORY_PRESSURE_WRITE": text]
-      return PressureWatch.standardSources(folder.path) { variables[$0] ?? nil }.map(\.origin)
+    func origins(_ named: String?) -> [PressureOrigin] {
+      PressureWatch.standardSources(folder.path, named: named).map(\.origin)
     }
-    #expect(origins(path) == [.environment])
-    #expect(origins(path, "AAAA") == [.environment])
     #expect(origins("/dev/null") == [])
     #expect(origins("") == [])
-    #expect(origins(folder.path + "/missing") == [.polling])
-    #expect(origins(nil) == [.polling])
-    // Nothing ever comes of a plain file, nor of one of the kernel's that wasn't told what for.
-    let plain = folder.path + "/plain"
-    try "some avg10=0.00 total=0\n".write(toFile: plain, atomically: false, encoding: .utf8)
-    #expect(origins(plain) == [.polling])
-    if FileManager.default.fileExists(atPath: "/proc/pressure/memory") {
-      #expect(origins("/proc/pressure/memory") == [.polling])
+    // What is none of the kernel's files is passed over, and nothing is written there.
+    let (fifo, text) = (folder.path + "/fifo", folder.path + "/text")
+    mkfifo(fifo, 0o600)
+    try "some text\n".write(toFile: text, atomically: false, encoding: .utf8)
+    for other in [nil, fifo, text, folder.path, folder.path + "/missing", "relative"] {
+      #expect(origins(other) == [.polling])
     }
+    #expect(try folder.read("text") == Array("some text\n".utf8))
+    #expect(StallSource(folder.path + "/missing", .some, stall: 1, window: 2) == nil)
     try FileManager.default.createDirectory(
       atPath: folder.path + "/proc/pressure", withIntermediateDirectories: true)
     // What arms it overwrites the beginning of a plain file, and the second source finds the first one's lines gone.
     let lines =
       "full avg10=0.00 total=0\n" + String(repeating: " ", count: 40) + "\nsome avg10=0.00 total=0\n"
-    try (String(repeating: " ", count: 40) + "\n" + lines).write(
-      toFile: folder.path + "/proc/pressure/memory", atomically: false, encoding: .utf8)
+    for name in ["proc/pressure/memory", "named"] {
+      try (String(repeating: " ", count: 40) + "\n" + lines).write(
+        toFile: folder.path + "/" + name, atomically: false, encoding: .utf8)
+    }
+    #expect(origins(folder.path + "/named") == [.kernel, .kernel])
+    #expect(try folder.read("proc/pressure/memory").starts(with: [UInt8](repeating: 32, count: 40)))
     #expect(origins(nil) == [.kernel, .kernel])
   }
 
   @Test("makes every open store give up memory, and each counts it")
   func stores() throws {
-    let path = folder.path + "/fifo"
-    mkfifo(path, 0o600)
     let others = try Folder()
     let one = try Store.open(folder.path, .init(memoryBytes: 1 << 20, spill: .pressure))
     let two = try Store.open(others.path, .init(memoryBytes: 1 << 20))
     try one.commit(RecordKey(.meta, "k"), content(1, 2000))
     let lease = try two.commit(RecordKey(.thumb, "t"), content(2, 2000))
     try two.keep(RecordKey(.thumb, "t"), lease, bytes: lease)
-    let source = try #require(NotifiedSource(path, writing: nil))
+    let source = PipeSource()
     let watch = PressureWatch(
       sources: [source], isShort: { true },
       // Other tests have stores open at the same time.
-      relieve: { level, origin in for store in [one, two] { store.shared.relieve(level, origin) } })
+      relieve: { level, _ in for store in [one, two] { store.shared.relieve(level) } })
     let host = FakeHost()
     watch.start(on: host)
-    let fd = try writer(path)
-    write(fd, "x", 1)
+    source.tell()
     host.turn()
-    close(fd)
+    source.end()
     for store in [one, two] {
       let statistics = try store.statistics()
       #expect(statistics.memory.privateBytes == 0 && statistics.memory.items == 0)
-      #expect(statistics.pressure == PressureCounts(criticals: 1, fromEnvironment: 1))
+      #expect(statistics.pressure == PressureCounts(criticals: 1))
     }
     #expect(try one.bytes(RecordKey(.meta, "k")) == content(1, 2000))
   }
@@ -418,17 +388,5 @@ final class Machine {
     }
     #expect(
       try total("0::/a\n", "- cgroup2 x\n35 24 - cgroup2\n", [:]) == 8000 << 10)
-  }
-
-  @Test("and what systemd writes in Base64")
-  func base64() {
-    for count in 0..<40 {
-      let bytes = content(UInt64(count), count)
-      #expect(Base64.decoded(Data(bytes).base64EncodedString()) == bytes)
-    }
-    for bad in ["a", "ab", "abc", "====", "ab=c", "a===", "abcd=", "äöü="] {
-      #expect(Base64.decoded(bad) == nil, "\(bad)")
-    }
-    #expect(Base64.decoded("c29t\nZQ==") == Array("some".utf8))
   }
 }

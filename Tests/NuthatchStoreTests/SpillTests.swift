@@ -86,7 +86,7 @@ import Testing
     #expect(statistics.memory.spilledBytes == 50 * 8000)
     #expect(
       statistics.pressure
-        == PressureCounts(warnings: 1, criticals: 1, fromProgram: 2))
+        == PressureCounts(warnings: 1, criticals: 1))
     for number in 0..<50 {
       #expect(try store.bytes(RecordKey(.meta, "\(number)")) == content(UInt64(number), 8000))
     }

@@ -84,7 +84,7 @@ extension Store {
   /// As `relieveAll` does for every store of the process.
   func relieve(_ level: MemoryPressure) throws {
     try check()
-    Patience.lasting(Patience.writing) { shared.relieve(level, .program) }
+    Patience.lasting(Patience.writing) { shared.relieve(level) }
   }
 }
 

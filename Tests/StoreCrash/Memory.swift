@@ -54,7 +54,7 @@ private func useMemory(_ store: Store, rounds: Int) throws(StoreFault) {
     try store.keep(
       recordKey(key), Pixels(3000), bytes: UnsafeRawBufferPointer(start: nil, count: 0), cost: 3000)
     _ = try store.recall(recordKey(key))
-    if dice.next() % 50 == 0 { Store.relieveAll(.warning, .program) }
+    if dice.next() % 50 == 0 { Store.relieveAll(.warning) }
   }
 }
 
@@ -149,7 +149,7 @@ func fillAndRelieve(_ path: String) throws {
   }
   let before = status("VmRSS:")
   let memory = try store.statistics().memory
-  Store.relieveAll(.critical, .program)
+  Store.relieveAll(.critical)
   let after = status("VmRSS:")
   let left = try store.statistics().memory
   expect(left.privateBytes == 0 && left.bytes == 0 && left.items == 0, "memory is left: \(left)")

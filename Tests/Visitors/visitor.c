@@ -1,5 +1,5 @@
 /* A program with a cache open: `visitor DIRECTORY [pressure]`. For each URL on standard input, a line about its thumbnail; for
-   `stats`, what nh_stats_json says. */
+   `stats`, what nh_stats_json says; for `pressure`, what becomes of a warning. */
 #include <nuthatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +20,8 @@ int main(int count, char **arguments) {
         nh_status status;
         if (strcmp(line, "stats") == 0) {
             if (nh_stats_json(cache, text, sizeof text) > 0) puts(text);
+        } else if (strcmp(line, "pressure") == 0) {
+            puts(nh_status_name(nh_memory_pressure(NH_PRESSURE_WARNING)));
         } else if ((status = nh_thumbnail(cache, line, 256, &image)) != NH_OK) {
             puts(nh_status_name(status));
         } else {

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -101,24 +100,6 @@ int nhs_write_at(int fd, const void *bytes, size_t count, int64_t offset) {
         offset += written;
     }
     return 0;
-}
-
-int nhs_connect_unix(const char *path) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof address.sun_path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    strcpy(address.sun_path, path);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) return -1;
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
-        int problem = errno;
-        close(fd);
-        errno = problem;
-        return -1;
-    }
-    return fd;
 }
 
 int nhs_reserve_ahead(int fd, int64_t offset, int64_t count) {

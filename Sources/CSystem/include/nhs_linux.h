@@ -40,9 +40,6 @@ int nhs_write_at(int fd, const void *bytes, size_t count, int64_t offset);
 /* Room on the disk for bytes to come, without making the file longer. -1 and errno on failure. */
 int nhs_reserve_ahead(int fd, int64_t offset, int64_t count);
 
-/* A stream socket, connected to the AF_UNIX socket of that name, that never blocks. -1 and errno on failure. */
-int nhs_connect_unix(const char *path);
-
 /* The one spelling of an IPv6 address (RFC 5952). 0, or -1 when `text` is none. */
 int nhs_canonical_ipv6(const char *text, char *printed, size_t capacity);
 

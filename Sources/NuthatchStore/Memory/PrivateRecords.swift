@@ -90,8 +90,8 @@ extension SharedStore {
 
   /// Makes room in memory: half of what is taken, or all. What only this process has becomes everybody's in any case, so
   /// that another one finds it after the first sign.
-  func relieve(_ level: MemoryPressure, _ origin: PressureOrigin) {
-    spillCounts.add(level, origin)
+  func relieve(_ level: MemoryPressure) {
+    spillCounts.add(level)
     switch level {
     case .warning:
       let half = memory.statistics.bytes / 2

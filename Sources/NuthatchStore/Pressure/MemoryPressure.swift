@@ -13,30 +13,18 @@ public enum MemoryPressure: Int, Sendable, CaseIterable, Comparable {
 
 /// Who said that memory is wanted.
 package enum PressureOrigin: Int, Sendable, CaseIterable {
-  /// What `$MEMORY_PRESSURE_WATCH` names.
-  case environment
   /// The kernel's pressure stall information.
   case kernel
   /// A look at what is available, every few seconds.
   case polling
-  /// The program that uses the library.
-  case program
 }
 
-/// How often a store was told to make room in memory: by grade, and by who said so.
+/// How often a store was told to make room in memory, by grade.
 public struct PressureCounts: Sendable, Equatable {
   /// Half was given up.
   public var warnings = 0
   /// All was given up.
   public var criticals = 0
-  /// Of both: by what `$MEMORY_PRESSURE_WATCH` names.
-  public var fromEnvironment = 0
-  /// Of both: by the kernel's pressure stall information.
-  public var fromKernel = 0
-  /// Of both: by looking at what is available.
-  public var fromPolling = 0
-  /// Of both: by the program.
-  public var fromProgram = 0
 }
 
 /// Something that notices when memory is wanted. It owns neither thread nor timer: somebody's event loop calls `look`

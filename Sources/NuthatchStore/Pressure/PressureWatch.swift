@@ -46,30 +46,25 @@ package final class PressureWatch: @unchecked Sendable {
   package init(
     sources: @autoclosure @escaping () -> [any PressureSource] = PressureWatch.standardSources(),
     isShort: @escaping () -> Bool = { MemoryGauge().level == .critical },
-    relieve: @escaping (MemoryPressure, PressureOrigin) -> Void = Store.relieveAll
+    relieve: @escaping (MemoryPressure, PressureOrigin) -> Void
   ) {
     makeSources = sources
     self.isShort = isShort
     self.relieve = relieve
   }
 
-  /// What `$MEMORY_PRESSURE_WATCH` names (nothing at all when that is `/dev/null`), else the kernel's pressure stall
-  /// information of the own cgroup or of the machine, else a look at what is available every few seconds.
+  /// The kernel's pressure stall information: of the control group whose `memory.pressure` `$MEMORY_PRESSURE_WATCH` names, as
+  /// systemd does, else of the own one, else of the machine; where there is none, a look at what is available every few
+  /// seconds. Nothing at all when the variable is empty or names `/dev/null`.
   ///
   /// - Parameters: for tests.
   ///   - root: before the names of system files.
-  ///   - variable: a variable of the environment.
+  ///   - named: what the variable says.
   package static func standardSources(
-    _ root: String = "",
-    _ variable: (String) -> String? = { nhs_environment($0).map { String(cString: $0) } }
+    _ root: String = "", named: String? = nhs_environment("MEMORY_PRESSURE_WATCH").map { String(cString: $0) }
   ) -> [any PressureSource] {
-    if let path = variable("MEMORY_PRESSURE_WATCH") {
-      if path.isEmpty || path == "/dev/null" { return [] }
-      let text = variable("MEMORY_PRESSURE_WRITE")
-      if let source = NotifiedSource(path, writing: text), source.canTell { return [source] }
-    }
-    let files = [Cgroups(root).pressureFile, root + "/proc/pressure/memory"]
-    for file in files.compactMap({ $0 }) {
+    if named == "" || named == "/dev/null" { return [] }
+    for file in [named, Cgroups(root).pressureFile, root + "/proc/pressure/memory"].compactMap({ $0 }) {
       // 0.2 s of 2 s lost by somebody, and by everybody. Windows of others than root are multiples of 2 s.
       if let some = StallSource(file, .some, stall: 200_000, window: 2_000_000) {
         return [some] + [StallSource(file, .full, stall: 200_000, window: 2_000_000)].compactMap { $0 }
@@ -77,9 +72,6 @@ package final class PressureWatch: @unchecked Sendable {
     }
     return [PollingSource(MemoryGauge(root))]
   }
-
-  /// How long to wait before listening: not at all where the environment names a source.
-  package static var usualDelay: Int64 { nhs_environment("MEMORY_PRESSURE_WATCH") == nil ? patience : 0 }
 
   /// Begins to listen, `delay` nanoseconds from now. To be called on the loop's thread.
   package func start(on host: any PressureHost, after delay: Int64 = 0) {
@@ -159,10 +151,10 @@ package final class PressureWatch: @unchecked Sendable {
 
 extension Store {
   /// Makes room in the memory of every store that is open in this process.
-  package static func relieveAll(_ level: MemoryPressure, _ origin: PressureOrigin) {
+  package static func relieveAll(_ level: MemoryPressure) {
     // What is in memory only is written first. Where another process holds the lock, that is not waited for once a record.
     Patience.lasting(Patience.writing) {
-      for store in StoreRegistry.all { store.relieve(level, origin) }
+      for store in StoreRegistry.all { store.relieve(level) }
     }
     if level == .critical { nhs_trim_allocator() }
   }

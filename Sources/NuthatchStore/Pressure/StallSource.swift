@@ -42,6 +42,22 @@ package final class StallSource: PressureSource {
   }
 }
 
+/// A descriptor that is closed with its owner, and in forked children.
+final class PressureDescriptor {
+  let number: Int32
+
+  init(_ number: Int32) {
+    self.number = number
+    // When there are too many of those, a child has one descriptor more, which does no harm.
+    _ = nhs_close_in_child(number)
+  }
+
+  deinit {
+    nhs_keep_in_child(number)
+    close(number)
+  }
+}
+
 /// How long tasks have waited for memory, in microseconds since the start.
 struct StallTotal {
   private let path: String
