@@ -39,7 +39,7 @@ struct BareSearch {
   @inline(__always)
   func length(_ hash: KeyHash, _ key: UnsafeRawBufferPointer) -> Int {
     var slot = nhs_slot()
-    guard nhs_find_slot(slots, slotCount, 1024, hash.low, hash.high, &slot) == 1, slot.pack < packs.count
+    guard nhs_find_slot(slots, slotCount, hash.low, hash.high, &slot) == 1, slot.pack < packs.count
     else { return 0 }
     let pack = packs[Int(slot.pack)]
     var record = nhs_record()

@@ -166,10 +166,7 @@ extension Index {
   /// neither found nor retired: the next who changes the index makes it anew from the packs.
   func ownRead(_ place: Int) -> Slot {
     let at = slots + place * IndexLayout.slotSize
-    let slot = Slot(
-      hash: KeyHash(low: nhs_load64(at), high: nhs_load64(at + 8)),
-      location: Location(pack: nhs_load32(at + 20), offset: Int(nhs_load32(at + 24)) << 3),
-      flags: nhs_load32(at + 28))
+    let slot = load(at)
     guard isPossible(slot, at: place, version: nhs_load32(at + 16)) else {
       markReplaced()
       return .empty
@@ -226,12 +223,7 @@ extension Index {
   private func applyPending() {
     let image = base + IndexLayout.pendingImage
     if let place = Int(exactly: nhs_load64(base + IndexLayout.pendingSlot)), place < slotCount {
-      store(
-        place,
-        Slot(
-          hash: KeyHash(low: nhs_load64(image), high: nhs_load64(image + 8)),
-          location: Location(pack: nhs_load32(image + 20), offset: Int(nhs_load32(image + 24)) << 3),
-          flags: nhs_load32(image + 28)))
+      store(place, load(image))
     }
     for index in 0..<5 {
       nhs_store64(

@@ -259,35 +259,16 @@ extension Index {
   func find(_ hash: KeyHash) -> Found? {
     if isLean.load(ordering: .relaxed) { countLook() }
     var seen = nhs_slot()
-    switch nhs_find_slot(slots, slotCount, IndexLayout.reach, hash.low, hash.high, &seen) {
-    case 1:
-      return Found(
-        place: seen.place,
-        slot: Slot(
-          hash: hash, location: Location(pack: seen.pack, offset: Int(seen.offset) << 3), flags: seen.flags))
-    case 0: return nil
-    default: return findSlowly(hash)
-    }
+    guard nhs_find_slot(slots, slotCount, hash.low, hash.high, &seen) == 1 else { return nil }
+    return Found(
+      place: seen.place,
+      slot: Slot(
+        hash: hash, location: Location(pack: seen.pack, offset: Int(seen.offset) << 3), flags: seen.flags))
   }
 
-  /// The same while somebody writes to what is looked for.
-  private func findSlowly(_ hash: KeyHash) -> Found? {
-    var place = place(of: hash)
-    for _ in 0..<min(IndexLayout.reach, slotCount) {
-      if let slot = read(place) {
-        if slot.hash == hash {
-          return slot.location.pack == Slot.givenUp ? nil : Found(place: place, slot: slot)
-        }
-      } else if nhs_load32(slots + place * IndexLayout.slotSize + 20) == Slot.neverUsed {
-        return nil
-      }
-      place = next(place)
-    }
-    return nil
-  }
-
+  /// What a slot, or the copy of one, says that nobody else writes to.
   @inline(__always)
-  private func load(_ at: UnsafeMutableRawPointer) -> Slot {
+  func load(_ at: UnsafeMutableRawPointer) -> Slot {
     Slot(
       hash: KeyHash(low: nhs_load64(at), high: nhs_load64(at + 8)),
       location: Location(pack: nhs_load32(at + 20), offset: Int(nhs_load32(at + 24)) << 3),

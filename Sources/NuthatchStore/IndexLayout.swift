@@ -12,7 +12,7 @@ enum IndexLayout {
   static let tableStart = removals + removalCount * 8
   static let entrySize = 32
   static let slotSize = 32
-  /// How far from its place a record may be.
+  /// How far from its place a record may be; `nhs_find_slot` has the same number.
   static let reach = 1024
 
   static let slotCount = 16

@@ -50,17 +50,7 @@ struct RecordHeader {
     memcpy(base + Self.size, name, key.count)
     let filled = Self.size + key.count
     memset(base + filled, 0, bytes.count - filled)
-    bytes.store(Self.checksum(base, keyLength: keyLength, at: offset, salt: salt), at: 8)
-  }
-
-  /// Of bytes 16 up to the end of the key. Place and the four bytes at 4 are in the seed.
-  @inline(__always)
-  private static func checksum(_ record: UnsafeRawPointer, keyLength: Int, at offset: Int, salt: UInt64)
-    -> UInt64
-  {
-    let front = UInt64(UInt32(littleEndian: record.load(fromByteOffset: 4, as: UInt32.self)))
-    let seed = salt &+ UInt64(truncatingIfNeeded: offset) ^ front << 32
-    return nhs_hash64(record + 16, size - 16 + keyLength, seed)
+    bytes.store(nhs_record_checksum(base, keyLength, offset, salt), at: 8)
   }
 }
 
@@ -76,60 +66,25 @@ extension RecordHeader {
 
   /// The record at an offset of a pack, or nil when there is none that can be relied on.
   static func read(_ pack: UnsafeRawBufferPointer, at offset: Int, salt: UInt64) -> Found? {
-    guard let place = place(pack, at: offset, salt: salt),
-      let kind = RecordKind(rawValue: place.start.load(fromByteOffset: 4, as: UInt8.self))
+    var found = nhs_record()
+    guard nhs_read_record(pack.baseAddress, pack.count, offset, salt, &found) == 1,
+      let kind = RecordKind(rawValue: found.kind)
     else { return nil }
-    let start = place.start
-    let name = UnsafeRawBufferPointer(start: start + size, count: place.keyLength)
+    let name = UnsafeRawBufferPointer(rebasing: pack[(offset + size)...].prefix(Int(found.key_length)))
     let header = RecordHeader(
-      kind: kind, shape: shape(start), keyLength: place.keyLength,
-      hash: KeyHash(kind, name), sequence: word(start, 16),
-      payloadLength: place.payloadLength, payloadChecksum: word(start, 40))
+      kind: kind, shape: PayloadShape(found), keyLength: name.count, hash: KeyHash(kind, name),
+      sequence: found.sequence, payloadLength: found.length, payloadChecksum: found.checksum)
     return Found(
-      header: header, offset: offset, payload: place.payload, end: place.end, isRetired: place.isRetired)
+      header: header, offset: offset, payload: found.payload, end: (found.payload + found.length + 7) & ~7,
+      isRetired: found.is_retired != 0)
   }
+}
 
-  private struct Place {
-    let start: UnsafeRawPointer
-    let isRetired: Bool
-    let keyLength: Int
-    let payload: Int
-    let payloadLength: Int
-    let end: Int
-  }
-
-  /// What has been checked of a record that can be relied on.
+extension PayloadShape {
+  /// Of a record in a pack.
   @inline(__always)
-  private static func place(_ pack: UnsafeRawBufferPointer, at offset: Int, salt: UInt64) -> Place? {
-    guard offset >= 0, offset & 7 == 0, offset <= pack.count - size, let base = pack.baseAddress else {
-      return nil
-    }
-    let start = base + offset
-    // Another process may retire it at this moment.
-    let state = nhs_load32(start)
-    guard state == valid || state == retired else { return nil }
-    let keyLength = Int(UInt16(littleEndian: start.load(fromByteOffset: 6, as: UInt16.self)))
-    guard let payloadLength = Int(exactly: word(start, 24)), keyLength > 0,
-      let extent = extent(at: offset, keyLength: keyLength, payloadLength: payloadLength),
-      extent.payload + payloadLength <= pack.count, offset + size + keyLength <= pack.count,
-      checksum(start, keyLength: keyLength, at: offset, salt: salt) == word(start, 8)
-    else { return nil }
-    return Place(
-      start: start, isRetired: state == retired, keyLength: keyLength, payload: extent.payload,
-      payloadLength: payloadLength, end: extent.end)
-  }
-
-  @inline(__always)
-  private static func shape(_ start: UnsafeRawPointer) -> PayloadShape {
-    PayloadShape(
-      form: start.load(fromByteOffset: 5, as: UInt8.self),
-      width: UInt32(littleEndian: start.load(fromByteOffset: 32, as: UInt32.self)),
-      height: UInt32(littleEndian: start.load(fromByteOffset: 36, as: UInt32.self)))
-  }
-
-  @inline(__always)
-  private static func word(_ start: UnsafeRawPointer, _ offset: Int) -> UInt64 {
-    UInt64(littleEndian: start.load(fromByteOffset: offset, as: UInt64.self))
+  init(_ record: nhs_record) {
+    self.init(form: record.form, width: record.width, height: record.height)
   }
 }
 

@@ -11,7 +11,9 @@ extension SharedStore {
     let header = RecordHeader(
       kind: key.kind, shape: shape, keyLength: key.bytes.count, hash: key.hash, sequence: 0,
       payloadLength: length, payloadChecksum: try Self.checksum(parts))
-    guard let lease = try append(header, key.bytes, parts, replacing: .any) else { throw StoreFault(.io, "the record can't be read back") }
+    guard let lease = try append(header, key.bytes, parts, replacing: .any) else {
+      throw StoreFault(.io, "the record can't be read back")
+    }
     return lease
   }
 

@@ -26,7 +26,7 @@ extension SharedStore {
       var slot = nhs_slot()
       guard !isOutdated(index), !due.areAny,
         nhs_find_slot(
-          index.slots, index.slotCount, IndexLayout.reach, hash.low, hash.high, &slot) == 1,
+          index.slots, index.slotCount, hash.low, hash.high, &slot) == 1,
         slot.flags & Slot.visited != 0, slot.flags >> 4 & 0xFFF == index.session,
         let pin = shard.held(slot.pack), !pin._withUnsafeGuaranteedRef({ $0.isDistrusted })
       else { return nil }
@@ -217,7 +217,7 @@ extension Lease {
     self.pin = pin
     unsafeBytes = UnsafeRawBufferPointer(
       start: pin.bytes.baseAddress.map { $0 + record.payload }, count: record.length)
-    shape = PayloadShape(form: record.form, width: record.width, height: record.height)
+    shape = PayloadShape(record)
     sequence = record.sequence
   }
 

@@ -214,7 +214,7 @@ private final class PipeSource: PressureSource {
     watch.stop()
   }
 
-  @Test("is told by the kernel's file that the environment names, by none for /dev/null, else by the usual one")
+  @Test("is told by the kernel's file that the environment names, by none for /dev/null, else the own")
   func standard() throws {
     func origins(_ named: String?) -> [PressureOrigin] {
       PressureWatch.standardSources(folder.path, named: named).map(\.origin)

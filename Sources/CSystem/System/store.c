@@ -56,9 +56,21 @@ uint64_t nhs_hasher_value(const nhs_hasher *hasher) { return XXH3_64bits_digest(
 
 void nhs_hasher_free(nhs_hasher *hasher) { free(hasher); }
 
-int nhs_find_slot(const void *slots, ptrdiff_t count, ptrdiff_t reach, uint64_t low, uint64_t high, nhs_slot *found) {
+/* How far from its place a record may be. */
+enum { index_reach = 1024 };
+
+/* The same where somebody writes to the slot: a writer is done after a few instructions, unless it died there. */
+static __attribute__((noinline)) int find_again(const char *at, const void *slots, ptrdiff_t count, uint64_t low,
+                                                uint64_t high, nhs_slot *found) {
+    for (int tries = 0; nhs_load32_acquire(at + 16) & 1; tries++) {
+        if (tries == 1000) return 0;
+    }
+    return nhs_find_slot(slots, count, low, high, found);
+}
+
+int nhs_find_slot(const void *slots, ptrdiff_t count, uint64_t low, uint64_t high, nhs_slot *found) {
     ptrdiff_t place = (ptrdiff_t)((unsigned __int128)low * (uint64_t)count >> 64);
-    if (reach > count) reach = count;
+    const ptrdiff_t reach = count < index_reach ? count : index_reach;
     for (ptrdiff_t tried = 0; tried < reach; tried++) {
         const char *at = (const char *)slots + place * 32;
         /* Every third search goes on in the next line. */
@@ -68,7 +80,7 @@ int nhs_find_slot(const void *slots, ptrdiff_t count, ptrdiff_t reach, uint64_t 
         if (nhs_load64(at) == low && nhs_load64(at + 8) == high) {
             uint32_t offset = nhs_load32(at + 24), flags = nhs_load32(at + 28);
             nhs_fence_acquire();
-            if (version & 1 || nhs_load32(at + 16) != version) return -1;
+            if (version & 1 || nhs_load32(at + 16) != version) return find_again(at, slots, count, low, high, found);
             if (pack == 0 || pack == UINT32_MAX) return 0;
             *found = (nhs_slot){.place = place, .pack = pack, .offset = offset, .flags = flags};
             return 1;
@@ -79,26 +91,39 @@ int nhs_find_slot(const void *slots, ptrdiff_t count, ptrdiff_t reach, uint64_t 
     return 0;
 }
 
-int nhs_match_record(const void *pack, ptrdiff_t count, ptrdiff_t offset, uint64_t salt, uint8_t kind, const void *key,
-                     ptrdiff_t key_length, nhs_record *found) {
-    enum { header = 48, valid = 0x3152484E };
+enum { header_size = 48, valid_record = 0x3152484E, retired_record = 0x7852484E };
+
+/* In line, as what follows: the fewer instructions a hit takes, the sooner the processor begins with the next one. */
+static inline __attribute__((always_inline)) uint64_t record_checksum(const char *at, size_t key_length,
+                                                                      ptrdiff_t offset, uint64_t salt) {
+    uint32_t front;
+    memcpy(&front, at + 4, 4);
+    uint64_t seed = (salt + (uint64_t)offset) ^ (uint64_t)front << 32;
+    return XXH3_64bits_withSeed(at + 16, header_size - 16 + key_length, seed);
+}
+
+/* The record at an offset, if its header holds: any one, or the valid one of a key. */
+static inline __attribute__((always_inline)) int read_record(const char *pack, ptrdiff_t count, ptrdiff_t offset,
+                                                             uint64_t salt, int any, uint8_t kind, const void *key,
+                                                             ptrdiff_t key_length, nhs_record *found) {
     /* `count` is a mapping's, so that these sums stay far from what overflows. */
-    if (!pack || offset & 7 || offset < 0 || offset > count - header) return 0;
-    const char *at = (const char *)pack + offset;
+    if (!pack || offset & 7 || offset < 0 || offset > count - header_size) return 0;
+    const char *at = pack + offset;
     /* Another process may retire it at this moment. */
-    if (nhs_load32(at) != valid) return 0;
+    uint32_t state = nhs_load32(at);
+    if (state != valid_record && (!any || state != retired_record)) return 0;
     uint32_t front;
     uint64_t checksum;
     int64_t length;
     memcpy(&front, at + 4, 4);
     memcpy(&checksum, at + 8, 8);
     memcpy(&length, at + 24, 8);
-    if ((front & 0xFF) != kind || front >> 16 != (uint64_t)key_length || key_length == 0) return 0;
-    ptrdiff_t payload = (offset + header + key_length + 15) & ~(ptrdiff_t)15;
-    if (payload > count || length < 0 || length > count - payload || memcmp(at + header, key, (size_t)key_length) != 0)
-        return 0;
-    uint64_t seed = (salt + (uint64_t)offset) ^ (uint64_t)front << 32;
-    if (XXH3_64bits_withSeed(at + 16, header - 16 + (size_t)key_length, seed) != checksum) return 0;
+    if (!any && ((front & 0xFF) != kind || front >> 16 != (uint64_t)key_length)) return 0;
+    if (any) key_length = front >> 16;
+    ptrdiff_t payload = (offset + header_size + key_length + 15) & ~(ptrdiff_t)15;
+    if (key_length == 0 || payload > count || length < 0 || length > count - payload) return 0;
+    if (!any && memcmp(at + header_size, key, (size_t)key_length) != 0) return 0;
+    if (record_checksum(at, (size_t)key_length, offset, salt) != checksum) return 0;
     found->payload = payload;
     found->length = length;
     memcpy(&found->checksum, at + 40, 8);
@@ -106,7 +131,24 @@ int nhs_match_record(const void *pack, ptrdiff_t count, ptrdiff_t offset, uint64
     memcpy(&found->width, at + 32, 4);
     memcpy(&found->height, at + 36, 4);
     found->form = (uint8_t)(front >> 8);
+    if (!any) return 1;
+    found->key_length = (uint16_t)key_length;
+    found->kind = (uint8_t)front;
+    found->is_retired = state == retired_record;
     return 1;
+}
+
+uint64_t nhs_record_checksum(const void *record, size_t key_length, ptrdiff_t offset, uint64_t salt) {
+    return record_checksum(record, key_length, offset, salt);
+}
+
+int nhs_read_record(const void *pack, ptrdiff_t count, ptrdiff_t offset, uint64_t salt, nhs_record *found) {
+    return read_record(pack, count, offset, salt, 1, 0, NULL, 0, found);
+}
+
+int nhs_match_record(const void *pack, ptrdiff_t count, ptrdiff_t offset, uint64_t salt, uint8_t kind, const void *key,
+                     ptrdiff_t key_length, nhs_record *found) {
+    return read_record(pack, count, offset, salt, 0, kind, key, key_length, found);
 }
 
 size_t nhs_count_zeros(const void *bytes, size_t count) {

@@ -83,20 +83,29 @@ typedef struct nhs_slot {
 } nhs_slot;
 
 /*
- * Looks a hash up among `count` slots (docs/FORMAT.md, "The index"), `reach` of them at most. 1: found; 0: not there; -1:
- * somebody writes to its slot, so that who wants to know has to look more closely. Nothing that it reads is believed.
+ * Looks a hash up among `count` slots (docs/FORMAT.md, "The index"). 1: found; 0: not there, or in a slot that its writer died
+ * in. Nothing that it reads is believed.
  */
-int nhs_find_slot(const void *slots, ptrdiff_t count, ptrdiff_t reach, uint64_t low, uint64_t high, nhs_slot *found);
+int nhs_find_slot(const void *slots, ptrdiff_t count, uint64_t low, uint64_t high, nhs_slot *found);
 
-/* What a key finds in a pack. */
+/* What a record's header says. */
 typedef struct nhs_record {
     ptrdiff_t payload, length;
     uint64_t checksum, sequence;
     uint32_t width, height;
     uint8_t form;
+    /* Not said by `nhs_match_record`, which is asked for one of them. */
+    uint8_t kind, is_retired;
+    uint16_t key_length;
 } nhs_record;
 
-/* The record at an offset of a pack of `count` bytes, if there is a valid one (docs/FORMAT.md, "A record") of this key. 0 or 1. */
+/* The checksum of a record's header and key, at an offset of a pack. */
+uint64_t nhs_record_checksum(const void *record, size_t key_length, ptrdiff_t offset, uint64_t salt);
+
+/* The record at an offset of a pack of `count` bytes, retired or not, if its header holds (docs/FORMAT.md, "A record"). 0 or 1. */
+int nhs_read_record(const void *pack, ptrdiff_t count, ptrdiff_t offset, uint64_t salt, nhs_record *found);
+
+/* The same, if it is one of this key that isn't retired. 0 or 1. */
 int nhs_match_record(const void *pack, ptrdiff_t count, ptrdiff_t offset, uint64_t salt, uint8_t kind, const void *key,
                      ptrdiff_t key_length, nhs_record *found);
 
