@@ -246,7 +246,7 @@ import Testing
   func renamed() throws {
     let (asked, behind, direct) = try plans()
     #expect(behind.name == direct.name && behind.name != asked.name)
-    #expect(behind.joint?.fields == ["accept-language: 2"] && behind.hops == 1)
+    #expect(behind.joint != nil && behind.terms.jointFields == ["accept-language: 2"] && behind.hops == 1)
     #expect(behind.first.headers["X-Token"] == nil && behind.first.headers["Accept-Language"] == "2")
   }
 }

@@ -1,5 +1,6 @@
-import NuthatchHTTP
 import Testing
+
+@testable import NuthatchHTTP
 
 private func head(_ status: Int = 200, _ fields: (String, String)...) -> ResponseHead {
   var head = ResponseHead(status: status)
@@ -18,6 +19,12 @@ private let now: Int64 = 1_700_000_000
 
 private func stored(_ head: ResponseHead, at time: Int64 = now, isPicture: Bool = false) -> AnswerFacts {
   AnswerFacts(head: head, requestTime: time, responseTime: time, isPicture: isPicture)
+}
+
+extension AnswerFacts {
+  fileprivate func lifetime(_ rules: FreshnessRules, now: Int64) -> Int64 {
+    lifetime(rules, CacheDirectives(head.fields), now: now)
+  }
 }
 
 @Suite("Dates") struct HTTPDateTests {

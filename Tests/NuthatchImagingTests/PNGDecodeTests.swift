@@ -124,7 +124,7 @@ import Testing
       let result = Decode.capture { () throws(ImageFault) -> [UInt8] in
         let info = try Thumbnailer.info(from: ImageProbe.probe(bytes))
         let decoder = try PNGRowDecoder(bytes, options: DecodeOptions(), forceLibpng: libpng)
-        defer { used = decoder.usesISAL }
+        defer { used = decoder.info.uses_isal != 0 }
         return try decoder.decode([StoredPlan(whole: info)], options: DecodeOptions())[0].bytes
       }
       switch result {

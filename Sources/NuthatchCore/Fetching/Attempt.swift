@@ -245,7 +245,7 @@ extension Attempt: TransferSink {
     let isOverloaded = head.status == 429 || head.status == 503
     let overload = isOverloaded ? Overload(status: head.status, previous: retries.overloadedAt) : nil
     queue.answered(entry, firstByte: timings.map(\.wait), overload: overload, now: now)
-    if timings?.connection.version == .http2 { queue.noteProtocol(origin, .http2, now: now) }
+    if timings?.connection.version == .http2 { queue.noteProtocol(origin, isHTTP2: true, now: now) }
     if isOverloaded, let retryAfter {
       queue.pause(origin, until: now &+ retryAfter, status: head.status, now: now)
     }

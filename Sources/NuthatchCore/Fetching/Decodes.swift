@@ -19,7 +19,7 @@ struct PictureSource: Sendable {
 final class Decodes: @unchecked Sendable {
   typealias Pictures = [Recipe: Result<Picture, NuthatchError>]
 
-  private struct Key: Hashable {
+  struct Key: Hashable {
     let content: Digest
     let recipe: Recipe
     let maxPixels: Int
@@ -35,7 +35,7 @@ final class Decodes: @unchecked Sendable {
   }
 
   /// One request's wait for all of its sizes.
-  private final class Waiter {
+  final class Waiter {
     var missing: Int
     var pictures: Pictures = [:]
     let then: (Pictures) -> Void
@@ -48,9 +48,7 @@ final class Decodes: @unchecked Sendable {
 
   private let workers: WorkerPool
   private let loop: EventLoop
-  private var underWay: [Key: [Waiter]] = [:]
-
-  var isEmpty: Bool { underWay.isEmpty }
+  private(set) var underWay: [Key: [Waiter]] = [:]
 
   init(_ runtime: Runtime) {
     workers = runtime.workers

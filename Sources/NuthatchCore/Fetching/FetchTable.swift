@@ -1,8 +1,6 @@
 /// The fetches of a cache that others may join, by what they have to have in common. Confined to the loop's thread.
 final class FetchTable {
-  private var joinable: [RequestPlan.Joint: Fetch] = [:]
-
-  var isEmpty: Bool { joinable.isEmpty }
+  private(set) var joinable: [RequestPlan.Joint: Fetch] = [:]
 
   /// Lets a waiter wait for a fetch: one that is under way, or a new one.
   func join(_ waiter: any FetchWaiter, base: StoredAnswer?, known: UInt64? = nil) {

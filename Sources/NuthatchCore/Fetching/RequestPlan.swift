@@ -62,8 +62,6 @@ final class RequestPlan: Sendable {
       hash = hasher.finalize()
     }
 
-    var fields: [String] { plan.jointFields ?? [] }
-
     static func == (left: Joint, right: Joint) -> Bool {
       let (one, other) = (left.plan, right.plan)
       return one === other

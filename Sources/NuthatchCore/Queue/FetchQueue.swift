@@ -79,12 +79,6 @@ final class FetchQueue: @unchecked Sendable {
 
   /// Queued and running entries. Any thread may ask.
   var activity: Int { count.load(ordering: .relaxed) }
-
-  /// How many requests may run at once, loopback not counted unless the number was fixed.
-  var size: Int { linkPlaces.size }
-
-  /// Hosts that are known at the moment.
-  var hostCount: Int { hosts.count }
 }
 
 // MARK: - Entries
@@ -261,12 +255,10 @@ extension FetchQueue {
 // MARK: - Hosts, link, time
 
 extension FetchQueue {
-  enum HostProtocol: Sendable { case http1, http2 }
-
   /// What the host speaks decides how much it may have at once.
-  func noteProtocol(_ origin: Origin, _ spoken: HostProtocol, now: Int64) {
-    guard let host = hosts[origin], host.speaksHTTP2 != (spoken == .http2) else { return }
-    host.speaksHTTP2 = spoken == .http2
+  func noteProtocol(_ origin: Origin, isHTTP2: Bool, now: Int64) {
+    guard let host = hosts[origin], host.speaksHTTP2 != isHTTP2 else { return }
+    host.speaksHTTP2 = isHTTP2
     refresh(host, now)
     pump(now)
   }

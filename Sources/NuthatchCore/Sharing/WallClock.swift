@@ -6,14 +6,7 @@ package struct WallClock: Sendable {
   package let nanoseconds: @Sendable () -> Int64
 
   /// Whether it is the system's, which can be asked for less than nanoseconds in a few of them.
-  private let isSystem: Bool
-
-  package init(_ nanoseconds: @escaping @Sendable () -> Int64) { self.init(nanoseconds, isSystem: false) }
-
-  private init(_ nanoseconds: @escaping @Sendable () -> Int64, isSystem: Bool) {
-    self.nanoseconds = nanoseconds
-    self.isSystem = isSystem
-  }
+  var isSystem = false
 
   /// Seconds since 1970.
   var seconds: Int64 { nanoseconds() / 1_000_000_000 }
@@ -28,7 +21,7 @@ package struct WallClock: Sendable {
 
   /// The system's.
   package static let system = WallClock(
-    {
+    nanoseconds: {
       var time = timespec()
       clock_gettime(CLOCK_REALTIME, &time)
       return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)

@@ -84,11 +84,7 @@ extension AnswerFacts {
   }
 
   /// For how long the answer is fresh, in seconds; the first rule that matches (docs/HTTP.md).
-  package func lifetime(_ rules: FreshnessRules, now: Int64) -> Int64 {
-    lifetime(rules, CacheDirectives(head.fields), now: now)
-  }
-
-  private func lifetime(_ rules: FreshnessRules, _ control: CacheDirectives, now: Int64) -> Int64 {
+  func lifetime(_ rules: FreshnessRules, _ control: CacheDirectives, now: Int64) -> Int64 {
     let isKit = rules.kind != .rfc9111
     if hasNoCache(control) { return isKit ? rules.noCacheTTL : 0 }
     if let seconds = control.seconds("max-age") { return seconds }

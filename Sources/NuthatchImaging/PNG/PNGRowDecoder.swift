@@ -6,7 +6,7 @@ final class PNGRowDecoder {
 
   private let handle: OpaquePointer
   private let bytes: UnsafeRawBufferPointer
-  private var info = nhs_png_info()
+  private(set) var info = nhs_png_info()
   private var passedOver: ImageFault?
 
   /// `bytes` must stay where they are while this object is used.
@@ -22,9 +22,6 @@ final class PNGRowDecoder {
   }
 
   deinit { nhs_png_free(handle) }
-
-  /// Whether ISA-L inflates, so that a fault wants libpng's opinion.
-  var usesISAL: Bool { info.uses_isal != 0 }
 
   /// The thumbnails as stored.
   func decode(_ plans: [StoredPlan], options: DecodeOptions) throws(ImageFault) -> [PixelBuffer] {

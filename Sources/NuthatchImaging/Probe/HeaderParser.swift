@@ -1,9 +1,4 @@
-/// A format's header as a sequence of small reads, so that it can be fed any number of bytes at a time.
-protocol HeaderParser {
-  /// Takes exactly the bytes that the last step asked for; `end` is the place behind them in the input.
-  mutating func consume(_ bytes: UnsafeRawBufferPointer, end: Int) -> HeaderStep
-}
-
+/// What a format's header is read by: a sequence of small reads, so that it can be fed any number of bytes at a time.
 enum HeaderStep {
   /// Pass over `skip` bytes, which are not kept, then collect `count` (at most 64 KiB).
   case read(skip: Int, count: Int)

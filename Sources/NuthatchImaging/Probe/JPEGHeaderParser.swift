@@ -1,5 +1,5 @@
 /// A JPEG's segments up to the first scan.
-struct JPEGHeaderParser: HeaderParser {
+struct JPEGHeaderParser {
   private enum State {
     case marker
     case code

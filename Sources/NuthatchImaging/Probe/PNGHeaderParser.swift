@@ -1,7 +1,7 @@
 import CSystem
 
 /// A PNG's chunks up to the first with pixels.
-struct PNGHeaderParser: HeaderParser {
+struct PNGHeaderParser {
   private enum State {
     case header
     case chunk

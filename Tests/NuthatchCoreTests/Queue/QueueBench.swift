@@ -18,6 +18,11 @@ struct Seeded: RandomNumberGenerator {
   }
 }
 
+extension FetchQueue {
+  /// How many requests may run at once, loopback not counted unless the number was fixed.
+  var size: Int { linkPlaces.size }
+}
+
 /// A queue without time: the clock stands still until a test moves it.
 final class QueueBench {
   final class Work: QueuedWork {

@@ -19,9 +19,9 @@ import Testing
     let bench = QueueBench(.fixed(100))
     for index in 0..<50 { bench.submit("\(index)") }
     let origin = QueueBench.origin("a.example")
-    bench.queue.noteProtocol(origin, .http2, now: bench.now)
+    bench.queue.noteProtocol(origin, isHTTP2: true, now: bench.now)
     #expect(bench.running.count == 32)
-    bench.queue.noteProtocol(origin, .http1, now: bench.now)
+    bench.queue.noteProtocol(origin, isHTTP2: false, now: bench.now)
     for _ in 0..<26 { bench.finishFirst() }
     #expect(bench.begun.count == 32)
     bench.finishFirst()
@@ -136,10 +136,10 @@ import Testing
     for index in 0..<3 * FetchQueue.idleHostsKept {
       bench.queue.remove(bench.submit("x", to: "h\(index).example"), now: bench.now)
     }
-    #expect(bench.queue.hostCount == FetchQueue.idleHostsKept + 2)
+    #expect(bench.queue.hosts.count == FetchQueue.idleHostsKept + 2)
     bench.finishFirst()
     #expect(bench.begun == ["running", "waiting"])
     bench.finish(entry)
-    #expect(bench.queue.hostCount == FetchQueue.idleHostsKept)
+    #expect(bench.queue.hosts.count == FetchQueue.idleHostsKept)
   }
 }

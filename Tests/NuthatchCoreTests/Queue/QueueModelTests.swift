@@ -98,7 +98,7 @@ private final class QueueModel {
         guard model.items.contains(where: { $0.host == host }) else { return }
         model.limits[host] = 5
         follow()
-        bench.queue.noteProtocol(origin, .http2, now: bench.now)
+        bench.queue.noteProtocol(origin, isHTTP2: true, now: bench.now)
       case 18:
         model.size = Int.random(in: 1...8, using: &random)
         follow()

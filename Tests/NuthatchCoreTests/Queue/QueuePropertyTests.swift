@@ -49,8 +49,7 @@ import Testing
         queue.remove(entry, now: bench.now)
       case 18: queue.pause(QueueBench.origin(host), until: bench.now + second, now: bench.now)
       case 19:
-        queue.noteProtocol(
-          QueueBench.origin(host), Bool.random(using: &random) ? .http2 : .http1, now: bench.now)
+        queue.noteProtocol(QueueBench.origin(host), isHTTP2: .random(using: &random), now: bench.now)
       case 20: queue.linkChanged(to: LinkKind.allCases.randomElement(using: &random) ?? .none, now: bench.now)
       default: bench.pass(.random(in: 0...second, using: &random))
       }

@@ -100,7 +100,7 @@ extension SharedCache {
   /// Whether nothing of any fetch is left.
   fileprivate var isIdle: Bool {
     let seen = Collected<Bool>()
-    runtime.loop.post { seen.add(self.fetches.isEmpty && self.decodes.isEmpty) }
+    runtime.loop.post { seen.add(self.fetches.joinable.isEmpty && self.decodes.underWay.isEmpty) }
     while seen.values.isEmpty { usleep(1000) }
     return seen.values == [true]
   }
