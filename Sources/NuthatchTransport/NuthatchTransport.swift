@@ -90,11 +90,6 @@ package struct TransferTimings: Sendable, Equatable {
   package var tls: Int64 = 0
   package var firstByte: Int64 = 0
   package var total: Int64 = 0
-  /// Bytes of the body as they came over the wire, without chunk sizes; and as the sink got them.
-  package var wireBytes: Int64 = 0
-  package var bodyBytes: Int64 = 0
-  /// Whether a content coding was taken off.
-  package var isDecoded = false
   /// Whether only the close of the connection said where the body ends, so that it may have been cut off.
   package var isCloseDelimited = false
   /// Whether it may have been cut off by anybody: the server didn't say by TLS that it has sent all.
@@ -114,8 +109,6 @@ package struct ConnectionFacts: Sendable, Equatable {
   /// The class of the origin's address; nil where a proxy has looked its name up, and nobody here sees where the request goes.
   package var addressClass: AddressClass?
   package var isProxied = false
-  /// Whether a proxy of the environment was left aside because the guard wants to see the address.
-  package var isProxyIgnored = false
   /// Whether the connection had been open already.
   package var isReused = false
 

@@ -53,6 +53,7 @@ final class Transfer {
   /// Whether nothing is to come, because the sink has no room.
   private var isHeld = false
   private var decoder: ContentDecoder?
+  /// Bytes of the body as they came over the wire, without chunk sizes; and as the sink got them.
   private var wireBytes: Int64 = 0
   private var bodyBytes: Int64 = 0
   private var uploaded: Int64 = 0
@@ -75,7 +76,6 @@ final class Transfer {
     onceOnly = OnceOnly(method: pending.request.method)
     facts.isProxied = route.proxy != nil
     facts.addressClass = route.knownClass
-    facts.isProxyIgnored = route.isProxyIgnored
     pace = TransferPace(startedAt: startedAt)
     nudge = StreamNudge(startedAt: startedAt)
     errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -443,9 +443,6 @@ extension Transfer {
     timings.tls = microseconds(CURLINFO_APPCONNECT_TIME_T)
     timings.firstByte = microseconds(CURLINFO_STARTTRANSFER_TIME_T)
     timings.total = microseconds(CURLINFO_TOTAL_TIME_T)
-    timings.wireBytes = wireBytes
-    timings.bodyBytes = bodyBytes
-    timings.isDecoded = decoder != nil
     timings.connection = facts
     timings.connection.version = httpVersion
     timings.isCloseDelimited = isCloseDelimited

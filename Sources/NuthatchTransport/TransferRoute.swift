@@ -1,8 +1,6 @@
 /// The way to one request's server: through which proxy, or to which addresses.
 struct TransferRoute: Sendable {
   var proxy: String?
-  /// Whether a proxy of the environment was left aside for the guard's sake.
-  var isProxyIgnored = false
   /// What has to be looked up first: nil for addresses and for `localhost`; for a proxy that looks names up itself, what is to be
   /// judged.
   var name: String?
@@ -21,11 +19,8 @@ struct TransferRoute: Sendable {
     case .none: break
     case .explicit(let chosen): proxy = chosen
     case .environment:
-      proxy = surroundings.proxies.proxy(for: request.url)
-      if proxy != nil, request.addressGuard == .public {
-        isProxyIgnored = true
-        proxy = nil
-      }
+      // The strictest guard wants to see the address.
+      proxy = request.addressGuard == .public ? nil : surroundings.proxies.proxy(for: request.url)
     }
     let kind = proxy?.lowercased()
     // To libcurl `socks://` is `socks4://`.

@@ -11,6 +11,7 @@ final class Recorder: TransferSink {
     var interims: [ResponseHead] = []
     var head: ResponseHead?
     var body: [UInt8] = []
+    var bytes = 0
     var largestPiece = 0
     var fault: TransportFault?
     var timings = TransferTimings()
@@ -37,6 +38,7 @@ final class Recorder: TransferSink {
   func body(_ bytes: UnsafeRawBufferPointer) -> TransferVerdict {
     record.withLock {
       if keepsBody { $0.body += bytes }
+      $0.bytes += bytes.count
       $0.largestPiece = max($0.largestPiece, bytes.count)
     }
     return .goOn
