@@ -88,7 +88,7 @@ let package = Package(
     .executableTarget(
       name: "nuthatch-bench-store", dependencies: ["CSystem", "NuthatchStore"], path: "Benchmarks/Store",
       swiftSettings: swiftSettings),
-    tests("NuthatchStoreTests", ["CSystem", "NuthatchStore", "nuthatch-storecrash"]),
+    tests("NuthatchStoreTests", ["CSystem", "NuthatchBase", "NuthatchStore", "nuthatch-storecrash"]),
     .executableTarget(
       name: "nuthatch-bench-fetch", dependencies: ["CSystem", "NuthatchTransport"], path: "Benchmarks/fetch",
       exclude: ["limit.c", "pictures.c", "run.sh"], swiftSettings: swiftSettings),

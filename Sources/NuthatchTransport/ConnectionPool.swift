@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 
 /// A libcurl multi handle on the loop: connections, and the transfers that share them.
 ///
@@ -15,7 +16,7 @@ final class ConnectionPool {
   private let multi: UnsafeMutableRawPointer
   private let loop: EventLoop
   private let finished: (Transfer, CURLcode) -> Void
-  private var timer: EventLoop.TimerID?
+  private var timer: LoopTimer?
 
   /// As many HTTP/2 streams share a connection; more open another one.
   private static let streamLimit = 32

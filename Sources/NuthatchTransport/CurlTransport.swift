@@ -32,7 +32,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   private var nextInOrder = 0
   private var active: [UInt64: Transfer] = [:]
   private var idleHandles: [UnsafeMutableRawPointer] = []
-  private var nudgeTimer: EventLoop.TimerID?
+  private var nudgeTimer: LoopTimer?
 
   /// As many easy handles are kept for reuse: each holds some 20 KB.
   private static let idleLimit = 64

@@ -8,7 +8,6 @@ import NuthatchBase
 /// why this class may call itself Sendable: the confined state is touched by one thread only.
 package final class EventLoop: @unchecked Sendable {
   package typealias Job = @Sendable () -> Void
-  package typealias TimerID = UInt64
 
   private struct Inbox {
     var jobs: [Job] = []
@@ -142,9 +141,9 @@ extension EventLoop {
   /// Nanoseconds of the monotonic clock.
   package var now: Int64 { nhs_monotonic_ns() }
 
-  package func at(_ due: Int64, _ action: @escaping () -> Void) -> TimerID { timers.add(due: due, action) }
+  package func at(_ due: Int64, _ action: @escaping () -> Void) -> LoopTimer { timers.add(due: due, action) }
 
-  package func cancelTimer(_ id: TimerID) { timers.cancel(id) }
+  package func cancelTimer(_ timer: LoopTimer) { timers.cancel(timer) }
 
   fileprivate func run() {
     var descriptors = [Int32](repeating: 0, count: 64)
@@ -167,8 +166,10 @@ extension EventLoop {
       while let action = timers.popDue(by: now) { action() }
       let isStopping = runJobs(closing: false)
       if !isStopping, let failure { end(failure) }
+      guard isStopping || failure != nil else { continue }
       // Whatever a timer keeps may keep the loop.
-      if isStopping || failure != nil { return timers = TimerQueue() }
+      while timers.popDue(by: .max) != nil {}
+      return
     }
   }
 

@@ -31,7 +31,7 @@ final class NameLookups: @unchecked Sendable {
   private var unknown: [String: Int64] = [:]
   private var waiters: [String: [UInt64: (Answer) -> Void]] = [:]
   private var lastWaiter: UInt64 = 0
-  private var look: EventLoop.TimerID?
+  private var look: LoopTimer?
 
   init(loop: EventLoop) { self.loop = loop }
 

@@ -1,3 +1,5 @@
+import NuthatchBase
+
 /// A transfer before it has a handle: while its name is looked up, and while it waits for a place.
 /// Confined to the loop's thread.
 final class PendingTransfer {
@@ -8,7 +10,7 @@ final class PendingTransfer {
   /// When it began.
   let since: Int64
   var lookup: UInt64?
-  var watch: EventLoop.TimerID?
+  var watch: LoopTimer?
 
   init(id: UInt64, request: TransferRequest, sink: any TransferSink, route: TransferRoute, since: Int64) {
     self.id = id

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 
 /// One exchange under way: an easy handle and what has come so far. Confined to the loop's thread.
 final class Transfer {
@@ -10,7 +11,7 @@ final class Transfer {
   let sink: any TransferSink
   let route: TransferRoute
   /// The watch over silence and slowness.
-  var watch: EventLoop.TimerID?
+  var watch: LoopTimer?
   private(set) var pace: TransferPace
   var nudge: StreamNudge
 

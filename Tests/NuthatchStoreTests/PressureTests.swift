@@ -1,5 +1,6 @@
 import CSystem
 import Foundation
+import NuthatchBase
 import Testing
 
 @testable import NuthatchStore
@@ -8,19 +9,14 @@ import Testing
 private final class FakeHost: PressureHost {
   var now: Int64 = 1_000_000_000_000
   private(set) var watched: [Int32: (events: UInt32, handler: (UInt32) -> Void)] = [:]
-  private(set) var timers: [UInt64: (due: Int64, action: () -> Void)] = [:]
-  private var lastTimer: UInt64 = 0
+  private(set) var timers = TimerQueue()
 
   func watch(_ descriptor: Int32, _ events: UInt32, _ handler: @escaping (UInt32) -> Void) {
     watched[descriptor] = (events, handler)
   }
   func unwatch(_ descriptor: Int32) { watched[descriptor] = nil }
-  func at(_ due: Int64, _ action: @escaping () -> Void) -> UInt64 {
-    lastTimer += 1
-    timers[lastTimer] = (due, action)
-    return lastTimer
-  }
-  func cancelTimer(_ id: UInt64) { timers[id] = nil }
+  func at(_ due: Int64, _ action: @escaping () -> Void) -> LoopTimer { timers.add(due: due, action) }
+  func cancelTimer(_ timer: LoopTimer) { timers.cancel(timer) }
 
   /// Looks once at all descriptors and runs what is due.
   func turn(after seconds: Double = 0) {
@@ -29,10 +25,7 @@ private final class FakeHost: PressureHost {
       var poll = pollfd(fd: fd, events: Int16(watch.events), revents: 0)
       if Glibc.poll(&poll, 1, 0) > 0 { watch.handler(UInt32(poll.revents)) }
     }
-    for (id, timer) in timers where timer.due <= now {
-      timers[id] = nil
-      timer.action()
-    }
+    while let action = timers.popDue(by: now) { action() }
   }
 }
 
@@ -142,14 +135,14 @@ private final class PipeSource: PressureSource {
     host.turn(after: 1.9)
     watch.stop()
     host.turn(after: 10)
-    #expect(made == 0 && log.levels.isEmpty && host.timers.isEmpty)
+    #expect(made == 0 && log.levels.isEmpty && host.timers.nextDue == nil)
     watch.start(on: host, after: PressureWatch.patience)
     host.turn(after: 2)
     #expect(made == 1 && log.levels.isEmpty)
     host.turn(after: 1)
     #expect(log.levels == [.warning])
     watch.stop()
-    #expect(host.timers.isEmpty)
+    #expect(host.timers.nextDue == nil)
   }
 
   @Test("is critical at once when hardly anything is left, also within 2 s of a warning")
@@ -168,7 +161,7 @@ private final class PipeSource: PressureSource {
     host.turn(after: 10)
     #expect(log.levels.count == 2)
     watch.stop()
-    #expect(host.timers.isEmpty)
+    #expect(host.timers.nextDue == nil)
   }
 
   @Test("is read from the kernel's totals, and an event without any is none")

@@ -1,3 +1,4 @@
+import NuthatchBase
 import NuthatchTransport
 
 /// How long a request may take. The waits for its turn in the queue are no part of some deadlines: those move on with them.
@@ -11,7 +12,7 @@ struct Deadline {
   private let shared: SharedTerms
   /// On the monotonic clock, as all times here.
   let submitted: Int64
-  private var timer: EventLoop.TimerID?
+  private var timer: LoopTimer?
   // Here they take no room: a hundred thousand of these may wait.
   /// Whether the deadline has come while it waits.
   private var isHeld = false

@@ -1,3 +1,4 @@
+import NuthatchBase
 import NuthatchTransport
 
 /// What a request asks its program, and what the replies lead to. Made for the first question.
@@ -19,7 +20,7 @@ final class Questions: @unchecked Sendable {
   /// The question that the request waits with.
   private struct Open {
     let question: Question
-    let timer: EventLoop.TimerID
+    let timer: LoopTimer
     let then: (Reply) -> Void
   }
 

@@ -1,3 +1,4 @@
+import NuthatchBase
 import NuthatchTransport
 
 /// Asks the server behind an answer that is given all the same: for no ticket, so that it asks no question; the sizes that it makes
@@ -10,7 +11,7 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
   private(set) var plan: RequestPlan
   let shared: SharedCache
   var joined: Fetch?
-  private var timer: EventLoop.TimerID?
+  private var timer: LoopTimer?
   private let begin: Int64
   private var due: Int64
   private var hasBegun = false

@@ -1,3 +1,4 @@
+import NuthatchBase
 import NuthatchTransport
 
 /// Notices that a server is back which keeps requests of the outbox waiting, without sending one of them: by a connection every
@@ -22,7 +23,7 @@ final class OutboxProbes: @unchecked Sendable {
   private var schedule: ProbeSchedule
   private var requests: [Origin: TransferRequest] = [:]
   private var underWay: [Origin: UInt64] = [:]
-  private var timer: EventLoop.TimerID?
+  private var timer: LoopTimer?
 
   /// A probe is given up after this time: a server that comes back meanwhile is met by the next one.
   private static let patience: Int64 = 3_000_000_000

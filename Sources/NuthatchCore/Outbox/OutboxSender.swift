@@ -1,4 +1,5 @@
 import CSystem
+import NuthatchBase
 import NuthatchTransport
 
 /// Sends what is in the outbox: one process of the machine at a time, one request of each queue at a time, in their order.
@@ -34,7 +35,7 @@ final class OutboxSender: @unchecked Sendable {
   private var isOutdated = false
   private var hasLease = false
   private var isDraining = false
-  private var timer: EventLoop.TimerID?
+  private var timer: LoopTimer?
   private lazy var probes = OutboxProbes(runtime, rules) { [weak self] origin in self?.wake(origin) }
   /// When the network changed, or a host showed itself: what has reached nobody before that may be tried again.
   private var wokenAt: Stamp?

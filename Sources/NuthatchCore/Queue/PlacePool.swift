@@ -1,3 +1,5 @@
+import NuthatchBase
+
 /// Places to run, and the hosts that could use one now.
 ///
 /// Work below zero holds at most all places but one, and what it holds beyond that (the size may shrink under

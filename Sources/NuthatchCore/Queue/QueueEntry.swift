@@ -1,3 +1,5 @@
+import NuthatchBase
+
 /// What waits in the queue: something that can begin when it gets a place. Called on the loop's thread,
 /// possibly before `submit` returns.
 protocol QueuedWork: AnyObject {

@@ -1,3 +1,4 @@
+import NuthatchBase
 import NuthatchHTTP
 
 /// What the queue knows of one origin: what waits for it, what runs there, and what keeps it from running

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 
 /// An event loop, as far as a `PressureWatch` needs one. All is called, and calls, on one thread.
 package protocol PressureHost: AnyObject {
@@ -8,8 +9,8 @@ package protocol PressureHost: AnyObject {
   /// Calls `handler` with epoll's events whenever the descriptor has some of `events`.
   func watch(_ descriptor: Int32, _ events: UInt32, _ handler: @escaping (UInt32) -> Void)
   func unwatch(_ descriptor: Int32)
-  func at(_ due: Int64, _ action: @escaping () -> Void) -> UInt64
-  func cancelTimer(_ id: UInt64)
+  func at(_ due: Int64, _ action: @escaping () -> Void) -> LoopTimer
+  func cancelTimer(_ timer: LoopTimer)
 }
 
 /// Listens to the sources of memory pressure and makes every open store of the process give up memory. One a process.
@@ -30,11 +31,11 @@ package final class PressureWatch: @unchecked Sendable {
 
   private let makeSources: () -> [any PressureSource]
   private var sources: [any PressureSource] = []
-  private var beginning: UInt64?
+  private var beginning: LoopTimer?
   private let isShort: () -> Bool
   private let relieve: (MemoryPressure, PressureOrigin) -> Void
   private var host: (any PressureHost)?
-  private var timers: [Int: UInt64] = [:]
+  private var timers: [Int: LoopTimer] = [:]
   private var last: (level: MemoryPressure, at: Int64)?
   /// Events after which nothing was done, because something had just been done.
   package private(set) var heldOff = 0

@@ -1,5 +1,5 @@
 /// In which heap an element stands where. An element that may be in two heaps at once has two orders.
-protocol HeapOrder {
+public protocol HeapOrder {
   associatedtype Element: AnyObject
   /// -1 outside of the heap.
   static func position(of element: Element) -> Int32
@@ -8,19 +8,25 @@ protocol HeapOrder {
 
 /// A binary heap, least key first, whose elements know where they stand, so that any of them can be moved or
 /// taken out in logarithmic time. Adding in rising order takes constant time.
-struct PositionedHeap<Order: HeapOrder> {
-  private var items: [(key: UInt64, element: Order.Element)] = []
+///
+/// Public, because the compiler makes code for a room's own order only of what is: it is called for each request.
+public struct PositionedHeap<Order: HeapOrder> {
+  @usableFromInline var items: [(key: UInt64, element: Order.Element)] = []
 
-  var isEmpty: Bool { items.isEmpty }
-  var count: Int { items.count }
-  var first: Order.Element? { items.first?.element }
-  var firstKey: UInt64? { items.first?.key }
-  var elements: [Order.Element] { items.map(\.element) }
+  @inlinable public init() {}
 
-  func contains(_ element: Order.Element) -> Bool { Order.position(of: element) >= 0 }
+  @inlinable public var isEmpty: Bool { items.isEmpty }
+  @inlinable public var count: Int { items.count }
+  @inlinable public var first: Order.Element? { items.first?.element }
+  @inlinable public var firstKey: UInt64? { items.first?.key }
+  @inlinable public var elements: [Order.Element] { items.map(\.element) }
+
+  @inlinable
+  public func contains(_ element: Order.Element) -> Bool { Order.position(of: element) >= 0 }
 
   /// Adds `element`, or gives it another key.
-  mutating func set(_ element: Order.Element, key: UInt64) {
+  @inlinable
+  public mutating func set(_ element: Order.Element, key: UInt64) {
     let position = Int(Order.position(of: element))
     guard position >= 0 else {
       items.append((key, element))
@@ -32,7 +38,8 @@ struct PositionedHeap<Order: HeapOrder> {
   }
 
   /// Takes `element` out; nothing happens when it isn't in.
-  mutating func remove(_ element: Order.Element) {
+  @inlinable
+  public mutating func remove(_ element: Order.Element) {
     let position = Int(Order.position(of: element))
     guard position >= 0 else { return }
     Order.setPosition(of: element, to: -1)
@@ -45,7 +52,8 @@ struct PositionedHeap<Order: HeapOrder> {
   }
 
   /// A burst that is over keeps no memory.
-  private mutating func giveBackRoom() {
+  @inlinable
+  mutating func giveBackRoom() {
     guard items.capacity > 64, items.count < items.capacity / 4 else { return }
     var smaller: [(key: UInt64, element: Order.Element)] = []
     smaller.reserveCapacity(items.count * 2)
@@ -53,7 +61,8 @@ struct PositionedHeap<Order: HeapOrder> {
     items = smaller
   }
 
-  private mutating func siftUp(_ start: Int) {
+  @inlinable
+  mutating func siftUp(_ start: Int) {
     var child = start
     while child > 0 {
       let parent = (child - 1) / 2
@@ -65,7 +74,8 @@ struct PositionedHeap<Order: HeapOrder> {
     Order.setPosition(of: items[child].element, to: Int32(truncatingIfNeeded: child))
   }
 
-  private mutating func siftDown(_ start: Int) {
+  @inlinable
+  mutating func siftDown(_ start: Int) {
     var parent = start
     while true {
       let left = 2 * parent + 1
