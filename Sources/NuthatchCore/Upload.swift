@@ -1,3 +1,4 @@
+import NuthatchBase
 import NuthatchTransport
 
 /// A body that is read while it is sent, so that files of any size need little memory.
@@ -177,7 +178,6 @@ extension String {
 
 extension UInt8 {
   fileprivate var percentEncoded: String {
-    let digits = String(self, radix: 16, uppercase: true)
-    return digits.utf8.count == 1 ? "%0\(digits)" : "%\(digits)"
+    "%" + digits(2, radix: 16).uppercased()
   }
 }

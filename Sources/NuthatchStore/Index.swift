@@ -101,15 +101,12 @@ final class Index: @unchecked Sendable {
   private static func check(
     _ header: UnsafeRawBufferPointer, boot: KeyHash
   ) -> (slotCount: Int, packCapacity: Int, slots: Int, file: Int)? {
-    func word(_ at: Int) -> UInt64 {
-      UInt64(littleEndian: header.loadUnaligned(fromByteOffset: at, as: UInt64.self))
-    }
-    guard word(0) == IndexLayout.magic,
-      word(8) == UInt64(IndexLayout.version) | UInt64(IndexLayout.tableStart) << 32,
-      word(IndexLayout.boot) == boot.low, word(IndexLayout.boot + 8) == boot.high,
-      nhs_hash64(header.baseAddress, IndexLayout.checksum, 0) == word(IndexLayout.checksum),
-      let slotCount = Int(exactly: word(IndexLayout.slotCount)), slotCount >= 64,
-      let packCapacity = Int(exactly: word(IndexLayout.packCapacity)), packCapacity > 0,
+    guard header.word(0) == IndexLayout.magic,
+      header.word(8) == UInt64(IndexLayout.version) | UInt64(IndexLayout.tableStart) << 32,
+      header.word(IndexLayout.boot) == boot.low, header.word(IndexLayout.boot + 8) == boot.high,
+      nhs_hash64(header.baseAddress, IndexLayout.checksum, 0) == header.word(IndexLayout.checksum),
+      let slotCount = Int(exactly: header.word(IndexLayout.slotCount)), slotCount >= 64,
+      let packCapacity = Int(exactly: header.word(IndexLayout.packCapacity)), packCapacity > 0,
       let sizes = IndexLayout.sizes(slots: slotCount, packs: packCapacity)
     else { return nil }
     return (slotCount, packCapacity, sizes.slots, sizes.file)

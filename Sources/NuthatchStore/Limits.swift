@@ -34,11 +34,9 @@ struct Limits {
   static func kept(_ directory: StoreDirectory) -> Int? {
     guard let bytes = directory.readFile("limits", size: 64) else { return nil }
     return bytes.withUnsafeBytes { buffer in
-      func word(_ at: Int) -> UInt64 {
-        UInt64(littleEndian: buffer.loadUnaligned(fromByteOffset: at, as: UInt64.self))
-      }
-      guard word(0) == magic, word(8) == UInt64(version), word(56) == nhs_hash64(buffer.baseAddress, 56, 0),
-        let limit = Int(exactly: word(16)), limit >= least, limit < 1 << 46
+      guard buffer.word(0) == magic, buffer.word(8) == UInt64(version),
+        buffer.word(56) == nhs_hash64(buffer.baseAddress, 56, 0),
+        let limit = Int(exactly: buffer.word(16)), limit >= least, limit < 1 << 46
       else { return nil }
       return limit
     }

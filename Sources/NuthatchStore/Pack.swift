@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 import Synchronization
 
 /// The fixed part of a pack (docs/FORMAT.md, "A pack").
@@ -36,19 +37,16 @@ struct PackHeader {
   /// Nil for what is no pack of this version under the number of its name.
   init?(_ bytes: UnsafeRawBufferPointer, number: UInt32) {
     guard bytes.count >= Self.size else { return nil }
-    func word(_ at: Int) -> UInt64 {
-      UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self))
-    }
-    let version = UInt32(truncatingIfNeeded: word(8))
-    guard word(0) == Self.magic, version == Self.version || version == Self.earlierVersion,
-      word(16) == UInt64(number),
-      let family = Family(rawValue: UInt16(truncatingIfNeeded: word(8) >> 32)),
-      let capacity = Int(exactly: word(24)),
-      nhs_hash64(bytes.baseAddress, 56, 0) == word(56)
+    let version = UInt32(truncatingIfNeeded: bytes.word(8))
+    guard bytes.word(0) == Self.magic, version == Self.version || version == Self.earlierVersion,
+      bytes.word(16) == UInt64(number),
+      let family = Family(rawValue: UInt16(truncatingIfNeeded: bytes.word(8) >> 32)),
+      let capacity = Int(exactly: bytes.word(24)),
+      nhs_hash64(bytes.baseAddress, 56, 0) == bytes.word(56)
     else { return nil }
-    self.init(family: family, number: number, capacity: capacity, salt: word(32))
+    self.init(family: family, number: number, capacity: capacity, salt: bytes.word(32))
     isEarlier = version == Self.earlierVersion
-    turn = isEarlier ? 0 : UInt32(truncatingIfNeeded: word(40))
+    turn = isEarlier ? 0 : UInt32(truncatingIfNeeded: bytes.word(40))
   }
 
   init(family: Family, number: UInt32, capacity: Int, salt: UInt64, turn: UInt32 = 0) {
@@ -82,8 +80,7 @@ enum PackName {
   static let lastGiven: UInt32 = 1 << 31 - 1
 
   static func of(_ number: UInt32, _ ending: String = "pack") -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, 8 - digits.utf8.count)) + digits + "." + ending
+    number.digits(8) + "." + ending
   }
 
   /// The number in a name that `of` would have made.

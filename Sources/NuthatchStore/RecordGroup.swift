@@ -25,8 +25,7 @@ public struct RecordGroup: Hashable, Sendable {
   /// That of an answer's key, of which it is the beginning. Nil for what is too short to be such a key.
   init?(ofKey key: UnsafeRawBufferPointer) {
     guard key.count >= Self.length else { return nil }
-    low = UInt64(littleEndian: key.loadUnaligned(as: UInt64.self))
-    high = UInt64(littleEndian: key.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    (low, high) = (key.word(0), key.word(8))
   }
 
   /// Which counter of removals counts for it. Other groups may have the same.

@@ -88,6 +88,14 @@ extension PayloadShape {
   }
 }
 
+extension UnsafeRawBufferPointer {
+  /// The number at `offset`, in little-endian order; 0 beyond the end.
+  func word(_ offset: Int) -> UInt64 {
+    guard offset >= 0, offset + 8 <= count else { return 0 }
+    return UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+}
+
 extension UnsafeMutableRawBufferPointer {
   /// Stores a number in little-endian order.
   @inline(__always)

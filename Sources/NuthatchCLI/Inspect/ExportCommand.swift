@@ -1,4 +1,5 @@
 import Glibc
+import NuthatchBase
 import NuthatchCore
 
 /// `nuthatch export`: thumbnails as files.
@@ -261,8 +262,7 @@ final class ExportRun {
   }
 
   private func name(_ url: String, _ index: Int, _ box: ThumbnailBox) -> String {
-    let digits = String(index)
-    let base = byHash ? hash(url) : String(repeating: "0", count: max(0, 8 - digits.count)) + digits
+    let base = byHash ? hash(url) : index.digits(8)
     let size = box.width == box.height ? "\(box.width)" : "\(box.width)x\(box.height)"
     return "\(base)\(request.boxes.count > 1 ? "-\(size)" : "").\(isPNG ? "png" : "jpg")"
   }

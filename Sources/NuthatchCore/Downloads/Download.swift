@@ -124,8 +124,7 @@ final class Download: @unchecked Sendable {
     var text = request.url
     for (name, value) in request.headers { text += "\n\(name.lowercased()):\(value)" }
     if let user = request.user { text += "\n\(user.name)\n\(user.password)" }
-    let digest = Array(text.utf8).withUnsafeBytes { Digest(of: $0).bytes }
-    return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return Array(text.utf8).withUnsafeBytes { Digest(of: $0).bytes.hexadecimal }
   }
 
   /// Opens the files, before anything else. `then` hears on the loop's thread what failed.

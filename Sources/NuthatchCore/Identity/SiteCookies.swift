@@ -192,7 +192,7 @@ final class CookieJars: Sendable {
       let key = "\(storage.rawValue) \(place)"
       if let known = open[key] { return known }
       let digest = Array(place.utf8).withUnsafeBytes { Digest(of: $0).bytes }
-      let name = digest.prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+      let name = digest.prefix(16).hexadecimal
       let made = SiteCookies(path: storage == .disk ? "\(folder)/\(name).txt" : nil, clock, writers)
       open[key] = made
       return made

@@ -1,3 +1,4 @@
+import NuthatchBase
 import NuthatchHTTP
 import NuthatchStore
 
@@ -139,12 +140,7 @@ extension FreshnessRules {
 }
 
 extension KeyHash {
-  fileprivate var digits: String {
-    [high, low].map { half in
-      let text = String(half, radix: 16)
-      return String(repeating: "0", count: 16 - text.count) + text
-    }.joined()
-  }
+  fileprivate var digits: String { high.digits(16, radix: 16) + low.digits(16, radix: 16) }
 }
 
 extension Sequence<UInt8> {

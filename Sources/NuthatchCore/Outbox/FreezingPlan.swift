@@ -1,4 +1,5 @@
 import Glibc
+import NuthatchBase
 import NuthatchTransport
 
 /// What a plan knows of freezing. An object of each request, because few are frozen.
@@ -87,11 +88,7 @@ final class FreezingPlan: Sendable {
   private static func newKey() -> String {
     let high = UInt64.random(in: .min ... .max) & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
     let low = UInt64.random(in: .min ... .max) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
-    func digits(_ number: UInt64) -> String {
-      let text = String(number, radix: 16)
-      return String(repeating: "0", count: 16 - text.utf8.count) + text
-    }
-    let (one, other) = (Array(digits(high)), Array(digits(low)))
+    let (one, other) = (Array(high.digits(16, radix: 16)), Array(low.digits(16, radix: 16)))
     return [one[0..<8], one[8..<12], one[12..<16], other[0..<4], other[4..<16]].map { String($0) }
       .joined(separator: "-")
   }

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 
 /// A body that is too long for a record, in a file of its own beside the journal: `body-`, and 16 random digits.
 ///
@@ -15,8 +16,7 @@ package final class JournalBody {
   private var isKept = false
 
   fileprivate init(_ folder: JournalFolder, _ system: any SystemCalls) throws(SystemFault) {
-    let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-    let name = "body-" + String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    let name = "body-" + UInt64.random(in: .min ... .max).digits(16, radix: 16)
     let (fd, _) = try folder.openFile(name, O_RDWR | O_CREAT | O_EXCL)
     do throws(SystemFault) {
       guard try system.tryLock(fd, 0, .exclusive) else { throw SystemFault(EAGAIN) }

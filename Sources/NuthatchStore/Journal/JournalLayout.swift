@@ -47,11 +47,11 @@ struct JournalHead {
     bytes.withUnsafeBytes { bytes in
       for start in [size, 0] {
         let one = UnsafeRawBufferPointer(rebasing: bytes[start..<start + size])
-        guard one.number(0) == magic, one.number(56) == nhs_hash64(one.baseAddress, 56, 0) else { continue }
-        let found = UInt32(truncatingIfNeeded: one.number(8))
+        guard one.word(0) == magic, one.word(56) == nhs_hash64(one.baseAddress, 56, 0) else { continue }
+        let found = UInt32(truncatingIfNeeded: one.word(8))
         result =
           found == version
-          ? .head(JournalHead(salt: one.number(16), next: one.number(24))) : .otherVersion(found)
+          ? .head(JournalHead(salt: one.word(16), next: one.word(24))) : .otherVersion(found)
       }
     }
     return result
@@ -90,25 +90,17 @@ package struct JournalRecord {
 
   /// Nil for what is no header of a record at that place of that file.
   init?(_ bytes: UnsafeRawBufferPointer, salt: UInt64, at offset: Int64) {
-    guard bytes.count >= Self.size, UInt32(truncatingIfNeeded: bytes.number(0)) == Self.magic else {
+    guard bytes.count >= Self.size, UInt32(truncatingIfNeeded: bytes.word(0)) == Self.magic else {
       return nil
     }
-    guard bytes.number(24) == nhs_hash64(bytes.baseAddress, 24, salt &+ UInt64(offset)) else { return nil }
-    length = Int(bytes.number(0) >> 32)
-    sequence = bytes.number(8)
-    checksum = bytes.number(16)
+    guard bytes.word(24) == nhs_hash64(bytes.baseAddress, 24, salt &+ UInt64(offset)) else { return nil }
+    length = Int(bytes.word(0) >> 32)
+    sequence = bytes.word(8)
+    checksum = bytes.word(16)
     guard length <= Self.longest, sequence > 0, sequence < .max else { return nil }
   }
 
   func holds(_ payload: UnsafeRawBufferPointer, salt: UInt64) -> Bool {
     payload.count == length && nhs_hash64(payload.baseAddress, payload.count, salt) == checksum
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  /// 0 beyond the end.
-  fileprivate func number(_ offset: Int) -> UInt64 {
-    guard offset >= 0, offset + 8 <= count else { return 0 }
-    return UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }
