@@ -13,14 +13,21 @@ public protocol HeapOrder {
 public struct PositionedHeap<Order: HeapOrder> {
   @usableFromInline var items: [(key: UInt64, element: Order.Element)] = []
 
+  /// Empty.
   @inlinable public init() {}
 
+  /// Whether there is none.
   @inlinable public var isEmpty: Bool { items.isEmpty }
+  /// How many there are.
   @inlinable public var count: Int { items.count }
+  /// The one with the least key.
   @inlinable public var first: Order.Element? { items.first?.element }
+  /// The least key.
   @inlinable public var firstKey: UInt64? { items.first?.key }
+  /// All of them, in no order.
   @inlinable public var elements: [Order.Element] { items.map(\.element) }
 
+  /// Whether it is in the heap that its position is of.
   @inlinable
   public func contains(_ element: Order.Element) -> Bool { Order.position(of: element) >= 0 }
 

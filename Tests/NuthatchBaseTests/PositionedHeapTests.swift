@@ -17,14 +17,13 @@ private enum Order: HeapOrder {
 @Suite("Heaps") struct PositionedHeapTests {
   @Test("give the least key first, whatever was added, moved and taken out before")
   func order() {
-    var random = SystemRandomNumberGenerator()
     var heap = PositionedHeap<Order>()
-    let items = (0..<200).map { _ in Item(.random(in: 0..<100, using: &random)) }
+    let items = (0..<200).map { _ in Item(.random(in: 0..<100)) }
     var held: Set<Int> = []
     for _ in 0..<5000 {
-      let index = Int.random(in: 0..<items.count, using: &random)
-      if Bool.random(using: &random) {
-        items[index].key = .random(in: 0..<100, using: &random)
+      let index = Int.random(in: 0..<items.count)
+      if Bool.random() {
+        items[index].key = .random(in: 0..<100)
         heap.set(items[index], key: items[index].key)
         held.insert(index)
       } else {

@@ -10,7 +10,7 @@ final class TestClock: Sendable {
 
   init() { time.add(1_700_000_000_000_000_000) }
 
-  var wall: WallClock { WallClock(nanoseconds: { self.time.values.reduce(0, +) }) }
+  var wall: WallClock { WallClock { self.time.values.reduce(0, +) } }
 
   func advance(seconds: Int64) { time.add(seconds * 1_000_000_000) }
 }

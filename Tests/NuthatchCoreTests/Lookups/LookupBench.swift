@@ -55,8 +55,7 @@ final class LookupBench {
 
   private func open(netrc host: String? = nil) throws -> Cache {
     var options = Cache.Options()
-    options.clock = WallClock(nanoseconds: { [clock] in clock.seconds.load(ordering: .relaxed) * 1_000_000_000
-      })
+    options.clock = WallClock { [clock] in clock.seconds.load(ordering: .relaxed) * 1_000_000_000 }
     options.retries = 0
     options.store = state.store
     options.keepSource = state.keepsSource
