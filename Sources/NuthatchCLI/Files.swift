@@ -1,4 +1,5 @@
 import Glibc
+import NuthatchBase
 import NuthatchCore
 
 /// Files that appear at their names only when they are complete.
@@ -42,15 +43,8 @@ enum OutputFile {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 30
     else { return nil }
-    var content: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65_536)
-    while content.count <= 1 << 30 {
-      let count = read(descriptor, &chunk, chunk.count)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return count == 0 ? content : nil }
-      content += chunk[..<count]
-    }
-    return nil
+    let content = WholeFile.content(of: descriptor, atMost: (1 << 30) + 1)
+    return content.flatMap { $0.count <= 1 << 30 ? $0 : nil }
   }
 
   /// Whether a plain file of this name holds exactly these bytes.
@@ -242,15 +236,8 @@ enum InputFile {
     let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(path) }
     defer { if path != "-" { close(descriptor) } }
-    var content: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = Glibc.read(descriptor, &chunk, chunk.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw failure(path) }
-      if count == 0 { return content }
-      content += chunk[..<count]
-    }
+    guard let content = WholeFile.content(of: descriptor, atMost: .max) else { throw failure(path) }
+    return content
   }
 
   private static func failure(_ path: String) -> UsageError {

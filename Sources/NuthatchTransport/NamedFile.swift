@@ -1,4 +1,5 @@
 import Glibc
+import NuthatchBase
 
 /// A file that the user names and that says who the user is: a netrc, a certificate, its key.
 ///
@@ -16,7 +17,7 @@ package enum NamedFile {
     if let flaw = flaw(of: descriptor) {
       throw TransportFault(.unsafeFile, "\(path) isn't used: it \(flaw)")
     }
-    return content(of: descriptor, atMost: longest)
+    return WholeFile.content(of: descriptor, atMost: longest)
   }
 
   private static func flaw(of descriptor: Int32) -> String? {
@@ -27,19 +28,5 @@ package enum NamedFile {
     guard status.st_mode & S_IFMT == S_IFREG else { return "is no plain file" }
     guard status.st_uid == geteuid() || status.st_uid == 0 else { return "belongs to another user" }
     return status.st_mode & 0o022 == 0 ? nil : "may be written to by others (chmod go-w)"
-  }
-
-  /// Nil when it can't be read, with the reason in `errno`.
-  package static func content(of descriptor: Int32, atMost longest: Int) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 16_384)
-    while bytes.count < longest {
-      let count = Glibc.read(descriptor, &piece, piece.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { return nil }
-      if count == 0 { break }
-      bytes += piece[..<count]
-    }
-    return bytes
   }
 }

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 import NuthatchCore
 
 /// The page of a run: one file that needs no network and may not use it, written as the run goes.
@@ -33,12 +34,8 @@ struct ReportPage {
     guard OutputFile.ownDescriptor(path) == nil, stat(path, &status) == 0,
       status.st_mode & S_IFMT == S_IFREG, status.st_size > 0
     else { return true }
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    var head = [UInt8](repeating: 0, count: 4096)
-    let count = read(descriptor, &head, head.count)
-    return count > 0 && String(decoding: head[..<count], as: UTF8.self).contains(ReportTemplate.title)
+    let head = WholeFile.content(of: path, atMost: 4096) ?? []
+    return String(decoding: head.prefix(4096), as: UTF8.self).contains(ReportTemplate.title)
   }
 
   /// Whether there is a place for it on the page.

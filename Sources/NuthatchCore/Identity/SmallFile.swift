@@ -1,4 +1,5 @@
 import Glibc
+import NuthatchBase
 import NuthatchStore
 import NuthatchTransport
 
@@ -12,7 +13,7 @@ enum SmallFile {
       return nil
     }
     defer { close(descriptor) }
-    return NamedFile.content(of: descriptor, atMost: longest)
+    return WholeFile.content(of: descriptor, atMost: longest)
   }
 
   /// Puts a whole file in the place of the one that there was, for this user only. False with `errno`.

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 
 /// A moment that means something to whoever reads it later: after a restart, and after somebody has set the clock.
 struct Stamp: Sendable, Equatable {
@@ -44,11 +45,7 @@ package struct OutboxClock: Sendable {
   }
 
   private static func currentBoot() -> UInt64 {
-    let fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-    guard fd >= 0 else { return 0 }
-    defer { close(fd) }
-    var text = [UInt8](repeating: 0, count: 64)
-    let count = read(fd, &text, text.count)
-    return count > 0 ? text.withUnsafeBytes { nhs_hash64($0.baseAddress, count, 0) } : 0
+    let text = WholeFile.content(of: "/proc/sys/kernel/random/boot_id", atMost: 64) ?? []
+    return text.isEmpty ? 0 : text.withUnsafeBytes { nhs_hash64($0.baseAddress, $0.count, 0) }
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import NuthatchBase
 
 /// What the default route goes over, and through which interface.
 struct Link: Equatable, Sendable {
@@ -133,16 +134,7 @@ extension LinkProbe {
 
   /// No line when there is no such file.
   private func lines(_ path: String) -> [String] {
-    let file = open("\(root)/\(path)", O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return [] }
-    defer { close(file) }
-    var text: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 16_384)
-    while text.count < LinkProbe.longestFile {
-      let count = read(file, &piece, piece.count)
-      guard count > 0 else { break }
-      text.append(contentsOf: piece[..<count])
-    }
+    let text = WholeFile.content(of: "\(root)/\(path)", atMost: LinkProbe.longestFile) ?? []
     return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 
 /// How much memory there is: the machine's, or what the process's control groups leave of it.
 package struct MemoryGauge: Sendable {
@@ -60,17 +61,6 @@ package struct MemoryGauge: Sendable {
 enum SystemText {
   /// Nil when it can't be read, or is no text.
   static func read(_ path: String) -> String? {
-    let fd = nhs_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
-    guard fd >= 0 else { return nil }
-    defer { close(fd) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 16384)
-    while bytes.count < 1 << 20 {
-      let got = nhs_pread(fd, &buffer, buffer.count, Int64(bytes.count))
-      guard got >= 0 else { return nil }
-      if got == 0 { break }
-      bytes += buffer[..<got]
-    }
-    return String(validating: bytes, as: UTF8.self)
+    WholeFile.content(of: path, atMost: 1 << 20).flatMap { String(validating: $0, as: UTF8.self) }
   }
 }
