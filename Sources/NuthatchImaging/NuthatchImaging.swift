@@ -5,5 +5,5 @@
 ///
 /// The doors: `ImageProbe` says what a picture is while its first bytes arrive; `Thumbnailer` makes thumbnails and
 /// whole pictures from bytes that are there, `IncrementalThumbnailer` from bytes that arrive, and says when it has
-/// had enough of them; `WholePicture` tells a cut from an end. All faults are `ImageFault`.
+/// had enough of them. All faults are `ImageFault`.
 import CSystem
