@@ -15,10 +15,15 @@ package struct WordLock: ~Copyable, Sendable {
   package func withLock<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    nhs_word_lock(word.address)
-    defer { nhs_word_unlock(word.address) }
+    lock()
+    defer { unlock() }
     return try body()
   }
+
+  /// For what holds it in one function and gives it back in the middle of another.
+  package func lock() { nhs_word_lock(word.address) }
+
+  package func unlock() { nhs_word_unlock(word.address) }
 }
 
 extension Atomic where Value == UInt32 {

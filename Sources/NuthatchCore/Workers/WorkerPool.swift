@@ -1,5 +1,5 @@
 import CSystem
-import Glibc
+import NuthatchBase
 import NuthatchTransport
 
 /// As many threads as the machine has processors, for what takes time but no waiting: hashing, decoding, writing.
@@ -36,7 +36,7 @@ final class WorkerPool: @unchecked Sendable {
 
   /// A thread that waits for a job.
   ///
-  /// Not at a condition variable: who waits at one has the mutex before and after, when the process may be forked.
+  /// Not at a condition variable: who waits at one has a mutex before and after, when the process may be forked.
   private final class Sleeper: Sendable {
     let bell = EventCount()
   }
@@ -50,8 +50,8 @@ final class WorkerPool: @unchecked Sendable {
   /// What all jobs together may hold, in bytes.
   var memory: Int { budget.decodes }
 
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  // Guarded by `mutex`.
+  private let lock = WordLock()
+  // Guarded by `lock`.
   private var light: [Line]
   private var heavy: [Line]
   private var held = 0
@@ -72,19 +72,11 @@ final class WorkerPool: @unchecked Sendable {
     self.roomForOne = roomForOne
     light = Array(repeating: Line(), count: Priority.steps)
     heavy = Array(repeating: Line(), count: Priority.steps)
-    mutex = .allocate(capacity: 1)
-    mutex.initialize(to: pthread_mutex_t())
-    pthread_mutex_init(mutex, nil)
   }
 
   /// - Parameter memory: what jobs may hold together.
   convenience init(width: Int = WorkerPool.processors, memory: Int) {
     self.init(MemoryBudget(threads: max(1, width), decodes: memory), roomForOne: { memory })
-  }
-
-  deinit {
-    pthread_mutex_destroy(mutex)
-    mutex.deallocate()
   }
 
   /// The processors that this process may use.
@@ -96,8 +88,8 @@ final class WorkerPool: @unchecked Sendable {
   /// stopped or not one thread can be had.
   @discardableResult
   func submit(priority: Int = 0, need: Int = 0, _ job: @escaping Job) -> Bool {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
+    lock.lock()
+    defer { lock.unlock() }
     guard !isStopping else { return false }
     // A thread that was woken counts as idle until it runs, so those that wait for it are counted, too.
     if waiting >= idle, threads.count < width, !startThread(), threads.isEmpty { return false }
@@ -115,8 +107,8 @@ final class WorkerPool: @unchecked Sendable {
 
   /// Why `submit` has just refused a job.
   var refusal: NuthatchError {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
+    lock.lock()
+    defer { lock.unlock() }
     return isStopping ? .closed : NuthatchError(TransportFault(noThread: startFailure))
   }
 
@@ -147,36 +139,36 @@ final class WorkerPool: @unchecked Sendable {
   }
 
   private func heldByOthers(than need: Int) -> Int {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
+    lock.lock()
+    defer { lock.unlock() }
     return held - min(need, memory)
   }
 
   /// Runs what has been submitted, ends the threads and waits for their end.
   func stop() {
-    pthread_mutex_lock(mutex)
+    lock.lock()
     isStopping = true
     let running = threads
     threads = []
     wakeAll()
-    pthread_mutex_unlock(mutex)
+    lock.unlock()
     for thread in running { _ = nhs_thread_join(thread) }
   }
 
   /// Drops what hasn't begun, ends the threads and waits for their end: for the end of the process.
   func abandon() {
-    pthread_mutex_lock(mutex)
+    lock.lock()
     // Let go without the lock, because the end of an object may submit something.
     let dropped = (light, heavy)
     for step in light.indices {
       light[step] = Line()
       heavy[step] = Line()
     }
-    pthread_mutex_unlock(mutex)
+    lock.unlock()
     withExtendedLifetime(dropped) { stop() }
   }
 
-  /// Under the mutex.
+  /// Under the lock.
   private func wakeAll() {
     for sleeper in asleep { sleeper.bell.ring() }
     asleep = []
@@ -200,15 +192,15 @@ final class WorkerPool: @unchecked Sendable {
 extension WorkerPool {
   fileprivate func run() {
     let own = Sleeper()
-    pthread_mutex_lock(mutex)
+    lock.lock()
     while true {
       if let entry = take() {
         waiting -= 1
         held += entry.need
-        pthread_mutex_unlock(mutex)
+        lock.unlock()
         entry.job()
         takeTurns()
-        pthread_mutex_lock(mutex)
+        lock.lock()
         held -= entry.need
         if entry.need > 0 { wakeAll() }
       } else if isStopping && isEmpty {
@@ -218,16 +210,16 @@ extension WorkerPool {
         let seen = own.bell.current
         asleep.append(own)
         // Whoever waits to fork comes in here, when nothing is locked.
-        pthread_mutex_unlock(mutex)
+        lock.unlock()
         nhs_release_forks()
         own.bell.wait(after: seen, until: .max)
         nhs_hold_forks()
-        pthread_mutex_lock(mutex)
+        lock.lock()
         asleep.removeAll { $0 === own }
         idle -= 1
       }
     }
-    pthread_mutex_unlock(mutex)
+    lock.unlock()
   }
 
   /// Lets those in who wait to fork: in the middle of a job they would take what it has locked with them.
