@@ -72,4 +72,32 @@ import Testing
       #expect(error?.code == .wrongFormat)
     }
   }
+
+  @Test("are gone through without a look at what isn't asked for")
+  func skipped() throws {
+    let deep = String(repeating: "[", count: 1_000_000) + String(repeating: "]", count: 1_000_000)
+    let values = [
+      "1", "NaN", "\"\\\",\"", "{\"b\": [\"]}\", 1], \"c\": {}}", "\"\u{1}\"", " {} ", deep,
+    ]
+    for value in values {
+      let text = Array(" {\"a\": \(value), \"\\u00fc\": \"x\"}".utf8)
+      let names = try text.withUnsafeBytes { bytes in
+        var scanner = JSONScanner(bytes, at: 2)
+        let first = try scanner.name()
+        try scanner.skip()
+        scanner.skipSpace()
+        let isFollowed = scanner.take(UInt8(ascii: ","))
+        return try [first, scanner.name(), isFollowed && scanner.next == 0x20 ? [] : nil]
+      }
+      #expect(names == [Array("a".utf8), Array("ü".utf8), []])
+    }
+    for text in ["[1, 2", "{\"a\"", "\"a", "\"\\", "\"\\\"", "[\"]"] {
+      #expect(throws: JSONScanner.Fault.self) {
+        try Array(text.utf8).withUnsafeBytes { bytes in
+          var scanner = JSONScanner(bytes)
+          try scanner.skip()
+        }
+      }
+    }
+  }
 }

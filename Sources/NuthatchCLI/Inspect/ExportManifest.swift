@@ -106,9 +106,10 @@ struct ExportManifest {
   }
 
   private mutating func add(_ line: [UInt8]) {
-    func text(_ name: String) -> String? { JSONLine.text(name, in: line) }
-    guard let width = JSONLine.number("width", in: line), let height = JSONLine.number("height", in: line),
-      let bytes = JSONLine.number("bytes", in: line),
+    guard let entry = try? line.withUnsafeBytes({ try JSONReader.read($0) }) else { return }
+    func text(_ name: String) -> String? { entry[name]?.string }
+    func number(_ name: String) -> Int? { entry[name]?.number.flatMap { Int(exactly: $0) } }
+    guard let width = number("width"), let height = number("height"), let bytes = number("bytes"),
       let proof = Proof([
         text("file"), text("url"), text("made"), text("record"), text("content"), String(bytes),
         text("sha256"),
