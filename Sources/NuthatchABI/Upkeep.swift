@@ -181,40 +181,17 @@ extension nh_statistics {
     spilled_bytes = Int64(store.memory.spilledBytes)
     held_up = Int64(requests.heldUp)
   }
-
-  /// The members by name, in their order.
-  fileprivate var members: [(String, Int64)] {
-    [
-      ("requests", requests), ("hits", hits), ("joined", joined), ("transfers", transfers),
-      ("revalidated", revalidated), ("fetched", fetched), ("failed", failed), ("decodes", decodes),
-      ("stopped", stopped), ("filed", filed),
-      ("bytes_received", bytes_received), ("activity", activity), ("metas", metas), ("bodies", bodies),
-      ("thumbs", thumbs), ("disk_bytes", disk_bytes), ("disk_limit", disk_limit),
-      ("pinned_bytes", pinned_bytes), ("dropped", dropped), ("memory_items", memory_items),
-      ("memory_bytes", memory_bytes), ("memory_limit", memory_limit), ("memory_hits", memory_hits),
-      ("memory_misses", memory_misses), ("memory_evictions", memory_evictions), ("unwritten", unwritten),
-      ("lost", lost), ("pressure_warnings", pressure_warnings), ("pressure_criticals", pressure_criticals),
-      ("spilled", spilled), ("spilled_bytes", spilled_bytes), ("held_up", held_up),
-    ]
-  }
 }
 
 private func statisticsJSON(_ cache: Cache) throws(NuthatchError) -> String {
-  let numbers = try nh_statistics(cache).members.map { "\"\($0.0)\": \($0.1)" }
-  let warning = try cache.storeStatistics().warning.map { "\"\(escaped($0))\"" } ?? "null"
-  return "{" + (numbers + ["\"warning\": \(warning)"]).joined(separator: ", ") + "}"
-}
-
-private func escaped(_ text: String) -> String {
-  var result = ""
-  for scalar in text.unicodeScalars {
-    switch scalar {
-    case "\"", "\\": result += "\\\(scalar)"
-    case "\u{0}"..."\u{1f}":
-      let digits = String(scalar.value, radix: 16)
-      result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-    default: result.unicodeScalars.append(scalar)
+  let statistics = try nh_statistics(cache)
+  let warning = try cache.storeStatistics().warning
+  var json = JSONText()
+  json.object { json in
+    for case (let name?, let number as Int64) in Mirror(reflecting: statistics).children {
+      json.put(name, number)
     }
+    json.put("warning", warning)
   }
-  return result
+  return json.text
 }

@@ -8,5 +8,6 @@
 
 import NuthatchBase
 
-/// The lock of the base room, for the rooms above.
+// What of the base room is for the rooms above, too.
+package typealias JSONText = NuthatchBase.JSONText
 package typealias Locked = NuthatchBase.Locked

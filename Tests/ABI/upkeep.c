@@ -47,7 +47,9 @@ static void statistics(void) {
                       after.disk_limit == (int64_t)4 << 30 && after.memory_items > 0 && after.activity == 0);
     int32_t length = nh_stats_json(cache, json, sizeof json);
     CHECK("json", length > 0 && (size_t)length == strlen(json) && json[0] == '{' && json[length - 1] == '}');
-    CHECK("a member", strstr(json, "\"disk_limit\": 4294967296") && strstr(json, "\"warning\": "));
+    CHECK("a member", strstr(json, "\"disk_limit\":4294967296,") && strstr(json, ",\"warning\":"));
+    CHECK("from the first to the last", strstr(json, "{\"requests\":") == json && strstr(json, ",\"held_up\":0,\"warning\":"));
+    CHECK("no other members", !strstr(json, "struct_size") && !strstr(json, "reserved"));
     CHECK("its length alone", nh_stats_json(cache, NULL, 0) == length);
     CHECK("what fits", nh_stats_json(cache, small, sizeof small) == length && strlen(small) == 9 && !strncmp(small, json, 9));
     CHECK("no buffer", nh_stats_json(cache, NULL, 5) == -NH_INVALID);

@@ -1,0 +1,105 @@
+/// Writes JSON, a line at a time.
+package struct JSONText {
+  package private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+
+  package init() {}
+
+  package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  package mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    needsComma = false
+  }
+
+  /// An object whose fields `body` writes; under a name when it stands in another one.
+  package mutating func object(_ name: String? = nil, _ body: (inout JSONText) -> Void) {
+    enclose(name, UInt8(ascii: "{"), UInt8(ascii: "}"), body)
+  }
+
+  @inlinable
+  package mutating func list<Element>(
+    _ name: String? = nil, _ elements: some Sequence<Element>, _ body: (inout JSONText, Element) -> Void
+  ) {
+    enclose(name, UInt8(ascii: "["), UInt8(ascii: "]")) { json in
+      for element in elements { body(&json, element) }
+    }
+  }
+
+  @usableFromInline
+  mutating func enclose(_ name: String?, _ first: UInt8, _ last: UInt8, _ body: (inout JSONText) -> Void) {
+    begin(name)
+    bytes.append(first)
+    needsComma = false
+    body(&self)
+    bytes.append(last)
+    needsComma = true
+  }
+
+  package mutating func put(_ name: String? = nil, _ text: String?) {
+    begin(name)
+    if let text { quote(text) } else { raw("null") }
+  }
+
+  private mutating func quote(_ text: String) {
+    var text = text
+    bytes.append(UInt8(ascii: "\""))
+    text.withUTF8 { utf8 in
+      if utf8.allSatisfy({ Self.isPlain($0) }) { return bytes.append(contentsOf: utf8) }
+      for byte in utf8 {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+        case let byte where !Self.isPlain(byte):
+          let digits = Array("0123456789abcdef".utf8)
+          bytes += Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        default: bytes.append(byte)
+        }
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Also what would end a script in a page is written by its number.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7f
+      && byte != UInt8(ascii: "<")
+  }
+
+  @inlinable
+  package mutating func put(_ name: String? = nil, _ number: (some BinaryInteger)?) {
+    put(name, raw: number.map { String($0) })
+  }
+
+  package mutating func put(_ name: String? = nil, _ value: Bool?) {
+    put(name, raw: value.map { $0 ? "true" : "false" })
+  }
+
+  /// A number with three digits after the point at most.
+  package mutating func put(thousandths: Int64, _ name: String? = nil) {
+    let text = String(Double(max(0, thousandths)) / 1000)
+    put(name, raw: text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+  }
+
+  @usableFromInline
+  mutating func put(_ name: String?, raw text: String?) {
+    begin(name)
+    raw(text ?? "null")
+  }
+
+  package mutating func endLine() {
+    bytes.append(10)
+    needsComma = false
+  }
+
+  private mutating func begin(_ name: String?) {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    needsComma = false
+    if let name {
+      quote(name)
+      bytes.append(UInt8(ascii: ":"))
+    }
+    needsComma = true
+  }
+
+  private mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
+}
