@@ -227,7 +227,7 @@ def test_records_on_the_terminal_of_the_line(
     assert set(before) <= {"", "\x1b[K"}
 
 
-def test_what_a_killed_run_left_is_swept(
+def test_a_killed_run_leaves_nothing(
     server: TestServer, nuthatch: Runner, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     gate = server.gate("never")
@@ -236,31 +236,24 @@ def test_what_a_killed_run_left_is_swept(
     (tmp_path / "slow").write_text(server.url("/a"))
     (tmp_path / "list").write_text(server.url("/b"))
     (tmp_path / "out").mkdir()
+    # What others have there.
+    left = [".nuthatch-1-2.part", ".nuthatch-1-x.part"]
+    (tmp_path / "out" / left[0]).touch()
+    (tmp_path / "out" / left[1]).symlink_to("../list")
     outputs = ["--report", "out/report.html", "--failed-out", "out/failed"]
-
-    def start() -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [COMMAND, "prefetch", "slow", *outputs],
-            env=environment,
-            cwd=str(tmp_path),
-            stderr=subprocess.DEVNULL,
-        )
-        assert gate.wait_until_reached()
-        return process
-
-    killed = start()
-    left = names(tmp_path / "out")
+    killed = subprocess.Popen(
+        [COMMAND, "prefetch", "slow", *outputs],
+        env=environment,
+        cwd=str(tmp_path),
+        stderr=subprocess.DEVNULL,
+    )
+    assert gate.wait_until_reached()
+    assert names(tmp_path / "out") == left
     killed.kill()
     killed.wait(60)
-    assert len(left) == 2 and names(tmp_path / "out") == left
-    # The names of others, and what isn't this user's doing.
-    for name in (".nuthatch-1.part", ".nuthatch-1-x.part", ".nuthatch-1-2-3.part", "nuthatch-1-2.part"):
-        (tmp_path / "out" / name).touch()
-        left.append(name)
-    (tmp_path / "out" / ".nuthatch-1-2.part").symlink_to("../list")
-    left.append(".nuthatch-1-2.part")
+    assert names(tmp_path / "out") == left
     nuthatch("prefetch", "list", *outputs)
-    assert names(tmp_path / "out") == sorted([*left[2:], "failed", "report.html"])
+    assert names(tmp_path / "out") == [*left, "failed", "report.html"]
     assert (tmp_path / "list").exists()
 
 

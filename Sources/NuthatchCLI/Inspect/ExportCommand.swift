@@ -105,7 +105,7 @@ final class ExportRun {
     self.folder = folder
     self.isPNG = isPNG
     self.byHash = byHash
-    if mkdir(folder, 0o777) != 0, errno != EEXIST { throw OutputFile.failure(folder) }
+    if mkdir(folder, 0o777) != 0, errno != EEXIST { throw NewFile.failure(folder) }
     earlier = resumes ? ExportManifest(of: folder) : nil
     manifest = try DraftFile(folder + "/" + ExportManifest.name, followsLinks: false)
   }
@@ -217,7 +217,7 @@ final class ExportRun {
         if earlier != nil, OutputFile.has(bytes, at: path) {
           left += 1
         } else {
-          try OutputFile.replace(path, with: bytes)
+          try OutputFile.write(bytes, to: path, followsLinks: false)
           written += 1
         }
       }

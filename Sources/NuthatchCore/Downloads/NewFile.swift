@@ -3,18 +3,22 @@ import NuthatchTransport
 
 /// A file that gets its name when it is complete. Until then it has none, or, where the file system knows no such files, a
 /// hidden one; dropped before that, it leaves nothing.
-final class NewFile {
-  let descriptor: Int32
+package final class NewFile {
+  package let descriptor: Int32
   let target: String
+  /// What messages call it.
+  private let path: String
   private var name: String?
+  private var isSettled = false
   /// What a new file's mode is there; nil when that is still to be found out.
   private var newMode: mode_t?
 
-  /// - Parameter path: follows symbolic links: what they mean is replaced, not they.
-  init(for path: String) throws(NuthatchError) {
-    target = try Self.resolved(path)
+  /// - Parameter followsLinks: whether what symbolic links mean is replaced, not they.
+  package init(for path: String, followsLinks: Bool = true) throws(NuthatchError) {
+    self.path = path
+    target = followsLinks ? try Self.resolved(path) : path
     let folder = Self.folder(of: target)
-    let unnamed = open(folder, O_RDWR | O_CLOEXEC | Self.temporary, 0o666)
+    let unnamed = Self.canBeNamed ? open(folder, O_RDWR | O_CLOEXEC | Self.temporary, 0o666) : -1
     if unnamed >= 0 {
       descriptor = unnamed
       newMode = Self.mode(of: unnamed)
@@ -30,6 +34,7 @@ final class NewFile {
     self.descriptor = descriptor
     self.name = name
     self.target = target
+    path = target
     fchmod(descriptor, 0o600)
   }
 
@@ -42,10 +47,13 @@ final class NewFile {
 
   /// Gives one without a name a hidden one, locked for this process. False when it is another file's.
   func hide(as hidden: String) -> Bool {
-    guard name == nil, flock(descriptor, LOCK_EX | LOCK_NB) == 0,
-      linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, hidden, AT_SYMLINK_FOLLOW) == 0
+    name == nil && flock(descriptor, LOCK_EX | LOCK_NB) == 0 && link(as: hidden)
+  }
+
+  private func link(as new: String) -> Bool {
+    guard name == nil, linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, new, AT_SYMLINK_FOLLOW) == 0
     else { return false }
-    name = hidden
+    name = new
     return true
   }
 
@@ -55,29 +63,37 @@ final class NewFile {
   /// All bytes are on the disk.
   func settle() throws(NuthatchError) {
     while fsync(descriptor) != 0 {
-      guard errno == EINTR else { throw Self.failure(target) }
+      guard errno == EINTR else { throw Self.failure(path) }
     }
+    isSettled = true
   }
 
-  /// Gives it its name, in the place of what had it, and the mode that goes with that.
-  func appear() throws(NuthatchError) {
-    fchmod(descriptor, targetMode)
-    if name == nil {
-      let hidden = Self.hiddenName(in: Self.folder(of: target))
-      guard linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, hidden, AT_SYMLINK_FOLLOW) == 0 else {
-        throw Self.failure(target)
-      }
-      name = hidden
+  /// Gives it its name, in the place of what had it, and the mode that goes with that. Where the bytes are on the disk, the
+  /// name is, too.
+  ///
+  /// - Parameters:
+  ///   - other: the name, if it isn't the one that it was made for.
+  ///   - mode: nil for that of the file that it replaces, or of a new one.
+  package func appear(as other: String? = nil, mode: mode_t? = nil) throws(NuthatchError) {
+    let place = other ?? target
+    fchmod(descriptor, mode ?? targetMode)
+    // Some file systems tell of a full disk only when a descriptor is closed.
+    let closed = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+    guard closed < 0 || close(closed) == 0 else { throw Self.failure(path) }
+    // A link replaces nothing, so that it serves where nothing has the name.
+    if !link(as: place) {
+      guard name != nil || link(as: Self.hiddenName(in: Self.folder(of: target))), let name,
+        rename(name, place) == 0
+      else { throw Self.failure(path) }
     }
-    guard let name, rename(name, target) == 0 else { throw Self.failure(target) }
     self.name = nil
-    Self.settleFolder(of: target)
+    if isSettled { Self.settleFolder(of: target) }
   }
 
   /// One that was there stays as private as it was; a new one goes by the umask.
   private var targetMode: mode_t {
     var status = stat()
-    if stat(target, &status) == 0 {
+    if lstat(target, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
       // Somebody else's may have been put there meanwhile, to be written to.
       return status.st_mode & (status.st_uid == geteuid() ? 0o777 : 0o755)
     }
@@ -102,6 +118,8 @@ final class NewFile {
     return fstat(descriptor, &status) == 0 ? status.st_mode & 0o777 : 0o600
   }
 
+  /// Whether a file without a name can get one later.
+  private static let canBeNamed = access("/proc/self/fd", X_OK) == 0
   // O_TMPFILE, a macro that Swift does not see.
   private static let temporary: Int32 = 0o20000000 | O_DIRECTORY
 
@@ -139,24 +157,31 @@ final class NewFile {
     }
     var target = path
     for _ in 0..<40 {
-      var text = [CChar](repeating: 0, count: Int(PATH_MAX))
-      let count = readlink(target, &text, text.count)
-      if count < 0 { return target }
-      let next = String(decoding: text.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      target = next.hasPrefix("/") ? next : "\(folder(of: target))/\(next)"
+      guard let next = next(after: target) else { return target }
+      target = next
     }
     errno = ELOOP
     throw failure(path)
   }
 
+  /// What a symbolic link leads to; nil when it is none.
+  package static func next(after link: String) -> String? {
+    var text = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(link, &text, text.count)
+    if count < 0 { return nil }
+    let next = String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let folder = link.lastIndex(of: "/").map { String(link[...$0]) } ?? ""
+    return next.hasPrefix("/") ? next : folder + next
+  }
+
   /// What errno says.
-  static func failure(_ path: String) -> NuthatchError {
+  package static func failure(_ path: String) -> NuthatchError {
     let code: ErrorCode = errno == ENOSPC || errno == EDQUOT ? .noSpace : .io
     return NuthatchError(code, "\(path) can't be written: \(String(cString: strerror(errno)))")
   }
 
   /// Writes all of it at a place of the file, or where the descriptor stands. False with errno.
-  static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at place: Int64?) -> Bool {
+  package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at place: Int64?) -> Bool {
     var done = 0
     while done < bytes.count {
       let (rest, left) = (bytes.baseAddress.map { $0 + done }, bytes.count - done)
