@@ -258,24 +258,32 @@ extension Index {
 
   /// All packs, the oldest first.
   var packs: [PackEntry] {
-    var found: [PackEntry] = []
-    for place in 0..<packCapacity {
-      let at = entry(place)
-      let number = nhs_load32(at)
-      let words = nhs_load32(at + 4)
-      guard number != 0, let family = Family(rawValue: UInt16(truncatingIfNeeded: words)),
-        let state = PackEntry.State(rawValue: UInt16(truncatingIfNeeded: words >> 16)),
-        let used = Int(exactly: nhs_load64(at + 8)), let capacity = Int(exactly: nhs_load64(at + 16)),
-        used <= 1 << 46, capacity <= 1 << 46
-      else { continue }
-      let turn = nhs_load32(at + 24)
-      // A damaged number must not seem to fill the disk: everything else would be dropped for it.
-      found.append(
-        PackEntry(
-          place: place, number: number, family: family, state: state, used: min(used, capacity),
-          capacity: capacity, turn: turn == 0 ? number : turn))
+    (0..<packCapacity).compactMap(readEntry).sorted { ($0.turn, $0.number) < ($1.turn, $1.number) }
+  }
+
+  /// That of a pack; nil when the table doesn't have it.
+  func entry(of number: UInt32) -> PackEntry? {
+    for place in 0..<packCapacity where nhs_load32(entry(place)) == number {
+      if let found = readEntry(place) { return found }
     }
-    return found.sorted { ($0.turn, $0.number) < ($1.turn, $1.number) }
+    return nil
+  }
+
+  /// Nil for an empty place, and for damage.
+  private func readEntry(_ place: Int) -> PackEntry? {
+    let at = entry(place)
+    let number = nhs_load32(at)
+    let words = nhs_load32(at + 4)
+    guard number != 0, let family = Family(rawValue: UInt16(truncatingIfNeeded: words)),
+      let state = PackEntry.State(rawValue: UInt16(truncatingIfNeeded: words >> 16)),
+      let used = Int(exactly: nhs_load64(at + 8)), let capacity = Int(exactly: nhs_load64(at + 16)),
+      used <= 1 << 46, capacity <= 1 << 46
+    else { return nil }
+    let turn = nhs_load32(at + 24)
+    // A damaged number must not seem to fill the disk: everything else would be dropped for it.
+    return PackEntry(
+      place: place, number: number, family: family, state: state, used: min(used, capacity),
+      capacity: capacity, turn: turn == 0 ? number : turn)
   }
 
   /// Takes up a pack; nil when the table is full.

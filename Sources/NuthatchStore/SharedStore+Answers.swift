@@ -42,17 +42,6 @@ extension SharedStore {
     return !due.take(moment) && reading { index, _, _ in index.isCurrent(moment) } ?? false
   }
 
-  /// Appends an answer, unless it was removed since it was asked for, or one that was asked for later is there. Nil then.
-  func commit(
-    _ key: RecordKey, _ shape: PayloadShape, _ payload: UnsafeRawBufferPointer, asked: Moment
-  ) throws(StoreFault) -> Lease? {
-    let length = try Self.length(key, [payload], limits)
-    let header = RecordHeader(
-      kind: key.kind, shape: shape, keyLength: key.bytes.count, hash: key.hash, sequence: 0,
-      payloadLength: length, payloadChecksum: nhs_hash64(payload.baseAddress, length, 0))
-    return try append(header, key.bytes, [payload], replacing: .askedBefore(asked))
-  }
-
   /// Whether an answer to this question may take its place now. To be called by the index's changer.
   func mayReplace(_ header: RecordHeader, _ moment: Moment, _ index: Index) throws(StoreFault) -> Bool {
     guard index.isCurrent(moment) else { return false }

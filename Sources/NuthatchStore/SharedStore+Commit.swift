@@ -7,25 +7,24 @@ extension SharedStore {
   func commit(
     _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer]
   ) throws(StoreFault) -> Lease {
-    let length = try Self.length(key, parts, limits)
-    let header = RecordHeader(
-      kind: key.kind, shape: shape, keyLength: key.bytes.count, hash: key.hash, sequence: 0,
-      payloadLength: length, payloadChecksum: try Self.checksum(parts))
-    guard let lease = try append(header, key.bytes, parts, replacing: .any) else {
+    guard let lease = try commit(key, shape, parts, replacing: .any) else {
       throw StoreFault(.io, "the record can't be read back")
     }
     return lease
   }
 
-  /// Appends a record that has its sequence, and with it its identity, since it was made; unless there is a later one.
-  func commit(late key: RecordKey, _ shape: PayloadShape, _ payload: UnsafeRawBufferPointer, sequence: UInt64)
-    throws(StoreFault)
-  {
-    let length = try Self.length(key, [payload], limits)
+  /// The same, unless it may not replace the one that is there. Nil then.
+  ///
+  /// - Parameter sequence: what it has had, and with it its identity, since it was made; 0 for a new one.
+  @discardableResult
+  func commit(
+    _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer], sequence: UInt64 = 0,
+    replacing: Replaceable
+  ) throws(StoreFault) -> Lease? {
     let header = RecordHeader(
       kind: key.kind, shape: shape, keyLength: key.bytes.count, hash: key.hash, sequence: sequence,
-      payloadLength: length, payloadChecksum: nhs_hash64(payload.baseAddress, length, 0))
-    _ = try append(header, key.bytes, [payload], replacing: .earlier)
+      payloadLength: try Self.length(key, parts, limits), payloadChecksum: try Self.checksum(parts))
+    return try append(header, key.bytes, parts, replacing: replacing)
   }
 
   /// Which record of its key another one may replace.
@@ -236,15 +235,17 @@ extension SharedStore {
     }
     var only: Location?
     if case .moved(let location) = replacing { only = location }
-    let insertion = try insert(index, header, location, used: (place, end), only: only)
+    var index = index
+    let inserted = try insertOrGrow(&index, header, location, used: (place, end), only: only)
+    guard case .done(let replaced) = inserted else { throw Self.hasNoRoom }
     // Growing the index may have moved nothing but the index itself; the bytes are used in any case.
     writer.advance(to: end)
-    if only != nil, insertion.replaced == nil {
-      insertion.index.set(place, used: end)
-      takeBack(header, location, insertion.index)
+    if only != nil, replaced == nil {
+      index.set(place, used: end)
+      takeBack(header, location, index)
       return .unwanted
     }
-    finishRetiring(insertion.index)
+    finishRetiring(index)
     return .published
   }
 
@@ -314,20 +315,18 @@ extension SharedStore {
     return record
   }
 
-  /// Inserts, into a larger index when there is no room. To be called by the index's changer.
-  private func insert(
-    _ index: Index, _ header: RecordHeader, _ location: Location, used: (place: Int, bytes: Int),
-    only: Location?
-  ) throws(StoreFault) -> (index: Index, replaced: Slot?) {
-    var index = index
+  /// Inserts, into a larger index when there is no room, which then is the index. To be called by the index's changer.
+  func insertOrGrow(
+    _ index: inout Index, _ header: RecordHeader, _ location: Location,
+    used: (place: Int, bytes: Int)? = nil, only: Location? = nil
+  ) throws(StoreFault) -> Index.Change {
     for _ in 0..<8 {
-      if case .done(let replaced) = index.insert(header.hash, header.kind, location, used: used, only: only) {
-        return (index, replaced)
-      }
+      let change = index.insert(header.hash, header.kind, location, used: used, only: only)
+      if case .done = change { return change }
       guard let larger = try grown(index) else { break }
       index = larger
     }
-    throw Self.hasNoRoom
+    return .full
   }
 
   private func place(of writer: PackWriter, _ index: Index) -> Int? {
@@ -337,7 +336,7 @@ extension SharedStore {
     {
       return writer.place
     }
-    guard let entry = index.packs.first(where: { $0.number == writer.header.number }) else { return nil }
+    guard let entry = index.entry(of: writer.header.number) else { return nil }
     writer.place = entry.place
     return entry.place
   }

@@ -221,7 +221,7 @@ extension SharedStore {
     var isGone = false
     // Who took it over meanwhile would lose what was kept a moment ago, and leave it in the index.
     let isFree = try PackWriter.keepingOthersOut(directory, entry.number) { () throws(StoreFault) in
-      guard let now = index.packs.first(where: { $0.number == entry.number }) else { return }
+      guard let now = index.entry(of: entry.number) else { return }
       isGone = try dropLocked(now, index, &chances)
     }
     return isFree && isGone
@@ -269,7 +269,7 @@ extension SharedStore {
       }
       // Nobody knows what was in a pack that can't be read, or was removed by somebody who then was killed.
       if !isRead { index.giveUp(packs: [entry.number]) }
-      if let now = index.packs.first(where: { $0.number == entry.number }) { index.drop(now) }
+      if let now = index.entry(of: entry.number) { index.drop(now) }
       forgetDropped(index)
     }
     counts.add(.droppedRecords, UInt64(removed))

@@ -219,16 +219,10 @@ extension SharedStore {
         guard current.isRetired || isIntact(location) else { return index }
       }
     }
-    for _ in 0..<8 {
-      if case .done = index.insert(hash, record.header.kind, location) {
-        finishRetiring(index)
-        return index
-      }
-      guard let larger = try grown(index) else {
-        retire(location, hash)
-        return index
-      }
-      index = larger
+    if case .done = try insertOrGrow(&index, record.header, location) {
+      finishRetiring(index)
+    } else {
+      retire(location, hash)
     }
     return index
   }

@@ -47,7 +47,7 @@ extension SharedStore {
   /// Gives back what was reserved for a pack. Not essential: who drops packs does the same.
   private func giveUpRoom(of number: UInt32) {
     try? changing { index in
-      if let entry = index.packs.first(where: { $0.number == number }) { index.drop(entry) }
+      if let entry = index.entry(of: number) { index.drop(entry) }
     }
   }
 
@@ -125,7 +125,7 @@ extension SharedStore {
 
   /// Says that a large record's pack is whole. An index that was made anew meanwhile doesn't name it.
   private func seal(_ pack: PackHeader, at end: Int, _ index: Index) throws(StoreFault) -> Index {
-    guard let entry = index.packs.first(where: { $0.number == pack.number }) else {
+    guard let entry = index.entry(of: pack.number) else {
       return try register(index, pack, .sealed, used: end)
     }
     index.set(entry.place, used: end)
@@ -151,15 +151,9 @@ extension SharedStore {
       let extent = RecordHeader.extent(
         at: location.offset, keyLength: header.keyLength, payloadLength: header.payloadLength)
       var index = try seal(pack, at: extent?.end ?? pack.capacity, index)
-      for _ in 0..<8 {
-        if case .done = index.insert(header.hash, header.kind, location) {
-          finishRetiring(index)
-          return .published
-        }
-        guard let larger = try grown(index) else { break }
-        index = larger
-      }
-      throw Self.hasNoRoom
+      guard case .done = try insertOrGrow(&index, header, location) else { throw Self.hasNoRoom }
+      finishRetiring(index)
+      return .published
     }
   }
 }

@@ -55,9 +55,7 @@ extension SharedStore {
     writer.giveBackTail()
     try changing { (index) throws(StoreFault) in
       guard !writer.isElsewhere else { return }
-      if let entry = index.packs.first(where: { $0.number == writer.header.number }) {
-        index.set(entry.place, family, .sealed)
-      }
+      if let entry = index.entry(of: writer.header.number) { index.set(entry.place, family, .sealed) }
     }
   }
 
@@ -121,15 +119,13 @@ extension SharedStore {
     _ placed: (Int) -> Void = { _ in }
   ) throws(StoreFault) -> Index {
     var index = index
-    if let place = index.add(header, state, used: used) {
-      placed(place)
-      return index
+    var place = index.add(header, state, used: used)
+    if place == nil {
+      guard let larger = try grown(index, packs: index.packCapacity * 4) else { throw Self.hasNoRoom }
+      index = larger
+      place = index.add(header, state, used: used)
     }
-    guard let larger = try grown(index, packs: index.packCapacity * 4) else { throw Self.hasNoRoom }
-    index = larger
-    guard let place = index.add(header, state, used: used) else {
-      throw StoreFault(.io, "the table of packs has no room")
-    }
+    guard let place else { throw StoreFault(.io, "the table of packs has no room") }
     placed(place)
     return index
   }

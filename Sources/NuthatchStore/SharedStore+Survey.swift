@@ -155,7 +155,7 @@ extension SharedStore {
     for number in numbers {
       // Asked before reading: what is written meanwhile isn't there yet.
       let settled = settledPart(of: number)
-      var found = SeenPack(upTo: currentForReading()?.packs.first { $0.number == number }?.used ?? 0)
+      var found = SeenPack(upTo: currentForReading()?.entry(of: number)?.used ?? 0)
       guard let pin = shelf.pin(number), var scan = try? PackScan(pin.pack, directory, settled: settled)
       else {
         // Not when somebody has dropped it since the packs were listed.
@@ -201,7 +201,7 @@ extension SharedStore {
   /// Up to where a pack holds what was published. Behind it somebody may be writing at any moment, or has left a part of a record
   /// when the disk was full.
   private func settledPart(of number: UInt32) -> Int {
-    if let entry = currentForReading()?.packs.first(where: { $0.number == number }) { return entry.used }
+    if let entry = currentForReading()?.entry(of: number) { return entry.used }
     return !directory.isReading && PackWriter.isBusy(directory, number) ? PackHeader.size : .max
   }
 
@@ -275,7 +275,7 @@ extension SharedStore {
 
   /// Whether somebody has written it and is about to say whether it counts: of what is moved, that isn't sure.
   private func isBeingPublished(_ location: Location, _ index: Index) -> Bool {
-    guard let entry = index.packs.first(where: { $0.number == location.pack }) else { return false }
+    guard let entry = index.entry(of: location.pack) else { return false }
     return location.offset >= entry.used && PackWriter.isBusy(directory, location.pack)
   }
 }

@@ -61,13 +61,14 @@ extension SharedStore {
     // room couldn't be made after it was written.
     if let moment = record.moment {
       guard current(record.key)?.lease.shape.question != record.shape.question,
-        try commit(record.key, record.shape, record.bytes, asked: moment) != nil
+        try commit(record.key, record.shape, [record.bytes], replacing: .askedBefore(moment)) != nil
       else { return }
     } else {
       let there = current(record.key)?.lease.sequence ?? 0
       guard there <= record.sequence else { return }
       if there < record.sequence {
-        try commit(late: record.key, record.shape, record.bytes, sequence: record.sequence)
+        try commit(
+          record.key, record.shape, [record.bytes], sequence: record.sequence, replacing: .earlier)
       }
     }
     spillCounts.spills.wrappingAdd(1, ordering: .relaxed)
@@ -192,13 +193,15 @@ extension SharedStore {
     _ key: RecordKey, _ form: UInt8, _ payload: UnsafeRawBufferPointer, asked moment: Moment
   ) throws(StoreFault) -> Lease? {
     let shape = PayloadShape(form: form, question: moment.number)
-    guard spill == .pressure else { return try commit(key, shape, payload, asked: moment) }
+    guard spill == .pressure else {
+      return try commit(key, shape, [payload], replacing: .askedBefore(moment))
+    }
     guard isCurrent(moment), !hasLaterAnswer(key, than: moment.number),
       privateRecord(of: key)?.shape.question ?? 0 <= moment.number
     else { return nil }
     if let lease = try commitPrivately(key, shape, [payload], moment) { return lease }
     return try spills.patiently(locks.busy(.index)) { () throws(StoreFault) in
-      let lease = try commit(key, shape, payload, asked: moment)
+      let lease = try commit(key, shape, [payload], replacing: .askedBefore(moment))
       // Not one that was asked for later. An earlier one would hide what the packs have now.
       _ = privateRecord(of: key)
       return lease
