@@ -77,6 +77,23 @@ import Testing
     for user in [own, other] { user.finish() }
   }
 
+  /// A name whose group shares its counter of removals with another's.
+  private func name(besides other: String) -> String {
+    (0...).lazy.map { "n\($0)" }.first { group($0).counter == group(other).counter }!
+  }
+
+  @Test("leave no earlier one to be found when they are lost from memory", arguments: [false, true])
+  func earlierOne(isPressed: Bool) throws {
+    let (own, other) = (try user(spill: .pressure), try user())
+    #expect(try keep("a", [1], moment("a", other), other))
+    #expect(try keep("a", [2], moment("a", own), own))
+    // Counts as a removal of the answer's group, too.
+    _ = try other.drop([group(name(besides: "a"))], [])
+    if isPressed { own.relieve(.critical) }
+    for user in [own, other] { #expect(bytes(key("a"), user) != [1]) }
+    for user in [own, other] { user.finish() }
+  }
+
   @Test("never take the place of the answer to a later question", arguments: [false, true])
   func overtaken(_ isPrivate: Bool) throws {
     let (own, other) = (try user(spill: isPrivate ? .pressure : .eager), try user())

@@ -196,10 +196,12 @@ extension SharedStore {
     guard spill == .pressure else {
       return try commit(key, shape, [payload], replacing: .askedBefore(moment))
     }
-    guard isCurrent(moment), !hasLaterAnswer(key, than: moment.number),
+    let inPacks = current(key)?.lease.shape.question
+    guard isCurrent(moment), inPacks ?? 0 <= moment.number,
       privateRecord(of: key)?.shape.question ?? 0 <= moment.number
     else { return nil }
-    if let lease = try commitPrivately(key, shape, [payload], moment) { return lease }
+    // Lost from memory, one would leave the earlier one in the packs to be found: that one is replaced there.
+    if inPacks == nil, let lease = try commitPrivately(key, shape, [payload], moment) { return lease }
     return try spills.patiently(locks.busy(.index)) { () throws(StoreFault) in
       let lease = try commit(key, shape, [payload], replacing: .askedBefore(moment))
       // Not one that was asked for later. An earlier one would hide what the packs have now.
