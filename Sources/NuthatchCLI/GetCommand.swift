@@ -149,7 +149,8 @@ enum GetCommand: Command {
   }
 
   private static let freezingOptions = [
-    "durable", "queue", "handler", "tag", "attempts", "longest", "key-lifetime", "secret", "password",
+    "durable", "queue", "handler", "tag", "attempts", "longest", "key-lifetime", "resend-late", "secret",
+    "password",
   ]
 
   private static func addFreezing(_ arguments: ParsedArguments, _ request: inout Request) throws(UsageError) {
@@ -170,6 +171,7 @@ enum GetCommand: Command {
     freezing.attempts = try arguments.whole("attempts", 1...1_000_000) ?? freezing.attempts
     freezing.longest = try arguments.limit("longest") ?? freezing.longest
     freezing.keyLifetime = try arguments.limit("key-lifetime") ?? freezing.keyLifetime
+    if arguments.has("resend-late") { freezing.keyLifetime = .none }
     for text in arguments.values("secret") {
       let parts = text.split(separator: ":", maxSplits: 1)
       let words = parts.count == 2 ? parts[1].split(separator: " ") : []

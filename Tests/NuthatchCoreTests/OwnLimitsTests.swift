@@ -58,12 +58,16 @@ import Testing
       $0.retries = 0
     }
     bench.server.on("/a", sequence: [.ok("0123456789"), Script(steps: [.close])])
-    _ = try bench.get("/a")
+    bench.server.on("/b", sequence: [.ok("0123456789"), Script(status: 503, steps: [.text("?")])])
+    _ = try (bench.get("/a"), bench.get("/b"))
     clock.advance(seconds: 1_000_000)
     var request = Request(bench.server.url("/a"))
     request.maxBytes = 5
     request.delivery = .fresh
     #expect(try bench.cache.submit(request).final()?.error?.code == .reset)
+    // As where nothing is stored.
+    request.url = bench.server.url("/b")
+    #expect(try bench.cache.submit(request).result().status == 503)
   }
 
   @Test("of size hold for a body that has come before they joined")

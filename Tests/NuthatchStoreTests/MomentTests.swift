@@ -78,8 +78,8 @@ import Testing
   }
 
   /// A name whose group shares its counter of removals with another's.
-  private func name(besides other: String) -> String {
-    (0...).lazy.map { "n\($0)" }.first { group($0).counter == group(other).counter }!
+  private func name(besides other: String) throws -> String {
+    try #require((0...).lazy.map { "n\($0)" }.first { group($0).counter == group(other).counter })
   }
 
   @Test("leave no earlier one to be found when they are lost from memory", arguments: [false, true])

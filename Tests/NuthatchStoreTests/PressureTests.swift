@@ -207,7 +207,7 @@ private final class PipeSource: PressureSource {
     watch.stop()
   }
 
-  @Test("is told by the kernel's file that the environment names, by none for /dev/null, else the own")
+  @Test("is told by a file of the kernel's if the environment names one, by none for /dev/null, else the own")
   func standard() throws {
     func origins(_ named: String?) -> [PressureOrigin] {
       PressureWatch.standardSources(folder.path, named: named).map(\.origin)
@@ -217,11 +217,17 @@ private final class PipeSource: PressureSource {
     // What is none of the kernel's files is passed over, and nothing is written there.
     let (fifo, text) = (folder.path + "/fifo", folder.path + "/text")
     mkfifo(fifo, 0o600)
-    try "some text\n".write(toFile: text, atomically: false, encoding: .utf8)
+    let stalls = "some avg10=0.00 total=5\nfull avg10=0.00 total=5\n"
+    try stalls.write(toFile: text, atomically: false, encoding: .utf8)
+    let pipe = open(fifo, O_RDWR | O_NONBLOCK)
+    defer { close(pipe) }
+    #expect(write(pipe, "!", 1) == 1)
     for other in [nil, fifo, text, folder.path, folder.path + "/missing", "relative"] {
       #expect(origins(other) == [.polling])
     }
-    #expect(try folder.read("text") == Array("some text\n".utf8))
+    #expect(try folder.read("text") == Array(stalls.utf8))
+    var event: UInt8 = 0
+    #expect(read(pipe, &event, 1) == 1 && event == UInt8(ascii: "!"))
     #expect(StallSource(folder.path + "/missing", .some, stall: 1, window: 2) == nil)
     try FileManager.default.createDirectory(
       atPath: folder.path + "/proc/pressure", withIntermediateDirectories: true)
@@ -233,8 +239,9 @@ private final class PipeSource: PressureSource {
         toFile: folder.path + "/" + name, atomically: false, encoding: .utf8)
     }
     #expect(origins(folder.path + "/named") == [.kernel, .kernel])
-    #expect(try folder.read("proc/pressure/memory").starts(with: [UInt8](repeating: 32, count: 40)))
-    #expect(origins(nil) == [.kernel, .kernel])
+    // It was the own one that was armed.
+    #expect(try folder.read("named").starts(with: [UInt8](repeating: 32, count: 40)))
+    #expect(try folder.read("proc/pressure/memory").starts(with: Array("full 200000".utf8)))
   }
 
   @Test("makes every open store give up memory, and each counts it")

@@ -58,9 +58,9 @@ struct ParsedArguments {
   private mutating func takeName(
     _ text: Substring, _ rest: inout ArraySlice<String>, _ known: [Option], _ command: String
   ) throws(UsageError) {
-    // The name that version 0.1 had for it.
+    // Version 0.1 had it for `--key-lifetime none`.
     if text == "resend-late", known.contains(where: { $0.name == "key-lifetime" }) {
-      given.append(("key-lifetime", "none"))
+      given.append(("resend-late", ""))
       return
     }
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,4 +1,5 @@
 import Glibc
+import NuthatchStore
 import NuthatchTransport
 
 /// A file that gets its name when it is complete. Until then it has none, or, where the file system knows no such files, a
@@ -23,7 +24,7 @@ package final class NewFile {
       descriptor = unnamed
       newMode = Self.mode(of: unnamed)
     } else {
-      (name, descriptor) = try Self.hidden(in: folder, path)
+      (name, descriptor) = try Self.hidden(for: target, path)
     }
     // Nobody else is to write to it before it is whole.
     fchmod(descriptor, 0o600)
@@ -46,8 +47,11 @@ package final class NewFile {
   var isUnnamed: Bool { name == nil }
 
   /// Gives one without a name a hidden one, locked for this process. False when it is another file's.
-  func hide(as hidden: String) -> Bool {
-    name == nil && flock(descriptor, LOCK_EX | LOCK_NB) == 0 && link(as: hidden)
+  func hide(as hidden: String) -> Bool { name == nil && Self.lock(descriptor) && link(as: hidden) }
+
+  /// Whether it is this process's. Where there are no locks, nobody takes away what others have left.
+  private static func lock(_ descriptor: Int32) -> Bool {
+    flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
   }
 
   private func link(as new: String) -> Bool {
@@ -82,8 +86,7 @@ package final class NewFile {
     guard closed < 0 || close(closed) == 0 else { throw Self.failure(path) }
     // A link replaces nothing, so that it serves where nothing has the name.
     if !link(as: place) {
-      guard name != nil || link(as: Self.hiddenName(in: Self.folder(of: target))), let name,
-        rename(name, place) == 0
+      guard name != nil || hide(as: Self.freeName(for: place)), let name, rename(name, place) == 0
       else { throw Self.failure(path) }
     }
     self.name = nil
@@ -104,7 +107,7 @@ package final class NewFile {
   private static func modeOfNew(in folder: String) -> mode_t {
     var (descriptor, name) = (open(folder, O_RDWR | O_CLOEXEC | temporary, 0o666), String?.none)
     if descriptor < 0 {
-      name = hiddenName(in: folder)
+      name = randomName(in: folder)
       descriptor = open(name ?? "", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     }
     guard descriptor >= 0 else { return 0o600 }
@@ -123,17 +126,38 @@ package final class NewFile {
   // O_TMPFILE, a macro that Swift does not see.
   private static let temporary: Int32 = 0o20000000 | O_DIRECTORY
 
-  private static func hidden(in folder: String, _ path: String) throws(NuthatchError) -> (String, Int32) {
+  private static func hidden(for target: String, _ path: String) throws(NuthatchError) -> (String, Int32) {
     for _ in 0..<100 {
-      let name = hiddenName(in: folder)
+      let name = freeName(for: target)
       let descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      if descriptor >= 0 { return (name, descriptor) }
-      if errno != EEXIST { break }
+      if descriptor >= 0 {
+        // Before it had its lock, another process may have taken it for one that was left.
+        if lock(descriptor), FileDoor.has(name, descriptor) { return (name, descriptor) }
+        close(descriptor)
+      } else if errno != EEXIST {
+        break
+      }
     }
     throw failure(path)
   }
 
-  private static func hiddenName(in folder: String) -> String {
+  /// A hidden name beside a file. It is the same each time, so that what a killed process has left under it, and has no lock any
+  /// more, is removed by the next one that writes the file; another one while somebody writes there.
+  private static func freeName(for target: String) -> String {
+    let folder = folder(of: target)
+    let own = "\(folder)/.\(target.split(separator: "/").last ?? "").nuthatch-new"
+    let left: Int32
+    do throws(SystemFault) { left = try FileDoor.open(own, O_RDWR) } catch {
+      return error.number == ENOENT ? own : randomName(in: folder)
+    }
+    defer { close(left) }
+    guard flock(left, LOCK_EX | LOCK_NB) == 0, FileDoor.has(own, left), unlink(own) == 0 else {
+      return randomName(in: folder)
+    }
+    return own
+  }
+
+  private static func randomName(in folder: String) -> String {
     "\(folder)/.nuthatch-\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
   }
 

@@ -206,14 +206,17 @@ extension RequestTask {
   }
 
   /// What is stored, where it may be given when no new answer can be had.
-  private var standIn: StoredAnswer? { found.flatMap { $0.mayStandIn && !hasRestarted ? $0 : nil } }
+  private var standIn: StoredAnswer? {
+    guard let found, found.mayStandIn, !hasRestarted, found.isAnswer(to: plan),
+      found.refusal(for: plan) == nil
+    else { return nil }
+    return found
+  }
 
   /// No new answer came: a stored one will do where it may, else the error.
   private func settle(for error: NuthatchError) {
     // Whoever has been shown the stored answer is told that there is no other.
-    guard !hasShown, let standIn, standIn.isAnswer(to: plan), standIn.refusal(for: plan) == nil,
-      error.code.isOfTheWay
-    else {
+    guard !hasShown, let standIn, error.code.isOfTheWay else {
       return failOrAnswer(error, found)
     }
     // A worker is reading it.

@@ -65,6 +65,7 @@ package final class PressureWatch: @unchecked Sendable {
     _ root: String = "", named: String? = nhs_environment("MEMORY_PRESSURE_WATCH").map { String(cString: $0) }
   ) -> [any PressureSource] {
     if named == "" || named == "/dev/null" { return [] }
+    let named = named.flatMap { isOfKernel($0) ? $0 : nil }
     for file in [named, Cgroups(root).pressureFile, root + "/proc/pressure/memory"].compactMap({ $0 }) {
       // 0.2 s of 2 s lost by somebody, and by everybody. Windows of others than root are multiples of 2 s.
       if let some = StallSource(file, .some, stall: 200_000, window: 2_000_000) {
@@ -72,6 +73,18 @@ package final class PressureWatch: @unchecked Sendable {
       }
     }
     return [PollingSource(MemoryGauge(root))]
+  }
+
+  /// Whether a file is on a file system that the kernel makes up. Anything else isn't even opened: a pipe's reader would miss what
+  /// was read here, and a plain file would be written to.
+  private static func isOfKernel(_ path: String) -> Bool {
+    guard path.hasPrefix("/") else { return false }
+    // O_PATH, a macro that Swift does not see.
+    let found = nhs_openat(AT_FDCWD, path, 0o10000000 | O_CLOEXEC, 0)
+    guard found >= 0 else { return false }
+    defer { close(found) }
+    let (cgroup2, proc): (Int64, Int64) = (0x6367_7270, 0x9fa0)
+    return [cgroup2, proc].contains(nhs_file_system(found))
   }
 
   /// Begins to listen, `delay` nanoseconds from now. To be called on the loop's thread.
