@@ -35,7 +35,7 @@ enum GetCommand: Command {
       Option("longest", value: "SECONDS", "with --freezable: for how long it is tried (604800)"),
       Option(
         "key-lifetime", value: "SECONDS",
-        "with --freezable: a POST or PATCH that may have arrived isn't sent again later (86400; none: it is)"),
+        "with --freezable: a POST or PATCH that may have arrived isn't sent later (86400, or none)"),
       Option(
         "secret", value: "'K: [PREFIX ]env:NAME'",
         "send this header, whose value is a variable of the environment and never written; repeatable"),

@@ -168,7 +168,7 @@ struct PictureMaker: Sendable {
     else {
       return NuthatchError(.internal, "the stored body is gone: \(source.url)")
     }
-    return .tooManyPixels(width, height, most: maxPixels, source.url)
+    return .tooManyPixels((width, height), most: maxPixels, source.url)
   }
 
   private func need(of body: SharedBytes, _ recipes: [Recipe]) -> Int {

@@ -264,9 +264,7 @@ extension RequestTask {
       case .success(let picture):
         guard picture.pixelsOfSource <= plan.maxPixels else {
           return fail(
-            .tooManyPixels(
-              picture.originalWidth, picture.originalHeight, most: plan.maxPixels, "\(plan.url)"),
-            about: origin)
+            .tooManyPixels((picture.originalWidth, picture.originalHeight), plan), about: origin)
         }
         images.append(Image(url: ticket.url, picture, origin))
       case .failure(let error):
@@ -309,10 +307,7 @@ extension RequestTask {
   /// Fails as the answer that is stored has more bytes or pixels than the request allows.
   private func failBeyondLimit(_ found: StoredAnswer, _ origin: Provenance) {
     guard found.record.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.record.bodyLength) }
-    let size = found.thumbnails.all.lazy.compactMap(\.sizeOfSource).first ?? (0, 0)
-    fail(
-      .tooManyPixels(size.width, size.height, most: plan.maxPixels, "\(plan.url)"),
-      about: origin.behind(plan))
+    fail(.tooManyPixels(found.thumbnails.sizeOfSource ?? (0, 0), plan), about: origin.behind(plan))
   }
 
   private func failAsTooLarge(_ bytes: Int64) {

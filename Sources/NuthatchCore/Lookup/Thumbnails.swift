@@ -47,6 +47,7 @@ struct StoredThumbnails: Sendable {
 
   var isEmpty: Bool { items.isEmpty }
   var all: some Sequence<StoredThumbnail> { items.lazy.map(\.thumbnail) }
+  var sizeOfSource: (width: Int, height: Int)? { all.lazy.compactMap(\.sizeOfSource).first }
 }
 
 /// Finds and keeps the thumbnails of contents: in the memory tier, in records of their own, and larger ones to make
