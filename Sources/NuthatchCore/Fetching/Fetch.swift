@@ -32,7 +32,7 @@ final class Fetch: @unchecked Sendable {
   /// Whether it is not asked about all the same, because the server has said that something else still holds.
   private var asksWhole = false
   private var phase = Phase.idle
-  private var step: Int8
+  private var ownPriority: Int8
   /// Whether it waits for its turn, and for nothing else: that is no part of a deadline.
   private(set) var isInLine = false
   /// Whether a worker has found out the moment of the question, or that there is none.
@@ -51,7 +51,7 @@ final class Fetch: @unchecked Sendable {
   }
 
   var runtime: Runtime { shared.runtime }
-  var priority: Int { Int(step) }
+  var priority: Int { Int(ownPriority) }
   /// Whether answers that are stored count for nothing.
   var isReload: Bool { plan.policy.rules == .reload }
   private var hasBegun: Bool { begunAttempt.map { $0.journey.attempts > 0 } ?? false }
@@ -62,7 +62,7 @@ final class Fetch: @unchecked Sendable {
     self.shared = shared
     self.base = base
     self.known = base?.record.number ?? known
-    step = Int8(clamping: plan.priority)
+    ownPriority = Int8(clamping: plan.priority)
   }
 
   static func seconds(_ nanoseconds: Int64) -> Int64 { (nanoseconds + 999_999_999) / 1_000_000_000 }
@@ -120,7 +120,7 @@ extension Fetch {
   func adoptPriority() {
     let highest = waiters.map(\.priority).max() ?? priority
     guard highest != priority else { return }
-    step = Int8(clamping: highest)
+    ownPriority = Int8(clamping: highest)
     if case .queued(let entry) = phase {
       runtime.queue.setPriority(highest, of: entry, now: runtime.loop.now)
     }

@@ -10,7 +10,7 @@ final class RequestTask: TicketWork, @unchecked Sendable {
   let ticket: Ticket
   let shared: SharedCache
   var runtime: Runtime { shared.runtime }
-  var priority: Int { Int(step) }
+  var priority: Int { Int(ownPriority) }
   /// The fetch that it waits for.
   var joined: Fetch?
   private var found: StoredAnswer?
@@ -19,7 +19,7 @@ final class RequestTask: TicketWork, @unchecked Sendable {
   private var questions: Questions?
   /// Its way into the outbox; nil where it can't be frozen.
   private var freezing: FreezeAttempt?
-  private var step: Int8
+  private var ownPriority: Int8
   /// How many redirects had led to the stored answer that has been delivered, while the final event is still to come.
   private var hopsShown: UInt8?
   private var hasShown: Bool { hopsShown != nil }
@@ -29,7 +29,7 @@ final class RequestTask: TicketWork, @unchecked Sendable {
     self.plan = plan
     self.ticket = ticket
     self.shared = shared
-    step = Int8(clamping: plan.priority)
+    ownPriority = Int8(clamping: plan.priority)
     deadline = Deadline(plan, now: shared.runtime.loop.now)
   }
 
@@ -62,7 +62,7 @@ final class RequestTask: TicketWork, @unchecked Sendable {
   /// Changes its place in the queue. Any thread may call it.
   func setPriority(_ priority: Int) {
     runtime.loop.post {
-      self.step = Int8(clamping: priority)
+      self.ownPriority = Int8(clamping: priority)
       self.joined?.adoptPriority()
     }
   }
