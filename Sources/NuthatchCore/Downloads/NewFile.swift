@@ -142,7 +142,7 @@ package final class NewFile {
   }
 
   /// A hidden name beside a file. It is the same each time, so that what a killed process has left under it, and has no lock any
-  /// more, is removed by the next one that writes the file; another one while somebody writes there.
+  /// more, is removed by the next one that writes the file. While another process writes under it, a name by chance.
   private static func freeName(for target: String) -> String {
     let folder = folder(of: target)
     let own = "\(folder)/.\(target.split(separator: "/").last ?? "").nuthatch-new"

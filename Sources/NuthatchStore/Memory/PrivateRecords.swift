@@ -200,7 +200,7 @@ extension SharedStore {
     guard isCurrent(moment), inPacks ?? 0 <= moment.number,
       privateRecord(of: key)?.shape.question ?? 0 <= moment.number
     else { return nil }
-    // Lost from memory, one would leave the earlier one in the packs to be found: that one is replaced there.
+    // A record in memory may be lost, and an earlier one in the packs would be found again. So the packs' one is replaced.
     if inPacks == nil, let lease = try commitPrivately(key, shape, [payload], moment) { return lease }
     return try spills.patiently(locks.busy(.index)) { () throws(StoreFault) in
       let lease = try commit(key, shape, [payload], replacing: .askedBefore(moment))
