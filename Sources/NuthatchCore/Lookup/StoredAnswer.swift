@@ -92,8 +92,7 @@ final class StoredAnswer: Sendable {
     return isUnchecked || hasBody || plan.recipes.allSatisfy { thumbnails[$0] != nil }
   }
 
-  /// Which limit of the request keeps it from being given, however fresh it is. `Decision` heeds it for all that is found; a task
-  /// asks again only for what a server has renewed.
+  /// Which limit of the request keeps it from being given, however fresh it is.
   func refusal(for plan: RequestPlan) -> Decision.Refusal? {
     if record.bodyLength > plan.maxBytes { return .tooLarge }
     let isTooMany = plan.recipes.contains { (thumbnails[$0]?.pixelsOfSource ?? 0) > plan.maxPixels }
@@ -102,7 +101,7 @@ final class StoredAnswer: Sendable {
 
   /// The answer, when it needs no decoding.
   func immediateAnswer(to plan: RequestPlan, _ url: String, _ origin: Provenance) -> Answer? {
-    guard !isRedirect, !isUnchecked, isAnswer(to: plan) else { return nil }
+    guard !isRedirect, !isUnchecked, isAnswer(to: plan), refusal(for: plan) == nil else { return nil }
     guard plan.wantsPictures else {
       return Answer(response: response(reply(to: plan) ?? .whole, to: plan, url, origin))
     }
@@ -123,7 +122,7 @@ final class StoredAnswer: Sendable {
     for plan: RequestPlan, _ url: String, decodes: Bool, keptBy tier: Thumbnails
   ) -> (Image, MemoryPicture?)? {
     guard let recipe = plan.recipes.first, isAnswer(to: plan), let content = record.content,
-      let thumbnail = thumbnails[recipe]
+      refusal(for: plan) == nil, let thumbnail = thumbnails[recipe]
     else { return nil }
     let (picture, kept): (Picture, MemoryPicture?)
     if case .record(let record) = thumbnail {
