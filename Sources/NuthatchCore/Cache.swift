@@ -68,7 +68,7 @@ public final class Cache: Sendable {
     }
     if let local = try LocalRequest(request, options) { return try start(local, request) }
     let plan = try plan(for: request)
-    return try submit(request, plan, stored(for: plan))
+    return try submit(request, plan, storedAnswer(to: plan))
   }
 
   func submit(
@@ -106,8 +106,8 @@ public final class Cache: Sendable {
   }
 
   /// What is looked up on the caller's thread.
-  func stored(for plan: RequestPlan) -> StoredAnswer? {
-    plan.asksForHeaders ? nil : shared.reader.find(plan, .promptly)
+  func storedAnswer(to plan: RequestPlan) -> StoredAnswer? {
+    plan.asksForHeaders ? nil : shared.reader.readAdmitted(plan, .promptly)
   }
 
   /// Starts the request of a ticket once more, whatever became of it; after a failure, for instance. The answer is another
@@ -121,10 +121,10 @@ public final class Cache: Sendable {
     case let asked as RepeatableRequest:
       guard asked.key != nil, !ticket.hasSucceeded else { return try submit(asked.request) }
       let plan = try plan(for: asked.again)
-      return try start(plan, stored(for: plan), Ticket(asked.request, asked))
+      return try start(plan, storedAnswer(to: plan), Ticket(asked.request, asked))
     case let plan as RequestPlan:
       let again = Ticket(url: ticket.url, tag: ticket.tag, site: ticket.site, origin: plan)
-      return try start(plan, stored(for: plan), again)
+      return try start(plan, storedAnswer(to: plan), again)
     default:
       throw NuthatchError(.invalid, "the ticket was answered at once, and kept nothing: \(ticket.shownURL)")
     }

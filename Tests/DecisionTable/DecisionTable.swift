@@ -62,9 +62,7 @@ package enum DecisionTable {
     case .follow(asksBehind: true): "follow, ask behind"
     case .checkFirst: "check first"
     case .refuse(.failedBefore): "that failure"
-    case .refuse(.offline): "`offline`"
-    case .refuse(.tooLarge): "`too_large`"
-    case .refuse(.tooManyPixels): "`too_many_pixels`"
+    case .refuse(let refusal): "`\(refusal.rawValue)`"
     }
   }
 

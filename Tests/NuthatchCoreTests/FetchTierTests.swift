@@ -200,7 +200,7 @@ private final class RecordingTier: FetchTier {
         record.bodyLength = Int64(bytes.count)
         _ = bytes.withUnsafeBytes { try? shared.store.commit(RecordKey(.body, content.bytes), parts: [$0]) }
         _ = shared.write(record, plan, asked: shared.moment(plan))
-        done(.stored(shared.reader.find(plan)))
+        done(.storeNowHas(shared.reader.readAdmitted(plan)))
       }
     }
     let bench = try bench(tier)

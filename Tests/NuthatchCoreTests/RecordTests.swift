@@ -54,6 +54,6 @@ import Testing
     parts.thumbnails[recipe] = .inMemory(MemoryPicture(claimed))
     let found = StoredAnswer(record, marks: nil, second: 0, record.freshness(for: plan, now: 0), parts)
     #expect(found.isAnswer(to: plan))
-    #expect(found.immediateAnswer(to: plan, "x", .stored(found)) == nil)
+    #expect(found.immediateAnswer(to: plan, "x", .fromStore(found)) == nil)
   }
 }

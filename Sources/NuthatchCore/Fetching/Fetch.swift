@@ -201,9 +201,9 @@ extension Fetch: QueuedWork {
 
   private func take(_ answer: TierAnswer) {
     guard case .asking = phase else { return }
-    if case .stored(let found) = answer {
+    if case .storeNowHas(let found) = answer {
       if let found, found.record.number != known, !isReload, waiters.areAnswered(by: found) {
-        return conclude(.stored(found))
+        return conclude(.fetchedElsewhere(found))
       }
       // The same answer, too: its record may lie elsewhere now.
       if !isReload || found == nil { base = found }

@@ -8,7 +8,7 @@ enum FetchOutcome {
   /// The stored answer still holds; this is it, renewed.
   case unchanged(StoredAnswer)
   /// Another process fetched it meanwhile.
-  case stored(StoredAnswer)
+  case fetchedElsewhere(StoredAnswer)
   case failed(NuthatchError)
 
   var tierEnd: FetchEnd {

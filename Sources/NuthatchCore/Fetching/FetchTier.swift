@@ -29,8 +29,8 @@ protocol TierRequest: AnyObject, Sendable {
 /// What a tier knows.
 enum TierAnswer: Sendable {
   case nothing
-  /// The store may have changed: this is there now.
-  case stored(StoredAnswer?)
+  /// The store may have changed. This is what it has now.
+  case storeNowHas(StoredAnswer?)
 }
 
 /// How a fetch ended for a tier.

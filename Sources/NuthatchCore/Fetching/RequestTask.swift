@@ -42,7 +42,7 @@ final class RequestTask: TicketWork, @unchecked Sendable {
     if plan.asksForHeaders || plan.download != nil { return post(plan, ticket, shared, found) }
     let (decision, failure) = shared.decide(found, plan)
     if let failure { return ticket.finish(.failed(failure)) }
-    if decision == .hit, let found, let answer = found.immediateAnswer(to: plan, ticket.url, .stored(found)) {
+    if decision == .hit, let found, let answer = found.immediateAnswer(to: plan, ticket.url, .fromStore(found)) {
       shared.counts.hits.count()
       return ticket.finish(.answer(.cached, answer, isFinal: true))
     }
@@ -126,7 +126,7 @@ extension RequestTask {
     self.plan = plan
     let isSubmitted = runtime.workers.submit(priority: priority) {
       _ = store?()
-      let found = self.shared.reader.find(plan)
+      let found = self.shared.reader.readAdmitted(plan)
       let failure = self.shared.decide(found, plan).failure
       self.runtime.loop.post { if let failure { self.fail(failure) } else { then(found) } }
     }
@@ -154,16 +154,16 @@ extension RequestTask {
     case .hit, .hitAndRevalidate:
       shared.counts.hits.count()
       if decision == .hitAndRevalidate { shared.revalidations.start(plan, found, shared) }
-      deliver(found, .cached, .stored(found), isFinal: true)
+      deliver(found, .cached, .fromStore(found), isFinal: true)
     case .follow(let asksBehind):
       if asksBehind { shared.revalidations.start(plan, found, shared) }
       follow { () throws(NuthatchError) in try plan.following(found) }
     // `show` asks the server then.
-    case .showThenAsk: deliver(found, .cached, .stored(found), isFinal: false)
+    case .showThenAsk: deliver(found, .cached, .fromStore(found), isFinal: false)
     case .checkFirst: read(plan) { self.decide($0) }
-    case .refuse(.tooLarge), .refuse(.tooManyPixels): failBeyondLimit(found, .stored(found))
-    case .refuse(.offline): failOffline()
     case .ask, .refuse(.failedBefore): fetch()
+    case .refuse(.offline): failOffline()
+    case .refuse: failBeyondLimit(found, .fromStore(found))
     }
   }
 
@@ -221,7 +221,7 @@ extension RequestTask {
     }
     // A worker is reading it.
     if standIn.isUnchecked { return }
-    deliver(standIn, .cached, .stored(standIn), isFinal: true, orElse: error)
+    deliver(standIn, .cached, .fromStore(standIn), isFinal: true, orElse: error)
   }
 
   // MARK: Delivering
@@ -378,7 +378,7 @@ extension RequestTask: FetchWaiter {
       // It isn't what was shown, if a redirect has led elsewhere since.
       let isShown = hopsShown.map { Int($0) == plan.hops } ?? true
       deliver(renewed, isShown ? .unchanged : .cached, .revalidated(renewed), isFinal: true)
-    case .stored(let other):
+    case .fetchedElsewhere(let other):
       deliver(other, .fresh, .fetchedElsewhere(other), isFinal: true)
     case .failed(let error):
       if freezing?.freezes(plan, after: error) == true { return }

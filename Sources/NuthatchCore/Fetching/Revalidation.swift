@@ -65,7 +65,7 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
     switch outcome {
     case .unchanged: break
     case .failed(let error): shared.remember(error, status: nil, plan)
-    case .stored(let other):
+    case .fetchedElsewhere(let other):
       if let source = other.pictureSource(plan) { return make(source) }
     case .answered(let fetched):
       if fetched.head.redirection != nil, plan.isHopByHop { return follow(fetched) }
@@ -85,7 +85,7 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
     }
     plan = next
     let isSubmitted = shared.runtime.workers.submit(priority: priority) {
-      let stored = self.shared.reader.find(next)
+      let stored = self.shared.reader.readAdmitted(next)
       self.loop.post {
         guard self.timer != nil else { return self.end() }
         switch Decision(stored, next) {

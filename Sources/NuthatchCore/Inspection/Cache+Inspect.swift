@@ -36,7 +36,7 @@ extension Cache {
     let known = shared.inspect(plan)
     if let known, isEnough(known) { return (known, nil) }
     // Where nothing is stored, there is nothing to be read once more.
-    return (nil, try submit(request, plan, known == nil ? nil : stored(for: plan)))
+    return (nil, try submit(request, plan, known == nil ? nil : storedAnswer(to: plan)))
   }
 
   /// Calls `body` with everything that is stored, in the order in which it was kept, until it returns false. Answers that
@@ -131,10 +131,7 @@ extension SharedCache {
       var met = prospect(reader.read(next, .facts), next)
       met.asksBehind = met.asksBehind || asksBehind
       return met
-    case .refuse(.failedBefore): return (.refuse, .failedBefore, false)
-    case .refuse(.offline): return (.refuse, .offline, false)
-    case .refuse(.tooLarge): return (.refuse, .tooLarge, false)
-    case .refuse(.tooManyPixels): return (.refuse, .tooManyPixels, false)
+    case .refuse(let refusal): return (.refuse, refusal, false)
     }
   }
 }

@@ -16,18 +16,8 @@ package enum Decision: Equatable, Sendable {
   case follow(asksBehind: Bool)
   /// A worker reads and checks it first: it is long. Then it is decided anew.
   case checkFirst
-  case refuse(Refusal)
-
-  package enum Refusal: Sendable {
-    /// A fetch that wanted no less has failed a moment ago.
-    case failedBefore
-    /// Nothing that holds is stored, and the network is not to be used.
-    case offline
-    /// Longer than `max_bytes`.
-    case tooLarge
-    /// A picture of more than `max_pixels`.
-    case tooManyPixels
-  }
+  /// An error at once.
+  case refuse(StoredAnswerInfo.Refusal)
 
   /// What was found, as far as it matters here.
   package enum Finding: Equatable, Sendable {
@@ -35,7 +25,7 @@ package enum Decision: Equatable, Sendable {
     /// Not for this request: a part of it is gone, or it has no success for pictures, or only the server can tell.
     case unfit
     /// Longer than the request allows, or a picture of more pixels, as a thumbnail of it says. What is stale may be smaller by now.
-    case beyondLimit(Refusal, Freshness.Grade)
+    case beyondLimit(StoredAnswerInfo.Refusal, Freshness.Grade)
     /// So long that it takes a while to read it, and it hasn't been read in this session.
     case unchecked
     case redirect(Freshness.Grade)

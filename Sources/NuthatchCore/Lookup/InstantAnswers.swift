@@ -72,7 +72,7 @@ package final class InstantAnswers: Sendable {
   private func atHand(_ request: Request, decodes: Bool = false) throws(NuthatchError) -> Answer? {
     // What needs no server needs a worker.
     guard try LocalRequest(request, options) == nil else { return nil }
-    guard let (plan, stored) = shared.reader.findFresh(try RequestPlan(request, options, termsCache)) else {
+    guard let (plan, stored) = shared.reader.readFresh(try RequestPlan(request, options, termsCache)) else {
       return nil
     }
     if stored.isUnchecked { shared.check(plan) }
@@ -167,7 +167,7 @@ package final class InstantAnswers: Sendable {
       }
     }
     guard plan.wantsPictures else {
-      let answer = stored.immediateAnswer(to: plan, request.url, .stored(stored).behind(plan))
+      let answer = stored.immediateAnswer(to: plan, request.url, .fromStore(stored).behind(plan))
       if let hits, let response = answer?.response, let hit = hit(nil, response) { hits.keep(hit) }
       return answer
     }

@@ -46,18 +46,18 @@ struct Reader: Sendable {
   }
 
   /// The stored answer that a request may be given, fresh or not.
-  func find(_ plan: RequestPlan, _ depth: Depth = .whole) -> StoredAnswer? {
+  func readAdmitted(_ plan: RequestPlan, _ depth: Depth = .whole) -> StoredAnswer? {
     guard plan.readsStore, let stored = read(plan, depth), stored.isAdmitted else { return nil }
     return stored
   }
 
   /// What is stored for a request, if it may be given at once: it is fresh, but perhaps a worker has to read it first. Redirects
   /// that are stored are followed; what is wrong with one is told to the request that goes that way.
-  func findFresh(_ plan: RequestPlan) -> (RequestPlan, StoredAnswer)? {
-    guard !plan.asksForHeaders, let stored = find(plan, .atHand) else { return nil }
+  func readFresh(_ plan: RequestPlan) -> (RequestPlan, StoredAnswer)? {
+    guard !plan.asksForHeaders, let stored = readAdmitted(plan, .atHand) else { return nil }
     switch Decision(stored, plan) {
     case .hit, .checkFirst: return (plan, stored)
-    case .follow(asksBehind: false): return (try? plan.following(stored)).flatMap { findFresh($0) }
+    case .follow(asksBehind: false): return (try? plan.following(stored)).flatMap { readFresh($0) }
     default: return nil
     }
   }

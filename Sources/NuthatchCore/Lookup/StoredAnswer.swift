@@ -93,7 +93,7 @@ final class StoredAnswer: Sendable {
   }
 
   /// Which limit of the request keeps it from being given, however fresh it is.
-  func refusal(for plan: RequestPlan) -> Decision.Refusal? {
+  func refusal(for plan: RequestPlan) -> StoredAnswerInfo.Refusal? {
     if record.bodyLength > plan.maxBytes { return .tooLarge }
     let isTooMany = plan.recipes.contains { (thumbnails[$0]?.pixelsOfSource ?? 0) > plan.maxPixels }
     return isTooMany ? .tooManyPixels : nil
@@ -133,7 +133,7 @@ final class StoredAnswer: Sendable {
     } else {
       return nil
     }
-    var origin = Provenance.stored(self).behind(plan)
+    var origin = Provenance.fromStore(self).behind(plan)
     origin.source = picture.ownsPixels ? .memory : .disk
     return (Image(url: url, picture, origin), kept)
   }
@@ -156,7 +156,7 @@ extension Provenance {
   }
 
   /// From the cache.
-  static func stored(_ stored: StoredAnswer) -> Provenance {
+  static func fromStore(_ stored: StoredAnswer) -> Provenance {
     var origin = Provenance(stored, stored.isInMemory ? .memory : .disk, isInCache: true)
     origin.isStale = stored.freshness.isStale
     return origin

@@ -306,7 +306,7 @@ final class OutboxSender: @unchecked Sendable {
           var options = options
           if let proxy = request.proxy { options.proxy = proxy }
           let plan = try RequestPlan(whole, options)
-          RequestTask.start(plan, ticket, shared, shared.reader.find(plan))
+          RequestTask.start(plan, ticket, shared, shared.reader.readAdmitted(plan))
         } catch {
           ticket.finish(.failed(error))
         }

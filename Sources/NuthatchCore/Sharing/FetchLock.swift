@@ -86,13 +86,13 @@ final class FetchLock: TierRequest, @unchecked Sendable {
   private func lookAgain(_ fetch: Fetch, _ done: @escaping Done) {
     let (plan, since) = (fetch.plan, waitedSince)
     let isSubmitted = runtime.workers.submit(priority: fetch.priority) {
-      let found = self.shared.reader.find(plan)
+      let found = self.shared.reader.readAdmitted(plan)
       let now = nhs_monotonic_ns()
       let wasVain = since.map { self.others.locks.wasVain(self.place, since: $0, now: now) } ?? false
       self.runtime.loop.post {
         // What was waited for left nothing, nor will this: the others needn't wait for it.
         if wasVain { self.free() }
-        done(.stored(found))
+        done(.storeNowHas(found))
       }
     }
     if !isSubmitted { runtime.loop.post { done(.nothing) } }

@@ -92,7 +92,7 @@ final class SharedCache: @unchecked Sendable {
   func check(_ plan: RequestPlan) {
     guard checking.withLock({ $0.insert(plan.name).inserted }) else { return }
     let isSubmitted = runtime.workers.submit(priority: plan.priority) {
-      _ = self.reader.find(plan)
+      _ = self.reader.readAdmitted(plan)
       self.checking.withLock { _ = $0.remove(plan.name) }
     }
     if !isSubmitted { checking.withLock { _ = $0.remove(plan.name) } }
@@ -104,7 +104,7 @@ final class SharedCache: @unchecked Sendable {
     case .answered: counts.fetched.count()
     case .unchanged: counts.revalidated.count()
     case .failed: counts.failed.count()
-    case .stored: break
+    case .fetchedElsewhere: break
     }
   }
 
