@@ -55,6 +55,6 @@ extension Cache {
   /// there first. Before the program's first cache, and in a child until it opens one, there is nothing to do.
   public static func relieveMemory(_ level: MemoryPressure) {
     Log.note(.info, "the program wants memory back: \(level)")
-    Store.relieveAll(level)
+    OpenCaches.relieve(level)
   }
 }

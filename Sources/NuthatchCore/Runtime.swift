@@ -45,7 +45,7 @@ final class Runtime: @unchecked Sendable {
     pressure = PressureWatch(relieve: { level, origin in
       Log.note(.info, "memory is short (\(level), says \(origin)): it is given up")
       // Dropping memory takes time that the loop doesn't have. Where no worker is left, the caches are being closed.
-      _ = workers.submit(priority: Priority.most) { Store.relieveAll(level) }
+      _ = workers.submit(priority: Priority.most) { OpenCaches.relieve(level) }
     })
     epoch = nhs_fork_epoch()
     loop.whenFailed { [mourners] fault in

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Records in a directory, shared by every process that has it open.
 ///
-/// Any thread may use it. Opening a directory twice in a process, by whatever path, gives two faces of one store. A
+/// Any thread may use it. A directory that is opened twice in a process has two stores, as if two processes had opened it. A
 /// forked child can't use a store that its parent opened, but leases stay readable there, and it may open its own.
 public final class Store: Sendable {
   /// What holds for the directory.
@@ -31,6 +31,16 @@ public final class Store: Sendable {
       self.memoryItems = memoryItems
       self.spill = spill
     }
+
+    /// - Throws: `invalid`.
+    fileprivate func check() throws(StoreFault) {
+      if let diskBytes, diskBytes < Limits.least || diskBytes >= 1 << 46 {
+        throw StoreFault(.invalid, "the limit of the disk is less than 4 MiB, or absurd")
+      }
+      guard memoryBytes ?? 0 >= 0, memoryItems ?? 0 >= 0 else {
+        throw StoreFault(.invalid, "a limit of the memory is negative")
+      }
+    }
   }
 
   /// When records are written to packs.
@@ -42,23 +52,27 @@ public final class Store: Sendable {
     case pressure
   }
 
-  let shared: SharedStore
+  let records: any RecordStore
+  let disk: DiskStore
   private let epoch = nhs_fork_epoch()
   private let isClosed = Atomic(false)
   /// Whether it was tried already to write what is in memory only.
   private let isFlushed = Atomic(false)
 
-  // For lookups, which threads make at the same time: to hold `shared` meanwhile would count on one counter for all.
-  let unretained: Unmanaged<SharedStore>
+  // For lookups, which threads make at the same time: to hold these meanwhile would count on one counter for all.
+  private let reader: Unmanaged<RecordReader>
+  private let unretainedDisk: Unmanaged<DiskStore>
   let memory: MemoryLanes
   /// Whether records may be in memory that are in no pack.
   let spillsLate: Bool
 
-  init(_ shared: SharedStore) {
-    self.shared = shared
-    unretained = .passUnretained(shared)
-    memory = shared.memory.lanes
-    spillsLate = shared.spill == .pressure
+  init(_ records: any RecordStore) {
+    self.records = records
+    disk = records.disk
+    reader = .passUnretained(disk.reader)
+    unretainedDisk = .passUnretained(disk)
+    memory = disk.memory.lanes
+    spillsLate = records is MemoryFirstStore
   }
 
   /// Opens the store in a directory, which is made when its parent is there.
@@ -79,19 +93,20 @@ public final class Store: Sendable {
     _ path: String, _ options: Options, _ system: any SystemCalls,
     _ following: @escaping Following = { _, _, _ in }
   ) throws(StoreFault) -> Store {
-    if let limit = options.diskBytes {
-      guard limit >= Limits.least, limit < 1 << 46 else {
-        throw StoreFault(.invalid, "the limit of the disk is less than 4 MiB, or absurd")
-      }
-    }
+    try options.check()
     let directory = try StoreDirectory(path, trusts: options.trustsDirectory, system)
-    guard options.memoryBytes ?? 0 >= 0, options.memoryItems ?? 0 >= 0 else {
-      throw StoreFault(.invalid, "a limit of the memory is negative")
-    }
     return Store(
       try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
-        try StoreRegistry.acquire(directory, options, following)
+        try records(directory, options, following)
       })
+  }
+
+  static func records(
+    _ directory: StoreDirectory, _ options: Options, _ following: @escaping Following = { _, _, _ in }
+  ) throws(StoreFault) -> any RecordStore {
+    let disk = try DiskStore(directory, options, following)
+    // What is in memory only could never be written to a directory that can only be read.
+    return options.spill == .pressure && !directory.isReading ? MemoryFirstStore(disk) : disk
   }
 
   deinit { close() }
@@ -105,46 +120,61 @@ public final class Store: Sendable {
       guard epoch == nhs_fork_epoch(), !isClosed.exchange(true, ordering: .acquiringAndReleasing) else {
         return
       }
-      StoreRegistry.release(shared, flushes: !isFlushed.load(ordering: .relaxed))
+      records.finish(flushes: !isFlushed.load(ordering: .relaxed))
     }
   }
 
+  /// What these options say explicitly and otherwise than it is; nil when there is nothing.
+  ///
+  /// - Throws: `invalid`.
+  package func conflict(with options: Options) throws(StoreFault) -> String? {
+    try options.check()
+    let memory = disk.memory.limits
+    if !isReading {
+      if let bytes = options.diskBytes, bytes != disk.current.limits.disk { return "limit of the disk" }
+      if let spill = options.spill, (spill == .pressure) != spillsLate { return "way of spilling" }
+    }
+    if let bytes = options.memoryBytes, bytes != memory.bytes { return "limit of the memory" }
+    if let items = options.memoryItems, items != memory.items { return "number of entries in memory" }
+    return nil
+  }
+
   /// Whether the directory can only be read. Lookups find what is there; records aren't kept, and nothing is removed: `readOnly`.
-  public var isReading: Bool { shared.directory.isReading }
+  public var isReading: Bool { disk.directory.isReading }
 
   /// Changes what is stored because its caller asked for it.
   ///
   /// - Throws: `readOnly`; what the body throws.
   private func change<Result>(
-    _ body: (SharedStore) throws(StoreFault) -> Result
+    _ body: (any RecordStore) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
-    try upkeep { (shared) throws(StoreFault) in
-      try shared.checkWritable()
-      return try body(shared)
+    try upkeep { (records) throws(StoreFault) in
+      try disk.directory.checkWritable()
+      return try body(records)
     }
   }
 
   /// Does something that its caller asked for, and that may have to wait for other processes.
   private func upkeep<Result>(
-    _ body: (SharedStore) throws(StoreFault) -> Result
+    _ body: (any RecordStore) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
-    let shared = try usable()
-    return try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in try body(shared) }
+    try check()
+    return try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in try body(records) }
   }
 
   /// The process that has kept this one from changing the index since a wait for it ended in vain, and for how many
   /// nanoseconds. Nil when none does.
-  public var holder: (name: String, nanoseconds: Int64)? { isUsable ? shared.holder : nil }
+  public var holder: (name: String, nanoseconds: Int64)? { isUsable ? disk.locks.holder : nil }
 
-  private func usable() throws(StoreFault) -> SharedStore {
+  /// Keeps a record, for no longer than a writer waits.
+  private func keep(
+    _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer], asked moment: Moment? = nil
+  ) throws(StoreFault) -> Lease? {
     try check()
-    return shared
-  }
-
-  private func writable() throws(StoreFault) -> SharedStore {
-    let shared = try usable()
-    try shared.checkWritable()
-    return shared
+    try disk.directory.checkWritable()
+    return try Patience.lasting(Patience.writing) { () throws(StoreFault) in
+      try records.commit(key, shape, parts, asked: moment)
+    }
   }
 
   @inline(__always)
@@ -165,12 +195,12 @@ public final class Store: Sendable {
     try check()
     if !spillsLate,
       let lease = key.bytes.withUnsafeBytes({ bytes in
-        unretained._withUnsafeGuaranteedRef { $0.known(key.kind, key.hash, bytes) }
+        reader._withUnsafeGuaranteedRef { $0.known(key.kind, key.hash, bytes) }
       })
     {
       return .found(lease)
     }
-    return unretained._withUnsafeGuaranteedRef { $0.recordSlowly(of: key, checking: most) }
+    return records.lookup(key, checking: most)
   }
 
   /// Keeps a record, in place of the one with its key. It is there for every process when this returns, and survives
@@ -183,10 +213,10 @@ public final class Store: Sendable {
   public func commit(
     _ key: RecordKey, shape: PayloadShape = PayloadShape(), parts: [UnsafeRawBufferPointer]
   ) throws(StoreFault) -> Lease {
-    let shared = try writable()
-    return try Patience.lasting(Patience.writing) { () throws(StoreFault) in
-      try shared.keep(key, shape, parts)
+    guard let lease = try keep(key, shape, parts) else {
+      throw StoreFault(.io, "the record can't be read back")
     }
+    return lease
   }
 
   /// Keeps a record with these bytes.
@@ -194,37 +224,35 @@ public final class Store: Sendable {
   public func commit(
     _ key: RecordKey, shape: PayloadShape = PayloadShape(), _ payload: [UInt8]
   ) throws(StoreFault) -> Lease {
-    let shared = try writable()
-    return try Patience.lasting(Patience.writing) { () throws(StoreFault) in
-      try payload.withBytes { (bytes) throws(StoreFault) in try shared.keep(key, shape, [bytes]) }
-    }
+    try payload.withBytes { (bytes) throws(StoreFault) in try commit(key, shape: shape, parts: [bytes]) }
   }
 
   /// The moment of a question that is asked now, for its answer, which belongs to one group or two. Nil when it can't be
   /// told at once (`moment`). Opens no file and takes no lock that waits.
   public func momentNow(_ first: RecordGroup, _ second: RecordGroup? = nil) -> Moment? {
     guard isUsable else { return nil }
-    return unretained._withUnsafeGuaranteedRef { $0.momentNow(first, second) }
+    return unretainedDisk._withUnsafeGuaranteedRef { $0.moments.now(first, second) }
   }
 
   /// The same, but this process follows what others did first. Nil when the directory can't be written.
   public func moment(_ first: RecordGroup, _ second: RecordGroup? = nil) throws(StoreFault) -> Moment? {
     // There is no moment for what isn't removed yet.
     try? doWhatIsDue()
-    return try usable().moment(first, second)
+    try check()
+    return disk.moments.afterOthers(first, second)
   }
 
   /// The removals until now, for an answer that is read next: a moment that no answer is kept with. Nil when they can't be
   /// told at once.
   public func removalsNow(_ first: RecordGroup, _ second: RecordGroup? = nil) -> Moment? {
     guard isUsable else { return nil }
-    return unretained._withUnsafeGuaranteedRef { $0.removalsNow(first, second) }
+    return unretainedDisk._withUnsafeGuaranteedRef { $0.moments.removalsNow(first, second) }
   }
 
   /// Whether nothing was removed since a moment that takes its answer out. False also when that can't be told at once.
   public func isCurrent(_ moment: Moment) -> Bool {
     guard isUsable else { return false }
-    return unretained._withUnsafeGuaranteedRef { $0.isCurrentNow(moment) }
+    return unretainedDisk._withUnsafeGuaranteedRef { $0.moments.isCurrentNow(moment) }
   }
 
   /// Keeps the answer to a question of that moment, in place of the one with its key. Not when its group was removed since,
@@ -234,13 +262,10 @@ public final class Store: Sendable {
   public func commit(
     answer key: RecordKey, form: UInt8 = 0, _ payload: [UInt8], asked moment: Moment
   ) throws(StoreFault) -> Lease? {
-    let shared = try writable()
     // What isn't removed yet is in the way of its own answers only.
     try? doWhatIsDue()
-    return try Patience.lasting(Patience.writing) { () throws(StoreFault) in
-      try payload.withBytes { (bytes) throws(StoreFault) in
-        try shared.keep(key, form, bytes, asked: moment)
-      }
+    return try payload.withBytes { (bytes) throws(StoreFault) in
+      try keep(key, PayloadShape(form: form, question: moment.number), [bytes], asked: moment)
     }
   }
 
@@ -251,75 +276,67 @@ public final class Store: Sendable {
   public func remove(
     _ groups: [RecordGroup], _ keys: [RecordKey] = []
   ) throws(StoreFault) -> [RemovedRecord] {
-    try change { (shared) throws(StoreFault) in try shared.drop(groups, keys) }
+    try change { (records) throws(StoreFault) in try records.remove(groups, keys) }
   }
 
   /// Whether answers may be there under the names that version 0.1 gave them.
   public var hasEarlierAnswers: Bool {
-    isUsable
-      && unretained._withUnsafeGuaranteedRef {
-        $0.reading { index, _, _ in index.hasEarlier || index.isBroken } ?? false
-      }
+    isUsable && unretainedDisk._withUnsafeGuaranteedRef { $0.hasEarlierAnswers }
   }
 
   /// Whether there is a record of this key, without making a hit of it. Reads no record.
-  public func isThere(_ key: RecordKey) -> Bool {
-    guard isUsable, !shared.due.take(key.hash) else { return false }
-    return unretained._withUnsafeGuaranteedRef {
-      spillsLate && $0.privateRecord(of: key) != nil
-        || $0.reading { index, _, _ in index.find(key.hash) != nil && !index.isBroken } ?? false
-    }
-  }
+  public func isThere(_ key: RecordKey) -> Bool { isUsable && records.has(key) }
 
   /// Whether the packs have a record of this hash, for callers that ask that of many. Reads no record.
   package func isNamed(_ hash: KeyHash) -> Bool {
-    isUsable && !shared.due.take(hash)
-      && unretained._withUnsafeGuaranteedRef {
-        $0.reading { index, _, _ in index.find(hash) != nil && !index.isBroken } ?? false
-      }
+    isUsable && reader._withUnsafeGuaranteedRef { $0.names(hash) }
   }
 
   /// Whether the record of this key is where the index says, and whole.
-  public func holds(_ key: RecordKey) -> Bool {
-    guard isUsable else { return false }
-    return spillsLate && shared.privateRecord(of: key) != nil || shared.current(key) != nil
-  }
+  public func holds(_ key: RecordKey) -> Bool { isUsable && records.holds(key) }
 
   /// Does to the record's chances what a hit does, without reading it. False when there is none.
   @discardableResult
-  public func touch(_ key: RecordKey) throws(StoreFault) -> Bool { try usable().visit(key) }
+  public func touch(_ key: RecordKey) throws(StoreFault) -> Bool {
+    try check()
+    return records.touch(key)
+  }
 
   /// Takes a record out, also from any index to come. False when there was none.
   @discardableResult
   public func remove(_ key: RecordKey) throws(StoreFault) -> Bool {
-    try change { (shared) throws(StoreFault) in try shared.drop(key) }
+    try change { (records) throws(StoreFault) in try records.remove(key) }
   }
 
   /// Drops the oldest packs until no more than this many bytes are left, apart from packs that other processes are
   /// appending to. What was used last stays of the last pack to go, so that no less is left than must go, but for one record.
   public func trim(to bytes: Int) throws(StoreFault) {
-    try change { (shared) throws(StoreFault) in try shared.trim(to: max(0, bytes)) }
+    try change { (records) throws(StoreFault) in try records.disk.trim(to: max(0, bytes)) }
   }
 
   /// Removes every record, of every process.
   public func clear() throws(StoreFault) {
-    try change { (shared) throws(StoreFault) in try shared.dropAll() }
+    try change { (records) throws(StoreFault) in try records.clear() }
   }
 
   /// Calls `body` with every record's key and payload, in no order, until it says false. Records that come or go
   /// meanwhile may be among them or not.
   public func forEach(_ kind: RecordKind? = nil, _ body: (RecordKey, Lease) -> Bool) throws(StoreFault) {
-    try usable().walk(kind, body)
+    try check()
+    try records.forEach(kind, body)
   }
 
   /// Reads every record. What is damaged is taken out, what the index forgot is put back; neither where the directory can only
   /// be read.
   public func verify() throws(StoreFault) -> VerifyReport {
-    try upkeep { (shared) throws(StoreFault) in try shared.verify() }
+    try upkeep { (records) throws(StoreFault) in try records.disk.verify() }
   }
 
   /// What the store holds, and what has happened in this process. Instant.
-  public func statistics() throws(StoreFault) -> StoreStatistics { try usable().statistics() }
+  public func statistics() throws(StoreFault) -> StoreStatistics {
+    try check()
+    return disk.statistics()
+  }
 }
 
 // MARK: - Memory
@@ -342,10 +359,7 @@ extension Store {
     _ key: RecordKey, _ owner: any AnyObject & Sendable, bytes: UnsafeRawBufferPointer,
     shape: PayloadShape = PayloadShape(), cost: Int
   ) throws(StoreFault) -> Bool {
-    let shared = try usable()
-    return Patience.lasting(Patience.writing) {
-      shared.remember(MemoryEntry(.value, key, owner, bytes, shape, privateBytes: max(0, cost)))
-    }
+    try remember(MemoryEntry(.value, key, owner, bytes, shape, privateBytes: max(0, cost)))
   }
 
   /// Keeps a record's lease in memory, so that `recall` finds it faster than `lookup` does. It costs little memory, and
@@ -356,47 +370,59 @@ extension Store {
   public func keep(
     _ key: RecordKey, _ lease: Lease, owner: (any AnyObject & Sendable)? = nil
   ) throws(StoreFault) -> Bool {
-    let shared = try usable()
-    return Patience.lasting(Patience.writing) {
-      shared.remember(
-        MemoryEntry(
-          .value, key, HeldLease(lease, owner), lease.unsafeBytes, lease.shape, sequence: lease.sequence,
-          privateBytes: 0))
-    }
+    try remember(
+      MemoryEntry(
+        .value, key, HeldLease(lease, owner), lease.unsafeBytes, lease.shape, sequence: lease.sequence,
+        privateBytes: 0))
+  }
+
+  private func remember(_ entry: MemoryEntry) throws(StoreFault) -> Bool {
+    try check()
+    return Patience.lasting(Patience.writing) { records.remember(entry) }
   }
 
   /// What is in memory under a key, or nil. Neither waits nor makes a system call.
   public func recall(_ key: RecordKey) throws(StoreFault) -> Lease? {
     try check()
     // Leases of packs that broke are let go of.
-    unretained._withUnsafeGuaranteedRef { if $0.broken.areNew { $0.followBroken() } }
+    unretainedDisk._withUnsafeGuaranteedRef { $0.current.letGoOfBroken() }
     return key.bytes.withUnsafeBytes { memory.find(.value, key.kind, key.hash, $0) }
+  }
+
+  /// Makes room in memory: half of what is taken, or all.
+  package func relieve(_ level: MemoryPressure) {
+    guard isUsable else { return }
+    // What is in memory only is written first. Where another process holds the lock, that is not waited for once a record.
+    Patience.lasting(Patience.writing) { records.relieve(level) }
   }
 
   /// Writes to packs what is in memory only (`Spill.pressure`).
   ///
   /// - Throws: `noSpace`, `io`: what couldn't be written stays in memory.
   public func flush() throws(StoreFault) {
-    try change { (shared) throws(StoreFault) in try shared.flush() }
+    try change { (records) throws(StoreFault) in try records.flush() }
   }
 
   /// The same before a close, which doesn't try it again.
   ///
   /// - Throws: `busy`, and what `flush` throws.
   package func flushAtEnd() throws(StoreFault) {
-    let shared = try usable()
+    try check()
     // `close` doesn't wait a second time.
     isFlushed.store(true, ordering: .relaxed)
     try? doWhatIsDue(ofOthers: false)
     try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
       var fault: StoreFault?
       if losesRemovals { do throws(StoreFault) { try doWhatIsDue(ofOthers: false) } catch { fault = error } }
-      if shared.spill == .pressure { try shared.flush() }
+      try records.flush()
       if let fault { throw fault }
     }
   }
 
   /// Unmaps what has been read from packs and index, and soon again what is read from now on: it counts as this process's memory,
   /// and stays in the system's.
-  public func stayLean() throws(StoreFault) { try usable().stayLean() }
+  public func stayLean() throws(StoreFault) {
+    try check()
+    disk.stayLean()
+  }
 }

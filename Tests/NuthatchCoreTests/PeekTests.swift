@@ -30,7 +30,7 @@ import Testing
   }
 
   private func forgetMemory() throws {
-    try bench.cache.upkeep { (store) throws(StoreFault) in try store.relieve(.critical) }
+    try bench.cache.upkeep { (store) throws(StoreFault) in store.relieve(.critical) }
   }
 
   @Test("finds what is in memory, at that size, and never asks the network")

@@ -11,28 +11,29 @@ import Testing
   let folder: Folder
   init() throws { folder = try Folder() }
 
-  private func user(_ calls: any SystemCalls = LinuxCalls()) throws -> SharedStore {
-    try SharedStore(
+  private func user(_ calls: any SystemCalls = LinuxCalls()) throws -> any RecordStore {
+    try Store.records(
       try StoreDirectory(folder.path, trusts: false, calls), Store.Options(diskBytes: 8 << 20))
   }
 
   @discardableResult
-  private func keep(_ key: RecordKey, _ bytes: [UInt8], _ user: SharedStore) throws -> Lease {
+  private func keep(_ key: RecordKey, _ bytes: [UInt8], _ user: any RecordStore) throws -> Lease {
     try bytes.withBytes { (bytes) throws(StoreFault) in try user.commit(key, PayloadShape(), [bytes]) }
   }
 
   /// Appends a record and does nothing more, as who is killed before it is published.
   private func append(
-    _ key: RecordKey, _ bytes: [UInt8], sequence: UInt64? = nil, isTorn: Bool = false, _ user: SharedStore
+    _ key: RecordKey, _ bytes: [UInt8], sequence: UInt64? = nil, isTorn: Bool = false, _ user: any RecordStore
   ) throws {
-    let writer = try #require(
-      try user.writer(key.kind.family, keyLength: key.bytes.count, payloadLength: bytes.count))
     let sequence = sequence ?? user.index?.takeSequence() ?? 0
     try bytes.withBytes { (bytes) throws in
       let checksum = nhs_hash64(bytes.baseAddress, bytes.count, 0)
       let header = RecordHeader(
         kind: key.kind, shape: PayloadShape(), keyLength: key.bytes.count, hash: key.hash,
         sequence: sequence, payloadLength: bytes.count, payloadChecksum: isTorn ? ~checksum : checksum)
+      let appender = user.disk.appenders[key.kind.family.place]
+      let writer = try #require(
+        try appender.writer(with: key.bytes.count + bytes.count + 256, for: header, mayExceed: false))
       let end = try key.bytes.withBytes { (name) throws(SystemFault) in
         try writer.append(header, key: name, [bytes]).end
       }
@@ -41,12 +42,14 @@ import Testing
     }
   }
 
-  private func expect(_ bytes: [UInt8]?, of key: RecordKey = Self.key, _ user: SharedStore, _ note: Comment) {
+  private func expect(
+    _ bytes: [UInt8]?, of key: RecordKey = Self.key, _ user: any RecordStore, _ note: Comment
+  ) {
     #expect(user.lookup(key)?.copied() == bytes, note)
   }
 
   /// That this is what everybody has, also by an index made anew.
-  private func expectForGood(_ bytes: [UInt8]?, _ user: SharedStore, _ note: Comment) throws {
+  private func expectForGood(_ bytes: [UInt8]?, _ user: any RecordStore, _ note: Comment) throws {
     expect(bytes, user, note)
     #expect(try user.verify().isClean, note)
     #expect(try user.verify().intact == user.statistics().meta + user.statistics().bodies, note)
@@ -86,10 +89,11 @@ import Testing
       }
     }
     // One that is being made at the same time stays.
-    let (other, file) = try user.changing { (index) throws(StoreFault) in
+    let (other, file) = try user.disk.changer.changing { (index) throws(StoreFault) in
       let number = index.takePackNumber() ?? 0
       return (
-        number, try doing("making") { () throws(SystemFault) in try UnfinishedPack(user.directory, number) }
+        number,
+        try doing("making") { () throws(SystemFault) in try UnfinishedPack(user.disk.directory, number) }
       )
     }
     for number in 0..<20 { try keep(RecordKey(.meta, "\(number)"), content(1, 10_000), user) }
@@ -144,9 +148,9 @@ import Testing
         // The one before it couldn't be published, and was retired.
         let other = RecordKey(.meta, "other")
         let location = Location(
-          pack: 1, offset: try #require(dead.appenders[Family.small.place].writer).end)
+          pack: 1, offset: try #require(dead.disk.appenders[Family.small.place].writer).end)
         try append(other, [1], dead)
-        dead.retire(location, other.hash)
+        dead.disk.retired.add(location, other.hash)
       }
       try append(Self.key, [2], dead)
     }

@@ -91,7 +91,7 @@ struct BrokenMappingTests {
     case .recall: _ = try store.recall(Self.key(0))
     case .flush: try store.flush()
     case .open: _ = try Store.open(folder.path).lookup(Self.key(0))
-    case .relieve: try store.relieve(.critical)
+    case .relieve: store.relieve(.critical)
     }
   }
 
@@ -165,7 +165,7 @@ struct BrokenMappingTests {
     let store = try opened()
     let moment = try #require(store.momentNow(Self.group))
     #expect(store.isCurrent(moment))
-    let index = try #require(store.shared.index)
+    let index = try #require(store.disk.current.index)
     try cut("index", to: 0)
     #expect(!index.isCurrent(moment))
     #expect(index.isBroken)
@@ -186,11 +186,11 @@ struct BrokenMappingTests {
   func pending() throws {
     // btrfs, where each page is asked for before it is written.
     let calls = FaultyCalls(.number(EIO), fileSystem: 0x9123_683E)
-    func user(_ calls: any SystemCalls) throws -> SharedStore {
-      try SharedStore(try StoreDirectory(folder.path, trusts: false, calls), Store.Options())
+    func user(_ calls: any SystemCalls) throws -> any RecordStore {
+      try Store.records(try StoreDirectory(folder.path, trusts: false, calls), Store.Options())
     }
     let (own, other) = (try user(calls), try user(LinuxCalls()))
-    func keep(_ number: Int, _ user: SharedStore) throws {
+    func keep(_ number: Int, _ user: any RecordStore) throws {
       _ = try Self.payload(number).withBytes { (bytes) throws(StoreFault) in
         try user.commit(Self.key(number), PayloadShape(), [bytes])
       }

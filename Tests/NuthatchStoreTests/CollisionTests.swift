@@ -50,8 +50,8 @@ import Testing
     var store = try Store.open(folder.path, Self.options)
     var model = Model()
     let keys = Self.keys
-    let home = try #require(store.shared.index?.place(of: keys[0].hash))
-    #expect(keys.count == 200 && keys.allSatisfy { store.shared.index?.place(of: $0.hash) == home })
+    let home = try #require(store.disk.current.index?.place(of: keys[0].hash))
+    #expect(keys.count == 200 && keys.allSatisfy { store.disk.current.index?.place(of: $0.hash) == home })
     for step in 0..<600 {
       let note: Comment = "seed \(seed), step \(step)"
       let key = keys.randomElement(using: &dice) ?? keys[0]

@@ -96,7 +96,7 @@ final class Victim {
       #expect(try store.verify().damaged <= victims.count, note)
       #expect(try store.verify().damaged == 0, note)
       #expect(folder.files().allSatisfy { !$0.hasSuffix(".tmp") }, note)
-      #expect(folder.allocated <= limit + 6 * store.shared.limits.packCapacity, note)
+      #expect(folder.allocated <= limit + 6 * store.disk.current.limits.packCapacity, note)
       store.close()
     }
   }
@@ -112,7 +112,7 @@ final class Victim {
     // Else those that still run would give back what the killed ones had reserved.
     for victim in victims { kill(victim.process.processIdentifier, SIGSTOP) }
     for victim in victims { _ = victim.kill() }
-    let capacity = store.shared.limits.packCapacity
+    let capacity = store.disk.current.limits.packCapacity
     #expect(folder.allocated > 6 * capacity)
     for number in 0..<100 { try store.commit(RecordKey(.meta, "\(number)"), content(1, 100_000)) }
     let used = try store.statistics().diskBytes

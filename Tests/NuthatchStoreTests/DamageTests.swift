@@ -42,7 +42,7 @@ import Testing
     let store = try Store.open(folder.path, .init(diskBytes: 16 << 20))
     defer { store.close() }
     try store.commit(RecordKey(.meta, "a"), content(1, 100))
-    let entry = try #require(store.shared.index?.packs.first)
+    let entry = try #require(store.disk.current.index?.packs.first)
     let name = "packs/" + PackName.of(entry.number)
     // By a writer that has gone, and while the pack is being written to.
     for isWritten in [true, false] {
@@ -186,7 +186,7 @@ import Testing
     let other = try Store.open(folder.path)
     let system = FaultyCalls(.short)
     system.refuseOpening("index", reason)
-    let store = try SharedStore(
+    let store = try Store.records(
       try StoreDirectory(folder.path, trusts: false, system), Store.Options(diskBytes: 16 << 20))
     for number in 0..<Self.count {
       #expect(store.lookup(Self.key(number))?.copied() == Self.bytes(number))
@@ -236,7 +236,7 @@ import Testing
       try folder.poke("packs/" + name, at: 0, [UInt8](repeating: 255, count: PackHeader.size))
     }
     let calls = FaultyCalls(.short)
-    let store = try SharedStore(
+    let store = try Store.records(
       try StoreDirectory(folder.path, trusts: false, calls), Store.Options(diskBytes: 16 << 20))
     let before = calls.openings
     for number in 0..<20 { _ = try store.remove(Self.key(number)) }

@@ -18,7 +18,7 @@ import Testing
     #expect(statistics.diskBytes > limit / 2)
     #expect(statistics.droppedPacks > 5)
     // The pack that is written to is reserved beyond the limit at most.
-    #expect(folder.allocated <= limit + store.shared.limits.packCapacity)
+    #expect(folder.allocated <= limit + store.disk.current.limits.packCapacity)
     var kept = 0
     for number in 0..<2000 where try store.lookup(RecordKey(.thumb, "\(number)")) != nil {
       #expect(number > 1000)
@@ -33,7 +33,7 @@ import Testing
   func leftovers() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 8 << 20))
     for number in 0..<300 { try store.commit(RecordKey(.thumb, "\(number)"), content(1, 10_000)) }
-    let index = try #require(store.shared.currentForReading())
+    let index = try #require(store.disk.current.forReading())
     let oldest = try #require(index.packs.first)
     try folder.remove("packs/\(PackName.of(oldest.number))")
     index.drop(oldest)
@@ -50,7 +50,7 @@ import Testing
     let sequences = try loved.enumerated().map { number, key in
       try store.commit(key, content(UInt64(number), 5000)).sequence
     }
-    func places() -> [Location?] { loved.map { store.shared.index?.find($0.hash)?.slot.location } }
+    func places() -> [Location?] { loved.map { store.disk.current.index?.find($0.hash)?.slot.location } }
     let before = places()
     for number in 0..<3000 {
       try store.commit(RecordKey(.thumb, "\(number)"), content(1, 8000))
@@ -105,7 +105,7 @@ import Testing
     }
     try store.trim(to: 2 << 20)
     #expect(try store.statistics().diskBytes <= 2 << 20)
-    #expect(try store.statistics().pinnedBytes == store.shared.limits.packCapacity)
+    #expect(try store.statistics().pinnedBytes == store.disk.current.limits.packCapacity)
     try store.trim(to: 0)
     #expect(try store.statistics().diskBytes == 0)
     #expect(folder.files().isEmpty)

@@ -105,7 +105,7 @@ import Testing
   /// A store that is to the other like that of another process.
   private func other(_ following: @escaping Store.Following = { _, _, _ in }) throws -> Store {
     Store(
-      try SharedStore(
+      try Store.records(
         try StoreDirectory(folder.path, trusts: false, LinuxCalls()), Store.Options(), following))
   }
 
@@ -147,7 +147,7 @@ import Testing
     let late = try Store.open(folder.path)
     #expect(try late.lookup(Self.key("a")) == nil && late.bytes(Self.key("b")) == [2])
     _ = consume held
-    #expect(try keep("c", [3], late) && !late.shared.due.areAny)
+    #expect(try keep("c", [3], late) && !late.disk.due.areAny)
     #expect(try late.lookup(Self.key("a")) == nil && late.bytes(Self.key("c")) == [3])
     #expect(try late.verify().damaged == 0)
     withExtendedLifetime(dead) {}
@@ -161,7 +161,7 @@ import Testing
     #expect(store.removeOrNote([Self.group("a")], [])?.kind == .busy)
     _ = consume held
     try other.clear()
-    #expect(!other.shared.due.areAny)
+    #expect(!other.disk.due.areAny)
     #expect(try keep("a", [2], other) && other.bytes(Self.key("a")) == [2])
   }
 

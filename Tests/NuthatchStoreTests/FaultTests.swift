@@ -208,7 +208,7 @@ import Testing
     let folder = try Folder()
     let btrfs: UInt32 = 0x9123_683E
     let system = FaultyCalls(.short, fileSystem: btrfs)
-    let store = try SharedStore(
+    let store = try Store.records(
       try StoreDirectory(folder.path, trusts: false, system), Store.Options(diskBytes: 64 << 20))
     let keys = (0..<300).map { RecordKey(.meta, "\($0)") }
     for key in keys {

@@ -77,9 +77,9 @@ import Testing
     let kept = try Self.records(store)
     // Removals that are due, of which some were done.
     let groups = (1...64).map { RecordGroup(low: UInt64($0), high: 0xA << 56) }
-    for group in groups { #expect(store.shared.due.posted?.post(group) != nil) }
-    for post in store.shared.due.posted?.all ?? [] where post.group.low.isMultiple(of: 2) {
-      store.shared.due.posted?.takeBack(post)
+    for group in groups { #expect(store.disk.due.posted?.post(group) != nil) }
+    for post in store.disk.due.posted?.all ?? [] where post.group.low.isMultiple(of: 2) {
+      store.disk.due.posted?.takeBack(post)
     }
     store.close()
     let reading = try Self.read(folder)

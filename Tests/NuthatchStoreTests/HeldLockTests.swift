@@ -36,7 +36,7 @@ struct HeldByte: ~Copyable {
     let store = try Store.open(folder.path, .init(spill: .pressure))
     for number in 0..<5 { try store.commit(RecordKey(.meta, "key \(number)"), [1]) }
     let held = try HeldByte(folder, .index)
-    let relieved = time { try store.relieve(.critical) }
+    let relieved = time { store.relieve(.critical) }
     #expect(relieved.fault == nil && (0.9..<5).contains(relieved.seconds))
     #expect(try store.statistics().memory.lost == 5)
     _ = consume held
@@ -62,7 +62,7 @@ struct HeldByte: ~Copyable {
   func writers() throws {
     let store = try Store.open(folder.path)
     try store.commit(Self.key, [1])
-    let other = try SharedStore(
+    let other = try Store.records(
       try StoreDirectory(folder.path, trusts: false, LinuxCalls()), Store.Options())
     defer { other.finish() }
     do {
@@ -108,7 +108,7 @@ struct HeldByte: ~Copyable {
     _ = consume held
     #expect(store.holder == nil)
     try keep()
-    #expect(folder.allocated <= 4 << 20 + 2 * store.shared.limits.packCapacity)
+    #expect(folder.allocated <= 4 << 20 + 2 * store.disk.current.limits.packCapacity)
   }
 
   @Test("many threads that keep records are told within the time of one")
@@ -157,7 +157,7 @@ struct HeldByte: ~Copyable {
     let store = try Store.open(folder.path)
     try store.commit(Self.key, [1])
     let held = try HeldByte(folder, .index)
-    let other = try SharedStore(
+    let other = try Store.records(
       try StoreDirectory(folder.path, trusts: false, LinuxCalls()), Store.Options())
     #expect(other.lookup(Self.key)?.copied() == [1])
     other.finish()

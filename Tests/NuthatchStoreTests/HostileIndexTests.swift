@@ -16,13 +16,13 @@ import Testing
       UInt64(number) << 8 | UInt64(version), number == 7 ? 2_100_000 : 40 + (number * 37 + version) % 3000)
   }
 
-  private static func store(_ folder: Folder) throws -> SharedStore {
-    try SharedStore(
+  private static func store(_ folder: Folder) throws -> any RecordStore {
+    try Store.records(
       try StoreDirectory(folder.path, trusts: false, LinuxCalls()),
       Store.Options(diskBytes: limit, memoryBytes: 1 << 20))
   }
 
-  private static func commit(_ store: SharedStore, _ number: Int, _ version: Int) throws {
+  private static func commit(_ store: any RecordStore, _ number: Int, _ version: Int) throws {
     try bytes(number, version).withBytes { (bytes) throws(StoreFault) in
       _ = try store.commit(key(number), PayloadShape(), [bytes])
     }
@@ -149,7 +149,7 @@ import Testing
     let at = usedBytes(try folder.read(name)) - 100
     try folder.poke(name, at: at, [try folder.read(name)[at] ^ 1])
     try folder.poke("index", at: IndexLayout.session, [0, 0, 0, 0])
-    for _ in 0..<3 { #expect(store.lookup(SharedStore.key(1)) == nil) }
+    for _ in 0..<3 { #expect(store.lookup(plainKey(1)) == nil) }
     store.finish()
   }
 
@@ -174,16 +174,16 @@ import Testing
   }
 }
 
-extension SharedStore {
-  fileprivate static func key(_ number: Int) -> RecordKey { RecordKey(.meta, "\(number)") }
+private func plainKey(_ number: Int) -> RecordKey { RecordKey(.meta, "\(number)") }
 
+extension RecordStore {
   fileprivate func fill(_ number: Int, _ count: Int) throws {
     try content(UInt64(number), count).withBytes { (bytes) throws(StoreFault) in
-      _ = try commit(Self.key(number), PayloadShape(), [bytes])
+      _ = try commit(plainKey(number), PayloadShape(), [bytes])
     }
   }
 
   fileprivate func has(_ number: Int, _ count: Int) -> Bool {
-    lookup(Self.key(number))?.copied() == content(UInt64(number), count)
+    lookup(plainKey(number))?.copied() == content(UInt64(number), count)
   }
 }

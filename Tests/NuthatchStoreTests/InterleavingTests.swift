@@ -10,19 +10,19 @@ protocol SeveralUsers {
 extension SeveralUsers {
   func user(
     _ calls: any SystemCalls = LinuxCalls(), spill: Store.Spill = .eager
-  ) throws -> SharedStore {
-    try SharedStore(
+  ) throws -> any RecordStore {
+    try Store.records(
       try StoreDirectory(folder.path, trusts: false, calls),
       Store.Options(diskBytes: 64 << 20, memoryBytes: 1 << 20, spill: spill))
   }
 
   @discardableResult
-  func keep(_ key: RecordKey, _ bytes: [UInt8], _ user: SharedStore) throws -> Lease {
-    try bytes.withBytes { (bytes) throws(StoreFault) in try user.keep(key, PayloadShape(), [bytes]) }
+  func keep(_ key: RecordKey, _ bytes: [UInt8], _ user: any RecordStore) throws -> Lease {
+    try bytes.withBytes { (bytes) throws(StoreFault) in try user.commit(key, PayloadShape(), [bytes]) }
   }
 
-  func bytes(_ key: RecordKey, _ user: SharedStore) -> [UInt8]? {
-    user.recordSlowly(of: key).lease?.copied()
+  func bytes(_ key: RecordKey, _ user: any RecordStore) -> [UInt8]? {
+    user.lookup(key)?.copied()
   }
 }
 
@@ -147,11 +147,11 @@ extension SeveralUsers {
     // It may have the world of before for a while, but nothing else than what is there now.
     let found = bytes(Self.key, own)
     #expect(found == nil || found == [2])
-    own.followLock()
+    own.current.followLock()
     let mine = RecordKey(.meta, "mine")
     try keep(mine, [3], own)
     for user in [own, other, third] {
-      user.followLock()
+      user.current.followLock()
       try keep(RecordKey(.meta, "sync"), [4], user)
       #expect(bytes(Self.key, user) == [2])
       #expect(bytes(mine, user) == [3])
@@ -185,10 +185,11 @@ extension SeveralUsers {
     try keep(key, payload, own)
     let found = try #require(own.index?.find(key.hash))
     let location = found.slot.location
-    let record = try #require(own.shelf.pin(location.pack)?.pack.record(at: location.offset))
+    let record = try #require(own.disk.openPacks.pin(location.pack)?.pack.record(at: location.offset))
     #expect(try own.remove(key))
     let lease = try payload.withBytes { (bytes) throws(StoreFault) in
-      try own.append(record.header, key.bytes, [bytes], replacing: .moved(location))
+      try own.disk.write(
+        key, PayloadShape(), [bytes], sequence: record.header.sequence, replacing: .moved(location))
     }
     #expect(lease == nil)
     #expect(bytes(key, own) == nil)
@@ -209,7 +210,7 @@ extension SeveralUsers {
     let (own, other) = (try user(spill: .pressure), try user())
     try keep(Self.key, [1], own)
     if writes { try own.flush() }
-    try other.dropAll()
+    try other.clear()
     #expect(bytes(Self.key, own) == nil)
     #expect(own.statistics().memory.unwritten == 0)
     try own.flush()
@@ -226,7 +227,7 @@ extension SeveralUsers {
   func clearedBeforeFlush() throws {
     let (own, other) = (try user(spill: .pressure), try user())
     try keep(Self.key, [1], own)
-    try other.dropAll()
+    try other.clear()
     try own.flush()
     for user in [own, other] { #expect(bytes(Self.key, user) == nil) }
     for user in [own, other] { user.finish() }

@@ -9,7 +9,7 @@ import Testing
 
   /// How many pages of the index are mapped.
   private static func mapped(_ store: Store) throws -> Int {
-    let index = try #require(store.shared.index)
+    let index = try #require(store.disk.current.index)
     var words = [UInt64](repeating: 0, count: (index.length + 4095) / 4096)
     let fd = open("/proc/self/pagemap", O_RDONLY)
     try #require(fd >= 0)
@@ -44,7 +44,7 @@ import Testing
     // Each search may look more than once, and one look has the kernel map 2 MiB where that is one page.
     #expect(try Self.least(store, of: 300..<600) < all)
     for number in 9_000..<30_000 { try store.commit(Self.key(number), content(UInt64(number), 8)) }
-    #expect(try #require(store.shared.index).length > 2 * all * 4096)
+    #expect(try #require(store.disk.current.index).length > 2 * all * 4096)
     #expect(try Self.least(store, of: 600..<900) < 64)
   }
 }

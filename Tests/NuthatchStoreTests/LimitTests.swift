@@ -13,7 +13,7 @@ import Testing
     for number in 0..<(15_000_000 / size) {
       let store = try Store.open(folder.path, .init(diskBytes: limit))
       try store.commit(RecordKey(.thumb, "\(number)"), content(UInt64(number), size))
-      #expect(folder.allocated <= limit + 2 * store.shared.limits.packCapacity, "\(number)")
+      #expect(folder.allocated <= limit + 2 * store.disk.current.limits.packCapacity, "\(number)")
       #expect(try store.bytes(RecordKey(.thumb, "\(number)")) == content(UInt64(number), size))
       store.close()
     }
@@ -23,11 +23,11 @@ import Testing
 
   @Test("is everybody's, from the moment on at which somebody changes it")
   func shared() throws {
-    func user(_ limit: Int?) throws -> SharedStore {
-      try SharedStore(
+    func user(_ limit: Int?) throws -> any RecordStore {
+      try Store.records(
         try StoreDirectory(folder.path, trusts: false, LinuxCalls()), Store.Options(diskBytes: limit))
     }
-    func keep(_ number: Int, _ user: SharedStore) throws {
+    func keep(_ number: Int, _ user: any RecordStore) throws {
       let bytes = content(UInt64(number), 100_000)
       _ = try bytes.withBytes { (bytes) throws(StoreFault) in
         try user.commit(RecordKey(.thumb, "\(number)"), PayloadShape(), [bytes])
@@ -51,7 +51,7 @@ import Testing
   func writers() throws {
     let limit = 4 << 20
     let store = try Store.open(folder.path, .init(diskBytes: limit))
-    let capacity = store.shared.limits.packCapacity
+    let capacity = store.disk.current.limits.packCapacity
     let victims = try (0..<4).map { try Victim(["write", folder.path, "\($0)", "1"]) }
     var most = 0
     // Until much more has been written than there may be.
@@ -81,8 +81,8 @@ import Testing
     // One word of a slot each, the last one.
     let changed = Set(zip(before, after).enumerated().filter { $1.0 != $1.1 }.map { $0.offset / 4 })
     #expect(changed.count == keys.count && changed.allSatisfy { $0 % 8 == 7 && $0 >= 1024 })
-    let index = try #require(store.shared.index)
-    let lock = store.shared.locks.file.words.base
+    let index = try #require(store.disk.current.index)
+    let lock = store.disk.locks.file.words.base
     // Whoever writes there from now on ends this process.
     #expect(mprotect(index.base, index.length, PROT_READ) == 0 && mprotect(lock, 4096, PROT_READ) == 0)
     for _ in 0..<20 {

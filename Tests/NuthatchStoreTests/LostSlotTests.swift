@@ -14,23 +14,23 @@ import Testing
   }
   private static func bytes(_ number: Int) -> [UInt8] { content(UInt64(number), 50 + number) }
 
-  private func store(_ spill: Store.Spill = .eager) throws -> SharedStore {
-    try SharedStore(
+  private func store(_ spill: Store.Spill = .eager) throws -> any RecordStore {
+    try Store.records(
       try StoreDirectory(folder.path, trusts: false, LinuxCalls()),
       Store.Options(diskBytes: 64 << 20, memoryBytes: 1 << 20, spill: spill))
   }
 
-  private func commit(_ store: SharedStore, _ key: RecordKey, _ bytes: [UInt8]) throws {
+  private func commit(_ store: any RecordStore, _ key: RecordKey, _ bytes: [UInt8]) throws {
     try bytes.withBytes { (bytes) throws(StoreFault) in _ = try store.commit(key, PayloadShape(), [bytes]) }
   }
 
-  private func filled() throws -> SharedStore {
+  private func filled() throws -> any RecordStore {
     let store = try store()
     for number in 0..<Self.count { try commit(store, Self.key(number), Self.bytes(number)) }
     return store
   }
 
-  private func slot(_ store: SharedStore, _ key: RecordKey) throws -> (place: Int, at: Int, slot: Slot) {
+  private func slot(_ store: any RecordStore, _ key: RecordKey) throws -> (place: Int, at: Int, slot: Slot) {
     let index = try #require(store.index)
     let found = try #require(index.find(key.hash))
     return (found.place, index.slots - index.base + found.place * IndexLayout.slotSize, found.slot)
@@ -42,7 +42,7 @@ import Testing
   }
 
   /// Alters the slot of a key.
-  private func damage(_ store: SharedStore, _ key: RecordKey, _ damage: Damage) throws {
+  private func damage(_ store: any RecordStore, _ key: RecordKey, _ damage: Damage) throws {
     let at = try slot(store, key).at
     let bytes = try folder.read("index")
     switch damage {
@@ -101,10 +101,9 @@ import Testing
     try filled().finish()
     let store = try self.store(.pressure)
     let key = Self.key(5)
-    let lease = try #require(
-      try Self.bytes(99).withBytes { (bytes) throws(StoreFault) in
-        try store.commitPrivately(key, PayloadShape(), [bytes])
-      })
+    let lease = try Self.bytes(99).withBytes { (bytes) throws(StoreFault) in
+      try store.commit(key, PayloadShape(), [bytes])
+    }
     try damage(store, key, .odd)
     try store.flush()
     #expect(store.lookup(key)?.copied() == Self.bytes(99))
@@ -138,11 +137,7 @@ import Testing
     let key = Self.key(3)
     let first = try slot(store, key).slot.location
     let lease = try #require(store.lookup(key))
-    let header = RecordHeader(
-      kind: key.kind, shape: PayloadShape(), keyLength: key.bytes.count, hash: key.hash,
-      sequence: lease.sequence, payloadLength: lease.count,
-      payloadChecksum: nhs_hash64(lease.unsafeBytes.baseAddress, lease.count, 0))
-    _ = try store.append(header, key.bytes, [lease.unsafeBytes], replacing: .any)
+    try store.disk.write(key, PayloadShape(), [lease.unsafeBytes], sequence: lease.sequence)
     let (_, at, slot) = try slot(store, key)
     #expect(slot.location.offset > first.offset && slot.location.pack == first.pack)
     let entry = try #require(store.index?.packs.first { $0.number == first.pack })

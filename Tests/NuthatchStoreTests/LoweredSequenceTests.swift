@@ -5,13 +5,13 @@ import Testing
 @Suite("A next sequence that damage lowered") struct LoweredSequenceTests {
   private static func key(_ number: Int) -> RecordKey { RecordKey(.meta, "key \(number)") }
 
-  private static func store(_ folder: Folder, _ spill: Store.Spill = .eager) throws -> SharedStore {
-    try SharedStore(
+  private static func store(_ folder: Folder, _ spill: Store.Spill = .eager) throws -> any RecordStore {
+    try Store.records(
       try StoreDirectory(folder.path, trusts: false, LinuxCalls()),
       Store.Options(diskBytes: 64 << 20, memoryBytes: 1 << 20, spill: spill))
   }
 
-  private static func commit(_ store: SharedStore, _ number: Int, _ bytes: [UInt8]) throws {
+  private static func commit(_ store: any RecordStore, _ number: Int, _ bytes: [UInt8]) throws {
     try bytes.withBytes { (bytes) throws(StoreFault) in
       _ = try store.commit(key(number), PayloadShape(), [bytes])
     }
@@ -28,7 +28,7 @@ import Testing
     for number in 0..<10 { try Self.commit(store, number, [1]) }
     for number in 0..<10 {
       _ = try [2].withBytes { (bytes) throws(StoreFault) in
-        try other.commitPrivately(Self.key(number), PayloadShape(), [bytes])
+        try other.commit(Self.key(number), PayloadShape(), [bytes])
       }
     }
     try Self.lower(folder)

@@ -14,13 +14,15 @@ import Testing
     RecordKey(group(name), [variant] + Array(name.utf8))
   }
 
-  private func moment(_ name: String, _ user: SharedStore) throws -> Moment {
-    try #require(user.moment(group(name), nil))
+  private func moment(_ name: String, _ user: any RecordStore) throws -> Moment {
+    try #require(user.disk.moments.afterOthers(group(name), nil))
   }
 
-  private func keep(_ name: String, _ payload: [UInt8], _ asked: Moment, _ user: SharedStore) throws -> Bool {
+  private func keep(_ name: String, _ payload: [UInt8], _ asked: Moment, _ user: any RecordStore) throws
+    -> Bool
+  {
     try payload.withBytes { (bytes) throws(StoreFault) in
-      try user.keep(key(name), 0, bytes, asked: asked) != nil
+      try user.commit(key(name), PayloadShape(form: 0, question: asked.number), [bytes], asked: asked) != nil
     }
   }
 
@@ -36,8 +38,8 @@ import Testing
       let asked = try moment("a", own)
       let bystander = try moment("b", own)
       switch removal {
-      case .group: _ = try remover.drop([group("a")], [])
-      case .clear: try remover.dropAll()
+      case .group: _ = try remover.remove([group("a")], [])
+      case .clear: try remover.clear()
       }
       #expect(try !keep("a", [1], asked, own))
       #expect(bytes(key("a"), own) == nil)
@@ -55,8 +57,8 @@ import Testing
       #expect(try keep("a", [1], moment("a", own), own))
       #expect(try keep("b", [2], moment("b", own), own))
       switch removal {
-      case .group: _ = try other.drop([group("a")], [])
-      case .clear: try other.dropAll()
+      case .group: _ = try other.remove([group("a")], [])
+      case .clear: try other.clear()
       }
       #expect(bytes(key("a"), own) == nil)
       #expect(bytes(key("b"), own) == (removal == .group ? [2] : nil))
@@ -88,7 +90,7 @@ import Testing
     #expect(try keep("a", [1], moment("a", other), other))
     #expect(try keep("a", [2], moment("a", own), own))
     // Counts as a removal of the answer's group, too.
-    _ = try other.drop([group(name(besides: "a"))], [])
+    _ = try other.remove([group(name(besides: "a"))], [])
     if isPressed { own.relieve(.critical) }
     for user in [own, other] { #expect(bytes(key("a"), user) != [1]) }
     for user in [own, other] { user.finish() }
@@ -113,13 +115,14 @@ import Testing
       for name in ["a", "b"] {
         let asked = try moment(name, own)
         let kept = try [UInt8(variant)].withBytes { (bytes) throws(StoreFault) in
-          try own.keep(key(name, UInt8(variant)), 7, bytes, asked: asked)
+          try own.commit(
+            key(name, UInt8(variant)), PayloadShape(form: 7, question: asked.number), [bytes], asked: asked)
         }
         #expect(kept != nil)
       }
     }
     for number in 0..<3000 { _ = try own.commit(RecordKey(.meta, "other \(number)"), PayloadShape(), []) }
-    let removed = try own.drop([group("a")], [])
+    let removed = try own.remove([group("a")], [])
     #expect(removed.count == 200)
     #expect(removed.allSatisfy { $0.form == 7 && $0.payload == [$0.key.name.first ?? 0] })
     for variant in 0..<200 {
@@ -139,13 +142,13 @@ import Testing
     let own = try user()
     let asked = try moment("a", own)
     for number in 0..<3000 { _ = try own.commit(RecordKey(.meta, "other \(number)"), PayloadShape(), []) }
-    #expect(own.isCurrent(asked))
+    #expect(own.disk.moments.isCurrent(asked))
     #expect(try keep("a", [1], asked, own))
     let other = try user()
     try folder.remove("index")
     try folder.remove("locks")
     let third = try user()
-    #expect(!third.isCurrent(asked))
+    #expect(!third.disk.moments.isCurrent(asked))
     for user in [own, other, third] { user.finish() }
   }
 }

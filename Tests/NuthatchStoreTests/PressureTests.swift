@@ -256,7 +256,7 @@ private final class PipeSource: PressureSource {
     let watch = PressureWatch(
       sources: [source], isShort: { true },
       // Other tests have stores open at the same time.
-      relieve: { level, _ in for store in [one, two] { store.shared.relieve(level) } })
+      relieve: { level, _ in for store in [one, two] { store.records.relieve(level) } })
     let host = FakeHost()
     watch.start(on: host)
     source.tell()

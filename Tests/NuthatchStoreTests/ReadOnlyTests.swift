@@ -82,7 +82,7 @@ import Testing
     #expect(statistics.bodies == Self.count / 3)
     #expect(statistics.diskLimit == (missing == "all" ? Limits.standard : 8 << 20))
     #expect(statistics.warning?.contains("only be read") == true)
-    try store.relieve(.critical)
+    store.relieve(.critical)
     try expectAll(store)
     let group = [1, 2, 3].withBytes { RecordGroup($0) }
     #expect(try store.moment(group) == nil)
@@ -113,7 +113,7 @@ import Testing
     let writer = try Store.open(folder.path)
     let reader = try openToRead()
     try expectAll(reader)
-    #expect(reader.shared !== writer.shared)
+    #expect(reader.disk !== writer.disk)
     try writer.commit(Self.key(1), [1, 2, 3])
     #expect(try reader.bytes(Self.key(1)) == [1, 2, 3])
     try writer.remove(Self.key(2))

@@ -9,13 +9,15 @@ import Testing
   private static let key = RecordKey(.meta, "key")
 
   /// One of several processes, as it were.
-  private static func user(_ folder: Folder, _ calls: any SystemCalls = LinuxCalls()) throws -> SharedStore {
+  private static func user(_ folder: Folder, _ calls: any SystemCalls = LinuxCalls()) throws
+    -> any RecordStore
+  {
     var options = Store.Options()
     options.diskBytes = 8 << 20
-    return try SharedStore(try StoreDirectory(folder.path, trusts: false, calls), options)
+    return try Store.records(try StoreDirectory(folder.path, trusts: false, calls), options)
   }
 
-  private static func keep(_ key: RecordKey, _ bytes: [UInt8], _ user: SharedStore) throws {
+  private static func keep(_ key: RecordKey, _ bytes: [UInt8], _ user: any RecordStore) throws {
     _ = try bytes.withBytes { (bytes) throws(StoreFault) in try user.commit(key, PayloadShape(), [bytes]) }
   }
 

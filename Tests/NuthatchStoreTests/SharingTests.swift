@@ -9,20 +9,20 @@ import Testing
   let folder: Folder
   init() throws { folder = try Folder() }
 
-  private func user() throws -> SharedStore {
-    try SharedStore(try StoreDirectory(folder.path, trusts: false, LinuxCalls()), Store.Options())
+  private func user() throws -> any RecordStore {
+    try Store.records(try StoreDirectory(folder.path, trusts: false, LinuxCalls()), Store.Options())
   }
 
   private static func key(_ name: String) -> RecordKey { RecordKey(.meta, name) }
 
-  private func keep(_ name: String, _ user: SharedStore) throws {
+  private func keep(_ name: String, _ user: any RecordStore) throws {
     let bytes = Array(name.utf8)
     _ = try bytes.withBytes { (bytes) throws(StoreFault) in
       try user.commit(Self.key(name), PayloadShape(), [bytes])
     }
   }
 
-  private func has(_ name: String, _ user: SharedStore) -> Bool {
+  private func has(_ name: String, _ user: any RecordStore) -> Bool {
     user.lookup(Self.key(name))?.copied() == Array(name.utf8)
   }
 
@@ -42,7 +42,7 @@ import Testing
     }
     // And only one of them at a time can change anything.
     #expect(Set([new, old[0], old[1]].map { $0.index?.identity }).count == 1)
-    let links = try [new, old[0], old[1]].map { try LinuxCalls().status($0.locks.file.fd) }
+    let links = try [new, old[0], old[1]].map { try LinuxCalls().status($0.disk.locks.file.fd) }
     #expect(Set(links.map(\.inode)).count == 1)
     #expect(try new.verify().isClean)
     for user in [new, old[0], old[1]] { user.finish() }
@@ -52,23 +52,23 @@ import Testing
   func marks() throws {
     let (own, other) = (try user(), try user())
     let hash = Self.key("a").hash
-    #expect(own.mark(of: hash, bringsUpToDate: true) == nil)
+    #expect(own.disk.reader.mark(of: hash, bringsUpToDate: true) == nil)
     try keep("a", own)
-    let first = try #require(own.mark(of: hash, bringsUpToDate: true))
-    #expect(own.mark(of: hash, bringsUpToDate: false) == first)
+    let first = try #require(own.disk.reader.mark(of: hash, bringsUpToDate: true))
+    #expect(own.disk.reader.mark(of: hash, bringsUpToDate: false) == first)
     try keep("a", other)
-    #expect(own.mark(of: hash, bringsUpToDate: false) != first)
-    let second = own.mark(of: hash, bringsUpToDate: false)
+    #expect(own.disk.reader.mark(of: hash, bringsUpToDate: false) != first)
+    let second = own.disk.reader.mark(of: hash, bringsUpToDate: false)
     _ = try other.remove(Self.key("a"))
-    #expect(own.mark(of: hash, bringsUpToDate: false) == nil)
+    #expect(own.disk.reader.mark(of: hash, bringsUpToDate: false) == nil)
     try keep("a", other)
-    let third = own.mark(of: hash, bringsUpToDate: true)
+    let third = own.disk.reader.mark(of: hash, bringsUpToDate: true)
     #expect(third != nil && third != second && third != first)
     // The first record of a new index doesn't look like the first of the old one.
     try other.clear()
-    #expect(own.mark(of: hash, bringsUpToDate: true) == nil)
+    #expect(own.disk.reader.mark(of: hash, bringsUpToDate: true) == nil)
     try keep("a", other)
-    let marks = [first, second, third, own.mark(of: hash, bringsUpToDate: true)]
+    let marks = [first, second, third, own.disk.reader.mark(of: hash, bringsUpToDate: true)]
     #expect(marks.last != .some(nil) && Set(marks).count == 4)
     for user in [own, other] { user.finish() }
   }
@@ -81,10 +81,10 @@ import Testing
     for count in 1...5 {
       let folder = try Folder()
       let calls = FaultyCalls(.short)
-      func user(_ calls: any SystemCalls) throws -> SharedStore {
+      func user(_ calls: any SystemCalls) throws -> any RecordStore {
         var options = Store.Options()
         options.diskBytes = 8 << 20
-        return try SharedStore(try StoreDirectory(folder.path, trusts: false, calls), options)
+        return try Store.records(try StoreDirectory(folder.path, trusts: false, calls), options)
       }
       let (own, other) = (try user(calls), try user(LinuxCalls()))
       let wasThere = Counter()
@@ -114,8 +114,8 @@ import Testing
     for count in 1...4 {
       let folder = try Folder()
       let calls = FaultyCalls(.short)
-      func user(_ calls: any SystemCalls) throws -> SharedStore {
-        try SharedStore(try StoreDirectory(folder.path, trusts: false, calls), Store.Options())
+      func user(_ calls: any SystemCalls) throws -> any RecordStore {
+        try Store.records(try StoreDirectory(folder.path, trusts: false, calls), Store.Options())
       }
       let (own, other) = (try user(calls), try user(LinuxCalls()))
       let left = try user(LinuxCalls())
@@ -151,7 +151,7 @@ import Testing
     try folder.remove("index")
     let new = try user()
     // Two worlds now, until the old user looks: each eighth of a pack.
-    old.followLock()
+    old.current.followLock()
     try keep("old", old)
     try keep("new", new)
     for user in [old, new] {
@@ -178,7 +178,7 @@ import Testing
       for _ in 0..<2 { #expect(new.lookup(same)?.copied() == [2]) }
       try keep("new", new)
     }
-    old.followLock()
+    old.current.followLock()
     _ = old.lookup(Self.key("nothing"))
     if new != nil, names.count == 3 { #expect(old.lookup(same)?.copied() == [2]) }
     try keep("old", old)
@@ -235,7 +235,7 @@ import Testing
     let user = try user()
     try keep("before", user)
     try folder.remove("locks")
-    user.followLock()
+    user.current.followLock()
     #expect(has("before", user))
     try keep("after", user)
     #expect(has("before", user))
@@ -270,7 +270,7 @@ import Testing
       #expect(PackWriter.isBusy(directory, pack) == answer, "\(number)")
       faulty.disarm()
     }
-    let directory = writer.directory
+    let directory = writer.disk.directory
     writer.finish()
     let pack = try #require(folder.files().first.flatMap(PackName.number))
     #expect(!PackWriter.isBusy(directory, pack))

@@ -74,12 +74,12 @@ import Testing
     let store = try open()
     for number in 0..<50 { try store.commit(RecordKey(.meta, "\(number)"), content(UInt64(number), 8000)) }
     let before = try store.statistics().memory.bytes
-    try store.relieve(.warning)
+    store.relieve(.warning)
     var statistics = try store.statistics()
     #expect(statistics.memory.bytes <= before / 2 && statistics.memory.unwritten == 0)
     #expect(statistics.memory.spills == 50 && statistics.memory.spilledBytes == 50 * 8000)
     #expect(try stored() == 50)
-    try store.relieve(.critical)
+    store.relieve(.critical)
     statistics = try store.statistics()
     #expect(statistics.memory.bytes == 0 && statistics.memory.privateBytes == 0)
     #expect(statistics.memory.spills == 50)
@@ -101,7 +101,7 @@ import Testing
     system.arm(after: 0)
     let fault = #expect(throws: StoreFault.self) { try store.flush() }
     #expect(fault?.kind == .noSpace)
-    try store.relieve(.warning)
+    store.relieve(.warning)
     system.disarm()
     #expect(try store.statistics().memory.unwritten == 10)
     #expect(try store.statistics().memory.spillFailures >= 10)
@@ -113,7 +113,7 @@ import Testing
     // Nothing helps when all memory is wanted and there is no room on the disk either.
     try store.commit(RecordKey(.meta, "0"), content(1, 20))
     system.arm(after: 0)
-    try store.relieve(.critical)
+    store.relieve(.critical)
     system.disarm()
     #expect(try store.statistics().memory.privateBytes == 0)
     #expect(try store.statistics().memory.lost == 1)
@@ -145,7 +145,7 @@ import Testing
     try store.commit(key, [1])
     // As another process would.
     _ = try [2].withBytes { (bytes) throws(StoreFault) in
-      try store.shared.commit(key, PayloadShape(), [bytes])
+      try store.disk.write(key, PayloadShape(), [bytes])
     }
     try store.flush()
     #expect(try store.bytes(key) == [2])
@@ -186,10 +186,11 @@ import Testing
     let key = RecordKey(.meta, "key")
     let first = try store.commit(key, [1])
     try folder.remove("index")
-    let other = try SharedStore(try StoreDirectory(folder.path, trusts: false, LinuxCalls()), Store.Options())
+    let other = try Store.records(
+      try StoreDirectory(folder.path, trusts: false, LinuxCalls()), Store.Options())
     // Now the new index is this one's, too.
     _ = try store.remove(RecordKey(.meta, "nothing"))
-    #expect(store.shared.index?.identity == other.index?.identity)
+    #expect(store.disk.current.index?.identity == other.index?.identity)
     let second = try store.commit(key, [2])
     #expect(second.sequence > first.sequence)
     try store.flush()
@@ -204,10 +205,10 @@ import Testing
     try store.commit(early, [1])
     let sequence = try store.commit(late, [1]).sequence
     // What another process does who finds no index and only the packs.
-    let index = try #require(store.shared.index)
+    let index = try #require(store.disk.current.index)
     index.set(nextSequence: 1)
     _ = try [2].withBytes { (bytes) throws(StoreFault) in
-      try store.shared.commit(early, PayloadShape(), [bytes])
+      try store.disk.write(early, PayloadShape(), [bytes])
     }
     try store.flush()
     #expect(try store.lookup(late)?.sequence == sequence)
@@ -246,9 +247,9 @@ import Testing
         store.close()
         store = try Store.open(folder.path, options())
       case 48: try store.flush()
-      case 49: try store.relieve(.warning)
+      case 49: store.relieve(.warning)
       case 50:
-        try store.relieve(.critical)
+        store.relieve(.critical)
         #expect(try store.statistics().memory.bytes == 0, note)
       case 51 where run % 2 == 0:
         try store.clear()
@@ -291,8 +292,8 @@ import Testing
           case 0..<9: try store.commit(key, payload)
           case 9: try store.remove(key)
           case 10: try store.flush()
-          case 11: try store.relieve(.warning)
-          case 12: try store.relieve(.critical)
+          case 11: store.relieve(.warning)
+          case 12: store.relieve(.critical)
           case 13: try store.forEach { _, lease in lease.count >= 2000 }
           case 14, 15: if let lease = try store.lookup(key) { try store.keep(key, lease) }
           case 16..<19: if let lease = try store.recall(key), lease.copied() != payload { wrong.add() }
@@ -310,19 +311,22 @@ import Testing
     #expect(try store.verify().isClean)
   }
 
-  @Test("have limits that a second opening may repeat, but not change")
+  @Test("have limits that the store compares with others")
   func options() throws {
     let store = try open(500_000, items: 100)
-    try Store.open(folder.path).close()
-    try open(500_000, items: 100).close()
-    for other in [
-      Store.Options(memoryBytes: 400_000), .init(memoryItems: 10), .init(spill: .eager),
-      .init(diskBytes: 8 << 20),
+    let same = Store.Options(diskBytes: 4 << 30, memoryBytes: 500_000, memoryItems: 100, spill: .pressure)
+    for options in [Store.Options(), same] { #expect(try store.conflict(with: options) == nil) }
+    for (other, what) in [
+      (Store.Options(memoryBytes: 400_000), "limit of the memory"),
+      (.init(memoryItems: 10), "number of entries in memory"), (.init(spill: .eager), "way of spilling"),
+      (.init(diskBytes: 8 << 20), "limit of the disk"),
     ] {
-      let fault = #expect(throws: StoreFault.self) { try Store.open(folder.path, other) }
-      #expect(fault?.kind == .conflict)
+      #expect(try store.conflict(with: other) == what)
     }
-    #expect(throws: StoreFault.self) { try Store.open(folder.path, .init(memoryBytes: -1)) }
+    for wrong in [Store.Options(memoryBytes: -1), .init(diskBytes: 1)] {
+      #expect(throws: StoreFault.self) { try store.conflict(with: wrong) }
+      #expect(throws: StoreFault.self) { try Store.open(folder.path, wrong) }
+    }
     #expect(try store.statistics().memory.limit == 500_000)
     store.close()
     #expect(throws: StoreFault.closed) { try store.recall(RecordKey(.meta, "k")) }

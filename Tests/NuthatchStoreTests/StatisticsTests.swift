@@ -16,7 +16,7 @@ import Testing
     for number in 0..<40 { #expect(try (store.lookup(key(number)) != nil) == (number < 30)) }
     #expect(try store.statistics().commits == 30)
     // One whose bytes are damaged is a miss.
-    let slot = try #require(store.shared.index?.find(key(7).hash)?.slot)
+    let slot = try #require(store.disk.current.index?.find(key(7).hash)?.slot)
     let pack = "packs/" + PackName.of(slot.location.pack)
     store.close()
     try folder.poke(pack, at: slot.location.offset + 200, [1, 2, 3])
@@ -54,8 +54,8 @@ import Testing
     for number in 300..<320 { try store.commit(key(number), content(UInt64(number), 9000)) }
     var memory = try store.statistics().memory
     #expect(memory.bytes <= 100_000 && memory.spills > 8 && memory.spilledBytes == memory.spills * 9000)
-    try store.relieve(.warning)
-    try store.relieve(.critical)
+    store.relieve(.warning)
+    store.relieve(.critical)
     let statistics = try store.statistics()
     memory = statistics.memory
     #expect(memory.items == 0 && memory.bytes == 0 && memory.unwritten == 0 && memory.lost == 0)
@@ -71,11 +71,11 @@ import Testing
     let store = try Store.open(folder.path, .init(memoryBytes: 1 << 20, spill: .pressure), system)
     for number in 0..<10 { try store.commit(key(number), [1]) }
     system.arm(after: 0)
-    try store.relieve(.warning)
+    store.relieve(.warning)
     system.disarm()
     var memory = try store.statistics().memory
     #expect(memory.items == 10 && memory.unwritten == 10 && memory.evictions == 0 && memory.lost == 0)
-    try store.relieve(.critical)
+    store.relieve(.critical)
     memory = try store.statistics().memory
     #expect(memory.items == 0 && memory.evictions == 10 && memory.spills == 10)
     store.close()
@@ -87,7 +87,7 @@ import Testing
     var leases = [try store.commit(key(0), [1]), try store.commit(RecordKey(.body, "b"), [2])]
     #expect(try store.statistics().pinnedBytes == 0)
     try store.clear()
-    let capacity = store.shared.limits.packCapacity
+    let capacity = store.disk.current.limits.packCapacity
     #expect(try store.statistics().pinnedBytes == 2 * capacity)
     leases.removeLast()
     #expect(try store.statistics().pinnedBytes == capacity)

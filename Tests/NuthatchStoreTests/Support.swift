@@ -80,18 +80,6 @@ func usedBytes(_ bytes: [UInt8]) -> Int {
 
 extension Store {
   func bytes(_ key: RecordKey) throws -> [UInt8]? { try lookup(key)?.copied() }
-
-  /// As `relieveAll` does for every store of the process.
-  func relieve(_ level: MemoryPressure) throws {
-    try check()
-    Patience.lasting(Patience.writing) { shared.relieve(level) }
-  }
-}
-
-extension SharedStore {
-  func lookup(_ key: RecordKey) -> Lease? {
-    key.bytes.withUnsafeBytes { known(key.kind, key.hash, $0) } ?? lookupSlowly(key).lease
-  }
 }
 
 extension Lease {
@@ -123,4 +111,30 @@ func modelRuns(_ usual: Int) -> Int {
 func newSeed() -> UInt64 {
   if let text = ProcessInfo.processInfo.environment["NUTHATCH_SEED"], let seed = UInt64(text) { return seed }
   return UInt64.random(in: 0..<1_000_000_000)
+}
+
+/// Shorter ways to what tests look at.
+extension RecordStore {
+  var current: CurrentIndex { disk.current }
+  var index: Index? { disk.current.index }
+
+  @discardableResult
+  func commit(
+    _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer]
+  ) throws(StoreFault) -> Lease {
+    guard let lease = try commit(key, shape, parts, asked: nil) else {
+      throw StoreFault(.io, "it isn't kept")
+    }
+    return lease
+  }
+
+  func lookup(_ key: RecordKey) -> Lease? { lookup(key, checking: .max).lease }
+
+  func statistics() -> StoreStatistics { disk.statistics() }
+
+  func verify() throws(StoreFault) -> VerifyReport { try disk.verify() }
+
+  func trim(to bytes: Int) throws(StoreFault) { try disk.trim(to: bytes) }
+
+  func finish() { finish(flushes: true) }
 }

@@ -58,7 +58,7 @@ import Testing
       }
     }
     try check(store, "written")
-    let kind = try LinuxCalls().fileSystem(store.shared.directory.root)
+    let kind = try LinuxCalls().fileSystem(store.disk.directory.root)
     // One for the index, and pieces.
     #expect(FileSystems.givesLargePages(kind) == (system.populations > 3))
     store.close()
@@ -110,7 +110,7 @@ import Testing
       var kept: Set<Int> = []
       for number in begun..<begun + 12 {
         // The window goes. What comes next can't be written, and the pack is given up.
-        if isMemoryWanted, number == begun + 6 { try store.relieve(.critical) }
+        if isMemoryWanted, number == begun + 6 { store.relieve(.critical) }
         if (try? store.commit(Self.key(number), Self.payload(number))) != nil {
           kept.insert(number)
         }
@@ -161,7 +161,7 @@ import Testing
             leases.append((number, try own.commit(Self.key(number), Self.payload(number))))
             if leases.count > 20 { leases.removeFirst() }
           case 2:
-            if step % 10 == 0 { try own.relieve(.critical) } else { try own.stayLean() }
+            if step % 10 == 0 { own.relieve(.critical) } else { try own.stayLean() }
           case 3:
             let number = (step % 2 + 1) * 1000 + step % 90
             if let lease = try own.lookup(Self.key(number)) { leases.append((number, lease)) }

@@ -1,5 +1,6 @@
 // Processes whose records are in memory until room is wanted.
 
+import CSystem
 import Glibc
 import NuthatchStore
 
@@ -54,7 +55,7 @@ private func useMemory(_ store: Store, rounds: Int) throws(StoreFault) {
     try store.keep(
       recordKey(key), Pixels(3000), bytes: UnsafeRawBufferPointer(start: nil, count: 0), cost: 3000)
     _ = try store.recall(recordKey(key))
-    if dice.next() % 50 == 0 { Store.relieveAll(.warning) }
+    if dice.next() % 50 == 0 { store.relieve(.warning) }
   }
 }
 
@@ -149,7 +150,8 @@ func fillAndRelieve(_ path: String) throws {
   }
   let before = status("VmRSS:")
   let memory = try store.statistics().memory
-  Store.relieveAll(.critical)
+  store.relieve(.critical)
+  nhs_trim_allocator()
   let after = status("VmRSS:")
   let left = try store.statistics().memory
   expect(left.privateBytes == 0 && left.bytes == 0 && left.items == 0, "memory is left: \(left)")

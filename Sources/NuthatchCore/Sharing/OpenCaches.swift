@@ -1,4 +1,5 @@
 import CSystem
+import NuthatchStore
 
 /// The directories that are open in this process: two handles on one share what is behind them.
 enum OpenCaches {
@@ -49,6 +50,15 @@ enum OpenCaches {
     }
     if let made { open[identity] = Entry(shared: made) }
     return nil
+  }
+
+  /// Makes room in the memory of every cache that is open in this process.
+  static func relieve(_ level: MemoryPressure) {
+    nhs_process_lock()
+    let all = epoch == nhs_fork_epoch() ? open.values.map(\.shared) : []
+    nhs_process_unlock()
+    for shared in all { shared.store.relieve(level) }
+    if level == .critical { nhs_trim_allocator() }
   }
 
   /// True for the last handle: who opens the directory now gets something new.

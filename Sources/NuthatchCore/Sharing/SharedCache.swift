@@ -54,16 +54,19 @@ final class SharedCache: @unchecked Sendable {
   private static func openStore(_ path: String, _ options: Cache.Options) throws(NuthatchError) -> Store {
     do throws(StoreFault) {
       return try Store.open(
-        path,
-        Store.Options(
-          diskBytes: options.diskBytes, memoryBytes: options.memoryBytes, memoryItems: options.memoryItems,
-          spill: options.spill.map { $0 == .eager ? .eager : .pressure }),
+        path, storeOptions(options),
         following: { (store, groups, removed) throws(StoreFault) in
           _ = try forgetLinked(groups, removed, store)
         })
     } catch {
       throw NuthatchError(error, path: path)
     }
+  }
+
+  private static func storeOptions(_ options: Cache.Options) -> Store.Options {
+    Store.Options(
+      diskBytes: options.diskBytes, memoryBytes: options.memoryBytes, memoryItems: options.memoryItems,
+      spill: options.spill.map { $0 == .eager ? .eager : .pressure })
   }
 
   /// - Throws: `conflict` for an option that was set otherwise when the directory was opened; what isn't said doesn't
@@ -74,12 +77,11 @@ final class SharedCache: @unchecked Sendable {
     }
     if let thumbs = options.store, thumbs != settings.thumbs { throw conflict("store") }
     if let keeps = options.keepSource, keeps != settings.keepsSource { throw conflict("keep_source") }
-    if options.diskBytes == nil, options.memoryBytes == nil, options.memoryItems == nil, options.spill == nil
-    {
-      return
+    let other: String?
+    do throws(StoreFault) { other = try store.conflict(with: Self.storeOptions(options)) } catch {
+      throw NuthatchError(error, path: path)
     }
-    // The store knows what it has been given.
-    try Self.openStore(path, options).close()
+    if let other { throw conflict(other) }
   }
 
   func maker(maxPixels: Int) -> PictureMaker {

@@ -8,6 +8,8 @@ final class MemoryTier: Sendable {
   let lanes = MemoryLanes()
   /// What it may hold.
   let limits: MemoryLimits
+  /// How often memory was wanted back, and what came of it.
+  let spills = SpillCounts()
   // Changed by who is alone.
   nonisolated(unsafe) private var evictions = 0
 
@@ -62,6 +64,7 @@ extension MemoryTier {
       statistics.evictions = evictions
     }
     statistics.limit = limits.bytes
+    spills.read(into: &statistics)
     return statistics
   }
 }

@@ -9,19 +9,21 @@ final class SpillCounts: Sendable {
   private let warnings = Atomic(0)
   private let criticals = Atomic(0)
 
-  func add(_ level: MemoryPressure) {
+  func count(_ level: MemoryPressure) {
     switch level {
     case .warning: warnings.wrappingAdd(1, ordering: .relaxed)
     case .critical: criticals.wrappingAdd(1, ordering: .relaxed)
     }
   }
 
-  func read(into statistics: inout StoreStatistics) {
-    statistics.memory.spills = spills.load(ordering: .relaxed)
-    statistics.memory.spilledBytes = bytes.load(ordering: .relaxed)
-    statistics.memory.spillFailures = failures.load(ordering: .relaxed)
-    statistics.memory.lost = lost.load(ordering: .relaxed)
-    statistics.pressure = PressureCounts(
-      warnings: warnings.load(ordering: .relaxed), criticals: criticals.load(ordering: .relaxed))
+  var pressure: PressureCounts {
+    PressureCounts(warnings: warnings.load(ordering: .relaxed), criticals: criticals.load(ordering: .relaxed))
+  }
+
+  func read(into statistics: inout MemoryStatistics) {
+    statistics.spills = spills.load(ordering: .relaxed)
+    statistics.spilledBytes = bytes.load(ordering: .relaxed)
+    statistics.spillFailures = failures.load(ordering: .relaxed)
+    statistics.lost = lost.load(ordering: .relaxed)
   }
 }

@@ -162,14 +162,3 @@ package final class PressureWatch: @unchecked Sendable {
     relieve(level, origin)
   }
 }
-
-extension Store {
-  /// Makes room in the memory of every store that is open in this process.
-  package static func relieveAll(_ level: MemoryPressure) {
-    // What is in memory only is written first. Where another process holds the lock, that is not waited for once a record.
-    Patience.lasting(Patience.writing) {
-      for store in StoreRegistry.all { store.relieve(level) }
-    }
-    if level == .critical { nhs_trim_allocator() }
-  }
-}

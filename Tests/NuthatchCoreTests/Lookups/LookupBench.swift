@@ -149,7 +149,7 @@ final class LookupBench {
       try ask(.later, later, place, &cells[place])
       guard cells[place].said[.later]?.ticket.hit != nil else { continue }
       // As it was before the ticket: on disk.
-      try later.upkeep { (store) throws(StoreFault) in try store.relieve(.critical) }
+      try later.upkeep { (store) throws(StoreFault) in store.relieve(.critical) }
       cells[place].unpacked = try later.peekFacts(url(place, .later), request, state.sides, decode: true)
     }
   }

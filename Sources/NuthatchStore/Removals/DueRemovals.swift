@@ -157,32 +157,32 @@ extension Store {
     do throws(StoreFault) {
       try check()
       // First: nobody finds it from here on, nor keeps what was asked for before.
-      shared.due.add(removal)
+      disk.due.add(removal)
       try doWhatIsDue()
       return nil
     } catch {
       // Another removal may be the one that failed.
-      guard !isUsable || shared.due.has(removal) else { return nil }
+      guard !isUsable || disk.due.has(removal) else { return nil }
       // What a bad disk refuses would be tried by everybody again and again.
-      if isUsable, error.kind != .io, shared.locks.file.canPost { shared.due.post(removal) }
+      if isUsable, error.kind != .io, disk.locks.file.canPost { disk.due.post(removal) }
       return error
     }
   }
 
   /// Whether removals of this process are still to be done.
-  public var hasDueRemovals: Bool { isUsable && shared.due.areOwn }
+  public var hasDueRemovals: Bool { isUsable && disk.due.areOwn }
 
   /// Whether they would be forgotten if this process ended: others don't know of all of them.
-  public var losesRemovals: Bool { isUsable && shared.due.areUnposted }
+  public var losesRemovals: Bool { isUsable && disk.due.areUnposted }
 
   /// Does the removals that are still to be done.
   ///
   /// - Parameter ofOthers: whether also those that other processes have posted.
   /// - Throws: why one of them can't be done.
   public func doWhatIsDue(ofOthers: Bool = true) throws(StoreFault) {
-    guard isUsable, ofOthers ? shared.due.areAny : shared.due.areOwn else { return }
-    try shared.checkWritable()
-    let due = shared.due
+    guard isUsable, ofOthers ? disk.due.areAny : disk.due.areOwn else { return }
+    try disk.directory.checkWritable()
+    let due = disk.due
     var fault: StoreFault?
     Patience.lasting(Patience.writing) {
       // One whose pack can't be written to keeps no other one waiting.
@@ -207,7 +207,7 @@ extension Store {
   }
 
   private func drop(_ groups: [RecordGroup], _ keys: [RecordKey]) throws(StoreFault) {
-    let removed = try shared.drop(groups, keys)
-    if !groups.isEmpty { try shared.following(self, groups, removed) }
+    let removed = try records.remove(groups, keys)
+    if !groups.isEmpty { try disk.following(self, groups, removed) }
   }
 }

@@ -1,14 +1,20 @@
 import CSystem
 import Glibc
 
-/// Large records, each of which has a pack of its own. All of it is called with the family's lock held.
-extension SharedStore {
+/// A record in a pack of its own, which gets its name when it is complete. All of it is called with the lock of the family's
+/// appender.
+struct LargeRecord {
+  let directory: StoreDirectory
+  let locks: DirectoryLocks
+  let openPacks: OpenPacks
+  let changer: IndexChanger
+
   /// A record in a pack of its own, which gets its name when it is complete.
-  func appendLarge(
+  func append(
     _ header: inout RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer], replacing: Replaceable
-  ) throws(StoreFault) -> Appending {
-    if header.sequence == 0 { header.sequence = takeSequence() }
-    guard header.sequence != 0 else { throw Self.indexIsFull }
+  ) throws(StoreFault) -> PackAppender.Appending {
+    if header.sequence == 0 { header.sequence = changer.takeSequence() }
+    guard header.sequence != 0 else { throw IndexChanger.indexIsFull }
     // Somebody's `clear` may remove the pack before it is published; then it is made once more.
     for _ in 0..<3 {
       let (pack, file): (PackHeader, UnfinishedPack)
@@ -19,7 +25,7 @@ extension SharedStore {
       defer { withExtendedLifetime(file) {} }
       do throws(StoreFault) {
         // Held before anybody knows of the record: once it is published, its pack may be dropped at any moment.
-        if let pin = pin(pack) {
+        if let pin = openPacks.pin(pack) {
           switch try publishLarge(header, pack, replacing: replacing) {
           case .published: return .done(Lease(pin, header, at: PackHeader.size))
           case .unwanted:
@@ -39,14 +45,14 @@ extension SharedStore {
 
   /// Removes a pack whose record nobody knows of. Should that fail, then there is a record more than anybody was promised.
   private func discard(_ pack: PackHeader) {
-    do { try system.unlink(directory.packs, PackName.of(pack.number)) } catch {}
+    do { try directory.system.unlink(directory.packs, PackName.of(pack.number)) } catch {}
     giveUpRoom(of: pack.number)
-    shelf.drop { $0 == pack.number }
+    openPacks.drop { $0 == pack.number }
   }
 
   /// Gives back what was reserved for a pack. Not essential: who drops packs does the same.
   private func giveUpRoom(of number: UInt32) {
-    try? changing { index in
+    try? changer.changing { index in
       if let entry = index.entry(of: number) { index.drop(entry) }
     }
   }
@@ -71,10 +77,11 @@ extension SharedStore {
     for _ in 0..<100 {
       var needsRoom = false
       // By the index in use: one that was replaced gives numbers that the new one gives, too.
-      let begun = try changing { (index) throws(StoreFault) -> (file: UnfinishedPack, pack: PackHeader)? in
-        needsRoom = !hasRoom(index, for: capacity)
+      let begun = try changer.changing {
+        (index) throws(StoreFault) -> (file: UnfinishedPack, pack: PackHeader)? in
+        needsRoom = !changer.current.limits.hasRoom(index, for: capacity)
         guard !needsRoom else { return nil }
-        guard let number = takePackNumber(index) else { throw Self.indexIsFull }
+        guard let number = locks.file.takePackNumber(index) else { throw IndexChanger.indexIsFull }
         let file = try doing("making a pack") { () throws(SystemFault) -> UnfinishedPack? in
           do throws(SystemFault) { return try UnfinishedPack(directory, number) } catch
             where error.number == EEXIST
@@ -83,7 +90,7 @@ extension SharedStore {
         guard let file else { return nil }
         let pack = PackHeader(
           family: family, number: number, capacity: capacity, salt: .random(in: .min ... .max))
-        _ = try register(index, pack, .open, used: PackHeader.size)
+        _ = try changer.register(index, pack, .open, used: PackHeader.size)
         return (file, pack)
       }
       if needsRoom { return .needsRoom(capacity) }
@@ -111,14 +118,14 @@ extension SharedStore {
     _ file: UnfinishedPack, _ pack: PackHeader, _ head: [UInt8], _ parts: [UnsafeRawBufferPointer],
     at payload: Int
   ) throws(SystemFault) -> Bool {
-    do throws(SystemFault) { try system.reserve(file.fd, 0, Int64(pack.capacity)) } catch
+    do throws(SystemFault) { try directory.system.reserve(file.fd, 0, Int64(pack.capacity)) } catch
       where error.number == EOPNOTSUPP
     {
-      try system.resize(file.fd, Int64(pack.capacity))
+      try directory.system.resize(file.fd, Int64(pack.capacity))
     }
-    try system.write(pack.encoded, to: file.fd, at: 0)
-    try system.write(head, to: file.fd, at: Int64(PackHeader.size))
-    try system.writeAll(file.fd, parts, Int64(payload))
+    try directory.system.write(pack.encoded, to: file.fd, at: 0)
+    try directory.system.write(head, to: file.fd, at: Int64(PackHeader.size))
+    try directory.system.writeAll(file.fd, parts, Int64(payload))
     do throws(SystemFault) { try file.finish() } catch  where error.number == EEXIST { return false }
     return true
   }
@@ -126,7 +133,7 @@ extension SharedStore {
   /// Says that a large record's pack is whole. An index that was made anew meanwhile doesn't name it.
   private func seal(_ pack: PackHeader, at end: Int, _ index: Index) throws(StoreFault) -> Index {
     guard let entry = index.entry(of: pack.number) else {
-      return try register(index, pack, .sealed, used: end)
+      return try changer.register(index, pack, .sealed, used: end)
     }
     index.set(entry.place, used: end)
     index.set(entry.place, pack.family, .sealed)
@@ -135,24 +142,26 @@ extension SharedStore {
 
   private func publishLarge(
     _ header: RecordHeader, _ pack: PackHeader, replacing: Replaceable
-  ) throws(StoreFault) -> Outcome {
+  ) throws(StoreFault) -> PackAppender.Outcome {
     let location = Location(pack: pack.number, offset: PackHeader.size)
-    return try changing { (index) throws(StoreFault) -> Outcome in
+    return try changer.changing { (index) throws(StoreFault) -> PackAppender.Outcome in
       let isThere = try doing("looking at a large record") { () throws(SystemFault) in
         try directory.isThere(directory.packs, PackName.of(pack.number))
       }
       guard isThere else { return .packIsGone }
       if let moment = replacing.moment, !index.isCurrent(moment) { return .unwanted }
-      if isPublished(header, location, index, replacing) { return .published }
+      if replacing.isPublished(header, location, index) { return .published }
       switch replacing {
       case .moved(let old): guard index.find(header.hash)?.slot.location == old else { return .unwanted }
-      default: guard try mayReplace(header, replacing, index) else { return .unwanted }
+      default: guard try replacing.allows(header, index, openPacks) else { return .unwanted }
       }
       let extent = RecordHeader.extent(
         at: location.offset, keyLength: header.keyLength, payloadLength: header.payloadLength)
       var index = try seal(pack, at: extent?.end ?? pack.capacity, index)
-      guard case .done = try insertOrGrow(&index, header, location) else { throw Self.hasNoRoom }
-      finishRetiring(index)
+      guard case .done = try changer.insertOrGrow(&index, header, location) else {
+        throw IndexChanger.hasNoRoom
+      }
+      changer.finishRetiring(index)
       return .published
     }
   }

@@ -272,15 +272,6 @@ final class PackWriter {
   }
 }
 
-/// A family's pack that this process appends to, if there is one.
-final class Appender {
-  var writer: PackWriter?
-  /// How large a pack the disk has had room for, as far as is known.
-  var fitting = Int.max
-  /// The turn that new packs get (`PackHeader`).
-  let turn = Atomic<UInt32>(0)
-}
-
 extension SystemCalls {
   func write(_ bytes: [UInt8], to fd: Int32, at offset: Int64) throws(SystemFault) {
     try bytes.withBytes { (bytes) throws(SystemFault) in try writeAll(fd, [bytes], offset) }

@@ -20,6 +20,20 @@ struct Limits {
   /// Beyond this a record isn't kept at all: it would push out everything else.
   var longestAtAll: Int { disk / 4 }
 
+  /// Whether a record is too long for a pack that others are in.
+  func needsOwnPack(_ header: RecordHeader) -> Bool {
+    RecordHeader.size + header.keyLength + 64 + header.payloadLength > longest
+  }
+
+  /// How much there is, with what is reserved.
+  func usage(_ index: Index) -> Int {
+    // An index that takes more than half is one of times when there was more: it is made anew.
+    index.packs.reduce(Self.others + min(index.claim, disk / 2)) { $0 + $1.claim }
+  }
+
+  /// Whether a pack can be made without going beyond the limit.
+  func hasRoom(_ index: Index, for bytes: Int) -> Bool { usage(index) + bytes <= disk }
+
   /// What the files beside packs and index take: those of the locks, the limit, cookies and notes.
   static let others = 64 << 10
   /// When packs are dropped, some more go than must, so that the next pack needs no look at all of them.

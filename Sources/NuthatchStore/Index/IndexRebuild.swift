@@ -2,9 +2,17 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// Making an index: a larger one, one from the packs, and putting things in order. All of it is called by the index's
-/// changer.
-extension SharedStore {
+/// Makes indexes: a larger one, an empty one, one from the packs. All of it is called by the index's changer, who then uses what
+/// was made.
+struct IndexRebuild {
+  let directory: StoreDirectory
+  let locks: DirectoryLocks
+  let boot: KeyHash
+  let openPacks: OpenPacks
+  let retired: RetiredRecords
+  let checker: PayloadChecker
+  let broken: BrokenMappings
+
   private static let leastSlots = 2048
   private static let leastPacks = 256
 
@@ -20,10 +28,10 @@ extension SharedStore {
     Self.slots(for: min(max(0, index.counters.live), index.slotCount)) <= index.slotCount / 2
   }
 
-  /// A copy of the index with more room, in its place. Nil when there can't be room for what finds none: somebody chose the
+  /// A copy of an index with more room, in its place, and whether the next one who changes the index has to make it anew. Nil when there can't be room for what finds none: somebody chose the
   /// keys.
-  func grown(_ old: Index, packs: Int? = nil) throws(StoreFault) -> Index? {
-    guard !old.isBroken else { throw failure(of: old) }
+  func grown(_ old: Index, packs: Int? = nil) throws(StoreFault) -> (index: Index, isToBeReplaced: Bool)? {
+    guard !old.isBroken else { throw broken.failure(of: old) }
     let present = Set(old.packs.map(\.number))
     let live = min(max(0, old.counters.live), old.slotCount)
     var slots = Self.slots(for: live)
@@ -31,7 +39,9 @@ extension SharedStore {
     if packs == nil, slots <= old.slotCount, !old.isCrowded { slots = old.slotCount * 2 }
     guard slots <= Self.mostSlots(for: live) else { return nil }
     while true {
-      let made = try emptyIndex(slots: slots, packs: max(packs ?? old.packCapacity, old.packCapacity))
+      let made = try emptyIndex(
+        slots: slots, packs: max(packs ?? old.packCapacity, old.packCapacity),
+        isLean: old.isLean.load(ordering: .relaxed))
       for entry in old.packs {
         made.copy(entry, to: entry.place)
       }
@@ -48,29 +58,25 @@ extension SharedStore {
       if isWhole || isLast {
         let isDamaged = old.isReplaced
         // Else what it had would be missing here, the counters of removals, too.
-        guard !old.isBroken else { throw failure(of: old) }
+        guard !old.isBroken else { throw broken.failure(of: old) }
         try publish(made, insteadOf: old)
-        use(made)
-        // What has found no room, or isn't to be found any more in the old one, is found again by who changes the index
-        // next: he makes it anew from the packs.
-        if !isWhole || isDamaged { made.markReplaced() }
-        return made
+        // What has found no room, or isn't to be found any more in the old one, is found again in the packs.
+        return (made, !isWhole || isDamaged)
       }
       slots *= 2
     }
   }
 
-  private func emptyIndex(slots: Int, packs: Int) throws(StoreFault) -> Index {
+  private func emptyIndex(slots: Int, packs: Int, isLean: Bool) throws(StoreFault) -> Index {
     try doing("making an index") { () throws(SystemFault) in
-      try Index.make(
-        directory, boot: boot, slots: slots, packs: packs, isLean: isLean.load(ordering: .relaxed))
+      try Index.make(directory, boot: boot, slots: slots, packs: packs, isLean: isLean)
     }
   }
 
   private func publish(_ made: Index, insteadOf old: Index?, isCleared: Bool = false) throws(StoreFault) {
     // It is memory of this process.
     guard !directory.isReading else { return }
-    guard !made.isBroken else { throw failure(of: made) }
+    guard !made.isBroken else { throw broken.failure(of: made) }
     // Who is killed in between leaves a lock that names none, so that the next one looks which it is.
     let file = locks.file
     file.index = 0
@@ -82,38 +88,39 @@ extension SharedStore {
   }
 
   /// An index without a record; numbers go on where they were.
-  func clearedIndex(_ old: Index) throws(StoreFault) {
-    let made = try emptyIndex(slots: Self.leastSlots, packs: Self.leastPacks)
+  func cleared(_ old: Index) throws(StoreFault) -> Index {
+    let made = try emptyIndex(
+      slots: Self.leastSlots, packs: Self.leastPacks, isLean: old.isLean.load(ordering: .relaxed))
     made.set(nextSequence: old.nextSequence)
     made.set(nextPack: old.nextPack)
     made.set(limit: old.limit)
     made.set(clearedBefore: old.nextSequence)
-    guard !old.isBroken else { throw failure(of: old) }
+    guard !old.isBroken else { throw broken.failure(of: old) }
     try publish(made, insteadOf: old, isCleared: true)
-    use(made)
+    return made
   }
 
   /// The index as the packs have it.
-  func rebuiltIndex() throws(StoreFault) -> Index {
+  func fromPacks(insteadOf old: Index?) throws(StoreFault) -> Index {
     do throws(StoreFault) {
-      return try indexOfPacks()
+      return try indexOfPacks(insteadOf: old)
     } catch  where error.kind == .noSpace {
       // The one that is there serves nobody any more, and takes the room that the new one needs.
-      do { try system.unlink(directory.root, "index") } catch {}
-      return try indexOfPacks()
+      do { try directory.system.unlink(directory.root, "index") } catch {}
+      return try indexOfPacks(insteadOf: old)
     }
   }
 
-  private func indexOfPacks() throws(StoreFault) -> Index {
-    let numbers = try doing("listing the packs") { () throws(SystemFault) in try packNumbers() }
-    settle()
+  private func indexOfPacks(insteadOf old: Index?) throws(StoreFault) -> Index {
+    let numbers = try doing("listing the packs") { () throws(SystemFault) in try directory.packNumbers() }
+    retired.settle()
     var records: [(header: RecordHeader, location: Location)] = []
     var packs: [(header: PackHeader, used: Int)] = []
     for number in numbers {
-      guard let pin = shelf.pin(number), var scan = try? PackScan(pin.pack, directory) else { continue }
+      guard let pin = openPacks.pin(number), var scan = try? PackScan(pin.pack, directory) else { continue }
       while let record = scan.next() {
         let location = Location(pack: number, offset: record.offset)
-        if !record.isRetired, !isToBeRetired(location) { records.append((record.header, location)) }
+        if !record.isRetired, !retired.isPending(location) { records.append((record.header, location)) }
       }
       // Nothing is appended to one of which some couldn't be read: nobody knows where it ends.
       let isBroken = pin.pack.isBroken
@@ -123,7 +130,8 @@ extension SharedStore {
     while places / 2 < packs.count { places *= 2 }
     var slots = Self.slots(for: records.count)
     while true {
-      let made = try emptyIndex(slots: slots, packs: places)
+      let made = try emptyIndex(
+        slots: slots, packs: places, isLean: old?.isLean.load(ordering: .relaxed) ?? false)
       for pack in packs {
         // Open, so that the next writer goes on where the last one ended; one that is full will be sealed then.
         let isFull = pack.header.isEarlier || pack.header.capacity - pack.used < 1 << 16
@@ -134,10 +142,12 @@ extension SharedStore {
       let last = UInt64(numbers.last { $0 <= PackName.lastGiven } ?? 0)
       made.set(nextPack: max(last, locks.file.lastPack) + 1)
       let isLast = slots * 2 > Self.mostSlots(for: records.count)
-      if let losers = made.fill(records, leavesOut: isLast, isGood: isIntact) {
+      if let losers = made.fill(records, leavesOut: isLast, isGood: checker.isIntact) {
         // First, or one would come back when its winner has been removed, should this process be killed in between.
-        for loser in losers where !isHalfWritten(loser.location) { retire(loser.location, loser.header.hash) }
-        try publish(made, insteadOf: index)
+        for loser in losers where !isHalfWritten(loser.location) {
+          retired.add(loser.location, loser.header.hash)
+        }
+        try publish(made, insteadOf: old)
         return made
       }
       slots *= 2
@@ -153,115 +163,9 @@ extension SharedStore {
     return first
   }
 
-  func packNumbers() throws(SystemFault) -> [UInt32] {
-    try system.names(directory.packs).compactMap(PackName.number).sorted()
-  }
-
-  /// What the first one who opens the directory does: leftovers of killed writers go, packs that the index doesn't know,
-  /// and records that nobody has published, are taken in, and packs that aren't there any more are forgotten.
-  func tidy(_ index: Index) throws(StoreFault) {
-    var index = index
-    let names = try doing("listing the packs") { () throws(SystemFault) in try system.names(directory.packs) }
-    for name in names where PackName.number(name, "tmp") != nil {
-      do { try system.unlink(directory.packs, name) } catch {}
-    }
-    let present = Set(names.compactMap(PackName.number))
-    if let highest = present.filter({ $0 <= PackName.lastGiven }).max(), UInt64(highest) >= index.nextPack {
-      index.set(nextPack: UInt64(highest) + 1)
-      locks.file.lastPack = UInt64(highest)
-    }
-    let known = index.packs
-    let gone = Set(known.map(\.number)).subtracting(present)
-    if !gone.isEmpty {
-      index.giveUp(packs: gone)
-      for entry in known where gone.contains(entry.number) { index.drop(entry) }
-    }
-    for number in present.subtracting(known.map(\.number)).sorted() {
-      index = try takeIn(number, index)
-    }
-    for entry in index.packs where entry.state == .open && takesMore(entry) {
-      // What can't be taken in now stays as it is: the next one who appends to the pack tries again.
-      try? takeInLeftBehind(entry, index)
-      giveBackTail(entry)
-    }
-  }
-
-  /// A pack that the index doesn't know.
-  private func takeIn(_ number: UInt32, _ index: Index) throws(StoreFault) -> Index {
-    guard let pin = shelf.pin(number), var scan = try? PackScan(pin.pack, directory) else { return index }
-    // Before its records: an index that grows takes over what is in packs that it knows.
-    var place = 0
-    let state: PackEntry.State = pin.pack.header.isEarlier ? .sealed : .open
-    var index = try register(index, pin.pack.header, state, used: PackHeader.size) { place = $0 }
-    if pin.pack.header.isEarlier { index.set(hasEarlier: true) }
-    while let record = scan.next() {
-      index.raise(nextSequence: record.header.sequence &+ 1)
-      guard !record.isRetired else { continue }
-      index = try admit(record, Location(pack: number, offset: record.offset), index)
-    }
-    index.set(place, used: scan.end)
-    return index
-  }
-
-  /// Lets the index name a record, unless it names a newer one of the same key; of two, the other is retired.
-  func admit(_ record: RecordHeader.Found, _ location: Location, _ index: Index) throws(StoreFault) -> Index {
-    var index = index
-    let hash = record.header.hash
-    if index.find(hash)?.slot.location != location {
-      let current: RecordHeader.Found?
-      // Of two, one of which can't be had now, nobody knows which is the later one.
-      do throws(SystemFault) { current = try named(hash, index) } catch { return index }
-      if let current {
-        guard !current.outdates(record) else {
-          retire(location, hash)
-          return index
-        }
-        guard current.isRetired || isIntact(location) else { return index }
-      }
-    }
-    if case .done = try insertOrGrow(&index, record.header, location) {
-      finishRetiring(index)
-    } else {
-      retire(location, hash)
-    }
-    return index
-  }
-
   /// Whether somebody is writing it at this moment, perhaps, and will say then whether it counts.
   private func isHalfWritten(_ location: Location) -> Bool {
-    !isIntact(location) && PackWriter.isBusy(directory, location.pack)
-  }
-
-  private func isIntact(_ location: Location) -> Bool {
-    guard let pin = shelf.pin(location.pack), let record = pin.pack.record(at: location.offset) else {
-      return false
-    }
-    return isIntact(record, pin.pack)
-  }
-
-  /// Whether a pack's file takes more than the table of packs says, since somebody appends to it, or was killed. To look at the
-  /// pack itself is slow.
-  func takesMore(_ entry: PackEntry) -> Bool {
-    guard let (fd, status) = try? directory.openFile(directory.packs, PackName.of(entry.number), O_RDONLY)
-    else { return false }
-    system.close(fd)
-    return status.allocated > Int64(entry.cost) + (64 << 10)
-  }
-
-  /// What a killed writer had reserved. May be called by anybody, for a pack that takes more than it should.
-  func giveBackTail(_ entry: PackEntry) {
-    guard let (fd, _) = try? directory.openFile(directory.packs, PackName.of(entry.number), O_RDWR) else {
-      return
-    }
-    defer { system.close(fd) }
-    guard (try? system.tryLock(fd, 0, .exclusive)) ?? false else { return }
-    defer { system.unlock(fd, 0) }
-    guard let pin = shelf.pin(entry.number), var scan = try? PackScan(pin.pack, directory) else { return }
-    while scan.next() != nil {}
-    guard !pin.pack.isBroken else { return }
-    let end = (max(scan.end, entry.used) + 4095) & ~4095
-    guard end < pin.pack.bytes.count else { return }
-    do { try system.punch(fd, Int64(end), Int64(pin.pack.bytes.count - end)) } catch {}
+    !checker.isIntact(location) && PackWriter.isBusy(directory, location.pack)
   }
 }
 

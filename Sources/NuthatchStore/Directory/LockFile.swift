@@ -172,6 +172,20 @@ final class LockFile: @unchecked Sendable {
     set { if newValue > lastPack { store(newValue, at: 16) } }
   }
 
+  /// Nil when the index can't be written.
+  func takePackNumber(_ index: Index) -> UInt32? {
+    guard index.canWriteHead else { return nil }
+    // A damaged one would give numbers again: others have the packs mapped that had them, and would look there. Or it would
+    // leave no numbers to give: none is skipped that far.
+    let (last, next) = (lastPack, index.nextPack)
+    if next <= last || next > UInt64(PackName.lastGiven) || last > 0 && next - last > 1 << 25 {
+      index.set(nextPack: last + 1)
+    }
+    guard let number = index.takePackNumber() else { return nil }
+    lastPack = UInt64(number)
+    return number
+  }
+
   /// Where the index in use began to count records when it was made from the packs.
   var firstSequence: UInt64 {
     get { plausible(at: 24, below: 1 << 60) }

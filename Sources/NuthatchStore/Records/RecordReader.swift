@@ -1,13 +1,28 @@
 import CSystem
 import Glibc
 
-extension SharedStore {
+/// Finds the record of a key in the packs: the index says where it is, the record says whether it is this one.
+///
+/// Knows nothing of the store that it belongs to. A lease takes one search of the index, one shard and one call of C.
+final class RecordReader: Sendable {
+  private let current: CurrentIndex
+  private let openPacks: OpenPacks
+  private let checker: PayloadChecker
+  private let due: DueRemovals
+
+  init(_ current: CurrentIndex, _ openPacks: OpenPacks, _ checker: PayloadChecker, _ due: DueRemovals) {
+    self.current = current
+    self.openPacks = openPacks
+    self.checker = checker
+    self.due = due
+  }
+
   /// A record that was looked up in this session before. Nil when that has to be looked at more closely.
   ///
   /// Of few instructions, so that the processor looks for the next record while it waits for this one.
   @inline(__always)
   func known(_ kind: RecordKind, _ hash: KeyHash, _ name: UnsafeRawBufferPointer) -> Lease? {
-    let shard = shelf.ownShard
+    let shard = openPacks.ownShard
     shard.lock()
     let held = known(hash, shard)
     shard.unlock()
@@ -19,12 +34,9 @@ extension SharedStore {
   /// Where a record is that was looked up in this session, with its pack, retained. To be called by who stands in the shard.
   @inline(__always)
   private func known(_ hash: KeyHash, _ shard: Shard) -> (pin: Unmanaged<PackPin>, offset: Int)? {
-    guard let pointer = UnsafeRawPointer(bitPattern: currentIndex.load(ordering: .acquiring)) else {
-      return nil
-    }
-    return Unmanaged<Index>.fromOpaque(pointer)._withUnsafeGuaranteedRef { index in
+    current.seen { index in
       var slot = nhs_slot()
-      guard !isOutdated(index), !due.areAny,
+      guard !current.isOutdated(index), !due.areAny,
         nhs_find_slot(
           index.slots, index.slotCount, hash.low, hash.high, &slot) == 1,
         slot.flags & Slot.visited != 0, slot.flags >> 4 & 0xFFF == index.session,
@@ -38,7 +50,7 @@ extension SharedStore {
 
   /// - Parameter most: how long a payload may be that is checked.
   @inline(never)
-  func lookupSlowly(_ key: RecordKey, checking most: Int = .max) -> Lookup {
+  func lookup(_ key: RecordKey, checking most: Int) -> Lookup {
     guard !due.take(key.hash) else { return .nothing }
     let sight = look(key.hash)
     if let found = sight.found {
@@ -51,7 +63,7 @@ extension SharedStore {
   private func lookAgain(_ key: RecordKey, after location: Location?, _ most: Int) -> Lookup {
     var tried = location
     for _ in 0..<8 {
-      if let index, isOutdated(index) { catchUp() }
+      if let index = current.index, current.isOutdated(index) { current.catchUp() }
       // If it can't be caught up with, the old one has to do.
       let sight = look(key.hash, isLenient: true)
       guard let found = sight.found else { return .nothing }
@@ -64,12 +76,12 @@ extension SharedStore {
       tried = found.slot.location
     }
     // The index names what isn't there: somebody may have deleted everything.
-    followLock()
+    current.followLock()
     return .nothing
   }
 
   /// What a reader saw of the index.
-  fileprivate struct Sight {
+  private struct Sight {
     /// The index's identity.
     var index: UInt64 = 0
     var session: UInt32 = 0
@@ -81,9 +93,9 @@ extension SharedStore {
 
   /// Finds a key and holds its pack, all while standing in a shard.
   private func look(_ hash: KeyHash, isLenient: Bool = false) -> Sight {
-    reading { index, _, shard in
+    current.reading { index, _, shard in
       var sight = Sight()
-      guard isLenient || !isOutdated(index) else {
+      guard isLenient || !current.isOutdated(index) else {
         sight.isOutdated = true
         return sight
       }
@@ -109,12 +121,14 @@ extension SharedStore {
 
   /// What the sight leads to; nil when it isn't what is looked for. Takes over what the sight retains.
   private func take(_ sight: Sight, _ found: Index.Found, _ key: RecordKey, _ most: Int = .max) -> Lookup? {
-    guard let pin = sight.pin?.takeRetainedValue() ?? shelf.open(found.slot.location.pack) else { return nil }
+    guard let pin = sight.pin?.takeRetainedValue() ?? openPacks.open(found.slot.location.pack) else {
+      return nil
+    }
     let isChecked = found.slot.session == sight.session && !pin.isDistrusted
     let match =
       isChecked
       ? key.bytes.withUnsafeBytes { pin.match(at: found.slot.location.offset, key.kind, $0) }
-      : checkedMatch(pin, found.slot.location.offset, key, most)
+      : checker.match(pin, found.slot.location.offset, key, most)
     guard let match else { return nil }
     if !isChecked {
       guard match.length <= most else { return .unchecked(match.length) }
@@ -125,88 +139,78 @@ extension SharedStore {
     return pin.pack.isBroken ? nil : .found(Lease(pin, match))
   }
 
-  /// The record, whose payload's checksum holds. All of it is read from the file before anything is touched in memory,
-  /// because an error of the disk is an error there, while through the mapping it would end the process. Mostly by one call.
-  /// A payload that is longer than `most` is left unchecked.
-  private func checkedMatch(_ pin: PackPin, _ offset: Int, _ key: RecordKey, _ most: Int) -> nhs_record? {
-    let head = RecordHeader.size + key.bytes.count
-    guard offset >= 0, head <= pin.bytes.count - offset,
-      let fd = checkedFile.take(pin.pack.header.number, directory)
-    else { return nil }
-    var isHere = false
-    let match = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 64) { buffer -> nhs_record? in
-      var (count, wasOne) = (0, true)
-      while count < head {
-        wasOne = count == 0
-        let some = UnsafeMutableRawBufferPointer(
-          rebasing: buffer.prefix(min(buffer.count, pin.bytes.count - offset - count)))
-        guard let read = try? system.read(fd, some, Int64(offset + count)), read > 0 else { return nil }
-        count += read
-      }
-      guard let match = key.bytes.withUnsafeBytes({ pin.match(at: offset, key.kind, $0) }) else { return nil }
-      // Larger ones, and those whose header came in pieces, are read once more.
-      let begin = match.payload - offset
-      guard wasOne, begin + match.length <= count else { return match }
-      isHere = true
-      return nhs_hash64(buffer.baseAddress.map { $0 + begin }, match.length, 0) == match.checksum
-        ? match : nil
-    }
-    checkedFile.giveBack(pin.pack.header.number, fd, directory)
-    guard let match,
-      isHere || match.length > most || isIntact(pin.pack, match.payload, match.length, match.checksum)
-    else {
-      return nil
-    }
-    return match
-  }
-
   /// Writes something down about what was seen, if the index is still the same.
   private func note(_ sight: Sight, _ body: (Index) -> Void) {
-    reading { index, _, _ in
+    current.reading { index, _, _ in
       if index.identity == sight.index { body(index) }
     }
   }
 
-  /// Whether the payload's checksum holds. Read from the file, because an error of the disk is an error there, while
-  /// through the mapping it would end the process.
-  func isIntact(_ record: RecordHeader.Found, _ pack: Pack) -> Bool {
-    isIntact(pack, record.payload, record.header.payloadLength, record.header.payloadChecksum)
+  /// The record of a key in the packs.
+  func find(_ key: RecordKey) -> (lease: Lease, location: Location)? {
+    for _ in 0..<8 {
+      guard let index = current.forReading(), let found = index.find(key.hash) else { return nil }
+      if let lease = lookup(key, at: found.slot.location) { return (lease, found.slot.location) }
+    }
+    return nil
   }
 
-  private func isIntact(_ pack: Pack, _ offset: Int, _ length: Int, _ checksum: UInt64) -> Bool {
-    guard length > 0 else { return checksum == nhs_hash64(pack.bytes.baseAddress, 0, 0) }
-    guard let fd = checkedFile.take(pack.header.number, directory) else { return false }
-    defer { checkedFile.giveBack(pack.header.number, fd, directory) }
-    // Most records fit the stack, and need no hasher that takes pieces.
-    if length <= 32 << 10 {
-      return withUnsafeTemporaryAllocation(byteCount: length, alignment: 64) { buffer in
-        guard let isWhole = try? system.readAll(fd, buffer, Int64(offset)), isWhole else { return false }
-        return nhs_hash64(buffer.baseAddress, length, 0) == checksum
-      }
-    }
-    let chunk = min(length, 1 << 20)
-    guard let memory = malloc(chunk), let hasher = nhs_hasher_new() else { return false }
-    defer {
-      free(memory)
-      nhs_hasher_free(hasher)
-    }
-    var done = 0
-    while done < length {
-      let buffer = UnsafeMutableRawBufferPointer(start: memory, count: min(chunk, length - done))
-      guard let isWhole = try? system.readAll(fd, buffer, Int64(offset + done)), isWhole else {
-        return false
-      }
-      nhs_hasher_add(hasher, memory, buffer.count)
-      done += buffer.count
-    }
-    return nhs_hasher_value(hasher) == checksum
+  /// Whether the packs have an answer to a later question than this one.
+  func hasLaterAnswer(_ key: RecordKey, than number: UInt64) -> Bool {
+    guard current.reading({ index, _, _ in index.find(key.hash) != nil }) ?? false else { return false }
+    return find(key).map { $0.lease.shape.question > number } ?? false
+  }
+
+  /// Whether the packs have a record of this hash. Reads none.
+  func names(_ hash: KeyHash) -> Bool {
+    !due.take(hash) && current.reading { index, _, _ in index.find(hash) != nil && !index.isBroken } ?? false
   }
 
   /// Sets the visited bit as a hit does. False when there is no such record.
   func touch(_ key: RecordKey) -> Bool {
-    guard let index = currentForReading(), let found = index.find(key.hash) else { return false }
+    guard let index = current.forReading(), let found = index.find(key.hash) else { return false }
     index.visit(found)
     return true
+  }
+
+  @inline(__always)
+  func mark(of hash: KeyHash, bringsUpToDate: Bool) -> RecordMark? {
+    guard !due.take(hash) else { return nil }
+    var isBehind = false
+    let mark = current.reading { index, _, _ -> RecordMark? in
+      isBehind = current.isOutdated(index)
+      return isBehind ? nil : Self.mark(of: hash, index)
+    }
+    guard isBehind, bringsUpToDate, let index = current.forReading() else { return mark ?? nil }
+    return Self.mark(of: hash, index)
+  }
+
+  @inline(__always)
+  private static func mark(of hash: KeyHash, _ index: Index) -> RecordMark? {
+    guard let found = index.find(hash) else { return nil }
+    index.visit(found)
+    return RecordMark(
+      index: index.identity, pack: found.slot.location.pack, offset: UInt64(found.slot.location.offset))
+  }
+
+  func forEach(_ kind: RecordKind?, _ body: (RecordKey, Lease) -> Bool) throws(StoreFault) {
+    guard let index = current.forReading() else { return }
+    for entry in index.packs {
+      guard let pin = openPacks.pin(entry.number),
+        var scan = try? PackScan(pin.pack, openPacks.directory, upTo: entry.used)
+      else { continue }
+      while let record = scan.next() {
+        guard !record.isRetired, kind == nil || kind == record.header.kind else { continue }
+        let start = record.offset + RecordHeader.size
+        let key = RecordKey(
+          record.header.kind, Array(pin.pack.bytes[start..<start + record.header.keyLength]))
+        // By way of the index: what it doesn't name isn't there.
+        guard let lease = lookup(key, at: Location(pack: entry.number, offset: record.offset)) else {
+          continue
+        }
+        if !body(key, lease) { return }
+      }
+    }
   }
 }
 

@@ -1,15 +1,16 @@
 import CSystem
+import Glibc
 
 /// The packs that this process has mapped, by number, and the place where readers stand while they look around.
 ///
 /// A thread reads in one shard only, which has a lock and pins of its own, so that threads that look up records meet
 /// neither at a lock nor at a reference count. What is replaced under the readers' feet is let go after `awaitReaders`:
 /// who was in a shard before has left it then.
-final class MappedPacks: @unchecked Sendable {
+final class OpenPacks: @unchecked Sendable {
   private static let shardCount = 32
 
   let pinned = PinnedBytes()
-  private let directory: StoreDirectory
+  let directory: StoreDirectory
   private let shards: UnsafeMutableRawPointer
   // Guards `packs`; taken before a shard's lock.
   private let lock = Lock()
@@ -78,6 +79,36 @@ final class MappedPacks: @unchecked Sendable {
         return pin
       }
     }
+  }
+
+  /// What holds a pack that this process writes. Nil when it can't be mapped.
+  func pin(_ pack: PackHeader) -> PackPin? {
+    if let pin = pin(pack.number) {
+      if pin.pack.header.salt == pack.salt { return pin }
+      // One that is gone had the same number: damage gave it twice.
+      drop { $0 == pack.number }
+    }
+    guard let pin = pin(pack.number), pin.pack.header.salt == pack.salt else { return nil }
+    return pin
+  }
+
+  /// The record that the index names, if it is there. That its pack can't be had at the moment is an error: nobody knows then
+  /// whether it is later than another one.
+  func record(of hash: KeyHash, in index: Index) throws(SystemFault) -> RecordHeader.Found? {
+    guard let location = index.find(hash)?.slot.location else { return nil }
+    var pack = pin(location.pack)?.pack
+    if pack == nil {
+      do throws(SystemFault) { pack = try Pack(location.pack, directory, pinned) } catch {
+        // It can't be read for good; as if it weren't there.
+        guard error.number != EIO else { return nil }
+        throw error
+      }
+    }
+    guard let record = pack?.record(at: location.offset), record.header.hash == hash else {
+      if let pack, pack.isBroken { throw SystemFault(EIO) }
+      return nil
+    }
+    return record
   }
 
   /// Calls `body` with every pack that is mapped.

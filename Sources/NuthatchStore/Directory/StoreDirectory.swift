@@ -5,19 +5,10 @@ import Synchronization
 /// The directory, held open: every file in it is reached through its descriptors, by a name of ours, and never
 /// through a symbolic link.
 final class StoreDirectory: Sendable {
-  /// The same directory has the same identity, whatever path led to it.
-  struct Identity: Hashable, Sendable {
-    let device: UInt64
-    let inode: UInt64
-    /// The same directory may be mounted twice, once so that it can be written.
-    let isReading: Bool
-  }
-
   let system: any SystemCalls
   let root: Int32
   /// The folder of packs: the descriptor stays, the folder may become another one (`followPacks`).
   let packs: Int32
-  let identity: Identity
   /// What the user should know about the file system, or that the directory can only be read.
   let warning: String?
   /// Whether files are written faster through mappings of large pieces.
@@ -40,7 +31,7 @@ final class StoreDirectory: Sendable {
     self.system = system
     let root = try Self.openRoot(path, system)
     do {
-      let status = try Self.checked(root, path, trusts: trusts, system)
+      _ = try Self.checked(root, path, trusts: trusts, system)
       let refusal = Self.refusal(root, system)
       (packs, isNew) = try Self.openPacks(root, path, trusts: trusts, refusal, system)
       // Only a warning would be missing, and some speed.
@@ -48,7 +39,6 @@ final class StoreDirectory: Sendable {
       warning = refusal.map { StoreFault.readOnly($0).message } ?? kind.flatMap(FileSystems.warning)
       writesInPlace = refusal == nil && kind.map { FileSystems.writesInPlace($0) } ?? false
       givesLargePages = kind.map { FileSystems.givesLargePages($0) } ?? false
-      identity = Identity(device: status.device, inode: status.inode, isReading: refusal != nil)
       self.refusal = refusal
       self.root = root
       self.trusts = trusts
@@ -130,6 +120,16 @@ final class StoreDirectory: Sendable {
 
   /// Whether the directory can only be read.
   var isReading: Bool { refusal != nil }
+
+  /// - Throws: `readOnly`.
+  func checkWritable() throws(StoreFault) {
+    if let refusal { throw .readOnly(refusal) }
+  }
+
+  /// The numbers of the packs that are there.
+  func packNumbers() throws(SystemFault) -> [UInt32] {
+    try system.names(packs).compactMap(PackName.number).sorted()
+  }
 
   /// How often the folder of packs has become another one.
   var packsGeneration: Int { followed.load(ordering: .acquiring) }

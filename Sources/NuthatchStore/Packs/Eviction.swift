@@ -2,23 +2,52 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// Keeping to the limit: the oldest pack goes, and what was visited in it is appended again. When less is wanted, of the last
-/// pack to go so much is appended again as may be left.
-extension SharedStore {
-  /// How much there is, with what is reserved.
-  func usage(_ index: Index, _ limits: Limits) -> Int {
-    // An index that takes more than half is one of times when there was more: it is made anew.
-    index.packs.reduce(Limits.others + min(index.claim, limits.disk / 2)) { $0 + $1.claim }
+/// Keeps to the limit: the oldest pack goes, and what was visited in it is appended again. When less is wanted, of the last pack to
+/// go so much is appended again as may be left.
+///
+/// Only one process at a time drops packs (`DirectoryLocks.dropping`); that lock is taken before those of the appenders.
+final class Eviction: Sendable {
+  private let directory: StoreDirectory
+  private let locks: DirectoryLocks
+  private let openPacks: OpenPacks
+  private let changer: IndexChanger
+  private let killed: KilledWriters
+  private let appenders: [PackAppender]
+  private let counts: StoreCounts
+  // Bytes appended since this process looked last what others have done. So many at first that the first record makes this
+  // process look: there may be processes that keep no more than one each.
+  private let appended = Atomic(Int.max / 2)
+
+  init(
+    _ directory: StoreDirectory, _ locks: DirectoryLocks, _ openPacks: OpenPacks, _ changer: IndexChanger,
+    _ killed: KilledWriters, _ appenders: [PackAppender], _ counts: StoreCounts
+  ) {
+    self.directory = directory
+    self.locks = locks
+    self.openPacks = openPacks
+    self.changer = changer
+    self.killed = killed
+    self.appenders = appenders
+    self.counts = counts
+  }
+
+  /// Looks now and then, after a record, whether the directory is still the one that has the name, and what killed writers left.
+  func lookAround(after bytes: Int) {
+    let often = max(changer.current.limits.packCapacity / 8, 128 << 10)
+    guard appended.wrappingAdd(bytes, ordering: .relaxed).newValue > often else { return }
+    appended.store(0, ordering: .relaxed)
+    changer.current.followLock()
+    killed.tidyAfterKilled()
   }
 
   /// Drops packs until there is room for another one. To be called before it is made, without a family's lock.
   ///
   /// What other processes append to isn't dropped, so that there may be no room afterwards.
   func makeRoom(for bytes: Int) throws(StoreFault) {
-    followLock()
+    changer.current.followLock()
     mendLimit()
-    tidyAfterKilled()
-    let limits = limits
+    killed.tidyAfterKilled()
+    let limits = changer.current.limits
     try locks.dropping { () throws(StoreFault) in
       try mendTable()
       shrinkIndex(limits)
@@ -26,7 +55,7 @@ extension SharedStore {
       var spared = Limits.leastSecondChances
       // Ends when enough is gone or nothing is left that could go; the count is for damaged tables.
       for _ in 0..<10_000 {
-        guard let index, usage(index, limits) + bytes > Limits.low(limits.disk),
+        guard let index = changer.current.index, limits.usage(index) + bytes > Limits.low(limits.disk),
           let victim = victim(index, attempts)
         else { return }
         var chances = Chances(bytes: 0, onlyUsed: true)
@@ -40,17 +69,19 @@ extension SharedStore {
 
   /// Makes the index anew when it has room for far more than there is. To be called by who drops packs. Not essential.
   private func shrinkIndex(_ limits: Limits) {
-    guard let index, index.length > limits.disk / 8, isOversized(index) else { return }
-    try? changing { (index) throws(StoreFault) in
-      if isOversized(index) { _ = try grown(index, packs: index.packCapacity) }
+    guard let index = changer.current.index, index.length > limits.disk / 8, changer.isOversized(index) else {
+      return
+    }
+    try? changer.changing { (index) throws(StoreFault) in
+      if changer.isOversized(index) { _ = try changer.grown(index, packs: index.packCapacity) }
     }
   }
 
   /// The limit is kept in a file with a checksum, too. By a damaged one in the index nearly everything would be dropped.
   private func mendLimit() {
-    guard let kept = Limits.kept(directory), kept != index?.limit else { return }
+    guard let kept = Limits.kept(directory), kept != changer.current.index?.limit else { return }
     // Read again: who sets another one keeps it while nobody else changes the index. Not essential: the next one looks again.
-    try? changing { index in if let kept = Limits.kept(directory) { index.set(limit: kept) } }
+    try? changer.changing { index in if let kept = Limits.kept(directory) { index.set(limit: kept) } }
   }
 
   /// Has the table of packs name what is there, once, and no larger than it is, before anything is dropped for what it says.
@@ -62,14 +93,14 @@ extension SharedStore {
   }
 
   private func changeTable() throws(StoreFault) {
-    try changing { index in
+    try changer.changing { index in
       var kept: [UInt32: PackEntry] = [:]
       var gone: Set<UInt32> = []
       for entry in index.packs {
         let size: Int64
         do throws(SystemFault) {
           let (fd, status) = try directory.openFile(directory.packs, PackName.of(entry.number), O_RDONLY)
-          system.close(fd)
+          directory.system.close(fd)
           size = status.size
         } catch {
           // What is being made has its room already.
@@ -123,22 +154,20 @@ extension SharedStore {
   /// Drops packs until no more than this is left, and of the last one only as much as must go. No second chances beyond that:
   /// the caller wants the room.
   func trim(to bytes: Int) throws(StoreFault) {
-    followLock()
-    try checkWritable()
+    changer.current.followLock()
+    try directory.checkWritable()
     // A trim goes by what the table says that packs take.
-    tidyAfterKilled()
-    for family in Family.allCases {
-      try withAppender(of: family) { () throws(StoreFault) in try seal(family) }
-    }
+    killed.tidyAfterKilled()
+    for appender in appenders { try appender.sealNow() }
     try locks.dropping { () throws(StoreFault) in
       try mendTable()
       var attempts = Attempts()
       for _ in 0..<1_000_000 {
-        guard let index else { return }
+        guard let index = changer.current.index else { return }
         let used = index.packs.reduce(0) { $0 + $1.cost }
         guard used > bytes, let victim = victim(index, attempts) else {
           // Of zeros there are no packs.
-          if index.isBroken { throw failure(of: index) }
+          if index.isBroken { throw changer.failure }
           return
         }
         _ = attempts.count(victim.number)
@@ -152,26 +181,17 @@ extension SharedStore {
 
   /// Drops a pack, and puts another one in its place with what was used last of it, in no more than so many bytes.
   private func shrink(_ victim: PackEntry, _ index: Index, to bytes: Int) throws(StoreFault) -> Bool {
-    let appender = appenders[victim.family.place]
-    try withAppender(of: victim.family) { () throws(StoreFault) in try seal(victim.family) }
-    appender.turn.store(victim.turn, ordering: .relaxed)
     // What a pack takes is whole pages.
     var chances = Chances(bytes: bytes - PackHeader.size - 4095, onlyUsed: false)
-    let result: Result<Bool, StoreFault>
-    do throws(StoreFault) { result = .success(try drop(victim, index, &chances)) } catch {
-      result = .failure(error)
+    return try appenders[victim.family.place].taking(turn: victim.turn) { () throws(StoreFault) in
+      try drop(victim, index, &chances)
     }
-    appender.turn.store(0, ordering: .relaxed)
-    try withAppender(of: victim.family) { () throws(StoreFault) in try seal(victim.family) }
-    return try result.get()
   }
 
   /// Removes everything, also what other processes append to: they go on in new packs.
   func clear() throws(StoreFault) {
-    followLock()
-    for family in Family.allCases {
-      try withAppender(of: family) { () throws(StoreFault) in try seal(family) }
-    }
+    changer.current.followLock()
+    for appender in appenders { try appender.sealNow() }
     try locks.dropping { () throws(StoreFault) in
       do throws(StoreFault) { try clearInTurn() } catch {
         guard error.kind == .noSpace else { throw error }
@@ -183,18 +203,18 @@ extension SharedStore {
   }
 
   private func clearInTurn() throws(StoreFault) {
-    try changing { (index) throws(StoreFault) in
+    try changer.changing { (index) throws(StoreFault) in
       // Files first: what is left of an interrupted clear is an index that names nothing, not packs that come back.
       try removePacks()
-      try clearedIndex(index)
+      try changer.clear(index)
     }
   }
 
   private func removePacks() throws(StoreFault) {
     try doing("removing the packs") { () throws(SystemFault) in
-      for number in try packNumbers() {
+      for number in try directory.packNumbers() {
         // A folder that has a pack's name isn't ours.
-        do throws(SystemFault) { try system.unlink(directory.packs, PackName.of(number)) } catch
+        do throws(SystemFault) { try directory.system.unlink(directory.packs, PackName.of(number)) } catch
           where error.number == ENOENT || error.number == EISDIR
         {}
       }
@@ -231,7 +251,8 @@ extension SharedStore {
     _ entry: PackEntry, _ index: Index, _ chances: inout Chances
   ) throws(StoreFault) -> Bool {
     var records: [(hash: KeyHash, offset: Int)] = []
-    let pin = shelf.pin(entry.number)
+    let limits = changer.current.limits
+    let pin = openPacks.pin(entry.number)
     var isRead = false
     // All of it: an index that was made anew may know more of the pack than the one before, also of what is retired.
     if let pin, var scan = try? PackScan(pin.pack, directory) {
@@ -244,7 +265,7 @@ extension SharedStore {
         else { continue }
         let isUsed = found.slot.flags & Slot.visited != 0
         guard isUsed || !chances.onlyUsed else { continue }
-        if !needsOwnPack(record.header) {
+        if !limits.needsOwnPack(record.header) {
           candidates.append(Candidate(record: record, isUsed: isUsed))
         } else if chances.onlyUsed, record.offset == PackHeader.size, record.end >= entry.used {
           index.unvisit(found.place)
@@ -257,12 +278,12 @@ extension SharedStore {
     counts.add(.droppedBytes, UInt64(entry.cost))
     // The file first: there may be no room to change the index before.
     try doing("removing a pack") { () throws(SystemFault) in
-      do throws(SystemFault) { try system.unlink(directory.packs, PackName.of(entry.number)) } catch
+      do throws(SystemFault) { try directory.system.unlink(directory.packs, PackName.of(entry.number)) } catch
         where error.number == ENOENT
       {}
     }
     var removed = 0
-    try changing { (index) throws(StoreFault) in
+    try changer.changing { (index) throws(StoreFault) in
       for record in records
       where index.remove(record.hash, at: Location(pack: entry.number, offset: record.offset)) == .removed {
         removed += 1
@@ -270,7 +291,7 @@ extension SharedStore {
       // Nobody knows what was in a pack that can't be read, or was removed by somebody who then was killed.
       if !isRead { index.giveUp(packs: [entry.number]) }
       if let now = index.entry(of: entry.number) { index.drop(now) }
-      forgetDropped(index)
+      changer.current.forgetDropped(index)
     }
     counts.add(.droppedRecords, UInt64(removed))
     return true
@@ -291,7 +312,7 @@ extension SharedStore {
     guard !candidates.isEmpty,
       let fd = try? directory.openFile(directory.packs, PackName.of(pack.header.number), O_RDONLY).0
     else { return }
-    defer { system.close(fd) }
+    defer { directory.system.close(fd) }
     var chosen = candidates
     if !chances.onlyUsed {
       let least = chances.bytes / 20
@@ -326,9 +347,12 @@ extension SharedStore {
     guard let memory = malloc(max(1, record.header.payloadLength)) else { return }
     defer { free(memory) }
     let payload = UnsafeMutableRawBufferPointer(start: memory, count: record.header.payloadLength)
-    guard (try? system.readAll(fd, payload, Int64(record.payload))) ?? false,
+    guard (try? directory.system.readAll(fd, payload, Int64(record.payload))) ?? false,
       nhs_hash64(memory, payload.count, 0) == record.header.payloadChecksum
     else { return }
-    _ = try? append(record.header, key, [UnsafeRawBufferPointer(payload)], replacing: .moved(location))
+    var header = record.header
+    // It makes room itself, for its pack is dropped afterwards.
+    _ = try? appenders[header.kind.family.place].append(
+      &header, key, [UnsafeRawBufferPointer(payload)], replacing: .moved(location), mayExceed: true)
   }
 }

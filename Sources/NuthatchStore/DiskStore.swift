@@ -1,0 +1,254 @@
+import CSystem
+import Glibc
+import Synchronization
+
+/// The records of a directory, in packs that all processes share. Puts the parts together, and has each do its work.
+///
+/// Locks are taken in this order: `MemoryFirstStore`'s, the directory's for dropping packs, an appender's, the directory's for
+/// changing the index, those of the current index, of the open packs, and of the memory tier.
+final class DiskStore: Sendable {
+  let directory: StoreDirectory
+  let locks: DirectoryLocks
+  /// What this process keeps in memory before the packs.
+  let memory: MemoryTier
+  /// What is to be removed, and couldn't be yet.
+  let due: DueRemovals
+  let following: Store.Following
+  let current: CurrentIndex
+  let changer: IndexChanger
+  let reader: RecordReader
+  let moments: Moments
+  let openPacks: OpenPacks
+  let retired: RetiredRecords
+  private let checker: PayloadChecker
+  private let killed: KilledWriters
+  private let removal: RecordRemoval
+  let appenders: [PackAppender]
+  private let eviction: Eviction
+  private let counts = StoreCounts()
+
+  init(
+    _ directory: StoreDirectory, _ options: Store.Options,
+    _ following: @escaping Store.Following
+  ) throws(StoreFault) {
+    self.directory = directory
+    self.following = following
+    memory = MemoryTier(
+      MemoryLimits(bytes: options.memoryBytes ?? MemoryLimits.standard, items: options.memoryItems ?? .max))
+    let locks = try DirectoryLocks(directory)
+    let openPacks = OpenPacks(directory)
+    let due = DueRemovals(locks.file.posted)
+    let retired = RetiredRecords(directory, openPacks)
+    let checker = PayloadChecker(directory, openPacks)
+    let current = CurrentIndex(directory, locks, openPacks, retired, checker, memory, due)
+    let changer = IndexChanger(current, directory, locks, openPacks, retired, checker)
+    let killed = KilledWriters(
+      directory: directory, locks: locks, openPacks: openPacks, changer: changer, retired: retired,
+      checker: checker)
+    let appenders = Family.allCases.map {
+      PackAppender($0, directory, locks, openPacks, changer, retired, due, killed)
+    }
+    reader = RecordReader(current, openPacks, checker, due)
+    moments = Moments(changer: changer, due: due, isReading: directory.isReading)
+    removal = RecordRemoval(
+      changer: changer, openPacks: openPacks, retired: retired, checker: checker, killed: killed)
+    eviction = Eviction(directory, locks, openPacks, changer, killed, appenders, counts)
+    (self.locks, self.openPacks, self.due, self.retired, self.checker) = (
+      locks, openPacks, due, retired, checker
+    )
+    (self.current, self.changer, self.killed, self.appenders) = (current, changer, killed, appenders)
+    try changer.begin(limit: options.diskBytes, tidy: killed.tidy)
+  }
+
+  func finish(flushes: Bool) {
+    memory.removeAll { _ in true }
+    for appender in appenders { appender.letGo() }
+    retired.settle()
+    checker.close()
+    locks.leave()
+  }
+
+  // MARK: Writing
+
+  /// Writes a record to a pack and makes it the one that its key finds. It survives this process from then on. Nil when it may not
+  /// replace the one that is there.
+  ///
+  /// - Parameter sequence: what it has had, and with it its identity, since it was made; 0 for a new one.
+  @discardableResult
+  func write(
+    _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer], sequence: UInt64 = 0,
+    replacing: Replaceable = .any
+  ) throws(StoreFault) -> Lease? {
+    var header = RecordHeader(
+      kind: key.kind, shape: shape, keyLength: key.bytes.count, hash: key.hash, sequence: sequence,
+      payloadLength: try length(key, parts), payloadChecksum: try Self.checksum(parts))
+    let appender = appenders[header.kind.family.place]
+    for attempt in 0..<9 {
+      // Others have taken the room, or append to all that there is. One pack of its own a process may have in any case.
+      let mayExceed = attempt > 2 && !current.limits.needsOwnPack(header)
+      switch try appender.append(&header, key.bytes, parts, replacing: replacing, mayExceed: mayExceed) {
+      case .done(let lease):
+        eviction.lookAround(after: header.payloadLength)
+        if lease != nil { count(header) }
+        return lease
+      case .needsRoom(let bytes): try eviction.makeRoom(for: bytes)
+      }
+    }
+    throw StoreFault(.noSpace, "other processes write to all that the limit of the cache leaves room for")
+  }
+
+  private static func checksum(_ parts: [UnsafeRawBufferPointer]) throws(StoreFault) -> UInt64 {
+    if parts.count == 1 { return nhs_hash64(parts[0].baseAddress, parts[0].count, 0) }
+    guard let hasher = nhs_hasher_new() else { throw StoreFault(.outOfMemory, "no memory for a checksum") }
+    defer { nhs_hasher_free(hasher) }
+    for part in parts where !part.isEmpty { nhs_hasher_add(hasher, part.baseAddress, part.count) }
+    return nhs_hasher_value(hasher)
+  }
+
+  /// The length of a payload, if it isn't too long.
+  func length(_ key: RecordKey, _ parts: [UnsafeRawBufferPointer]) throws(StoreFault) -> Int {
+    guard (1...Int(UInt16.max)).contains(key.bytes.count) else {
+      throw StoreFault(.invalid, "a key has 1 to 65,535 bytes")
+    }
+    var length = 0
+    for part in parts {
+      let (sum, overflow) = length.addingReportingOverflow(part.count)
+      guard !overflow else { throw StoreFault(.tooLarge, "the record is too large") }
+      length = sum
+    }
+    guard length <= current.limits.longestAtAll else {
+      throw StoreFault(.tooLarge, "the record is larger than a quarter of the limit")
+    }
+    return length
+  }
+
+  private func count(_ header: RecordHeader) {
+    let room = RecordHeader.size + header.keyLength + 16 + header.payloadLength
+    counts.add(.commits)
+    counts.add(
+      header.kind.family == .bulk ? .writtenBulk : .writtenSmall,
+      UInt64(current.limits.needsOwnPack(header) ? (PackHeader.size + room + 4095) & ~4095 : room))
+  }
+
+  // MARK: Telling
+
+  func statistics() -> StoreStatistics {
+    var statistics = StoreStatistics()
+    if let index = current.forReading() {
+      let counters = index.counters
+      let packs = index.packs
+      statistics.meta = max(0, counters.meta &+ counters.answer)
+      statistics.bodies = max(0, counters.body)
+      statistics.thumbs = max(0, counters.thumb)
+      statistics.packs = packs.count
+      statistics.diskBytes = packs.reduce(0) { $0 + $1.cost }
+    }
+    statistics.diskLimit = current.limits.disk
+    statistics.pinnedBytes = openPacks.pinned.current
+    statistics.commits = counts[.commits]
+    statistics.writtenSmallBytes = counts[.writtenSmall]
+    statistics.writtenBulkBytes = counts[.writtenBulk]
+    statistics.droppedPacks = counts[.droppedPacks]
+    statistics.droppedBytes = counts[.droppedBytes]
+    statistics.droppedRecords = counts[.droppedRecords]
+    statistics.memory = memory.statistics
+    statistics.pressure = memory.spills.pressure
+    statistics.warning = directory.warning
+    return statistics
+  }
+
+  /// Whether answers may be there under the names that version 0.1 gave them.
+  var hasEarlierAnswers: Bool {
+    current.reading { index, _, _ in index.hasEarlier || index.isBroken } ?? false
+  }
+
+  /// Reads every record. What is damaged is taken out, what the index forgot is put back; neither where the directory can only
+  /// be read.
+  func verify() throws(StoreFault) -> VerifyReport {
+    try StoreCheck(
+      directory: directory, openPacks: openPacks, changer: changer, retired: retired, checker: checker,
+      killed: killed
+    ).verify()
+  }
+
+  // MARK: Making room
+
+  /// Drops the oldest packs until no more than this many bytes are left.
+  func trim(to bytes: Int) throws(StoreFault) { try eviction.trim(to: bytes) }
+
+  /// Of packs and index nothing needs to be in this process's memory until it is read again.
+  private func leavePages() {
+    openPacks.forEach { $0.leavePages() }
+    current.index?.leavePages()
+  }
+
+  /// The same, and from now on as little as can be.
+  func stayLean() {
+    current.index?.isLean.store(true, ordering: .relaxed)
+    leavePages()
+  }
+
+  /// Gives back what packs and index take of this process's memory, if that is critical.
+  func relieveMappings(_ level: MemoryPressure) {
+    memory.spills.count(level)
+    guard level == .critical else { return }
+    leavePages()
+    for appender in appenders { appender.closeWindow() }
+  }
+}
+
+extension DiskStore: RecordStore {
+  var disk: DiskStore { self }
+
+  func lookup(_ key: RecordKey, checking most: Int) -> Lookup { reader.lookup(key, checking: most) }
+
+  func commit(
+    _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer], asked moment: Moment?
+  ) throws(StoreFault) -> Lease? {
+    memory.remove(.value, key)
+    return try write(key, shape, parts, replacing: moment.map { .askedBefore($0) } ?? .any)
+  }
+
+  func remove(_ key: RecordKey) throws(StoreFault) -> Bool {
+    memory.remove(.value, key)
+    return try removal.remove(key)
+  }
+
+  func remove(_ groups: [RecordGroup], _ keys: [RecordKey]) throws(StoreFault) -> [RemovedRecord] {
+    for key in keys { memory.remove(.value, key) }
+    return try removal.remove(groups, keys)
+  }
+
+  func clear() throws(StoreFault) {
+    defer { memory.removeAll { _ in true } }
+    let posts = due.posted?.all ?? []
+    try eviction.clear()
+    due.remove(posts)
+  }
+
+  func forEach(_ kind: RecordKind?, _ body: (RecordKey, Lease) -> Bool) throws(StoreFault) {
+    try reader.forEach(kind, body)
+  }
+
+  func touch(_ key: RecordKey) -> Bool { reader.touch(key) }
+
+  func has(_ key: RecordKey) -> Bool { reader.names(key.hash) }
+
+  func holds(_ key: RecordKey) -> Bool { reader.find(key) != nil }
+
+  func mark(of key: RecordKey) -> RecordMark? { reader.mark(of: key.hash, bringsUpToDate: true) }
+
+  func isCurrent(_ mark: RecordMark, _ key: RecordKey) -> Bool {
+    reader.mark(of: key.hash, bringsUpToDate: false) == mark
+  }
+
+  func remember(_ entry: MemoryEntry) -> Bool { memory.keep(entry).isKept }
+
+  /// There is nothing that isn't in a pack.
+  func flush() {}
+
+  func relieve(_ level: MemoryPressure) {
+    _ = memory.shrink(to: level == .critical ? 0 : memory.statistics.bytes / 2)
+    relieveMappings(level)
+  }
+}

@@ -1,0 +1,237 @@
+import CSystem
+import Glibc
+import Synchronization
+
+/// The index in use, for those who look at it. Goes over to another one when another process, or this one, has made it.
+///
+/// Its lock is taken after the directory's locks, before those of the open packs and of the memory tier.
+final class CurrentIndex: @unchecked Sendable {
+  private let directory: StoreDirectory
+  private let locks: DirectoryLocks
+  private let openPacks: OpenPacks
+  private let retired: RetiredRecords
+  private let checker: PayloadChecker
+  private let memory: MemoryTier
+  private let due: DueRemovals
+  /// What has become of mappings of which some couldn't be read or written.
+  let broken: BrokenMappings
+  let boot: KeyHash
+
+  // A reference that is followed only by who stands in a shard of the open packs. `kept` keeps it; it changes under `lock`, and
+  // the one before goes when no reader can be in it any more.
+  private let reference = Atomic<UInt>(0)
+  private let lock = Lock()
+  private var kept: Index?
+  private let seenDrops = Atomic<UInt32>(0)
+  // Where the lock says what index is in use, and what it said when this process looked for it last.
+  private let lockWord: Atomic<UInt>
+  private let seenLockWord = Atomic<UInt64>(0)
+
+  init(
+    _ directory: StoreDirectory, _ locks: DirectoryLocks, _ openPacks: OpenPacks, _ retired: RetiredRecords,
+    _ checker: PayloadChecker, _ memory: MemoryTier, _ due: DueRemovals
+  ) {
+    self.directory = directory
+    self.locks = locks
+    self.openPacks = openPacks
+    self.retired = retired
+    self.checker = checker
+    self.memory = memory
+    self.due = due
+    broken = BrokenMappings()
+    boot = Self.bootID(directory.system)
+    lockWord = Atomic(UInt(bitPattern: locks.file.indexWord))
+  }
+
+  private static func bootID(_ system: any SystemCalls) -> KeyHash {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    var count = 0
+    if let fd = try? system.open(AT_FDCWD, "/proc/sys/kernel/random/boot_id", O_RDONLY) {
+      bytes.withUnsafeMutableBytes { buffer in count = (try? system.read(fd, buffer, 0)) ?? 0 }
+      system.close(fd)
+    }
+    return bytes.withUnsafeBytes {
+      KeyHash(UnsafeRawBufferPointer(rebasing: $0.prefix(max(0, count))), seed: 0)
+    }
+  }
+
+  /// What the reference leads to, for who stands in a shard.
+  @inline(__always)
+  func seen<Result>(_ body: (Index) -> Result?) -> Result? {
+    guard let pointer = UnsafeRawPointer(bitPattern: reference.load(ordering: .acquiring)) else { return nil }
+    return Unmanaged<Index>.fromOpaque(pointer)._withUnsafeGuaranteedRef { body($0) }
+  }
+
+  /// Looks at the index as a reader: `body` gets it, what it is known by, and the shard. Nil without an index.
+  @inline(__always)
+  func reading<Result>(_ body: (Index, UInt, Shard) -> Result) -> Result? {
+    openPacks.reading { shard in
+      let reference = reference.load(ordering: .acquiring)
+      guard let pointer = UnsafeRawPointer(bitPattern: reference) else { return nil }
+      return Unmanaged<Index>.fromOpaque(pointer)._withUnsafeGuaranteedRef { body($0, reference, shard) }
+    }
+  }
+
+  /// The index, as far as this process knows.
+  var index: Index? { reading { index, _, _ in index } }
+
+  func isInUse(_ index: Index) -> Bool {
+    reference.load(ordering: .relaxed) == UInt(bitPattern: Unmanaged.passUnretained(index).toOpaque())
+  }
+
+  func use(_ index: Index) {
+    lock.with {
+      keep(index)
+      lockWord.store(UInt(bitPattern: locks.file.indexWord), ordering: .releasing)
+      seenLockWord.store(saidByLock, ordering: .relaxed)
+      due.follow(locks.file.posted)
+    }
+    // Somebody may have dropped packs and replaced the index before this process looked.
+    forgetDropped(index)
+  }
+
+  /// To be called with `lock`. Whoever has taken up the old index as a reader is waited for, then it is let go.
+  private func keep(_ index: Index) {
+    // First: it names packs by their numbers, which are others in another folder.
+    followPacks()
+    let old = kept
+    kept = index
+    if let old { index.isLean.store(old.isLean.load(ordering: .relaxed), ordering: .relaxed) }
+    if let old, !old.isBroken { index.goOn(after: old) } else if old != nil { broken.countLost() }
+    reference.store(UInt(bitPattern: Unmanaged.passUnretained(index).toOpaque()), ordering: .releasing)
+    openPacks.awaitReaders()
+    withExtendedLifetime(old) {}
+  }
+
+  /// The identity of the index in use, by the lock.
+  @inline(__always)
+  private var saidByLock: UInt64 {
+    UnsafeRawPointer(bitPattern: lockWord.load(ordering: .acquiring)).map { nhs_load64($0) } ?? 0
+  }
+
+  /// Whether another index has taken the place of this one. One that was deleted can't be marked by who makes another one: the
+  /// lock says so.
+  @inline(__always)
+  func isSucceeded(_ index: Index) -> Bool {
+    index.isReplaced || saidByLock != seenLockWord.load(ordering: .relaxed)
+  }
+
+  /// Whether something happened that this process has to follow: others did it, or a mapping broke.
+  @inline(__always)
+  func isOutdated(_ index: Index) -> Bool {
+    isSucceeded(index) || index.drops != seenDrops.load(ordering: .relaxed) || broken.areNew
+  }
+
+  /// The index for a reader, who first sees to it that what other processes did has reached this one. Nil when it broke and can't
+  /// be opened anew at the moment.
+  func forReading() -> Index? {
+    guard let index else { return nil }
+    guard isOutdated(index) else { return index }
+    catchUp()
+    return self.index.flatMap { $0.isBroken ? nil : $0 }
+  }
+
+  /// Sees to it that what other processes did has reached this one, for who doesn't need the index.
+  @inline(__always)
+  func followOthers() {
+    let isBehind = reading { index, _, _ in isOutdated(index) } ?? false
+    if isBehind { catchUp() }
+  }
+
+  func catchUp() {
+    if broken.areNew { followBroken() }
+    // Opened by one thread; the others find it done.
+    lock.with {
+      guard let current = index, !current.isBroken else { return }
+      let said = saidByLock
+      guard isSucceeded(current) else { return }
+      do throws(SystemFault) {
+        let opened = try Index.open(directory, boot: boot)
+        if let opened, !opened.isReplaced, opened.identity != current.identity, !opened.isBroken {
+          keep(opened)
+        }
+        seenLockWord.store(said, ordering: .relaxed)
+      } catch {
+        // Looked for again by the next one.
+      }
+    }
+    if let index { forgetDropped(index) }
+  }
+
+  /// Goes over to the folder of packs that has the name now, should somebody have deleted the one in use. What is known of
+  /// packs is forgotten then: others have their numbers. Leases keep what they need.
+  func followPacks() {
+    guard directory.followPacks() else { return }
+    openPacks.drop { _ in true }
+    checker.close()
+    retired.forget()
+    memory.removeAll { $0.privateBytes == 0 && ($0.owner as? HeldLease)?.lease.pin is PackPin }
+  }
+
+  /// Unmaps packs that somebody dropped.
+  func forgetDropped(_ index: Index) {
+    let drops = index.drops
+    let present = Set(index.packs.map(\.number))
+    let cleared = index.clearedBefore
+    guard !index.isBroken else { return }
+    seenDrops.store(drops, ordering: .relaxed)
+    checker.close()
+    openPacks.drop { !present.contains($0) }
+    // A lease that the memory tier keeps must not hold a pack that everybody else has let go of.
+    memory.removeAll { entry in
+      if entry.space == .record { return entry.sequence < cleared }
+      guard entry.privateBytes == 0, let held = entry.owner as? HeldLease,
+        let pin = held.lease.pin as? PackPin
+      else { return false }
+      return !present.contains(pin.pack.header.number)
+    }
+  }
+
+  /// Has everybody look for the index anew, if somebody deleted the lock, which newcomers then don't share, or the folder of
+  /// packs.
+  func followLock() {
+    guard !directory.isReading else { return }
+    if locks.file.isDeleted || directory.hasLostItsPacks { index?.markReplaced() }
+  }
+
+  var limits: Limits {
+    guard let index else { return Limits(disk: Limits.standard) }
+    let limit = index.limit
+    // By a limit of 0 everything would be dropped.
+    return Limits(disk: max(Limits.least, min(index.isBroken ? Limits.standard : limit, 1 << 46)))
+  }
+
+  /// Maps anew what broke, or lets go of it. What can't be mapped whole is left for a while, and missing until then.
+  func followBroken() {
+    lock.with {
+      let count = FailedTouches.count
+      guard broken.areNew, broken.mayTry() else { return }
+      if openPacks.dropBroken() {
+        // What is kept in memory of such a pack lies in the pack.
+        memory.removeAll { ($0.owner as? HeldLease)?.lease.isBroken ?? false }
+      }
+      let hasWords = locks.file.mend()
+      if let current = index, current.isBroken, let opened = (try? Index.open(directory, boot: boot)) ?? nil,
+        !opened.isReplaced, !opened.isOfDamagedNumbers, !opened.isBroken
+      {
+        keep(opened)
+      }
+      // Else it is looked for again.
+      if hasWords, index?.isBroken != true { broken.allWhole(at: count) }
+    }
+  }
+
+  /// Lets go of what broke, and maps it anew.
+  @inline(__always)
+  func letGoOfBroken() { if broken.areNew { followBroken() } }
+
+  /// The index that is there, if it is the one that the lock names, and nothing has to be changed before it is used.
+  var soundIndex: Index? {
+    let file = locks.file
+    guard !file.isNew, let found = (try? Index.open(directory, boot: boot)) ?? nil, !found.isReplaced,
+      !found.isOfDamagedNumbers, file.index == found.identity, found.nextSequence >= file.firstSequence,
+      !found.isBroken
+    else { return nil }
+    return found
+  }
+}

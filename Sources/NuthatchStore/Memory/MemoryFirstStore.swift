@@ -1,0 +1,251 @@
+import CSystem
+import Glibc
+import Synchronization
+
+/// Keeps records in memory until they have to go to the packs of a `DiskStore`: `spill=pressure`. Memory is looked at first.
+final class MemoryFirstStore: RecordStore {
+  let disk: DiskStore
+  private let memory: MemoryTier
+  // Taken to write a record that is in memory only to a pack, and to remove records, so that none comes back by it.
+  private let lock = Lock()
+
+  init(_ disk: DiskStore) {
+    self.disk = disk
+    memory = disk.memory
+  }
+
+  func finish(flushes: Bool) {
+    // What can't be written is lost, and nothing is left that could be told.
+    if flushes { do { try flush() } catch {} }
+    disk.finish(flushes: flushes)
+  }
+
+  // MARK: Finding
+
+  func lookup(_ key: RecordKey, checking most: Int) -> Lookup {
+    // Another process may have cleared the directory, and with it what is in memory.
+    disk.current.followOthers()
+    let found =
+      privateRecord(of: key) ?? key.bytes.withUnsafeBytes { disk.reader.known(key.kind, key.hash, $0) }
+    return found.map { .found($0) } ?? disk.reader.lookup(key, checking: most)
+  }
+
+  /// The record that is in memory only. Nil also for an answer that was removed since, or has a later one in a pack.
+  private func privateRecord(of key: RecordKey) -> Lease? {
+    guard !disk.due.take(key.hash), let lease = memory.find(.record, key) else { return nil }
+    guard key.kind == .answer, let entry = (lease.pin as? MemoryPin)?.entry, let moment = entry.moment,
+      !disk.moments.isCurrent(moment) || disk.reader.hasLaterAnswer(key, than: moment.number)
+    else { return lease }
+    memory.remove(entry)
+    return nil
+  }
+
+  func has(_ key: RecordKey) -> Bool { privateRecord(of: key) != nil || disk.has(key) }
+
+  func holds(_ key: RecordKey) -> Bool { privateRecord(of: key) != nil || disk.holds(key) }
+
+  func touch(_ key: RecordKey) -> Bool { memory.touch(.record, key) || disk.touch(key) }
+
+  func mark(of key: RecordKey) -> RecordMark? {
+    disk.current.followOthers()
+    guard let lease = privateRecord(of: key) else { return disk.mark(of: key) }
+    return RecordMark(index: 0, pack: 0, offset: lease.sequence)
+  }
+
+  func isCurrent(_ mark: RecordMark, _ key: RecordKey) -> Bool {
+    isPrivateNow(mark, key) ?? disk.isCurrent(mark, key)
+  }
+
+  /// Whether a key has the record with this mark in memory, and no other; nil when it has none there. Follows nobody, and
+  /// takes nothing out.
+  private func isPrivateNow(_ mark: RecordMark, _ key: RecordKey) -> Bool? {
+    guard let lease = memory.find(.record, key) else { return nil }
+    guard !disk.due.take(key.hash), mark == RecordMark(index: 0, pack: 0, offset: lease.sequence) else {
+      return false
+    }
+    return disk.current.reading { index, _, shard in
+      guard !disk.current.isOutdated(index) else { return false }
+      guard let moment = (lease.pin as? MemoryPin)?.entry.moment else { return true }
+      guard index.isCurrent(moment) else { return false }
+      guard let found = index.find(key.hash) else { return true }
+      // A record in a pack that isn't mapped has to be looked at more closely.
+      let pin = shard.held(found.slot.location.pack)
+      return pin?._withUnsafeGuaranteedRef { pin in
+        guard let record = pin.pack.record(at: found.slot.location.offset), record.header.hash == key.hash
+        else { return false }
+        return record.header.shape.question <= moment.number
+      } ?? false
+    } ?? false
+  }
+
+  func forEach(_ kind: RecordKind?, _ body: (RecordKey, Lease) -> Bool) throws(StoreFault) {
+    let unwritten = memory.unwritten()
+    var seen: Set<RecordKey> = []
+    for record in unwritten where kind == nil || kind == record.key.kind {
+      seen.insert(record.key)
+      if !body(record.key, MemoryPin(record).lease) { return }
+    }
+    try disk.forEach(kind) { key, lease in seen.contains(key) || body(key, lease) }
+  }
+
+  // MARK: Keeping
+
+  func commit(
+    _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer], asked moment: Moment?
+  ) throws(StoreFault) -> Lease? {
+    guard let moment else {
+      memory.remove(.value, key)
+      if let lease = try commitPrivately(key, shape, parts) { return lease }
+      return try lock.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
+        let lease = try disk.write(key, shape, parts)
+        memory.remove(.record, key)
+        return lease
+      }
+    }
+    let inPacks = disk.reader.find(key)?.lease.shape.question
+    guard disk.moments.isCurrent(moment), inPacks ?? 0 <= moment.number,
+      privateRecord(of: key)?.shape.question ?? 0 <= moment.number
+    else { return nil }
+    // A record in memory may be lost, and an earlier one in the packs would be found again. So the packs' one is replaced.
+    if inPacks == nil, let lease = try commitPrivately(key, shape, parts, moment) { return lease }
+    return try lock.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
+      let lease = try disk.write(key, shape, parts, replacing: .askedBefore(moment))
+      // Not one that was asked for later. An earlier one would hide what the packs have now.
+      _ = privateRecord(of: key)
+      return lease
+    }
+  }
+
+  /// Keeps a record in memory, and writes to packs what has to make room for it. Nil when it is too large for that, or
+  /// has no sequence because the index can't be written.
+  private func commitPrivately(
+    _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer], _ moment: Moment? = nil
+  ) throws(StoreFault) -> Lease? {
+    let length = try disk.length(key, parts)
+    // Asked before: the tier lets go of the one before also when it doesn't take this one, which has to be in a pack then.
+    guard MemoryEntry.cost(length, key) <= memory.limits.largest, memory.limits.items > 0 else { return nil }
+    guard let payload = PrivateMemory(parts, count: length) else {
+      throw StoreFault(.outOfMemory, "no memory for the record")
+    }
+    // Without one it would seem earlier than what is in the packs, and give way to that.
+    let sequence = disk.changer.takeSequence()
+    guard sequence != 0 else { return nil }
+    let entry = MemoryEntry(
+      .record, key, payload, payload.bytes, shape, sequence: sequence, privateBytes: length, moment: moment)
+    guard remember(entry) else { return nil }
+    // Not by way of the table, from which it may be gone again.
+    return MemoryPin(entry).lease
+  }
+
+  func remember(_ entry: MemoryEntry) -> Bool {
+    let (isKept, leaving) = memory.keep(entry)
+    write(leaving, loses: true)
+    return isKept
+  }
+
+  // MARK: Writing
+
+  /// Writes records to packs and takes them out of memory.
+  ///
+  /// - Parameter loses: takes out also what couldn't be written: the room is wanted. Else it stays.
+  /// - Returns: the first reason for which a record couldn't be written.
+  @discardableResult
+  private func write(_ records: [MemoryEntry], loses: Bool) -> StoreFault? {
+    var fault: StoreFault?
+    for record in records {
+      do throws(StoreFault) {
+        try lock.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
+          // Somebody may have removed it, or put another one in its place.
+          guard memory.contains(record) else { return }
+          try write(record)
+          memory.remove(record)
+        }
+      } catch {
+        fault = fault ?? error
+        guard memory.contains(record) else { continue }
+        memory.spills.failures.wrappingAdd(1, ordering: .relaxed)
+        if loses {
+          memory.spills.lost.wrappingAdd(1, ordering: .relaxed)
+          memory.remove(record)
+        } else {
+          memory.stay(record)
+        }
+      }
+    }
+    return fault
+  }
+
+  /// To be called while the lock is held.
+  private func write(_ record: MemoryEntry) throws(StoreFault) {
+    // Another process, or a larger record that went to a pack at once, may have a later one. The same one is there if
+    // room couldn't be made after it was written.
+    if let moment = record.moment {
+      guard disk.reader.find(record.key)?.lease.shape.question != record.shape.question,
+        try disk.write(record.key, record.shape, [record.bytes], replacing: .askedBefore(moment)) != nil
+      else { return }
+    } else {
+      let there = disk.reader.find(record.key)?.lease.sequence ?? 0
+      guard there <= record.sequence else { return }
+      if there < record.sequence {
+        try disk.write(
+          record.key, record.shape, [record.bytes], sequence: record.sequence, replacing: .earlier)
+      }
+    }
+    memory.spills.spills.wrappingAdd(1, ordering: .relaxed)
+    memory.spills.bytes.wrappingAdd(record.bytes.count, ordering: .relaxed)
+  }
+
+  func flush() throws(StoreFault) {
+    if let fault = write(memory.unwritten(), loses: false) { throw fault }
+  }
+
+  /// What only this process has becomes everybody's in any case, so that another one finds it after the first sign.
+  func relieve(_ level: MemoryPressure) {
+    switch level {
+    case .warning:
+      let half = memory.statistics.bytes / 2
+      write(memory.unwritten(), loses: false)
+      write(memory.shrink(to: half), loses: false)
+    case .critical:
+      write(memory.shrink(to: 0), loses: true)
+    }
+    disk.relieveMappings(level)
+  }
+
+  // MARK: Removing
+
+  func remove(_ key: RecordKey) throws(StoreFault) -> Bool {
+    memory.remove(.value, key)
+    return try lock.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
+      // From the packs first: else somebody could find there what came before the private one.
+      do throws(StoreFault) {
+        let wasThere = try disk.remove(key)
+        return memory.remove(.record, key) || wasThere
+      } catch {
+        memory.remove(.record, key)
+        throw error
+      }
+    }
+  }
+
+  func remove(_ groups: [RecordGroup], _ keys: [RecordKey]) throws(StoreFault) -> [RemovedRecord] {
+    for key in keys { memory.remove(.value, key) }
+    return try lock.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
+      var removed = try disk.remove(groups, keys)
+      let known = Set(removed.map(\.key))
+      // Those in memory are no hits any more from the moment on that the removal was counted.
+      for entry in memory.unwritten()
+      where keys.contains(entry.key) || entry.key.group.map({ groups.contains($0) }) == true {
+        guard memory.remove(entry), !known.contains(entry.key) else { continue }
+        removed.append(
+          RemovedRecord(
+            key: entry.key, form: entry.shape.form, payload: Array(entry.bytes.prefix(1 << 16))))
+      }
+      return removed
+    }
+  }
+
+  func clear() throws(StoreFault) {
+    try lock.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in try disk.clear() }
+  }
+}

@@ -1,0 +1,337 @@
+import CSystem
+import Glibc
+import Synchronization
+
+/// Appends records of one family to packs, and publishes them: the index names them from then on. Its lock makes that one
+/// thread's business; it is taken before the lock of the index.
+final class PackAppender: @unchecked Sendable {
+  let family: Family
+  private let directory: StoreDirectory
+  private let locks: DirectoryLocks
+  private let openPacks: OpenPacks
+  private let changer: IndexChanger
+  private let retired: RetiredRecords
+  private let due: DueRemovals
+  private let killed: KilledWriters
+  private let lock = Lock()
+  // Guarded by `lock`: the pack that this process appends to, if there is one.
+  private(set) var writer: PackWriter?
+  // How large a pack the disk has had room for, as far as is known.
+  private var fitting = Int.max
+  // The turn that new packs get (`PackHeader`).
+  private let turn = Atomic<UInt32>(0)
+  private let large: LargeRecord
+
+  init(
+    _ family: Family, _ directory: StoreDirectory, _ locks: DirectoryLocks, _ openPacks: OpenPacks,
+    _ changer: IndexChanger, _ retired: RetiredRecords, _ due: DueRemovals, _ killed: KilledWriters
+  ) {
+    self.family = family
+    self.directory = directory
+    self.locks = locks
+    self.openPacks = openPacks
+    self.changer = changer
+    self.retired = retired
+    self.due = due
+    self.killed = killed
+    large = LargeRecord(directory: directory, locks: locks, openPacks: openPacks, changer: changer)
+  }
+
+  /// What came of an attempt to append a record.
+  enum Appending {
+    /// Nil when the new record can't be had, or may not replace the one that is there.
+    case done(Lease?)
+    /// There is no room for a new pack of so many bytes.
+    case needsRoom(Int)
+  }
+
+  /// Appends and publishes a record, with a new sequence unless there is one.
+  ///
+  /// - Parameter mayExceed: whether a new pack may go beyond the limit.
+  func append(
+    _ header: inout RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer],
+    replacing: Replaceable, mayExceed: Bool
+  ) throws(StoreFault) -> Appending {
+    try locked { () throws(StoreFault) in
+      try appendLocked(&header, key, parts, replacing: replacing, mayExceed: mayExceed)
+    }
+  }
+
+  private func appendLocked(
+    _ header: inout RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer],
+    replacing: Replaceable, mayExceed: Bool
+  ) throws(StoreFault) -> Appending {
+    if changer.current.limits.needsOwnPack(header) {
+      return try large.append(&header, key, parts, replacing: replacing)
+    }
+    var fault = StoreFault(.io, "packs can't be mapped, or vanish while they are written")
+    // A pack can be dropped by somebody's `clear` between writing to it and publishing; then the next one takes it.
+    for _ in 0..<3 {
+      let room = RecordHeader.size + key.count + 128 + header.payloadLength
+      guard let writer = try writer(with: room, for: header, mayExceed: mayExceed) else {
+        return .needsRoom(capacity(room))
+      }
+      // Held before anybody knows of the record: once it is published, its pack may be dropped at any moment.
+      guard let pin = openPacks.pin(writer.header) else {
+        self.writer = nil
+        continue
+      }
+      if header.sequence == 0 { header.sequence = changer.takeSequence() }
+      guard header.sequence != 0 else { throw IndexChanger.indexIsFull }
+      let location = Location(pack: writer.header.number, offset: writer.end)
+      let before = changer.losses
+      var end: Int?
+      func write() throws(StoreFault) -> Int {
+        try doing("writing a record") { () throws(SystemFault) in
+          try key.withBytes { (bytes) throws(SystemFault) in try writer.append(header, key: bytes, parts) }
+        }.end
+      }
+      let outcome: Outcome
+      do throws(StoreFault) {
+        if case .moved(let old) = replacing {
+          // While nobody else changes the index: who removed it between writing and publishing would leave a copy behind,
+          // should this process be killed then.
+          outcome = try changer.changing { (index) throws(StoreFault) -> Outcome in
+            guard
+              index.find(header.hash)?.slot.location == old
+                || end != nil && replacing.isPublished(header, location, index)
+            else { return .unwanted }
+            if end == nil { end = try write() }
+            return try publish(
+              index, header, location, writer: writer, end: end ?? location.offset, replacing: replacing)
+          }
+        } else {
+          let written = try write()
+          end = written
+          outcome = try changer.changing { (index) throws(StoreFault) -> Outcome in
+            try publish(index, header, location, writer: writer, end: written, replacing: replacing)
+          }
+        }
+      } catch {
+        if end != nil, changer.hasLost(since: before) {
+          // The index in the file may name the change, and then the next process that changes the index finishes it. That
+          // process, or the next writer of the pack, finds the record as a killed writer leaves it.
+          self.writer = nil
+          throw error
+        }
+        // The caller is told that it isn't there, so that a later writer of the pack must not find it. It stays where it is,
+        // because a shorter record in its place would leave a rest of it behind.
+        if let record = pin.pack.record(at: location.offset), record.header.hash == header.hash {
+          retired.add(location, header.hash)
+          writer.advance(to: record.end)
+        }
+        if end != nil { throw error }
+        guard error.kind == .io else { throw error }
+        // A bad place of the disk, perhaps: nobody shall append here any more.
+        fault = error
+        try seal()
+        continue
+      }
+      switch outcome {
+      case .published: return .done(Lease(pin, header, at: location.offset))
+      case .unwanted: return .done(nil)
+      case .packIsGone:
+        if case .moved = replacing { return .done(nil) }
+        self.writer = nil
+      }
+    }
+    throw fault
+  }
+
+  /// Does something as the only thread.
+  ///
+  /// - Throws: `readOnly`; `busy` when another thread has it for too long, because that one waits for another process.
+  private func locked<Result>(_ body: () throws(StoreFault) -> Result) throws(StoreFault) -> Result {
+    try directory.checkWritable()
+    return try lock.patiently(locks.busy(.index), body)
+  }
+
+  /// Ends this process's pack.
+  func sealNow() throws(StoreFault) { try locked { () throws(StoreFault) in try seal() } }
+
+  /// Does something while records go to a new pack, whose turn to be dropped is that of another one.
+  func taking<Result>(
+    turn: UInt32, _ body: () throws(StoreFault) -> Result
+  ) throws(StoreFault) -> Result {
+    try sealNow()
+    self.turn.store(turn, ordering: .relaxed)
+    defer {
+      self.turn.store(0, ordering: .relaxed)
+      // Not essential: what is appended to it then goes with it.
+      try? sealNow()
+    }
+    return try body()
+  }
+
+  /// Leaves the memory of a window, if no other thread appends now. Not essential: the next sign finds it again.
+  func closeWindow() { try? locked { writer?.closeWindow() } }
+
+  /// Lets go of the pack. A thread that waits for the index may have the lock. Then the reserved room is given back by the next one
+  /// who opens the directory.
+  func letGo() {
+    try? locked {
+      writer?.giveBackTail()
+      writer = nil
+    }
+  }
+
+  /// What became of a record that was written.
+  enum Outcome {
+    case published
+    /// The record that is there stays.
+    case unwanted
+    case packIsGone
+  }
+
+  /// To be called by the index's changer.
+  private func publish(
+    _ index: Index, _ header: RecordHeader, _ location: Location, writer: PackWriter, end: Int,
+    replacing: Replaceable
+  ) throws(StoreFault) -> Outcome {
+    guard let place = place(of: writer, index) else { return .packIsGone }
+    let isRemoved = replacing.moment.map { !index.isCurrent($0) || due.take($0) } ?? false
+    if !isRemoved, replacing.isPublished(header, location, index) {
+      writer.advance(to: end)
+      index.set(place, used: end)
+      return .published
+    }
+    guard !isRemoved, try replacing.allows(header, index, openPacks) else {
+      writer.advance(to: end)
+      index.set(place, used: end)
+      takeBack(header, location, index)
+      return .unwanted
+    }
+    var only: Location?
+    if case .moved(let location) = replacing { only = location }
+    var index = index
+    let inserted = try changer.insertOrGrow(&index, header, location, used: (place, end), only: only)
+    guard case .done(let replaced) = inserted else { throw IndexChanger.hasNoRoom }
+    // Growing the index may have moved nothing but the index itself; the bytes are used in any case.
+    writer.advance(to: end)
+    if only != nil, replaced == nil {
+      index.set(place, used: end)
+      takeBack(header, location, index)
+      return .unwanted
+    }
+    changer.finishRetiring(index)
+    return .published
+  }
+
+  /// Retires a record that isn't to be published; whoever looked through the packs may have found it meanwhile. To be called
+  /// by the index's changer.
+  private func takeBack(_ header: RecordHeader, _ location: Location, _ index: Index) {
+    _ = index.remove(header.hash, at: location)
+    retired.add(location, header.hash)
+  }
+
+  private func place(of writer: PackWriter, _ index: Index) -> Int? {
+    guard !writer.isElsewhere else { return nil }
+    if writer.place >= 0, writer.place < index.packCapacity,
+      nhs_load32(index.entry(writer.place)) == writer.header.number
+    {
+      return writer.place
+    }
+    guard let entry = index.entry(of: writer.header.number) else { return nil }
+    writer.place = entry.place
+    return entry.place
+  }
+
+  // MARK: The pack
+
+  /// A writer with room: the one there is, one that another process left behind, or a new one. Nil when a new one would go
+  /// beyond the limit, unless that may be.
+  func writer(
+    with room: Int, for header: RecordHeader, mayExceed: Bool
+  ) throws(StoreFault) -> PackWriter? {
+    if let writer {
+      if writer.hasRoom(keyLength: header.keyLength, payloadLength: header.payloadLength) { return writer }
+      try seal()
+    }
+    writer = try changer.changing { (index) throws(StoreFault) -> PackWriter? in
+      // What others began isn't as old as what takes the turn of a dropped pack.
+      if turn.load(ordering: .relaxed) == 0, let adopted = try adopt(index, room) { return adopted }
+      guard mayExceed || changer.current.limits.hasRoom(index, for: capacity(room)) else { return nil }
+      return try newPack(index, room)
+    }
+    return writer
+  }
+
+  /// How large a new pack is to be.
+  private func capacity(_ room: Int) -> Int {
+    max(Self.leastCapacity(room), min(changer.current.limits.packCapacity, fitting))
+  }
+
+  private static func leastCapacity(_ room: Int) -> Int {
+    max(Limits.leastPack, (PackHeader.size + room + 4095) & ~4095)
+  }
+
+  private func seal() throws(StoreFault) {
+    guard let writer else { return }
+    self.writer = nil
+    writer.giveBackTail()
+    try changer.changing { (index) throws(StoreFault) in
+      guard !writer.isElsewhere else { return }
+      if let entry = index.entry(of: writer.header.number) { index.set(entry.place, family, .sealed) }
+    }
+  }
+
+  /// A smaller one where the disk has no room for more.
+  private func newPack(_ index: Index, _ room: Int) throws(StoreFault) -> PackWriter {
+    // By a damaged limit so much would be reserved that the disk is full.
+    if let kept = Limits.kept(directory), kept != index.limit { index.set(limit: kept) }
+    let least = Self.leastCapacity(room)
+    var capacity = self.capacity(room)
+    while true {
+      do throws(StoreFault) {
+        let writer = try newPack(index, capacity: capacity)
+        // The next one may be larger again.
+        fitting = min(changer.current.limits.packCapacity, capacity) * 4
+        return writer
+      } catch {
+        guard error.kind == .noSpace else { throw error }
+        fitting = capacity
+        guard capacity > least else { throw error }
+        capacity = max(least, capacity / 4 & ~4095)
+      }
+    }
+  }
+
+  private func newPack(_ index: Index, capacity: Int) throws(StoreFault) -> PackWriter {
+    let writer = try doing("making a pack") { () throws(SystemFault) -> PackWriter in
+      for _ in 0..<100 {
+        do throws(SystemFault) {
+          guard let number = locks.file.takePackNumber(index) else { throw SystemFault(ENOSPC) }
+          return try PackWriter.make(
+            directory, family, number, capacity: capacity, turn: turn.load(ordering: .relaxed))
+        } catch  where error.number == EEXIST {
+          // The index was made when this pack wasn't understood, or its numbers are damaged.
+        }
+      }
+      throw SystemFault(EEXIST)
+    }
+    _ = try changer.register(index, writer.header, .open, used: PackHeader.size) { writer.place = $0 }
+    return writer
+  }
+
+  private func adopt(_ index: Index, _ room: Int) throws(StoreFault) -> PackWriter? {
+    for entry in index.packs
+    where entry.family == family && entry.state == .open && entry.capacity - entry.used >= room {
+      guard let pin = openPacks.pin(entry.number), !PackWriter.isBusy(directory, entry.number) else {
+        continue
+      }
+      let writer: PackWriter?
+      do throws(StoreFault) {
+        writer = try doing("reserving room in a pack") { () throws(SystemFault) in
+          // What can't be read is left alone.
+          try PackWriter.adopt(directory, entry, pin.pack) { try? killed.takeIn(index, entry, pin.pack) }
+        }
+      } catch {
+        // There may be room for a small one.
+        guard error.kind == .noSpace else { throw error }
+        continue
+      }
+      if let writer, writer.hasRoom(keyLength: 0, payloadLength: room) { return writer }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,96 @@
+import CSystem
+import Glibc
+
+/// Checks payloads against their checksums. All of them are read from the file, because an error of the disk is an error there,
+/// while through the mapping it would end the process.
+final class PayloadChecker: Sendable {
+  private let directory: StoreDirectory
+  private let openPacks: OpenPacks
+  private let file = CheckedFile()
+
+  init(_ directory: StoreDirectory, _ openPacks: OpenPacks) {
+    self.directory = directory
+    self.openPacks = openPacks
+  }
+
+  /// Lets go of the file that was read last, so that a pack that was dropped takes no room.
+  func close() { file.close(directory) }
+
+  func isIntact(_ location: Location) -> Bool {
+    guard let pin = openPacks.pin(location.pack), let record = pin.pack.record(at: location.offset) else {
+      return false
+    }
+    return isIntact(record, pin.pack)
+  }
+
+  /// Whether the payload's checksum holds.
+  func isIntact(_ record: RecordHeader.Found, _ pack: Pack) -> Bool {
+    isIntact(pack, record.payload, record.header.payloadLength, record.header.payloadChecksum)
+  }
+
+  private func isIntact(_ pack: Pack, _ offset: Int, _ length: Int, _ checksum: UInt64) -> Bool {
+    guard length > 0 else { return checksum == nhs_hash64(pack.bytes.baseAddress, 0, 0) }
+    guard let fd = file.take(pack.header.number, directory) else { return false }
+    defer { file.giveBack(pack.header.number, fd, directory) }
+    // Most records fit the stack, and need no hasher that takes pieces.
+    if length <= 32 << 10 {
+      return withUnsafeTemporaryAllocation(byteCount: length, alignment: 64) { buffer in
+        guard let isWhole = try? directory.system.readAll(fd, buffer, Int64(offset)), isWhole else {
+          return false
+        }
+        return nhs_hash64(buffer.baseAddress, length, 0) == checksum
+      }
+    }
+    let chunk = min(length, 1 << 20)
+    guard let memory = malloc(chunk), let hasher = nhs_hasher_new() else { return false }
+    defer {
+      free(memory)
+      nhs_hasher_free(hasher)
+    }
+    var done = 0
+    while done < length {
+      let buffer = UnsafeMutableRawBufferPointer(start: memory, count: min(chunk, length - done))
+      guard let isWhole = try? directory.system.readAll(fd, buffer, Int64(offset + done)), isWhole else {
+        return false
+      }
+      nhs_hasher_add(hasher, memory, buffer.count)
+      done += buffer.count
+    }
+    return nhs_hasher_value(hasher) == checksum
+  }
+
+  /// The record, whose payload's checksum holds. Mostly it is read by one call. A payload that is longer than `most` is left unchecked.
+  func match(_ pin: PackPin, _ offset: Int, _ key: RecordKey, _ most: Int) -> nhs_record? {
+    let head = RecordHeader.size + key.bytes.count
+    guard offset >= 0, head <= pin.bytes.count - offset,
+      let fd = file.take(pin.pack.header.number, directory)
+    else { return nil }
+    var isHere = false
+    let match = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 64) { buffer -> nhs_record? in
+      var (count, wasOne) = (0, true)
+      while count < head {
+        wasOne = count == 0
+        let some = UnsafeMutableRawBufferPointer(
+          rebasing: buffer.prefix(min(buffer.count, pin.bytes.count - offset - count)))
+        guard let read = try? directory.system.read(fd, some, Int64(offset + count)), read > 0 else {
+          return nil
+        }
+        count += read
+      }
+      guard let match = key.bytes.withUnsafeBytes({ pin.match(at: offset, key.kind, $0) }) else { return nil }
+      // Larger ones, and those whose header came in pieces, are read once more.
+      let begin = match.payload - offset
+      guard wasOne, begin + match.length <= count else { return match }
+      isHere = true
+      return nhs_hash64(buffer.baseAddress.map { $0 + begin }, match.length, 0) == match.checksum
+        ? match : nil
+    }
+    file.giveBack(pin.pack.header.number, fd, directory)
+    guard let match,
+      isHere || match.length > most || isIntact(pin.pack, match.payload, match.length, match.checksum)
+    else {
+      return nil
+    }
+    return match
+  }
+}
