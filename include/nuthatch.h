@@ -620,7 +620,10 @@ typedef enum nh_delivery {
     NH_DELIVERY_TWICE = 0,
     /** One answer, a stale one too; it is revalidated behind. With NH_ASK_VERDICT it is as NH_DELIVERY_FRESH. */
     NH_DELIVERY_FIRST = 1,
-    /** One answer, which holds now. */
+    /**
+     * One answer, which holds now, or which its server lets be shown while it is asked (`stale-while-revalidate`). Where the
+     * server can't be asked, a stale one is given in its place.
+     */
     NH_DELIVERY_FRESH = 2
 } nh_delivery;
 

@@ -1,7 +1,7 @@
 import CSystem
 import Synchronization
 
-/// A lock of four bytes, to stand in the object that it guards, for a few instructions at a time.
+/// A lock of four bytes, to stand in the object that it guards.
 ///
 /// Swift's own `Mutex` can't be had here: its owner is the thread's number, which it notes once for each thread, so
 /// that the first thread of a forked child still goes by its number in the parent. The kernel refuses it as owner as
@@ -18,6 +18,19 @@ package struct WordLock: ~Copyable, Sendable {
     lock()
     defer { unlock() }
     return try body()
+  }
+
+  /// Takes it. False when it isn't free before the deadline on the monotonic clock, which is asked for only then.
+  package func lock(until deadline: () -> Int64) -> Bool {
+    nhs_word_try(word.address) != 0 || nhs_word_wait_until(word.address, deadline()) != 0
+  }
+
+  /// Calls `body` if no other thread has it. Whether it did.
+  package func withLockIfFree(_ body: () -> Void) -> Bool {
+    guard nhs_word_try(word.address) != 0 else { return false }
+    defer { unlock() }
+    body()
+    return true
   }
 
   /// For what holds it in one function and gives it back in the middle of another.

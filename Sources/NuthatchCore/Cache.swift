@@ -54,7 +54,7 @@ public final class Cache: Sendable {
 
   deinit { close() }
 
-  /// Starts a request. A fresh stored answer is there when this returns.
+  /// Starts a request. A fresh stored answer is there when this returns, if it is short and needs no decoding.
   ///
   /// - Throws: `bad_url` or `bad_header` before any network is touched; `invalid`; `closed`; `forked`.
   public func submit(_ request: Request) throws(NuthatchError) -> Ticket {

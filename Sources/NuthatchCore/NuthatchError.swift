@@ -11,7 +11,8 @@ public struct NuthatchError: Error, Sendable, Equatable, CustomStringConvertible
 
   /// What the server answered, where that is why; nil otherwise.
   public var status: Int?
-  /// How many attempts were made at the network; 0 when it wasn't asked.
+  /// How many attempts were begun for this request; 0 when it never had its turn. A failure that is remembered says how many there
+  /// were then.
   public var attempts = 0
   /// Whether the answer that it is about was in the cache before, or the server said that it still holds.
   public var isInCache = false

@@ -226,7 +226,8 @@ public struct Request: Sendable {
     /// One answer, a stale one too; it is revalidated behind. Where the program judges answers (`Question.Kind.verdict`) it is
     /// as `fresh`.
     case first = 1
-    /// One answer, which holds now.
+    /// One answer, which holds now, or which its server lets be shown while it is asked (`stale-while-revalidate`). Where the server
+    /// can't be asked, a stale one is given in its place.
     case fresh = 2
   }
 }

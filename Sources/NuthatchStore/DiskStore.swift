@@ -5,7 +5,8 @@ import Synchronization
 /// The records of a directory, in packs that all processes share. Puts the parts together, and has each do its work.
 ///
 /// Locks are taken in this order: `MemoryFirstStore`'s, the directory's for dropping packs, an appender's, the directory's for
-/// changing the index, those of the current index, of the open packs, and of the memory tier.
+/// changing the index, those of the current index, of retired records, of the open packs, and of the memory tier. Under all other
+/// locks none is taken. The lock of a pack's file is only ever tried, never waited for, so it may be taken anywhere.
 final class DiskStore: Sendable {
   let directory: StoreDirectory
   let locks: DirectoryLocks

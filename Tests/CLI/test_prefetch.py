@@ -132,6 +132,15 @@ def test_a_stale_answer_is_asked_about_behind_it(server: TestServer, nuthatch: R
     assert server.requests("/a")[-1].header("If-None-Match") == '"1"'
 
 
+def test_a_stale_answer_that_is_good_enough_counts_as_stale(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", ok(png(20, 20), "image/png", headers=[("Cache-Control", "max-age=0")]))
+    given = lines([server.url("/a")])
+    assert nuthatch("prefetch", given=given).returncode == 0
+    words = ["prefetch", "--format=jsonl", "--header=Cache-Control: max-stale=600"]
+    _, summary = records(nuthatch(*words, given=given))
+    assert (summary["hits"], summary["stale"], server.count("/a")) == (1, 1, 1)
+
+
 def test_one_fetch_for_all_who_are_alike(server: TestServer, nuthatch: Runner) -> None:
     gate = server.gate("g")
     server.on("/a", script(headers=[("Content-Type", "image/png")], steps=[gate.step, body(png(20, 20))]))

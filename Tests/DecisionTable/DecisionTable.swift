@@ -52,11 +52,11 @@ package enum DecisionTable {
     }
   }()
 
-  private static func words(_ decision: Decision) -> String {
+  private static func words(_ decision: Decision, _ wish: Decision.Wish) -> String {
     switch decision {
     case .hit: "hit"
     case .hitAndRevalidate: "hit, ask behind"
-    case .showThenAsk: "show, then ask"
+    case .showThenAsk: wish.mayUseNetwork ? "show, then ask" : "show, then `offline`"
     case .ask: "ask"
     case .follow(asksBehind: false): "follow"
     case .follow(asksBehind: true): "follow, ask behind"
@@ -71,7 +71,7 @@ package enum DecisionTable {
     var lines = [["stored"] + columns.map(\.0), Array(repeating: "---", count: columns.count + 1)]
     for row in rows {
       lines.append(
-        [row.name] + columns.map { words(Decision(row.finding, $0.1, hasFailed: row.hasFailed)) })
+        [row.name] + columns.map { words(Decision(row.finding, $0.1, hasFailed: row.hasFailed), $0.1) })
     }
     return lines.map { "| \($0.joined(separator: " | ")) |\n" }.joined()
   }

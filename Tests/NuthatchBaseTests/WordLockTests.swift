@@ -1,3 +1,4 @@
+import CSystem
 import Synchronization
 import Testing
 
@@ -28,6 +29,22 @@ import Testing
     #expect(throws: Failure.self) { try counter.lock.withLock { throw Failure() } }
     counter.lock.withLock { counter.count += 1 }
     #expect(counter.count == 1)
+  }
+
+  @Test("are waited for until a time at most")
+  func deadline() async {
+    let counter = Counter()
+    let past = nhs_monotonic_ns()
+    #expect(counter.lock.lock { past })
+    #expect(!counter.lock.lock { past })
+    #expect(!counter.lock.lock { nhs_monotonic_ns() + 1_000_000 })
+    #expect(!counter.lock.withLockIfFree { counter.count += 1 })
+    // Whoever waits gets it as soon as it is free.
+    async let waits = counter.lock.lock { nhs_monotonic_ns() + 600_000_000_000 }
+    counter.lock.unlock()
+    #expect(await waits && counter.count == 0)
+    counter.lock.unlock()
+    #expect(counter.lock.withLockIfFree { counter.count += 1 } && counter.count == 1)
   }
 
   @Test("lie in the object that has them, always at one place")

@@ -1,4 +1,5 @@
 import Glibc
+import NuthatchBase
 import Synchronization
 
 @testable import NuthatchStore
@@ -40,7 +41,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   }
 
   // Guards what follows.
-  private let hooks = Lock()
+  private let hooks = WordLock()
   private var unlocks = 0
   private var afterUnlock: (@Sendable () -> Void)?
   private var reads = 0
@@ -54,34 +55,34 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
 
   /// Does something once, when so many unlockings have been done.
   func interfere(at count: Int, _ body: @escaping @Sendable () -> Void) {
-    hooks.with { (unlocks, afterUnlock) = (count, body) }
+    hooks.withLock { (unlocks, afterUnlock) = (count, body) }
   }
 
   /// Does something once, when so many reads have been begun.
   func interfere(atRead count: Int, _ body: @escaping @Sendable () -> Void) {
-    hooks.with { (reads, beforeRead) = (count, body) }
+    hooks.withLock { (reads, beforeRead) = (count, body) }
   }
 
   /// Does something once, when of a record of so many bytes or more only the header has been written.
   func interfereHalfway(_ length: Int, _ body: @escaping @Sendable () -> Void) {
-    hooks.with { halfway = (length, body) }
+    hooks.withLock { halfway = (length, body) }
   }
 
   /// Does something once, when the mapped page of this address is said to be writable.
   func interfere(populating address: UnsafeRawPointer, _ body: @escaping @Sendable () -> Void) {
-    hooks.with { populating = (UInt(bitPattern: address), body) }
+    hooks.withLock { populating = (UInt(bitPattern: address), body) }
   }
 
   /// From now on files of this name can't be opened.
-  func refuseOpening(_ name: String, _ number: Int32) { hooks.with { refused = (name, number) } }
+  func refuseOpening(_ name: String, _ number: Int32) { hooks.withLock { refused = (name, number) } }
 
   /// From now on nothing can be written, for this reason: as on a file system that is mounted read-only.
-  func refuseWriting(_ number: Int32 = EROFS) { hooks.with { readOnly = number } }
+  func refuseWriting(_ number: Int32 = EROFS) { hooks.withLock { readOnly = number } }
   /// How often something was to be written all the same.
-  var refusedWrites: Int { hooks.with { attemptsToWrite } }
+  var refusedWrites: Int { hooks.withLock { attemptsToWrite } }
 
   private func checkWriting() throws(SystemFault) {
-    let refusal = hooks.with {
+    let refusal = hooks.withLock {
       if readOnly != nil { attemptsToWrite += 1 }
       return readOnly
     }
@@ -117,7 +118,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   /// From now on no renaming can be told to replace nothing, for this reason.
   func refuseCarefulRenaming(_ number: Int32) { renaming.store(number, ordering: .relaxed) }
   /// The files and folders that have reached the disk.
-  var synced: Set<UInt64> { hooks.with { syncedInodes } }
+  var synced: Set<UInt64> { hooks.withLock { syncedInodes } }
 
   /// How many files were to be opened.
   var openings: Int { opened.load(ordering: .relaxed) }
@@ -138,7 +139,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
 
   func open(_ directory: Int32, _ name: String, _ flags: Int32) throws(SystemFault) -> Int32 {
     try attempt()
-    if let refused = hooks.with({ refused }), refused.name == name { throw SystemFault(refused.number) }
+    if let refused = hooks.withLock({ refused }), refused.name == name { throw SystemFault(refused.number) }
     if flags & (O_ACCMODE | O_CREAT) != O_RDONLY { try checkWriting() }
     opened.wrappingAdd(1, ordering: .relaxed)
     return try linux.open(directory, name, flags)
@@ -146,7 +147,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   func close(_ fd: Int32) { linux.close(fd) }
   func checkWritable(_ directory: Int32) throws(SystemFault) {
     try attempt()
-    if let refusal = hooks.with({ readOnly }) { throw SystemFault(refusal) }
+    if let refusal = hooks.withLock({ readOnly }) { throw SystemFault(refusal) }
     try linux.checkWritable(directory)
   }
   func status(_ fd: Int32) throws(SystemFault) -> FileStatus {
@@ -207,7 +208,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
         try linux.write(fd, UnsafeBufferPointer(start: part, count: 1), offset)
       }
     }
-    let hook: (@Sendable () -> Void)? = hooks.with {
+    let hook: (@Sendable () -> Void)? = hooks.withLock {
       guard let halfway, parts.count > 1, parts.reduce(0, { $0 + $1.iov_len }) >= halfway.length else {
         return nil
       }
@@ -227,7 +228,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   }
   func read(_ fd: Int32, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) throws(SystemFault) -> Int {
     try attempt()
-    let hook: (@Sendable () -> Void)? = hooks.with {
+    let hook: (@Sendable () -> Void)? = hooks.withLock {
       reads -= 1
       return reads == 0 ? beforeRead : nil
     }
@@ -243,7 +244,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
     if syncsFail.load(ordering: .relaxed) { throw SystemFault(EIO) }
     try linux.sync(fd)
     let inode = try linux.status(fd).inode
-    hooks.with { _ = syncedInodes.insert(inode) }
+    hooks.withLock { _ = syncedInodes.insert(inode) }
   }
   func dataBegins(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64? {
     try attempt()
@@ -275,7 +276,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
     let isPageMeant = page != 0 && (begin..<begin + UInt(length)).contains(page)
     if isPageMeant || isFull.load(ordering: .relaxed) { throw SystemFault(EFAULT) }
     try linux.populate(base, length)
-    let hook = hooks.with { () -> (@Sendable () -> Void)? in
+    let hook = hooks.withLock { () -> (@Sendable () -> Void)? in
       guard let hook = populating, (begin..<begin + UInt(length)).contains(hook.address) else { return nil }
       populating = nil
       return hook.body
@@ -299,7 +300,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   }
   func unlock(_ fd: Int32, _ byte: Int64) {
     linux.unlock(fd, byte)
-    let hook: (@Sendable () -> Void)? = hooks.with {
+    let hook: (@Sendable () -> Void)? = hooks.withLock {
       unlocks -= 1
       return unlocks == 0 ? afterUnlock : nil
     }

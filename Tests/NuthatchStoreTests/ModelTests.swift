@@ -1,5 +1,6 @@
 import CSystem
 import Foundation
+import NuthatchBase
 import Testing
 
 @testable import NuthatchStore
@@ -137,8 +138,8 @@ import Testing
 
 /// Counts from any thread.
 final class Counter: @unchecked Sendable {
-  private let lock = Lock()
+  private let lock = WordLock()
   private var value = 0
-  func add() { lock.with { value += 1 } }
-  var count: Int { lock.with { value } }
+  func add() { lock.withLock { value += 1 } }
+  var count: Int { lock.withLock { value } }
 }

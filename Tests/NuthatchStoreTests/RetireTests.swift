@@ -81,7 +81,8 @@ import Testing
   func deathOfTheMoverLater() throws {
     let folder = try Folder()
     let other = try Self.user(folder)
-    let filler = content(1, 60_000)
+    // Shorter, so that only the copy is met halfway.
+    let filler = content(1, 40_000)
     let isRemoved = DispatchSemaphore(value: 0)
     do {
       let calls = FaultyCalls(.number(5), isLasting: true)
@@ -98,7 +99,7 @@ import Testing
         // The rest of the copy is written, and nothing more is done.
         calls.arm(after: 1)
       }
-      for number in 0..<200 {
+      for number in 0..<300 {
         guard (try? Self.keep(RecordKey(.meta, "\(number)"), filler, user)) != nil else { break }
       }
       #expect(calls.failures > 0)

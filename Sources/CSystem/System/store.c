@@ -175,11 +175,6 @@ nhs_patience_state nhs_patience(void) { return patience; }
 
 void nhs_set_patience(nhs_patience_state state) { patience = state; }
 
-int nhs_lock_mutex(pthread_mutex_t *mutex, int64_t deadline) {
-    struct timespec until = {.tv_sec = deadline / 1000000000, .tv_nsec = deadline % 1000000000};
-    return pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &until);
-}
-
 void nhs_nap(int64_t nanoseconds) {
     struct timespec length = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     nanosleep(&length, NULL);
@@ -193,6 +188,17 @@ void nhs_program_name(char name[16]) {
 void nhs_word_wait(uint32_t *word) {
     while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE) != 0)
         syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+}
+
+int nhs_word_wait_until(uint32_t *word, int64_t deadline) {
+    struct timespec until = {.tv_sec = deadline / 1000000000, .tv_nsec = deadline % 1000000000};
+    while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE) != 0) {
+        // Without a flag for the clock it is the monotonic one.
+        long result =
+            syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, 2, &until, NULL, FUTEX_BITSET_MATCH_ANY);
+        if (result < 0 && errno == ETIMEDOUT) return 0;
+    }
+    return 1;
 }
 
 void nhs_word_wake(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0); }

@@ -56,9 +56,6 @@ typedef struct nhs_patience_state {
 nhs_patience_state nhs_patience(void);
 void nhs_set_patience(nhs_patience_state state);
 
-/* Waits for a mutex until a time on the monotonic clock. 0, or ETIMEDOUT. */
-int nhs_lock_mutex(pthread_mutex_t *mutex, int64_t deadline);
-
 /* Sleeps for so many nanoseconds, or less when a signal comes. */
 void nhs_nap(int64_t nanoseconds);
 
@@ -120,10 +117,15 @@ uint32_t nhs_thread_number(void);
  * costs half of what a pthread mutex does where nobody else wants it.
  */
 void nhs_word_wait(uint32_t *word);
+/* The same until a time on the monotonic clock. 0 when it isn't free by then. */
+int nhs_word_wait_until(uint32_t *word, int64_t deadline);
 void nhs_word_wake(uint32_t *word);
+static inline int nhs_word_try(void *at) {
+    uint32_t expected = 0;
+    return __atomic_compare_exchange_n((uint32_t *)at, &expected, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
 static inline void nhs_word_lock(void *at) {
-    uint32_t *word = (uint32_t *)at, expected = 0;
-    if (!__atomic_compare_exchange_n(word, &expected, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) nhs_word_wait(word);
+    if (!nhs_word_try(at)) nhs_word_wait((uint32_t *)at);
 }
 static inline void nhs_word_unlock(void *at) {
     uint32_t *word = (uint32_t *)at;

@@ -17,10 +17,11 @@ enum ExplainCommand: Command {
       FetchOptions.cache,
     ] + InspectionOptions.names
   static let details = """
-    Its first word is what a request would meet with: hit, an answer at once; revalidate, the server is
-    asked whether the stored answer holds; fetch, it is asked for the whole; refuse, an error at once. The
-    limits are those of a cache when nothing is said. What a run before this one has failed to get, and
-    what a server would say, isn't known here.
+    Its first word is what a request would meet with: hit, an answer at once, also one that is known to be
+    undecodable, which is an error then; revalidate, the server is asked whether the stored answer holds;
+    fetch, it is asked for the whole; refuse, an error at once. The limits are those of a cache when
+    nothing is said. What a run before this one has failed to get, and what a server would say, isn't
+    known here.
 
     \(InspectionOptions.exits)
 

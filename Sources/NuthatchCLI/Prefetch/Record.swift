@@ -55,6 +55,7 @@ struct Record: Sendable {
     finalURL = info.finalURL
     status = info.status
     (isInCache, isStored) = (true, true)
+    isStale = info.isStale
     source = info.thumbs.allSatisfy { $0.form == "memory" } ? "memory" : "disk"
     originalSize = info.originalSize
     thumbs = info.thumbs.map { Thumb(box: $0.box, width: $0.width, height: $0.height) }

@@ -33,8 +33,8 @@ final class RequestTask: TicketWork, @unchecked Sendable {
     deadline = Deadline(plan, now: shared.runtime.loop.now)
   }
 
-  /// Answers from what is stored, if that needs neither network nor decoding, or fails as a request has failed a moment ago; else
-  /// the loop goes on.
+  /// Answers a hit that needs no decoding, or fails as a request has failed a moment ago. All else is decided anew on the loop's
+  /// thread, which can show a stale answer and ask for a fresh one.
   static func start(
     _ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache, _ found: StoredAnswer?
   ) {
@@ -42,7 +42,9 @@ final class RequestTask: TicketWork, @unchecked Sendable {
     if plan.asksForHeaders || plan.download != nil { return post(plan, ticket, shared, found) }
     let (decision, failure) = shared.decide(found, plan)
     if let failure { return ticket.finish(.failed(failure)) }
-    if decision == .hit, let found, let answer = found.immediateAnswer(to: plan, ticket.url, .fromStore(found)) {
+    if decision == .hit, let found,
+      let answer = found.immediateAnswer(to: plan, ticket.url, .fromStore(found))
+    {
       shared.counts.hits.count()
       return ticket.finish(.answer(.cached, answer, isFinal: true))
     }
@@ -149,6 +151,8 @@ extension RequestTask {
     guard ticket.isOpen else { return }
     self.found = found
     let decision = Decision(found, plan, hasShown: hasShown)
+    if decision == .refuse(.offline) { return failOffline() }
+    // With nothing stored there is nothing else to be done.
     guard let found else { return fetch() }
     switch decision {
     case .hit, .hitAndRevalidate:
@@ -158,11 +162,10 @@ extension RequestTask {
     case .follow(let asksBehind):
       if asksBehind { shared.revalidations.start(plan, found, shared) }
       follow { () throws(NuthatchError) in try plan.following(found) }
-    // `show` asks the server then.
+    // Not final: the server is asked after it (`give`).
     case .showThenAsk: deliver(found, .cached, .fromStore(found), isFinal: false)
     case .checkFirst: read(plan) { self.decide($0) }
-    case .ask, .refuse(.failedBefore): fetch()
-    case .refuse(.offline): failOffline()
+    case .ask, .refuse(.failedBefore), .refuse(.offline): fetch()
     case .refuse: failBeyondLimit(found, .fromStore(found))
     }
   }
@@ -170,6 +173,7 @@ extension RequestTask {
   private func fetch() {
     guard ticket.isOpen else { return }
     guard !deadline.hasPassed else { return fail(deadline.error(plan, "not done")) }
+    // A stored answer that was shown, or that is gone, leads here without the network, too.
     guard plan.mayUseNetwork else { return failOffline() }
     // What was found gone, or can't be read, is no news where it is found again.
     shared.fetches.join(self, base: hasRestarted ? nil : found, known: found?.record.number)
@@ -197,11 +201,11 @@ extension RequestTask {
     }
     // It came after the sizes of the others were made.
     guard let source = fetched.pictureSource(plan) else {
-      return finish(with: fetched.pictures, .fresh, origin)
+      return assemble(fetched.pictures, .fresh, origin)
     }
     shared.decodes.pictures(source, plan.recipes, priority: priority, shared.maker(maxPixels: plan.maxPixels))
     {
-      self.finish(with: $0, .fresh, origin)
+      self.assemble($0, .fresh, origin)
     }
   }
 
@@ -234,7 +238,7 @@ extension RequestTask {
     guard found.refusal(for: plan) == nil else { return failBeyondLimit(found, origin) }
     let origin = origin.behind(plan)
     if let answer = found.immediateAnswer(to: plan, ticket.url, origin) {
-      return show(.answer(kind, answer, isFinal: isFinal))
+      return give(.answer(kind, answer, isFinal: isFinal))
     }
     guard plan.wantsPictures, let source = found.pictureSource(plan) else {
       return startAgain(error ?? NuthatchError(.internal, "the stored answer is gone: \(plan.url)"))
@@ -250,12 +254,13 @@ extension RequestTask {
       if !isFinal, failure != nil { return self.fetch() }
       // As if it weren't stored.
       if let failure, found.isBroken || failure.code == .internal { return self.startAgain(error ?? failure) }
-      self.finish(with: pictures, kind, origin, isFinal: isFinal)
+      self.assemble(pictures, kind, origin, isFinal: isFinal)
     }
   }
 
-  private func finish(
-    with pictures: Decodes.Pictures, _ kind: Event.Kind, _ origin: Provenance, isFinal: Bool = true
+  /// Makes an answer of pictures, and gives it.
+  private func assemble(
+    _ pictures: Decodes.Pictures, _ kind: Event.Kind, _ origin: Provenance, isFinal: Bool = true
   ) {
     guard ticket.isOpen else { return }
     var images: [Image] = []
@@ -274,10 +279,11 @@ extension RequestTask {
         return fail(NuthatchError(.internal, "no picture came out: \(plan.url)"))
       }
     }
-    show(.answer(kind, Answer(images: images), isFinal: isFinal))
+    give(.answer(kind, Answer(images: images), isFinal: isFinal))
   }
 
-  private func show(_ event: Event) {
+  /// Gives an answer. After one that isn't final, the server is asked.
+  private func give(_ event: Event) {
     guard !event.isFinal else { return finish(event) }
     hopsShown = UInt8(clamping: plan.hops)
     ticket.deliver(event)

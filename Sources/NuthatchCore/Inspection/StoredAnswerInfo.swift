@@ -67,6 +67,8 @@ public struct StoredAnswerInfo: Sendable {
   public let freshUntil: Int64
   /// Whether it came at a time that is still to come, because the clock was set back: then it is stale, and its age isn't known.
   public let isFromFuture: Bool
+  /// Whether an answer that is given now counts as stale.
+  package let isStale: Bool
   /// Seconds since 1970 at which it came, or was last said to hold.
   public let storedAt: Int64
   /// Whether it is a picture, by its bytes.
@@ -114,6 +116,7 @@ public struct StoredAnswerInfo: Sendable {
     age = freshness.age
     lifetime = freshness.lifetime
     isFromFuture = freshness.isFromFuture
+    isStale = freshness.isStale
     freshUntil =
       isFromFuture ? now : now.addingReportingOverflow(freshness.lifetime &- freshness.age).partialValue
     storedAt = record.responseTime

@@ -1,14 +1,15 @@
 import NuthatchHTTP
 
-/// What a stored answer is good for, for a request. Nothing else decides it: tickets, peeks and inspections heed this.
-/// `SharedCache.decide` looks up whether a request has failed a moment ago, too. That a stored redirect can't be followed is found
-/// when it is followed.
+/// What a stored answer is good for, for a request, before a server is asked. Nothing else decides it: tickets, peeks and
+/// inspections heed this. `SharedCache.decide` looks up whether a request has failed a moment ago, too. That a stored redirect can't
+/// be followed is found when it is followed. Whether a stored answer stands in for one that can't be had is decided when that is
+/// known (`StoredAnswer.mayStandIn`).
 package enum Decision: Equatable, Sendable {
   /// It is given, and no server is asked.
   case hit
   /// It is given, and the server is asked, for which the answer doesn't wait.
   case hitAndRevalidate
-  /// It is shown, and the server is asked.
+  /// It is shown, and the server is asked; a request that may not use the network ends with that error then.
   case showThenAsk
   /// The server is asked: whether it holds, where the request may be given it; else for the whole answer.
   case ask
@@ -37,7 +38,7 @@ package enum Decision: Equatable, Sendable {
   /// What the request wants, as far as it matters here.
   package struct Wish: Equatable, Sendable {
     var delivery: Request.Delivery
-    var mayUseNetwork: Bool
+    package var mayUseNetwork: Bool
     /// Whether only the request itself may ask: its program judges new answers, or it saves what comes. What is asked behind an
     /// answer has neither a program nor a place to save to.
     var asksItself: Bool
@@ -66,10 +67,11 @@ package enum Decision: Equatable, Sendable {
     // Asked for no more often than what isn't stored.
     case .undecodable(let grade) where grade != .fresh && hasFailed(): self = .refuse(.failedBefore)
     case .undecodable(let grade), .answer(let grade):
+      // How fresh the answer is, and what the request wants: `Delivery.fresh` is an answer that holds now.
       switch (grade, wish.delivery) {
       case (.fresh, _): self = .hit
       case (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):
-        self = wish.asksItself ? ask : .hitAndRevalidate
+        self = wish.asksItself ? ask : wish.mayUseNetwork ? .hitAndRevalidate : .hit
       case (.staleWhileRevalidate, .twice), (.stale, .twice): self = wish.hasShown ? ask : .showThenAsk
       case (.stale, .fresh), (.mustValidate, _): self = ask
       }

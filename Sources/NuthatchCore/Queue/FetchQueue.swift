@@ -13,7 +13,7 @@ import Synchronization
 /// under the host that it goes to):
 ///
 /// 1. `submit` gives an entry. The queue calls `begin` on the work, now or later, or `refused` when the
-///    host's circuit is open. Time spent waiting costs the request nothing: its time-outs start in `begin`.
+///    host's circuit is open and the entry has no patience. Time spent waiting costs the request nothing: its time-outs start in `begin`.
 ///    An entry with `patience` waits for a host in trouble, and is refused when that has lasted so long.
 /// 2. When the head comes: `answered`, with the time to the first byte; after the first one of an HTTP/2
 ///    connection `noteProtocol`; for 429 and 503 with `Retry-After` `pause`.
@@ -27,7 +27,7 @@ import Synchronization
 ///
 /// Order: priority, then arrival, over all hosts that may start something; a host that is at its limit,
 /// paused, spaced by `rate` or dead isn't looked at. So that nothing starves, one start in eight goes to the
-/// oldest entry, if that one has waited longer than `patience`: among all hosts, within each host, and
+/// oldest entry, if that one has waited longer than `settings.patience`: among all hosts, within each host, and
 /// between work below and above zero.
 final class FetchQueue: @unchecked Sendable {
   private(set) var settings: QueueSettings

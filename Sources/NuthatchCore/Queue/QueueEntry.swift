@@ -19,7 +19,7 @@ final class QueueEntry {
     /// Waits for a place.
     case queued
     case running
-    /// Will hear that its host can't be reached.
+    /// Will hear that it doesn't begin: its host can't be reached, or is given up.
     case refused
     case gone
   }

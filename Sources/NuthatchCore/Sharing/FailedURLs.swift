@@ -1,7 +1,8 @@
 import NuthatchStore
 import NuthatchTransport
 
-/// URLs that were no pictures a short while ago, so that a page shown again doesn't ask for them again. In memory only.
+/// URLs of which no picture could be had a short while ago (no picture, too large, 404, 410), so that a page shown again doesn't ask
+/// for them again. In memory only.
 final class FailedURLs: Sendable {
   private struct Failure {
     let error: NuthatchError
@@ -23,7 +24,7 @@ final class FailedURLs: Sendable {
     }
   }
 
-  /// Beyond it the oldest are forgotten.
+  /// Beyond it all are forgotten.
   private static let most = 10_000
   private let failures = Locked<[AnswerName: Failure]>([:])
 

@@ -17,7 +17,6 @@ final class Revalidations: Sendable {
 
   /// Asks the server whether what is stored still holds. Called on the loop's thread.
   func start(_ plan: RequestPlan, _ stored: StoredAnswer, _ shared: SharedCache) {
-    guard plan.mayUseNetwork else { return }
     let revalidation = Revalidation(plan, shared)
     let isTaken = state.withLock { state in
       guard !state.isClosed, state.open.count < Self.most else { return false }

@@ -45,7 +45,7 @@ package struct Freshness: Sendable, Equatable {
     case fresh
     /// Stale; the server allows it to be shown while it is asked.
     case staleWhileRevalidate
-    /// Stale; may be shown where the caller takes that.
+    /// Past its lifetime, or too old for this request; may be shown where the caller takes that. No rule says for how long.
     case stale
     /// Must not be shown before the server was asked.
     case mustValidate
@@ -137,7 +137,7 @@ extension AnswerFacts {
       result.mayServeOnError = false
       return result
     }
-    // Both are from 0 to far below what can be counted. An age that isn't known is above every limit.
+    // An age that isn't known is above every limit.
     let left = result.isFromFuture ? -.max : lifetime - age
     let known = result.isFromFuture ? .max : age
     let isYoungEnough = known <= wishes.maxAge || wishes.isReload && control.has("immutable")

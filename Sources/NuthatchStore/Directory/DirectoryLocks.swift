@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 import Synchronization
 
 /// The bytes of the file `locks` (docs/FORMAT.md, "Locks"), which keep processes apart, and the locks in front of them,
@@ -13,10 +14,10 @@ final class DirectoryLocks: @unchecked Sendable {
 
   private let directory: StoreDirectory
   private let system: any SystemCalls
-  private let indexLock = Lock()
-  private let droppingLock = Lock()
+  private let indexLock = WordLock()
+  private let droppingLock = WordLock()
   // Guards `current`, which is changed by the index's changer only.
-  private let fileLock = Lock()
+  private let fileLock = WordLock()
   private var current: LockFile
   /// A lock of another process for which this one has waited in vain.
   private final class Hold: Sendable {
@@ -35,7 +36,7 @@ final class DirectoryLocks: @unchecked Sendable {
   }
 
   /// The file whose bytes are locked.
-  var file: LockFile { fileLock.with { current } }
+  var file: LockFile { fileLock.withLock { current } }
 
   /// Does something as the only one who changes the index.
   ///
@@ -80,12 +81,13 @@ final class DirectoryLocks: @unchecked Sendable {
     guard hold.since.load(ordering: .relaxed) != 0 else { return nil }
     let file = file
     // A thread that has the lock in front waits for the byte, or has it: then it must not be unlocked here.
-    _ = (byte == .dropping ? droppingLock : indexLock).tryWith {
+    func look() {
       // What can't be locked for another reason is not held.
       guard (try? system.tryLock(file.fd, byte.rawValue, .exclusive)) ?? true else { return }
       system.unlock(file.fd, byte.rawValue)
       hold.since.store(0, ordering: .relaxed)
     }
+    _ = byte == .dropping ? droppingLock.withLockIfFree(look) : indexLock.withLockIfFree(look)
     let since = hold.since.load(ordering: .relaxed)
     return since == 0 ? nil : (file.owner(of: byte), nhs_monotonic_ns() &- since)
   }
@@ -129,7 +131,7 @@ final class DirectoryLocks: @unchecked Sendable {
     }
     guard hasJoined else { throw busy(.users) }
     former.append(current.words)
-    fileLock.with { current = made }
+    fileLock.withLock { current = made }
     return made
   }
 

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 import Synchronization
 
 /// The file `lock`, open and mapped (docs/FORMAT.md, "Locks"). It says which index is in use, so that who changes the
@@ -18,7 +19,7 @@ final class LockFile: @unchecked Sendable {
   private let system: any SystemCalls
   private let epoch = nhs_fork_epoch()
   let words: LockWords
-  private let mending = Lock()
+  private let mending = WordLock()
   private let mends = Atomic(0)
   private let own = LockOwner.own
   private var base: UnsafeMutableRawPointer { words.base }
@@ -76,7 +77,7 @@ final class LockFile: @unchecked Sendable {
 
   /// Maps the words anew, should a touch of them have failed. False when they can't be read. May be called by anybody.
   func mend() -> Bool {
-    mending.with {
+    mending.withLock {
       guard words.isBroken else { return true }
       guard fd >= 0 else { return false }
       do throws(SystemFault) {

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 
 /// How long the calling thread waits for locks of other threads and processes before it gives up with `busy`.
 ///
@@ -55,14 +56,14 @@ extension SystemCalls {
   }
 }
 
-extension Lock {
+extension WordLock {
   /// Does something under the lock. Throws what `busy` gives when the lock isn't free before the thread's patience ends.
   @inline(__always)
   func patiently<Result>(
     _ busy: @autoclosure () -> StoreFault, _ body: () throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
-    guard take(until: Patience.deadline) else { throw busy() }
-    defer { giveBack() }
+    guard lock(until: Patience.deadline) else { throw busy() }
+    defer { unlock() }
     return try body()
   }
 }

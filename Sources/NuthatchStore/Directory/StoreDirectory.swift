@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 import Synchronization
 
 /// The directory, held open: every file in it is reached through its descriptors, by a name of ours, and never
@@ -21,7 +22,7 @@ final class StoreDirectory: Sendable {
   /// Whether there has never been a pack in it.
   let isNew: Bool
   private let trusts: Bool
-  private let following = Lock()
+  private let following = WordLock()
   private let followed = Atomic(0)
 
   /// Opens the directory, and makes it when its parent is there.
@@ -152,7 +153,7 @@ final class StoreDirectory: Sendable {
   /// Goes over to the folder of packs that has the name now, and makes it when it isn't there: somebody may have deleted
   /// the one that is held. True when it did.
   func followPacks() -> Bool {
-    following.with {
+    following.withLock {
       guard !holdsItsPacks else { return false }
       do {
         let (named, _) = try Self.openPacks(root, "the directory", trusts: trusts, refusal, system)

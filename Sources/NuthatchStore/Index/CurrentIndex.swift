@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 import Synchronization
 
 /// The index in use, for those who look at it. Goes over to another one when another process, or this one, has made it.
@@ -20,7 +21,7 @@ final class CurrentIndex: @unchecked Sendable {
   // A reference that is followed only by who stands in a shard of the open packs. `kept` keeps it; it changes under `lock`, and
   // the one before goes when no reader can be in it any more.
   private let reference = Atomic<UInt>(0)
-  private let lock = Lock()
+  private let lock = WordLock()
   private var kept: Index?
   private let seenDrops = Atomic<UInt32>(0)
   // Where the lock says what index is in use, and what it said when this process looked for it last.
@@ -80,7 +81,7 @@ final class CurrentIndex: @unchecked Sendable {
   }
 
   func use(_ index: Index) {
-    lock.with {
+    lock.withLock {
       keep(index)
       lockWord.store(UInt(bitPattern: locks.file.indexWord), ordering: .releasing)
       seenLockWord.store(saidByLock, ordering: .relaxed)
@@ -141,7 +142,7 @@ final class CurrentIndex: @unchecked Sendable {
   func catchUp() {
     if broken.areNew { followBroken() }
     // Opened by one thread; the others find it done.
-    lock.with {
+    lock.withLock {
       guard let current = index, !current.isBroken else { return }
       let said = saidByLock
       guard isSucceeded(current) else { return }
@@ -203,7 +204,7 @@ final class CurrentIndex: @unchecked Sendable {
 
   /// Maps anew what broke, or lets go of it. What can't be mapped whole is left for a while, and missing until then.
   func followBroken() {
-    lock.with {
+    lock.withLock {
       let count = FailedTouches.count
       guard broken.areNew, broken.mayTry() else { return }
       if openPacks.dropBroken() {

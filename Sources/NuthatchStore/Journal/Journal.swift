@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 
 /// What a journal's records mean is its reader's business. Called under the journal's lock.
 package protocol JournalReader: AnyObject {
@@ -25,7 +26,7 @@ package final class Journal: @unchecked Sendable {
   let system: any SystemCalls
   let directory: String
   let reader: any JournalReader
-  private let mutex = Lock()
+  private let mutex = WordLock()
 
   // Guarded by `mutex`; what they describe is changed by who has the folder's lock, too.
   var folder: JournalFolder?
@@ -56,7 +57,7 @@ package final class Journal: @unchecked Sendable {
   deinit { closeLog() }
 
   /// The files in which damage was set aside.
-  package var damage: [String] { mutex.with { asides } }
+  package var damage: [String] { mutex.withLock { asides } }
   /// The same, to be asked while changing.
   package var damageWhileChanging: [String] { asides }
 
@@ -175,7 +176,7 @@ package final class Journal: @unchecked Sendable {
 
   /// Lets others send.
   package func releaseLease() {
-    mutex.with {
+    mutex.withLock {
       if hasLease { unlock(JournalFolder.sending) }
       hasLease = false
     }
@@ -183,10 +184,10 @@ package final class Journal: @unchecked Sendable {
 
   /// Takes a record for this process. False while another one has it; within the process everybody gets it.
   package func tryTake(_ sequence: UInt64) throws(StoreFault) -> Bool {
-    try mutex.with { () throws(StoreFault) in try tryLock(Self.byte(of: sequence)) }
+    try mutex.withLock { () throws(StoreFault) in try tryLock(Self.byte(of: sequence)) }
   }
 
-  package func giveBack(_ sequence: UInt64) { mutex.with { unlock(Self.byte(of: sequence)) } }
+  package func giveBack(_ sequence: UInt64) { mutex.withLock { unlock(Self.byte(of: sequence)) } }
 
   /// The same, to be called while changing.
   package func tryTakeWhileChanging(_ sequence: UInt64) throws(StoreFault) -> Bool {

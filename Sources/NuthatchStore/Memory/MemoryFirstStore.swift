@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 import Synchronization
 
 /// Keeps records in memory until they have to go to the packs of a `DiskStore`: `spill=pressure`. Memory is looked at first.
@@ -7,7 +8,7 @@ final class MemoryFirstStore: RecordStore {
   let disk: DiskStore
   private let memory: MemoryTier
   // Taken to write a record that is in memory only to a pack, and to remove records, so that none comes back by it.
-  private let lock = Lock()
+  private let lock = WordLock()
 
   init(_ disk: DiskStore) {
     self.disk = disk

@@ -14,7 +14,8 @@ struct MemoryLanes: @unchecked Sendable {
 
   /// A lane's lock and what it guards.
   struct Lane {
-    var mutex = pthread_mutex_t()
+    /// A word as `WordLock` has it; the first of the fields.
+    var lock: UInt32 = 0
     var hits = 0
     var misses = 0
     /// By the entry's number; made when a thread of this lane finds it first.
@@ -32,7 +33,6 @@ struct MemoryLanes: @unchecked Sendable {
     for number in 0..<Self.count {
       let lane = (base + number * Self.stride).bindMemory(to: Lane.self, capacity: 1)
       lane.initialize(to: Lane(pins: FlatArray(table.pointee.capacity)))
-      pthread_mutex_init(mutex(lane), nil)
     }
   }
 
@@ -52,19 +52,13 @@ struct MemoryLanes: @unchecked Sendable {
   @inline(__always)
   private var own: UnsafeMutablePointer<Lane> { self[Int(nhs_thread_number()) & (Self.count - 1)] }
 
-  @inline(__always)
-  private func mutex(_ lane: UnsafeMutablePointer<Lane>) -> UnsafeMutablePointer<pthread_mutex_t> {
-    // The first of the lane's fields.
-    UnsafeMutableRawPointer(lane).assumingMemoryBound(to: pthread_mutex_t.self)
-  }
-
   /// The entry of a key. Allocates nothing, but at the first hit of a lane.
   @inline(__always)
   func find(
     _ space: MemorySpace, _ kind: RecordKind, _ hash: KeyHash, _ name: UnsafeRawBufferPointer
   ) -> Lease? {
     let lane = own
-    pthread_mutex_lock(mutex(lane))
+    nhs_word_lock(lane)
     var lease: Lease?
     table.pointee.search(space.home(hash), MemoryTable.tag(hash)) { number in
       guard let pin = lane.pointee.pins[number] ?? makePin(number, lane) else { return false }
@@ -76,7 +70,7 @@ struct MemoryLanes: @unchecked Sendable {
       return true
     }
     if lease == nil { lane.pointee.misses &+= 1 } else { lane.pointee.hits &+= 1 }
-    pthread_mutex_unlock(mutex(lane))
+    nhs_word_unlock(lane)
     return lease
   }
 
@@ -91,9 +85,9 @@ struct MemoryLanes: @unchecked Sendable {
   /// Does something as the only one. What has been taken out is let go afterwards, when no lock is held.
   func alone<Result>(_ body: (inout [Unmanaged<AnyObject>]) -> Result) -> Result {
     var taken: [Unmanaged<AnyObject>] = []
-    for number in 0..<Self.count { pthread_mutex_lock(mutex(self[number])) }
+    for number in 0..<Self.count { nhs_word_lock(self[number]) }
     let result = body(&taken)
-    for number in (0..<Self.count).reversed() { pthread_mutex_unlock(mutex(self[number])) }
+    for number in (0..<Self.count).reversed() { nhs_word_unlock(self[number]) }
     for object in taken { object.release() }
     return result
   }
@@ -101,8 +95,8 @@ struct MemoryLanes: @unchecked Sendable {
   /// Reads while others read.
   func together<Result>(_ body: () -> Result) -> Result {
     let lane = own
-    pthread_mutex_lock(mutex(lane))
-    defer { pthread_mutex_unlock(mutex(lane)) }
+    nhs_word_lock(lane)
+    defer { nhs_word_unlock(lane) }
     return body()
   }
 
@@ -110,10 +104,10 @@ struct MemoryLanes: @unchecked Sendable {
   func count(into statistics: inout MemoryStatistics) {
     for number in 0..<Self.count {
       let lane = self[number]
-      pthread_mutex_lock(mutex(lane))
+      nhs_word_lock(lane)
       statistics.hits &+= lane.pointee.hits
       statistics.misses &+= lane.pointee.misses
-      pthread_mutex_unlock(mutex(lane))
+      nhs_word_unlock(lane)
     }
   }
 

@@ -40,7 +40,7 @@ final class Eviction: Sendable {
     killed.tidyAfterKilled()
   }
 
-  /// Drops packs until there is room for another one. To be called before it is made, without a family's lock.
+  /// Drops packs until there is room for another one. To be called before it is made, without an appender's lock.
   ///
   /// What other processes append to isn't dropped, so that there may be no room afterwards.
   func makeRoom(for bytes: Int) throws(StoreFault) {

@@ -9,7 +9,6 @@ struct LargeRecord {
   let openPacks: OpenPacks
   let changer: IndexChanger
 
-  /// A record in a pack of its own, which gets its name when it is complete.
   func append(
     _ header: inout RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer], replacing: Replaceable
   ) throws(StoreFault) -> PackAppender.Appending {

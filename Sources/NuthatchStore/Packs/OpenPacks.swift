@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 
 /// The packs that this process has mapped, by number, and the place where readers stand while they look around.
 ///
@@ -13,7 +14,7 @@ final class OpenPacks: @unchecked Sendable {
   let directory: StoreDirectory
   private let shards: UnsafeMutableRawPointer
   // Guards `packs`; taken before a shard's lock.
-  private let lock = Lock()
+  private let lock = WordLock()
   private var packs: [UInt32: Pack] = [:]
   // Those of which something couldn't be read.
   private var distrusted: Set<UInt32> = []
@@ -59,7 +60,7 @@ final class OpenPacks: @unchecked Sendable {
 
   /// The same, for who knows that the shard has none.
   func open(_ number: UInt32) -> PackPin? {
-    lock.with {
+    lock.withLock {
       let pack: Pack
       if let known = packs[number] {
         pack = known
@@ -112,11 +113,11 @@ final class OpenPacks: @unchecked Sendable {
   }
 
   /// Calls `body` with every pack that is mapped.
-  func forEach(_ body: (Pack) -> Void) { lock.with { packs.values.forEach(body) } }
+  func forEach(_ body: (Pack) -> Void) { lock.withLock { packs.values.forEach(body) } }
 
   /// Lets go of the packs for which `isGone` holds; leases keep what they need.
   func drop(where isGone: (UInt32) -> Bool) {
-    lock.with {
+    lock.withLock {
       let gone = Set(packs.keys.filter(isGone))
       guard !gone.isEmpty else { return }
       for number in gone { packs.removeValue(forKey: number)?.drop() }
@@ -127,7 +128,7 @@ final class OpenPacks: @unchecked Sendable {
 
   /// Lets go of packs of which something couldn't be read: who wants them maps them anew. Whether there were any.
   func dropBroken() -> Bool {
-    lock.with {
+    lock.withLock {
       let broken = Set(packs.filter(\.value.isBroken).keys)
       guard !broken.isEmpty else { return false }
       distrusted.formUnion(broken)

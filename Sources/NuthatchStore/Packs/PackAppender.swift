@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 import Synchronization
 
 /// Appends records of one family to packs, and publishes them: the index names them from then on. Its lock makes that one
@@ -13,7 +14,7 @@ final class PackAppender: @unchecked Sendable {
   private let retired: RetiredRecords
   private let due: DueRemovals
   private let killed: KilledWriters
-  private let lock = Lock()
+  private let lock = WordLock()
   // Guarded by `lock`: the pack that this process appends to, if there is one.
   private(set) var writer: PackWriter?
   // How large a pack the disk has had room for, as far as is known.

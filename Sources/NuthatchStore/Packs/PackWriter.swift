@@ -2,7 +2,7 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// The end of a pack that this process appends to. Used by one thread at a time; the family's lock sees to that.
+/// The end of a pack that this process appends to. Used by one thread at a time; the lock of its `PackAppender` sees to that.
 final class PackWriter {
   let header: PackHeader
   private let directory: StoreDirectory

@@ -1,9 +1,10 @@
+import NuthatchBase
 import Synchronization
 
 /// Removals that couldn't be done when they were asked for, because another process held the lock of the index, or the disk
 /// was full. They are tried again before an answer is kept, by any process (`PostedRemovals`). Until they are done nobody finds
 /// what they take out, or keeps an answer of their groups.
-final class DueRemovals: @unchecked Sendable {
+final class DueRemovals: Sendable {
   /// What goes.
   struct Removal: Hashable, Sendable {
     let groups: [RecordGroup]
@@ -32,9 +33,7 @@ final class DueRemovals: @unchecked Sendable {
     }
   }
 
-  private let lock = Lock()
-  // Guarded by `lock`.
-  private var state = State()
+  private let state = Locked(State())
   private let count = Atomic(0)
   // Where those of all processes are.
   private let address: Atomic<UInt>
@@ -57,7 +56,7 @@ final class DueRemovals: @unchecked Sendable {
   var areAny: Bool { areOwn || posted?.areAny ?? false }
 
   func add(_ removal: Removal) {
-    lock.with {
+    state.withLock { state in
       state.last += 1
       if state.removals[removal] == nil { state.count(removal, 1) }
       state.removals[removal, default: (0, [], false)].number = state.last
@@ -68,29 +67,29 @@ final class DueRemovals: @unchecked Sendable {
   /// Posts it for other processes.
   func post(_ removal: Removal) {
     let tokens = (removal.groups + removal.keys.compactMap(\.group)).compactMap { posted?.post($0) }
-    lock.with {
+    state.withLock { state in
       state.removals[removal]?.tokens.formUnion(tokens)
       state.removals[removal]?.isPosted = tokens.count == removal.groups.count + removal.keys.count
     }
   }
 
   /// Whether there are any that no other process would do.
-  var areUnposted: Bool { areOwn && lock.with { state.removals.values.contains { !$0.isPosted } } }
+  var areUnposted: Bool { areOwn && state.withLock { $0.removals.values.contains { !$0.isPosted } } }
 
   var all: [(removal: Removal, number: Int)] {
-    lock.with { state.removals.map { ($0.key, $0.value.number) } }
+    state.withLock { $0.removals.map { ($0.key, $0.value.number) } }
   }
 
   /// What others have posted.
   var ofOthers: [PostedRemovals.Post] {
     guard let posted, posted.areAny else { return [] }
-    let own = lock.with { state.removals.values.reduce(into: Set<UInt64>()) { $0.formUnion($1.tokens) } }
+    let own = state.withLock { $0.removals.values.reduce(into: Set<UInt64>()) { $0.formUnion($1.tokens) } }
     return posted.all.filter { !own.contains($0.token) }
   }
 
   /// Takes out what has been done, unless it was asked for again since.
   func remove(_ removal: Removal, _ number: Int) {
-    let tokens = lock.with { () -> Set<UInt64> in
+    let tokens = state.withLock { (state) -> Set<UInt64> in
       guard let known = state.removals[removal], known.number == number else { return [] }
       state.removals[removal] = nil
       state.count(removal, -1)
@@ -101,11 +100,11 @@ final class DueRemovals: @unchecked Sendable {
     for post in posted.all where tokens.contains(post.token) { posted.takeBack(post) }
   }
 
-  func has(_ removal: Removal) -> Bool { lock.with { state.removals[removal] != nil } }
+  func has(_ removal: Removal) -> Bool { state.withLock { $0.removals[removal] != nil } }
 
   /// Takes out those that were there when something began that has done them all.
   func remove(_ earlier: [PostedRemovals.Post]) {
-    lock.with {
+    state.withLock { state in
       state = State()
       count.store(0, ordering: .releasing)
     }
@@ -115,7 +114,7 @@ final class DueRemovals: @unchecked Sendable {
   /// Whether a record of this hash goes.
   func take(_ hash: KeyHash) -> Bool {
     guard areAny else { return false }
-    return lock.with { state.hashes[hash] != nil || state.lows[hash.low] != nil }
+    return state.withLock { $0.hashes[hash] != nil || $0.lows[hash.low] != nil }
       || posted?.contains { $0.contains(hash) } ?? false
   }
 
@@ -131,7 +130,9 @@ final class DueRemovals: @unchecked Sendable {
 
   private func takeAny(of first: Int, _ second: Int?) -> Bool {
     guard areAny else { return false }
-    return lock.with { state.counters[first] != nil || second.map { state.counters[$0] != nil } ?? false }
+    return state.withLock { state in
+      state.counters[first] != nil || second.map { state.counters[$0] != nil } ?? false
+    }
       || posted?.contains { $0.counter == first || $0.counter == second } ?? false
   }
 }

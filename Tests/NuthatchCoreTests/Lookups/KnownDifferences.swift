@@ -21,16 +21,7 @@ struct KnownDifference: Sendable {
     self.shows = shows
   }
 
-  static let all: [KnownDifference] = ofPeeks + ofHandles + ofInspections
-
-  private static let ofPeeks = [
-    KnownDifference(
-      .peekGivesLess, .right, "What is stale is no peek's to give, although here nobody is asked behind it."
-    ) { state, request in
-      request.form == .one && request.isOnlyIfCached && request.delivery == .fresh
-        && [state.standing(), state.hopStanding].contains(.staleWhileRevalidate)
-    }
-  ]
+  static let all: [KnownDifference] = ofHandles + ofInspections
 
   private static let ofHandles = [
     KnownDifference(
