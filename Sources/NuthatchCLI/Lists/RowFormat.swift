@@ -36,7 +36,8 @@ struct RowFormat {
   private var kind: Kind
   private let field: String?
   private var column: (place: Int, title: String)?
-  private var quotes = Rows.Quotes()
+  /// The row that is being read.
+  private var row = Row(separators: [])
   /// No record has come.
   private var isFirst = true
 
@@ -62,7 +63,7 @@ struct RowFormat {
       kind = .rows(separator: separator)
     } else if let separator = [9, UInt8(ascii: ","), UInt8(ascii: ";")].first(where: { separator in
       // What can't be taken apart at this separator isn't a row of it.
-      let names = Rows.fields(line, separator) ?? []
+      let names = Row.fields(line, separator) ?? []
       let isNamed =
         names.count > 1 && Self.column(field, in: names) != nil && (field != nil || !showsURL(names))
       return isNamed
@@ -111,13 +112,18 @@ struct RowFormat {
     return text[first...last]
   }
 
-  /// Whether a row goes on in the next line: each line is looked at once, however many a row has.
-  mutating func isOpen(after line: [UInt8]) -> Bool {
+  /// Takes the next line of a record.
+  ///
+  /// - Returns: whether the record goes on in the line after it. Each line is read once, however many a record has.
+  mutating func isOpen(after line: [UInt8], endedBy lineBreak: [UInt8]) -> Bool {
     guard case .rows(let separator) = kind else { return false }
-    return quotes.areOpen(after: line, separator.map { [$0] } ?? Self.separators)
+    if !row.isOpen { row = Row(separators: separator.map { [$0] } ?? Self.separators) }
+    row.take(line)
+    if row.isOpen { row.take(lineBreak) }
+    return row.isOpen
   }
 
-  /// What a record has.
+  /// What a record has, whose lines `isOpen(after:endedBy:)` has taken.
   mutating func find(in record: [UInt8]) throws(Fault) -> Found {
     switch kind {
     case .lines:
@@ -131,7 +137,7 @@ struct RowFormat {
       return .fields(JSONFields(field ?? "url", in: record))
     case .rows(let separator):
       guard let column else { return try firstRow(record, separator) }
-      return .url(Self.url(in: try Self.row(record, separator ?? UInt8(ascii: ",")), column))
+      return .url(Self.url(in: row.fields, column))
     }
   }
 
@@ -152,11 +158,6 @@ struct RowFormat {
     return isEmpty(url) ? .failure(NoURL(reason: "\(column.title) is empty")) : text(url)
   }
 
-  private static func row(_ record: [UInt8], _ separator: UInt8) throws(Fault) -> [[UInt8]] {
-    guard let fields = Rows.fields(record, separator) else { throw Fault(reason: "quotes are never closed") }
-    return fields
-  }
-
   // MARK: The first row
 
   /// A header says which column it is; a first row without names shows it.
@@ -167,7 +168,7 @@ struct RowFormat {
     }
     var chosen: (fields: [[UInt8]], separator: UInt8, fit: Fit)?
     for separator in known.map({ [$0] }) ?? Self.separators {
-      guard let fields = Rows.fields(record, separator) else { continue }
+      guard let fields = Row.fields(record, separator) else { continue }
       let fit = fit(fields)
       if chosen.map({ $0.fit < fit }) ?? true { chosen = (fields, separator, fit) }
     }

@@ -136,8 +136,9 @@ final class URLList {
       if RowFormat.skips(bytes, by: rows) { return nil }
       if rows == nil { rows = RowFormat(guessedFrom: bytes, field) }
     }
-    let isOpen = rows?.isOpen(after: bytes) == true
-    if isOpen || pending != nil { try goOn(with: isOpen ? bytes + reader.lineBreak.bytes : bytes, reader) }
+    let lineBreak = reader.lineBreak.bytes
+    let isOpen = rows?.isOpen(after: bytes, endedBy: lineBreak) == true
+    if isOpen || pending != nil { try goOn(with: isOpen ? bytes + lineBreak : bytes, reader) }
     if isOpen { return nil }
     let (record, line) = pending.map { ($0.bytes, $0.line) } ?? (bytes, reader.number)
     pending = nil
