@@ -51,7 +51,7 @@ let package = Package(
     .target(name: "CNuthatch", cSettings: cSettings),
     // Linked statically, so that machines and wheels need nothing more for the command.
     .target(
-      name: "CUnpacking", cSettings: cSettings,
+      name: "CUnpacking", dependencies: ["CSystem"], cSettings: cSettings,
       linkerSettings: ["lzma", "zstd"].map { .linkedLibrary(":lib\($0).a") }),
     room("NuthatchBase", ["CSystem"]),
     room("NuthatchHTTP", ["CSystem", "NuthatchBase"]),

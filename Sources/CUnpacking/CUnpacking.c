@@ -1,12 +1,15 @@
 #include "CUnpacking.h"
 
 #include <lzma.h>
+#include <nhs_unpack.h>
 #include <stdlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
 struct nhp_unpacker {
-    ZSTD_DStream *zstd; /* NULL for xz */
+    int kind;
+    nhs_unpacker *gzip;
+    ZSTD_DStream *zstd;
     lzma_stream xz;
     int is_between;     /* before, between or behind streams, which zstd calls frames */
     int has_ended;      /* at least one stream has been whole */
@@ -24,15 +27,18 @@ static int begin_zstd(nhp_unpacker *u) {
 nhp_unpacker *nhp_unpacker_new(int kind) {
     nhp_unpacker *u = calloc(1, sizeof *u);
     if (!u) return NULL;
+    u->kind = kind;
     u->is_between = 1;
     u->xz = (lzma_stream)LZMA_STREAM_INIT;
-    if (kind == NHP_XZ || begin_zstd(u)) return u;
+    if (kind == NHP_GZIP) u->gzip = nhs_unpacker_new(NHS_UNPACK_GZIP);
+    if (kind == NHP_XZ || u->gzip || (kind == NHP_ZSTD && begin_zstd(u))) return u;
     nhp_unpacker_free(u);
     return NULL;
 }
 
 void nhp_unpacker_free(nhp_unpacker *u) {
     if (!u) return;
+    nhs_unpacker_free(u->gzip);
     ZSTD_freeDStream(u->zstd);
     lzma_end(&u->xz);
     free(u);
@@ -127,10 +133,24 @@ static int unpack_xz(nhp_unpacker *u, const uint8_t **in, size_t *in_count, uint
     return state;
 }
 
-int nhp_unpack(nhp_unpacker *u, const uint8_t **in, size_t *in_count, uint8_t *out, size_t capacity,
-               size_t *written) {
-    return u->zstd ? unpack_zstd(u, in, in_count, out, capacity, written)
-                   : unpack_xz(u, in, in_count, out, capacity, written);
+static int unpack_gzip(nhp_unpacker *u, const uint8_t **in, size_t *in_count, uint8_t *out, size_t capacity,
+                       size_t *written) {
+    switch (nhs_unpack(u->gzip, in, in_count, out, capacity, written)) {
+    case NHS_UNPACK_MORE: return NHP_MORE;
+    case NHS_UNPACK_FULL: return NHP_FULL;
+    default: return NHP_BAD;
+    }
 }
 
-int nhp_unpacker_is_whole(const nhp_unpacker *u) { return u->is_between; }
+int nhp_unpack(nhp_unpacker *u, const uint8_t **in, size_t *in_count, uint8_t *out, size_t capacity,
+               size_t *written) {
+    switch (u->kind) {
+    case NHP_GZIP: return unpack_gzip(u, in, in_count, out, capacity, written);
+    case NHP_ZSTD: return unpack_zstd(u, in, in_count, out, capacity, written);
+    default: return unpack_xz(u, in, in_count, out, capacity, written);
+    }
+}
+
+int nhp_unpacker_is_whole(const nhp_unpacker *u) { return u->gzip ? nhs_unpacker_is_whole(u->gzip) : u->is_between; }
+
+int nhp_unpacker_left_something(const nhp_unpacker *u) { return u->gzip && nhs_unpacker_left_something(u->gzip); }

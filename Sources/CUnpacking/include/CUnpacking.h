@@ -1,6 +1,6 @@
 /*
- * CUnpacking: streams of zstd and xz unpacked piece by piece, for the command alone. The library has no use for them, so
- * that it isn't linked with them. It looks like nhs_unpack.h, which has gzip.
+ * CUnpacking: streams of gzip, zstd and xz unpacked piece by piece, for the command. The library never unpacks zstd and xz,
+ * so it isn't linked with them.
  */
 #ifndef NUTHATCH_CUNPACKING_H
 #define NUTHATCH_CUNPACKING_H
@@ -10,7 +10,7 @@
 
 typedef struct nhp_unpacker nhp_unpacker;
 
-enum { NHP_ZSTD, NHP_XZ };
+enum { NHP_GZIP, NHP_ZSTD, NHP_XZ };
 
 /* A stream may make its unpacker keep so many MiB of what it wrote last. */
 enum { NHP_MOST_MIB = 128 };
@@ -34,5 +34,8 @@ int nhp_unpack(nhp_unpacker *unpacker, const uint8_t **in, size_t *in_count, uin
 
 /* Whether what was taken is whole: one or more streams, or nothing at all. */
 int nhp_unpacker_is_whole(const nhp_unpacker *unpacker);
+
+/* Whether something that is no stream stood behind the last one. Of gzip it is skipped, where others answer NHP_FOLLOWED. */
+int nhp_unpacker_left_something(const nhp_unpacker *unpacker);
 
 #endif

@@ -25,7 +25,7 @@ final class ListSource {
   private let descriptor: Int32
   /// What was read and isn't taken yet.
   private var input: ArraySlice<UInt8> = []
-  private var unpacker: (any Unpacker)?
+  private var unpacker: Unpacker?
   /// The unpacker may have something to give without more input.
   private var mayGiveMore = false
   /// Whether it is known if the list is packed.
@@ -118,7 +118,7 @@ final class ListSource {
   private func begin() throws(ListFault) {
     hasBegun = true
     guard let packing = Packing(of: input) else { return }
-    unpacker = packing.unpacker()
+    unpacker = Unpacker(packing)
     guard unpacker != nil else { throw fault(ENOMEM) }
   }
 
