@@ -112,7 +112,7 @@ public func nhSetPriority(_ ticket: nh_ticket_ref?, _ priority: Int32) -> nh_sta
 
 /// Submits the request of a ticket once more, whatever became of it: after a failure, for instance. The ticket stays as it is;
 /// events of the new one carry what those of the old one do. A freezable request keeps its Idempotency-Key, so that a server that
-/// has had it doesn't do it twice; once the ticket has had a success (2xx), it is another request, with another key.
+/// has had it doesn't do it twice; once the ticket's success (2xx) has been taken, it is another request, with another key.
 ///
 /// @param cache  Whose request it was.
 /// @param again  Gets the new handle; NULL on failure. Release it with nh_ticket_release.

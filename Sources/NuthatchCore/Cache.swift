@@ -112,7 +112,7 @@ public final class Cache: Sendable {
 
   /// Starts the request of a ticket once more, whatever became of it; after a failure, for instance. The answer is another
   /// ticket's. A freezable request keeps its `Idempotency-Key`, so that a server that has had it doesn't do it twice; only where
-  /// the ticket has had a success (2xx), it is another request, with another key, unless it was given one of its own.
+  /// the program has taken the ticket's success (2xx), it is another request, with another key, unless it was given one.
   ///
   /// - Throws: `invalid` for a ticket that was answered at once, or is another cache's; as `submit`.
   public func resubmit(_ ticket: Ticket) throws(NuthatchError) -> Ticket {

@@ -232,8 +232,9 @@ extension Ticket {
   /// Notes in whose book it stands, which hears of its end. To be called before anything else happens to the ticket.
   func stand(in book: OpenTickets) { lock.withLock { self.book = book } }
 
-  /// Whether its final event was an answer of success.
-  var hasSucceeded: Bool { lock.withLock { isSuccess } }
+  /// Whether its final event was an answer of success that the program has taken. A program that hasn't seen it repeats the
+  /// request because it doubts that the server has done it: the server must recognise that one as the same.
+  var hasSucceeded: Bool { lock.withLock { isSuccess && known?.events.isEmpty != false } }
 
   /// Whether its final event is still to come.
   var isOpen: Bool { lock.withLock { !hasEnded } }

@@ -53,7 +53,6 @@ class AsyncTicket(Asked[T]):
     def __init__(
         self,
         port: "Port",
-        number: int,
         fetching: Fetching,
         handle: ctypes.c_void_p,
         url: str,
@@ -63,7 +62,6 @@ class AsyncTicket(Asked[T]):
     ) -> None:
         super().__init__(fetching, handle, url, size, sizes, options)
         self._port = port
-        self._number = number
         #: What came and nobody has asked for.
         self._news: Deque[Event[T]] = deque()
         self._waiting: List[asyncio.Future[None]] = []
@@ -81,9 +79,7 @@ class AsyncTicket(Asked[T]):
 
     def resubmit(self) -> "AsyncTicket[T]":
         """The same request once more, as :meth:`Ticket.resubmit`."""
-        size, sizes = self._wanted
-        again = self._port.submit(self._fetching, self.url, size, sizes, self._again())
-        return cast("AsyncTicket[T]", again)
+        return cast("AsyncTicket[T]", self._port.resubmit(self))
 
     async def result(self, timeout: Optional[float] = None) -> T:
         """Waits for the final event and gives its response, image, or images; raises its error.

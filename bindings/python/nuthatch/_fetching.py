@@ -24,7 +24,7 @@ from ._errors import error_for
 from ._image import Image, Size, sides
 from ._library import bare, check, encode, library, quick
 from ._prefetch import Item, prefetch
-from ._request import describe, keyed
+from ._request import describe
 from ._response import Response
 from ._saving import refuse_async
 from ._sending import prepared
@@ -253,7 +253,7 @@ class Fetching:
     def _submit(
         self, url: str, size: Optional[Size], sizes: Optional[Sequence[Size]], options: Dict[str, Any]
     ) -> Ticket[Any]:
-        options = keyed(self._complete(url, options))
+        options = self._complete(url, options)
         refuse_async(options.get("save_to"), url)
         sizes = None if sizes is None else several(sizes)
         handle = self._start(url, size, sizes, options)
@@ -292,6 +292,12 @@ class Fetching:
 
         self._with_request(url, size, sizes, options, submit)
         return ticket
+
+    def _start_again(self, ticket: ctypes.c_void_p, url: str) -> ctypes.c_void_p:
+        """Submits the request of a ticket once more."""
+        again = ctypes.c_void_p()
+        self._cache._call(lambda cache: int(library.nh_resubmit(cache, ticket, ctypes.byref(again))), url)
+        return again
 
     def _sight(self, url: str, size: Size, decode: bool, options: Dict[str, Any]) -> Optional[Image]:
         """What a request that is described in full would show at once."""

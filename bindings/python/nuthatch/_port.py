@@ -17,7 +17,6 @@ from ._image import Size
 from ._library import bare
 from ._outbox import News, heard
 from ._prefetch import Arrivals
-from ._request import keyed
 from ._ticket import EVENT_SIZE, NO_WAIT
 from ._values import several
 
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
 #: After so many hits in a row that needed no wait, the loop has its turn.
 TURN = 512
+#: The number of all requests of a loop: tickets are told apart by their handles.
+NUMBER = 1
 
 
 class Port:
@@ -40,9 +41,8 @@ class Port:
         self.tasks: Set[asyncio.Future[None]] = set()
         self.process = os.getpid()
         self.hits = 0
-        #: By number. Whoever waits for a ticket holds it; what nobody holds is of no interest.
+        #: By handle. Whoever waits for a ticket holds it; what nobody holds is of no interest.
         self.tickets: weakref.WeakValueDictionary[int, AsyncTicket[Any]] = weakref.WeakValueDictionary()
-        self.last = 0
         self.sites: weakref.WeakKeyDictionary[AsyncFetching, Fetching] = weakref.WeakKeyDictionary()
         self.arrivals: Optional[Arrivals] = None
 
@@ -70,7 +70,7 @@ class Port:
             if not one.ticket:
                 self.begin(self._tell(heard(one)))
                 continue
-            ticket = self.tickets.get(one.user or 0)
+            ticket = self.tickets.get(one.ticket)
             if ticket is None:
                 bare.nh_event_clear(ctypes.byref(one))
                 continue
@@ -111,28 +111,38 @@ class Port:
         sizes: Optional[Sequence[Size]],
         options: Dict[str, Any],
     ) -> AsyncTicket[Any]:
-        options = keyed(fetching._complete(url, options))
+        options = fetching._complete(url, options)
         sizes = None if sizes is None else several(sizes)
         self.listen()
-        self.last += 1
-        number = self.last
         stream = Stream.of(options)
         try:
             told_of = options if stream is None else stream.begun(options)
-            handle = fetching._start(url, size, sizes, told_of, number)
+            handle = fetching._start(url, size, sizes, told_of, NUMBER)
         except BaseException:
             if stream is not None:
                 stream.close()
             raise
-        ticket: AsyncTicket[Any] = AsyncTicket(self, number, fetching, handle, url, size, sizes, options)
+        ticket: AsyncTicket[Any] = AsyncTicket(self, fetching, handle, url, size, sizes, options)
         if stream is not None:
             stream.handed_over()
             ticket._save(stream)
-        # What the cache has is there, and need not go by the descriptor.
+        return self._follow(ticket)
+
+    def resubmit(self, before: AsyncTicket[Any]) -> AsyncTicket[Any]:
+        fetching, url, (size, sizes) = before._fetching, before.url, before._wanted
+        if not before._is_keyed:
+            return self.submit(fetching, url, size, sizes, dict(before._options))
+        self.listen()
+        handle = fetching._start_again(before._handle, url)
+        return self._follow(AsyncTicket(self, fetching, handle, url, size, sizes, before._options))
+
+    def _follow(self, ticket: AsyncTicket[Any]) -> AsyncTicket[Any]:
+        """Takes what the cache has, which need not go by the descriptor, and has ``drain`` take the rest."""
         told = abi.nh_event()
-        if bare.nh_wait(handle, NO_WAIT, ctypes.byref(told), EVENT_SIZE) == abi.OK:
+        if bare.nh_wait(ticket._handle, NO_WAIT, ctypes.byref(told), EVENT_SIZE) == abi.OK:
             ticket._take(told)
-        if ticket._final is None:
+        number = ticket._handle.value
+        if ticket._final is None and number is not None:
             self.tickets[number] = ticket
         return ticket
 

@@ -29,18 +29,6 @@ from ._values import (
 from ._wishes import Netrc
 
 
-def keyed(options: Dict[str, Any]) -> Dict[str, Any]:
-    """Options of one request, which are its own. A freezable one has its ``Idempotency-Key`` among them, to be used
-    again while it is the same request."""
-    if "_key" in options or not options.get("freezable"):
-        return options
-    if any(name.lower() == "idempotency-key" for name, _ in options.get("headers", ())):
-        return options
-    text = os.urandom(16).hex()
-    parts = (text[:8], text[8:12], "4" + text[13:16], "89ab"[int(text[16], 16) & 3] + text[17:20], text[20:])
-    return {**options, "_key": f'"{"-".join(parts)}"'}
-
-
 def describe(
     request: ctypes.c_void_p, url: str, boxes: Sequence[Tuple[int, int]], options: Mapping[str, Any]
 ) -> None:
@@ -102,10 +90,6 @@ def _number(what: str, made: Callable[[Any], int]) -> _Setter:
 def _headers(request: ctypes.c_void_p, value: Any, url: str) -> None:
     for name, text in value:
         check(quick.nh_request_add_header(request, encode(name, "header"), encode(text, "header")), url)
-
-
-def _idempotency_key(request: ctypes.c_void_p, value: str, url: str) -> None:
-    check(quick.nh_request_add_header(request, b"Idempotency-Key", value.encode()), url)
 
 
 def _user(request: ctypes.c_void_p, value: Any, url: str) -> None:
@@ -203,7 +187,6 @@ _FREEZING_LIMITS = ("attempts", "longest", "key_lifetime")
 _SETTERS: Dict[str, _Setter] = {
     "method": _text("method"),
     "headers": _headers,
-    "_key": _idempotency_key,
     "body": put_body,
     "user": _user,
     "sign_in": _number("sign_in", _word("sign_in", SIGN_INS)),

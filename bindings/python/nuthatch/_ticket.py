@@ -8,7 +8,6 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Callable,
-    Dict,
     Generic,
     Iterator,
     List,
@@ -227,12 +226,11 @@ class Asked(Generic[T]):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {shown(self.url)}>"
 
-    def _again(self) -> Dict[str, Any]:
-        """The options of the same request once more."""
-        options, final = dict(self._options), self._final
-        if final is not None and final.error is None and (final.response is None or final.response.ok):
-            options.pop("_key", None)
-        return options
+    @property
+    def _is_keyed(self) -> bool:
+        """Whether the library keeps its ``Idempotency-Key`` and has to submit it again. Others are described anew: the
+        library keeps nothing of a picture that it showed at once, and what they save to may be another file by now."""
+        return bool(self._options.get("freezable"))
 
     def _event(self, told: abi.nh_event) -> Event[T]:
         try:
@@ -282,13 +280,16 @@ class Ticket(Asked[T]):
         """The same request once more, whatever became of it; after a failure, for instance.
 
         A freezable one keeps its ``Idempotency-Key``, so that a server that has had it doesn't do it twice; once
-        it has been seen to succeed (2xx), it is another request, with another key. An open file of a form is read once
-        more from where it stood at first.
+        it has been seen to succeed (2xx), it is another request, with another key. It is sent with the body that it had
+        at first. For other requests, an open file of a form is read once more from where it stood at first.
 
         :raises Invalid: when such a file can't seek, or has been closed.
         """
         size, sizes = self._wanted
-        again = self._fetching.submit(self.url, size=size, sizes=sizes, **self._again())
+        if self._is_keyed:
+            handle = self._fetching._start_again(self._handle, self.url)
+            return Ticket(self._fetching, handle, self.url, size, sizes, self._options)
+        again = self._fetching.submit(self.url, size=size, sizes=sizes, **self._options)
         return cast("Ticket[T]", again)
 
     def events(self, timeout: Optional[float] = None) -> Iterator[Event[T]]:

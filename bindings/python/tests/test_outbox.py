@@ -128,6 +128,51 @@ def test_submitted_again_it_is_the_same_request_until_it_has_succeeded(
     assert keys(offline, "/b") == ['"7"', '"7"']
 
 
+def test_a_success_that_nobody_has_seen_makes_no_other_request(
+    server: TestServer, cache: nuthatch.Cache
+) -> None:
+    server.on("/a", ok("thanks"))
+    ticket = cache.submit(server.url("/a"), method="POST", body=b"x", freezable=True)
+    assert server.wait_for_requests(1, "/a") and cache.wait_idle(30)
+    assert ticket.resubmit().result().ok and ticket.result().ok
+    first, second = keys(server, "/a")
+    assert first == second is not None
+
+
+def test_submitted_again_with_an_open_file_it_has_the_same_body(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    server.on("/a", answer(503, "later"), ok("thanks"))
+    (tmp_path / "nut").write_bytes(b"hazelnut")
+    with open(tmp_path / "nut", "rb") as file:
+        ticket = cache.submit(server.url("/a"), method="POST", files={"f": file}, freezable=True, retries=0)
+        assert ticket.result().status == 503
+    assert ticket.resubmit().result().ok
+    first, second = server.requests("/a")
+    assert b"hazelnut" in first.body and b"hazelnut" in second.body
+    assert first.header("Idempotency-Key") == second.header("Idempotency-Key") is not None
+
+
+def test_submitted_again_by_a_loop_while_it_is_under_way_each_has_its_answer(
+    server: TestServer, tmp_path: Path
+) -> None:
+    gate = server.gate("gate")
+    server.on("/a", script(steps=[gate.step, body("first")]), ok("second"))
+
+    async def send() -> None:
+        async with nuthatch.AsyncCache(tmp_path / "cache") as cache:
+            ticket = cache.submit(server.url("/a"), method="PUT", body=b"x", freezable=True)
+            assert await asyncio.to_thread(server.wait_for_requests, 1, "/a")
+            again = ticket.resubmit()
+            assert (await again).text == "second"
+            gate.open()
+            assert (await ticket).text == "first"
+
+    asyncio.run(send())
+    first, second = keys(server, "/a")
+    assert first == second is not None
+
+
 def test_submitted_again_by_a_loop_it_is_the_same_request_too(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", answer(503, "later"), ok("thanks"), ok("thanks"))
 
