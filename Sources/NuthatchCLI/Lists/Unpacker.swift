@@ -100,7 +100,9 @@ final class Unpacker {
 
   /// What is wrong when nothing follows; nil when all is whole.
   var faultAtEnd: String? {
-    if nhp_unpacker_is_whole(unpacker) == 0 { return "the list ends in the middle of its \(packing.name) stream" }
+    guard nhp_unpacker_is_whole(unpacker) != 0 else {
+      return "the list ends in the middle of its \(packing.name) stream"
+    }
     // It may have been the rest of the list.
     return nhp_unpacker_left_something(unpacker) != 0 ? followed : nil
   }
