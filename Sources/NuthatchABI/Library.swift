@@ -2,11 +2,12 @@
 
 import CNuthatch
 import CSystem
+import Glibc
 import NuthatchCore
 
 /// The version of the library, such as "0.1.0".
 @_cdecl("nh_version")
-public func nhVersion() -> UnsafePointer<CChar> { staticStrings.version }
+public func nhVersion() -> UnsafePointer<CChar>? { staticStrings.version }
 
 /// The number of the ABI: programs that were linked with one work with every later library of the same number.
 @_cdecl("nh_abi_version")
@@ -14,14 +15,14 @@ public func nhABIVersion() -> UInt32 { 1 }
 
 /// The stable word of a status, such as "too_large"; "ok" for NH_OK, "unknown" for a number that is none.
 @_cdecl("nh_status_name")
-public func nhStatusName(_ status: nh_status) -> UnsafePointer<CChar> {
+public func nhStatusName(_ status: nh_status) -> UnsafePointer<CChar>? {
   staticStrings.words[status.rawValue] ?? staticStrings.unknown
 }
 
 /// What went wrong in the last call on this thread that failed: what happened, to which URL, and what to do. In UTF-8;
 /// valid until the next failing call on this thread. Empty when none has failed. Never NULL.
 @_cdecl("nh_error_message")
-public func nhErrorMessage() -> UnsafePointer<CChar> {
+public func nhErrorMessage() -> UnsafePointer<CChar>? {
   nhs_message_buffer().map { UnsafePointer($0) } ?? staticStrings.unknown
 }
 
@@ -50,18 +51,13 @@ private struct StaticStrings: @unchecked Sendable {
   // Pointers into memory that is written here and never again, hence Sendable.
   let version = permanent(Version.string)
   let unknown = permanent("unknown")
-  let words: [UInt32: UnsafePointer<CChar>] = {
-    var words: [UInt32: UnsafePointer<CChar>] = [NH_OK.rawValue: permanent("ok")]
+  let words: [UInt32: UnsafePointer<CChar>?] = {
+    var words: [UInt32: UnsafePointer<CChar>?] = [NH_OK.rawValue: permanent("ok")]
     for code in ErrorCode.allCases { words[UInt32(code.rawValue)] = permanent(code.word) }
     return words
   }()
 
-  private static func permanent(_ text: String) -> UnsafePointer<CChar> {
-    let bytes = Array(text.utf8CString)
-    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
-    copy.initialize(from: bytes, count: bytes.count)
-    return UnsafePointer(copy)
-  }
+  private static func permanent(_ text: String) -> UnsafePointer<CChar>? { UnsafePointer(strdup(text)) }
 }
 
 private let staticStrings = StaticStrings()

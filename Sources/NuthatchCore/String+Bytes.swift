@@ -4,9 +4,6 @@ extension String {
   package func withBytes<Result, Failure: Error>(
     _ use: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    var own = self
-    return try own.withUTF8 { utf8 in
-      Swift.Result { () throws(Failure) in try use(UnsafeRawBufferPointer(utf8)) }
-    }.get()
+    try utf8.span.bytes.withUnsafeBytes(use)
   }
 }
