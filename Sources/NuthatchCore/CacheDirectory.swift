@@ -1,4 +1,5 @@
 import Glibc
+import NuthatchBase
 import NuthatchTransport
 
 /// Where a cache is kept when nobody says where, and how its directory comes to be.
@@ -44,15 +45,10 @@ package enum CacheDirectory {
   /// - Throws: `io`.
   package static func refuseOthers(_ path: String?) throws(NuthatchError) {
     let path = if let path { path } else { try standard() }
-    guard !isUsable(path + "/packs"), let folder = opendir(path) else { return }
-    defer { closedir(folder) }
+    guard !isUsable(path + "/packs"), let names = folderNames(path) else { return }
     // The outbox's folder may be all that a cleared disk has left.
-    let ours: Set = [".", "..", "index", "lock", "locks", "limits", "flights", "cookies", "outbox"]
-    while let entry = readdir(folder) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      guard !ours.contains(name), !name.hasSuffix(".new"), !name.contains(".foreign-") else { continue }
+    let ours: Set = ["index", "lock", "locks", "limits", "flights", "cookies", "outbox"]
+    for name in names where !ours.contains(name) && !name.hasSuffix(".new") && !name.contains(".foreign-") {
       // Another process may be making it at this moment.
       if isUsable(path + "/packs") { return }
       throw NuthatchError(

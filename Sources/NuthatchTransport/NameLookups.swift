@@ -114,13 +114,9 @@ final class NameLookups: @unchecked Sendable {
   private static func hasDescriptors() -> Bool {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0,
-      let folder = opendir("/proc/self/fd")
+      let taken = folderNames("/proc/self/fd")
     else { return false }
-    defer { closedir(folder) }
-    let most = limit.rlim_cur / 4 * 3
-    var count: UInt = 0
-    while readdir(folder) != nil, count < most { count += 1 }
-    return count < most
+    return taken.count < limit.rlim_cur / 4 * 3
   }
 
   /// Without a single thread the names in the backlog would wait for ever.

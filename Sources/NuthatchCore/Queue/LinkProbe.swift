@@ -149,16 +149,5 @@ extension LinkProbe {
     return String(decoding: bytes[..<count], as: UTF8.self)
   }
 
-  private func names(_ path: String) -> [String] {
-    guard let folder = opendir("\(root)/\(path)") else { return [] }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names.sorted()
-  }
+  private func names(_ path: String) -> [String] { (folderNames("\(root)/\(path)") ?? []).sorted() }
 }
