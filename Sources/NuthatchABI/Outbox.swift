@@ -70,9 +70,9 @@ public func nhRequestAddSecret(
   }
 }
 
-/// Names who knows the password of nh_request_set_user, in the same way. NULL for nobody. Of a freezable request without a user
-/// that asks for one (NH_ASK_CREDENTIALS) it knows both, as "name:password", and NULL is the provider that is called like the
-/// origin of the URL ("https://example.org:443").
+/// Names the provider of the password of nh_request_set_user, in the same way. NULL for none. A freezable request without a user
+/// that asks for one (NH_ASK_CREDENTIALS) needs a provider, or is NH_INVALID when it is used. This provider gives both, as
+/// "name:password". Only the first attempt asks the program; the outbox asks the provider, and sends nothing before it has both.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_password_provider")

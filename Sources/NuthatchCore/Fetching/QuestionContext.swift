@@ -40,7 +40,7 @@ final class QuestionContext: Sendable {
     case .credentials(let name, let password):
       request.user = (name, password)
       request.signIn = request.signIn ?? signIn
-      request.freezing?.answered = plan.freezing?.asked?.provider
+      request.freezing?.isAnswered = true
     case .pass, .accept, .reject, .retry: break
     }
     return try RequestPlan(request, options)

@@ -47,7 +47,8 @@ final class FreezeAttempt: @unchecked Sendable {
     // What joins the line leaves it at the end of the ticket.
     // One that is on its way to the outbox isn't sent, whatever its program has added since.
     guard ticket.isOpen, !isFreezing, let freezing = plan.freezing else { return }
-    if turn != 0 { return add(plan, freezing, send) }
+    // What was written before stays as it is: its providers give what its program has added.
+    if turn != 0 { return send() }
     outbox.join(self)
     work { () throws(NuthatchError) -> Beginning in
       if freezing.lacksSecret { return .mustWait }
@@ -77,20 +78,6 @@ final class FreezeAttempt: @unchecked Sendable {
     case .success where isLate: return
     case .success(.mayGo): send()
     case .success(.mustWait): keep(plan, after: nil)
-    }
-  }
-
-  /// What was written before is sent with what its program has added, if it comes to that.
-  private func add(_ plan: RequestPlan, _ freezing: FreezingPlan, _ send: @escaping @Sendable () -> Void) {
-    let id = id
-    guard id != 0 else { return send() }
-    work { () throws(NuthatchError) in
-      try self.outbox.store.add(id, freezing.addition(plan))
-    } then: {
-      switch $0 {
-      case .success: send()
-      case .failure(let error): self.fail(error)
-      }
     }
   }
 

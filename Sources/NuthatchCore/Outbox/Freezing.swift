@@ -11,12 +11,11 @@ extension Request {
     /// Where the values of secret headers come from when it is sent later: the headers' names and their providers. They are
     /// never written. A provider `env:NAME` is a variable of the environment; others are given by `Outbox.provide`.
     public var secrets: [Secret] = []
-    /// The provider of the password of `user`. Of a request without a user that asks its program for one
-    /// (`Question.Kind.credentials`) it knows both, as `name:password`; that one's provider is the URL's origin, such as
-    /// `https://example.org:443`, where nothing is said here.
+    /// The provider of the password of `user`. A request without a user that asks its program for one
+    /// (`Question.Kind.credentials`) needs it; it knows both then, as `name:password`.
     public var passwordProvider: String?
-    /// The same, where the program has answered.
-    var answered: String?
+    /// Whether the user is what the program has answered.
+    var isAnswered = false
     /// How often a server may answer that it can't now, before the request is put aside. Attempts that reach nobody don't
     /// count. 25.
     public var attempts = 25

@@ -9,20 +9,17 @@ final class FreezingPlan: Sendable {
   let queue: String
   /// Whether a secret is missing, so that there is nothing to try now.
   let lacksSecret: Bool
-  /// The name in the credentials.
-  let user: String?
-  /// Who knows name and password, where the server may ask for some that the request doesn't have.
-  let asked: FrozenRequest.Asked?
+  /// The name in the credentials, and who has the password (`FrozenRequest.user`).
+  private let user: (name: String?, provider: String)?
   /// The way of its site's requests.
   private let proxy: String?
 
   fileprivate init(
-    _ freezing: Request.Freezing, queue: String, lacksSecret: Bool, user: String?,
-    asked: FrozenRequest.Asked?, proxy: String?
+    _ freezing: Request.Freezing, queue: String, lacksSecret: Bool,
+    user: (name: String?, provider: String)?, proxy: String?
   ) {
     self.freezing = freezing
     self.proxy = proxy
-    self.asked = asked
     self.queue = queue
     self.lacksSecret = lacksSecret
     self.user = user
@@ -59,8 +56,13 @@ final class FreezingPlan: Sendable {
     where field.isSecret && !field.isIdempotencyKey && freezing.provider(of: field.name) == nil {
       throw needsProvider("the header \(field.name)")
     }
-    if credentials != nil, freezing.passwordProvider == nil, freezing.answered == nil {
-      throw needsProvider("the password")
+    let isAsked = freezing.isAnswered || (credentials == nil && request.asks.contains(.credentials))
+    if credentials != nil, freezing.passwordProvider == nil { throw needsProvider("the password") }
+    if isAsked, freezing.passwordProvider == nil {
+      throw NuthatchError(
+        .invalid,
+        "a freezable request that asks for name and password needs a password provider, which "
+          + "gives \"name:password\" when the outbox sends it; name one: \(url)")
     }
     if request.certificate?.password != nil { throw needsProvider("the certificate's password") }
     let proxy = request.site?.options.proxy
@@ -75,13 +77,12 @@ final class FreezingPlan: Sendable {
     if !headers.fields.contains(where: \.isIdempotencyKey) {
       headers.append("Idempotency-Key", "\"\(newKey())\"")
     }
-    let asked = FrozenRequest.Asked(request, hasCredentials: credentials != nil, url)
-    let named = asked == nil ? credentials : nil
-    let lacksPassword = freezing.passwordProvider != nil && named?.password.isEmpty == true
+    let name = isAsked ? nil : credentials.map { String(decoding: $0.user, as: UTF8.self) }
+    let user = isAsked || name != nil ? freezing.passwordProvider.map { (name, $0) } : nil
+    let lacksPassword = name != nil && credentials?.password.isEmpty == true
     let lacksSecret = lacksPassword || freezing.secrets.contains { !headers.contains($0.header) }
     return FreezingPlan(
-      freezing, queue: freezing.queue ?? url.origin.text, lacksSecret: lacksSecret,
-      user: named.map { String(decoding: $0.user, as: UTF8.self) }, asked: asked, proxy: proxy)
+      freezing, queue: freezing.queue ?? url.origin.text, lacksSecret: lacksSecret, user: user, proxy: proxy)
   }
 
   /// 128 random bits, as a UUID (RFC 9562, version 4).
@@ -104,10 +105,10 @@ final class FreezingPlan: Sendable {
     // What it was passed as may have a password in it, or mean something to its site only, of which nobody knows later.
     let isWhole = (try? WebURL(address)) != nil
     if !isWhole || plan.url.userinfo != nil || plan.credentials != nil { address = plan.url.address }
+    let headers = plan.headers.fields.filter { freezing.provider(of: $0.name) == nil }
     return FrozenRequest(
       passedURL: address, address: plan.url.address, method: plan.method,
-      headers: fields(plan), secrets: freezing.secrets,
-      user: user.flatMap { name in freezing.passwordProvider.map { (name, $0) } }, asked: asked,
+      headers: headers.map { ($0.name, $0.value) }, secrets: freezing.secrets, user: user,
       signIn: plan.extras.flatMap { SignIn($0.signIn) },
       certificate: plan.extras?.certificate.map { ClientCertificate(at: $0.path, key: $0.key) },
       proxy: proxy, queue: queue,
@@ -117,31 +118,6 @@ final class FreezingPlan: Sendable {
       longest: freezing.longest.nanoseconds, keyLifetime: freezing.keyLifetime.nanoseconds,
       frozen: now, exposed: exposed, isLive: isLive,
       body: plan.extras?.upload.map { .source($0) } ?? .inline(plan.body))
-  }
-
-  /// What is added to that after its program has answered a question.
-  func addition(_ plan: RequestPlan) -> OutboxAddition {
-    OutboxAddition(
-      headers: fields(plan), signIn: plan.extras.flatMap { SignIn($0.signIn) },
-      isAsked: asked?.isSure == true)
-  }
-
-  /// The header fields that may be written.
-  private func fields(_ plan: RequestPlan) -> [(name: String, value: String)] {
-    plan.headers.fields.filter { freezing.provider(of: $0.name) == nil }.map { ($0.name, $0.value) }
-  }
-}
-
-extension FrozenRequest.Asked {
-  fileprivate init?(_ request: Request, hasCredentials: Bool, _ url: WebURL) {
-    guard let freezing = request.freezing else { return nil }
-    if let provider = freezing.answered {
-      self.init(provider: provider, isSure: true)
-    } else if !hasCredentials, request.asks.contains(.credentials) {
-      self.init(provider: freezing.passwordProvider ?? url.origin.text, isSure: false)
-    } else {
-      return nil
-    }
   }
 }
 

@@ -15,13 +15,6 @@ struct FrozenRequest: Sendable {
     case source(BodySource)
   }
 
-  /// Who knows `name:password`, of a request that came without.
-  struct Asked: Sendable {
-    var provider: String
-    /// Whether the server has asked for them. One that hasn't may not want any.
-    var isSure: Bool
-  }
-
   /// As it was passed, where that says where to.
   var passedURL: String
   /// As it is sent, without user and password.
@@ -29,10 +22,9 @@ struct FrozenRequest: Sendable {
   var method: String
   var headers: [(name: String, value: String)]
   var secrets: [Secret] = []
-  /// Basic credentials: the name, and who has the password.
-  var user: (name: String, provider: String)?
-  /// In the place of `user`.
-  var asked: Asked?
+  /// The name, and who has the password. Without a name, its program would have been asked for both, and the provider gives
+  /// `name:password`.
+  var user: (name: String?, provider: String)?
   /// How they are shown; Basic with the first request, unless it says otherwise.
   var signIn: SignIn?
   var certificate: ClientCertificate?
@@ -140,6 +132,7 @@ extension RecordDecoder {
 extension FrozenRequest {
   func encode(into encoder: inout RecordEncoder) {
     let hasSignIn = signIn != nil || certificate != nil
+    let asked = user?.name == nil ? user?.provider : nil
     encoder.put(
       UInt8(
         (isNamedQueue ? 1 : 0) | (isLive ? 4 : 0) | (hasSignIn ? 8 : 0)
@@ -157,7 +150,7 @@ extension FrozenRequest {
       encoder.put(secret.provider)
     }
     encoder.put(optional: user?.name)
-    encoder.put(optional: user?.provider)
+    encoder.put(optional: asked == nil ? user?.provider : nil)
     encoder.put(queue)
     encoder.put(optional: handler)
     encoder.put(optional: tag)
@@ -184,8 +177,9 @@ extension FrozenRequest {
       encoder.put(optional: certificate?.key)
     }
     if let asked {
-      encoder.put(asked.provider)
-      encoder.put(UInt8(asked.isSure ? 1 : 0))
+      encoder.put(asked)
+      // An earlier version doesn't send it without them then.
+      encoder.put(UInt8(1))
     }
     if let proxy { encoder.put(proxy) }
   }
@@ -231,8 +225,8 @@ extension FrozenRequest {
       certificate = path.map { ClientCertificate($0, key: key) }
     }
     if flags & 16 != 0 {
-      let provider = try decoder.text()
-      asked = Asked(provider: provider, isSure: try decoder.number(UInt8.self) != 0)
+      user = (nil, try decoder.text())
+      _ = try decoder.number(UInt8.self)
     }
     if flags & 32 != 0 { proxy = try decoder.text() }
     isNamedQueue = flags & 1 != 0

@@ -302,7 +302,7 @@ extension Outbox.Item {
       case .dead: .dead
       case .waiting: isSending ? .sending : delay == nil ? .paused : .waiting
       }
-    let lacking = state == .waiting ? entry.needed.filter { secrets.value(of: $0) == nil } : []
+    let lacking = state == .waiting ? entry.request.providers.filter { secrets.value(of: $0) == nil } : []
     self.state = state
     id = entry.id
     method = request.method

@@ -22,8 +22,6 @@ final class OutboxContents: JournalReader {
     var settlement: (settlement: OutboxSettlement, place: JournalPlace)?
     /// When somebody last said that it be sent.
     var replayed: (stamp: Stamp, place: JournalPlace)?
-    /// What its program has added; `request` has it.
-    var added: (addition: OutboxAddition, place: JournalPlace)?
     let place: JournalPlace
 
     var attempts: Int { forgotten + history.count + (settlement?.settlement.isOfAttempt == true ? 1 : 0) }
@@ -51,13 +49,6 @@ final class OutboxContents: JournalReader {
     /// Since when it waits.
     var since: Stamp { replayed?.stamp ?? request.frozen }
 
-    /// Whose secrets it isn't sent without.
-    var needed: [String] {
-      guard let asked = request.asked else { return request.providers }
-      let isSure = asked.isSure || history.contains { $0.attempt.status == 401 }
-      return request.providers.filter { isSure || $0 != asked.provider }
-    }
-
     /// The attempt that it was put aside for is one of those before the replay.
     fileprivate mutating func keepSettlement() {
       guard let (settlement, place) = settlement else { return }
@@ -80,8 +71,7 @@ final class OutboxContents: JournalReader {
 
     fileprivate var places: [JournalPlace] {
       [place] + history.map(\.place)
-        + [begun?.place, settlement?.place, replayed?.place, added?.place]
-        .compactMap { $0 }
+        + [begun?.place, settlement?.place, replayed?.place].compactMap { $0 }
     }
 
     /// What it takes on the disk.
@@ -148,7 +138,7 @@ final class OutboxContents: JournalReader {
   }
 
   func take(_ payload: UnsafeRawBufferPointer, at place: JournalPlace) {
-    // What a later version may have written, or what belongs to a record that was damaged, is passed over.
+    // What another version has written (0.1: kind 7), or what belongs to a record that was damaged, is passed over.
     guard let record = try? OutboxRecord(payload, withBody: false) else { return }
     switch record {
     case .frozen(let request):
@@ -171,11 +161,6 @@ final class OutboxContents: JournalReader {
         entry.standing = .waiting
         entry.keepSettlement()
         entry.replayed = (stamp, place)
-      }
-    case .added(let id, let addition):
-      change(id) { entry in
-        entry.request.take(addition)
-        entry.added = (addition, place)
       }
     }
   }

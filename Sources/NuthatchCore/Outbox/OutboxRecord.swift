@@ -10,8 +10,6 @@ enum OutboxRecord {
   case gone(UInt64)
   /// It is to be sent, whatever was before.
   case replayed(UInt64, Stamp)
-  /// Its program has added something to it while its first attempt was made.
-  case added(UInt64, OutboxAddition)
 
   static let version: UInt8 = 1
 
@@ -41,10 +39,6 @@ enum OutboxRecord {
       encoder.put(UInt8(6))
       encoder.put(id)
       encoder.put(stamp)
-    case .added(let id, let addition):
-      encoder.put(UInt8(7))
-      encoder.put(id)
-      addition.encode(into: &encoder)
     }
     return encoder.bytes
   }
@@ -63,44 +57,8 @@ enum OutboxRecord {
     case 4: self = .settled(try decoder.number(), try OutboxSettlement(&decoder, withBody: withBody))
     case 5: self = .gone(try decoder.number())
     case 6: self = .replayed(try decoder.number(), try stamp())
-    case 7: self = .added(try decoder.number(), try OutboxAddition(&decoder))
     default: throw RecordDecoder.Damaged()
     }
-  }
-}
-
-/// What a request is sent with after its program has answered a question: in the place of what was written first.
-struct OutboxAddition: Sendable {
-  /// All that are written.
-  var headers: [(name: String, value: String)]
-  var signIn: SignIn?
-  /// Whether the server has asked for name and password (`FrozenRequest.asked`).
-  var isAsked: Bool
-
-  init(headers: [(name: String, value: String)], signIn: SignIn?, isAsked: Bool) {
-    self.headers = headers
-    self.signIn = signIn
-    self.isAsked = isAsked
-  }
-
-  func encode(into encoder: inout RecordEncoder) {
-    encoder.put(fields: headers)
-    encoder.put(signIn?.rawValue ?? 0)
-    encoder.put(UInt8(isAsked ? 1 : 0))
-  }
-
-  init(_ decoder: inout RecordDecoder) throws(RecordDecoder.Damaged) {
-    headers = try decoder.fields()
-    signIn = SignIn(rawValue: try decoder.number())
-    isAsked = try decoder.number(UInt8.self) != 0
-  }
-}
-
-extension FrozenRequest {
-  mutating func take(_ addition: OutboxAddition) {
-    headers = addition.headers
-    signIn = addition.signIn
-    if addition.isAsked { asked?.isSure = true }
   }
 }
 

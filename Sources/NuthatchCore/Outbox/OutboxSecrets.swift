@@ -47,7 +47,7 @@ final class OutboxSecrets: Sendable {
 extension FrozenRequest {
   /// Everybody whose secrets it needs.
   var providers: [String] {
-    secrets.map(\.provider) + [user?.provider, asked?.provider].compactMap { $0 }
+    secrets.map(\.provider) + [user?.provider].compactMap { $0 }
   }
 
   /// What is sent; nil when a secret is missing.
@@ -69,13 +69,10 @@ extension FrozenRequest {
       request.headers.append((secret.header, secret.prefix + value))
     }
     if let user {
-      guard let password = values.value(of: user.provider) else { return nil }
-      request.user = (user.name, password)
-    } else if let asked, let both = values.value(of: asked.provider) {
-      let parts = both.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      request.user = (String(parts.first ?? ""), parts.count > 1 ? String(parts[1]) : "")
-      // Nobody has seen yet how the server wants them.
-      if !asked.isSure { request.signIn = .any }
+      guard let secret = values.value(of: user.provider) else { return nil }
+      request.user = user.name.map { ($0, secret) } ?? Self.parts(ofUser: secret)
+      // The server may want none, and how it wants them may not be known.
+      if user.name == nil { request.signIn = signIn ?? .any }
     }
     request.guard = guardGrade
     request.timeout = silence.map { .milliseconds($0 / 1_000_000) } ?? Request.Limit.none
@@ -87,6 +84,11 @@ extension FrozenRequest {
     request.delivery = .fresh
     request.special.isReplay = true
     return request
+  }
+
+  private static func parts(ofUser secret: String) -> (name: String, password: String) {
+    let parts = secret.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
   }
 }
 

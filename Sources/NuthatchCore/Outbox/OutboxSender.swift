@@ -181,7 +181,7 @@ final class OutboxSender: @unchecked Sendable {
         comeBack(in: Self.patience)
         continue
       }
-      let missing = head.entry.needed.filter { secrets.value(of: $0) == nil }
+      let missing = head.entry.request.providers.filter { secrets.value(of: $0) == nil }
       guard missing.isEmpty else {
         wanted += missing
         // A variable of the environment may be set meanwhile; others are brought.
@@ -228,7 +228,7 @@ final class OutboxSender: @unchecked Sendable {
       known.insert(url.origin)
       guard let options, let delay = head.delay, delay > 0, !head.entry.isLive,
         flights[head.entry.request.queue] == nil, !barred.contains(head.entry.id),
-        head.entry.needed.allSatisfy({ secrets.value(of: $0) != nil })
+        head.entry.request.providers.allSatisfy({ secrets.value(of: $0) != nil })
       else { continue }
       let left = store.pause(head.entry.request)
       guard left == 0 else {

@@ -152,14 +152,6 @@ final class OutboxStore: @unchecked Sendable {
     } ?? false
   }
 
-  /// Writes down what a request is sent with from now on.
-  func add(_ id: UInt64, _ addition: OutboxAddition) throws(NuthatchError) {
-    _ = try change { (book) throws(StoreFault) in
-      guard book.entries[id] != nil else { return }
-      try journal.append(OutboxRecord.added(id, addition).encoded())
-    }
-  }
-
   // MARK: Sending
 
   /// What is to be sent; nil when it isn't any more. That an attempt is made is written down before.
@@ -182,9 +174,8 @@ final class OutboxStore: @unchecked Sendable {
       let payload = try journal.read(entry.place)
       // What has been read before holds.
       guard
-        case .frozen(var request)? = payload.withUnsafeBytes({ try? OutboxRecord($0, withBody: true) })
+        case .frozen(let request)? = payload.withUnsafeBytes({ try? OutboxRecord($0, withBody: true) })
       else { return nil }
-      if let (addition, _) = entry.added { request.take(addition) }
       try journal.append(OutboxRecord.begun(id, clock.now()).encoded())
       return request
     } ?? nil

@@ -8,6 +8,7 @@ import Testing
 @Suite("Answered questions of frozen requests", .serialized) struct AskedSecretTests {
   let bench: OutboxBench
   private static let basic = "Basic YW5uOmh1c2g="
+  private static let unauthorized = Script.status(401).with("WWW-Authenticate", "Basic realm=\"x\"")
 
   init() throws { bench = try OutboxBench() }
 
@@ -18,7 +19,7 @@ import Testing
     try bench.server.goUp()
     bench.server.on("/a") { request in
       request.headers["Authorization"] == nil && request.headers["X-Step"] == nil
-        ? .status(401) : Script(steps: [.wait("g")])
+        ? Self.unauthorized : Script(steps: [.wait("g")])
     }
     let ticket = try #require(bench.cache).submit(
       bench.request("/a") {
@@ -36,7 +37,8 @@ import Testing
     #expect(try !contains("hush", in: bench.folder))
     bench.server.gate("g").open()
     bench.server.on("/a") { request in
-      request.headers["Authorization"] == nil && request.headers["X-Step"] == nil ? .status(401) : .ok("in")
+      request.headers["Authorization"] == nil && request.headers["X-Step"] == nil
+        ? Self.unauthorized : .ok("in")
     }
     try bench.open()
   }
@@ -49,101 +51,112 @@ import Testing
     #expect(wanted == provider)
   }
 
-  @Test(
-    "name and password are asked for again, by the provider's name, before it is sent",
-    arguments: [nil, "shop"])
-  func killedAfterAnswer(_ provider: String?) throws {
-    try interrupt(.credentials, .credentials(name: "ann", password: "hush")) {
-      $0.freezing?.passwordProvider = provider
+  @Test("a provider of name and password must be named", arguments: [false, true])
+  func needsProvider(_ isDurable: Bool) throws {
+    let request = bench.request("/a") {
+      $0.asks = [.credentials]
+      $0.freezing?.isDurable = isDurable
     }
-    let wanted = provider ?? String(bench.url("").prefix { $0 != " " })
-    try expectWanted(wanted)
+    let cache = try #require(bench.cache)
+    let error = #expect(throws: NuthatchError.self) { try cache.submit(request).final(within: 20_000) }
+    #expect(error?.code == .invalid && error?.message.contains("needs a password provider") == true)
+    #expect(try bench.list().isEmpty)
+  }
+
+  @Test("name and password are asked for again, by the provider's name, before it is sent")
+  func killedAfterAnswer() throws {
+    try interrupt(.credentials, .credentials(name: "ann", password: "hush")) {
+      $0.freezing?.passwordProvider = "shop"
+    }
+    try expectWanted("shop")
     usleep(100_000)
     let item = try #require(try bench.list().first)
     #expect(item.state == .waiting && item.code == .secretNeedsProvider)
-    #expect(item.reason == "nobody here has provided: \(wanted)")
+    #expect(item.reason == "nobody here has provided: shop")
     // Not without them.
     #expect(bench.server.count("/a") == 2)
-    try bench.cache?.outbox.provide(wanted, "ann:hush")
+    try bench.cache?.outbox.provide("shop", "ann:hush")
     #expect(try bench.waitUntilEnded(item.id).body == Array("in".utf8))
     let sent = bench.server.requests("/a")
-    #expect(sent.map { $0.headers["Authorization"] } == [nil, Self.basic, Self.basic])
+    #expect(sent.map { $0.headers["Authorization"] } == [nil, Self.basic, nil, Self.basic])
     #expect(Set(sent.map { $0.headers["Idempotency-Key"] }).count == 1)
     #expect(Set(sent.map(\.body)) == [Array("seeds".utf8)])
     #expect(try !contains("hush", in: bench.folder))
   }
 
-  @Test("header fields that a challenge was answered with are sent again")
+  @Test("header fields that a challenge was answered with are not sent again")
   func challenged() throws {
     try interrupt(.challenge, .headers([("X-Step", "2")]))
-    let id = try #require(try bench.list().first?.id)
-    #expect(try bench.waitUntilEnded(id).isDone)
-    #expect(bench.server.requests("/a").map { $0.headers["X-Step"] } == [nil, "2", "2"])
+    try bench.wait { $0.first?.state == .paused }
+    #expect(try bench.list().first?.status == 401)
+    #expect(bench.server.requests("/a").map { $0.headers["X-Step"] } == [nil, "2", nil])
   }
 
   @Test("a wrong answer of the provider pauses the queue, and another one is asked for")
   func wrong() throws {
-    try interrupt(.credentials, .credentials(name: "ann", password: "hush"))
-    let wanted = bench.url("")
-    bench.server.on("/a") { $0.headers["Authorization"] == Self.basic ? .ok("") : .status(401) }
-    try expectWanted(wanted)
-    try bench.cache?.outbox.provide(wanted, "ann:old")
+    try interrupt(.credentials, .credentials(name: "ann", password: "hush")) {
+      $0.freezing?.passwordProvider = "shop"
+    }
+    bench.server.on("/a") { $0.headers["Authorization"] == Self.basic ? .ok("") : Self.unauthorized }
+    try expectWanted("shop")
+    try bench.cache?.outbox.provide("shop", "ann:old")
     try bench.wait { $0.first?.state == .paused }
-    try expectWanted(wanted)
-    try bench.cache?.outbox.provide(wanted, "ann:hush")
+    try expectWanted("shop")
+    try bench.cache?.outbox.provide("shop", "ann:hush")
     try bench.wait { $0.first?.state == .done }
   }
 
-  @Test(
-    "what was kept before anybody asked is sent without; when the server asks then, the program is",
-    arguments: [false, true])
+  @Test("what was kept before the server could ask waits for the provider, too", arguments: [false, true])
   func neverAsked(_ restarts: Bool) throws {
-    let id = try bench.freeze("/a") { $0.asks = [.credentials] }
-    #expect(try bench.list().first?.code != .secretNeedsProvider)
-    bench.server.on("/a") {
-      $0.headers["Authorization"] == Self.basic
-        ? .ok("") : .status(401).with("WWW-Authenticate", "Basic realm=\"x\"")
-    }
+    let id = try freezeAsking()
+    bench.server.on("/a") { $0.headers["Authorization"] == Self.basic ? .ok("") : Self.unauthorized }
     try bench.server.goUp()
-    try bench.wait { $0.first?.state == .paused }
-    #expect(try bench.list().first?.status == 401)
     if restarts {
       bench.close()
       try bench.open()
     }
-    try expectWanted(bench.url(""))
-    // Said without having it: it isn't sent in vain once more.
+    try expectWanted("shop")
+    // A replay doesn't have it sent without.
     try bench.cache?.outbox.replay(id)
     usleep(100_000)
     #expect(try bench.list().first?.code == .secretNeedsProvider)
-    #expect(bench.server.count("/a") == 1)
-    try bench.cache?.outbox.provide(bench.url(""), "ann:hush")
+    #expect(bench.server.count("/a") == 0)
+    try bench.cache?.outbox.provide("shop", "ann:hush")
     #expect(try bench.waitUntilEnded(id).isDone)
     #expect(try !contains("hush", in: bench.folder))
   }
 
+  private func freezeAsking() throws -> UInt64 {
+    try bench.freeze("/a") {
+      $0.asks = [.credentials]
+      $0.freezing?.passwordProvider = "shop"
+    }
+  }
+
   @Test("a server that doesn't ask gets none")
   func notNeeded() throws {
-    let id = try bench.freeze("/a") { $0.asks = [.credentials] }
+    let id = try freezeAsking()
     bench.server.on("/a", .ok(""))
     try bench.server.goUp()
+    try bench.cache?.outbox.provide("shop", "ann:hush")
     #expect(try bench.waitUntilEnded(id).isDone)
     #expect(bench.server.requests("/a").map { $0.headers["Authorization"] } == [nil])
   }
 
   @Test(
-    "an answered one needs no provider while its server is there, and goes to the outbox when that goes away",
+    "an answered one needs nothing from its provider before its server goes away",
     arguments: [false, true], [false, true])
   func live(_ isDurable: Bool, _ breaks: Bool) throws {
     try bench.server.goUp()
     bench.server.on("/a") { request in
-      if request.headers["Authorization"] == nil { return .status(401) }
+      if request.headers["Authorization"] == nil { return Self.unauthorized }
       return breaks ? Script(steps: [.reset], sendsHead: false) : .ok("welcome")
     }
     let ticket = try #require(bench.cache).submit(
       bench.request("/a") {
         $0.asks = [.credentials]
         $0.freezing?.isDurable = isDurable
+        $0.freezing?.passwordProvider = "shop"
       })
     let event = try ticket.final(within: 20_000) { _ in .credentials(name: "ann", password: "hush") }
     #expect(event?.kind == (breaks ? .frozen : .fresh))
@@ -153,8 +166,8 @@ import Testing
     #expect(bench.server.count("/a") == count)
     let item = try #require(try bench.list().first)
     #expect(item.id == event?.error?.outboxID && item.code == .secretNeedsProvider)
-    bench.server.on("/a") { $0.headers["Authorization"] == Self.basic ? .ok("") : .status(401) }
-    try bench.cache?.outbox.provide(bench.url(""), "ann:hush")
+    bench.server.on("/a") { $0.headers["Authorization"] == Self.basic ? .ok("") : Self.unauthorized }
+    try bench.cache?.outbox.provide("shop", "ann:hush")
     #expect(try bench.waitUntilEnded(item.id).isDone)
     #expect(bench.server.requests("/a").last?.headers["Authorization"] == Self.basic)
   }

@@ -184,6 +184,7 @@ class Fetching:
         :param secrets: of freezable requests: the providers of headers that must not be written to disk, by the
             headers' names: ``{"Authorization": ("Bearer ", "token")}``. "env:NAME" is a variable of the environment,
             others mean what :meth:`Outbox.provide` says. ``password_provider`` is that of the password of ``user``.
+            ``ask_credentials`` without ``user`` needs one that gives "name:password" when the outbox sends the request.
         :param attempts, longest, key_lifetime: when a frozen request is put aside: after how many answers
             that the server can't now (25; 1 at the least); after how many seconds (7 days; None: never); and how long
             the server knows its ``Idempotency-Key``, in seconds: what may have arrived isn't sent again later than that

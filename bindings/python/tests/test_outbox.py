@@ -505,6 +505,20 @@ def test_no_secret_is_written(offline: TestServer, cache: nuthatch.Cache, tmp_pa
     assert not is_on_disk(b"hush", tmp_path / "cache")
 
 
+def test_who_is_asked_for_name_and_password_needs_a_provider(
+    offline: TestServer, cache: nuthatch.Cache
+) -> None:
+    asked: Dict[str, Any] = {"ask_credentials": lambda response: ("ann", "hush"), "freezable": True}
+    with pytest.raises(nuthatch.Invalid, match="needs a password provider"):
+        cache.request("POST", offline.url("/a"), **asked)
+    id = freeze(cache, offline.url("/a"), password_provider="shop", **asked)
+    offline.on("/a", answer(401, "who?", [("WWW-Authenticate", "Basic")]), ok("thanks"))
+    offline.go_up()
+    cache.outbox.provide("shop", "ann:hush")
+    assert cache.outbox.wait(id, 30).ok
+    assert [sent.header("Authorization") for sent in offline.requests("/a")] == [None, "Basic YW5uOmh1c2g="]
+
+
 @pytest.mark.parametrize("listens", [False, True])
 @pytest.mark.parametrize("pause", [0, 0.5])
 def test_a_request_waits_for_its_secret(
