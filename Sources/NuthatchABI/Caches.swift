@@ -116,8 +116,8 @@ final class CacheView: Sendable {
   func listen() {
     guard listeners.beginsToListen() else { return }
     let (listeners, completions) = (listeners, completions)
-    cache.whenNews { news in
-      if let notification = listeners.notification(of: news) { completions.add(notification) }
+    cache.whenNews { notice in
+      if let notification = listeners.notification(of: notice) { completions.add(notification) }
     }
   }
 

@@ -69,8 +69,8 @@ func collectAll(_ path: String) throws {
   let cache = try Cache(path: path)
   try cache.outbox.attach("rows")
   while try !cache.outbox.list().isEmpty, let notice = try cache.nextNotice(within: 60_000) {
-    guard case .outcome(let outcome) = notice, try cache.outbox.collect(outcome.id) != nil else { continue }
-    say("collected \(outcome.id) \(outcome.status)\n")
+    guard case .ended(let item) = notice, try cache.outbox.collect(item.id) != nil else { continue }
+    say("collected \(item.id) \(item.status)\n")
   }
   cache.close()
 }

@@ -8,7 +8,7 @@ func cEvent(_ notification: Notification) -> nh_event {
   told.user = notification.listening.userData
   told.retry_after = -1
   (told.bytes_done, told.bytes_total) = (-1, -1)
-  switch notification.news {
+  switch notification.notice {
   case .ended(let item):
     told.kind = NH_EVENT_OUTCOME
     told.outbox_id = item.id

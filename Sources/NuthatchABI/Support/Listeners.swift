@@ -17,13 +17,13 @@ struct Listening: Sendable {
 
 /// Something to tell that belongs to no ticket.
 struct Notification: Sendable {
-  let news: OutboxNews
+  let notice: Notice
   let listening: Listening
 
   /// Of a site only the newest counts, so that who never asks doesn't pile them up.
   func add(to notes: inout [Notification]) {
-    if case .reachability(let site, _) = news {
-      notes.removeAll { if case .reachability(site, _) = $0.news { true } else { false } }
+    if case .reachability(let site, _) = notice {
+      notes.removeAll { if case .reachability(site, _) = $0.notice { true } else { false } }
     }
     notes.append(self)
   }
@@ -63,15 +63,15 @@ final class Listeners: Sendable {
   }
 
   /// Nil when nobody wants to hear of it.
-  func notification(of news: OutboxNews) -> Notification? {
+  func notification(of notice: Notice) -> Notification? {
     let found = book.withLock { book in
-      switch news {
+      switch notice {
       case .ended(let item): item.handler.flatMap { book.handlers[$0] }
       case .secretWanted(let provider): book.providers[provider] ?? book.providers[nil]
       case .reachability(let site, _): book.sites[site]
       case .activity: book.activity
       }
     }
-    return found.map { Notification(news: news, listening: $0) }
+    return found.map { Notification(notice: notice, listening: $0) }
   }
 }

@@ -226,7 +226,7 @@ extension Cache {
   public var outbox: Outbox { Outbox(self) }
 
   /// Hands notices over as they come, in the place of `nextNotice`, on a thread of the library's, which must not be held up.
-  package func whenNews(_ deliver: @escaping @Sendable (OutboxNews) -> Void) {
+  package func whenNews(_ deliver: @escaping @Sendable (Notice) -> Void) {
     let (notices, desk) = (notices, shared.outbox)
     notices.listen { desk.lane.submit { notices.handOver(desk.store, deliver) } }
   }

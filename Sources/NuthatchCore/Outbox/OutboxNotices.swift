@@ -2,9 +2,9 @@ import NuthatchTransport
 
 /// What a handle has to tell its program, apart from its tickets' events.
 public enum Notice: Sendable {
-  /// A request has ended whose handler is attached. It comes again when the directory is opened again, until it is
-  /// collected.
-  case outcome(Outbox.Outcome)
+  /// A request has ended whose handler is attached; `Outbox.outcome` has its answer. It comes again when the directory is opened
+  /// again, until it is collected.
+  case ended(Outbox.Item)
   /// A request waits for a secret that nobody has provided, or for another than the one that was refused.
   case secretWanted(provider: String)
   /// A site can be reached now, or can't any more.
@@ -13,24 +13,14 @@ public enum Notice: Sendable {
   case activity(isBusy: Bool)
 }
 
-/// A notice for those who take them one by one from a queue of their own: without the answer's body, which is read when somebody
-/// asks for it.
-package enum OutboxNews: Sendable {
-  case ended(Outbox.Item)
-  case secretWanted(provider: String)
-  case reachability(site: String, isReachable: Bool)
-  case activity(isBusy: Bool)
-}
-
 /// The notices of a handle, until its program takes them.
 final class OutboxNotices: Sendable {
   private enum Entry {
-    case outcome(UInt64)
-    case secretWanted(String)
-    case reachability(String, Bool)
-    case activity(Bool)
+    /// The number of a request that has ended. Its item is read when the program takes the notice.
+    case ended(UInt64)
+    case notice(Notice)
 
-    var isActivity: Bool { if case .activity = self { true } else { false } }
+    var isActivity: Bool { if case .notice(.activity) = self { true } else { false } }
   }
 
   private struct Line {
@@ -63,7 +53,7 @@ final class OutboxNotices: Sendable {
     line.withLock { line in
       if let provider { line.asked.remove(provider) } else { line.asked = [] }
       line.entries.removeAll { entry in
-        guard case .secretWanted(let wanted) = entry else { return false }
+        guard case .notice(.secretWanted(let wanted)) = entry else { return false }
         return provider == nil || wanted == provider
       }
     }
@@ -78,18 +68,20 @@ final class OutboxNotices: Sendable {
   }
 
   /// Hands over all there are.
-  func handOver(_ store: OutboxStore, _ deliver: (OutboxNews) -> Void) {
+  func handOver(_ store: OutboxStore, _ deliver: (Notice) -> Void) {
     while let entry = line.withLock({ $0.entries.isEmpty || $0.isClosed ? nil : $0.entries.removeFirst() }) {
-      switch entry {
-      case .secretWanted(let provider): deliver(.secretWanted(provider: provider))
-      case .reachability(let site, let isReachable):
-        deliver(.reachability(site: site, isReachable: isReachable))
-      case .activity(let isBusy): deliver(.activity(isBusy: isBusy))
-      case .outcome(let id):
-        // One that can't be read now, or was collected, is found by who asks for it.
-        guard let item = try? store.item(id) else { continue }
-        deliver(.ended(item))
-      }
+      // The program can still ask for an outcome that can't be read now.
+      if let notice = try? Self.notice(of: entry, store) { deliver(notice) }
+    }
+  }
+
+  /// Nil for a request that was collected, or replayed, since it ended.
+  private static func notice(of entry: Entry, _ store: OutboxStore) throws(NuthatchError) -> Notice? {
+    switch entry {
+    case .notice(let notice): return notice
+    case .ended(let id):
+      guard let item = try store.item(id), item.state == .done || item.state == .dead else { return nil }
+      return .ended(item)
     }
   }
 
@@ -100,12 +92,12 @@ final class OutboxNotices: Sendable {
         guard let handler, line.handlers.contains(handler), line.delivered.insert(id).inserted else {
           continue
         }
-        line.entries.append(.outcome(id))
+        line.entries.append(.ended(id))
       }
       // Who is put aside, replayed, and ends again, is news again.
       if !line.delivered.isEmpty { line.delivered.formIntersection(settled.map(\.id)) }
       for provider in wanted where line.asked.insert(provider).inserted {
-        line.entries.append(.secretWanted(provider))
+        line.entries.append(.notice(.secretWanted(provider: provider)))
       }
       return line.entries.count > before
     }
@@ -121,7 +113,7 @@ final class OutboxNotices: Sendable {
   func take(_ origin: Origin, isReachable: Bool) {
     let isNews = line.withLock { line in
       let urls = line.sites.filter { $0.origin == origin }.map(\.url)
-      for url in urls { line.entries.append(.reachability(url, isReachable)) }
+      for url in urls { line.entries.append(.notice(.reachability(site: url, isReachable: isReachable))) }
       return !urls.isEmpty
     }
     if isNews { ring() }
@@ -143,7 +135,7 @@ final class OutboxNotices: Sendable {
       guard line.isBusy == !isBusy else { return false }
       line.isBusy = isBusy
       if line.entries.count(where: \.isActivity) > 1 { line.entries.removeAll(where: \.isActivity) }
-      line.entries.append(.activity(isBusy))
+      line.entries.append(.notice(.activity(isBusy: isBusy)))
       return true
     }
     if isNews { ring() }
@@ -165,16 +157,9 @@ final class OutboxNotices: Sendable {
         ($0.entries.isEmpty ? nil : $0.entries.removeFirst(), $0.isClosed)
       }
       if isClosed { throw .closed }
-      switch entry {
-      case .secretWanted(let provider): return .secretWanted(provider: provider)
-      case .reachability(let site, let isReachable):
-        return .reachability(site: site, isReachable: isReachable)
-      case .activity(let isBusy): return .activity(isBusy: isBusy)
-      case .outcome(let id):
-        // Collected meanwhile, it is no news.
-        guard let (request, settlement) = try store.settlement(id) else { continue }
-        return .outcome(Outbox.Outcome(id, request, settlement))
-      case nil:
+      if let entry {
+        if let notice = try Self.notice(of: entry, store) { return notice }
+      } else {
         if EventCount.deadline(0) >= deadline { return nil }
         bell.wait(after: ring, until: deadline)
       }

@@ -325,11 +325,12 @@ import Testing
     try bench.wait { $0.allSatisfy { $0.state == .done } }
     for _ in 0..<2 {
       try bench.cache?.outbox.attach("rows")
-      guard case .outcome(let outcome) = try bench.cache?.nextNotice(within: 20_000) else {
+      guard case .ended(let item) = try bench.cache?.nextNotice(within: 20_000) else {
         Issue.record("no outcome")
         return
       }
-      #expect(outcome.id == id && outcome.isDone && outcome.handler == "rows")
+      #expect(item.id == id && item.state == .done && item.handler == "rows")
+      #expect(try bench.cache?.outbox.outcome(id)?.body == Array("ok".utf8))
       #expect(try bench.cache?.nextNotice(within: 50) == nil)
       bench.close()
       try bench.open()
