@@ -40,14 +40,14 @@ final class Texts {
   init(_ path: String, _ system: any SystemCalls = LinuxCalls()) { journal = Journal(path, reader, system) }
 
   func write(_ texts: String...) throws {
-    try journal.changing(makes: true) { () throws(StoreFault) in
+    try journal.changing(makes: true) { (journal) throws(StoreFault) in
       for text in texts { try journal.append(Array(text.utf8)) }
     }
   }
 
   /// What there is, after a look at what others have added.
   func all() throws -> [String] {
-    try journal.changing(makes: false) {} ?? ()
+    try journal.changing(makes: false) { _ in } ?? ()
     return reader.texts
   }
 }
@@ -140,8 +140,8 @@ final class Texts {
     let writer = Texts(folder.path)
     try writer.write("+a")
     let record = Array(try log()[JournalHead.length...])
-    _ = try writer.journal.changing(makes: true) { () throws(StoreFault) in
-      try writer.journal.append([UInt8](repeating: 0x2B, count: 8) + record + record)
+    _ = try writer.journal.changing(makes: true) { (journal) throws(StoreFault) in
+      try journal.append([UInt8](repeating: 0x2B, count: 8) + record + record)
     }
     try writer.write("+b")
     try folder.poke("outbox/log", at: JournalHead.length + 40 + 24, [1, 2, 3])
@@ -214,10 +214,10 @@ final class Texts {
     _ = try other.all()
     #expect(try one.journal.tryLease())
     #expect(try !other.journal.tryLease())
-    one.journal.releaseLease()
+    one.journal.withLocks { $0.releaseLease() }
     #expect(try other.journal.tryLease())
     #expect(try one.journal.tryTake(7) && !(other.journal.tryTake(7)))
-    one.journal.giveBack(7)
+    one.journal.withLocks { $0.giveBack(7) }
     #expect(try other.journal.tryTake(7))
   }
 
@@ -226,15 +226,15 @@ final class Texts {
     let writer = Texts(folder.path)
     let bytes = content(1, 300_000)
     func add(_ named: Bool) throws -> (String, UInt64) {
-      let made = try writer.journal.changing(makes: true) { () throws(StoreFault) in
-        try writer.journal.newBody()
+      let made = try writer.journal.changing(makes: true) { (journal) throws(StoreFault) in
+        try journal.newBody()
       }
       let body = try #require(made)
       try bytes.withUnsafeBytes { try body.append($0) }
       let sum = try body.finish()
       guard named else { return (body.name, sum) }
       // Nobody takes it away meanwhile.
-      _ = try Texts(folder.path).journal.changing(makes: false) { writer.journal.sweep() }
+      _ = try Texts(folder.path).journal.changing(makes: false) { $0.sweep() }
       try writer.write("+a \(body.name)")
       body.keep()
       return (body.name, sum)
@@ -243,13 +243,18 @@ final class Texts {
     #expect(!folder.files("outbox").contains(lost))
     let (name, sum) = try add(true)
     #expect(try folder.read("outbox/" + name) == bytes)
-    #expect(try writer.journal.check(body: name, count: 300_000, checksum: sum).isWhole())
+    func isWhole(_ name: String, _ count: Int64, _ checksum: UInt64) throws -> Bool? {
+      try writer.journal.looking { (journal) throws(StoreFault) in
+        try journal.body(name, count: count).isWhole(checksum)
+      }
+    }
+    #expect(try isWhole(name, 300_000, sum) == true && isWhole(name, 299_999, sum) == false)
     try folder.poke("outbox/" + name, at: 150_000, [bytes[150_000] ^ 1])
-    #expect(try !writer.journal.check(body: name, count: 300_000, checksum: sum).isWhole())
-    #expect(try !writer.journal.check(body: "body-0", count: 0, checksum: 0).isWhole())
+    #expect(try isWhole(name, 300_000, sum) == false)
+    #expect(try isWhole("body-0", 0, 0) == false)
     let left = "outbox/body-00000000000000aa"
     _ = FileManager.default.createFile(atPath: folder.path + "/" + left, contents: Data([1]))
-    _ = try writer.journal.changing(makes: false) { writer.journal.sweep() }
+    _ = try writer.journal.changing(makes: false) { $0.sweep() }
     #expect(folder.files("outbox") == [name, "lock", "log"])
   }
 

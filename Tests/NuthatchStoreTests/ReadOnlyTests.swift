@@ -230,7 +230,7 @@ import Testing
     let folder = try Folder()
     let (first, second) = (Reader(), Reader())
     let journal = Journal(folder.path, first)
-    _ = try journal.changing(makes: true) { () throws(StoreFault) in
+    _ = try journal.changing(makes: true) { (journal) throws(StoreFault) in
       try journal.append([1])
       try journal.append([2, 2])
     }
@@ -243,20 +243,20 @@ import Testing
     calls.refuseWriting()
     let reading = Journal(folder.path, second, calls)
     for _ in 0..<2 {
-      let count = try reading.changing(makes: false) { () throws(StoreFault) in second.payloads.count }
+      let count = try reading.changing(makes: false) { _ in second.payloads.count }
       #expect(count == 2)
       #expect(second.payloads == [[1], [2, 2]])
     }
-    let isFree = try reading.changing(makes: false) { () throws(StoreFault) in
-      try reading.isLeaseFreeWhileChanging()
+    let isFree = try reading.changing(makes: false) { (journal) throws(StoreFault) in
+      try journal.locks.isLeaseFree()
     }
     #expect(isFree == true)
     #expect(try !reading.tryLease())
-    #expect { try reading.changing(makes: true) { () throws(StoreFault) in } } throws: {
+    #expect { try reading.changing(makes: true) { _ in } } throws: {
       ($0 as? StoreFault)?.kind == .readOnly
     }
     #expect {
-      try reading.changing(makes: false) { () throws(StoreFault) in _ = try reading.append([3]) }
+      try reading.changing(makes: false) { (journal) throws(StoreFault) in _ = try journal.append([3]) }
     } throws: {
       ($0 as? StoreFault)?.kind == .readOnly
     }

@@ -93,7 +93,11 @@ extension VerifyReport {
 
 extension Journal {
   func tryLease() throws -> Bool {
-    try changing(makes: false) { () throws(StoreFault) in try tryLeaseWhileChanging() } ?? false
+    try changing(makes: false) { (journal) throws(StoreFault) in try journal.locks.tryLease() } ?? false
+  }
+
+  func tryTake(_ sequence: UInt64) throws -> Bool {
+    try withLocks { (locks) throws(StoreFault) in try locks.tryTake(sequence) } ?? false
   }
 }
 

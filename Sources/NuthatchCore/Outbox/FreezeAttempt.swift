@@ -211,7 +211,7 @@ extension DirectoryOutbox {
   func endFirstAttempt(_ id: UInt64) {
     sender.live.withLock { _ = $0.remove(id) }
     lane.submit {
-      self.store.journal.giveBack(id)
+      self.store.journal.withLocks { $0.giveBack(id) }
       self.look()
     }
   }

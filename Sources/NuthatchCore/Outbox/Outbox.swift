@@ -117,7 +117,7 @@ public struct Outbox: Sendable {
   /// The files in which damage of the log was set aside, as long as they are there.
   public var damage: [String] {
     // Where the log can't be read at all, its readers say so.
-    let names = try? store.look { _ in store.journal.asideFilesWhileChanging }
+    let names = try? store.look { $0.journal.asideFiles }
     return (names ?? nil ?? store.journal.damage).map { "\(cache.path)/outbox/\($0)" }
   }
 
@@ -268,16 +268,17 @@ extension DirectoryOutbox {
     }) {
       done.wait(after: seen, until: EventCount.deadline(5000))
     }
-    let isSent = try store.look { (book) throws(StoreFault) -> Bool in
-      guard let entry = book.entries[id] else { return false }
+    let isSent = try store.look { (outbox) throws(StoreFault) -> Bool in
+      guard let entry = outbox.book.entries[id] else { return false }
+      let locks = outbox.journal.locks
       if entry.isLive {
         if self.sender.live.withLock({ $0.contains(id) }) { return true }
-        guard try self.store.journal.tryTakeWhileChanging(id) else { return true }
-        self.store.journal.giveBackWhileChanging(id)
+        guard try locks.tryTake(id) else { return true }
+        locks.giveBack(id)
         return false
       }
-      guard entry.begun != nil, !self.store.journal.hasLeaseWhileChanging else { return false }
-      return try !self.store.journal.isLeaseFreeWhileChanging()
+      guard entry.begun != nil, !locks.hasLease else { return false }
+      return try !locks.isLeaseFree()
     }
     if isSent == true {
       throw NuthatchError(

@@ -1,5 +1,6 @@
 import CSystem
 import NuthatchBase
+import NuthatchStore
 import NuthatchTransport
 
 /// Sends what is in the outbox: one process of the machine at a time, one request of each queue at a time, in their order.
@@ -94,7 +95,7 @@ final class OutboxSender: @unchecked Sendable {
     guard options == nil else { return done() }
     hasLease = false
     lane.submit {
-      self.store.journal.releaseLease()
+      self.store.journal.withLocks { $0.releaseLease() }
       done()
     }
   }
@@ -211,7 +212,7 @@ final class OutboxSender: @unchecked Sendable {
   private func releaseLeaseIfIdle() {
     guard flights.isEmpty, hasLease else { return }
     hasLease = false
-    lane.submit { self.store.journal.releaseLease() }
+    lane.submit { self.store.journal.withLocks { $0.releaseLease() } }
   }
 
   /// Has the servers probed that keep requests waiting because they can't be reached. Gives the nanoseconds until one of them
@@ -268,14 +269,18 @@ final class OutboxSender: @unchecked Sendable {
     inFlight.withLock { $0 += 1 }
     lane.submit {
       // Whoever made its first attempt has died when nobody has the lock; what can't be asked now is asked again.
-      guard !entry.isLive || (try? self.store.journal.tryTake(entry.id)) == true else {
+      guard !entry.isLive || self.takes(entry.id) else {
         self.runtime.loop.post { self.leave(flight) }
         return
       }
       let begun = Result { () throws(NuthatchError) in try self.store.begin(entry.id) }
-      if entry.isLive { self.store.journal.giveBack(entry.id) }
+      if entry.isLive { self.store.journal.withLocks { $0.giveBack(entry.id) } }
       self.runtime.loop.post { self.send(flight, begun) }
     }
+  }
+
+  private func takes(_ id: UInt64) -> Bool {
+    (try? store.journal.withLocks { (locks) throws(StoreFault) in try locks.tryTake(id) }) == true
   }
 
   /// Another process makes its first attempt.

@@ -35,24 +35,31 @@ final class OutboxStore: @unchecked Sendable {
   ///
   /// - Parameter isAsked: whether a caller waits for just this: then it waits longer for another process.
   func change<Result>(
-    makes: Bool = false, isAsked: Bool = false, _ body: (OutboxContents) throws(StoreFault) -> Result
+    makes: Bool = false, isAsked: Bool = false, _ body: (OpenOutbox) throws(StoreFault) -> Result
   ) throws(NuthatchError) -> Result? {
-    do throws(StoreFault) {
-      return try journal.changing(makes: makes, isAsked: isAsked) { () throws(StoreFault) in try body(book) }
-    } catch {
-      throw NuthatchError(error, path: path + "/outbox")
+    try naming { () throws(StoreFault) in
+      try journal.changing(makes: makes, isAsked: isAsked) { (journal) throws(StoreFault) in
+        try body(OpenOutbox(book: book, journal: journal))
+      }
     }
   }
 
   /// The body looks at what there is, and waits for nobody who changes it. Nil when there is no outbox.
   func look<Result>(
-    _ body: (OutboxContents) throws(StoreFault) -> Result
+    _ body: (OpenOutbox) throws(StoreFault) -> Result
   ) throws(NuthatchError) -> Result? {
-    do throws(StoreFault) {
-      return try journal.looking { () throws(StoreFault) in try body(book) }
-    } catch {
-      throw NuthatchError(error, path: path + "/outbox")
+    try naming { () throws(StoreFault) in
+      try journal.looking { (journal) throws(StoreFault) in
+        try body(OpenOutbox(book: book, journal: journal))
+      }
     }
+  }
+
+  /// Its errors name the outbox.
+  private func naming<Result>(
+    _ body: () throws(StoreFault) -> Result
+  ) throws(NuthatchError) -> Result {
+    do { return try body() } catch { throw NuthatchError(error, path: path + "/outbox") }
   }
 
   // MARK: Freezing
@@ -70,14 +77,14 @@ final class OutboxStore: @unchecked Sendable {
     }
     let payload = OutboxRecord.frozen(request).encoded()
     let count = request.bodyBytes
-    let place = try change(makes: true) { (book) throws(StoreFault) in
-      try checkRoom(book, Int64(payload.count) + (file == nil ? 0 : count))
-      guard let claiming else { return try journal.append(payload) }
-      // Before anybody else can see it.
-      let id = journal.nextWhileChanging
-      claiming(id)
-      _ = try journal.tryTakeWhileChanging(id)
-      return try journal.append(payload)
+    let place = try change(makes: true) { (outbox) throws(StoreFault) in
+      try checkRoom(outbox.book, Int64(payload.count) + (file == nil ? 0 : count))
+      if let claiming {
+        // Before anybody else can see it.
+        claiming(outbox.journal.next)
+        _ = try outbox.journal.locks.tryTake(outbox.journal.next)
+      }
+      return try outbox.journal.append(payload)
     }
     guard let place else { throw .closed }
     file?.body.keep()
@@ -88,21 +95,19 @@ final class OutboxStore: @unchecked Sendable {
   private func copyBody(
     of request: FrozenRequest
   ) throws(NuthatchError) -> (body: JournalBody, checksum: UInt64) {
-    let made = try change(makes: true) { (book) throws(StoreFault) in
-      try checkRoom(book, request.bodyBytes)
-      return try journal.newBody()
+    let made = try change(makes: true) { (outbox) throws(StoreFault) in
+      try checkRoom(outbox.book, request.bodyBytes)
+      return try outbox.journal.newBody()
     }
     guard let made else { throw .closed }
-    do throws(StoreFault) {
+    return try naming { () throws(StoreFault) in
       switch request.body {
       case .inline(let bytes):
-        try bytes.withBytes { (bytes) throws(StoreFault) in try made.append(bytes) }
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(StoreFault) in try made.append(bytes) }
       case .source(let source): try copy(source, into: made)
       case .unread, .file: break
       }
       return (made, try made.finish())
-    } catch {
-      throw NuthatchError(error, path: path + "/outbox")
     }
   }
 
@@ -111,15 +116,18 @@ final class OutboxStore: @unchecked Sendable {
     let reader = BodyReader(source)
     var bytes = [UInt8](repeating: 0, count: Int(min(max(1, source.count), Self.copiedAtOnce)))
     while true {
-      var count = 0
-      var fault: TransportFault?
-      bytes.withUnsafeMutableBytes { room in
-        do throws(TransportFault) { count = try reader.read(into: room) } catch { fault = error }
+      let count: Int
+      do throws(TransportFault) {
+        var room = bytes.mutableSpan
+        count = try room.withUnsafeMutableBytes { (room) throws(TransportFault) in
+          try reader.read(into: room)
+        }
+      } catch {
+        throw StoreFault(error.kind == .outOfMemory ? .outOfMemory : .io, error.message)
       }
-      if let fault { throw StoreFault(fault.kind == .outOfMemory ? .outOfMemory : .io, fault.message) }
       guard count > 0 else { return }
-      try bytes.withUnsafeBufferPointer { (bytes) throws(StoreFault) in
-        try body.append(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<count])))
+      try bytes.span.bytes.extracting(..<count).withUnsafeBytes { (bytes) throws(StoreFault) in
+        try body.append(bytes)
       }
     }
   }
@@ -139,13 +147,13 @@ final class OutboxStore: @unchecked Sendable {
   ///
   /// - Parameter own: whether it is this one.
   func isBehind(_ queue: String, own: (UInt64) -> Bool) throws(NuthatchError) -> Bool {
-    try look { (book) throws(StoreFault) -> Bool in
-      for entry in book.waiting(in: queue) {
+    try look { (outbox) throws(StoreFault) -> Bool in
+      for entry in outbox.book.waiting(in: queue) {
         guard entry.isLive else { return true }
         if own(entry.id) { continue }
         // Whoever made it has died when nobody has the lock.
-        guard try journal.tryTakeWhileChanging(entry.id) else { continue }
-        journal.giveBackWhileChanging(entry.id)
+        guard try outbox.journal.locks.tryTake(entry.id) else { continue }
+        outbox.journal.locks.giveBack(entry.id)
         return true
       }
       return false
@@ -163,67 +171,56 @@ final class OutboxStore: @unchecked Sendable {
           at: clock.now(), isDone: false, code: .corrupt, reason: "its body is damaged on disk"))
       return nil
     }
-    return try change { (book) throws(StoreFault) -> FrozenRequest? in
-      guard let entry = book.entries[id], entry.standing == .waiting else { return nil }
+    return try change { (outbox) throws(StoreFault) -> FrozenRequest? in
+      guard let entry = outbox.book.entries[id], entry.standing == .waiting else { return nil }
       let now = clock.now()
       if let reason = OutboxRules.hindrance(entry, now) {
-        let settlement = OutboxSettlement(at: now, isDone: false, code: nil, reason: reason)
-        try journal.append(OutboxRecord.settled(id, settlement).encoded())
+        try outbox.putAside(id, reason, now)
         return nil
       }
-      let payload = try journal.read(entry.place)
       // What has been read before holds.
-      guard
-        case .frozen(let request)? = payload.withUnsafeBytes({ try? OutboxRecord($0, withBody: true) })
-      else { return nil }
-      try journal.append(OutboxRecord.begun(id, clock.now()).encoded())
+      guard case .frozen(let request)? = try outbox.read(entry.place) else { return nil }
+      try outbox.write(.begun(id, clock.now()))
       return request
     } ?? nil
   }
 
   /// Whether the file of its body, if it has one, is what was written. Nobody else is held up while it is read.
   private func isBodyWhole(_ id: UInt64) throws(NuthatchError) -> Bool {
-    let check = try change { (book) throws(StoreFault) -> JournalBodyCheck? in
-      guard let entry = book.entries[id], entry.standing == .waiting,
+    let found = try change { (outbox) throws(StoreFault) -> (JournalBody, UInt64)? in
+      guard let entry = outbox.book.entries[id], entry.standing == .waiting,
         case .file(let name, let count, let checksum) = entry.request.body
       else { return nil }
-      return try journal.check(body: name, count: count, checksum: checksum)
+      return (try outbox.journal.body(name, count: count), checksum)
     }
-    guard let check = check ?? nil else { return true }
-    do throws(StoreFault) { return try check.isWhole() } catch {
-      throw NuthatchError(error, path: path + "/outbox")
-    }
+    guard let (body, checksum) = found ?? nil else { return true }
+    return try naming { () throws(StoreFault) in try body.isWhole(checksum) }
   }
 
   /// Writes down that an attempt was not the last one.
   func end(_ id: UInt64, _ attempt: OutboxAttempt) throws(NuthatchError) {
-    _ = try change { (book) throws(StoreFault) in
-      guard book.entries[id] != nil else { return }
-      try journal.append(OutboxRecord.ended(id, attempt).encoded())
+    _ = try change { (outbox) throws(StoreFault) in
+      if outbox.book.entries[id] != nil { try outbox.write(.ended(id, attempt)) }
     }
   }
 
   /// Writes down how it ended. A body that was sent isn't needed any more.
   func settle(_ id: UInt64, _ settlement: OutboxSettlement) throws(NuthatchError) {
-    _ = try change { (book) throws(StoreFault) in
-      guard let entry = book.entries[id] else { return }
-      try journal.append(OutboxRecord.settled(id, settlement).encoded())
-      if settlement.isDone { removeBody(entry) }
+    _ = try change { (outbox) throws(StoreFault) in
+      guard let entry = outbox.book.entries[id] else { return }
+      try outbox.write(.settled(id, settlement))
+      if settlement.isDone { outbox.removeBody(of: entry) }
     }
-  }
-
-  private func removeBody(_ entry: OutboxContents.Entry) {
-    if case .file(let name, _, _) = entry.request.body { journal.remove(body: name) }
   }
 
   // MARK: What the user does
 
   /// Forgets a request. False when there is none of that number.
   func remove(_ id: UInt64, isAsked: Bool = false) throws(NuthatchError) -> Bool {
-    try change(isAsked: isAsked) { (book) throws(StoreFault) -> Bool in
-      guard let entry = book.entries[id] else { return false }
-      try journal.append(OutboxRecord.gone(id).encoded())
-      removeBody(entry)
+    try change(isAsked: isAsked) { (outbox) throws(StoreFault) -> Bool in
+      guard let entry = outbox.book.entries[id] else { return false }
+      try outbox.write(.gone(id))
+      outbox.removeBody(of: entry)
       return true
     } ?? false
   }
@@ -232,22 +229,19 @@ final class OutboxStore: @unchecked Sendable {
   func replay(
     where isWanted: (OutboxContents.Entry) -> Bool
   ) throws(NuthatchError) -> (count: Int, providers: Set<String>) {
-    try change(isAsked: true) { (book) throws(StoreFault) in
-      let chosen = book.inOrder.filter { $0.standing != .done && isWanted($0) }
-      for entry in chosen { try journal.append(OutboxRecord.replayed(entry.id, clock.now()).encoded()) }
+    try change(isAsked: true) { (outbox) throws(StoreFault) in
+      let chosen = outbox.book.inOrder.filter { $0.standing != .done && isWanted($0) }
+      for entry in chosen { try outbox.write(.replayed(entry.id, clock.now())) }
       return (chosen.count, Set(chosen.flatMap(\.request.providers)))
     } ?? (0, [])
   }
 
   /// How a request ended, with the answer's body; nil while it hasn't.
   func settlement(_ id: UInt64) throws(NuthatchError) -> (FrozenRequest, OutboxSettlement)? {
-    try look { (book) throws(StoreFault) -> (FrozenRequest, OutboxSettlement)? in
-      guard let entry = book.entries[id], let known = entry.settlement else { return nil }
-      let payload = try journal.read(known.place)
+    try look { (outbox) throws(StoreFault) -> (FrozenRequest, OutboxSettlement)? in
+      guard let entry = outbox.book.entries[id], let known = entry.settlement else { return nil }
       // What has been read before holds.
-      guard
-        case .settled(_, let settlement)? = payload.withUnsafeBytes({ try? OutboxRecord($0, withBody: true) })
-      else { return nil }
+      guard case .settled(_, let settlement)? = try outbox.read(known.place) else { return nil }
       return (entry.request, settlement)
     } ?? nil
   }
@@ -278,8 +272,8 @@ final class OutboxStore: @unchecked Sendable {
   func survey(
     flying: Set<UInt64>, leases: Bool, isAwake: (OutboxContents.Entry) -> Bool
   ) throws(NuthatchError) -> Survey? {
-    try change { (book) throws(StoreFault) -> Survey in
-      sweepOnce()
+    try change { (outbox) throws(StoreFault) -> Survey in
+      sweepOnce(outbox.journal)
       var survey = Survey()
       let now = clock.now()
       func delay(_ entry: OutboxContents.Entry) -> Int64? {
@@ -292,38 +286,35 @@ final class OutboxStore: @unchecked Sendable {
       func isDue(_ entry: OutboxContents.Entry) -> Bool {
         delay(entry) == 0 || (!entry.isLive && OutboxRules.hindrance(entry, now) != nil)
       }
-      if leases, flying.isEmpty, book.heads.contains(where: isDue) {
-        survey.isLeaseTaken = try journal.tryLeaseWhileChanging()
+      if leases, flying.isEmpty, outbox.book.heads.contains(where: isDue) {
+        survey.isLeaseTaken = try outbox.journal.locks.tryLease()
       }
-      if survey.isLeaseTaken { try putAside(book, except: flying, now) }
+      if survey.isLeaseTaken { try putAside(outbox, except: flying, now) }
       // What it holds without need is given back then.
-      survey.isLeaseTaken = journal.hasLeaseWhileChanging
-      survey.heads = book.heads.map {
+      survey.isLeaseTaken = outbox.journal.locks.hasLease
+      survey.heads = outbox.book.heads.map {
         Survey.Head(entry: $0, delay: delay($0), expiry: OutboxRules.expiry($0, now))
       }
-      survey.settled = book.settled
-      survey.damage = journal.damageWhileChanging
+      survey.settled = outbox.book.settled
+      survey.damage = outbox.journal.damage
       return survey
     }
   }
 
   /// Those whose turn it is, but who must not be sent any more, make room for the next.
   private func putAside(
-    _ book: OutboxContents, except flying: Set<UInt64>, _ now: Stamp
+    _ outbox: OpenOutbox, except flying: Set<UInt64>, _ now: Stamp
   ) throws(StoreFault) {
     while true {
-      let late = book.heads.filter { !flying.contains($0.id) && !$0.isLive }.compactMap { entry in
+      let late = outbox.book.heads.filter { !flying.contains($0.id) && !$0.isLive }.compactMap { entry in
         OutboxRules.hindrance(entry, now).map { (entry.id, $0) }
       }
       guard !late.isEmpty else { return }
-      for (id, reason) in late {
-        let settlement = OutboxSettlement(at: now, isDone: false, code: nil, reason: reason)
-        try journal.append(OutboxRecord.settled(id, settlement).encoded())
-      }
+      for (id, reason) in late { try outbox.putAside(id, reason, now) }
     }
   }
 
-  private func sweepOnce() {
+  private func sweepOnce(_ journal: OpenJournal) {
     let isFirst = hasSwept.withLock { hasSwept in
       defer { hasSwept = true }
       return !hasSwept
@@ -338,10 +329,10 @@ final class OutboxStore: @unchecked Sendable {
 
   /// All of it, in order.
   func list() throws(NuthatchError) -> [Outbox.Item] {
-    try look { (book) throws(StoreFault) in
-      let isFree = try journal.isLeaseFreeWhileChanging()
+    try look { (outbox) throws(StoreFault) in
+      let isFree = try outbox.journal.locks.isLeaseFree()
       let now = clock.now()
-      return book.inOrder.map { item($0, isSending: $0.begun != nil && !isFree, now) }
+      return outbox.book.inOrder.map { item($0, isSending: $0.begun != nil && !isFree, now) }
     } ?? []
   }
 }
@@ -349,17 +340,17 @@ final class OutboxStore: @unchecked Sendable {
 extension OutboxStore {
   /// One of them.
   func item(_ id: UInt64) throws(NuthatchError) -> Outbox.Item? {
-    try look { (book) throws(StoreFault) in try item(book.entries[id]) } ?? nil
+    try look { (outbox) throws(StoreFault) in try item(outbox.book.entries[id], outbox) } ?? nil
   }
 
   /// The first one after a number.
   func item(after id: UInt64) throws(NuthatchError) -> Outbox.Item? {
-    try look { (book) throws(StoreFault) in try item(book.first(after: id)) } ?? nil
+    try look { (outbox) throws(StoreFault) in try item(outbox.book.first(after: id), outbox) } ?? nil
   }
 
-  private func item(_ entry: OutboxContents.Entry?) throws(StoreFault) -> Outbox.Item? {
+  private func item(_ entry: OutboxContents.Entry?, _ outbox: OpenOutbox) throws(StoreFault) -> Outbox.Item? {
     guard let entry else { return nil }
-    let isSending = entry.begun != nil ? try !journal.isLeaseFreeWhileChanging() : false
+    let isSending = entry.begun != nil ? try !outbox.journal.locks.isLeaseFree() : false
     return item(entry, isSending: isSending, clock.now())
   }
 
@@ -368,9 +359,26 @@ extension OutboxStore {
   }
 }
 
-extension [UInt8] {
-  /// `withUnsafeBytes`, for bodies whose errors have a type.
-  fileprivate func withBytes<Fault>(_ body: (UnsafeRawBufferPointer) throws(Fault) -> Void) throws(Fault) {
-    try withUnsafeBufferPointer { (bytes) throws(Fault) in try body(UnsafeRawBufferPointer(bytes)) }
+/// The outbox for the time of one change or look.
+struct OpenOutbox {
+  let book: OutboxContents
+  let journal: OpenJournal
+
+  /// Returns when the record would survive a loss of power.
+  func write(_ record: OutboxRecord) throws(StoreFault) { try journal.append(record.encoded()) }
+
+  /// A record with its body; nil for one that can't be read.
+  func read(_ place: JournalPlace) throws(StoreFault) -> OutboxRecord? {
+    let payload = try journal.read(place)
+    return payload.withUnsafeBytes { try? OutboxRecord($0, withBody: true) }
+  }
+
+  /// Notes why a request must not be sent any more.
+  func putAside(_ id: UInt64, _ reason: String, _ now: Stamp) throws(StoreFault) {
+    try write(.settled(id, OutboxSettlement(at: now, isDone: false, code: nil, reason: reason)))
+  }
+
+  func removeBody(of entry: OutboxContents.Entry) {
+    if case .file(let name, _, _) = entry.request.body { journal.remove(body: name) }
   }
 }

@@ -97,7 +97,7 @@ import Testing
   private func open(_ log: Log) throws {
     let journal = Journal(bench.folder, OutboxContents())
     for payload in log.payloads(for: bench.url("")) {
-      _ = try journal.changing(makes: true) { () throws(StoreFault) in try journal.append(payload) }
+      _ = try journal.changing(makes: true) { (journal) throws(StoreFault) in try journal.append(payload) }
     }
     try bench.open()
   }

@@ -1,0 +1,121 @@
+import CSystem
+import Glibc
+
+/// The bytes of the file `outbox/lock`: for the process that changes the journal, for the one that sends, and for the one that
+/// makes a request's first attempt (docs/FORMAT.md).
+///
+/// Guarded by the journal's lock.
+package final class JournalLocks {
+  private static let changing: Int64 = 0
+  private static let sending: Int64 = 1
+  /// The first of those that stand for single records.
+  private static let firstRecord: Int64 = 1024
+  private static let noteSize = 64
+
+  /// -1 where the file can only be read, or can't be made: then nothing is locked, and nothing is written.
+  let file: Int32
+  private let system: any SystemCalls
+  private let epoch = nhs_fork_epoch()
+  private let own = LockOwner.own
+  /// Where the owner notes itself; nil where that can't be had, or written.
+  private let note: FileMapping?
+  /// Whether this process is the one that sends.
+  package private(set) var hasLease = false
+
+  /// - Parameter mayBeReading: whether a folder that can only be read will do.
+  init(_ folder: Int32, mayBeReading: Bool, _ system: any SystemCalls) throws(SystemFault) {
+    self.system = system
+    do throws(SystemFault) {
+      file = try FileDoor.open(folder, "lock", O_RDWR | O_CREAT, system).0
+    } catch {
+      guard mayBeReading, error.number == EROFS || error.number == EACCES else { throw error }
+      file = -1
+    }
+    note = file < 0 ? nil : try? Self.words(folder, system)
+    // A child that had it open would hold its dead parent's locks.
+    if file >= 0 { _ = nhs_close_in_child(file) }
+  }
+
+  deinit {
+    if let note { system.unmap(note) }
+    guard epoch == nhs_fork_epoch(), file >= 0 else { return }
+    nhs_keep_in_child(file)
+    system.close(file)
+  }
+
+  /// The words of the file, by another opening of it: a forked child has its parent's mappings, and would keep the locks of this one.
+  private static func words(_ folder: Int32, _ system: any SystemCalls) throws(SystemFault) -> FileMapping {
+    let (fd, status) = try FileDoor.open(folder, "lock", O_RDWR, system)
+    defer { system.close(fd) }
+    try system.makeRoom(fd, noteSize, status)
+    return try system.map(fd, noteSize, isWritable: true)
+  }
+
+  /// Whether the folder can only be read.
+  var isReading: Bool { file < 0 }
+
+  // MARK: Changing
+
+  /// False while another process changes the journal.
+  func tryChange() throws(StoreFault) -> Bool { try tryLock(Self.changing) }
+
+  func endChange() { unlock(Self.changing) }
+
+  /// Notes that this process has the lock. Not by a system call: others would be told that the folder has changed.
+  func noteOwner() {
+    if let note { own.store(at: note.base) }
+  }
+
+  /// The process that has locked it last, for a person.
+  var owner: String {
+    note.map { LockOwner(at: $0.base).words } ?? LockOwner.unknown
+  }
+
+  // MARK: Sending
+
+  /// Makes this process the one that sends. False while another one is.
+  package func tryLease() throws(StoreFault) -> Bool {
+    guard !hasLease else { return true }
+    hasLease = try tryLock(Self.sending)
+    return hasLease
+  }
+
+  /// Whether no other process sends, and this one doesn't either.
+  package func isLeaseFree() throws(StoreFault) -> Bool {
+    // Nobody knows of a folder that can only be read.
+    if isReading { return true }
+    guard !hasLease, try tryLease() else { return false }
+    releaseLease()
+    return true
+  }
+
+  /// Lets others send.
+  package func releaseLease() {
+    if hasLease { unlock(Self.sending) }
+    hasLease = false
+  }
+
+  // MARK: First attempts
+
+  /// Takes a record for this process. False while another one has it; within the process everybody gets it.
+  package func tryTake(_ sequence: UInt64) throws(StoreFault) -> Bool {
+    try tryLock(Self.byte(of: sequence))
+  }
+
+  package func giveBack(_ sequence: UInt64) { unlock(Self.byte(of: sequence)) }
+
+  private static func byte(of sequence: UInt64) -> Int64 {
+    firstRecord + Int64(truncatingIfNeeded: sequence & (1 << 62 - 1))
+  }
+
+  private func tryLock(_ byte: Int64) throws(StoreFault) -> Bool {
+    guard !isReading else { return false }
+    return try doing("locking the outbox") { () throws(SystemFault) in
+      try system.tryLock(file, byte, .exclusive)
+    }
+  }
+
+  private func unlock(_ byte: Int64) {
+    if !isReading { system.unlock(file, byte) }
+  }
+}
