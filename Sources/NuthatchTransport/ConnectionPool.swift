@@ -38,9 +38,9 @@ final class ConnectionPool {
   /// When nothing is under way any more.
   func close() { curl_multi_cleanup(multi) }
 
-  func add(_ transfer: Transfer) -> Bool { curl_multi_add_handle(multi, transfer.easy) == CURLM_OK }
+  func add(_ transfer: Transfer) -> Bool { curl_multi_add_handle(multi, transfer.handle.easy) == CURLM_OK }
 
-  func remove(_ transfer: Transfer) { curl_multi_remove_handle(multi, transfer.easy) }
+  func remove(_ transfer: Transfer) { curl_multi_remove_handle(multi, transfer.handle.easy) }
 
   /// Has libcurl see to what is due.
   func goOn() { act(-1, 0) }

@@ -247,8 +247,8 @@ extension CurlTransport {
       transfer.feed = BodyFeed(upload, loop, readers) { [unowned self] in self.goOnSending(pending.id) }
     }
     do throws(TransportFault) {
-      try transfer.configure(surroundings)
-      guard pool.add(transfer) else { throw Transfer.noMemory }
+      try transfer.handle.configure(transfer, surroundings)
+      guard pool.add(transfer) else { throw TransferHandle.noMemory }
     } catch {
       active[pending.id] = nil
       curl_easy_cleanup(easy)
@@ -287,12 +287,12 @@ extension CurlTransport {
     active[transfer.id] = nil
     if let timer = transfer.watch { loop.cancelTimer(timer) }
     transfer.pool.remove(transfer)
-    transfer.freeLists()
+    transfer.release()
     if idleHandles.count < CurlTransport.idleLimit {
-      curl_easy_reset(transfer.easy)
-      idleHandles.append(transfer.easy)
+      curl_easy_reset(transfer.handle.easy)
+      idleHandles.append(transfer.handle.easy)
     } else {
-      curl_easy_cleanup(transfer.easy)
+      curl_easy_cleanup(transfer.handle.easy)
     }
   }
 
@@ -333,7 +333,7 @@ extension CurlTransport {
 
   private func ended(_ transfer: Transfer, _ code: CURLcode) {
     if transfer.pool.isHTTP1, transfer.isHTTP1Declined(code) { return offerHTTP2(transfer) }
-    guard transfer.wantsFreshConnection else { return finish(transfer, transfer.outcome(of: code)) }
+    guard transfer.connection.wantsFresh else { return finish(transfer, transfer.outcome(of: code)) }
     retryOnFreshConnection(transfer)
   }
 
@@ -343,12 +343,12 @@ extension CurlTransport {
     withoutHTTP1.insert(transfer.request.url.origin)
     transfer.pool.remove(transfer)
     if let pool = pool(for: transfer.request), transfer.move(to: pool), pool.add(transfer) { return }
-    finish(transfer, TransportFault(.outOfMemory, "no memory for what libcurl is told"))
+    finish(transfer, TransferHandle.noMemory)
   }
 
   private func retryOnFreshConnection(_ transfer: Transfer) {
     transfer.pool.remove(transfer)
     if transfer.prepareFreshConnection(), transfer.pool.add(transfer) { return }
-    finish(transfer, TransportFault(.outOfMemory, "no memory for what libcurl is told"))
+    finish(transfer, TransferHandle.noMemory)
   }
 }

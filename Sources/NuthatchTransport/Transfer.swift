@@ -2,11 +2,12 @@ import CSystem
 import Glibc
 import NuthatchBase
 
-/// One exchange under way: an easy handle and what has come so far. Confined to the loop's thread.
+/// One exchange under way: what has come so far, and how it goes on. Confined to the loop's thread.
 final class Transfer {
   let id: UInt64
-  let easy: UnsafeMutableRawPointer
-  var pool: ConnectionPool
+  let handle: TransferHandle
+  var connection: TransferConnection
+  private(set) var pool: ConnectionPool
   private(set) var request: TransferRequest
   let sink: any TransferSink
   let route: TransferRoute
@@ -14,33 +15,8 @@ final class Transfer {
   var watch: LoopTimer?
   private(set) var pace: TransferPace
   var nudge: StreamNudge
-
-  // What libcurl only borrows.
-  var headerList: UnsafeMutablePointer<curl_slist>?
-  var lastHeader: UnsafeMutablePointer<curl_slist>?
-  var resolveList: UnsafeMutablePointer<curl_slist>?
-  var bodyCopy: UnsafeMutablePointer<UInt8>?
   /// What it sends, where that is read while it is sent.
   var feed: BodyFeed?
-  let errorBuffer: UnsafeMutablePointer<CChar>
-  let socketRules: UnsafeMutablePointer<nhs_socket_rules>
-  let sockets: OpenSockets
-  /// Those that this transfer has opened itself; some may be closed again.
-  private var opened: [Int32] = []
-  /// That of its connection; -1 while it isn't known.
-  private var socket: Int32 = -1
-
-  var facts = ConnectionFacts()
-  /// Whether this transfer has wanted a socket of its own, so that its connection isn't a kept one.
-  private var hasOpenedSocket = false
-  private var onceOnly: OnceOnly
-  /// Whether the server wants none of the protocols that it was offered, or knows nothing of such offers.
-  private var isOfferDeclined = false
-  /// The last address that the guard refused.
-  private var denial: String?
-  /// Whether it is to begin again with a connection of its own: a kept one that the guard refuses leaves other addresses of
-  /// the host untried, and one over which a body was announced and refused is in the middle of a request.
-  private(set) var wantsFreshConnection = false
   /// Whether the server doesn't want to be asked before a body is sent.
   private(set) var isExpectRefused = false
 
@@ -68,127 +44,67 @@ final class Transfer {
     _ pending: PendingTransfer, startedAt: Int64
   ) {
     id = pending.id
-    self.easy = easy
     self.pool = pool
-    self.sockets = sockets
+    handle = TransferHandle(easy)
+    connection = TransferConnection(sockets, pending)
     request = pending.request
     sink = pending.sink
     route = pending.route
-    onceOnly = OnceOnly(method: pending.request.method)
-    facts.isProxied = route.proxy != nil
-    facts.addressClass = route.knownClass
     pace = TransferPace(startedAt: startedAt)
     nudge = StreamNudge(startedAt: startedAt)
-    errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
-    errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-    socketRules = .allocate(capacity: 1)
-    socketRules.initialize(
-      to: nhs_socket_rules(judge: socketWanted, opened: socketOpened, context: nil, failure: 0))
-    socketRules.pointee.context = Unmanaged.passUnretained(self).toOpaque()
   }
 
   deinit {
-    freeLists()
+    feed?.stop()
     nhs_farewell_free(farewell)
-    errorBuffer.deallocate()
-    socketRules.deallocate()
   }
 
-  /// What libcurl only borrowed; called once the handle is out of the multi.
-  func freeLists() {
-    curl_slist_free_all(headerList)
-    (headerList, lastHeader) = (nil, nil)
-    curl_slist_free_all(resolveList)
-    resolveList = nil
-    bodyCopy?.deallocate()
-    bodyCopy = nil
+  /// Lets go of what libcurl only borrowed; called once the handle is out of the multi.
+  func release() {
+    handle.freeLists()
     feed?.stop()
     feed = nil
   }
 }
 
-// MARK: - Addresses
+// MARK: - The connection
 
 extension Transfer {
-  func mayOpenSocket(to address: IPAddress?) -> Bool {
-    hasOpenedSocket = true
-    // Through a proxy, the socket's address says nothing about the origin's.
-    guard !facts.isProxied else { return true }
-    guard let address else { return request.addressGuard == .any }
-    return isAllowed(address)
-  }
-
-  func note(opened socket: Int32) { opened.append(socket) }
-
-  /// Whether the connection that libcurl has found may carry the request. It may have been opened for another
-  /// request, under another guard.
   func mayUseConnection(_ ends: OpenSockets.Ends) -> Bool {
-    facts.address = ends.there
-    facts.isReused = !hasOpenedSocket
     // libcurl doesn't say so when the connection before broke as it wrote the first bytes.
     feed?.rewind()
-    guard isAllowedConnection(to: facts.address) else { return false }
-    if isOfferDeclined, pool.isHTTP1 { return false }
-    socket = facts.isReused ? sockets.find(ends) : sockets.note(ends, opened)
-    if facts.isReused, sockets.hasUnasked(socket) {
-      wantsFreshConnection = true
+    do throws(TransportFault) {
+      return try connection.mayUse(ends, request, isHTTP1: pool.isHTTP1)
+    } catch {
+      verdict = error
       return false
     }
-    if onceOnly.maySend() { return true }
-    verdict = TransportFault(
-      .reset, "the connection broke before the answer, and a \(request.method) isn't sent twice")
-    return false
   }
-
-  private func isAllowedConnection(to address: IPAddress?) -> Bool {
-    guard !facts.isProxied else { return true }
-    guard let address else {
-      // Under `any`, too: nothing can be sent to who isn't there.
-      verdict = TransportFault(.reset, "the connection broke before anything was sent")
-      return false
-    }
-    facts.addressClass = AddressClass(address)
-    if isAllowed(address) { return true }
-    wantsFreshConnection = !hasOpenedSocket
-    verdict = denial.map { TransportFault(.denied, $0) }
-    return false
-  }
-
-  func note(remark: UnsafeRawBufferPointer) {
-    if remark.starts(with: OnceOnly.refusedStream.utf8) { onceOnly.noteRefusal() }
-    if remark.starts(with: Transfer.offerDeclined.utf8) { isOfferDeclined = true }
-  }
-
-  /// What libcurl says when the server hasn't chosen one of the protocols that were offered (ALPN).
-  private static let offerDeclined = "ALPN: server did not agree"
 
   /// Whether it ended because the server doesn't want HTTP/1.1, before anything was sent.
   func isHTTP1Declined(_ code: CURLcode) -> Bool {
     guard verdict == nil, head == nil else { return false }
     switch code {
-    case CURLE_ABORTED_BY_CALLBACK: return isOfferDeclined
+    case CURLE_ABORTED_BY_CALLBACK: return connection.isOfferDeclined
     // The alert that a server owes to whoever offers nothing that it speaks (RFC 7301, 3.2).
-    case CURLE_SSL_CONNECT_ERROR: return String(cString: errorBuffer).contains("no application protocol")
+    case CURLE_SSL_CONNECT_ERROR: return handle.words.contains("no application protocol")
     default: return false
     }
   }
 
-  private func isAllowed(_ address: IPAddress) -> Bool {
-    let kind = AddressClass(address)
-    guard request.addressGuard.refuses(kind, sentByPublic: request.isSentByPublic) else { return true }
-    denial = request.addressGuard.reason(address, kind, sentByPublic: request.isSentByPublic)
-    return false
+  /// Goes over to connections of another kind. False when libcurl refused an option.
+  func move(to pool: ConnectionPool) -> Bool {
+    self.pool = pool
+    return handle.changeVersion(self)
   }
 
   /// Begins again, with a connection of its own. False without memory for it.
   func prepareFreshConnection() -> Bool {
-    wantsFreshConnection = false
+    connection.forget(route.knownClass)
     verdict = nil
-    facts.address = nil
-    facts.addressClass = route.knownClass
     parser = ResponseHeadParser()
-    guard nhs_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1) == CURLE_OK else { return false }
-    return !isExpectRefused || replaceHeaders()
+    guard nhs_easy_set_long(handle.easy, CURLOPT_FRESH_CONNECT, 1) == CURLE_OK else { return false }
+    return !isExpectRefused || handle.replaceHeaders(self)
   }
 }
 
@@ -210,9 +126,9 @@ extension Transfer {
       case .head(let head):
         _ = try head.contentLength()
         try head.checkTransferCoding(passingUnknown: request.passesUnknownCodings)
-        onceOnly.noteRefusal()
-        if head.status == 417, asksBeforeSending, httpVersion != .http2 {
-          (isExpectRefused, wantsFreshConnection) = (true, true)
+        connection.noteAnswer()
+        if head.status == 417, asksBeforeSending, handle.httpVersion != .http2 {
+          (isExpectRefused, connection.wantsFresh) = (true, true)
           return false
         }
         if head.status == 401, request.answersChallenges, !request.cannotAnswer(head) {
@@ -234,6 +150,16 @@ extension Transfer {
     }
   }
 
+  /// Whether the request asks with `Expect` before its body is sent.
+  private var asksBeforeSending: Bool {
+    guard request.hasBody, !isExpectRefused else { return false }
+    if let own = request.headers["Expect"] { return own.equalsIgnoringCase("100-continue") }
+    return feed != nil && request.bodyCount > Self.expectingSize
+  }
+
+  /// libcurl asks by itself for what is longer.
+  private static let expectingSize: Int64 = 1 << 20
+
   private func releaseHeld() -> Bool {
     guard let head = held else { return true }
     held = nil
@@ -242,8 +168,8 @@ extension Transfer {
 
   private func begin(_ head: ResponseHead) -> Bool {
     self.head = head
-    if [.http10, .http11].contains(httpVersion) { sockets.noteTurns(of: socket) }
-    if isCloseDelimited, request.url.scheme == .https, let watched = nhs_farewell_watch(easy) {
+    if [.http10, .http11].contains(handle.httpVersion) { connection.noteTurns() }
+    if isCloseDelimited, request.url.scheme == .https, let watched = nhs_farewell_watch(handle.easy) {
       nhs_farewell_free(farewell)
       farewell = watched
     }
@@ -319,7 +245,7 @@ extension Transfer {
     case .goOn: return true
     case .hold:
       isHeld = true
-      curl_easy_pause(easy, CURLPAUSE_RECV)
+      curl_easy_pause(handle.easy, CURLPAUSE_RECV)
       return true
     case .stop: break
     }
@@ -341,14 +267,13 @@ extension Transfer {
       return TransportFault(.http, "a header line of more than 100 KB, or no memory for it")
     }
     if code == CURLE_COULDNT_CONNECT {
-      let failure = socketRules.pointee.failure
+      let failure = handle.socketFailure
       if TransportFault.isShortage(failure) {
         return TransportFault(shortage: failure, "no socket could be had")
       }
-      if let denial { return TransportFault(.denied, denial) }
+      if let denial = connection.denial { return TransportFault(.denied, denial) }
     }
-    let errno = nhs_easy_get_long(easy, CURLINFO_OS_ERRNO)
-    return TransportFault(code: code, detail: String(cString: errorBuffer), errno: errno)
+    return TransportFault(code: code, detail: handle.words, errno: handle.number(CURLINFO_OS_ERRNO))
   }
 
   /// Faults that may come after a whole answer: a server need not read all that it is sent.
@@ -387,7 +312,7 @@ extension Transfer {
   /// Whether this is, or may turn out to be, one of several streams of a connection.
   var mayBeStream: Bool {
     request.url.scheme == .https && !request.connectsOnly && !pool.isHTTP1
-      && (head == nil || httpVersion == .http2)
+      && (head == nil || handle.httpVersion == .http2)
   }
 
   /// Lets a transfer go on that was held up, and gives what became of the bytes that libcurl had kept. Nil when it wasn't held.
@@ -395,20 +320,20 @@ extension Transfer {
     guard isHeld else { return nil }
     isHeld = false
     pace.rest(at: nhs_monotonic_ns())
-    return curl_easy_pause(easy, CURLPAUSE_CONT)
+    return curl_easy_pause(handle.easy, CURLPAUSE_CONT)
   }
 
   /// Lets it send what it has waited for.
   func goOnSending() {
     pace.rest(at: nhs_monotonic_ns())
-    curl_easy_pause(easy, isHeld ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+    curl_easy_pause(handle.easy, isHeld ? CURLPAUSE_RECV : CURLPAUSE_CONT)
   }
 
   /// Makes libcurl look into its buffers for this stream, which it does after a pause.
   func lookAgain() {
-    guard facts.address != nil, !isHeld else { return }
-    curl_easy_pause(easy, CURLPAUSE_RECV)
-    curl_easy_pause(easy, CURLPAUSE_CONT)
+    guard connection.facts.address != nil, !isHeld else { return }
+    curl_easy_pause(handle.easy, CURLPAUSE_RECV)
+    curl_easy_pause(handle.easy, CURLPAUSE_CONT)
   }
 
   /// What the watch found wrong, in words that say in which phase, because the remedies differ. Nil when it is only the
@@ -424,7 +349,7 @@ extension Transfer {
       let phase =
         if head != nil {
           "in the middle of the answer"
-        } else if timings.connect > 0 || facts.isReused {
+        } else if timings.connect > 0 || connection.facts.isReused {
           "waiting for the answer"
         } else {
           "connecting"
@@ -434,18 +359,9 @@ extension Transfer {
   }
 
   func timings() -> TransferTimings {
-    var timings = TransferTimings()
-    func microseconds(_ info: CURLINFO) -> Int64 {
-      let own = Int64(nhs_easy_get_offset(easy, info))
-      return own > 0 ? own + route.lookupTime : 0
-    }
-    timings.nameLookup = microseconds(CURLINFO_NAMELOOKUP_TIME_T)
-    timings.connect = microseconds(CURLINFO_CONNECT_TIME_T)
-    timings.tls = microseconds(CURLINFO_APPCONNECT_TIME_T)
-    timings.firstByte = microseconds(CURLINFO_STARTTRANSFER_TIME_T)
-    timings.total = microseconds(CURLINFO_TOTAL_TIME_T)
-    timings.connection = facts
-    timings.connection.version = httpVersion
+    var timings = handle.timings(after: route.lookupTime)
+    timings.connection = connection.facts
+    timings.connection.version = handle.httpVersion
     timings.isCloseDelimited = isCloseDelimited
     timings.isCutOff = farewell.map { nhs_farewell_came($0) == 0 } ?? false
     return timings
@@ -453,17 +369,9 @@ extension Transfer {
 
   /// Whether only the end of the connection ends the body.
   private var isCloseDelimited: Bool {
-    guard let head, head.mayHaveBody(method: request.method), httpVersion.rawValue < 3 else { return false }
-    return !head.fields.contains("Content-Length") && !head.isChunked
-  }
-
-  private var httpVersion: ConnectionFacts.Version {
-    switch nhs_easy_get_long(easy, CURLINFO_HTTP_VERSION) {
-    case 1: .http10
-    case 2: .http11
-    case 3: .http2
-    case 30: .http3
-    default: .unknown
+    guard let head, head.mayHaveBody(method: request.method), handle.httpVersion.rawValue < 3 else {
+      return false
     }
+    return !head.fields.contains("Content-Length") && !head.isChunked
   }
 }

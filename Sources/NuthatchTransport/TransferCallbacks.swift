@@ -3,13 +3,20 @@ import Glibc
 
 // What libcurl calls while a transfer is under way, with the transfer for its context.
 
+extension Transfer {
+  var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+  fileprivate static func of(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+    context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+  }
+}
+
 /// libcurl reads any other number than the one that it passed as "end this transfer".
 private func deliver(
   _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
   _ take: (Transfer, UnsafeRawBufferPointer) -> Bool
 ) -> Int {
-  guard let context else { return 0 }
-  let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+  guard let transfer = Transfer.of(context) else { return 0 }
   return take(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : count &+ 1
 }
 
@@ -28,23 +35,23 @@ func bodyArrived(
 func bodyWanted(
   room: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
-  guard let context else { return 0 }
-  let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+  guard let transfer = Transfer.of(context) else { return 0 }
   return transfer.provide(UnsafeMutableRawBufferPointer(start: room, count: size &* count))
 }
 
 /// Only from the beginning is a body ever read again.
 func bodyMoved(context: UnsafeMutableRawPointer?, offset: curl_off_t, origin: Int32) -> Int32 {
-  guard let context, origin == SEEK_SET, offset == 0 else { return CURL_SEEKFUNC_FAIL }
-  Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().feed?.rewind()
+  guard let transfer = Transfer.of(context), origin == SEEK_SET, offset == 0 else {
+    return CURL_SEEKFUNC_FAIL
+  }
+  transfer.feed?.rewind()
   return CURL_SEEKFUNC_OK
 }
 
 func progressMade(
   context: UnsafeMutableRawPointer?, _: curl_off_t, _: curl_off_t, _: curl_off_t, uploaded: curl_off_t
 ) -> Int32 {
-  guard let context else { return 0 }
-  Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().noteUploaded(Int64(uploaded))
+  Transfer.of(context)?.noteUploaded(Int64(uploaded))
   return 0
 }
 
@@ -53,31 +60,28 @@ func remarkMade(
   _: UnsafeMutableRawPointer?, kind: curl_infotype, text: UnsafeMutablePointer<CChar>?, count: Int,
   context: UnsafeMutableRawPointer?
 ) -> Int32 {
-  guard let context, kind == CURLINFO_TEXT else { return 0 }
-  let remark = UnsafeRawBufferPointer(start: text, count: count)
-  Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().note(remark: remark)
+  guard kind == CURLINFO_TEXT else { return 0 }
+  Transfer.of(context)?.connection.note(remark: UnsafeRawBufferPointer(start: text, count: count))
   return 0
 }
 
 func socketWanted(
   context: UnsafeMutableRawPointer?, address: UnsafePointer<sockaddr>?, length: UInt32
 ) -> Int32 {
-  guard let context, let address else { return 0 }
-  let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-  return transfer.mayOpenSocket(to: IPAddress(address, length: Int(length))) ? 1 : 0
+  guard let transfer = Transfer.of(context), let address else { return 0 }
+  return transfer.connection.mayOpenSocket(to: IPAddress(address, length: Int(length)), transfer.request)
+    ? 1 : 0
 }
 
 func socketOpened(context: UnsafeMutableRawPointer?, socket: Int32) {
-  guard let context else { return }
-  Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().note(opened: socket)
+  Transfer.of(context)?.connection.note(opened: socket)
 }
 
 func connectionReady(
   context: UnsafeMutableRawPointer?, there: UnsafeMutablePointer<CChar>?,
   here: UnsafeMutablePointer<CChar>?, portThere: Int32, portHere: Int32
 ) -> Int32 {
-  guard let context, let there, let here else { return CURL_PREREQFUNC_ABORT }
-  let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+  guard let transfer = Transfer.of(context), let there, let here else { return CURL_PREREQFUNC_ABORT }
   let ends = OpenSockets.Ends(
     there: IPAddress(printed: String(cString: there)), here: IPAddress(printed: String(cString: here)),
     portThere: portThere, portHere: portHere)
