@@ -151,8 +151,6 @@ extension RequestTask {
     guard ticket.isOpen else { return }
     self.found = found
     let decision = Decision(found, plan, hasShown: hasShown)
-    if decision == .refuse(.offline) { return failOffline() }
-    // With nothing stored there is nothing else to be done.
     guard let found else { return fetch() }
     switch decision {
     case .hit, .hitAndRevalidate:
@@ -165,7 +163,8 @@ extension RequestTask {
     // Not final: the server is asked after it (`give`).
     case .showThenAsk: deliver(found, .cached, .fromStore(found), isFinal: false)
     case .checkFirst: read(plan) { self.decide($0) }
-    case .ask, .refuse(.failedBefore), .refuse(.offline): fetch()
+    case .ask, .refuse(.failedBefore): fetch()
+    case .refuse(.offline): failOffline()
     case .refuse: failBeyondLimit(found, .fromStore(found))
     }
   }
@@ -173,7 +172,7 @@ extension RequestTask {
   private func fetch() {
     guard ticket.isOpen else { return }
     guard !deadline.hasPassed else { return fail(deadline.error(plan, "not done")) }
-    // A stored answer that was shown, or that is gone, leads here without the network, too.
+    // Also after a stored answer that was shown, or that is gone.
     guard plan.mayUseNetwork else { return failOffline() }
     // What was found gone, or can't be read, is no news where it is found again.
     shared.fetches.join(self, base: hasRestarted ? nil : found, known: found?.record.number)
