@@ -125,10 +125,13 @@ final class DiskStore: Sendable {
 
   private func count(_ header: RecordHeader) {
     let room = RecordHeader.size + header.keyLength + 16 + header.payloadLength
-    counts.add(.commits)
-    counts.add(
-      header.kind.family == .bulk ? .writtenBulk : .writtenSmall,
-      UInt64(current.limits.needsOwnPack(header) ? (PackHeader.size + room + 4095) & ~4095 : room))
+    let taken = current.limits.needsOwnPack(header) ? (PackHeader.size + room + 4095) & ~4095 : room
+    counts.commits.wrappingAdd(1, ordering: .relaxed)
+    if header.kind.family == .bulk {
+      counts.writtenBulk.wrappingAdd(taken, ordering: .relaxed)
+    } else {
+      counts.writtenSmall.wrappingAdd(taken, ordering: .relaxed)
+    }
   }
 
   // MARK: Telling
@@ -146,12 +149,12 @@ final class DiskStore: Sendable {
     }
     statistics.diskLimit = current.limits.disk
     statistics.pinnedBytes = openPacks.pinned.current
-    statistics.commits = counts[.commits]
-    statistics.writtenSmallBytes = counts[.writtenSmall]
-    statistics.writtenBulkBytes = counts[.writtenBulk]
-    statistics.droppedPacks = counts[.droppedPacks]
-    statistics.droppedBytes = counts[.droppedBytes]
-    statistics.droppedRecords = counts[.droppedRecords]
+    statistics.commits = counts.commits.load(ordering: .relaxed)
+    statistics.writtenSmallBytes = counts.writtenSmall.load(ordering: .relaxed)
+    statistics.writtenBulkBytes = counts.writtenBulk.load(ordering: .relaxed)
+    statistics.droppedPacks = counts.droppedPacks.load(ordering: .relaxed)
+    statistics.droppedBytes = counts.droppedBytes.load(ordering: .relaxed)
+    statistics.droppedRecords = counts.droppedRecords.load(ordering: .relaxed)
     statistics.memory = memory.statistics
     statistics.pressure = memory.spills.pressure
     statistics.warning = directory.warning

@@ -257,7 +257,6 @@ extension RequestTask {
     }
   }
 
-  /// Makes an answer of pictures, and gives it.
   private func assemble(
     _ pictures: Decodes.Pictures, _ kind: Event.Kind, _ origin: Provenance, isFinal: Bool = true
   ) {

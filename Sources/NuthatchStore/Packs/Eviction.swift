@@ -274,8 +274,8 @@ final class Eviction: Sendable {
       }
       move(candidates, from: pin.pack, &chances)
     }
-    counts.add(.droppedPacks)
-    counts.add(.droppedBytes, UInt64(entry.cost))
+    counts.droppedPacks.wrappingAdd(1, ordering: .relaxed)
+    counts.droppedBytes.wrappingAdd(entry.cost, ordering: .relaxed)
     // The file first: there may be no room to change the index before.
     try doing("removing a pack") { () throws(SystemFault) in
       do throws(SystemFault) { try directory.system.unlink(directory.packs, PackName.of(entry.number)) } catch
@@ -293,7 +293,7 @@ final class Eviction: Sendable {
       if let now = index.entry(of: entry.number) { index.drop(now) }
       changer.current.forgetDropped(index)
     }
-    counts.add(.droppedRecords, UInt64(removed))
+    counts.droppedRecords.wrappingAdd(removed, ordering: .relaxed)
     return true
   }
 
