@@ -43,7 +43,7 @@ struct IndexRebuild {
         slots: slots, packs: max(packs ?? old.packCapacity, old.packCapacity),
         isLean: old.isLean.load(ordering: .relaxed))
       for entry in old.packs {
-        made.copy(entry, to: entry.place)
+        copy(entry, to: made)
       }
       made.set(nextSequence: old.nextSequence)
       made.set(nextPack: old.nextPack)
@@ -54,7 +54,7 @@ struct IndexRebuild {
       made.set(hasEarlier: old.hasEarlier)
       // More aren't there for keys that there are: slots that claim one place are damaged.
       let isLast = slots > old.slotCount && slots * 2 > Self.mostSlots(for: live)
-      let isWhole = made.takeOver(old, packs: present, leavesOut: isLast)
+      let isWhole = takeOver(old, into: made, packs: present, leavesOut: isLast)
       if isWhole || isLast {
         let isDamaged = old.isReplaced
         // Else what it had would be missing here, the counters of removals, too.
@@ -142,7 +142,7 @@ struct IndexRebuild {
       let last = UInt64(numbers.last { $0 <= PackName.lastGiven } ?? 0)
       made.set(nextPack: max(last, locks.file.lastPack) + 1)
       let isLast = slots * 2 > Self.mostSlots(for: records.count)
-      if let losers = made.fill(records, leavesOut: isLast, isGood: checker.isIntact) {
+      if let losers = fill(made, records, leavesOut: isLast) {
         // First, or one would come back when its winner has been removed, should this process be killed in between.
         for loser in losers where !isHalfWritten(loser.location) {
           retired.add(loser.location, loser.header.hash)
@@ -167,13 +167,15 @@ struct IndexRebuild {
   private func isHalfWritten(_ location: Location) -> Bool {
     !checker.isIntact(location) && PackWriter.isBusy(directory, location.pack)
   }
-}
 
-extension Index {
+  // MARK: Filling
+
   /// Puts in what another index says of these packs. False when there is no room for all of it: then nothing is done, or,
   /// if that is wanted, the rest is left out.
-  fileprivate func takeOver(_ old: Index, packs: Set<UInt32>, leavesOut: Bool) -> Bool {
-    let isLean = isLean.load(ordering: .relaxed)
+  private func takeOver(
+    _ old: Index, into made: Index, packs: Set<UInt32>, leavesOut: Bool
+  ) -> Bool {
+    let isLean = made.isLean.load(ordering: .relaxed)
     var counters = IndexCounters()
     var isWhole = true
     var isPresent = (number: Slot.neverUsed, answer: false)
@@ -181,7 +183,7 @@ extension Index {
       // Both are gone through from one end to the other.
       if isLean, place & 0xFFFF == 0xFFFF {
         old.leavePages()
-        leavePages()
+        made.leavePages()
       }
       var slot = old.ownRead(place)
       guard slot.location.pack != Slot.neverUsed, slot.location.pack != Slot.givenUp, let kind = slot.kind
@@ -194,7 +196,7 @@ extension Index {
       }
       guard isPresent.answer else { continue }
       slot.flags &= 0xFFFF
-      guard self.place(slot) != nil else {
+      guard made.place(slot) != nil else {
         guard leavesOut else { return false }
         isWhole = false
         continue
@@ -202,45 +204,44 @@ extension Index {
       counters.occupied += 1
       counters[kind] += 1
     }
-    set(counters)
+    made.set(counters)
     return isWhole
   }
 
-  fileprivate func copy(_ entry: PackEntry, to place: Int) {
-    let at = self.entry(place)
+  private func copy(_ entry: PackEntry, to made: Index) {
+    let at = made.entry(entry.place)
     nhs_store64(at + 8, UInt64(entry.used))
     nhs_store64(at + 16, UInt64(entry.capacity))
     nhs_store32(at + 24, entry.turn)
-    set(place, entry.family, entry.state)
+    made.set(entry.place, entry.family, entry.state)
     nhs_store32(at, entry.number)
   }
 
   /// Puts records in, of those with one key the latest; the others come back. Nil when there is no room, unless what finds
   /// none is to be left out: then it comes back, too.
-  fileprivate func fill(
-    _ records: [(header: RecordHeader, location: Location)], leavesOut: Bool,
-    isGood: (Location) -> Bool
+  private func fill(
+    _ made: Index, _ records: [(header: RecordHeader, location: Location)], leavesOut: Bool
   ) -> [(header: RecordHeader, location: Location)]? {
     var losers: [(header: RecordHeader, location: Location)] = []
-    var inSlot = [Int32](repeating: -1, count: slotCount)
+    var inSlot = [Int32](repeating: -1, count: made.slotCount)
     var counters = IndexCounters()
     for (number, record) in records.enumerated() {
       let kind = record.header.kind
       let slot = Slot(hash: record.header.hash, location: record.location, flags: Slot.flags(kind))
-      if let found = find(slot.hash) {
+      if let found = made.find(slot.hash) {
         let other = Int(inSlot[found.place])
         // A writer may have been killed in the middle of the later one.
         let isLater = records[other].header.sequence < record.header.sequence
-        guard isLater ? isGood(record.location) : !isGood(records[other].location) else {
+        guard isLater ? checker.isIntact(record.location) : !checker.isIntact(records[other].location) else {
           losers.append(record)
           continue
         }
         losers.append(records[other])
         counters[records[other].header.kind] -= 1
-        replace(found.place, slot)
+        made.replace(found.place, slot)
         inSlot[found.place] = Int32(truncatingIfNeeded: number)
       } else {
-        guard let place = place(slot) else {
+        guard let place = made.place(slot) else {
           guard leavesOut else { return nil }
           losers.append(record)
           continue
@@ -250,10 +251,12 @@ extension Index {
       }
       counters[kind] += 1
     }
-    set(counters)
+    made.set(counters)
     return losers
   }
+}
 
+extension Index {
   /// Forgets everything that isn't in one of these packs.
   func giveUp(except packs: Set<UInt32>) {
     for place in 0..<slotCount {
