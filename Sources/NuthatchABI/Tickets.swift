@@ -162,6 +162,7 @@ public func nhTicketRelease(_ ticket: nh_ticket_ref?) -> nh_status {
 }
 
 /// A ticket with what its program wants to find in its events, and where these go.
+// What changes is under a lock, or written before any other thread knows it, hence Sendable.
 final class TicketView: @unchecked Sendable {
   let ticket: Ticket
   let callback: nh_callback?

@@ -7,6 +7,7 @@ import NuthatchTransport
 ///
 /// A forked child has none of its parent's threads, so it never touches its parent's runtime: the first cache that
 /// it opens makes a new one, and the old one's memory stays as it is.
+// Its parts are Sendable or confined to the loop's thread, and the count of users is guarded by the process lock, hence Sendable.
 final class Runtime: @unchecked Sendable {
   private let curl: CurlTransport
   let workers: WorkerPool

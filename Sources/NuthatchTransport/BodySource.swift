@@ -89,7 +89,7 @@ extension TransportFault {
   }
 }
 
-/// Reads a body source from its beginning to its end. For one thread at a time, which may wait for a disk.
+/// Reads a body source from its beginning to its end. For one thread at a time, hence Sendable; it may wait for a disk.
 package final class BodyReader: @unchecked Sendable {
   private let source: BodySource
   private var piece = 0

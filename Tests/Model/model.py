@@ -13,6 +13,7 @@ calls, `shim.c` stops a process that holds the lock, `machine.py` has the proces
 """
 
 import argparse
+import itertools
 import os
 import shutil
 import signal
@@ -114,14 +115,13 @@ def main() -> int:
     print("model: seed %s" % seed, flush=True)
     begin = time.monotonic()
     numbers = [int(word) for word in wanted.rounds.split(",") if word]
-    total = max(1, round(wanted.seconds / ROUND))
-    active = max(3.0, wanted.seconds / total - AROUND)
+    active = max(3.0, min(wanted.seconds, ROUND) - AROUND)
     passed: Counter[str] = Counter()
     failed: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="nuthatch-model-") as place:
         build = chosen_build(Path(place), wanted.build)
-        for turn in range(total):
-            # A busy machine makes rounds longer.
+        for turn in itertools.count():
+            # Rounds differ in length, and a busy machine makes them longer.
             if turn > 0 and time.monotonic() - begin > wanted.seconds - ROUND / 2:
                 break
             number = numbers[turn % len(numbers)] if numbers else turn

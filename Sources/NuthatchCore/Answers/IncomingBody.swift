@@ -2,7 +2,7 @@ import Glibc
 import NuthatchTransport
 
 /// A body while it comes: in memory, and when there is no more of that, in a file, which is written on a line of jobs. Confined to
-/// the loop's thread, which doesn't wait for a disk.
+/// the loop's thread, which doesn't wait for a disk, hence Sendable.
 final class IncomingBody: @unchecked Sendable {
   /// Of one that goes on in a file, not to be touched before that is settled.
   let buffer: ByteBuffer

@@ -8,7 +8,7 @@ import Synchronization
 /// and events get each byte once, in order. A broken transfer is gone on with where it ended, if the server says that the
 /// answer is still the same; where it isn't, files begin anew, and streams, which can't take back what they gave, fail.
 ///
-/// Confined to the loop's thread; what needs a disk is done by `DownloadDisk`.
+/// Confined to the loop's thread, hence Sendable; what needs a disk is done by `DownloadDisk`.
 final class Download: @unchecked Sendable {
   enum Wish {
     case goOn

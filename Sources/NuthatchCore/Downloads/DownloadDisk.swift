@@ -1,7 +1,8 @@
 import Glibc
 import NuthatchTransport
 
-/// What of a download needs a disk: the file that it grows in, the copies of it, and descriptors of files. Confined to its line.
+/// What of a download needs a disk: the file that it grows in, the copies of it, and descriptors of files. Confined to
+/// its line, hence Sendable.
 final class DownloadDisk: @unchecked Sendable {
   /// What becomes of what has come.
   enum Ending { case named, kept, dropped }

@@ -3,7 +3,7 @@ import NuthatchStore
 import NuthatchTransport
 
 /// One attempt's way over the network: the hops so far, what is under way, and what the last hop has brought. Confined to the
-/// loop's thread.
+/// loop's thread, hence Sendable.
 final class Attempt: @unchecked Sendable {
   /// Nil while nothing is under way: what still comes of a transfer that was given up counts for nothing.
   private var current: (fetch: Fetch, entry: QueueEntry, transfer: UInt64)?

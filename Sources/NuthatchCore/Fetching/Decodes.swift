@@ -15,7 +15,7 @@ struct PictureSource: Sendable {
 }
 
 /// Thumbnails being made from what is stored. Two requests that want the same one wait for one decode. Confined to the
-/// loop's thread.
+/// loop's thread, hence Sendable.
 final class Decodes: @unchecked Sendable {
   typealias Pictures = [Recipe: Result<Picture, NuthatchError>]
 

@@ -3,7 +3,7 @@ import NuthatchTransport
 /// One transfer for all requests that wait for the same answer: what waits for it, its place in the queue, how far it has come.
 ///
 /// Waiters come and go; the last one to leave ends the fetch. Its priority is the highest of theirs. Confined to the
-/// loop's thread.
+/// loop's thread, hence Sendable.
 final class Fetch: @unchecked Sendable {
   /// Where the fetch stands. What holds something (a place in the queue, a transfer) says so here, so that `letGo` can give
   /// it back.

@@ -3,7 +3,7 @@ import NuthatchImaging
 import NuthatchTransport
 
 /// Looks at a picture while it arrives: what is none, or is too large, is stopped at once. Of a progressive one the thumbnails may
-/// need only the beginning: it is decoded when that may do. Confined to the loop's thread.
+/// need only the beginning: it is decoded when that may do. Confined to the loop's thread, hence Sendable.
 final class PictureWatch: @unchecked Sendable {
   private struct Progressive {
     let info: ImageInfo

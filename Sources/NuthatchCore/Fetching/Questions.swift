@@ -3,7 +3,7 @@ import NuthatchTransport
 
 /// What a request asks its program, and what the replies lead to. Made for the first question.
 ///
-/// Confined to the loop's thread.
+/// Confined to the loop's thread, hence Sendable.
 final class Questions: @unchecked Sendable {
   /// How the request goes on.
   enum Next {

@@ -3,7 +3,7 @@ import NuthatchTransport
 /// A ticket's way through the pipeline: what is stored, what comes from the network, and which of them are delivered
 /// when (docs/HTTP.md has the table).
 ///
-/// Begun on the caller's thread, which looks into the store; from then on confined to the loop's.
+/// Begun on the caller's thread, which looks into the store; from then on confined to the loop's, hence Sendable.
 final class RequestTask: TicketWork, @unchecked Sendable {
   /// Changes when the program has added something to the request, and with each redirect that is followed.
   private(set) var plan: RequestPlan

@@ -2,7 +2,7 @@ import NuthatchBase
 import NuthatchTransport
 
 /// Asks the server behind an answer that is given all the same: for no ticket, so that it asks no question; the sizes that it makes
-/// are kept. Confined to the loop's thread.
+/// are kept. Confined to the loop's thread, hence Sendable.
 final class Revalidation: FetchWaiter, @unchecked Sendable {
   /// In nanoseconds, where the request sets no deadline, and for the wait for its turn: a revalidation always ends.
   private static let longest: Int64 = 120_000_000_000

@@ -12,7 +12,7 @@ import Synchronization
 /// done under the lock of a stripe takes some tens of nanoseconds. It releases nothing: the end of an object may take the
 /// lock again.
 ///
-/// Unchecked, because the compiler doesn't know that the slots of a stripe are touched under its lock only.
+/// The slots of a stripe are touched under its lock only, hence Sendable.
 final class HitTable: @unchecked Sendable {
   /// The stripes of pictures; there are as many of answers behind them.
   static let threadStripes = 8

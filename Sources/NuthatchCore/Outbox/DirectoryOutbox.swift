@@ -3,6 +3,7 @@ import Glibc
 import NuthatchTransport
 
 /// The outbox of a directory in this process: what all its handles share.
+// What isn't under its lock is confined to the loop's thread, hence Sendable.
 final class DirectoryOutbox: @unchecked Sendable {
   private struct Book {
     /// Those who want requests to be sent, with what they were opened with.

@@ -3,7 +3,7 @@ import NuthatchTransport
 /// The way of a request into the outbox: before it is sent where others of its queue wait, or where it is to be written first;
 /// after that when its server can't be reached.
 ///
-/// Made for requests that may be frozen. Confined to the loop's thread.
+/// Made for requests that may be frozen. Confined to the loop's thread, hence Sendable.
 final class FreezeAttempt: @unchecked Sendable {
   /// For how long those before it in its queue are waited for: what isn't written isn't safe.
   private static let longestTurn: Int64 = 5_000_000_000

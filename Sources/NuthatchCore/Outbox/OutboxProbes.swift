@@ -9,7 +9,7 @@ import NuthatchTransport
 /// Each process that sends from the outbox probes by itself. Nothing of it is an attempt, and where nothing waits for a
 /// server, there is no timer.
 ///
-/// Confined to the loop's thread.
+/// Confined to the loop's thread, hence Sendable.
 final class OutboxProbes: @unchecked Sendable {
   struct Server {
     var request: TransferRequest
@@ -86,6 +86,7 @@ final class OutboxProbes: @unchecked Sendable {
 }
 
 /// The end of a probe; nothing else comes.
+// It never changes, hence Sendable.
 private final class Probe: TransferSink, @unchecked Sendable {
   private let ended: (Bool) -> Void
 

@@ -5,9 +5,10 @@ import NuthatchTransport
 
 /// Sends what is in the outbox: one process of the machine at a time, one request of each queue at a time, in their order.
 ///
-/// Confined to the loop's thread; what needs the disk is done by the lane.
+/// Confined to the loop's thread, hence Sendable; what needs the disk is done by the lane.
 final class OutboxSender: @unchecked Sendable {
   /// A request that is being sent. Another one is told apart from it also when it sends the same again.
+  // Confined to the loop's thread, hence Sendable.
   private final class Flight: @unchecked Sendable {
     let entry: OutboxContents.Entry
     var ticket: Ticket?

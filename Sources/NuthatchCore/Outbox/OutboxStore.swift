@@ -3,6 +3,7 @@ import NuthatchStore
 import NuthatchTransport
 
 /// What can be done to the outbox of a directory. Any thread may call it; every call may wait for the disk.
+// What changes is touched under the journal's lock only, hence Sendable.
 final class OutboxStore: @unchecked Sendable {
   let journal: Journal
   // Touched under the journal's lock only.

@@ -8,6 +8,7 @@ package protocol ReachabilitySource: Sendable {
 }
 
 /// Which hosts could be reached of late, learnt from the connections to them, and when the network changed.
+// What isn't under its lock is confined to the loop's thread, hence Sendable.
 final class Reachability: @unchecked Sendable {
   enum News {
     case network

@@ -2,7 +2,8 @@ import CSystem
 import Glibc
 import NuthatchTransport
 
-/// What connects the queue to the loop: its timer, and the watch over the default route. Confined to the loop's thread.
+/// What connects the queue to the loop: its timer, and the watch over the default route. Confined to the loop's
+/// thread, hence Sendable.
 final class QueueDriver: @unchecked Sendable {
   let queue: FetchQueue
   private let loop: EventLoop

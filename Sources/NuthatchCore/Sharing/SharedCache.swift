@@ -5,6 +5,7 @@ import NuthatchTransport
 import Synchronization
 
 /// What all handles of one directory share in a process: the store, the fetches under way, the failures remembered.
+// Its parts are Sendable or confined to the loop's thread, hence Sendable.
 final class SharedCache: @unchecked Sendable {
   /// The options that belong to the directory, not to a handle.
   struct Settings: Equatable, Sendable {

@@ -3,6 +3,7 @@ import Synchronization
 
 /// A line of jobs that wait for a disk, for one body: the loop's thread asks for them, and hears of them. When one has failed,
 /// none is done any more.
+// What isn't atomic is confined to the line, or to the loop's thread, hence Sendable.
 final class DiskLine: @unchecked Sendable {
   private let loop: EventLoop
   private let line: SerialLine

@@ -7,6 +7,7 @@ import NuthatchTransport
 /// A job states how much memory it will hold at most; jobs wait until all that run together hold no more than the
 /// pool's limit. A job that has to wait for memory lets only those pass that hold none, so that it gets its turn.
 /// Threads start with the first job that finds none free.
+// What changes is under its lock, hence Sendable.
 final class WorkerPool: @unchecked Sendable {
   typealias Job = @Sendable () -> Void
 

@@ -2,7 +2,7 @@ import Glibc
 
 /// A finished picture: 8-bit RGBA, sRGB, straight alpha, upright, no row padding.
 ///
-/// Immutable once it is handed out, so that threads may share it and its bytes are lent without a copy.
+/// Immutable once it is handed out, hence Sendable; its bytes are lent without a copy.
 public final class PixelBuffer: @unchecked Sendable {
   /// Columns, at least 1.
   public let width: Int

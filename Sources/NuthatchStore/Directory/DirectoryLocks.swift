@@ -5,6 +5,7 @@ import Synchronization
 
 /// The bytes of the file `locks` (docs/FORMAT.md, "Locks"), which keep processes apart, and the locks in front of them,
 /// which keep this process's threads apart: to the kernel they are all one owner.
+// What changes is under one of its locks, hence Sendable.
 final class DirectoryLocks: @unchecked Sendable {
   enum Byte: Int64, CaseIterable {
     case index = 0

@@ -5,6 +5,7 @@ import Synchronization
 
 /// The file `lock`, open and mapped (docs/FORMAT.md, "Locks"). It says which index is in use, so that who changes the
 /// index needs no system call to know that it is the right one.
+// The words are changed by atomic instructions, hence Sendable.
 final class LockFile: @unchecked Sendable {
   private static let magic: UInt64 = 0x534B_434F_4C54_554E  // NUTLOCKS
   private static let postedPlace = 128
@@ -232,6 +233,7 @@ final class LockFile: @unchecked Sendable {
 }
 
 /// The mapping of a lock's words, which readers may look at longer than the file is locked.
+// The words are changed by atomic instructions, hence Sendable.
 final class LockWords: @unchecked Sendable {
   let base: UnsafeMutableRawPointer
   private let system: any SystemCalls

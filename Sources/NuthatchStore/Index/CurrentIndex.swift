@@ -6,6 +6,7 @@ import Synchronization
 /// The index in use, for those who look at it. Goes over to another one when another process, or this one, has made it.
 ///
 /// Its lock is taken after the directory's locks, before those of the open packs and of the memory tier.
+// What isn't atomic is under its lock, hence Sendable.
 final class CurrentIndex: @unchecked Sendable {
   private let directory: StoreDirectory
   private let locks: DirectoryLocks

@@ -9,6 +9,7 @@ import Synchronization
 ///
 /// Of a directory that can only be read, the file is mapped so that it can't be changed, and what others write to it is
 /// seen; or the index is memory of this process, made from the packs (`isPrivate`).
+// The mapping is changed by atomic instructions, hence Sendable.
 final class Index: @unchecked Sendable {
   private let directory: StoreDirectory
   private let system: any SystemCalls

@@ -22,6 +22,7 @@ package protocol JournalReader: AnyObject {
 /// All of them change it in turn, under a lock that the kernel frees when its owner dies. Who has the lock reads first what
 /// the others have added, so that every process's reader has seen the same. An end that was torn by a kill is cut off;
 /// what is damaged in the middle is set aside in a file of its own, and what follows it is read.
+// What changes is under its lock, hence Sendable.
 package final class Journal: @unchecked Sendable {
   private let system: any SystemCalls
   private let directory: String

@@ -12,7 +12,7 @@ enum MemorySpace: UInt8, Sendable {
   func home(_ hash: KeyHash) -> UInt64 { self == .value ? hash.low : ~hash.low }
 }
 
-/// One entry of the memory tier. It never changes: what is known anew of a key is a new entry.
+/// One entry of the memory tier. It never changes, hence Sendable: what is known anew of a key is a new entry.
 final class MemoryEntry: @unchecked Sendable {
   let space: MemorySpace
   let key: RecordKey
@@ -56,6 +56,7 @@ final class MemoryEntry: @unchecked Sendable {
 
 /// Keeps an entry for the threads of one lane, so that a hit touches no counter that other threads touch too. What a hit
 /// reads lies in the object, beside the counter that it raises: one place of memory less to wait for.
+// It never changes, hence Sendable.
 final class MemoryPin: @unchecked Sendable {
   private typealias Words = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
@@ -126,6 +127,7 @@ final class HeldLease: Sendable {
 }
 
 /// Memory of our own for a record's payload. Aligned as payloads in packs are.
+// Its bytes never change, hence Sendable.
 final class PrivateMemory: @unchecked Sendable {
   let bytes: UnsafeRawBufferPointer
 

@@ -7,6 +7,7 @@ import Glibc
 /// neither at a lock, nor at a counter, nor at the reference count of what they find, of which each lane has one of its
 /// own (`MemoryPin`). That is also why this is a handful of pointers and no object, whose references would be counted.
 /// `MemoryTier` owns what they point to.
+// What it points to is touched under the lanes' locks only, hence Sendable.
 struct MemoryLanes: @unchecked Sendable {
   static let count = 8
   /// So far apart that no two share a pair of cache lines.

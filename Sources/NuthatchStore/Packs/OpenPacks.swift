@@ -7,6 +7,7 @@ import NuthatchBase
 /// A thread reads in one shard only, which has a lock and pins of its own, so that threads that look up records meet
 /// neither at a lock nor at a reference count. What is replaced under the readers' feet is let go after `awaitReaders`:
 /// who was in a shard before has left it then.
+// What changes is under its lock, or that of a shard, hence Sendable.
 final class OpenPacks: @unchecked Sendable {
   private static let shardCount = 32
 

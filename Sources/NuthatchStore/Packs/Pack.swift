@@ -96,6 +96,7 @@ enum PackName {
 }
 
 /// A pack that is mapped, to be read only. Unmapped when the last lease is gone.
+// Its bytes are only read, hence Sendable.
 final class Pack: @unchecked Sendable {
   let header: PackHeader
   let bytes: UnsafeRawBufferPointer
@@ -153,6 +154,7 @@ final class Pack: @unchecked Sendable {
 
 /// One of several things that keep a pack mapped, so that leases of different threads don't count on one counter. Has a
 /// copy of what a reader wants to know of it, who so needs to follow no further reference.
+// It never changes, hence Sendable.
 final class PackPin: @unchecked Sendable {
   let pack: Pack
   let bytes: UnsafeRawBufferPointer

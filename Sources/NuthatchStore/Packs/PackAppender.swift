@@ -4,7 +4,7 @@ import NuthatchBase
 import Synchronization
 
 /// Appends records of one family to packs, and publishes them: the index names them from then on. Its lock makes that one
-/// thread's business; it is taken before the lock of the index.
+/// thread's business, hence Sendable; it is taken before the lock of the index.
 final class PackAppender: @unchecked Sendable {
   let family: Family
   private let directory: StoreDirectory
