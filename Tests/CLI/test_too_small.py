@@ -140,6 +140,23 @@ def test_a_full_disk_stops_the_run_until_there_is_room(
     assert b"are whole" in done.stdout
 
 
+def test_a_disk_that_can_not_be_written_ends_the_run(
+    server: TestServer, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "list").write_bytes(lines(noise(server, 200)))
+    script = f"""
+        {PREFETCH} list >records 2>words &
+        until grep -q 'the disk is full' words; do sleep 0.1; done
+        rm -r disk/cache
+        wait $!
+        echo $?"""
+    done = on_small_disk(script, environment, tmp_path, megabytes=8)
+    words = (tmp_path / "words").read_bytes()
+    assert done.stdout == b"1\n", (done, words)
+    why = b"nothing can be stored: No such file or directory: mend that, and run again for what is left"
+    assert why in words
+
+
 def test_a_disk_that_stays_full_ends_the_run(
     server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:

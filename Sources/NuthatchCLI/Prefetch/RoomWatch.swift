@@ -2,7 +2,8 @@ import CSystem
 import Glibc
 import NuthatchCore
 
-/// Notices a full disk, so that nothing is fetched that can't be stored: the run stops, and goes on when there is room again.
+/// Notices a full disk, so that nothing is fetched that can't be stored: the run stops, and goes on when there is room again. It ends
+/// when the disk fails: time doesn't cure that.
 struct RoomWatch {
   enum News {
     case stop(String)
@@ -50,13 +51,17 @@ struct RoomWatch {
   mutating func news(at now: Int64) -> News? {
     guard isFull, let since else { return nil }
     if !isSaid {
+      let refusal = refusal
+      guard Self.isCurable(refusal) else { return Self.giveUp(refusal) }
       isSaid = true
       due = now &+ Self.pause
       return .stop("the disk is full: nothing can be stored, so nothing is fetched until there is room")
     }
     guard now >= due else { return nil }
     due = now &+ Self.pause
-    if hasRoom {
+    let refusal = refusal
+    guard Self.isCurable(refusal) else { return Self.giveUp(refusal) }
+    if refusal == 0 {
       (isFull, isSaid) = (false, false)
       wanted = min(wanted * 2, Self.mostRoom)
       return .goOn("there is room on the disk again: the run goes on")
@@ -65,11 +70,21 @@ struct RoomWatch {
     return .giveUp("the disk is still full: make room, and run again for what is left")
   }
 
-  /// Whether the disk takes a file as large as what is to come.
-  private var hasRoom: Bool {
+  private static func giveUp(_ number: Int32) -> News {
+    .giveUp(
+      "nothing can be stored: \(String(cString: strerror(number))): mend that, and run again for what is left")
+  }
+
+  /// Why the disk doesn't take a file as large as what is to come; 0 when it does.
+  private var refusal: Int32 {
     let file = nhs_unlinked_file(folder)
-    guard file >= 0 else { return false }
+    guard file >= 0 else { return errno }
     defer { close(file) }
-    return posix_fallocate(file, 0, off_t(wanted)) == 0
+    return posix_fallocate(file, 0, off_t(wanted))
+  }
+
+  /// Whether there may be room later: the disk, a quota, memory or the table of open files is full.
+  private static func isCurable(_ number: Int32) -> Bool {
+    [0, ENOSPC, EDQUOT, ENOMEM, EMFILE, ENFILE, EINTR].contains(number)
   }
 }
