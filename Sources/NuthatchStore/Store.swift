@@ -60,7 +60,7 @@ public final class Store: Sendable {
   private let isFlushed = Atomic(false)
 
   // For lookups, which threads make at the same time: to hold these meanwhile would count on one counter for all.
-  private let reader: Unmanaged<RecordReader>
+  let reader: Unmanaged<RecordReader>
   private let unretainedDisk: Unmanaged<DiskStore>
   let memory: MemoryLanes
   /// Whether records may be in memory that are in no pack.

@@ -22,6 +22,8 @@ extension Store {
   /// Whether a key still has this record. False also when that can't be said at once. Lets nothing go that the memory tier
   /// keeps: its end may need a lock that the caller holds.
   public func isCurrent(_ mark: RecordMark, _ key: RecordKey) -> Bool {
-    isUsable && records.isCurrent(mark, key)
+    guard isUsable else { return false }
+    if spillsLate { return records.isCurrent(mark, key) }
+    return reader._withUnsafeGuaranteedRef { $0.mark(of: key.hash, bringsUpToDate: false) == mark }
   }
 }
