@@ -97,7 +97,11 @@ package final class Closing: Sendable {
     let before = steps.bitwiseOr(step, ordering: .acquiringAndReleasing).oldValue
     guard before != 3, before | step == 3 else { return }
     shared.runtime.delist(open)
-    if wasLast.load(ordering: .acquiring) { shared.revalidations.close() }
+    if wasLast.load(ordering: .acquiring) {
+      shared.revalidations.close()
+      // Not only when the last reference goes: who opens the directory next is to find all there is.
+      shared.store.close()
+    }
     shared.runtime.release()
   }
 }

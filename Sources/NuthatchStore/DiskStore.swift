@@ -188,7 +188,7 @@ final class DiskStore: Sendable {
 
   /// The same, and from now on as little as can be.
   func stayLean() {
-    current.index?.isLean.store(true, ordering: .relaxed)
+    current.stayLean()
     leavePages()
   }
 
@@ -209,7 +209,7 @@ extension DiskStore: RecordStore {
   func commit(
     _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer], asked moment: Moment?
   ) throws(StoreFault) -> Lease? {
-    memory.remove(.value, key)
+    if moment == nil { memory.remove(.value, key) }
     return try write(key, shape, parts, replacing: moment.map { .askedBefore($0) } ?? .any)
   }
 

@@ -17,7 +17,7 @@ public final class Store: Sendable {
     public var memoryBytes: Int?
     /// How many entries there may be in memory. Nil for as many as fit.
     public var memoryItems: Int?
-    /// When records are written to packs. Nil for `eager`, or for what holds where the directory is open already.
+    /// When records are written to packs. Nil for `eager`.
     public var spill: Spill?
     /// Takes a directory that belongs to somebody else, or that others may write to. Off.
     public var trustsDirectory = false
@@ -389,11 +389,12 @@ extension Store {
     return key.bytes.withUnsafeBytes { memory.find(.value, key.kind, key.hash, $0) }
   }
 
-  /// Makes room in memory: half of what is taken, or all.
-  package func relieve(_ level: MemoryPressure) {
-    guard isUsable else { return }
+  /// Makes room in the memory of stores: half of what is taken, or all.
+  package static func relieve(_ stores: [Store], _ level: MemoryPressure) {
     // What is in memory only is written first. Where another process holds the lock, that is not waited for once a record.
-    Patience.lasting(Patience.writing) { records.relieve(level) }
+    Patience.lasting(Patience.writing) {
+      for store in stores where store.isUsable { store.records.relieve(level) }
+    }
   }
 
   /// Writes to packs what is in memory only (`Spill.pressure`).

@@ -145,7 +145,7 @@ struct StoreCheck {
     func present() throws(StoreFault) -> Set<UInt32> {
       Set(try doing("listing the packs") { () throws(SystemFault) in try directory.packNumbers() })
     }
-    // Looked at first without changer.changing anything: a disk may be so full that the index can't be written.
+    // Looked at first without changing anything: a disk may be so full that the index can't be written.
     let packs = try present()
     guard let index = changer.current.forReading(), index.names(except: packs) else { return }
     try changer.changing { (index) throws(StoreFault) in index.giveUp(except: try present()) }

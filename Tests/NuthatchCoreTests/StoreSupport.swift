@@ -6,4 +6,6 @@ extension Store {
     try check()
     return disk.memory.remove(.value, key)
   }
+
+  func relieve(_ level: MemoryPressure) { Store.relieve([self], level) }
 }

@@ -80,6 +80,8 @@ func usedBytes(_ bytes: [UInt8]) -> Int {
 
 extension Store {
   func bytes(_ key: RecordKey) throws -> [UInt8]? { try lookup(key)?.copied() }
+
+  func relieve(_ level: MemoryPressure) { Store.relieve([self], level) }
 }
 
 extension Lease {

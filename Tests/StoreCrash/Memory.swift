@@ -55,7 +55,7 @@ private func useMemory(_ store: Store, rounds: Int) throws(StoreFault) {
     try store.keep(
       recordKey(key), Pixels(3000), bytes: UnsafeRawBufferPointer(start: nil, count: 0), cost: 3000)
     _ = try store.recall(recordKey(key))
-    if dice.next() % 50 == 0 { store.relieve(.warning) }
+    if dice.next() % 50 == 0 { Store.relieve([store], .warning) }
   }
 }
 
@@ -150,7 +150,7 @@ func fillAndRelieve(_ path: String) throws {
   }
   let before = status("VmRSS:")
   let memory = try store.statistics().memory
-  store.relieve(.critical)
+  Store.relieve([store], .critical)
   nhs_trim_allocator()
   let after = status("VmRSS:")
   let left = try store.statistics().memory

@@ -26,6 +26,7 @@ struct RoomWatch {
   private var wanted = RoomWatch.leastRoom
   private var due: Int64 = 0
   private var isSaid = false
+  private var hasGivenUp = false
   /// Whether nothing is to be fetched.
   private(set) var isFull = false
 
@@ -49,10 +50,10 @@ struct RoomWatch {
 
   /// What is to be said and done now, once for each change.
   mutating func news(at now: Int64) -> News? {
-    guard isFull, let since else { return nil }
+    guard isFull, !hasGivenUp, let since else { return nil }
     if !isSaid {
       let refusal = refusal
-      guard Self.isCurable(refusal) else { return Self.giveUp(refusal) }
+      guard Self.isCurable(refusal) else { return giveUp(refusal) }
       isSaid = true
       due = now &+ Self.pause
       return .stop("the disk is full: nothing can be stored, so nothing is fetched until there is room")
@@ -60,18 +61,20 @@ struct RoomWatch {
     guard now >= due else { return nil }
     due = now &+ Self.pause
     let refusal = refusal
-    guard Self.isCurable(refusal) else { return Self.giveUp(refusal) }
+    guard Self.isCurable(refusal) else { return giveUp(refusal) }
     if refusal == 0 {
       (isFull, isSaid) = (false, false)
       wanted = min(wanted * 2, Self.mostRoom)
       return .goOn("there is room on the disk again: the run goes on")
     }
     guard let patience, now &- since >= patience else { return nil }
+    hasGivenUp = true
     return .giveUp("the disk is still full: make room, and run again for what is left")
   }
 
-  private static func giveUp(_ number: Int32) -> News {
-    .giveUp(
+  private mutating func giveUp(_ number: Int32) -> News {
+    hasGivenUp = true
+    return .giveUp(
       "nothing can be stored: \(String(cString: strerror(number))): mend that, and run again for what is left")
   }
 

@@ -71,16 +71,19 @@ final class OutboxNotices: Sendable {
   func handOver(_ store: OutboxStore, _ deliver: (Notice) -> Void) {
     while let entry = line.withLock({ $0.entries.isEmpty || $0.isClosed ? nil : $0.entries.removeFirst() }) {
       // The program can still ask for an outcome that can't be read now.
-      if let notice = try? Self.notice(of: entry, store) { deliver(notice) }
+      if let notice = try? notice(of: entry, store) { deliver(notice) }
     }
   }
 
-  /// Nil for a request that was collected, or replayed, since it ended.
-  private static func notice(of entry: Entry, _ store: OutboxStore) throws(NuthatchError) -> Notice? {
+  /// Nil for a request that was collected, or replayed, since it ended. When it ends again, that is news.
+  private func notice(of entry: Entry, _ store: OutboxStore) throws(NuthatchError) -> Notice? {
     switch entry {
     case .notice(let notice): return notice
     case .ended(let id):
-      guard let item = try store.item(id), item.state == .done || item.state == .dead else { return nil }
+      guard let item = try store.item(id), item.state == .done || item.state == .dead else {
+        line.withLock { _ = $0.delivered.remove(id) }
+        return nil
+      }
       return .ended(item)
     }
   }
@@ -158,7 +161,7 @@ final class OutboxNotices: Sendable {
       }
       if isClosed { throw .closed }
       if let entry {
-        if let notice = try Self.notice(of: entry, store) { return notice }
+        if let notice = try notice(of: entry, store) { return notice }
       } else {
         if EventCount.deadline(0) >= deadline { return nil }
         bell.wait(after: ring, until: deadline)

@@ -57,7 +57,7 @@ enum OpenCaches {
     nhs_process_lock()
     let all = epoch == nhs_fork_epoch() ? open.values.map(\.shared) : []
     nhs_process_unlock()
-    for shared in all { shared.store.relieve(level) }
+    Store.relieve(all.map(\.store), level)
     if level == .critical { nhs_trim_allocator() }
   }
 

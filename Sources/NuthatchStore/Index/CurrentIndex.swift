@@ -25,6 +25,7 @@ final class CurrentIndex: @unchecked Sendable {
   private let lock = WordLock()
   private var kept: Index?
   private let seenDrops = Atomic<UInt32>(0)
+  private let isLean = Atomic(false)
   // Where the lock says what index is in use, and what it said when this process looked for it last.
   private let lockWord: Atomic<UInt>
   private let seenLockWord = Atomic<UInt64>(0)
@@ -98,7 +99,7 @@ final class CurrentIndex: @unchecked Sendable {
     followPacks()
     let old = kept
     kept = index
-    if let old { index.isLean.store(old.isLean.load(ordering: .relaxed), ordering: .relaxed) }
+    index.isLean.store(isLean.load(ordering: .relaxed), ordering: .relaxed)
     if let old, !old.isBroken { index.goOn(after: old) } else if old != nil { broken.countLost() }
     reference.store(UInt(bitPattern: Unmanaged.passUnretained(index).toOpaque()), ordering: .releasing)
     openPacks.awaitReaders()
@@ -168,6 +169,12 @@ final class CurrentIndex: @unchecked Sendable {
     checker.close()
     retired.forget()
     memory.removeAll { $0.privateBytes == 0 && ($0.owner as? HeldLease)?.lease.pin is PackPin }
+  }
+
+  /// From now on this process keeps as little of an index in its memory as can be: it goes through more than it will come back to.
+  func stayLean() {
+    isLean.store(true, ordering: .sequentiallyConsistent)
+    index?.isLean.store(true, ordering: .relaxed)
   }
 
   /// Unmaps packs that somebody dropped.

@@ -28,8 +28,8 @@ struct IndexRebuild {
     Self.slots(for: min(max(0, index.counters.live), index.slotCount)) <= index.slotCount / 2
   }
 
-  /// A copy of an index with more room, in its place, and whether the next one who changes the index has to make it anew. Nil when there can't be room for what finds none: somebody chose the
-  /// keys.
+  /// A copy of an index with more room, in its place, and whether the next one who changes the index has to make it anew. Nil when
+  /// there can't be room for what finds none: somebody chose the keys.
   func grown(_ old: Index, packs: Int? = nil) throws(StoreFault) -> (index: Index, isToBeReplaced: Bool)? {
     guard !old.isBroken else { throw broken.failure(of: old) }
     let present = Set(old.packs.map(\.number))

@@ -12,11 +12,11 @@ struct MemoryLanes: @unchecked Sendable {
   static let count = 8
   /// So far apart that no two share a pair of cache lines.
   private static let stride = 128
+  private static let lockSize = 16
 
-  /// A lane's lock and what it guards.
+  /// What a lane's lock guards. The lock is a word as `WordLock` has it, and lies before the lane: as one of its fields it would have
+  /// the lane's own address, which other threads pass when they change what it guards.
   struct Lane {
-    /// A word as `WordLock` has it; the first of the fields.
-    var lock: UInt32 = 0
     var hits = 0
     var misses = 0
     /// By the entry's number; made when a thread of this lane finds it first.
@@ -32,7 +32,9 @@ struct MemoryLanes: @unchecked Sendable {
     table.initialize(to: MemoryTable())
     base = .allocate(byteCount: Self.count * Self.stride, alignment: Self.stride)
     for number in 0..<Self.count {
-      let lane = (base + number * Self.stride).bindMemory(to: Lane.self, capacity: 1)
+      let lock = base + number * Self.stride
+      lock.initializeMemory(as: UInt64.self, repeating: 0, count: Self.lockSize / 8)
+      let lane = (lock + Self.lockSize).bindMemory(to: Lane.self, capacity: 1)
       lane.initialize(to: Lane(pins: FlatArray(table.pointee.capacity)))
     }
   }
@@ -47,11 +49,21 @@ struct MemoryLanes: @unchecked Sendable {
 
   @inline(__always)
   subscript(number: Int) -> UnsafeMutablePointer<Lane> {
-    (base + number * Self.stride).assumingMemoryBound(to: Lane.self)
+    (base + (number * Self.stride + Self.lockSize)).assumingMemoryBound(to: Lane.self)
   }
 
   @inline(__always)
   private var own: UnsafeMutablePointer<Lane> { self[Int(nhs_thread_number()) & (Self.count - 1)] }
+
+  @inline(__always)
+  private func lock(_ lane: UnsafeMutablePointer<Lane>) {
+    nhs_word_lock(UnsafeMutableRawPointer(lane) - Self.lockSize)
+  }
+
+  @inline(__always)
+  private func unlock(_ lane: UnsafeMutablePointer<Lane>) {
+    nhs_word_unlock(UnsafeMutableRawPointer(lane) - Self.lockSize)
+  }
 
   /// The entry of a key. Allocates nothing, but at the first hit of a lane.
   @inline(__always)
@@ -59,7 +71,7 @@ struct MemoryLanes: @unchecked Sendable {
     _ space: MemorySpace, _ kind: RecordKind, _ hash: KeyHash, _ name: UnsafeRawBufferPointer
   ) -> Lease? {
     let lane = own
-    nhs_word_lock(lane)
+    lock(lane)
     var lease: Lease?
     table.pointee.search(space.home(hash), MemoryTable.tag(hash)) { number in
       guard let pin = lane.pointee.pins[number] ?? makePin(number, lane) else { return false }
@@ -71,7 +83,7 @@ struct MemoryLanes: @unchecked Sendable {
       return true
     }
     if lease == nil { lane.pointee.misses &+= 1 } else { lane.pointee.hits &+= 1 }
-    nhs_word_unlock(lane)
+    unlock(lane)
     return lease
   }
 
@@ -86,9 +98,9 @@ struct MemoryLanes: @unchecked Sendable {
   /// Does something as the only one. What has been taken out is let go afterwards, when no lock is held.
   func alone<Result>(_ body: (inout [Unmanaged<AnyObject>]) -> Result) -> Result {
     var taken: [Unmanaged<AnyObject>] = []
-    for number in 0..<Self.count { nhs_word_lock(self[number]) }
+    for number in 0..<Self.count { lock(self[number]) }
     let result = body(&taken)
-    for number in (0..<Self.count).reversed() { nhs_word_unlock(self[number]) }
+    for number in (0..<Self.count).reversed() { unlock(self[number]) }
     for object in taken { object.release() }
     return result
   }
@@ -96,8 +108,8 @@ struct MemoryLanes: @unchecked Sendable {
   /// Reads while others read.
   func together<Result>(_ body: () -> Result) -> Result {
     let lane = own
-    nhs_word_lock(lane)
-    defer { nhs_word_unlock(lane) }
+    lock(lane)
+    defer { unlock(lane) }
     return body()
   }
 
@@ -105,10 +117,10 @@ struct MemoryLanes: @unchecked Sendable {
   func count(into statistics: inout MemoryStatistics) {
     for number in 0..<Self.count {
       let lane = self[number]
-      nhs_word_lock(lane)
+      lock(lane)
       statistics.hits &+= lane.pointee.hits
       statistics.misses &+= lane.pointee.misses
-      nhs_word_unlock(lane)
+      unlock(lane)
     }
   }
 

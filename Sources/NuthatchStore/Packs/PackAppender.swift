@@ -156,12 +156,20 @@ final class PackAppender: @unchecked Sendable {
   ) throws(StoreFault) -> Result {
     try sealNow()
     self.turn.store(turn, ordering: .relaxed)
-    defer {
-      self.turn.store(0, ordering: .relaxed)
-      // Not essential: what is appended to it then goes with it.
-      try? sealNow()
+    do throws(StoreFault) {
+      let result = try body()
+      try endTurn()
+      return result
+    } catch {
+      // Not essential then: what is appended to the pack goes with it.
+      try? endTurn()
+      throw error
     }
-    return try body()
+  }
+
+  private func endTurn() throws(StoreFault) {
+    turn.store(0, ordering: .relaxed)
+    try sealNow()
   }
 
   /// Leaves the memory of a window, if no other thread appends now. Not essential: the next sign finds it again.

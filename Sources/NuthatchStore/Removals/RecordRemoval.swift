@@ -22,7 +22,11 @@ struct RecordRemoval {
   /// could bring it back.
   func remove(_ key: RecordKey) throws(StoreFault) -> Bool {
     var wasThere = false
-    try removing { (index) throws(StoreFault) in wasThere = try remove(key.hash, index) }
+    try removing { (index) throws(StoreFault) in
+      // Once more in an index that was made anew meanwhile, which may not have it any more.
+      let isRemoved = try remove(key.hash, index)
+      wasThere = wasThere || isRemoved
+    }
     return wasThere
   }
 
@@ -31,21 +35,21 @@ struct RecordRemoval {
   ///
   /// - Returns: what was there.
   func remove(_ groups: [RecordGroup], _ keys: [RecordKey]) throws(StoreFault) -> [RemovedRecord] {
-    var removed: [RemovedRecord] = []
+    // By key: it is done once more in an index that was made anew meanwhile, which may not have all of them any more.
+    var removed: [RecordKey: RemovedRecord] = [:]
     try removing { (index) throws(StoreFault) in
-      removed = []
       // First: an answer that is on its way must not come between.
       for group in groups + Set(keys.compactMap(\.group)) where !index.countRemoval(of: group) {
         throw IndexChanger.indexIsFull
       }
       func remove(_ slot: Slot) throws(StoreFault) {
-        if let record = record(slot) { removed.append(record) }
+        if let record = record(slot) { removed[record.key] = record }
         _ = try self.remove(slot.hash, index)
       }
       for group in groups { for found in index.slots(of: group) { try remove(found.slot) } }
       for key in keys { if let found = index.find(key.hash) { try remove(found.slot) } }
     }
-    return removed
+    return Array(removed.values)
   }
 
   private func removing(_ body: (Index) throws(StoreFault) -> Void) throws(StoreFault) {
