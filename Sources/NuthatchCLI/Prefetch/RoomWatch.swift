@@ -12,9 +12,9 @@ struct RoomWatch {
   }
 
   private static let pause: Int64 = 250_000_000
-  /// So much room is waited for at first; twice as much when that has been too little.
+  /// So much room is waited for at first; twice as much when that has been too little, but never a large part of the disk.
   private static let leastRoom: Int64 = 256 << 10
-  private static let mostRoom: Int64 = 64 << 20
+  private let mostRoom: Int64
 
   private let folder: String
   /// In nanoseconds; nil for any time.
@@ -32,6 +32,11 @@ struct RoomWatch {
 
   init(_ folder: String, patience limit: Request.Limit?) {
     self.folder = folder
+    var disk = statvfs()
+    let size =
+      statvfs(folder, &disk) == 0
+      ? Int64(clamping: disk.f_blocks) / 16 * Int64(clamping: disk.f_frsize) : .max
+    mostRoom = max(Self.leastRoom, min(64 << 20, size))
     patience = (limit ?? Request.usualPatience).nanoseconds
   }
 
@@ -64,7 +69,7 @@ struct RoomWatch {
     guard Self.isCurable(refusal) else { return giveUp(refusal) }
     if refusal == 0 {
       (isFull, isSaid) = (false, false)
-      wanted = min(wanted * 2, Self.mostRoom)
+      wanted = min(wanted * 2, mostRoom)
       return .goOn("there is room on the disk again: the run goes on")
     }
     guard let patience, now &- since >= patience else { return nil }
@@ -75,7 +80,8 @@ struct RoomWatch {
   private mutating func giveUp(_ number: Int32) -> News {
     hasGivenUp = true
     return .giveUp(
-      "nothing can be stored: \(String(cString: strerror(number))): mend that, and run again for what is left")
+      "nothing can be stored: \(String(cString: strerror(number))): mend that, and run again for what is left"
+    )
   }
 
   /// Why the disk doesn't take a file as large as what is to come; 0 when it does.
