@@ -197,10 +197,16 @@ class Bench:
             Step("get_again", ["get", *TERMS, "--policy", "reload", "-o", "out", url("/d.txt")]),
             Step("thumbnail", ["get", *TERMS, "-s", "24", "-o", "out.png", url("/a.png")], "empty"),
             Step("thumbnail_stored", ["get", *TERMS, "-s", "24", "-o", "out.png", url("/a.png")]),
-            Step("prefetch", ["prefetch", *TERMS, "-s", "24,40", "-"], "empty", (0, 1, 2, 4), given=pictures),
+            Step(
+                "prefetch",
+                ["prefetch", *TERMS, "--give-up-after", "10", "-s", "24,40", "-"],
+                "empty",
+                (0, 1, 2, 4),
+                given=pictures,
+            ),
             Step(
                 "prefetch_stored",
-                ["prefetch", *TERMS, "-s", "24,30", "-"],
+                ["prefetch", *TERMS, "--give-up-after", "10", "-s", "24,30", "-"],
                 statuses=(0, 1, 2, 4),
                 given=pictures,
             ),

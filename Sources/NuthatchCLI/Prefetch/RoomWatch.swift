@@ -26,6 +26,8 @@ struct RoomWatch {
   private var wanted = RoomWatch.leastRoom
   private var due: Int64 = 0
   private var isSaid = false
+  /// Whether the run has gone on since then, in vain.
+  private var hasGoneOn = false
   private var hasGivenUp = false
   /// Whether nothing is to be fetched.
   private(set) var isFull = false
@@ -49,7 +51,7 @@ struct RoomWatch {
       since = since ?? now
       isFull = true
     } else if hasEnded, !isFull {
-      (since, wanted) = (nil, Self.leastRoom)
+      (since, wanted, hasGoneOn) = (nil, Self.leastRoom, false)
     }
   }
 
@@ -67,12 +69,13 @@ struct RoomWatch {
     due = now &+ Self.pause
     let refusal = refusal
     guard Self.isCurable(refusal) else { return giveUp(refusal) }
-    if refusal == 0 {
-      (isFull, isSaid) = (false, false)
+    let isOver = patience.map { now &- since >= $0 } ?? false
+    if refusal == 0, !(isOver && hasGoneOn) {
+      (isFull, isSaid, hasGoneOn) = (false, false, true)
       wanted = min(wanted * 2, mostRoom)
       return .goOn("there is room on the disk again: the run goes on")
     }
-    guard let patience, now &- since >= patience else { return nil }
+    guard isOver else { return nil }
     hasGivenUp = true
     return .giveUp("the disk is still full: make room, and run again for what is left")
   }
