@@ -54,7 +54,7 @@ import Testing
     var form = posting
     form.asks = []
     form.upload = .form([FormPart("kind", "hazel")])
-    for request in [asking, posting, form] {
+    for (gate, request) in [("ask", asking), ("post", posting), ("form", form)] {
       bench.server.goDown()
       let first = try bench.cache.submit(request)
       func end(_ ticket: Ticket) throws -> Event? {
@@ -63,13 +63,13 @@ import Testing
       #expect(try end(first)?.error?.code == .refused)
       try bench.server.goUp()
       bench.server.clearLog()
-      bench.server.on("/a", Script.ok("x").after(.wait("g")))
+      bench.server.on("/a", Script.ok("x").after(.wait(gate)))
       let second = try bench.cache.resubmit(first)
       #expect(second !== first && second.tag == "t" && second.url == "a")
       if !request.asks.isEmpty { #expect(try second.next(within: 20_000)?.kind == .question) }
       site.cancelAll()
       #expect(second.state == .cancelled)
-      bench.server.gate("g").open()
+      bench.server.gate(gate).open()
       bench.server.on("/a", .ok("x"))
       bench.server.clearLog()
       let third = try bench.cache.resubmit(second)

@@ -5,7 +5,8 @@ import NuthatchTransport
 /// A request under way.
 ///
 /// Releasing a ticket never cancels it; `cancel` does, and is answered at once.
-// What changes is under its lock, hence Sendable.
+///
+/// What changes is under its lock, hence Sendable.
 public final class Ticket: @unchecked Sendable {
   /// Where a request stands.
   public enum State: Int32, Sendable {

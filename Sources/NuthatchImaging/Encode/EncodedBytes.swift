@@ -2,7 +2,7 @@ import CSystem
 import Glibc
 
 /// The bytes of an encoded picture, immutable, freed with this object.
-// Its bytes never change, hence Sendable.
+/// They never change, hence Sendable.
 public final class EncodedBytes: @unchecked Sendable {
   /// How many there are.
   public let count: Int
