@@ -163,7 +163,7 @@ final class DiskStore: Sendable {
 
   /// Whether answers may be there under the names that version 0.1 gave them.
   var hasEarlierAnswers: Bool {
-    current.reading { index, _, _ in index.hasEarlier || index.isBroken } ?? false
+    current.reading { index, _ in index.hasEarlier || index.isBroken } ?? false
   }
 
   /// Reads every record. What is damaged is taken out, what the index forgot is put back; neither where the directory can only

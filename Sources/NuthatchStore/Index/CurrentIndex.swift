@@ -65,18 +65,14 @@ final class CurrentIndex: @unchecked Sendable {
     return Unmanaged<Index>.fromOpaque(pointer)._withUnsafeGuaranteedRef { body($0) }
   }
 
-  /// Looks at the index as a reader: `body` gets it, what it is known by, and the shard. Nil without an index.
+  /// Looks at the index as a reader: `body` gets it and the shard. Nil without an index.
   @inline(__always)
-  func reading<Result>(_ body: (Index, UInt, Shard) -> Result) -> Result? {
-    openPacks.reading { shard in
-      let reference = reference.load(ordering: .acquiring)
-      guard let pointer = UnsafeRawPointer(bitPattern: reference) else { return nil }
-      return Unmanaged<Index>.fromOpaque(pointer)._withUnsafeGuaranteedRef { body($0, reference, shard) }
-    }
+  func reading<Result>(_ body: (Index, Shard) -> Result) -> Result? {
+    openPacks.reading { shard in seen { body($0, shard) } }
   }
 
   /// The index, as far as this process knows.
-  var index: Index? { reading { index, _, _ in index } }
+  var index: Index? { reading { index, _ in index } }
 
   func isInUse(_ index: Index) -> Bool {
     reference.load(ordering: .relaxed) == UInt(bitPattern: Unmanaged.passUnretained(index).toOpaque())
@@ -137,7 +133,7 @@ final class CurrentIndex: @unchecked Sendable {
   /// Sees to it that what other processes did has reached this one, for who doesn't need the index.
   @inline(__always)
   func followOthers() {
-    let isBehind = reading { index, _, _ in isOutdated(index) } ?? false
+    let isBehind = reading { index, _ in isOutdated(index) } ?? false
     if isBehind { catchUp() }
   }
 

@@ -64,7 +64,7 @@ final class MemoryFirstStore: RecordStore {
     guard !disk.due.take(key.hash), mark == RecordMark(index: 0, pack: 0, offset: lease.sequence) else {
       return false
     }
-    return disk.current.reading { index, _, shard in
+    return disk.current.reading { index, shard in
       guard !disk.current.isOutdated(index) else { return false }
       guard let moment = (lease.pin as? MemoryPin)?.entry.moment else { return true }
       guard index.isCurrent(moment) else { return false }

@@ -156,15 +156,14 @@ final class PackAppender: @unchecked Sendable {
   ) throws(StoreFault) -> Result {
     try sealNow()
     self.turn.store(turn, ordering: .relaxed)
-    do throws(StoreFault) {
-      let result = try body()
-      try endTurn()
-      return result
-    } catch {
+    let result: Result
+    do throws(StoreFault) { result = try body() } catch {
       // Not essential then: what is appended to the pack goes with it.
       try? endTurn()
       throw error
     }
+    try endTurn()
+    return result
   }
 
   private func endTurn() throws(StoreFault) {

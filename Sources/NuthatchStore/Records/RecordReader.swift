@@ -93,7 +93,7 @@ final class RecordReader: Sendable {
 
   /// Finds a key and holds its pack, all while standing in a shard.
   private func look(_ hash: KeyHash, isLenient: Bool = false) -> Sight {
-    current.reading { index, _, shard in
+    current.reading { index, shard in
       var sight = Sight()
       guard isLenient || !current.isOutdated(index) else {
         sight.isOutdated = true
@@ -141,7 +141,7 @@ final class RecordReader: Sendable {
 
   /// Writes something down about what was seen, if the index is still the same.
   private func note(_ sight: Sight, _ body: (Index) -> Void) {
-    current.reading { index, _, _ in
+    current.reading { index, _ in
       if index.identity == sight.index { body(index) }
     }
   }
@@ -157,13 +157,13 @@ final class RecordReader: Sendable {
 
   /// Whether the packs have an answer to a later question than this one.
   func hasLaterAnswer(_ key: RecordKey, than number: UInt64) -> Bool {
-    guard current.reading({ index, _, _ in index.find(key.hash) != nil }) ?? false else { return false }
+    guard current.reading({ index, _ in index.find(key.hash) != nil }) ?? false else { return false }
     return find(key).map { $0.lease.shape.question > number } ?? false
   }
 
   /// Whether the packs have a record of this hash. Reads none.
   func names(_ hash: KeyHash) -> Bool {
-    !due.take(hash) && current.reading { index, _, _ in index.find(hash) != nil && !index.isBroken } ?? false
+    !due.take(hash) && current.reading { index, _ in index.find(hash) != nil && !index.isBroken } ?? false
   }
 
   /// Sets the visited bit as a hit does. False when there is no such record.
@@ -177,7 +177,7 @@ final class RecordReader: Sendable {
   func mark(of hash: KeyHash, bringsUpToDate: Bool) -> RecordMark? {
     guard !due.take(hash) else { return nil }
     var isBehind = false
-    let mark = current.reading { index, _, _ -> RecordMark? in
+    let mark = current.reading { index, _ -> RecordMark? in
       isBehind = current.isOutdated(index)
       return isBehind ? nil : Self.mark(of: hash, index)
     }

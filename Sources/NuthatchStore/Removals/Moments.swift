@@ -11,7 +11,7 @@ struct Moments {
   /// written. Opens no file and takes no lock that waits.
   func now(_ first: RecordGroup, _ second: RecordGroup?) -> Moment? {
     guard !isReading, !due.take(first, second) else { return nil }
-    return changer.current.reading { index, _, _ -> Moment? in
+    return changer.current.reading { index, _ -> Moment? in
       guard !changer.current.isSucceeded(index) else { return nil }
       let number = index.takeSequence()
       guard number != 0, number < 1 << 62 else { return nil }
@@ -23,7 +23,7 @@ struct Moments {
   /// others.
   func removalsNow(_ first: RecordGroup, _ second: RecordGroup?) -> Moment? {
     if due.take(first, second) { return nil }
-    return changer.current.reading { index, _, _ in
+    return changer.current.reading { index, _ in
       changer.current.isSucceeded(index) ? nil : index.moment(first, second, number: 0)
     } ?? nil
   }
@@ -33,14 +33,14 @@ struct Moments {
     if due.take(first, second) { return nil }
     let number = changer.takeSequence()
     guard number != 0 else { return nil }
-    return changer.current.reading { index, _, _ in index.moment(first, second, number: number) } ?? nil
+    return changer.current.reading { index, _ in index.moment(first, second, number: number) } ?? nil
   }
 
   /// Whether nothing was removed since, as far as that can be said at once.
   @inline(__always)
   func isCurrentNow(_ moment: Moment) -> Bool {
     !due.take(moment)
-      && changer.current.reading { index, _, _ in
+      && changer.current.reading { index, _ in
         !changer.current.isSucceeded(index) && index.isCurrent(moment)
       } ?? false
   }
@@ -48,6 +48,6 @@ struct Moments {
   /// Whether nothing was removed since.
   func isCurrent(_ moment: Moment) -> Bool {
     changer.current.followOthers()
-    return !due.take(moment) && changer.current.reading { index, _, _ in index.isCurrent(moment) } ?? false
+    return !due.take(moment) && changer.current.reading { index, _ in index.isCurrent(moment) } ?? false
   }
 }
