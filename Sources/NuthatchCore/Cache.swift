@@ -39,7 +39,7 @@ public final class Cache: Sendable {
       throw error
     }
     instant = InstantAnswers(shared, options)
-    closing = Closing(path, identity, shared, open, notices, instant)
+    closing = Closing(path, shared, open, notices, instant)
     self.path = path
     self.options = options
     self.runtime = runtime

@@ -6,7 +6,6 @@ import Synchronization
 /// revalidations; the wait for those; `settle`; `end`.
 package final class Closing: Sendable {
   private let path: String
-  private let identity: CacheDirectory.Identity
   private let shared: SharedCache
   private let open: OpenTickets
   private let notices: OutboxNotices
@@ -19,11 +18,10 @@ package final class Closing: Sendable {
   private let epoch = nhs_fork_epoch()
 
   init(
-    _ path: String, _ identity: CacheDirectory.Identity, _ shared: SharedCache, _ open: OpenTickets,
-    _ notices: OutboxNotices, _ instant: InstantAnswers
+    _ path: String, _ shared: SharedCache, _ open: OpenTickets, _ notices: OutboxNotices,
+    _ instant: InstantAnswers
   ) {
     self.path = path
-    self.identity = identity
     self.shared = shared
     self.open = open
     self.notices = notices
@@ -58,7 +56,7 @@ package final class Closing: Sendable {
     open.end(.closed)
     notices.close()
     shared.outbox.close(notices, shared)
-    wasLast.store(OpenCaches.release(shared, identity), ordering: .releasing)
+    wasLast.store(OpenCaches.release(shared), ordering: .releasing)
     note(1)
   }
 

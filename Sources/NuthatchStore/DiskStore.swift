@@ -26,22 +26,28 @@ final class DiskStore: Sendable {
   private let removal: RecordRemoval
   let appenders: [PackAppender]
   private let eviction: Eviction
-  private let counts = StoreCounts()
+  private let counts: StoreCounts
 
+  /// - Parameters:
+  ///   - old: had this directory open before somebody deleted it. What isn't in the directory goes on here.
+  ///   - atOnce: throws `busy` when opening would take long.
   init(
-    _ directory: StoreDirectory, _ options: Store.Options,
-    _ following: @escaping Store.Following
+    _ directory: StoreDirectory, _ options: Store.Options, _ following: @escaping Store.Following,
+    after old: DiskStore? = nil, atOnce: Bool = false
   ) throws(StoreFault) {
     self.directory = directory
     self.following = following
-    memory = MemoryTier(
-      MemoryLimits(bytes: options.memoryBytes ?? MemoryLimits.standard, items: options.memoryItems ?? .max))
+    memory =
+      old?.memory
+      ?? MemoryTier(
+        MemoryLimits(bytes: options.memoryBytes ?? MemoryLimits.standard, items: options.memoryItems ?? .max))
+    counts = old?.counts ?? StoreCounts()
+    let due = old?.due ?? DueRemovals()
     let locks = try DirectoryLocks(directory)
     let openPacks = OpenPacks(directory)
-    let due = DueRemovals(locks.file.posted)
     let retired = RetiredRecords(directory, openPacks)
     let checker = PayloadChecker(directory, openPacks)
-    let current = CurrentIndex(directory, locks, openPacks, retired, checker, memory, due)
+    let current = CurrentIndex(directory, locks, openPacks, checker, memory)
     let changer = IndexChanger(current, directory, locks, openPacks, retired, checker)
     let killed = KilledWriters(
       directory: directory, locks: locks, openPacks: openPacks, changer: changer, retired: retired,
@@ -58,15 +64,43 @@ final class DiskStore: Sendable {
       locks, openPacks, due, retired, checker
     )
     (self.current, self.changer, self.killed, self.appenders) = (current, changer, killed, appenders)
-    try changer.begin(limit: options.diskBytes, tidy: killed.tidy)
+    try changer.begin(limit: Self.limit(directory, options, old), atOnce: atOnce, tidy: killed.tidy)
+    due.follow(locks.file.posted)
+    guard let old else { return }
+    if let earlier = old.current.index { current.index?.goOn(after: earlier) }
+    if old.current.isLean { current.stayLean() }
+    // Nothing shall hold the packs that were deleted; pictures that were made of them stay.
+    memory.removeAll { $0.privateBytes == 0 && ($0.owner as? HeldLease)?.lease.pin is PackPin }
+  }
+
+  /// The limit to be kept in the directory; nil for the one that is kept there, or that holds where none is.
+  private static func limit(_ directory: StoreDirectory, _ options: Store.Options, _ old: DiskStore?) -> Int?
+  {
+    guard let old else { return options.diskBytes }
+    let earlier = old.current.limits.disk
+    return Limits.kept(directory) ?? (earlier == Limits.standard ? nil : earlier)
   }
 
   func finish(flushes: Bool) {
     memory.removeAll { _ in true }
+    leave()
+  }
+
+  /// Gives back what other processes wait for.
+  private func leave() {
     for appender in appenders { appender.letGo() }
     retired.settle()
     checker.close()
     locks.leave()
+  }
+
+  /// Lets go of everything in the directory. Nobody may write any more, nor use a file; who only looks finds nothing.
+  func close() {
+    leave()
+    openPacks.drop { _ in true }
+    current.letGo()
+    locks.file.close()
+    directory.close()
   }
 
   // MARK: Writing

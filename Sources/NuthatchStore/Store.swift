@@ -5,7 +5,8 @@ import Synchronization
 /// Records in a directory, shared by every process that has it open.
 ///
 /// Any thread may use it. A directory that is opened twice in a process has two stores, as if two processes had opened it. A
-/// forked child can't use a store that its parent opened, but leases stay readable there, and it may open its own.
+/// forked child can't use a store that its parent opened, but leases stay readable there, and it may open its own. A directory that
+/// somebody deletes meanwhile is opened anew, with nothing in it, or with what others keep there now.
 public final class Store: Sendable {
   /// What holds for the directory.
   public struct Options: Sendable, Equatable {
@@ -52,28 +53,24 @@ public final class Store: Sendable {
     case pressure
   }
 
-  let records: any RecordStore
-  let disk: DiskStore
+  let door: StoreDoor
   private let epoch = nhs_fork_epoch()
   private let isClosed = Atomic(false)
   /// Whether it was tried already to write what is in memory only.
   private let isFlushed = Atomic(false)
 
-  // For lookups, which threads make at the same time: to hold these meanwhile would count on one counter for all.
-  let reader: Unmanaged<RecordReader>
-  private let unretainedDisk: Unmanaged<DiskStore>
   let memory: MemoryLanes
   /// Whether records may be in memory that are in no pack.
   let spillsLate: Bool
 
-  init(_ records: any RecordStore) {
-    self.records = records
-    disk = records.disk
-    reader = .passUnretained(disk.reader)
-    unretainedDisk = .passUnretained(disk)
-    memory = disk.memory.lanes
-    spillsLate = records is MemoryFirstStore
+  private init(_ door: StoreDoor) {
+    self.door = door
+    memory = door.opened.disk.memory.lanes
+    spillsLate = door.opened.records is MemoryFirstStore
   }
+
+  var records: any RecordStore { door.opened.records }
+  var disk: DiskStore { door.opened.disk }
 
   /// Opens the store in a directory, which is made when its parent is there.
   ///
@@ -94,19 +91,10 @@ public final class Store: Sendable {
     _ following: @escaping Following = { _, _, _ in }
   ) throws(StoreFault) -> Store {
     try options.check()
-    let directory = try StoreDirectory(path, trusts: options.trustsDirectory, system)
     return Store(
       try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
-        try records(directory, options, following)
+        try StoreDoor(path, options, system, following)
       })
-  }
-
-  static func records(
-    _ directory: StoreDirectory, _ options: Options, _ following: @escaping Following = { _, _, _ in }
-  ) throws(StoreFault) -> any RecordStore {
-    let disk = try DiskStore(directory, options, following)
-    // What is in memory only could never be written to a directory that can only be read.
-    return options.spill == .pressure && !directory.isReading ? MemoryFirstStore(disk) : disk
   }
 
   deinit { close() }
@@ -139,6 +127,11 @@ public final class Store: Sendable {
     return nil
   }
 
+  /// Whether this is the directory that is open. Takes no lock.
+  package func isIn(device: UInt64, inode: UInt64) -> Bool {
+    door.seen { $0.directory.identity == StoreDirectory.Identity(device: device, inode: inode) }
+  }
+
   /// Whether the directory can only be read. Lookups find what is there; records aren't kept, and nothing is removed: `readOnly`.
   public var isReading: Bool { disk.directory.isReading }
 
@@ -159,7 +152,10 @@ public final class Store: Sendable {
     _ body: (any RecordStore) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
     try check()
-    return try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in try body(records) }
+    return try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
+      disk.current.lookForDeletion()
+      return try door.using(body)
+    }
   }
 
   /// The process that has kept this one from changing the index since a wait for it ended in vain, and for how many
@@ -173,7 +169,7 @@ public final class Store: Sendable {
     try check()
     try disk.directory.checkWritable()
     return try Patience.lasting(Patience.writing) { () throws(StoreFault) in
-      try records.commit(key, shape, parts, asked: moment)
+      try door.using { (records) throws(StoreFault) in try records.commit(key, shape, parts, asked: moment) }
     }
   }
 
@@ -195,12 +191,12 @@ public final class Store: Sendable {
     try check()
     if !spillsLate,
       let lease = key.bytes.withUnsafeBytes({ bytes in
-        reader._withUnsafeGuaranteedRef { $0.known(key.kind, key.hash, bytes) }
+        door.seen { $0.reader.known(key.kind, key.hash, bytes) }
       })
     {
       return .found(lease)
     }
-    return records.lookup(key, checking: most)
+    return door.lookup(key, checking: most)
   }
 
   /// Keeps a record, in place of the one with its key. It is there for every process when this returns, and survives
@@ -231,7 +227,7 @@ public final class Store: Sendable {
   /// told at once (`moment`). Opens no file and takes no lock that waits.
   public func momentNow(_ first: RecordGroup, _ second: RecordGroup? = nil) -> Moment? {
     guard isUsable else { return nil }
-    return unretainedDisk._withUnsafeGuaranteedRef { $0.moments.now(first, second) }
+    return door.seen { $0.moments.now(first, second) }
   }
 
   /// The same, but this process follows what others did first. Nil when the directory can't be written.
@@ -239,20 +235,20 @@ public final class Store: Sendable {
     // There is no moment for what isn't removed yet.
     try? doWhatIsDue()
     try check()
-    return disk.moments.afterOthers(first, second)
+    return try door.using { (records) throws(StoreFault) in records.disk.moments.afterOthers(first, second) }
   }
 
   /// The removals until now, for an answer that is read next: a moment that no answer is kept with. Nil when they can't be
   /// told at once.
   public func removalsNow(_ first: RecordGroup, _ second: RecordGroup? = nil) -> Moment? {
     guard isUsable else { return nil }
-    return unretainedDisk._withUnsafeGuaranteedRef { $0.moments.removalsNow(first, second) }
+    return door.seen { $0.moments.removalsNow(first, second) }
   }
 
   /// Whether nothing was removed since a moment that takes its answer out. False also when that can't be told at once.
   public func isCurrent(_ moment: Moment) -> Bool {
     guard isUsable else { return false }
-    return unretainedDisk._withUnsafeGuaranteedRef { $0.moments.isCurrentNow(moment) }
+    return door.seen { $0.moments.isCurrentNow(moment) }
   }
 
   /// Keeps the answer to a question of that moment, in place of the one with its key. Not when its group was removed since,
@@ -281,7 +277,7 @@ public final class Store: Sendable {
 
   /// Whether answers may be there under the names that version 0.1 gave them.
   public var hasEarlierAnswers: Bool {
-    isUsable && unretainedDisk._withUnsafeGuaranteedRef { $0.hasEarlierAnswers }
+    isUsable && door.seen { $0.hasEarlierAnswers }
   }
 
   /// Whether there is a record of this key, without making a hit of it. Reads no record.
@@ -289,7 +285,7 @@ public final class Store: Sendable {
 
   /// Whether the packs have a record of this hash, for callers that ask that of many. Reads no record.
   package func isNamed(_ hash: KeyHash) -> Bool {
-    isUsable && reader._withUnsafeGuaranteedRef { $0.names(hash) }
+    isUsable && door.seen { $0.reader.names(hash) }
   }
 
   /// Whether the record of this key is where the index says, and whole.
@@ -385,7 +381,7 @@ extension Store {
   public func recall(_ key: RecordKey) throws(StoreFault) -> Lease? {
     try check()
     // Leases of packs that broke are let go of.
-    unretainedDisk._withUnsafeGuaranteedRef { $0.current.letGoOfBroken() }
+    if door.seen({ $0.current.broken.areNew }) { disk.current.followBroken() }
     return key.bytes.withUnsafeBytes { memory.find(.value, key.kind, key.hash, $0) }
   }
 
@@ -415,7 +411,7 @@ extension Store {
     try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
       var fault: StoreFault?
       if losesRemovals { do throws(StoreFault) { try doWhatIsDue(ofOthers: false) } catch { fault = error } }
-      try records.flush()
+      try door.using { (records) throws(StoreFault) in try records.flush() }
       if let fault { throw fault }
     }
   }

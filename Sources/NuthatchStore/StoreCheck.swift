@@ -70,7 +70,6 @@ struct StoreCheck {
   let killed: KilledWriters
 
   func verify() throws(StoreFault) -> VerifyReport {
-    changer.current.followLock()
     // First: what nobody has published isn't lost, and lists and statistics go by the table of packs.
     if !directory.isReading, let index = changer.current.forReading() {
       killed.takeInUnpublished(of: index.packs.filter { $0.state == .open })

@@ -69,13 +69,12 @@ import Testing
     let ticket = try bench.cache.submit(request)
     unlink(bench.folder + "/index")
     // Another process, as far as files know.
-    let other = try Store.records(
-      try StoreDirectory(bench.folder, trusts: false, LinuxCalls()), Store.Options())
+    let other = try Store.open(bench.folder)
     #expect(ticket.state == .queued)
     bench.server.gate("gate").open()
     let response = try ticket.result()
     #expect(response.source == .revalidated && response.isInCache)
     for ticket in slow { #expect(try ticket.result().status == 200) }
-    other.finish(flushes: true)
+    other.close()
   }
 }

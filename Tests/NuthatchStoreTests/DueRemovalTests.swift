@@ -104,9 +104,7 @@ import Testing
 
   /// A store that is to the other like that of another process.
   private func other(_ following: @escaping Store.Following = { _, _, _ in }) throws -> Store {
-    Store(
-      try Store.records(
-        try StoreDirectory(folder.path, trusts: false, LinuxCalls()), Store.Options(), following))
+    try Store.open(folder.path, following: following)
   }
 
   @Test(

@@ -168,10 +168,6 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
     try checkWriting()
     try linux.makeDirectory(directory, name)
   }
-  func replace(_ fd: Int32, by other: Int32) throws(SystemFault) {
-    try attempt()
-    try linux.replace(fd, by: other)
-  }
   func unlink(_ directory: Int32, _ name: String) throws(SystemFault) {
     try attempt()
     try checkWriting()

@@ -10,20 +10,17 @@ protocol SeveralUsers {
 extension SeveralUsers {
   func user(
     _ calls: any SystemCalls = LinuxCalls(), spill: Store.Spill = .eager
-  ) throws -> any RecordStore {
-    try Store.records(
-      try StoreDirectory(folder.path, trusts: false, calls),
-      Store.Options(diskBytes: 64 << 20, memoryBytes: 1 << 20, spill: spill))
+  ) throws -> Store {
+    try Store.open(
+      folder.path, Store.Options(diskBytes: 64 << 20, memoryBytes: 1 << 20, spill: spill), calls)
   }
 
   @discardableResult
-  func keep(_ key: RecordKey, _ bytes: [UInt8], _ user: any RecordStore) throws -> Lease {
-    try bytes.withBytes { (bytes) throws(StoreFault) in try user.commit(key, PayloadShape(), [bytes]) }
+  func keep(_ key: RecordKey, _ bytes: [UInt8], _ user: Store) throws -> Lease {
+    try user.commit(key, bytes)
   }
 
-  func bytes(_ key: RecordKey, _ user: any RecordStore) -> [UInt8]? {
-    user.lookup(key)?.copied()
-  }
+  func bytes(_ key: RecordKey, _ user: Store) -> [UInt8]? { (try? user.bytes(key)) ?? nil }
 }
 
 /// One does something in the middle of what another one does.
@@ -69,7 +66,7 @@ extension SeveralUsers {
     #expect(wasThere.count == 1)
     #expect(bytes(Self.key, own) == content(2, 100_000))
     #expect(try own.verify().isClean)
-    #expect(own.statistics().meta == 1)
+    #expect(try own.statistics().meta == 1)
     own.finish()
   }
 
@@ -85,7 +82,7 @@ extension SeveralUsers {
     #expect(bytes(later, reader) == [2])
     try other.clear()
     #expect(bytes(Self.key, reader) == nil)
-    #expect(reader.statistics().meta == 0)
+    #expect(try reader.statistics().meta == 0)
     for user in [own, reader, other] { user.finish() }
   }
 
@@ -147,11 +144,11 @@ extension SeveralUsers {
     // It may have the world of before for a while, but nothing else than what is there now.
     let found = bytes(Self.key, own)
     #expect(found == nil || found == [2])
-    own.current.followLock()
+    own.current.lookForDeletion()
     let mine = RecordKey(.meta, "mine")
     try keep(mine, [3], own)
     for user in [own, other, third] {
-      user.current.followLock()
+      user.current.lookForDeletion()
       try keep(RecordKey(.meta, "sync"), [4], user)
       #expect(bytes(Self.key, user) == [2])
       #expect(bytes(mine, user) == [3])
@@ -212,7 +209,7 @@ extension SeveralUsers {
     if writes { try own.flush() }
     try other.clear()
     #expect(bytes(Self.key, own) == nil)
-    #expect(own.statistics().memory.unwritten == 0)
+    #expect(try own.statistics().memory.unwritten == 0)
     try own.flush()
     for user in [own, other] { #expect(bytes(Self.key, user) == nil) }
     // What comes afterwards stays.
@@ -251,7 +248,7 @@ extension SeveralUsers {
     let calls = FaultyCalls(.short)
     let (own, other) = (try user(calls, spill: .pressure), try user())
     // There is a pack of its own.
-    _ = try own.commit(RecordKey(.meta, "another"), PayloadShape(), [])
+    _ = try own.commit(RecordKey(.meta, "another"), [])
     try keep(Self.key, [1], own)
     try keep(Self.key, [2], other)
     calls.failMaps(40)

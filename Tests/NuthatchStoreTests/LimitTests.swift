@@ -82,7 +82,7 @@ import Testing
     let changed = Set(zip(before, after).enumerated().filter { $1.0 != $1.1 }.map { $0.offset / 4 })
     #expect(changed.count == keys.count && changed.allSatisfy { $0 % 8 == 7 && $0 >= 1024 })
     let index = try #require(store.disk.current.index)
-    let lock = store.disk.locks.file.words.base
+    let lock = UnsafeMutableRawPointer(mutating: store.disk.locks.file.indexWord - 8)
     // Whoever writes there from now on ends this process.
     #expect(mprotect(index.base, index.length, PROT_READ) == 0 && mprotect(lock, 4096, PROT_READ) == 0)
     for _ in 0..<20 {

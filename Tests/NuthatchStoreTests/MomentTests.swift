@@ -14,16 +14,12 @@ import Testing
     RecordKey(group(name), [variant] + Array(name.utf8))
   }
 
-  private func moment(_ name: String, _ user: any RecordStore) throws -> Moment {
-    try #require(user.disk.moments.afterOthers(group(name), nil))
+  private func moment(_ name: String, _ user: Store) throws -> Moment {
+    try #require(try user.moment(group(name)))
   }
 
-  private func keep(_ name: String, _ payload: [UInt8], _ asked: Moment, _ user: any RecordStore) throws
-    -> Bool
-  {
-    try payload.withBytes { (bytes) throws(StoreFault) in
-      try user.commit(key(name), PayloadShape(form: 0, question: asked.number), [bytes], asked: asked) != nil
-    }
+  private func keep(_ name: String, _ payload: [UInt8], _ asked: Moment, _ user: Store) throws -> Bool {
+    try user.commit(answer: key(name), payload, asked: asked) != nil
   }
 
   /// Each way in which another process, or the same one, takes an answer out.
@@ -114,14 +110,11 @@ import Testing
     for variant in 0..<200 {
       for name in ["a", "b"] {
         let asked = try moment(name, own)
-        let kept = try [UInt8(variant)].withBytes { (bytes) throws(StoreFault) in
-          try own.commit(
-            key(name, UInt8(variant)), PayloadShape(form: 7, question: asked.number), [bytes], asked: asked)
-        }
-        #expect(kept != nil)
+        #expect(
+          try own.commit(answer: key(name, UInt8(variant)), form: 7, [UInt8(variant)], asked: asked) != nil)
       }
     }
-    for number in 0..<3000 { _ = try own.commit(RecordKey(.meta, "other \(number)"), PayloadShape(), []) }
+    for number in 0..<3000 { _ = try own.commit(RecordKey(.meta, "other \(number)"), []) }
     let removed = try own.remove([group("a")], [])
     #expect(removed.count == 200)
     #expect(removed.allSatisfy { $0.form == 7 && $0.payload == [$0.key.name.first ?? 0] })
@@ -141,7 +134,7 @@ import Testing
   func counters() throws {
     let own = try user()
     let asked = try moment("a", own)
-    for number in 0..<3000 { _ = try own.commit(RecordKey(.meta, "other \(number)"), PayloadShape(), []) }
+    for number in 0..<3000 { _ = try own.commit(RecordKey(.meta, "other \(number)"), []) }
     #expect(own.disk.moments.isCurrent(asked))
     #expect(try keep("a", [1], asked, own))
     let other = try user()

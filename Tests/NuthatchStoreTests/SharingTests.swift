@@ -9,21 +9,16 @@ import Testing
   let folder: Folder
   init() throws { folder = try Folder() }
 
-  private func user() throws -> any RecordStore {
-    try Store.records(try StoreDirectory(folder.path, trusts: false, LinuxCalls()), Store.Options())
-  }
+  private func user() throws -> Store { try Store.open(folder.path) }
 
   private static func key(_ name: String) -> RecordKey { RecordKey(.meta, name) }
 
-  private func keep(_ name: String, _ user: any RecordStore) throws {
-    let bytes = Array(name.utf8)
-    _ = try bytes.withBytes { (bytes) throws(StoreFault) in
-      try user.commit(Self.key(name), PayloadShape(), [bytes])
-    }
+  private func keep(_ name: String, _ user: Store) throws {
+    try user.commit(Self.key(name), Array(name.utf8))
   }
 
-  private func has(_ name: String, _ user: any RecordStore) -> Bool {
-    user.lookup(Self.key(name))?.copied() == Array(name.utf8)
+  private func has(_ name: String, _ user: Store) -> Bool {
+    (try? user.bytes(Self.key(name))) == Array(name.utf8)
   }
 
   /// What everybody keeps, after something was deleted, everybody finds.
@@ -81,10 +76,8 @@ import Testing
     for count in 1...5 {
       let folder = try Folder()
       let calls = FaultyCalls(.short)
-      func user(_ calls: any SystemCalls) throws -> any RecordStore {
-        var options = Store.Options()
-        options.diskBytes = 8 << 20
-        return try Store.records(try StoreDirectory(folder.path, trusts: false, calls), options)
+      func user(_ calls: any SystemCalls) throws -> Store {
+        try Store.open(folder.path, Store.Options(diskBytes: 8 << 20), calls)
       }
       let (own, other) = (try user(calls), try user(LinuxCalls()))
       let wasThere = Counter()
@@ -95,16 +88,14 @@ import Testing
       for number in 0..<8 {
         let key = Self.key("\(number)")
         let bytes = content(UInt64(number), size)
-        let lease = try bytes.withBytes { (bytes) throws(StoreFault) in
-          try own.commit(key, PayloadShape(), [bytes])
-        }
+        let lease = try own.commit(key, bytes)
         #expect(lease.copied() == bytes, "at \(count)")
       }
       #expect(wasThere.count == 1)
-      #expect(own.lookup(Self.key("7"))?.copied() == content(7, size), "at \(count)")
-      #expect(other.lookup(Self.key("7"))?.copied() == content(7, size), "at \(count)")
+      #expect(try own.lookup(Self.key("7"))?.copied() == content(7, size), "at \(count)")
+      #expect(try other.lookup(Self.key("7"))?.copied() == content(7, size), "at \(count)")
       #expect(try other.verify().isClean, "at \(count)")
-      #expect(own.statistics().packs == folder.files().count, "at \(count)")
+      #expect(try own.statistics().packs == folder.files().count, "at \(count)")
       for user in [own, other] { user.finish() }
     }
   }
@@ -114,9 +105,7 @@ import Testing
     for count in 1...4 {
       let folder = try Folder()
       let calls = FaultyCalls(.short)
-      func user(_ calls: any SystemCalls) throws -> any RecordStore {
-        try Store.records(try StoreDirectory(folder.path, trusts: false, calls), Store.Options())
-      }
+      func user(_ calls: any SystemCalls) throws -> Store { try Store.open(folder.path, .init(), calls) }
       let (own, other) = (try user(calls), try user(LinuxCalls()))
       let left = try user(LinuxCalls())
       try keep("left", left)
@@ -125,10 +114,10 @@ import Testing
         do { try keep("late", other) } catch { Issue.record(error) }
       }
       try own.trim(to: 0)
-      if other.statistics().commits == 1 {
-        #expect(has("late", other) || own.statistics().droppedPacks == 1, "at \(count)")
+      if try other.statistics().commits == 1 {
+        #expect(try has("late", other) || own.statistics().droppedPacks == 1, "at \(count)")
       }
-      let statistics = own.statistics()
+      let statistics = try own.statistics()
       #expect(statistics.meta == (try own.verify()).intact, "at \(count)")
       #expect(statistics.packs == folder.files().count, "at \(count)")
       #expect(has("late", own) == has("late", other), "at \(count)")
@@ -151,7 +140,7 @@ import Testing
     try folder.remove("index")
     let new = try user()
     // Two worlds now, until the old user looks: each eighth of a pack.
-    old.current.followLock()
+    old.current.lookForDeletion()
     try keep("old", old)
     try keep("new", new)
     for user in [old, new] {
@@ -166,27 +155,25 @@ import Testing
   func contents(_ names: [String], _ isAlone: Bool) throws {
     let old = try user()
     let same = Self.key("same")
-    let lease = try [1].withBytes { (bytes) throws(StoreFault) in
-      try old.commit(same, PayloadShape(), [bytes])
-    }
-    #expect(old.lookup(same)?.copied() == [1])
+    let lease = try old.commit(same, [1])
+    #expect(try old.lookup(same)?.copied() == [1])
     for name in names { try folder.remove(name) }
     let new = isAlone ? nil : try user()
     if let new {
       // At the same place in a pack of the same number, which another one has.
-      _ = try [2].withBytes { (bytes) throws(StoreFault) in try new.commit(same, PayloadShape(), [bytes]) }
-      for _ in 0..<2 { #expect(new.lookup(same)?.copied() == [2]) }
+      try new.commit(same, [2])
+      for _ in 0..<2 { #expect(try new.lookup(same)?.copied() == [2]) }
       try keep("new", new)
     }
-    old.current.followLock()
-    _ = old.lookup(Self.key("nothing"))
-    if new != nil, names.count == 3 { #expect(old.lookup(same)?.copied() == [2]) }
+    old.current.lookForDeletion()
+    _ = try old.lookup(Self.key("nothing"))
+    if new != nil, names.count == 3 { #expect(try old.lookup(same)?.copied() == [2]) }
     try keep("old", old)
     if let new { try keep("newer", new) }
     for user in [old, new].compactMap({ $0 }) {
       #expect(has("old", user))
       for name in ["new", "newer"] where new != nil { #expect(has(name, user), "\(name)") }
-      #expect(user.lookup(same)?.copied() == (isAlone ? nil : [2]))
+      #expect(try user.lookup(same)?.copied() == (isAlone ? nil : [2]))
       #expect(try user.verify().isClean)
     }
     #expect(lease.copied() == [1])
@@ -235,7 +222,7 @@ import Testing
     let user = try user()
     try keep("before", user)
     try folder.remove("locks")
-    user.current.followLock()
+    user.current.lookForDeletion()
     #expect(has("before", user))
     try keep("after", user)
     #expect(has("before", user))

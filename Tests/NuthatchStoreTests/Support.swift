@@ -79,6 +79,18 @@ func usedBytes(_ bytes: [UInt8]) -> Int {
 }
 
 extension Store {
+  /// What stands behind a store's door, without the door.
+  static func records(
+    _ directory: StoreDirectory, _ options: Options, _ following: @escaping Following = { _, _, _ in }
+  ) throws(StoreFault) -> any RecordStore {
+    let disk = try DiskStore(directory, options, following)
+    return options.spill == .pressure ? MemoryFirstStore(disk) : disk
+  }
+
+  var current: CurrentIndex { disk.current }
+  var index: Index? { disk.current.index }
+  func finish() { close() }
+
   func bytes(_ key: RecordKey) throws -> [UInt8]? { try lookup(key)?.copied() }
 
   func relieve(_ level: MemoryPressure) { Store.relieve([self], level) }

@@ -216,8 +216,6 @@ int nhs_symlinkat(int directory, const char *name, const char *target) {
     return symlinkat(target, directory, name) < 0 ? -errno : 0;
 }
 
-int nhs_replace_fd(int fd, int other) { return dup3(other, fd, O_CLOEXEC) < 0 ? -errno : 0; }
-
 int nhs_unlinkat(int directory, const char *name) { return unlinkat(directory, name, 0) < 0 ? -errno : 0; }
 
 int nhs_renameat(int directory, const char *from, const char *to, int replaces) {

@@ -137,8 +137,6 @@ int nhs_openat(int directory, const char *name, int flags, unsigned mode);
 int nhs_mkdirat(int directory, const char *name, unsigned mode);
 int nhs_symlinkat(int directory, const char *name, const char *target);
 int nhs_unlinkat(int directory, const char *name);
-/* `fd` stands for what `other` stands for from now on; in between it is never closed. */
-int nhs_replace_fd(int fd, int other);
 /* Without `replaces`, EEXIST when `to` is there already. */
 int nhs_renameat(int directory, const char *from, const char *to, int replaces);
 int nhs_ftruncate(int fd, int64_t size);

@@ -124,13 +124,6 @@ final class FreezingPlan: Sendable {
 extension ClientCertificate {
   /// What is kept of one: where it is for whoever sends the request, in whatever folder that is run.
   fileprivate init(at path: String, key: String?) {
-    guard let bytes = getcwd(nil, 0) else {
-      self.init(path, key: key)
-      return
-    }
-    defer { free(bytes) }
-    let folder = String(cString: bytes)
-    func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
     self.init(absolute(path), key: key.map(absolute))
   }
 }

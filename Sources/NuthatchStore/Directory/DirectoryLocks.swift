@@ -5,8 +5,7 @@ import Synchronization
 
 /// The bytes of the file `locks` (docs/FORMAT.md, "Locks"), which keep processes apart, and the locks in front of them,
 /// which keep this process's threads apart: to the kernel they are all one owner.
-// What changes is under one of its locks, hence Sendable.
-final class DirectoryLocks: @unchecked Sendable {
+final class DirectoryLocks: Sendable {
   enum Byte: Int64, CaseIterable {
     case index = 0
     case dropping = 1
@@ -17,9 +16,8 @@ final class DirectoryLocks: @unchecked Sendable {
   private let system: any SystemCalls
   private let indexLock = WordLock()
   private let droppingLock = WordLock()
-  // Guards `current`, which is changed by the index's changer only.
-  private let fileLock = WordLock()
-  private var current: LockFile
+  /// The file whose bytes are locked.
+  let file: LockFile
   /// A lock of another process for which this one has waited in vain.
   private final class Hold: Sendable {
     /// When the wait began, on the monotonic clock; 0 for none.
@@ -27,17 +25,12 @@ final class DirectoryLocks: @unchecked Sendable {
   }
   private let holdOfIndex = Hold()
   private let holdOfDropping = Hold()
-  // Readers may look at them at this moment.
-  private var former: [LockWords] = []
 
   init(_ directory: StoreDirectory) throws(StoreFault) {
     self.directory = directory
     system = directory.system
-    current = try LockFile(directory)
+    file = try LockFile(directory)
   }
-
-  /// The file whose bytes are locked.
-  var file: LockFile { fileLock.withLock { current } }
 
   /// Does something as the only one who changes the index.
   ///
@@ -46,18 +39,14 @@ final class DirectoryLocks: @unchecked Sendable {
     _ body: (LockFile) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
     try indexLock.patiently(busy(.index)) { () throws(StoreFault) -> Result in
-      let file = current
-      try lock(.index, of: file)
-      defer {
-        system.unlock(file.fd, Byte.index.rawValue)
-        if current !== file { system.unlock(current.fd, Byte.index.rawValue) }
-      }
+      try lock(.index)
+      defer { system.unlock(file.fd, Byte.index.rawValue) }
       return try body(file)
     }
   }
 
   /// Locks a byte for this process, and notes its name. To be called with the lock in front of it.
-  private func lock(_ byte: Byte, of file: LockFile) throws(StoreFault) {
+  private func lock(_ byte: Byte) throws(StoreFault) {
     let hold = byte == .dropping ? holdOfDropping : holdOfIndex
     let isFree = try doing(byte == .dropping ? "locking the packs" : "locking the index") {
       () throws(SystemFault) -> Bool in
@@ -80,7 +69,6 @@ final class DirectoryLocks: @unchecked Sendable {
   private func holder(of byte: Byte) -> (name: String, nanoseconds: Int64)? {
     let hold = byte == .dropping ? holdOfDropping : holdOfIndex
     guard hold.since.load(ordering: .relaxed) != 0 else { return nil }
-    let file = file
     // A thread that has the lock in front waits for the byte, or has it: then it must not be unlocked here.
     func look() {
       // What can't be locked for another reason is not held.
@@ -101,11 +89,10 @@ final class DirectoryLocks: @unchecked Sendable {
 
   /// Whether the index's lock is free, or gets free in this time.
   func areFree(within nanoseconds: Int64) throws(StoreFault) -> Bool {
-    let fd = file.fd
-    return try doing("locking the index") { () throws(SystemFault) in
+    try doing("locking the index") { () throws(SystemFault) in
       let limit = min(nhs_monotonic_ns() &+ nanoseconds, Patience.deadline())
-      guard try system.lock(fd, Byte.index.rawValue, .exclusive, until: limit) else { return false }
-      system.unlock(fd, Byte.index.rawValue)
+      guard try system.lock(file.fd, Byte.index.rawValue, .exclusive, until: limit) else { return false }
+      system.unlock(file.fd, Byte.index.rawValue)
       return true
     }
   }
@@ -113,27 +100,11 @@ final class DirectoryLocks: @unchecked Sendable {
   /// Says, without the index's lock, that this process uses the directory. False when no other process does, or the first
   /// one is only beginning to; but not for who may be the first.
   func join(isFirst: Bool = false) throws(SystemFault) -> Bool {
-    let fd = file.fd
-    if !isFirst, try system.tryLock(fd, Byte.users.rawValue, .exclusive) {
-      system.unlock(fd, Byte.users.rawValue)
+    if !isFirst, try system.tryLock(file.fd, Byte.users.rawValue, .exclusive) {
+      system.unlock(file.fd, Byte.users.rawValue)
       return false
     }
-    return try system.tryLock(fd, Byte.users.rawValue, .shared)
-  }
-
-  /// Goes over to the file that has the name now, should somebody have deleted the one in use. For the index's changer,
-  /// who is that then by the new file.
-  func follow() throws(StoreFault) -> LockFile {
-    guard current.isDeleted else { return current }
-    let made = try LockFile(directory)
-    try lock(.index, of: made)
-    let hasJoined = try doing("locking the directory") { () throws(SystemFault) in
-      try system.lock(made.fd, Byte.users.rawValue, .shared, until: Patience.deadline())
-    }
-    guard hasJoined else { throw busy(.users) }
-    former.append(current.words)
-    fileLock.withLock { current = made }
-    return made
+    return try system.tryLock(file.fd, Byte.users.rawValue, .shared)
   }
 
   /// Does something as the only one who drops packs, in its turn.
@@ -141,8 +112,7 @@ final class DirectoryLocks: @unchecked Sendable {
   /// - Throws: `busy`.
   func dropping(_ body: () throws(StoreFault) -> Void) throws(StoreFault) {
     try droppingLock.patiently(busy(.dropping)) { () throws(StoreFault) in
-      let file = file
-      try lock(.dropping, of: file)
+      try lock(.dropping)
       defer { system.unlock(file.fd, Byte.dropping.rawValue) }
       try body()
     }
@@ -150,11 +120,10 @@ final class DirectoryLocks: @unchecked Sendable {
 
   /// Says that this process uses the directory, and whether it is the only one. To be called by the index's changer.
   func enter() throws(StoreFault) -> Bool {
-    let fd = file.fd
     let isAlone = try doing("locking the directory") { () throws(SystemFault) -> Bool? in
-      let isAlone = try system.tryLock(fd, Byte.users.rawValue, .exclusive)
+      let isAlone = try system.tryLock(file.fd, Byte.users.rawValue, .exclusive)
       // Turns the one into the other without a gap.
-      let isShared = try system.lock(fd, Byte.users.rawValue, .shared, until: Patience.deadline())
+      let isShared = try system.lock(file.fd, Byte.users.rawValue, .shared, until: Patience.deadline())
       return isShared ? isAlone : nil
     }
     guard let isAlone else { throw busy(.users) }

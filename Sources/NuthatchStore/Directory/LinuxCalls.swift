@@ -47,10 +47,6 @@ struct LinuxCalls: SystemCalls {
     _ = try checked(nhs_symlinkat(directory, name, target))
   }
 
-  func replace(_ fd: Int32, by other: Int32) throws(SystemFault) {
-    _ = try checked(nhs_replace_fd(fd, other))
-  }
-
   func unlink(_ directory: Int32, _ name: String) throws(SystemFault) {
     _ = try checked(nhs_unlinkat(directory, name))
   }

@@ -19,10 +19,11 @@ final class LockFile: @unchecked Sendable {
   private let directory: StoreDirectory
   private let system: any SystemCalls
   private let epoch = nhs_fork_epoch()
-  let words: LockWords
+  private let words: FileMapping
   private let mending = WordLock()
   private let mends = Atomic(0)
   private let own = LockOwner.own
+  private let isClosed = Atomic(false)
   private var base: UnsafeMutableRawPointer { words.base }
 
   /// Opens it, and makes it when it isn't there. In a directory that can only be read the words are mapped to be read, or are
@@ -32,16 +33,14 @@ final class LockFile: @unchecked Sendable {
     system = directory.system
     guard !directory.isReading else {
       fd = -1
-      do throws(SystemFault) { words = LockWords(system, try Self.read(directory)) } catch {
+      do throws(SystemFault) { words = try Self.read(directory) } catch {
         throw StoreFault(error, "reading the lock")
       }
       return
     }
     try Self.keepEarlierOut(directory)
     do throws(SystemFault) {
-      let opened = try Self.open(directory)
-      fd = opened.fd
-      words = LockWords(system, opened.words)
+      (fd, words) = try Self.open(directory)
     } catch {
       throw StoreFault(error, "opening the lock")
     }
@@ -86,7 +85,7 @@ final class LockFile: @unchecked Sendable {
         defer { system.close(other) }
         guard try system.status(fd).inode == status.inode else { return false }
         try system.makeRoom(other, Self.size, status)
-        try words.mapAgain(other)
+        try system.mapAgain(words, other)
       } catch {
         return false
       }
@@ -148,8 +147,15 @@ final class LockFile: @unchecked Sendable {
   }
 
   deinit {
+    close()
+    system.unmap(words)
+  }
+
+  /// Frees what is locked, before the last owner goes. The words stay readable.
+  func close() {
     // In a forked child the descriptor has been closed already, and its number may be somebody else's.
-    guard epoch == nhs_fork_epoch(), fd >= 0 else { return }
+    guard epoch == nhs_fork_epoch(), fd >= 0, !isClosed.exchange(true, ordering: .acquiringAndReleasing)
+    else { return }
     // Unlocked first: a child that is forked off between the next two lines would keep what is locked.
     for byte in DirectoryLocks.Byte.allCases { system.unlock(fd, byte.rawValue) }
     nhs_keep_in_child(fd)
@@ -207,8 +213,11 @@ final class LockFile: @unchecked Sendable {
     LockOwner(at: base + Self.ownerPlace(byte)).words
   }
 
-  /// Where `index` is, for as long as the mapping is.
+  /// Where `index` is, for as long as this lives.
   var indexWord: UnsafeRawPointer { UnsafeRawPointer(base + 8) }
+
+  /// Whether a touch of the words has failed: they are zeros then, and what is written to them reaches nobody.
+  var isBroken: Bool { words.isBroken }
 
   /// The removals that are due.
   var posted: PostedRemovals { PostedRemovals(at: base + Self.postedPlace) }
@@ -230,24 +239,4 @@ final class LockFile: @unchecked Sendable {
     // What can't be looked at is still there, as far as anybody knows.
     fd >= 0 && ((try? system.status(fd).links) ?? 1) == 0
   }
-}
-
-/// The mapping of a lock's words, which readers may look at longer than the file is locked.
-// The words are changed by atomic instructions, hence Sendable.
-final class LockWords: @unchecked Sendable {
-  let base: UnsafeMutableRawPointer
-  private let system: any SystemCalls
-  private let mapping: FileMapping
-
-  init(_ system: any SystemCalls, _ mapping: FileMapping) {
-    (self.system, self.mapping) = (system, mapping)
-    base = mapping.base
-  }
-
-  deinit { system.unmap(mapping) }
-
-  /// Whether a touch of them has failed: they are zeros then, and what is written to them reaches nobody.
-  var isBroken: Bool { mapping.isBroken }
-
-  func mapAgain(_ fd: Int32) throws(SystemFault) { try system.mapAgain(mapping, fd) }
 }

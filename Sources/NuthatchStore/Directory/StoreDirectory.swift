@@ -8,7 +8,9 @@ import Synchronization
 final class StoreDirectory: Sendable {
   let system: any SystemCalls
   let root: Int32
-  /// The folder of packs: the descriptor stays, the folder may become another one (`followPacks`).
+  /// What tells it from every other one that is there.
+  let identity: Identity
+  /// The folder of packs.
   let packs: Int32
   /// What the user should know about the file system, or that the directory can only be read.
   let warning: String?
@@ -21,9 +23,14 @@ final class StoreDirectory: Sendable {
   let refusal: SystemFault?
   /// Whether there has never been a pack in it.
   let isNew: Bool
+  struct Identity: Equatable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
   private let trusts: Bool
-  private let following = WordLock()
-  private let followed = Atomic(0)
+  private let isLost = Atomic(false)
+  private let isClosed = Atomic(false)
 
   /// Opens the directory, and makes it when its parent is there.
   ///
@@ -32,7 +39,8 @@ final class StoreDirectory: Sendable {
     self.system = system
     let root = try Self.openRoot(path, system)
     do {
-      _ = try Self.checked(root, path, trusts: trusts, system)
+      let status = try Self.checked(root, path, trusts: trusts, system)
+      identity = Identity(device: status.device, inode: status.inode)
       let refusal = Self.refusal(root, system)
       (packs, isNew) = try Self.openPacks(root, path, trusts: trusts, refusal, system)
       // Only a warning would be missing, and some speed.
@@ -49,7 +57,11 @@ final class StoreDirectory: Sendable {
     }
   }
 
-  deinit {
+  deinit { close() }
+
+  /// Closes it before its last owner goes. Nobody may use it then.
+  func close() {
+    guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     system.close(packs)
     system.close(root)
   }
@@ -127,19 +139,27 @@ final class StoreDirectory: Sendable {
     if let refusal { throw .readOnly(refusal) }
   }
 
+  static let deleted = StoreFault(.io, "the directory of the cache was deleted")
+
+  /// Whether this process knows that somebody deleted the directory, or a part of it that others don't share any more once they
+  /// made it again. What is kept here then would be found by nobody, so the store opens the directory anew (`Store`).
+  var isDeleted: Bool { isLost.load(ordering: .relaxed) }
+
+  /// Looks whether somebody deleted the folder of packs, or this lock.
+  ///
+  /// - Returns: whether it is known that somebody did.
+  func looksDeleted(_ lock: LockFile) -> Bool {
+    if lock.isDeleted || !holdsItsPacks { isLost.store(true, ordering: .relaxed) }
+    return isDeleted
+  }
+
   /// The numbers of the packs that are there.
   func packNumbers() throws(SystemFault) -> [UInt32] {
     try system.names(packs).compactMap(PackName.number).sorted()
   }
 
-  /// How often the folder of packs has become another one.
-  var packsGeneration: Int { followed.load(ordering: .acquiring) }
-
-  /// Whether somebody deleted the folder of packs. What can't be looked at is still there, as far as anybody knows.
-  var hasLostItsPacks: Bool { ((try? system.status(packs).links) ?? 1) == 0 }
-
   /// Whether the folder of packs that is held is the one that has the name. What can't be found out is yes.
-  private var holdsItsPacks: Bool {
+  var holdsItsPacks: Bool {
     do throws(SystemFault) {
       let named = try system.open(root, "packs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
       defer { system.close(named) }
@@ -147,23 +167,6 @@ final class StoreDirectory: Sendable {
       return its.inode == ours.inode && its.device == ours.device
     } catch {
       return error.number != ENOENT
-    }
-  }
-
-  /// Goes over to the folder of packs that has the name now, and makes it when it isn't there: somebody may have deleted
-  /// the one that is held. True when it did.
-  func followPacks() -> Bool {
-    following.withLock {
-      guard !holdsItsPacks else { return false }
-      do {
-        let (named, _) = try Self.openPacks(root, "the directory", trusts: trusts, refusal, system)
-        defer { system.close(named) }
-        try system.replace(packs, by: named)
-      } catch {
-        return false
-      }
-      followed.wrappingAdd(1, ordering: .acquiringAndReleasing)
-      return true
     }
   }
 

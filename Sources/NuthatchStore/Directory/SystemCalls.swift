@@ -47,8 +47,6 @@ protocol SystemCalls: Sendable {
   func makeDirectory(_ directory: Int32, _ name: String) throws(SystemFault)
   /// Makes a symbolic link.
   func link(_ directory: Int32, _ name: String, to target: String) throws(SystemFault)
-  /// Has a descriptor stand for what another one stands for.
-  func replace(_ fd: Int32, by other: Int32) throws(SystemFault)
   func unlink(_ directory: Int32, _ name: String) throws(SystemFault)
   func rename(_ directory: Int32, _ from: String, _ to: String, replaces: Bool) throws(SystemFault)
   /// Sets the size of a new file, which has no blocks then.

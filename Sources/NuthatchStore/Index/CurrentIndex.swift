@@ -11,10 +11,8 @@ final class CurrentIndex: @unchecked Sendable {
   private let directory: StoreDirectory
   private let locks: DirectoryLocks
   private let openPacks: OpenPacks
-  private let retired: RetiredRecords
   private let checker: PayloadChecker
   private let memory: MemoryTier
-  private let due: DueRemovals
   /// What has become of mappings of which some couldn't be read or written.
   let broken: BrokenMappings
   let boot: KeyHash
@@ -25,25 +23,23 @@ final class CurrentIndex: @unchecked Sendable {
   private let lock = WordLock()
   private var kept: Index?
   private let seenDrops = Atomic<UInt32>(0)
-  private let isLean = Atomic(false)
+  private let lean = Atomic(false)
   // Where the lock says what index is in use, and what it said when this process looked for it last.
-  private let lockWord: Atomic<UInt>
+  private let lockWord: UnsafeRawPointer
   private let seenLockWord = Atomic<UInt64>(0)
 
   init(
-    _ directory: StoreDirectory, _ locks: DirectoryLocks, _ openPacks: OpenPacks, _ retired: RetiredRecords,
-    _ checker: PayloadChecker, _ memory: MemoryTier, _ due: DueRemovals
+    _ directory: StoreDirectory, _ locks: DirectoryLocks, _ openPacks: OpenPacks, _ checker: PayloadChecker,
+    _ memory: MemoryTier
   ) {
     self.directory = directory
     self.locks = locks
     self.openPacks = openPacks
-    self.retired = retired
     self.checker = checker
     self.memory = memory
-    self.due = due
     broken = BrokenMappings()
     boot = Self.bootID(directory.system)
-    lockWord = Atomic(UInt(bitPattern: locks.file.indexWord))
+    lockWord = locks.file.indexWord
   }
 
   private static func bootID(_ system: any SystemCalls) -> KeyHash {
@@ -81,9 +77,7 @@ final class CurrentIndex: @unchecked Sendable {
   func use(_ index: Index) {
     lock.withLock {
       keep(index)
-      lockWord.store(UInt(bitPattern: locks.file.indexWord), ordering: .releasing)
       seenLockWord.store(saidByLock, ordering: .relaxed)
-      due.follow(locks.file.posted)
     }
     // Somebody may have dropped packs and replaced the index before this process looked.
     forgetDropped(index)
@@ -91,11 +85,9 @@ final class CurrentIndex: @unchecked Sendable {
 
   /// To be called with `lock`. Whoever has taken up the old index as a reader is waited for, then it is let go.
   private func keep(_ index: Index) {
-    // First: it names packs by their numbers, which are others in another folder.
-    followPacks()
     let old = kept
     kept = index
-    index.isLean.store(isLean.load(ordering: .relaxed), ordering: .relaxed)
+    index.isLean.store(lean.load(ordering: .relaxed), ordering: .relaxed)
     if let old, !old.isBroken { index.goOn(after: old) } else if old != nil { broken.countLost() }
     reference.store(UInt(bitPattern: Unmanaged.passUnretained(index).toOpaque()), ordering: .releasing)
     openPacks.awaitReaders()
@@ -104,8 +96,15 @@ final class CurrentIndex: @unchecked Sendable {
 
   /// The identity of the index in use, by the lock.
   @inline(__always)
-  private var saidByLock: UInt64 {
-    UnsafeRawPointer(bitPattern: lockWord.load(ordering: .acquiring)).map { nhs_load64($0) } ?? 0
+  private var saidByLock: UInt64 { nhs_load64(lockWord) }
+
+  /// Lets go of the index: nobody looks for records here any more.
+  func letGo() {
+    lock.withLock {
+      reference.store(0, ordering: .releasing)
+      openPacks.awaitReaders()
+      kept = nil
+    }
   }
 
   /// Whether another index has taken the place of this one. One that was deleted can't be marked by who makes another one: the
@@ -143,7 +142,8 @@ final class CurrentIndex: @unchecked Sendable {
     lock.withLock {
       guard let current = index, !current.isBroken else { return }
       let said = saidByLock
-      guard isSucceeded(current) else { return }
+      // What stands in another folder of packs, or was made by another lock, is none for this one.
+      guard isSucceeded(current), !directory.looksDeleted(locks.file) else { return }
       do throws(SystemFault) {
         let opened = try Index.open(directory, boot: boot)
         if let opened, !opened.isReplaced, opened.identity != current.identity, !opened.isBroken {
@@ -157,21 +157,13 @@ final class CurrentIndex: @unchecked Sendable {
     if let index { forgetDropped(index) }
   }
 
-  /// Goes over to the folder of packs that has the name now, should somebody have deleted the one in use. What is known of
-  /// packs is forgotten then: others have their numbers. Leases keep what they need.
-  func followPacks() {
-    guard directory.followPacks() else { return }
-    openPacks.drop { _ in true }
-    checker.close()
-    retired.forget()
-    memory.removeAll { $0.privateBytes == 0 && ($0.owner as? HeldLease)?.lease.pin is PackPin }
-  }
-
   /// From now on this process keeps as little of an index in its memory as can be: it goes through more than it will come back to.
   func stayLean() {
-    isLean.store(true, ordering: .sequentiallyConsistent)
+    lean.store(true, ordering: .sequentiallyConsistent)
     index?.isLean.store(true, ordering: .relaxed)
   }
+
+  var isLean: Bool { lean.load(ordering: .relaxed) }
 
   /// Unmaps packs that somebody dropped.
   func forgetDropped(_ index: Index) {
@@ -192,11 +184,10 @@ final class CurrentIndex: @unchecked Sendable {
     }
   }
 
-  /// Has everybody look for the index anew, if somebody deleted the lock, which newcomers then don't share, or the folder of
-  /// packs.
-  func followLock() {
-    guard !directory.isReading else { return }
-    if locks.file.isDeleted || directory.hasLostItsPacks { index?.markReplaced() }
+  /// Looks whether somebody deleted the lock, which newcomers then don't share, or the folder of packs. Then everybody makes the
+  /// index anew.
+  func lookForDeletion() {
+    if directory.looksDeleted(locks.file), !directory.isReading { index?.markReplaced() }
   }
 
   var limits: Limits {
@@ -225,10 +216,6 @@ final class CurrentIndex: @unchecked Sendable {
       if hasWords, index?.isBroken != true { broken.allWhole(at: count) }
     }
   }
-
-  /// Lets go of what broke, and maps it anew.
-  @inline(__always)
-  func letGoOfBroken() { if broken.areNew { followBroken() } }
 
   /// The index that is there, if it is the one that the lock names, and nothing has to be changed before it is used.
   var soundIndex: Index? {

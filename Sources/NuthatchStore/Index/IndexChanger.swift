@@ -40,6 +40,7 @@ final class IndexChanger: Sendable {
   /// - Throws: `readOnly`, since every change goes through here; `busy`.
   func changing<Result>(_ body: (Index) throws(StoreFault) -> Result) throws(StoreFault) -> Result {
     try directory.checkWritable()
+    guard !directory.isDeleted else { throw StoreDirectory.deleted }
     try beReadyToChange()
     return try locks.changingIndex { (file) throws(StoreFault) -> Result in
       for _ in 0..<4 {
@@ -90,9 +91,8 @@ final class IndexChanger: Sendable {
       finishRetiring(old)
       return old
     }
-    let file = try locks.follow()
+    guard !directory.looksDeleted(file) else { throw StoreDirectory.deleted }
     guard file.mend() else { throw broken.failure(of: nil) }
-    current.followPacks()
     let found: Index?
     do throws(SystemFault) { found = try Index.open(directory, boot: current.boot) } catch {
       // On a bad place of the disk, or not ours: as good as none.
@@ -142,7 +142,7 @@ final class IndexChanger: Sendable {
 
   /// Whether something broke since then that who changes the index relies on.
   func hasLost(since before: Losses) -> Bool {
-    locks.file.words.isBroken || index?.isBroken ?? false || losses != before
+    locks.file.isBroken || index?.isBroken ?? false || losses != before
   }
 
   /// Sees to it that what broke is mapped anew before the index is changed.
@@ -223,9 +223,14 @@ final class IndexChanger: Sendable {
 
 extension IndexChanger {
   /// Joins those who use the directory; the first of them begins a session, and `tidy` puts things in order.
-  func begin(limit: Int?, tidy: (Index) throws(StoreFault) -> Void) throws(StoreFault) {
-    guard !directory.isReading else { return try beginReading() }
+  ///
+  /// - Parameter atOnce: throws `busy` when that would take long.
+  func begin(
+    limit: Int?, atOnce: Bool, tidy: (Index) throws(StoreFault) -> Void
+  ) throws(StoreFault) {
+    guard !directory.isReading else { return try beginReading(atOnce: atOnce) }
     if joins(limit: limit) { return }
+    if atOnce { throw locks.busy(.index) }
     // Somebody may have been stopped before it said that it uses the directory: what is there can be used all the same.
     if !(try locks.areFree(within: Patience.writing)), joins(limit: limit, isFirst: true) { return }
     try locks.changingIndex { (file) throws(StoreFault) in
@@ -266,8 +271,9 @@ extension IndexChanger {
 
   /// Reads a directory that can't be written: by its index, which others may change meanwhile, or by one that is made in memory
   /// from the packs, after a restart of the machine for instance.
-  private func beginReading() throws(StoreFault) {
+  private func beginReading(atOnce: Bool) throws(StoreFault) {
     if let found = current.soundIndex { return current.use(found) }
+    if atOnce { throw locks.busy(.index) }
     let made = try rebuild.fromPacks(insteadOf: nil)
     made.set(limit: Limits.kept(directory) ?? Limits.standard)
     current.use(made)

@@ -36,7 +36,7 @@ final class Eviction: Sendable {
     let often = max(changer.current.limits.packCapacity / 8, 128 << 10)
     guard appended.wrappingAdd(bytes, ordering: .relaxed).newValue > often else { return }
     appended.store(0, ordering: .relaxed)
-    changer.current.followLock()
+    changer.current.lookForDeletion()
     killed.tidyAfterKilled()
   }
 
@@ -44,7 +44,7 @@ final class Eviction: Sendable {
   ///
   /// What other processes append to isn't dropped, so that there may be no room afterwards.
   func makeRoom(for bytes: Int) throws(StoreFault) {
-    changer.current.followLock()
+    changer.current.lookForDeletion()
     mendLimit()
     killed.tidyAfterKilled()
     let limits = changer.current.limits
@@ -154,7 +154,6 @@ final class Eviction: Sendable {
   /// Drops packs until no more than this is left, and of the last one only as much as must go. No second chances beyond that:
   /// the caller wants the room.
   func trim(to bytes: Int) throws(StoreFault) {
-    changer.current.followLock()
     try directory.checkWritable()
     // A trim goes by what the table says that packs take.
     killed.tidyAfterKilled()
@@ -190,7 +189,6 @@ final class Eviction: Sendable {
 
   /// Removes everything, also what other processes append to: they go on in new packs.
   func clear() throws(StoreFault) {
-    changer.current.followLock()
     for appender in appenders { try appender.sealNow() }
     try locks.dropping { () throws(StoreFault) in
       do throws(StoreFault) { try clearInTurn() } catch {

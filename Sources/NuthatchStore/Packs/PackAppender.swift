@@ -233,7 +233,6 @@ final class PackAppender: @unchecked Sendable {
   }
 
   private func place(of writer: PackWriter, _ index: Index) -> Int? {
-    guard !writer.isElsewhere else { return nil }
     if writer.place >= 0, writer.place < index.packCapacity,
       nhs_load32(index.entry(writer.place)) == writer.header.number
     {
@@ -278,7 +277,6 @@ final class PackAppender: @unchecked Sendable {
     self.writer = nil
     writer.giveBackTail()
     try changer.changing { (index) throws(StoreFault) in
-      guard !writer.isElsewhere else { return }
       if let entry = index.entry(of: writer.header.number) { index.set(entry.place, family, .sealed) }
     }
   }

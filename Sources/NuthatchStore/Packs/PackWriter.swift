@@ -9,7 +9,6 @@ final class PackWriter {
   private let system: any SystemCalls
   private let fd: Int32
   private let epoch = nhs_fork_epoch()
-  private let generation: Int
   /// Where the next record begins.
   private(set) var end: Int
   /// Up to where zeros or records have been written: a page's beginning, not before `end`.
@@ -20,11 +19,8 @@ final class PackWriter {
   /// Where the pack stands in the table of packs, as far as is known.
   var place: Int
 
-  private init(
-    _ directory: StoreDirectory, _ fd: Int32, _ header: PackHeader, end: Int, place: Int, _ generation: Int
-  ) {
+  private init(_ directory: StoreDirectory, _ fd: Int32, _ header: PackHeader, end: Int, place: Int) {
     self.directory = directory
-    self.generation = generation
     system = directory.system
     usesWindows = directory.givesLargePages
     self.fd = fd
@@ -47,7 +43,6 @@ final class PackWriter {
     _ directory: StoreDirectory, _ family: Family, _ number: UInt32, capacity: Int, turn: UInt32
   ) throws(SystemFault) -> PackWriter {
     let system = directory.system
-    let generation = directory.packsGeneration
     let temporary = PackName.of(number, "tmp")
     let (fd, _) = try directory.openFile(directory.packs, temporary, O_RDWR | O_CREAT | O_EXCL)
     do throws(SystemFault) {
@@ -59,7 +54,7 @@ final class PackWriter {
           family: family, number: number, capacity: capacity, salt: .random(in: .min ... .max), turn: turn)
         try system.write(header.encoded, to: fd, at: 0)
         try directory.rename(temporary, toNew: PackName.of(number))
-        return PackWriter(directory, fd, header, end: PackHeader.size, place: -1, generation)
+        return PackWriter(directory, fd, header, end: PackHeader.size, place: -1)
       } catch {
         nhs_keep_in_child(fd)
         throw error
@@ -78,7 +73,6 @@ final class PackWriter {
     _ directory: StoreDirectory, _ entry: PackEntry, _ pack: Pack, end: () -> Int?
   ) throws(SystemFault) -> PackWriter? {
     let system = directory.system
-    let generation = directory.packsGeneration
     let (fd, status): (Int32, FileStatus)
     do throws(SystemFault) {
       (fd, status) = try directory.openFile(directory.packs, PackName.of(entry.number), O_RDWR)
@@ -97,7 +91,7 @@ final class PackWriter {
         try directory.isThere(directory.packs, PackName.of(entry.number)), let end = end()
       {
         try reserve(system, fd, end, pack.header.capacity - end)
-        return PackWriter(directory, fd, pack.header, end: end, place: entry.place, generation)
+        return PackWriter(directory, fd, pack.header, end: end, place: entry.place)
       }
     } catch {
       if isRegistered { nhs_keep_in_child(fd) }
@@ -108,9 +102,6 @@ final class PackWriter {
     system.close(fd)
     return nil
   }
-
-  /// Whether its pack lies in a folder that isn't the one of the packs any more: then another one may have its number.
-  var isElsewhere: Bool { generation != directory.packsGeneration }
 
   /// Whether another process makes it or appends to it at this moment. What can't be found out is yes; what isn't there is no.
   static func isBusy(_ directory: StoreDirectory, _ number: UInt32) -> Bool {

@@ -35,9 +35,6 @@ final class RetiredRecords: Sendable {
     }
   }
 
-  /// The packs are others from now on.
-  func forget() { unsettled.withLock { $0 = [:] } }
-
   /// Whether the record is retired now, or isn't there.
   private func isRetired(_ location: Location, _ hash: KeyHash) -> Bool {
     guard let pin = openPacks.pin(location.pack) else { return isNoPack(location.pack) }

@@ -24,6 +24,6 @@ extension Store {
   public func isCurrent(_ mark: RecordMark, _ key: RecordKey) -> Bool {
     guard isUsable else { return false }
     if spillsLate { return records.isCurrent(mark, key) }
-    return reader._withUnsafeGuaranteedRef { $0.mark(of: key.hash, bringsUpToDate: false) == mark }
+    return door.seen { $0.reader.mark(of: key.hash, bringsUpToDate: false) == mark }
   }
 }

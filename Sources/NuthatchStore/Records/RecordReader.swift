@@ -76,7 +76,7 @@ final class RecordReader: Sendable {
       tried = found.slot.location
     }
     // The index names what isn't there: somebody may have deleted everything.
-    current.followLock()
+    current.lookForDeletion()
     return .nothing
   }
 

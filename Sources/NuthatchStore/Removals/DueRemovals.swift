@@ -36,9 +36,7 @@ final class DueRemovals: Sendable {
   private let state = Locked(State())
   private let count = Atomic(0)
   // Where those of all processes are.
-  private let address: Atomic<UInt>
-
-  init(_ posted: PostedRemovals) { address = Atomic(posted.address) }
+  private let address = Atomic<UInt>(0)
 
   /// Those of all processes.
   var posted: PostedRemovals? {
@@ -157,6 +155,7 @@ extension Store {
     let removal = DueRemovals.Removal(groups: groups, keys: keys)
     do throws(StoreFault) {
       try check()
+      disk.current.lookForDeletion()
       // First: nobody finds it from here on, nor keeps what was asked for before.
       disk.due.add(removal)
       try doWhatIsDue()
@@ -208,7 +207,7 @@ extension Store {
   }
 
   private func drop(_ groups: [RecordGroup], _ keys: [RecordKey]) throws(StoreFault) {
-    let removed = try records.remove(groups, keys)
+    let removed = try door.using { (records) throws(StoreFault) in try records.remove(groups, keys) }
     if !groups.isEmpty { try disk.following(self, groups, removed) }
   }
 }

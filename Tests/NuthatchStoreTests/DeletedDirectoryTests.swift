@@ -1,0 +1,182 @@
+import CSystem
+import Foundation
+import NuthatchBase
+import Testing
+
+@testable import NuthatchStore
+
+/// Somebody deletes the directory of a store that is open, as a person does who wants room.
+@Suite("A directory that is deleted while it is open") struct DeletedDirectoryTests {
+  private static let (a, b) = (RecordKey(.meta, "a"), RecordKey(.meta, "b"))
+  private let parent: Folder
+  private let path: String
+
+  init() throws {
+    parent = try Folder()
+    path = parent.path + "/cache"
+  }
+
+  /// Deletes it, and lets the store notice.
+  private func delete(under store: Store) throws {
+    try parent.remove("cache")
+    store.current.lookForDeletion()
+  }
+
+  private func descriptors() throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+  }
+
+  @Test("is made again by who keeps a record", arguments: [Store.Spill.eager, .pressure])
+  func madeAgain(_ spill: Store.Spill) throws {
+    let store = try Store.open(path, Store.Options(diskBytes: 5 << 20, memoryBytes: 1 << 20, spill: spill))
+    let lease = try store.commit(Self.a, [1])
+    try delete(under: store)
+    #expect(!parent.files("").contains("cache"))
+    try store.commit(Self.b, [2])
+    #expect(try store.bytes(Self.b) == [2])
+    #expect(lease.copied() == [1])
+    try store.flush()
+    let other = try Store.open(path)
+    #expect(try other.bytes(Self.b) == [2])
+    // As for the directory before.
+    #expect(try other.statistics().diskLimit == 5 << 20)
+    #expect(try store.verify().isClean)
+  }
+
+  @Test("is noticed by who asks for a change")
+  func change() throws {
+    let store = try Store.open(path)
+    try store.commit(Self.a, [1])
+    try parent.remove("cache")
+    #expect(try !store.remove(Self.a))
+    #expect(parent.files("cache").contains("packs"))
+    #expect(try store.bytes(Self.a) == nil)
+    try parent.remove("cache")
+    try store.clear()
+    #expect(parent.files("cache").contains("packs"))
+  }
+
+  @Test("is not made again by who only looks, or closes")
+  func looks() throws {
+    let store = try Store.open(path)
+    try store.commit(Self.a, [1])
+    try delete(under: store)
+    #expect(try store.bytes(Self.a) == nil)
+    #expect(!store.isThere(Self.b))
+    store.close()
+    #expect(!parent.files("").contains("cache"))
+  }
+
+  @Test("leads who only looks to what others keep there now")
+  func others() throws {
+    let store = try Store.open(path)
+    try store.commit(Self.a, [1])
+    try parent.remove("cache")
+    let other = try Store.open(path)
+    try other.commit(Self.a, [2])
+    store.current.lookForDeletion()
+    #expect(try store.bytes(Self.a) == [2])
+    // An answer that was asked for before belongs to nothing that is there.
+    let group = Array("g".utf8).withUnsafeBytes { RecordGroup($0) }
+    let asked = try #require(try store.moment(group))
+    _ = try other.remove([group])
+    #expect(try store.commit(answer: RecordKey(group, [0]), [1], asked: asked) == nil)
+  }
+
+  @Test("doesn't keep an answer that was asked for before it was deleted")
+  func asked() throws {
+    let store = try Store.open(path)
+    let group = Array("g".utf8).withUnsafeBytes { RecordGroup($0) }
+    let asked = try #require(store.momentNow(group))
+    try delete(under: store)
+    #expect(store.momentNow(group) == nil)
+    #expect(try store.commit(answer: RecordKey(group, [0]), [1], asked: asked) == nil)
+    let again = try #require(store.momentNow(group))
+    #expect(try store.commit(answer: RecordKey(group, [0]), [1], asked: again) != nil)
+  }
+
+  @Test("gives back every descriptor and mapping, however often that happens")
+  func leaves() throws {
+    let store = try Store.open(path)
+    var counts: [Int] = []
+    for number in 0..<20 {
+      try store.commit(Self.a, content(UInt64(number), 5000))
+      #expect(try store.bytes(Self.a) == content(UInt64(number), 5000))
+      counts.append(try descriptors())
+      try delete(under: store)
+    }
+    // Other tests open files meanwhile, but not three for each of these.
+    #expect((counts.last ?? .max) < (counts.first ?? 0) + 40, "\(counts)")
+    let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+    #expect(maps.split(separator: "\n").filter { $0.contains(path) && $0.contains("/packs/") }.isEmpty)
+  }
+
+  @Test("says so when it can't be made again, and goes on when it can")
+  func parentIsGone() throws {
+    let store = try Store.open(path)
+    try store.commit(Self.a, [1])
+    try delete(under: store)
+    let away = parent.path + "-away"
+    try FileManager.default.moveItem(atPath: parent.path, toPath: away)
+    #expect {
+      try store.commit(Self.b, [2])
+    } throws: {
+      let fault = $0 as? StoreFault
+      return fault?.kind == .io && fault?.message.contains("deleted") == true
+        && fault?.message.contains(path) == true
+    }
+    #expect(try store.lookup(Self.b) == nil)
+    try FileManager.default.moveItem(atPath: away, toPath: parent.path)
+    try store.commit(Self.b, [2])
+    #expect(try store.bytes(Self.b) == [2])
+  }
+
+  @Test("keeps what is in memory only, but for answers")
+  func memory() throws {
+    let store = try Store.open(path, Store.Options(memoryBytes: 1 << 20, spill: .pressure))
+    let first = try store.commit(Self.a, [1]).sequence
+    try delete(under: store)
+    let second = try store.commit(Self.b, [2]).sequence
+    #expect(second > first)
+    try store.flush()
+    let other = try Store.open(path)
+    for (key, value) in [(Self.a, 1), (Self.b, 2)] as [(RecordKey, UInt8)] {
+      #expect(try other.bytes(key) == [value])
+    }
+  }
+
+  @Test("goes on under several threads")
+  func threads() throws {
+    let store = try Store.open(path)
+    let isDone = Counter()
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      if thread == 0 {
+        for _ in 0..<30 {
+          try? parent.remove("cache")
+          store.current.lookForDeletion()
+          usleep(2000)
+        }
+        isDone.add()
+        return
+      }
+      var dice = Dice(UInt64(thread))
+      while isDone.count == 0 {
+        let number = UInt64.random(in: 0..<20, using: &dice)
+        let key = RecordKey(.body, "\(number)")
+        do {
+          if Bool.random(using: &dice) {
+            try store.commit(key, content(number, 3000))
+          } else if let bytes = try store.bytes(key) {
+            #expect(bytes == content(number, 3000))
+          }
+        } catch {
+          // Deleted again between two steps of making it, or of going over to it.
+          #expect((error as? StoreFault)?.kind == .io, "\(error)")
+        }
+      }
+    }
+    try store.commit(Self.a, [1])
+    #expect(try store.bytes(Self.a) == [1])
+    #expect(try store.verify().isClean)
+  }
+}
