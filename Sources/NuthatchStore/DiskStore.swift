@@ -27,6 +27,8 @@ final class DiskStore: Sendable {
   let appenders: [PackAppender]
   private let eviction: Eviction
   private let counts: StoreCounts
+  let glance: Glance
+  private let epoch = nhs_fork_epoch()
 
   /// - Parameters:
   ///   - old: had this directory open before somebody deleted it. What isn't in the directory goes on here.
@@ -64,6 +66,7 @@ final class DiskStore: Sendable {
       locks, openPacks, due, retired, checker
     )
     (self.current, self.changer, self.killed, self.appenders) = (current, changer, killed, appenders)
+    glance = Glance(directory, current, reader, moments)
     try changer.begin(limit: Self.limit(directory, options, old), atOnce: atOnce, tidy: killed.tidy)
     due.follow(locks.file.posted)
     guard let old else { return }
@@ -83,20 +86,17 @@ final class DiskStore: Sendable {
 
   func finish(flushes: Bool) {
     memory.removeAll { _ in true }
-    leave()
-  }
-
-  /// Gives back what other processes wait for.
-  private func leave() {
     for appender in appenders { appender.letGo() }
     retired.settle()
     checker.close()
     locks.leave()
   }
 
-  /// Lets go of everything in the directory. Nobody may write any more, nor use a file; who only looks finds nothing.
-  func close() {
-    leave()
+  /// Closes everything in the directory. Who only looks at memory finds nothing from now on.
+  deinit {
+    // What a forked child has of it is its parent's.
+    guard epoch == nhs_fork_epoch() else { return }
+    checker.close()
     openPacks.drop { _ in true }
     current.letGo()
     locks.file.close()
@@ -195,10 +195,14 @@ final class DiskStore: Sendable {
     return statistics
   }
 
-  /// Whether answers may be there under the names that version 0.1 gave them.
-  var hasEarlierAnswers: Bool {
-    current.reading { index, _ in index.hasEarlier || index.isBroken } ?? false
-  }
+  /// The process that has held a lock since a wait for it ended in vain, and for how many nanoseconds.
+  var holder: (name: String, nanoseconds: Int64)? { locks.holder }
+
+  /// Looks whether somebody deleted the directory.
+  func lookForDeletion() { current.lookForDeletion() }
+
+  /// Maps anew what couldn't be read or written.
+  func followBroken() { current.followBroken() }
 
   /// Reads every record. What is damaged is taken out, what the index forgot is put back; neither where the directory can only
   /// be read.

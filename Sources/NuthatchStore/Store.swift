@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 import Synchronization
 
 /// Records in a directory, shared by every process that has it open.
@@ -66,10 +67,11 @@ public final class Store: Sendable {
   private init(_ door: StoreDoor) {
     self.door = door
     memory = door.opened.disk.memory.lanes
-    spillsLate = door.opened.records is MemoryFirstStore
+    spillsLate = door.opened is MemoryFirstStore
   }
 
-  var records: any RecordStore { door.opened.records }
+  var records: any RecordStore { door.opened }
+  /// Its own functions may be called, but no file be used of what it leads to: it may be closed by then.
   var disk: DiskStore { door.opened.disk }
 
   /// Opens the store in a directory, which is made when its parent is there.
@@ -93,7 +95,8 @@ public final class Store: Sendable {
     try options.check()
     return Store(
       try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
-        try StoreDoor(path, options, system, following)
+        try StoreDoor(
+          .init(path: absolute(path), options: options, system: system, following: following))
       })
   }
 
@@ -153,14 +156,14 @@ public final class Store: Sendable {
   ) throws(StoreFault) -> Result {
     try check()
     return try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
-      disk.current.lookForDeletion()
+      disk.lookForDeletion()
       return try door.using(body)
     }
   }
 
   /// The process that has kept this one from changing the index since a wait for it ended in vain, and for how many
   /// nanoseconds. Nil when none does.
-  public var holder: (name: String, nanoseconds: Int64)? { isUsable ? disk.locks.holder : nil }
+  public var holder: (name: String, nanoseconds: Int64)? { isUsable ? disk.holder : nil }
 
   /// Keeps a record, for no longer than a writer waits.
   private func keep(
@@ -277,7 +280,7 @@ public final class Store: Sendable {
 
   /// Whether answers may be there under the names that version 0.1 gave them.
   public var hasEarlierAnswers: Bool {
-    isUsable && door.seen { $0.hasEarlierAnswers }
+    isUsable && door.seen { $0.reader.hasEarlierAnswers }
   }
 
   /// Whether there is a record of this key, without making a hit of it. Reads no record.
@@ -381,7 +384,7 @@ extension Store {
   public func recall(_ key: RecordKey) throws(StoreFault) -> Lease? {
     try check()
     // Leases of packs that broke are let go of.
-    if door.seen({ $0.current.broken.areNew }) { disk.current.followBroken() }
+    if door.seen({ $0.current.broken.areNew }) { disk.followBroken() }
     return key.bytes.withUnsafeBytes { memory.find(.value, key.kind, key.hash, $0) }
   }
 

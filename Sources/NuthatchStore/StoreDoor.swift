@@ -5,41 +5,47 @@ import Synchronization
 
 /// What a store has open, for its callers. When somebody deleted the directory, it opens the directory anew.
 final class StoreDoor: Sendable {
-  private let path: String
-  private let options: Store.Options
-  private let system: any SystemCalls
-  private let following: Store.Following
+  /// What a directory is opened with.
+  struct Opening: Sendable {
+    let path: String
+    let options: Store.Options
+    let system: any SystemCalls
+    let following: Store.Following
+
+    fileprivate func open(
+      after old: DiskStore? = nil, atOnce: Bool = false
+    ) throws(StoreFault) -> any RecordStore {
+      let directory = try StoreDirectory(path, trusts: options.trustsDirectory, system)
+      let disk = try DiskStore(directory, options, following, after: old, atOnce: atOnce)
+      // What is in memory only could never be written to a directory that can only be read.
+      return options.spill == .pressure && !directory.isReading ? MemoryFirstStore(disk) : disk
+    }
+  }
 
   private struct State {
-    var opened: OpenDirectory
-    // What was open before. Who only looks at memory may be in it at this moment, and holds nothing (`seen`).
-    var former: [DiskStore] = []
+    var opened: any RecordStore
+    // Of what was open before. Who holds nothing may be in it at this moment.
+    var former: [Glance] = []
   }
+  private let opening: Opening
   private let state: Locked<State>
-  private let unretained: Atomic<Unmanaged<DiskStore>>
+  private let glance: Atomic<Unmanaged<Glance>>
   private let reopening = WordLock()
 
-  init(
-    _ path: String, _ options: Store.Options, _ system: any SystemCalls,
-    _ following: @escaping Store.Following
-  ) throws(StoreFault) {
-    self.path = absolute(path)
-    self.options = options
-    self.system = system
-    self.following = following
-    let opened = try OpenDirectory(path, options, system, following)
+  init(_ opening: Opening) throws(StoreFault) {
+    self.opening = opening
+    let opened = try opening.open()
     state = Locked(State(opened: opened))
-    unretained = Atomic(.passUnretained(opened.disk))
+    glance = Atomic(.passUnretained(opened.disk.glance))
   }
 
-  /// For calls that use files, or wait.
-  var opened: OpenDirectory { state.withLock { $0.opened } }
+  /// For calls that use files, or wait. Who has it keeps the files open.
+  var opened: any RecordStore { state.withLock { $0.opened } }
 
-  /// Looks at what is in memory: that may not use a file, nor keep what is passed. To hold it meanwhile would count on one counter
-  /// for all threads.
+  /// For calls that look at memory for a moment. To hold that would count on one counter for all threads.
   @inline(__always)
-  func seen<Result>(_ body: (DiskStore) -> Result) -> Result {
-    unretained.load(ordering: .acquiring)._withUnsafeGuaranteedRef { body($0) }
+  func seen<Result>(_ body: (Glance) -> Result) -> Result {
+    glance.load(ordering: .acquiring)._withUnsafeGuaranteedRef { body($0) }
   }
 
   /// Does something with the records. Once more, if it shows that the directory was deleted.
@@ -49,81 +55,77 @@ final class StoreDoor: Sendable {
     let used = opened
     if !used.isDeleted {
       do throws(StoreFault) {
-        let result = try body(used.records)
+        let result = try body(used)
         if !used.isDeleted { return result }
       } catch {
         guard used.isDeleted else { throw error }
       }
     }
-    do throws(StoreFault) { return try body(openAnew(insteadOf: used).records) } catch {
-      guard opened === used else { throw error }
+    let made: any RecordStore
+    do throws(StoreFault) { made = try openAnew(insteadOf: used) } catch {
       throw StoreFault(error.kind, "the directory was deleted, and can't be opened anew: \(error.message)")
     }
+    return try body(made)
   }
 
   /// The same for a lookup, which doesn't wait, and makes nothing.
   func lookup(_ key: RecordKey, checking most: Int) -> Lookup {
     let used = opened
     if !used.isDeleted {
-      let found = used.records.lookup(key, checking: most)
+      let found = used.lookup(key, checking: most)
       if !used.isDeleted { return found }
     }
-    if OpenDirectory.isThere(path, system), let made = try? openAnew(insteadOf: used, atOnce: true) {
-      return made.records.lookup(key, checking: most)
+    if isThere, let made = try? openAnew(insteadOf: used, atOnce: true) {
+      return made.lookup(key, checking: most)
     }
     // Where only the lock is gone, the packs are those of before.
-    return used.disk.directory.holdsItsPacks ? used.records.lookup(key, checking: most) : .nothing
+    return used.disk.directory.holdsItsPacks ? used.lookup(key, checking: most) : .nothing
+  }
+
+  /// Whether somebody made the directory again.
+  private var isThere: Bool {
+    let path = opening.path + "/" + LockFile.name
+    guard let fd = try? opening.system.open(AT_FDCWD, path, O_RDONLY) else { return false }
+    opening.system.close(fd)
+    return true
   }
 
   private func openAnew(
-    insteadOf old: OpenDirectory, atOnce: Bool = false
-  ) throws(StoreFault) -> OpenDirectory {
+    insteadOf old: any RecordStore, atOnce: Bool = false
+  ) throws(StoreFault) -> any RecordStore {
     guard atOnce ? reopening.lock(until: { 0 }) : reopening.lock(until: Patience.deadline) else {
-      throw StoreFault(.busy, "another thread is opening the directory, which was deleted, for too long")
+      throw StoreFault(.busy, "another thread is opening it for too long")
     }
     defer { reopening.unlock() }
     let now = opened
     guard now === old else { return now }
     // This process must not seem to be another one that uses the directory.
     old.disk.locks.leave()
-    let made = try OpenDirectory(path, options, system, following, after: old.disk, atOnce: atOnce)
+    let made = try opening.open(after: old.disk, atOnce: atOnce)
     state.withLock {
       $0.opened = made
-      $0.former.append(old.disk)
+      $0.former.append(old.disk.glance)
     }
-    unretained.store(.passUnretained(made.disk), ordering: .releasing)
+    glance.store(.passUnretained(made.disk.glance), ordering: .releasing)
     return made
   }
 }
 
-/// A directory that is open, for as long as somebody uses its files. Then it is closed.
-final class OpenDirectory: Sendable {
-  let records: any RecordStore
-  let disk: DiskStore
-  private let epoch = nhs_fork_epoch()
+/// The parts of a store that a call may use without holding it, because it only looks at memory. They outlive the store, emptied.
+final class Glance: Sendable {
+  let directory: StoreDirectory
+  let current: CurrentIndex
+  let reader: RecordReader
+  let moments: Moments
 
-  fileprivate init(
-    _ path: String, _ options: Store.Options, _ system: any SystemCalls,
-    _ following: @escaping Store.Following,
-    after old: DiskStore? = nil, atOnce: Bool = false
-  ) throws(StoreFault) {
-    let directory = try StoreDirectory(path, trusts: options.trustsDirectory, system)
-    disk = try DiskStore(directory, options, following, after: old, atOnce: atOnce)
-    // What is in memory only could never be written to a directory that can only be read.
-    records = options.spill == .pressure && !directory.isReading ? MemoryFirstStore(disk) : disk
+  init(_ directory: StoreDirectory, _ current: CurrentIndex, _ reader: RecordReader, _ moments: Moments) {
+    self.directory = directory
+    self.current = current
+    self.reader = reader
+    self.moments = moments
   }
+}
 
-  deinit {
-    // What a forked child has of it is its parent's.
-    if epoch == nhs_fork_epoch() { disk.close() }
-  }
-
-  var isDeleted: Bool { disk.directory.isDeleted }
-
-  /// Whether somebody made the directory again.
-  fileprivate static func isThere(_ path: String, _ system: any SystemCalls) -> Bool {
-    guard let fd = try? system.open(AT_FDCWD, path + "/" + LockFile.name, O_RDONLY) else { return false }
-    system.close(fd)
-    return true
-  }
+extension RecordStore {
+  fileprivate var isDeleted: Bool { disk.directory.isDeleted }
 }

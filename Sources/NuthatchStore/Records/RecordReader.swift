@@ -166,6 +166,11 @@ final class RecordReader: Sendable {
     !due.take(hash) && current.reading { index, _ in index.find(hash) != nil && !index.isBroken } ?? false
   }
 
+  /// Whether answers may be there under the names that version 0.1 gave them.
+  var hasEarlierAnswers: Bool {
+    current.reading { index, _ in index.hasEarlier || index.isBroken } ?? false
+  }
+
   /// Sets the visited bit as a hit does. False when there is no such record.
   func touch(_ key: RecordKey) -> Bool {
     guard let index = current.forReading(), let found = index.find(key.hash) else { return false }

@@ -155,7 +155,7 @@ extension Store {
     let removal = DueRemovals.Removal(groups: groups, keys: keys)
     do throws(StoreFault) {
       try check()
-      disk.current.lookForDeletion()
+      disk.lookForDeletion()
       // First: nobody finds it from here on, nor keeps what was asked for before.
       disk.due.add(removal)
       try doWhatIsDue()
