@@ -333,8 +333,8 @@ extension CurlTransport {
 
   private func ended(_ transfer: Transfer, _ code: CURLcode) {
     if transfer.pool.isHTTP1, transfer.isHTTP1Declined(code) { return offerHTTP2(transfer) }
-    guard transfer.connection.wantsFresh else { return finish(transfer, transfer.outcome(of: code)) }
-    retryOnFreshConnection(transfer)
+    guard transfer.connection.wantsNew else { return finish(transfer, transfer.outcome(of: code)) }
+    retryOnNewConnection(transfer)
   }
 
   /// Nothing was sent yet: once more, with all that we speak to choose from.
@@ -346,9 +346,9 @@ extension CurlTransport {
     finish(transfer, TransferHandle.noMemory)
   }
 
-  private func retryOnFreshConnection(_ transfer: Transfer) {
+  private func retryOnNewConnection(_ transfer: Transfer) {
     transfer.pool.remove(transfer)
-    if transfer.prepareFreshConnection(), transfer.pool.add(transfer) { return }
+    if transfer.prepareNewConnection(), transfer.pool.add(transfer) { return }
     finish(transfer, TransferHandle.noMemory)
   }
 }

@@ -99,7 +99,7 @@ extension Transfer {
   }
 
   /// Begins again, with a connection of its own. False without memory for it.
-  func prepareFreshConnection() -> Bool {
+  func prepareNewConnection() -> Bool {
     connection.forget(route.knownClass)
     verdict = nil
     parser = ResponseHeadParser()
@@ -128,7 +128,7 @@ extension Transfer {
         try head.checkTransferCoding(passingUnknown: request.passesUnknownCodings)
         connection.noteAnswer()
         if head.status == 417, asksBeforeSending, handle.httpVersion != .http2 {
-          (isExpectRefused, connection.wantsFresh) = (true, true)
+          (isExpectRefused, connection.wantsNew) = (true, true)
           return false
         }
         if head.status == 401, request.answersChallenges, !request.cannotAnswer(head) {

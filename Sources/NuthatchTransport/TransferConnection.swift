@@ -7,7 +7,7 @@ struct TransferConnection {
   private(set) var facts = ConnectionFacts()
   /// Whether the transfer is to begin again with a connection of its own: a kept one that the guard refuses leaves other
   /// addresses of the host untried, and one over which a body was announced and refused is in the middle of a request.
-  var wantsFresh = false
+  var wantsNew = false
   /// Whether the server wants none of the protocols that it was offered, or knows nothing of such offers.
   private(set) var isOfferDeclined = false
   /// Why the guard has refused the last address that it did refuse.
@@ -51,7 +51,7 @@ struct TransferConnection {
     if isOfferDeclined, isHTTP1 { return false }
     socket = facts.isReused ? sockets.find(ends) : sockets.note(ends, opened)
     if facts.isReused, sockets.hasUnasked(socket) {
-      wantsFresh = true
+      wantsNew = true
       return false
     }
     if onceOnly.maySend() { return true }
@@ -64,7 +64,7 @@ struct TransferConnection {
     guard let address else { throw TransportFault(.reset, "the connection broke before anything was sent") }
     facts.addressClass = AddressClass(address)
     if isAllowed(address, request) { return }
-    wantsFresh = !hasOpenedSocket
+    wantsNew = !hasOpenedSocket
     throw TransportFault(.denied, denial ?? "")
   }
 
@@ -91,7 +91,7 @@ struct TransferConnection {
 
   /// The transfer begins again.
   mutating func forget(_ knownClass: AddressClass?) {
-    wantsFresh = false
+    wantsNew = false
     facts.address = nil
     facts.addressClass = knownClass
   }

@@ -10,7 +10,7 @@ package enum DecisionTable {
   }
 
   private static let grades: [(Freshness.Grade, String)] = [
-    (.fresh, "fresh"), (.staleWhileRevalidate, "stale-while-revalidate"), (.stale, "stale"),
+    (.valid, "fresh"), (.staleWhileRevalidate, "stale-while-revalidate"), (.stale, "stale"),
     (.mustValidate, "must be validated"),
   ]
 
@@ -23,14 +23,14 @@ package enum DecisionTable {
     ] + grades.map { Row(name: "an answer, \($0.1)", finding: .answer($0.0)) }
     + grades.map { Row(name: "a redirect, \($0.1)", finding: .redirect($0.0)) } + [
       Row(
-        name: "undecodable, fresh, and it failed a moment ago", finding: .undecodable(.fresh), hasFailed: true
+        name: "undecodable, fresh, and it failed a moment ago", finding: .undecodable(.valid), hasFailed: true
       ),
       Row(
         name: "undecodable, stale, and it failed a moment ago", finding: .undecodable(.stale), hasFailed: true
       ),
       Row(name: "undecodable, stale", finding: .undecodable(.stale)),
-      Row(name: "longer than `max_bytes`, fresh", finding: .beyondLimit(.tooLarge, .fresh)),
-      Row(name: "a picture of more than `max_pixels`, fresh", finding: .beyondLimit(.tooManyPixels, .fresh)),
+      Row(name: "longer than `max_bytes`, fresh", finding: .beyondLimit(.tooLarge, .valid)),
+      Row(name: "a picture of more than `max_pixels`, fresh", finding: .beyondLimit(.tooManyPixels, .valid)),
       Row(name: "longer, or of more pixels, stale", finding: .beyondLimit(.tooLarge, .stale)),
       Row(
         name: "longer, or of more pixels, stale, and it failed a moment ago",

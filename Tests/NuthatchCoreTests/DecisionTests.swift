@@ -26,8 +26,8 @@ struct DecisionTests {
   func lazily() {
     let wish = Decision.Wish(delivery: .fresh, hasShown: false)
     for finding in [
-      Decision.Finding.unfit, .beyondLimit(.tooLarge, .fresh), .unchecked, .answer(.stale), .redirect(.stale),
-      .undecodable(.fresh),
+      Decision.Finding.unfit, .beyondLimit(.tooLarge, .valid), .unchecked, .answer(.stale), .redirect(.stale),
+      .undecodable(.valid),
     ] {
       var isAsked = false
       func hasFailed() -> Bool {

@@ -117,12 +117,12 @@ extension AnswerFacts {
 
   @Test("follows max-age, and Age shortens it")
   func maxAge() {
-    #expect(grade(head(200, ("Cache-Control", "max-age=10")), after: 9) == .fresh)
+    #expect(grade(head(200, ("Cache-Control", "max-age=10")), after: 9) == .valid)
     #expect(grade(head(200, ("Cache-Control", "max-age=10")), after: 10) == .stale)
-    #expect(grade(head(200, ("Cache-Control", "max-age=10"), ("Age", "9")), after: 0) == .fresh)
+    #expect(grade(head(200, ("Cache-Control", "max-age=10"), ("Age", "9")), after: 0) == .valid)
     #expect(grade(head(200, ("Cache-Control", "max-age=10"), ("Age", "9")), after: 1) == .stale)
     for odd in ["-5", "1.5", "abc", ""] {
-      #expect(grade(head(200, ("Cache-Control", "max-age=10"), ("Age", odd)), after: 5) == .fresh)
+      #expect(grade(head(200, ("Cache-Control", "max-age=10"), ("Age", odd)), after: 5) == .valid)
     }
     #expect(grade(head(200, ("Cache-Control", "max-age=10"), ("Age", "7200, 0")), after: 0) == .stale)
     #expect(
@@ -192,11 +192,11 @@ extension AnswerFacts {
     let answer = head(200, ("Cache-Control", "max-age=60"))
     func wish(_ control: String) -> HeaderFields { fields(("Cache-Control", control)) }
     #expect(grade(answer, after: 30, request: wish("max-age=10")) == .stale)
-    #expect(grade(answer, after: 30, request: wish("min-fresh=20")) == .fresh)
+    #expect(grade(answer, after: 30, request: wish("min-fresh=20")) == .valid)
     #expect(grade(answer, after: 30, request: wish("min-fresh=60")) == .stale)
-    #expect(grade(answer, after: 90, request: wish("max-stale=60")) == .fresh)
+    #expect(grade(answer, after: 90, request: wish("max-stale=60")) == .valid)
     #expect(grade(answer, after: 90, request: wish("max-stale=20")) == .stale)
-    #expect(grade(answer, after: 9000, request: wish("max-stale")) == .fresh)
+    #expect(grade(answer, after: 9000, request: wish("max-stale")) == .valid)
     #expect(grade(answer, after: 1, request: wish("no-cache")) == .mustValidate)
     #expect(grade(answer, after: 1, request: fields(("Pragma", "no-cache"))) == .mustValidate)
     let strict = head(200, ("Cache-Control", "max-age=60, must-revalidate"))
@@ -208,7 +208,7 @@ extension AnswerFacts {
   @Test("allows what the server allows once it is over")
   func staleness() {
     let patient = head(200, ("Cache-Control", "max-age=10, stale-while-revalidate=20"))
-    #expect(grade(patient, after: 5) == .fresh)
+    #expect(grade(patient, after: 5) == .valid)
     #expect(grade(patient, after: 20) == .staleWhileRevalidate)
     #expect(grade(patient, after: 31) == .stale)
     func mayServe(_ control: String, _ kind: FreshnessRules.Kind, after: Int64 = 100) -> Bool {
@@ -234,19 +234,19 @@ extension AnswerFacts {
         now: now - back)
     }
     let control = "max-age=3600, stale-while-revalidate=7200"
-    #expect(freshness(control, 5).grade == .fresh && !freshness(control, 5).isFromFuture)
+    #expect(freshness(control, 5).grade == .valid && !freshness(control, 5).isFromFuture)
     for back: Int64 in [6, 30 * 86_400, .max] {
       let stale = freshness(control, back)
       #expect(stale.grade == .stale && stale.isFromFuture && stale.isStale && stale.mayServeOnError)
       #expect(freshness(control + ", must-revalidate", back).grade == .mustValidate)
       #expect(freshness(control, back, "max-stale=86400").grade == .stale)
       // Takes an answer of any age.
-      #expect(freshness(control, back, "max-stale").grade == .fresh)
+      #expect(freshness(control, back, "max-stale").grade == .valid)
       #expect(freshness(control, back, "max-stale, max-age=86400").grade == .stale)
       #expect(freshness(control + ", immutable", back, "max-age=0").grade == .stale)
     }
     let offline = stored(head(200)).freshness(for: HeaderFields(), FreshnessRules(.offline), now: now - 100)
-    #expect(offline.grade == .fresh)
+    #expect(offline.grade == .valid)
   }
 
   @Test("never traps, whatever times a record holds")

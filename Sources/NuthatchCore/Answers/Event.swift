@@ -8,7 +8,7 @@ public struct Event: Sendable {
     case cached = 2
     /// The server says that the stored answer still holds.
     case unchanged = 3
-    /// A new answer from the network.
+    /// A new answer from the network, which says nothing about for how long it holds.
     case fresh = 4
     /// No answer.
     case failed = 5

@@ -18,7 +18,7 @@ extension Admission {
     var effects = invalidate()
     guard arrival.redirects.isEmpty else { return effects }
     switch plan.method {
-    case "HEAD": freshen()
+    case "HEAD": renewByHead()
     case "POST" where !isToBeJudged: effects.isStored = withMoment(effects.asked).storeForGet(content)
     default: break
     }
@@ -44,7 +44,7 @@ extension Admission {
   }
 
   /// An answer to HEAD says what one to GET would have said: the stored one is renewed by it, or known to be of the past.
-  private func freshen() {
+  private func renewByHead() {
     guard let (stored, _) = shared.reader.record(plan), plan.admits(stored.reach), stored.redirects == 0,
       stored.head.status == 200
     else { return }
@@ -57,7 +57,7 @@ extension Admission {
         stored, with: renewed, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
     case .another:
       meta.head = StorageRules.outdated(stored.head)
-      meta.number = AnswerRecord.freshNumber
+      meta.number = AnswerRecord.newNumber
     case .unknown: return
     }
     switch Caching.fate(of: meta, [], plan) {

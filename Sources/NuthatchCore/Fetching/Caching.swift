@@ -49,7 +49,7 @@ enum Caching {
     meta.varied = Vary(head.fields).names
     meta.requestTime = requestTime
     meta.responseTime = responseTime
-    meta.number = AnswerRecord.freshNumber
+    meta.number = AnswerRecord.newNumber
     return meta
   }
 }

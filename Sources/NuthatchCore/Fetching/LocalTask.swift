@@ -30,7 +30,7 @@ struct LocalTask: Sendable {
       let response = Response(
         url: ticket.url, head: head(body, type), body: body, origin: origin(false, body.count),
         maxPixels: request.maxPixels)
-      let event = Event.answer(.fresh, Answer(response: response), isFinal: true)
+      let event = Event.answer(Event.Kind.fresh, Answer(response: response), isFinal: true)
       guard let download else { return ticket.finish(event) }
       runtime.loop.post {
         download.begin(ticket) { fault in
@@ -64,7 +64,7 @@ struct LocalTask: Sendable {
       }
     }
     if isStored { shared.counts.hits.count() }
-    ticket.finish(.answer(isStored ? .cached : .fresh, Answer(images: images), isFinal: true))
+    ticket.finish(.answer(isStored ? .cached : Event.Kind.fresh, Answer(images: images), isFinal: true))
   }
 
   private func origin(_ isStored: Bool, _ bytes: Int) -> Provenance {

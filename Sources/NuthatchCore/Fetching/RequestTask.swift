@@ -192,7 +192,7 @@ extension RequestTask {
     guard plan.wantsPictures else {
       let response = Response(
         url: ticket.url, head: fetched.head, body: fetched.body, origin: origin, maxPixels: plan.maxPixels)
-      return finish(.answer(.fresh, Answer(response: response), isFinal: true))
+      return finish(.answer(Event.Kind.fresh, Answer(response: response), isFinal: true))
     }
     if let error = fetched.noPicture {
       shared.remember(error, status: status, plan)
@@ -200,11 +200,11 @@ extension RequestTask {
     }
     // It came after the sizes of the others were made.
     guard let source = fetched.pictureSource(plan) else {
-      return assemble(fetched.pictures, .fresh, origin)
+      return assemble(fetched.pictures, Event.Kind.fresh, origin)
     }
     shared.decodes.pictures(source, plan.recipes, priority: priority, shared.maker(maxPixels: plan.maxPixels))
     {
-      self.assemble($0, .fresh, origin)
+      self.assemble($0, Event.Kind.fresh, origin)
     }
   }
 
@@ -305,7 +305,7 @@ extension RequestTask {
   /// Under `rfc9111` some failures are answers.
   private func failOrAnswer(_ error: NuthatchError, _ found: StoredAnswer?) {
     guard !hasShown, let answer = Answer.insteadOf(error, plan, found, ticket.url) else { return fail(error) }
-    finish(.answer(.fresh, answer, isFinal: true))
+    finish(.answer(Event.Kind.fresh, answer, isFinal: true))
   }
 
   /// Fails as the answer that is stored has more bytes or pixels than the request allows.
@@ -383,7 +383,7 @@ extension RequestTask: FetchWaiter {
       let isShown = hopsShown.map { Int($0) == plan.hops } ?? true
       deliver(renewed, isShown ? .unchanged : .cached, .revalidated(renewed), isFinal: true)
     case .fetchedElsewhere(let other):
-      deliver(other, .fresh, .fetchedElsewhere(other), isFinal: true)
+      deliver(other, Event.Kind.fresh, .fetchedElsewhere(other), isFinal: true)
     case .failed(let error):
       if freezing?.freezes(plan, after: error) == true { return }
       shared.remember(error, status: nil, plan)

@@ -62,14 +62,14 @@ package enum Decision: Equatable, Sendable {
     switch finding {
     case .unfit: self = ask
     case .unchecked: self = .checkFirst
-    case .beyondLimit(let refusal, .fresh): self = .refuse(refusal)
+    case .beyondLimit(let refusal, .valid): self = .refuse(refusal)
     case .nothing, .beyondLimit: self = hasFailed() ? .refuse(.failedBefore) : ask
     // Asked for no more often than what isn't stored.
-    case .undecodable(let grade) where grade != .fresh && hasFailed(): self = .refuse(.failedBefore)
+    case .undecodable(let grade) where grade != .valid && hasFailed(): self = .refuse(.failedBefore)
     case .undecodable(let grade), .answer(let grade):
-      // How fresh the answer is, and what the request wants: `Delivery.fresh` is an answer that holds now.
+      // What the answer is good for, and what the request wants: `Request.Delivery.fresh` is one answer, which holds now.
       switch (grade, wish.delivery) {
-      case (.fresh, _): self = .hit
+      case (.valid, _): self = .hit
       case (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):
         self = wish.asksItself ? ask : wish.mayUseNetwork ? .hitAndRevalidate : .hit
       case (.staleWhileRevalidate, .twice), (.stale, .twice): self = wish.hasShown ? ask : .showThenAsk

@@ -72,7 +72,7 @@ package final class InstantAnswers: Sendable {
   private func atHand(_ request: Request, decodes: Bool = false) throws(NuthatchError) -> Answer? {
     // What needs no server needs a worker.
     guard try LocalRequest(request, options) == nil else { return nil }
-    guard let (plan, stored) = shared.reader.readFresh(try RequestPlan(request, options, termsCache)) else {
+    guard let (plan, stored) = shared.reader.readHit(try RequestPlan(request, options, termsCache)) else {
       return nil
     }
     if stored.isUnchecked { shared.check(plan) }

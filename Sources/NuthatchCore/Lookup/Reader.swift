@@ -53,11 +53,11 @@ struct Reader: Sendable {
 
   /// What is stored for a request, if it may be given at once: it is fresh, but perhaps a worker has to read it first. Redirects
   /// that are stored are followed; what is wrong with one is told to the request that goes that way.
-  func readFresh(_ plan: RequestPlan) -> (RequestPlan, StoredAnswer)? {
+  func readHit(_ plan: RequestPlan) -> (RequestPlan, StoredAnswer)? {
     guard !plan.asksForHeaders, let stored = readAdmitted(plan, .atHand) else { return nil }
     switch Decision(stored, plan) {
     case .hit, .checkFirst: return (plan, stored)
-    case .follow(asksBehind: false): return (try? plan.following(stored)).flatMap { readFresh($0) }
+    case .follow(asksBehind: false): return (try? plan.following(stored)).flatMap { readHit($0) }
     default: return nil
     }
   }

@@ -47,7 +47,7 @@ final class StoredAnswer: Sendable {
   /// The same, which the server has just said to hold.
   convenience init(_ old: StoredAnswer, renewedAs record: AnswerRecord, isStored: Bool, age: Int64) {
     var freshness = old.freshness
-    freshness.grade = .fresh
+    freshness.grade = .valid
     freshness.isTolerated = false
     freshness.mayServeOnError = true
     freshness.age = age

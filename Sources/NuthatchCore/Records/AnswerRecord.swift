@@ -34,7 +34,7 @@ struct AnswerRecord: Sendable {
   /// it, wherever in the store it lies.
   var number: UInt64
 
-  static var freshNumber: UInt64 { AnswerNumber.next() }
+  static var newNumber: UInt64 { AnswerNumber.next() }
 
   func encoded() -> [UInt8] {
     var encoder = RecordEncoder()
@@ -107,6 +107,6 @@ struct AnswerRecord: Sendable {
     self.requestTime = requestTime
     self.responseTime = responseTime
     self.finalURL = finalURL
-    number = AnswerRecord.freshNumber
+    number = AnswerRecord.newNumber
   }
 }

@@ -42,7 +42,8 @@ package struct AnswerFacts: Sendable {
 /// What a stored answer is good for at a moment.
 package struct Freshness: Sendable, Equatable {
   package enum Grade: Sendable {
-    case fresh
+    /// Within its lifetime, or taken as if it were (`offline`, `max-stale`): given without a word from its server.
+    case valid
     /// Stale; the server allows it to be shown while it is asked.
     case staleWhileRevalidate
     /// Past its lifetime, or too old for this request; may be shown where the caller takes that. No rule says for how long.
@@ -62,7 +63,7 @@ package struct Freshness: Sendable, Equatable {
   /// Whether it came at a time that is still to come, because the clock was set back. How old it is isn't known.
   package var isFromFuture = false
 
-  package var isStale: Bool { grade != .fresh || isTolerated }
+  package var isStale: Bool { grade != .valid || isTolerated }
 }
 
 extension AnswerFacts {
@@ -128,7 +129,7 @@ extension AnswerFacts {
       grade: .mustValidate, mayServeOnError: !mustValidate, age: age, lifetime: lifetime)
     result.isFromFuture = responseTime.since(now) > FreshnessRules.futureTolerance
     if rules.kind == .offline {
-      result.grade = .fresh
+      result.grade = .valid
       return result
     }
     let wishes = RequestWishes(request)
@@ -142,11 +143,11 @@ extension AnswerFacts {
     let known = result.isFromFuture ? .max : age
     let isYoungEnough = known <= wishes.maxAge || wishes.isReload && control.has("immutable")
     if left > 0, left >= wishes.minFresh, isYoungEnough {
-      result.grade = .fresh
+      result.grade = .valid
     } else if mustValidate {
       result.grade = .mustValidate
     } else if left <= 0, isYoungEnough, let most = wishes.maxStale, -left <= most {
-      result.grade = .fresh
+      result.grade = .valid
       result.isTolerated = true
     } else if left <= 0, known <= wishes.maxAge, -left < control.seconds("stale-while-revalidate") ?? 0 {
       result.grade = .staleWhileRevalidate

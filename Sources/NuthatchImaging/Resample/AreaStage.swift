@@ -7,7 +7,7 @@ final class AreaStage {
   private let sums: HeapArray<Float>
   private let scale: Float
   private var cell = 0
-  private var fresh = true
+  private var isEmpty = true
 
   init(columns: AreaPlan, rows: AreaPlan, opaque: Bool) throws(ImageFault) {
     self.columns = columns
@@ -31,11 +31,11 @@ final class AreaStage {
       guard row >= place.first else { return }
       let weight = row == place.first ? place.first_weight : row == place.last ? place.last_weight : 1
       if opaque {
-        kernels.area_add_opaque(sums.base, pixels, columns.count, weight, fresh ? 1 : 0)
+        kernels.area_add_opaque(sums.base, pixels, columns.count, weight, isEmpty ? 1 : 0)
       } else {
-        kernels.area_add_alpha(sums.base, pixels, columns.count, weight, fresh ? 1 : 0)
+        kernels.area_add_alpha(sums.base, pixels, columns.count, weight, isEmpty ? 1 : 0)
       }
-      fresh = false
+      isEmpty = false
       guard row >= place.last else { return }
       let (sums, columns, scale) = (sums.base, columns, scale)
       emit { wide in
@@ -44,7 +44,7 @@ final class AreaStage {
         }
       }
       cell += 1
-      fresh = true
+      isEmpty = true
     }
   }
 }

@@ -44,7 +44,7 @@ struct KnownDifference: Sendable {
       .inspectionSaysOtherwise, .right,
       "How many pixels a body has is known when it is decoded."
     ) { state, request in
-      request.isLimitedInPixels && state.isBodyAlone && state.standing() == .fresh
+      request.isLimitedInPixels && state.isBodyAlone && state.standing() == .valid
     },
     KnownDifference(
       .inspectionSaysOtherwise, .right,
@@ -81,7 +81,7 @@ struct KnownDifference: Sendable {
       .inspectionSaysOtherwise, .right, "It is refused at once, and the server is asked behind that."
     ) { state, request in
       guard request.delivery == .fresh, request.isAboutStored else { return false }
-      let isBehindHop = state.hopStanding == .staleWhileRevalidate && state.standing() == .fresh
+      let isBehindHop = state.hopStanding == .staleWhileRevalidate && state.standing() == .valid
       return isBehindHop && state.isHop
         && (request.isLimitedInBytes || request.isLimitedInPixels && state.hasThumbs)
     },

@@ -267,7 +267,7 @@ extension StoredState {
 // MARK: What it is good for
 
 extension StoredState {
-  enum Standing { case fresh, staleWhileRevalidate, stale, mustValidate }
+  enum Standing { case valid, staleWhileRevalidate, stale, mustValidate }
 
   /// Whether a redirect is stored as an answer of its own.
   var isHop: Bool { hop?.isAnswer == true }
@@ -282,8 +282,8 @@ extension StoredState {
   func standing(_ rules: Policy.Rules = .kit) -> Standing { standing(control, rules) }
 
   private func standing(_ control: String, _ rules: Policy.Rules) -> Standing {
-    if control == "no-cache" { return rules == .rfc9111 ? .mustValidate : isMadeLate ? .fresh : .stale }
-    if control.contains("max-age=6000") { return .fresh }
+    if control == "no-cache" { return rules == .rfc9111 ? .mustValidate : isMadeLate ? .valid : .stale }
+    if control.contains("max-age=6000") { return .valid }
     if control.contains("must-revalidate") { return .mustValidate }
     return control.contains("while-revalidate") ? .staleWhileRevalidate : .stale
   }
