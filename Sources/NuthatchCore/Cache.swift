@@ -118,10 +118,10 @@ public final class Cache: Sendable {
   public func resubmit(_ ticket: Ticket) throws(NuthatchError) -> Ticket {
     try checkUsable()
     switch ticket.origin {
-    case let asked as RepeatableRequest:
-      guard asked.key != nil, !ticket.hasSucceeded else { return try submit(asked.request) }
-      let plan = try plan(for: asked.again)
-      return try start(plan, storedAnswer(to: plan), Ticket(asked.request, asked))
+    case let repeatable as RepeatableRequest:
+      guard repeatable.key != nil, !ticket.hasSucceeded else { return try submit(repeatable.request) }
+      let plan = try plan(for: repeatable.again)
+      return try start(plan, storedAnswer(to: plan), Ticket(repeatable.request, repeatable))
     case let plan as RequestPlan:
       let again = Ticket(url: ticket.url, tag: ticket.tag, site: ticket.site, origin: plan)
       return try start(plan, storedAnswer(to: plan), again)

@@ -152,7 +152,7 @@ extension CurlTransport {
   private func begin(_ id: UInt64, _ request: TransferRequest, _ sink: any TransferSink) {
     let route = TransferRoute(request, surroundings)
     let pending = PendingTransfer(id: id, request: request, sink: sink, route: route, since: loop.now)
-    guard let name = route.name, !(route.isProxyAsked && lookups.isUnknown(name)) else {
+    guard let name = route.name, !(route.proxyLooksUp && lookups.isUnknown(name)) else {
       return judge(pending)
     }
     lookingUp[id] = pending
@@ -166,7 +166,7 @@ extension CurlTransport {
   private func watch(_ pending: PendingTransfer) {
     if let timer = pending.watch { loop.cancelTimer(timer) }
     pending.watch = nil
-    if pending.route.isProxyAsked {
+    if pending.route.proxyLooksUp {
       let patience = min(TransferRoute.patienceForProxied, pending.request.silence ?? .max)
       pending.watch = loop.at(pending.since + patience) { [unowned self] in
         self.lookedUp(pending, .failure(TransportFault(.dns, "")))
@@ -181,7 +181,7 @@ extension CurlTransport {
 
   private func lookedUp(_ pending: PendingTransfer, _ answer: NameLookups.Answer) {
     // What this machine is too short of to find out isn't unknown.
-    if case .failure(let fault) = answer, !pending.route.isProxyAsked || fault.kind != .dns {
+    if case .failure(let fault) = answer, !pending.route.proxyLooksUp || fault.kind != .dns {
       return giveUp(pending, fault)
     }
     if let name = pending.route.name, case .failure = answer { lookups.noteUnknown(name) }

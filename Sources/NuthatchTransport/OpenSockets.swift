@@ -37,7 +37,7 @@ final class OpenSockets {
   func noteTurns(of socket: Int32) { if socket >= 0 { takingTurns.insert(socket) } }
 
   /// Whether something has come, or its end, while nobody waited for anything.
-  func hasUnasked(_ socket: Int32) -> Bool {
+  func hasUnsolicited(_ socket: Int32) -> Bool {
     guard takingTurns.contains(socket) else { return false }
     var look = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     return poll(&look, 1, 0) > 0

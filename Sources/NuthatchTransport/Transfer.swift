@@ -127,7 +127,7 @@ extension Transfer {
         _ = try head.contentLength()
         try head.checkTransferCoding(passingUnknown: request.passesUnknownCodings)
         connection.noteAnswer()
-        if head.status == 417, asksBeforeSending, handle.httpVersion != .http2 {
+        if head.status == 417, awaitsContinue, handle.httpVersion != .http2 {
           (isExpectRefused, connection.wantsNew) = (true, true)
           return false
         }
@@ -151,7 +151,7 @@ extension Transfer {
   }
 
   /// Whether the request asks with `Expect` before its body is sent.
-  private var asksBeforeSending: Bool {
+  private var awaitsContinue: Bool {
     guard request.hasBody, !isExpectRefused else { return false }
     if let own = request.headers["Expect"] { return own.equalsIgnoringCase("100-continue") }
     return feed != nil && request.bodyCount > Self.expectingSize

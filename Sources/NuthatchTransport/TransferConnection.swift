@@ -50,7 +50,7 @@ struct TransferConnection {
     if !facts.isProxied { try check(ends.there, request) }
     if isOfferDeclined, isHTTP1 { return false }
     socket = facts.isReused ? sockets.find(ends) : sockets.note(ends, opened)
-    if facts.isReused, sockets.hasUnasked(socket) {
+    if facts.isReused, sockets.hasUnsolicited(socket) {
       wantsNew = true
       return false
     }

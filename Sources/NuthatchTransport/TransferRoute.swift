@@ -9,7 +9,7 @@ struct TransferRoute: Sendable {
   /// How long that took, in microseconds.
   var lookupTime: Int64 = 0
   /// Whether the proxy looks names up itself. What is found here is judged then, and not sent along.
-  let isProxyAsked: Bool
+  let proxyLooksUp: Bool
 
   /// So many nanoseconds such a name is waited for: one that only the proxy knows goes through.
   static let patienceForProxied: Int64 = 1_000_000_000
@@ -24,15 +24,15 @@ struct TransferRoute: Sendable {
     }
     let kind = proxy?.lowercased()
     // To libcurl `socks://` is `socks4://`.
-    isProxyAsked =
+    proxyLooksUp =
       kind.map { kind in !["socks://", "socks4://", "socks5://"].contains { kind.hasPrefix($0) } } ?? false
     let host = request.url.host
     if TransferRoute.isThisMachine(host) {
       addresses = [.loopback]
-    } else if let address = IPAddress(host: isProxyAsked ? Self.withoutDot(host) : host) {
+    } else if let address = IPAddress(host: proxyLooksUp ? Self.withoutDot(host) : host) {
       // A dot at the end makes a name of it here; what a proxy makes of it nobody knows.
       addresses = [address]
-    } else if !isProxyAsked || request.addressGuard != .any && kind.map(Self.leavesNames) != true {
+    } else if !proxyLooksUp || request.addressGuard != .any && kind.map(Self.leavesNames) != true {
       // Whoever chose a proxy of that kind wants no name to leave this machine.
       name = host
     }
@@ -49,7 +49,7 @@ struct TransferRoute: Sendable {
       request.addressGuard.refuses(AddressClass(address), sentByPublic: request.isSentByPublic)
     }
     guard let refused = addresses.first(where: isRefused) else { return nil }
-    if !isProxyAsked, name != nil {
+    if !proxyLooksUp, name != nil {
       // libcurl takes one of those that it is given.
       addresses.removeAll(where: isRefused)
       if !addresses.isEmpty { return nil }
@@ -61,7 +61,7 @@ struct TransferRoute: Sendable {
 
   /// What is known of where a proxy goes: what it looks up itself may be something else there.
   var knownClass: AddressClass? {
-    proxy != nil && (name == nil || !isProxyAsked) ? addresses.first.map { AddressClass($0) } : nil
+    proxy != nil && (name == nil || !proxyLooksUp) ? addresses.first.map { AddressClass($0) } : nil
   }
 
   private static func withoutDot(_ host: String) -> String {
@@ -76,7 +76,7 @@ struct TransferRoute: Sendable {
 
   /// What libcurl is to know about the name, in the form of `CURLOPT_RESOLVE`, to be forgotten like its own answers.
   func resolution(port: UInt16) -> String? {
-    guard let name, !addresses.isEmpty, proxy == nil || !isProxyAsked else { return nil }
+    guard let name, !addresses.isEmpty, proxy == nil || !proxyLooksUp else { return nil }
     let list = addresses.map { if case .v6 = $0 { "[\($0)]" } else { "\($0)" } }
     return "+\(name):\(port):\(list.joined(separator: ","))"
   }

@@ -43,10 +43,10 @@ package enum DecisionTable {
       (", a verdict or saved", true, true, [.twice, .first, .fresh]),
       (", no network", false, false, [.twice, .first, .fresh]),
     ]
-    return ways.flatMap { name, mayUseNetwork, asksItself, deliveries in
+    return ways.flatMap { name, mayUseNetwork, fetchesItself, deliveries in
       deliveries.map {
         let wish = Decision.Wish(
-          delivery: $0, mayUseNetwork: mayUseNetwork, asksItself: asksItself, hasShown: false)
+          delivery: $0, mayUseNetwork: mayUseNetwork, fetchesItself: fetchesItself, hasShown: false)
         return ("`\($0)`\(name)", wish)
       }
     }
@@ -55,11 +55,11 @@ package enum DecisionTable {
   private static func words(_ decision: Decision, _ wish: Decision.Wish) -> String {
     switch decision {
     case .hit: "hit"
-    case .hitAndRevalidate: "hit, ask behind"
-    case .showThenAsk: wish.mayUseNetwork ? "show, then ask" : "show, then `offline`"
-    case .ask: "ask"
-    case .follow(asksBehind: false): "follow"
-    case .follow(asksBehind: true): "follow, ask behind"
+    case .hitAndRevalidate: "hit, revalidate behind"
+    case .showThenFetch: wish.mayUseNetwork ? "show, then fetch" : "show, then `offline`"
+    case .fetch: "fetch"
+    case .follow(revalidates: false): "follow"
+    case .follow(revalidates: true): "follow, revalidate behind"
     case .checkFirst: "check first"
     case .refuse(.failedBefore): "that failure"
     case .refuse(let refusal): "`\(refusal.rawValue)`"

@@ -19,7 +19,7 @@ struct DecisionTests {
   func shown(grade: Freshness.Grade) {
     let wish = Decision.Wish(
       delivery: .twice, hasShown: true)
-    #expect(Decision(.answer(grade), wish) == .ask)
+    #expect(Decision(.answer(grade), wish) == .fetch)
   }
 
   @Test("Whether it failed a moment ago is asked only where that decides")

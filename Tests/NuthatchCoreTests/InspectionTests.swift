@@ -82,9 +82,9 @@ import Testing
     var first = request("/stale", 64)
     first.delivery = .first
     let asked = try #require(try bench.cache.inspect(first))
-    #expect(asked.prospect == .hit && asked.asksBehind)
+    #expect(asked.prospect == .hit && asked.revalidates)
     let alone = try #require(try bench.cache.inspect(request("/fresh", 64)))
-    #expect(!alone.asksBehind)
+    #expect(!alone.revalidates)
     // Nothing is stored of it.
     let (none, why) = try bench.cache.prospect(of: request("/none", policy: Policy(.offline)))
     #expect(none == .refuse && why == .offline)

@@ -17,7 +17,7 @@ import Testing
   func machines() {
     for large in [budget(16384, nil), budget(nil, nil), budget(16384, 16384), budget(16384, 99999)] {
       #expect(large.group == nil && large.threads == 2)
-      #expect(large.inFlight == 64 * mib && large.unasked == 4 * mib)
+      #expect(large.inFlight == 64 * mib && large.mostWithoutTurn == 4 * mib)
       #expect(large.decodes == 248 * mib && large.most == 248 * mib)
     }
     let small = budget(512, nil, processors: 4)
@@ -30,12 +30,12 @@ import Testing
   func groups() {
     let small = budget(16384, 64)
     #expect(small.group == 64 * mib && small.threads == 2)
-    #expect(small.inFlight == 8 * mib && small.unasked == 4 * mib && small.decodes == 8 * mib)
+    #expect(small.inFlight == 8 * mib && small.mostWithoutTurn == 4 * mib && small.decodes == 8 * mib)
     let middle = budget(16384, 128)
     #expect(middle.inFlight == 16 * mib && middle.decodes == 24 * mib)
     // What it was on such a machine before groups counted.
     let large = budget(16384, 2048)
-    #expect(large.inFlight == 64 * mib && large.unasked == 4 * mib && large.decodes == 248 * mib)
+    #expect(large.inFlight == 64 * mib && large.mostWithoutTurn == 4 * mib && large.decodes == 248 * mib)
   }
 
   @Test(
@@ -48,9 +48,9 @@ import Testing
       #expect(budget.threads >= 1 && budget.threads <= processors)
       #expect(budget.threads <= max(2, group / 16))
       // Beside them is the memory tier, with an eighth at most.
-      let shares = budget.inFlight + budget.threads * budget.unasked + budget.decodes + limit / 8
+      let shares = budget.inFlight + budget.threads * budget.mostWithoutTurn + budget.decodes + limit / 8
       #expect(shares <= limit / 4 * 3, "\(group) MiB")
-      #expect(budget.unasked > 0 && budget.decodes >= budget.unasked, "\(group) MiB")
+      #expect(budget.mostWithoutTurn > 0 && budget.decodes >= budget.mostWithoutTurn, "\(group) MiB")
     }
   }
 

@@ -138,7 +138,7 @@ final class PrefetchRun {
       let boxes = request.boxes
       // Without decoding what nobody will look at. A request has the server asked behind a stale answer.
       let begun = try cache.submit(request) {
-        $0.prospect == .hit && !$0.asksBehind && $0.thumbs.count == boxes.count
+        $0.prospect == .hit && !$0.revalidates && $0.thumbs.count == boxes.count
       }
       if let stored = begun.stored {
         disk.note(stored)

@@ -36,7 +36,7 @@ final class IncomingBody: @unchecked Sendable {
 
   /// Calls `then` when that is so.
   func settle(_ then: @escaping @Sendable () -> Void) {
-    line?.ask({}) { result in
+    line?.submit({}) { result in
       self.isSettled = true
       if case .failure(let error) = result { self.failure = error }
       then()

@@ -43,14 +43,14 @@ final class Download: @unchecked Sendable {
   private(set) var count: Int64 = 0
   private(set) var total: Int64?
   private var validator: Validator?
-  /// How many had been when the current hop was asked.
+  /// How many had been when the current hop was sent.
   private var before: Int64 = 0
   /// Of the current hop.
   private var method = "GET"
   /// Whether the program itself wants a part.
-  private var isPartAsked = false
-  /// From where on the current hop was asked for.
-  private var asked: Int64?
+  private var wantsPart = false
+  /// From which byte on the current hop goes on; nil where it is for the whole answer.
+  private var resumedFrom: Int64?
   /// Bytes that are to come once more.
   private var skipped: Int64 = 0
   /// Whether the bytes of the last answer were taken.
@@ -137,7 +137,7 @@ final class Download: @unchecked Sendable {
     guard disk.hasFiles else { return then(nil) }
     // What a stream has not been given can't be left out.
     let (resumes, key) = (resumes && !hasStreams, key)
-    disk.line.ask { [disk] () throws(NuthatchError) in
+    disk.line.submit { [disk] () throws(NuthatchError) in
       try disk.open(resumes: resumes, key: key)
     } then: { result in
       switch result {
@@ -172,21 +172,21 @@ extension Sink {
 
 extension Download {
   /// Whether a part is asked for.
-  var isResuming: Bool { asked != nil }
+  var isResuming: Bool { resumedFrom != nil }
 
   /// Says in a request from where on the answer is wanted.
   func prepare(_ request: inout TransferRequest) {
     request.acceptsCompressed = false
     request.boundsExpansion = isUnlimited
     method = request.method
-    isPartAsked = request.headers.contains("Range")
-    asked = nil
+    wantsPart = request.headers.contains("Range")
+    resumedFrom = nil
     isTaken = false
     before = count
-    guard count > 0, let validator, request.method == "GET", !isPartAsked else { return }
+    guard count > 0, let validator, request.method == "GET", !wantsPart else { return }
     // Of one that is complete, the last byte, so that the server says whether it still is.
     let from = min(count, max(0, (total ?? .max) - 1))
-    asked = from
+    resumedFrom = from
     request.headers.append("Range", "bytes=\(from)-")
     request.headers.append("If-Range", validator.value)
     if !request.headers.contains("Accept-Encoding") { request.headers.append("Accept-Encoding", "identity") }
@@ -196,20 +196,20 @@ extension Download {
   func take(_ head: ResponseHead) -> Wish {
     skipped = 0
     do throws(NuthatchError) {
-      if asked != nil, head.status == 416 { return try beginAnew() }
+      if resumedFrom != nil, head.status == 416 { return try beginAnew() }
       guard (200..<300).contains(head.status) else { return .goOn }
       let new = Validator(head)
-      if let asked, head.status == 206 {
+      if let resumedFrom, head.status == 206 {
         // Of how much it is a part must be known, because servers may give less than what was asked for. A part of what was
         // compressed is none of what is kept.
-        guard let range = head.contentRange, range.first <= asked, range.first <= count,
+        guard let range = head.contentRange, range.first <= resumedFrom, range.first <= count,
           let whole = range.total ?? total, total == nil || whole == total, new == nil || new == validator,
           !head.isCoded
         else { return try beginAnew() }
         skipped = count - range.first
         total = whole
       } else {
-        if head.status == 206, !isPartAsked, !head.isWhole {
+        if head.status == 206, !wantsPart, !head.isWhole {
           throw NuthatchError(.truncated, "a part was sent where all of it was asked for: \(shownURL)")
         }
         var length = head.mayHaveBody(method: method) ? (try? head.contentLength()) ?? nil : nil
@@ -240,7 +240,7 @@ extension Download {
         .truncated, "the answer changed behind byte \(count), which was given away already: \(shownURL)")
     }
     disk.line.submit { [disk] () throws(NuthatchError) in try disk.reset() }
-    (count, total, validator, asked) = (0, nil, nil, nil)
+    (count, total, validator, resumedFrom) = (0, nil, nil, nil)
     return .again
   }
 
@@ -254,7 +254,7 @@ extension Download {
   /// thread.
   func bytesSoFar(then: @escaping @Sendable (SavedBytes?) -> Void) {
     guard isResuming, isTaken, count <= keptBytes else { return then(nil) }
-    disk.line.ask { [disk] in
+    disk.line.submit { [disk] in
       disk.bytesSoFar()
     } then: {
       then((try? $0.get()) ?? nil)
@@ -264,13 +264,13 @@ extension Download {
   /// Whether the answer was a shorter part than the one that was asked for: the next one may be asked for as long as there is
   /// more each time.
   var isContinued: Bool {
-    guard asked != nil, isTaken, let total else { return false }
+    guard resumedFrom != nil, isTaken, let total else { return false }
     return count < total && count > before
   }
 
   /// A head that says what the caller gets: all of it.
   func presented(_ head: ResponseHead) -> ResponseHead {
-    guard asked != nil, head.status == 206 else { return head }
+    guard resumedFrom != nil, head.status == 206 else { return head }
     var whole = head
     whole.status = 200
     whole.reason = "OK"
@@ -337,7 +337,7 @@ extension Download {
     total = nil
     let isStreamed = hasEvents || !streams.isEmpty
     // What came from the cache may have to be read from a disk, too.
-    disk.line.ask { [disk] () throws(NuthatchError) in
+    disk.line.submit { [disk] () throws(NuthatchError) in
       try disk.save(response, isStreamed: isStreamed)
     } then: { saved in
       guard self.phase == .open else { return }

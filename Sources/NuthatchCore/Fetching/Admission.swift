@@ -50,7 +50,7 @@ struct Admission: Sendable {
   /// - Parameters:
   ///   - tiers: told how the fetch ended for them, except where the whole answer has to be asked for.
   ///   - then: gets the outcome; nil when the whole answer has to be asked for.
-  func run(_ tiers: AskedTiers, then: @escaping @Sendable (FetchOutcome?) -> Void) {
+  func run(_ tiers: SearchedTiers, then: @escaping @Sendable (FetchOutcome?) -> Void) {
     plan.cookies?.settle()
     let isNamed = plan.isShared
     if head.status == 304, let base {
@@ -61,7 +61,7 @@ struct Admission: Sendable {
       return then(.unchanged(renewed))
     }
     let content = body.withBytes { Digest(of: $0) }
-    let effects = isNamed ? Effects(asked: arrival.asked) : affectStored(content)
+    let effects = isNamed ? Effects(beganAt: arrival.beganAt) : affectStored(content)
     let keep: @Sendable () -> Bool = {
       let isKept = isNamed && !isToBeJudged && store(content, offeringTo: tiers)
       tiers.ended(isKept ? .stored : .notStored)
@@ -87,7 +87,7 @@ struct Admission: Sendable {
       fetched.isFromPublic = arrival.isFromPublic
       if isToBeJudged, isNamed { fetched.keep = { store(content) } }
       if isToBeJudged, plan.method == "POST" {
-        fetched.keep = { withMoment(effects.asked).storeForGet(content) }
+        fetched.keep = { withMoment(effects.beganAt).storeForGet(content) }
       }
       then(.answered(fetched))
     }
@@ -127,7 +127,7 @@ struct Admission: Sendable {
 
   /// False when it isn't kept.
   @discardableResult
-  func store(_ content: Digest?, offeringTo tiers: AskedTiers = AskedTiers()) -> Bool {
+  func store(_ content: Digest?, offeringTo tiers: SearchedTiers = SearchedTiers()) -> Bool {
     var meta = arrival.meta
     meta.content = body.count > 0 ? content : nil
     meta.bodyLength = Int64(body.count)
@@ -155,7 +155,7 @@ struct Admission: Sendable {
 
   /// Whether it is a success that only its own words keep from being stored.
   private var supersedes: Bool {
-    (200..<300).contains(head.status) && !isBodyMissing && plan.isShared && !plan.asksForPart
+    (200..<300).contains(head.status) && !isBodyMissing && plan.isShared && !plan.wantsPart
       && !RequestWishes(plan.headers).noStore
       && (CacheDirectives(head.fields).has("no-store") || Vary(head.fields).isAny)
   }

@@ -46,7 +46,7 @@ final class Attempt: @unchecked Sendable {
   private var responseTime: Int64 = 0
   private var silence = SilenceWatch()
   /// When the first hop was sent, in the store's terms: what is removed after it isn't stored. Nil when nothing can be stored.
-  var asked: Moment?
+  var beganAt: Moment?
   /// Of all attempts together.
   var retries = Retries()
   private(set) var journey = Journey()
@@ -87,7 +87,7 @@ final class Attempt: @unchecked Sendable {
     // An error page is passed over, because all waiters wanted pictures when it came.
     if skipsBody, head?.redirection == nil, !plan.wantsPictures { return false }
     // What it will bring may have been removed meanwhile.
-    return !isClosed && asked.map { shared.store.isCurrent($0) } ?? true
+    return !isClosed && beganAt.map { shared.store.isCurrent($0) } ?? true
   }
 
   /// Thumbnails that were made before the body had come whole.
@@ -384,7 +384,7 @@ extension Attempt {
       isTruncated: timings.isCutOff, timings: Response.Timings(timings), redirects: redirects.count,
       interim: interim, head: head, bodyBytes: Int64(body.count), journey: journey)
     return ReceivedAnswer(
-      shared: shared, plan: plan, asked: asked, head: head, redirects: redirects, requestTime: requestTime,
+      shared: shared, plan: plan, beganAt: beganAt, head: head, redirects: redirects, requestTime: requestTime,
       responseTime: responseTime, reach: reach, isFromPublic: hop.isSentByPublic, origin: origin)
   }
 

@@ -10,8 +10,8 @@ final class Fetch: @unchecked Sendable {
   private enum Phase {
     case idle
     case queued(QueueEntry)
-    /// A tier is asked, or a worker, which can't be stopped: then it is queued again.
-    case asking
+    /// A tier is searched, or a worker finds the moment; neither can be stopped. Then it is queued again.
+    case preparing
     case flying(QueueEntry)
     /// A worker has what came, and can't be stopped.
     case admitting
@@ -29,18 +29,18 @@ final class Fetch: @unchecked Sendable {
   /// The number of what was found stored, also when it can't be told at the moment whether that is still there: nothing else
   /// that is found has come meanwhile.
   private var known: UInt64?
-  /// Whether it is not asked about all the same, because the server has said that something else still holds.
-  private var asksWhole = false
+  /// Whether the whole answer is fetched all the same, because the server has said that something else still holds.
+  private var wantsWhole = false
   private var phase = Phase.idle
   private var ownPriority: Int8
   /// Whether it waits for its turn, and for nothing else: that is no part of a deadline.
   private(set) var isInLine = false
-  /// Whether a worker has found out the moment of the question, or that there is none.
+  /// Whether a worker has found the moment at which it begins, or that there is none.
   private var isMomentKnown = false
   /// On the monotonic clock, when the last wait for a place in the queue began.
   private var queuedSince: Int64 = 0
-  /// The tiers that were asked, and haven't been told yet how it ended.
-  private var tiers = AskedTiers()
+  /// The tiers that were searched, and haven't been told yet how it ended.
+  private var tiers = SearchedTiers()
   /// Made when it sets out, so that a fetch in the queue is small.
   private var begunAttempt: Attempt?
   private var attempt: Attempt {
@@ -141,7 +141,7 @@ extension Fetch {
   var lastSign: Int64? {
     switch phase {
     case .admitting, .over: nil
-    case .idle, .queued, .asking, .flying: begunAttempt?.lastSign ?? runtime.loop.now
+    case .idle, .queued, .preparing, .flying: begunAttempt?.lastSign ?? runtime.loop.now
     }
   }
 }
@@ -185,22 +185,22 @@ extension Fetch: QueuedWork {
       for waiter in waiters { waiter.noteTurn() }
     }
     guard attempt.redirects.isEmpty else { return send(entry) }
-    if !isMomentKnown { attempt.asked = shared.momentNow(plan) }
-    guard attempt.asked != nil || isMomentKnown else {
+    if !isMomentKnown { attempt.beganAt = shared.momentNow(plan) }
+    guard attempt.beganAt != nil || isMomentKnown else {
       giveBack(entry)
-      return askMoment()
+      return findMoment()
     }
     isMomentKnown = false
     // What was removed before that moment is not asked about.
     if let base, base.seen.map({ !shared.store.isCurrent($0) }) ?? true { self.base = nil }
-    guard plan.isShared, !plan.asksForPart,
-      tiers.askNext(for: self, besides: base, done: { [weak self] in self?.take($0) })
+    guard plan.isShared, !plan.wantsPart,
+      tiers.searchNext(for: self, besides: base, done: { [weak self] in self?.take($0) })
     else { return send(entry) }
     giveBack(entry)
   }
 
   private func take(_ answer: TierAnswer) {
-    guard case .asking = phase else { return }
+    guard case .preparing = phase else { return }
     if case .storeNowHas(let found) = answer {
       if let found, found.record.number != known, !isReload, waiters.areAnswered(by: found) {
         return conclude(.fetchedElsewhere(found))
@@ -211,20 +211,20 @@ extension Fetch: QueuedWork {
     enqueue()
   }
 
-  /// Others get the place while something is asked.
+  /// Others get the place while it is prepared.
   private func giveBack(_ entry: QueueEntry) {
-    phase = .asking
+    phase = .preparing
     runtime.queue.finished(entry, .unused, now: runtime.loop.now)
   }
 
-  /// Has a worker find out the moment of the question: files may have to be opened for it.
-  private func askMoment() {
+  /// Has a worker find the moment at which it begins: files may have to be opened for it.
+  private func findMoment() {
     let isSubmitted = runtime.workers.submit(priority: priority) {
       let moment = self.shared.moment(self.plan)
       self.runtime.loop.post {
-        guard case .asking = self.phase else { return }
+        guard case .preparing = self.phase else { return }
         // Without one the answer is not stored.
-        self.attempt.asked = moment
+        self.attempt.beganAt = moment
         self.isMomentKnown = true
         self.enqueue()
       }
@@ -236,8 +236,8 @@ extension Fetch: QueuedWork {
     for waiter in waiters { waiter.noteBegin() }
     phase = .flying(entry)
     // "It still holds" must be an answer to every waiter.
-    let mayAsk = !isReload && !asksWhole && !plan.asksForPart
-    let base = base.flatMap { mayAsk && waiters.areAnswered(by: $0) ? $0 : nil }
+    let mayValidate = !isReload && !wantsWhole && !plan.wantsPart
+    let base = base.flatMap { mayValidate && waiters.areAnswered(by: $0) ? $0 : nil }
     attempt.send(
       for: self, entry, waited: runtime.loop.now - queuedSince, about: base)
     if waiters.count > 1 { watchSilence() }
@@ -352,8 +352,8 @@ extension Fetch {
   /// Has a worker admit what has come, which tells the tiers how the fetch ended for them. Without an outcome the server means
   /// another answer than it was asked about: the whole answer is asked for then.
   private func handOver(
-    _ tiers: AskedTiers,
-    _ admit: @escaping @Sendable (AskedTiers, @escaping @Sendable (FetchOutcome?) -> Void) -> Void
+    _ tiers: SearchedTiers,
+    _ admit: @escaping @Sendable (SearchedTiers, @escaping @Sendable (FetchOutcome?) -> Void) -> Void
   ) {
     let isSubmitted = runtime.workers.submit(priority: priority) {
       admit(tiers) { outcome in self.runtime.loop.post { self.admitted(outcome, tiers) } }
@@ -363,11 +363,11 @@ extension Fetch {
     conclude(.failed(runtime.workers.refusal))
   }
 
-  private func admitted(_ outcome: FetchOutcome?, _ tiers: AskedTiers) {
+  private func admitted(_ outcome: FetchOutcome?, _ tiers: SearchedTiers) {
     if let outcome { return conclude(outcome) }
     guard case .admitting = phase else { return tiers.ended(.cancelled) }
     self.tiers = tiers
-    asksWhole = true
+    wantsWhole = true
     attempt.beginAgain()
     enqueue()
   }
@@ -403,7 +403,7 @@ extension Fetch {
     case .flying(let entry):
       attempt.cancel()
       runtime.queue.finished(entry, .abandoned, now: runtime.loop.now)
-    case .idle, .asking, .admitting, .over: break
+    case .idle, .preparing, .admitting, .over: break
     }
   }
 }

@@ -1,5 +1,5 @@
-/// Where an answer may be that this process doesn't have: asked once for each fetch, for all that wait for it, before the origin
-/// is. `OtherProcesses` is the first one; those of other machines stand behind it.
+/// Where an answer may be that this process doesn't have: searched once for each fetch, for all that wait for it, before the
+/// origin is asked. `OtherProcesses` is the first one; those of other machines stand behind it.
 protocol FetchTier: Sendable {
   /// What one fetch has to do with the tier. Called on the loop's thread.
   func request(for fetch: Fetch) -> any TierRequest

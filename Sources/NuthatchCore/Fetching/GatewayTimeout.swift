@@ -8,8 +8,8 @@ extension Answer {
     -> Answer?
   {
     guard plan.policy.rules == .rfc9111, !plan.wantsPictures else { return nil }
-    let mustAsk = found?.mustValidate == true && error.code.isOfTheWay
-    guard mustAsk || error.code == .offline else { return nil }
+    let mustValidate = found?.mustValidate == true && error.code.isOfTheWay
+    guard mustValidate || error.code == .offline else { return nil }
     let buffer = ByteBuffer()
     let reason = Array(error.description.utf8)
     _ = reason.withUnsafeBytes { buffer.append($0) }

@@ -11,7 +11,7 @@ struct PartialAdmission: Sendable {
   let announced: Int64
   let pictures: [Recipe: Picture]
 
-  func run(_ tiers: AskedTiers, then: @escaping @Sendable (FetchOutcome?) -> Void) {
+  func run(_ tiers: SearchedTiers, then: @escaping @Sendable (FetchOutcome?) -> Void) {
     var origin = arrival.origin
     origin.content = store()
     origin.isStored = origin.content != nil

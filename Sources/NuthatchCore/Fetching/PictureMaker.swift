@@ -47,7 +47,7 @@ struct PictureMaker: Sendable {
       return then(pictures)
     }
     let need = need(of: body, rest)
-    guard need > workers.budget.unasked else {
+    guard need > workers.budget.mostWithoutTurn else {
       return then(pictures.merging(decode(body, source, rest, most: workers.memory)) { $1 })
     }
     let (done, remaining) = (pictures, rest)

@@ -110,7 +110,7 @@ final class PictureWatch: @unchecked Sendable {
     }
     // Where no worker takes it, it isn't tried again.
     self.progressive?.isTrying = true
-    if need > workers.budget.unasked {
+    if need > workers.budget.mostWithoutTurn {
       workers.submitDecode(priority: fetch.priority, need: need, decode)
     } else {
       workers.submit(priority: fetch.priority) { decode(workers.memory) }

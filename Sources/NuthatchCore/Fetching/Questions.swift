@@ -60,7 +60,7 @@ final class Questions: @unchecked Sendable {
     ask(kind, plan, about: response) { reply in
       switch reply {
       case .credentials:
-        then(self.adding(reply, to: .credentials, plan, fetched.head.asksForMoreThanBasic ? .any : nil))
+        then(self.adding(reply, to: .credentials, plan, fetched.head.offersMoreThanBasic ? .any : nil))
       case .headers:
         self.challenges += 1
         then(self.adding(reply, to: .challenge, plan))
@@ -78,10 +78,10 @@ final class Questions: @unchecked Sendable {
     let asks = inquiry.request.asks
     // What the program says for another origin, to which a redirect has led, would be sent to the one that redirects there. An
     // address that can't be read is no origin's.
-    let isAsked =
+    let isChallenge =
       fetched.head.status == 401 && (try? WebURL(fetched.origin.finalURL))?.origin == inquiry.origin
-    if isAsked, plan.credentials == nil, asks.contains(.credentials) { return .credentials }
-    if isAsked, asks.contains(.challenge), challenges < Self.mostChallenges { return .challenge }
+    if isChallenge, plan.credentials == nil, asks.contains(.credentials) { return .credentials }
+    if isChallenge, asks.contains(.challenge), challenges < Self.mostChallenges { return .challenge }
     return asks.contains(.verdict) ? .verdict : nil
   }
 
@@ -175,7 +175,7 @@ final class Questions: @unchecked Sendable {
 }
 
 extension ResponseHead {
-  fileprivate var asksForMoreThanBasic: Bool {
+  fileprivate var offersMoreThanBasic: Bool {
     challenges.contains { ["digest", "ntlm", "negotiate"].contains($0.scheme) }
   }
 }

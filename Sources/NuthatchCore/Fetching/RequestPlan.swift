@@ -88,10 +88,10 @@ final class RequestPlan: Sendable {
 
   /// Whether each redirect is an answer of its own, stored by its own rules, and followed by a request of its own; else
   /// one fetch follows them all, and what they lead to is stored under the URL that was asked for.
-  var isHopByHop: Bool { isShared && terms.policy.rules == .rfc9111 && !terms.asksForPart }
+  var isHopByHop: Bool { isShared && terms.policy.rules == .rfc9111 && !terms.wantsPart }
 
   /// Whether what is stored may answer.
-  var readsStore: Bool { isShared && terms.policy.rules != .reload && !(terms.asksForPart && wantsPictures) }
+  var readsStore: Bool { isShared && terms.policy.rules != .reload && !(terms.wantsPart && wantsPictures) }
 
   /// Whether an answer may be given whose fetch reached so far. Behind a public server's redirect what isn't public counts as
   /// far as it would have on the way there.

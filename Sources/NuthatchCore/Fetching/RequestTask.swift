@@ -157,13 +157,13 @@ extension RequestTask {
       shared.counts.hits.count()
       if decision == .hitAndRevalidate { shared.revalidations.start(plan, found, shared) }
       deliver(found, .cached, .fromStore(found), isFinal: true)
-    case .follow(let asksBehind):
-      if asksBehind { shared.revalidations.start(plan, found, shared) }
+    case .follow(let revalidates):
+      if revalidates { shared.revalidations.start(plan, found, shared) }
       follow { () throws(NuthatchError) in try plan.following(found) }
     // Not final: the server is asked after it (`give`).
-    case .showThenAsk: deliver(found, .cached, .fromStore(found), isFinal: false)
+    case .showThenFetch: deliver(found, .cached, .fromStore(found), isFinal: false)
     case .checkFirst: read(plan) { self.decide($0) }
-    case .ask, .refuse(.failedBefore): fetch()
+    case .fetch, .refuse(.failedBefore): fetch()
     case .refuse(.offline): failOffline()
     case .refuse: failBeyondLimit(found, .fromStore(found))
     }

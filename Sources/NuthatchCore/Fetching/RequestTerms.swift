@@ -23,9 +23,9 @@ struct RequestTerms: Sendable {
   let partition: String?
   /// Every header that the caller set; nil for what is never shared.
   private(set) var jointFields: [String]?
-  /// Whether the caller asks for a part, or sets conditions. A fresh stored answer may do; else it is the server's
+  /// Whether the caller wants a part, or sets conditions. A stored answer may do; else it is the server's
   /// business, and what it says an answer to nobody else.
-  private(set) var asksForPart: Bool
+  private(set) var wantsPart: Bool
   let recipes: [Recipe]
   let maxPixels: Int
   let maxBytes: Int64
@@ -100,7 +100,7 @@ struct RequestTerms: Sendable {
     proxy = options.proxyChoice
     partition = request.partition
     jointFields = Self.jointFields(request, cookies, cookie)
-    asksForPart =
+    wantsPart =
       !request.headers.isEmpty && RequestConditions.names.contains { [headers] in headers.contains($0) }
     recipes = try Self.recipes(request, outside.shownURL)
     maxPixels = request.maxPixels ?? options.maxPixels
@@ -146,7 +146,7 @@ struct RequestTerms: Sendable {
     let names = Set(next.headers.fields.map { $0.name.lowercased() })
     let kept = jointFields?.filter { line in names.contains(String(line.prefix { $0 != ":" })) }
     jointFields = kept.map { $0 + Self.jointFields(cookies, sent) }
-    asksForPart = RequestConditions.names.contains { next.headers.contains($0) }
+    wantsPart = RequestConditions.names.contains { next.headers.contains($0) }
     mayUseNetwork = policy.rules != .offline && !RequestWishes(next.headers).onlyIfCached
     // A server has led here.
     isMemorable = false

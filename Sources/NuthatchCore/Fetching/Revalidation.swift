@@ -89,7 +89,7 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
       self.loop.post {
         guard self.timer != nil else { return self.end() }
         switch Decision(stored, next) {
-        case .ask, .hitAndRevalidate, .showThenAsk: self.shared.fetches.join(self, base: stored)
+        case .fetch, .hitAndRevalidate, .showThenFetch: self.shared.fetches.join(self, base: stored)
         // A request finds it there, or is refused.
         case .hit, .follow, .checkFirst, .refuse: self.end()
         }

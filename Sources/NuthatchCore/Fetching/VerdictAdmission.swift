@@ -14,7 +14,7 @@ struct VerdictAdmission: Sendable {
   let error: NuthatchError
   let recipes: [Recipe]
 
-  func run(_ tiers: AskedTiers, then: @escaping @Sendable (FetchOutcome?) -> Void) {
+  func run(_ tiers: SearchedTiers, then: @escaping @Sendable (FetchOutcome?) -> Void) {
     tiers.ended(store() ? .stored : .notStored)
     then(.failed(error))
   }

@@ -111,25 +111,25 @@ extension SharedCache {
     if let content = stored.record.content {
       for recipe in plan.recipes { info.note(stored.thumbnails[recipe], content, recipe) }
     }
-    (info.prospect, info.refusal, info.asksBehind) = prospect(stored, plan)
+    (info.prospect, info.refusal, info.revalidates) = prospect(stored, plan)
     return info
   }
 
   /// What a ticket would meet with, why it would be refused, and whether the server would be asked behind it.
   fileprivate func prospect(
     _ stored: StoredAnswer?, _ plan: RequestPlan
-  ) -> (prospect: StoredAnswerInfo.Prospect, refusal: StoredAnswerInfo.Refusal?, asksBehind: Bool) {
+  ) -> (prospect: StoredAnswerInfo.Prospect, refusal: StoredAnswerInfo.Refusal?, revalidates: Bool) {
     let decision = decide(stored, plan).decision
     switch decision {
     case .hit, .hitAndRevalidate, .checkFirst: return (.hit, nil, decision == .hitAndRevalidate)
-    case .showThenAsk: return (.revalidate, nil, false)
-    case .ask: return (Decision.Finding(stored, plan).isOfUse ? .revalidate : .fetch, nil, false)
-    case .follow(let asksBehind):
+    case .showThenFetch: return (.revalidate, nil, false)
+    case .fetch: return (Decision.Finding(stored, plan).isOfUse ? .revalidate : .fetch, nil, false)
+    case .follow(let revalidates):
       guard let next = stored.flatMap({ try? plan.following($0) }) else {
         return (.refuse, .badRedirect, false)
       }
       var met = prospect(reader.read(next, .facts), next)
-      met.asksBehind = met.asksBehind || asksBehind
+      met.revalidates = met.revalidates || revalidates
       return met
     case .refuse(let refusal): return (.refuse, refusal, false)
     }

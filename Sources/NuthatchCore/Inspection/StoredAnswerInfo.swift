@@ -49,7 +49,7 @@ public struct StoredAnswerInfo: Sendable {
   /// Why it would be refused; nil where it wouldn't be.
   public internal(set) var refusal: Refusal?
   /// Whether a request that gets it has the server asked behind it.
-  package internal(set) var asksBehind = false
+  package internal(set) var revalidates = false
   /// The URL that answered, without userinfo.
   public let finalURL: String
   /// The HTTP status.

@@ -7,14 +7,15 @@ import NuthatchHTTP
 package enum Decision: Equatable, Sendable {
   /// It is given, and no server is asked.
   case hit
-  /// It is given, and the server is asked, for which the answer doesn't wait.
+  /// It is given, and its server is asked behind it (`Revalidation`).
   case hitAndRevalidate
-  /// It is shown, and the server is asked; a request that may not use the network ends with that error then.
-  case showThenAsk
-  /// The server is asked: whether it holds, where the request may be given it; else for the whole answer.
-  case ask
-  /// The stored redirect is followed; the server is asked behind it, or isn't.
-  case follow(asksBehind: Bool)
+  /// It is shown, and then the server is asked; a request that may not use the network ends with that error then.
+  case showThenFetch
+  /// The server is asked: whether it holds, where the request may be given it (an inspection calls that `revalidate`); else for the
+  /// whole answer.
+  case fetch
+  /// The stored redirect is followed; its server is asked behind it, or isn't.
+  case follow(revalidates: Bool)
   /// A worker reads and checks it first: it is long. Then it is decided anew.
   case checkFirst
   /// An error at once.
@@ -39,31 +40,31 @@ package enum Decision: Equatable, Sendable {
   package struct Wish: Equatable, Sendable {
     var delivery: Request.Delivery
     package var mayUseNetwork: Bool
-    /// Whether only the request itself may ask: its program judges new answers, or it saves what comes. What is asked behind an
+    /// Whether only the request itself may fetch: its program judges new answers, or it saves what comes. A revalidation behind an
     /// answer has neither a program nor a place to save to.
-    var asksItself: Bool
+    var fetchesItself: Bool
     /// Whether a stored answer has been shown already.
     var hasShown: Bool
 
     package init(
-      delivery: Request.Delivery, mayUseNetwork: Bool = true, asksItself: Bool = false,
+      delivery: Request.Delivery, mayUseNetwork: Bool = true, fetchesItself: Bool = false,
       hasShown: Bool = false
     ) {
       self.delivery = delivery
       self.mayUseNetwork = mayUseNetwork
-      self.asksItself = asksItself
+      self.fetchesItself = fetchesItself
       self.hasShown = hasShown
     }
   }
 
   /// - Parameter hasFailed: whether a failure is remembered of a request that wanted no less. Asked only where it matters.
   package init(_ finding: Finding, _ wish: Wish, hasFailed: @autoclosure () -> Bool = false) {
-    let ask: Decision = wish.mayUseNetwork ? .ask : .refuse(.offline)
+    let fetch: Decision = wish.mayUseNetwork ? .fetch : .refuse(.offline)
     switch finding {
-    case .unfit: self = ask
+    case .unfit: self = fetch
     case .unchecked: self = .checkFirst
     case .beyondLimit(let refusal, .valid): self = .refuse(refusal)
-    case .nothing, .beyondLimit: self = hasFailed() ? .refuse(.failedBefore) : ask
+    case .nothing, .beyondLimit: self = hasFailed() ? .refuse(.failedBefore) : fetch
     // Asked for no more often than what isn't stored.
     case .undecodable(let grade) where grade != .valid && hasFailed(): self = .refuse(.failedBefore)
     case .undecodable(let grade), .answer(let grade):
@@ -71,16 +72,16 @@ package enum Decision: Equatable, Sendable {
       switch (grade, wish.delivery) {
       case (.valid, _): self = .hit
       case (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):
-        self = wish.asksItself ? ask : wish.mayUseNetwork ? .hitAndRevalidate : .hit
-      case (.staleWhileRevalidate, .twice), (.stale, .twice): self = wish.hasShown ? ask : .showThenAsk
-      case (.stale, .fresh), (.mustValidate, _): self = ask
+        self = wish.fetchesItself ? fetch : wish.mayUseNetwork ? .hitAndRevalidate : .hit
+      case (.staleWhileRevalidate, .twice), (.stale, .twice): self = wish.hasShown ? fetch : .showThenFetch
+      case (.stale, .fresh), (.mustValidate, _): self = fetch
       }
     // The same, but a redirect isn't shown.
     case .redirect(let grade):
       switch Decision(.answer(grade), wish) {
-      case .hit: self = .follow(asksBehind: false)
-      case .hitAndRevalidate: self = .follow(asksBehind: true)
-      default: self = ask
+      case .hit: self = .follow(revalidates: false)
+      case .hitAndRevalidate: self = .follow(revalidates: true)
+      default: self = fetch
       }
     }
   }
@@ -93,7 +94,7 @@ extension Decision {
   ) {
     let wish = Wish(
       delivery: plan.delivery, mayUseNetwork: plan.mayUseNetwork,
-      asksItself: plan.wantsVerdict || plan.download != nil,
+      fetchesItself: plan.wantsVerdict || plan.download != nil,
       hasShown: hasShown)
     self.init(Finding(stored, plan), wish, hasFailed: hasFailed())
   }

@@ -57,7 +57,7 @@ struct Reader: Sendable {
     guard !plan.asksForHeaders, let stored = readAdmitted(plan, .atHand) else { return nil }
     switch Decision(stored, plan) {
     case .hit, .checkFirst: return (plan, stored)
-    case .follow(asksBehind: false): return (try? plan.following(stored)).flatMap { readHit($0) }
+    case .follow(revalidates: false): return (try? plan.following(stored)).flatMap { readHit($0) }
     default: return nil
     }
   }

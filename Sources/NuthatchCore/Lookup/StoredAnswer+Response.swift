@@ -5,7 +5,7 @@ import NuthatchHTTP
 extension StoredAnswer {
   /// What a caller's own conditions, or range, get from what is stored; nil where they are the server's business.
   func reply(to plan: RequestPlan) -> RequestConditions.Reply? {
-    guard plan.asksForPart else { return .whole }
+    guard plan.wantsPart else { return .whole }
     guard !plan.wantsPictures, record.bodyLength <= plan.maxBytes,
       record.bodyLength == bodyCount ?? 0
     else { return nil }

@@ -85,7 +85,7 @@ final class StoredAnswer: Sendable {
 
   /// Whether everything is still there that the request wants.
   func isAnswer(to plan: RequestPlan) -> Bool {
-    if plan.asksForPart { return reply(to: plan) != nil }
+    if plan.wantsPart { return reply(to: plan) != nil }
     if isRedirect { return true }
     guard plan.wantsPictures else { return hasBody || record.bodyLength == 0 }
     guard (200..<300).contains(record.head.status), record.content != nil else { return false }

@@ -10,7 +10,7 @@ final class FailedURLs: Sendable {
     /// On the monotonic clock.
     let until: Int64
     /// A removal since takes the failure out, too; nil where nothing can be said of that.
-    let asked: Moment?
+    let beganAt: Moment?
   }
 
   /// What the failed request allowed: one that allows more may succeed.
@@ -39,7 +39,7 @@ final class FailedURLs: Sendable {
   }
 
   func note(
-    _ name: AnswerName, _ error: NuthatchError, _ limits: Limits, seconds: Int64, now: Int64, asked: Moment?
+    _ name: AnswerName, _ error: NuthatchError, _ limits: Limits, seconds: Int64, now: Int64, beganAt: Moment?
   ) {
     failures.withLock { failures in
       if failures.count >= Self.most {
@@ -47,7 +47,7 @@ final class FailedURLs: Sendable {
         if failures.count >= Self.most { failures = [:] }
       }
       failures[name] = Failure(
-        error: error, limits: limits, until: now &+ seconds * 1_000_000_000, asked: asked)
+        error: error, limits: limits, until: now &+ seconds * 1_000_000_000, beganAt: beganAt)
     }
   }
 
@@ -63,7 +63,7 @@ final class FailedURLs: Sendable {
   ) -> NuthatchError? {
     failures.withLock { failures in
       guard !failures.isEmpty, let failure = failures[name] else { return nil }
-      guard failure.until > now, failure.asked.map(isCurrent) ?? true else {
+      guard failure.until > now, failure.beganAt.map(isCurrent) ?? true else {
         failures[name] = nil
         return nil
       }

@@ -22,7 +22,7 @@ final class FetchLock: TierRequest, @unchecked Sendable {
   /// Whether it has been read since it seemed to be too long ago.
   private var isSignRead = false
   /// Since when a worker is reading it.
-  private var signAskedAt: Int64?
+  private var signReadAt: Int64?
 
   private var runtime: Runtime { shared.runtime }
 
@@ -109,12 +109,12 @@ final class FetchLock: TierRequest, @unchecked Sendable {
     }
     if isSignRead { return true }
     // A disk that doesn't answer for two seconds is no sign either.
-    if let signAskedAt { return now - signAskedAt > 2_000_000_000 }
-    signAskedAt = now
+    if let signReadAt { return now - signReadAt > 2_000_000_000 }
+    signReadAt = now
     runtime.workers.submit(priority: Priority.most) {
       let last = self.others.locks.lastSign(self.place, now: nhs_monotonic_ns())
       self.runtime.loop.post {
-        (self.signAskedAt, self.isSignRead) = (nil, true)
+        (self.signReadAt, self.isSignRead) = (nil, true)
         self.lastSign = last ?? self.lastSign
       }
     }

@@ -17,7 +17,7 @@ final class SharedCache: @unchecked Sendable {
   let reader: Reader
   let path: String
   let settings: Settings
-  /// Asked before the origin, in this order.
+  /// Searched before the origin is asked, in this order.
   let tiers: [any FetchTier]
   let failures = FailedURLs()
   let counts = CacheCounts()
@@ -134,7 +134,7 @@ final class SharedCache: @unchecked Sendable {
       return
     }
     failures.note(
-      plan.name, error, plan.failureLimits, seconds: seconds, now: runtime.loop.now, asked: momentNow(plan))
+      plan.name, error, plan.failureLimits, seconds: seconds, now: runtime.loop.now, beganAt: momentNow(plan))
   }
 }
 

@@ -42,7 +42,7 @@ final class DiskLine: @unchecked Sendable {
   }
 
   /// The same of a job that has a result, which the loop's thread hears.
-  func ask<Value: Sendable>(
+  func submit<Value: Sendable>(
     _ job: @escaping @Sendable () throws(NuthatchError) -> Value,
     then: @escaping @Sendable (Result<Value, NuthatchError>) -> Void
   ) {

@@ -14,7 +14,7 @@ struct MemoryBudget: Sendable {
   /// What bodies that are being received may hold.
   let inFlight: Int
   /// What one decode may hold without waiting for its turn.
-  let unasked: Int
+  let mostWithoutTurn: Int
   /// What decodes that wait for their turn may hold together.
   let decodes: Int
   /// What a decode may hold on a machine that has enough.
@@ -23,7 +23,7 @@ struct MemoryBudget: Sendable {
   /// This process's.
   static let own = MemoryBudget(MemoryGauge(), processors: WorkerPool.processors)
 
-  private static let eachUnasked = 4 << 20
+  private static let eachWithoutTurn = 4 << 20
   /// What decodes need to be done at all.
   private static let leastForDecodes = 16 << 20
 
@@ -34,12 +34,12 @@ struct MemoryBudget: Sendable {
   init(machine: Int?, group: Int?, processors: Int) {
     let machine = machine ?? Int.max
     let all = min(256 << 20, machine / 8)
-    most = max(Self.leastForDecodes, all - processors * Self.eachUnasked)
+    most = max(Self.leastForDecodes, all - processors * Self.eachWithoutTurn)
     guard let group, group < machine else {
       self.group = nil
       threads = processors
       inFlight = min(64 << 20, machine / 8)
-      unasked = Self.eachUnasked
+      mostWithoutTurn = Self.eachWithoutTurn
       decodes = most
       return
     }
@@ -47,9 +47,9 @@ struct MemoryBudget: Sendable {
     // Each has a stack and an arena of the allocator.
     threads = min(processors, max(2, group / (16 << 20)))
     inFlight = min(64 << 20, group / 8)
-    unasked = min(Self.eachUnasked, group / 8 / threads)
+    mostWithoutTurn = min(Self.eachWithoutTurn, group / 8 / threads)
     // A quarter, because a group holds little else than this process.
-    decodes = max(min(Self.leastForDecodes, group / 8), min(most, group / 4 - threads * unasked))
+    decodes = max(min(Self.leastForDecodes, group / 8), min(most, group / 4 - threads * mostWithoutTurn))
   }
 
   /// For tests: no group, and so much for decodes.
@@ -57,7 +57,7 @@ struct MemoryBudget: Sendable {
     group = nil
     self.threads = threads
     inFlight = 64 << 20
-    unasked = Self.eachUnasked
+    mostWithoutTurn = Self.eachWithoutTurn
     self.decodes = decodes
     most = decodes
   }
@@ -69,8 +69,8 @@ struct MemoryBudget: Sendable {
     guard let group, let room = gauge.groupRoom else { return decodes }
     // Small decodes go on on the other threads. An eighth is for what nobody counts: stacks, buffers of the network, pages
     // of the program itself.
-    let rest = room - promised - (threads - 1) * unasked - group / 8
-    return max(unasked, min(most, group / 2, rest))
+    let rest = room - promised - (threads - 1) * mostWithoutTurn - group / 8
+    return max(mostWithoutTurn, min(most, group / 2, rest))
   }
 
   /// What a decode may cost that may hold so much.
@@ -84,7 +84,7 @@ struct MemoryBudget: Sendable {
   func limitHere(_ limits: inout ImageLimits, for body: UnsafeRawBufferPointer, _ box: ThumbnailBox) {
     guard group != nil, case .found(let info) = ImageProbe.probe(body),
       // An estimate that can't be had is the decoder's to explain.
-      let need = try? Thumbnailer.memoryNeed(info, boxes: [box]), need > unasked
+      let need = try? Thumbnailer.memoryNeed(info, boxes: [box]), need > mostWithoutTurn
     else { return }
     var room = roomForOne(MemoryGauge(), promised: inFlight)
     if need > room {

@@ -1,9 +1,9 @@
-/// The tiers that a fetch has asked. What holds them tells them once how the fetch ended.
-struct AskedTiers: Sendable {
+/// The tiers that a fetch has searched. What holds them tells them once how the fetch ended.
+struct SearchedTiers: Sendable {
   private var requests: [any TierRequest] = []
 
-  /// Asks those that haven't been asked, in their order. True when the answer of one has to be waited for.
-  mutating func askNext(
+  /// Searches those that haven't been searched, in their order. True when the answer of one has to be waited for.
+  mutating func searchNext(
     for fetch: Fetch, besides base: StoredAnswer?, done: @escaping @Sendable (TierAnswer) -> Void
   ) -> Bool {
     while requests.count < fetch.shared.tiers.count {
@@ -29,7 +29,7 @@ struct AskedTiers: Sendable {
   }
 
   /// For something else that tells them.
-  mutating func take() -> AskedTiers {
+  mutating func take() -> SearchedTiers {
     defer { requests = [] }
     return self
   }
