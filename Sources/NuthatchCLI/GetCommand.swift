@@ -97,7 +97,7 @@ enum GetCommand: Command {
       defer { cache.close() }
       request.reportsProgress = progress.isWanted
       if arguments.has("cookies") { request = try withCookies(request, cache) }
-      return deliver(fetch(request, cache, progress), isSaved: !request.saveTo.isEmpty, to: writer, wordiness)
+      return write(fetch(request, cache, progress), isSaved: !request.saveTo.isEmpty, to: writer, wordiness)
     } catch let error as UsageError {
       throw error
     } catch let error as NuthatchError {
@@ -250,7 +250,7 @@ enum GetCommand: Command {
   }
 
   /// - Parameter isSaved: whether what is a success has been saved while it came.
-  private static func deliver(
+  private static func write(
     _ outcome: Result<Fetched, NuthatchError>, isSaved: Bool, to writer: ResponseWriter,
     _ wordiness: Wordiness
   ) -> ExitCode {

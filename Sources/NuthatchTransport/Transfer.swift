@@ -188,9 +188,9 @@ extension Transfer {
     noteBytes(bytes.count)
     guard releaseHeld() else { return false }
     wireBytes += Int64(bytes.count)
-    guard let decoder else { return deliver(bytes) }
+    guard let decoder else { return pass(bytes) }
     do {
-      try decoder.decode(bytes) { deliver($0) }
+      try decoder.decode(bytes) { pass($0) }
       return true
     } catch {
       if error == .notCompressed {
@@ -200,7 +200,7 @@ extension Transfer {
     }
   }
 
-  private func deliver(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  private func pass(_ bytes: UnsafeRawBufferPointer) -> Bool {
     bodyBytes += Int64(bytes.count)
     if let most = request.maxBytes, bodyBytes > most {
       verdict = TransportFault(.tooLarge, "the body goes on behind \(most) bytes, the limit")

@@ -12,7 +12,7 @@ extension Transfer {
 }
 
 /// libcurl reads any other number than the one that it passed as "end this transfer".
-private func deliver(
+private func pass(
   _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
   _ take: (Transfer, UnsafeRawBufferPointer) -> Bool
 ) -> Int {
@@ -23,13 +23,13 @@ private func deliver(
 func headerArrived(
   bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
-  deliver(bytes, size &* count, context) { $0.takeHeader($1) }
+  pass(bytes, size &* count, context) { $0.takeHeader($1) }
 }
 
 func bodyArrived(
   bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
-  deliver(bytes, size &* count, context) { $0.takeBody($1) }
+  pass(bytes, size &* count, context) { $0.takeBody($1) }
 }
 
 func bodyWanted(

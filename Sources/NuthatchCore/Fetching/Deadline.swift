@@ -43,7 +43,7 @@ struct Deadline {
     timer = task.runtime.loop.at(due) { task.deadlineHasPassed() }
   }
 
-  /// It has come. There is a moment more, for the task to deliver what is stored.
+  /// It has come. There is a moment more, for the task to answer with what is stored.
   mutating func pass(_ loop: EventLoop, then end: @escaping () -> Void) {
     hasPassed = true
     timer = loop.at(loop.now &+ Self.grace, end)

@@ -74,12 +74,12 @@ final class Decodes: @unchecked Sendable {
     let order = new
     maker.make(source, order, priority: priority) { pictures in
       self.loop.post {
-        self.deliver(order.map { Key(source, $0, maker) }, pictures)
+        self.tellWaiters(order.map { Key(source, $0, maker) }, pictures)
       }
     }
   }
 
-  private func deliver(_ keys: [Key], _ pictures: Pictures) {
+  private func tellWaiters(_ keys: [Key], _ pictures: Pictures) {
     for key in keys {
       let result = pictures[key.recipe] ?? .failure(NuthatchError(.internal, "no picture came out"))
       for waiter in underWay.removeValue(forKey: key) ?? [] {

@@ -49,11 +49,11 @@ struct LocalTask: Sendable {
     let source = PictureSource(content: content, url: request.shownURL, body: body)
     maker.makeHere(source, request.recipes, priority: request.priority) { pictures in
       received.arrive()
-      deliver(pictures, of: body.count, isStored: isStored)
+      answer(with: pictures, of: body.count, isStored: isStored)
     }
   }
 
-  private func deliver(_ pictures: PictureMaker.Pictures, of bytes: Int, isStored: Bool) {
+  private func answer(with pictures: PictureMaker.Pictures, of bytes: Int, isStored: Bool) {
     var images: [Image] = []
     for recipe in request.recipes {
       switch pictures[recipe] {

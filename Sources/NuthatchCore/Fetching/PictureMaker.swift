@@ -115,7 +115,7 @@ struct PictureMaker: Sendable {
     }
   }
 
-  /// A full disk is no reason not to deliver what has been made.
+  /// A full disk is no reason not to give what has been made.
   func keep(_ pictures: [Recipe: Picture], _ content: Digest) {
     for (recipe, picture) in pictures {
       if keepsThumbs {

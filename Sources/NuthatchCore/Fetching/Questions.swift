@@ -9,7 +9,7 @@ final class Questions: @unchecked Sendable {
   enum Next {
     /// With what the program has added. It may be another answer that it wants now.
     case read(RequestPlan)
-    case deliver(FetchedAnswer)
+    case answer(FetchedAnswer)
     /// With another attempt, which may bring an answer.
     case fetch
     case fail(NuthatchError)
@@ -53,7 +53,7 @@ final class Questions: @unchecked Sendable {
     about fetched: FetchedAnswer, _ plan: RequestPlan, until deadline: Int64?,
     then: @escaping @Sendable (Next) -> Void
   ) {
-    guard let kind = question(about: fetched, plan) else { return then(.deliver(fetched)) }
+    guard let kind = question(about: fetched, plan) else { return then(.answer(fetched)) }
     let response = Response(
       url: ticket.url, head: fetched.head, body: fetched.body, origin: fetched.origin,
       maxPixels: plan.maxPixels)
@@ -98,17 +98,17 @@ final class Questions: @unchecked Sendable {
     }
   }
 
-  /// What was held back until now is stored, and then delivered.
+  /// What was held back until now is stored, and then it is the answer.
   private func keep(
     _ fetched: FetchedAnswer, _ plan: RequestPlan, _ then: @escaping @Sendable (Next) -> Void
   ) {
-    guard let keep = fetched.keep else { return then(.deliver(fetched)) }
+    guard let keep = fetched.keep else { return then(.answer(fetched)) }
     let isSubmitted = shared.runtime.workers.submit(priority: plan.priority) {
       var fetched = fetched
       fetched.origin.isStored = keep()
-      self.shared.runtime.loop.post { [fetched] in then(.deliver(fetched)) }
+      self.shared.runtime.loop.post { [fetched] in then(.answer(fetched)) }
     }
-    if !isSubmitted { then(.deliver(fetched)) }
+    if !isSubmitted { then(.answer(fetched)) }
   }
 
   private func tryAgain(

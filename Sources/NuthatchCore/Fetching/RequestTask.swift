@@ -112,7 +112,7 @@ extension RequestTask {
   private func goOn(_ next: Questions.Next) {
     switch next {
     case .read(let plan): read(plan) { self.setOut($0) }
-    case .deliver(let fetched): deliver(fetched)
+    case .answer(let fetched): answer(with: fetched)
     case .fetch: fetch()
     case .fail(let error): fail(error)
     }
@@ -156,12 +156,12 @@ extension RequestTask {
     case .hit, .hitAndRevalidate:
       shared.counts.hits.count()
       if decision == .hitAndRevalidate { shared.revalidations.start(plan, found, shared) }
-      deliver(found, .cached, .fromStore(found), isFinal: true)
+      answer(with: found, .cached, .fromStore(found), isFinal: true)
     case .follow(let revalidates):
       if revalidates { shared.revalidations.start(plan, found, shared) }
       follow { () throws(NuthatchError) in try plan.following(found) }
     // Not final: the server is asked after it (`give`).
-    case .showThenFetch: deliver(found, .cached, .fromStore(found), isFinal: false)
+    case .showThenFetch: answer(with: found, .cached, .fromStore(found), isFinal: false)
     case .checkFirst: read(plan) { self.decide($0) }
     case .fetch, .refuse(.failedBefore): fetch()
     case .refuse(.offline): failOffline()
@@ -178,8 +178,8 @@ extension RequestTask {
     shared.fetches.join(self, base: hasRestarted ? nil : found, known: found?.record.number)
   }
 
-  /// Delivers an answer from the network.
-  private func deliver(_ fetched: FetchedAnswer) {
+  /// Answers with what came from the network.
+  private func answer(with fetched: FetchedAnswer) {
     guard ticket.isOpen else { return }
     let status = fetched.head.status
     let origin = fetched.origin.behind(plan)
@@ -224,13 +224,13 @@ extension RequestTask {
     }
     // A worker is reading it.
     if standIn.isUnchecked { return }
-    deliver(standIn, .cached, .fromStore(standIn), isFinal: true, orElse: error)
+    answer(with: standIn, .cached, .fromStore(standIn), isFinal: true, orElse: error)
   }
 
-  // MARK: Delivering
+  // MARK: The answer
 
-  private func deliver(
-    _ found: StoredAnswer, _ kind: Event.Kind, _ origin: Provenance, isFinal: Bool,
+  private func answer(
+    with found: StoredAnswer, _ kind: Event.Kind, _ origin: Provenance, isFinal: Bool,
     orElse error: NuthatchError? = nil
   ) {
     if found.isRedirect { return follow { () throws(NuthatchError) in try plan.following(found) } }
@@ -376,14 +376,14 @@ extension RequestTask: FetchWaiter {
           try plan.following(fetched.head, sentByPublic: fetched.isFromPublic)
         }
       }
-      guard plan.inquiry != nil else { return deliver(fetched) }
+      guard plan.inquiry != nil else { return answer(with: fetched) }
       asking.ask(about: fetched, plan, until: deadline.due) { self.goOn($0) }
     case .unchanged(let renewed):
       // It isn't what was shown, if a redirect has led elsewhere since.
       let isShown = hopsShown.map { Int($0) == plan.hops } ?? true
-      deliver(renewed, isShown ? .unchanged : .cached, .revalidated(renewed), isFinal: true)
+      answer(with: renewed, isShown ? .unchanged : .cached, .revalidated(renewed), isFinal: true)
     case .fetchedElsewhere(let other):
-      deliver(other, Event.Kind.fresh, .fetchedElsewhere(other), isFinal: true)
+      answer(with: other, Event.Kind.fresh, .fetchedElsewhere(other), isFinal: true)
     case .failed(let error):
       if freezing?.freezes(plan, after: error) == true { return }
       shared.remember(error, status: nil, plan)

@@ -39,7 +39,7 @@ public struct ImageLimits: Equatable, Sendable {
 public struct DecodeOptions: Equatable, Sendable {
   /// What the picture may cost.
   public var limits = ImageLimits()
-  /// Deliver what decoded of a truncated or damaged picture, flagged in the report, instead of failing.
+  /// Give what decoded of a truncated or damaged picture, flagged in the report, instead of failing.
   /// Default: no.
   public var allowDamaged = false
   /// Leave out the scans of a progressive JPEG that the thumbnails don't need. Default: yes.
