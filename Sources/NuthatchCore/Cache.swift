@@ -97,7 +97,7 @@ public final class Cache: Sendable {
   }
 
   private func add(_ ticket: Ticket) throws(NuthatchError) {
-    guard open.add(ticket) else { throw open.refusal ?? .closed }
+    guard open.add(ticket) else { throw open.whyClosed ?? .closed }
     Log.follow(ticket)
   }
 
@@ -201,7 +201,7 @@ public final class Cache: Sendable {
   }
 
   /// Whether it takes no more requests.
-  package var isShutDown: Bool { isForked || open.refusal != nil }
+  package var isShutDown: Bool { isForked || open.whyClosed != nil }
 
   /// Ends every request that is under way with the error `closed`; further calls throw it. Waits for the
   /// network only where a stale answer was given that is being revalidated behind: two seconds at most.
@@ -227,14 +227,14 @@ public final class Cache: Sendable {
     }
   }
 
-  func forgetFailures() { shared.failures.forgetAll() }
+  func forgetFailures() { shared.rememberedFailures.forgetAll() }
 
   var isForked: Bool { nhs_fork_epoch() != epoch }
 
   /// - Throws: `closed`; `forked`.
   package func checkUsable() throws(NuthatchError) {
     if isForked { throw .forked }
-    if let refusal = open.refusal { throw refusal }
+    if let error = open.whyClosed { throw error }
   }
 }
 

@@ -90,7 +90,7 @@ final class Runtime: @unchecked Sendable {
   }
 
   /// Why the loop takes no job.
-  var refusal: NuthatchError { loop.fault.map { NuthatchError($0) } ?? .closed }
+  var whyNoJob: NuthatchError { loop.fault.map { NuthatchError($0) } ?? .closed }
 
   func release() {
     guard epoch == nhs_fork_epoch() else { return }

@@ -3,7 +3,7 @@ import NuthatchHTTP
 /// Keeps what must not be sent twice from being sent twice.
 ///
 /// libcurl repeats any request by itself, a POST, too, when a connection that was kept breaks before the answer. It asks
-/// before each sending, so that a second one can be refused, unless the server has refused the first.
+/// before each sending, so that a second one can be refused, unless the server has rejected the first.
 struct OnceOnly {
   private let mayRepeat: Bool
   private var isSent = false
@@ -20,5 +20,5 @@ struct OnceOnly {
   }
 
   /// What was sent had no effect, or has an answer: whatever follows isn't a repetition out of ignorance.
-  mutating func noteRefusal() { isSent = false }
+  mutating func noteRejection() { isSent = false }
 }

@@ -18,7 +18,7 @@ final class Transfer {
   /// What it sends, where that is read while it is sent.
   var feed: BodyFeed?
   /// Whether the server doesn't want to be asked before a body is sent.
-  private(set) var isExpectRefused = false
+  private(set) var isExpectRejected = false
 
   private var parser = ResponseHeadParser()
   private var head: ResponseHead?
@@ -92,7 +92,7 @@ extension Transfer {
     }
   }
 
-  /// Goes over to connections of another kind. False when libcurl refused an option.
+  /// Goes over to connections of another kind. False when libcurl rejected an option.
   func move(to pool: ConnectionPool) -> Bool {
     self.pool = pool
     return handle.changeVersion(self)
@@ -104,7 +104,7 @@ extension Transfer {
     verdict = nil
     parser = ResponseHeadParser()
     guard nhs_easy_set_long(handle.easy, CURLOPT_FRESH_CONNECT, 1) == CURLE_OK else { return false }
-    return !isExpectRefused || handle.replaceHeaders(self)
+    return !isExpectRejected || handle.replaceHeaders(self)
   }
 }
 
@@ -128,7 +128,7 @@ extension Transfer {
         try head.checkTransferCoding(passingUnknown: request.passesUnknownCodings)
         connection.noteAnswer()
         if head.status == 417, awaitsContinue, handle.httpVersion != .http2 {
-          (isExpectRefused, connection.wantsNew) = (true, true)
+          (isExpectRejected, connection.wantsNew) = (true, true)
           return false
         }
         if head.status == 401, request.answersChallenges, !request.cannotAnswer(head) {
@@ -152,7 +152,7 @@ extension Transfer {
 
   /// Whether the request asks with `Expect` before its body is sent.
   private var awaitsContinue: Bool {
-    guard request.hasBody, !isExpectRefused else { return false }
+    guard request.hasBody, !isExpectRejected else { return false }
     if let own = request.headers["Expect"] { return own.equalsIgnoringCase("100-continue") }
     return feed != nil && request.bodyCount > Self.expectingSize
   }

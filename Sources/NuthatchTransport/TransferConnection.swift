@@ -6,7 +6,7 @@ import Glibc
 struct TransferConnection {
   private(set) var facts = ConnectionFacts()
   /// Whether the transfer is to begin again with a connection of its own: a kept one that the guard refuses leaves other
-  /// addresses of the host untried, and one over which a body was announced and refused is in the middle of a request.
+  /// addresses of the host untried, and one over which a body was announced and rejected is in the middle of a request.
   var wantsNew = false
   /// Whether the server wants none of the protocols that it was offered, or knows nothing of such offers.
   private(set) var isOfferDeclined = false
@@ -76,7 +76,7 @@ struct TransferConnection {
   }
 
   mutating func note(remark: UnsafeRawBufferPointer) {
-    if remark.starts(with: OnceOnly.refusedStream.utf8) { onceOnly.noteRefusal() }
+    if remark.starts(with: OnceOnly.refusedStream.utf8) { onceOnly.noteRejection() }
     if remark.starts(with: Self.offerDeclined.utf8) { isOfferDeclined = true }
   }
 
@@ -84,7 +84,7 @@ struct TransferConnection {
   private static let offerDeclined = "ALPN: server did not agree"
 
   /// An answer has begun: what follows isn't a repetition out of ignorance.
-  mutating func noteAnswer() { onceOnly.noteRefusal() }
+  mutating func noteAnswer() { onceOnly.noteRejection() }
 
   /// Its requests take turns: it has one answer after the other.
   func noteTurns() { sockets.noteTurns(of: socket) }

@@ -12,8 +12,8 @@ final class TransferHandle {
   private var lastHeader: UnsafeMutablePointer<curl_slist>?
   private var resolveList: UnsafeMutablePointer<curl_slist>?
   private var bodyCopy: UnsafeMutablePointer<UInt8>?
-  /// Whether libcurl has refused an option.
-  private var isRefused = false
+  /// Whether libcurl has rejected an option.
+  private var hasFailed = false
 
   init(_ easy: UnsafeMutableRawPointer) {
     self.easy = easy
@@ -77,7 +77,7 @@ final class TransferHandle {
 
   // MARK: What libcurl is told
 
-  /// - Throws: `outOfMemory`, which alone explains that libcurl refuses an option; what a certificate can't be used for.
+  /// - Throws: `outOfMemory`, which alone explains that libcurl rejects an option; what a certificate can't be used for.
   func configure(_ transfer: Transfer, _ surroundings: TransportSurroundings) throws(TransportFault) {
     let (request, context) = (transfer.request, transfer.context)
     socketRules.pointee.context = context
@@ -111,7 +111,7 @@ final class TransferHandle {
     try configureCertificate(request)
     configureCredentials(request)
     configureHeaders(transfer)
-    if isRefused { throw Self.noMemory }
+    if hasFailed { throw Self.noMemory }
   }
 
   static let noMemory = TransportFault(.outOfMemory, "no memory for what libcurl is told")
@@ -143,10 +143,10 @@ final class TransferHandle {
     if isHTTP1 { listen(transfer) }
   }
 
-  /// Has it sent over connections of another kind. False when libcurl refused an option.
+  /// Has it sent over connections of another kind. False when libcurl rejected an option.
   func changeVersion(_ transfer: Transfer) -> Bool {
     configureVersion(transfer)
-    return !isRefused
+    return !hasFailed
   }
 
   /// libcurl remembers addresses for so many seconds. `NameLookups` remembers them for longer. At the end of each transfer,
@@ -243,13 +243,13 @@ final class TransferHandle {
     (headerList, lastHeader) = (nil, nil)
     configureHeaders(transfer)
     curl_slist_free_all(before)
-    return !isRefused
+    return !hasFailed
   }
 
   private func configureHeaders(_ transfer: Transfer) {
-    let (request, isExpectRefused) = (transfer.request, transfer.isExpectRefused)
+    let (request, isExpectRejected) = (transfer.request, transfer.isExpectRejected)
     let isStreamed = transfer.feed != nil
-    for field in request.headers.fields where !isExpectRefused || !field.name.equalsIgnoringCase("Expect") {
+    for field in request.headers.fields where !isExpectRejected || !field.name.equalsIgnoringCase("Expect") {
       // libcurl takes "Name:" as "leave this one out" and "Name;" as "send it empty".
       add(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
@@ -261,7 +261,7 @@ final class TransferHandle {
     // goes on with the same connection, over which some of the body may have gone.
     if bodyCopy != nil || isStreamed {
       if !request.headers.contains("Content-Type") { add("Content-Type:") }
-      if isExpectRefused || !isStreamed && !request.headers.contains("Expect") { add("Expect:") }
+      if isExpectRejected || !isStreamed && !request.headers.contains("Expect") { add("Expect:") }
     }
     if headerList != nil { note(nhs_easy_set_list(easy, CURLOPT_HTTPHEADER, headerList)) }
   }
@@ -275,7 +275,7 @@ final class TransferHandle {
     lastHeader = list.pointee.next ?? list
   }
 
-  private func note(_ code: CURLcode) { if code != CURLE_OK { isRefused = true } }
+  private func note(_ code: CURLcode) { if code != CURLE_OK { hasFailed = true } }
 
   private func set(_ option: CURLoption, _ value: Int) { note(nhs_easy_set_long(easy, option, value)) }
   private func set(_ option: CURLoption, _ value: String) { note(nhs_easy_set_string(easy, option, value)) }

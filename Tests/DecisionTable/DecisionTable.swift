@@ -6,7 +6,7 @@ package enum DecisionTable {
   private struct Row {
     let name: String
     let finding: Decision.Finding
-    var hasFailed = false
+    var remembersFailure = false
   }
 
   private static let grades: [(Freshness.Grade, String)] = [
@@ -17,16 +17,18 @@ package enum DecisionTable {
   private static let rows: [Row] =
     [
       Row(name: "nothing", finding: .nothing),
-      Row(name: "nothing, and it failed a moment ago", finding: .nothing, hasFailed: true),
+      Row(name: "nothing, and it failed a moment ago", finding: .nothing, remembersFailure: true),
       Row(name: "not for this request", finding: .unfit),
       Row(name: "long, and not read in this session", finding: .unchecked),
     ] + grades.map { Row(name: "an answer, \($0.1)", finding: .answer($0.0)) }
     + grades.map { Row(name: "a redirect, \($0.1)", finding: .redirect($0.0)) } + [
       Row(
-        name: "undecodable, fresh, and it failed a moment ago", finding: .undecodable(.valid), hasFailed: true
+        name: "undecodable, fresh, and it failed a moment ago", finding: .undecodable(.valid),
+        remembersFailure: true
       ),
       Row(
-        name: "undecodable, stale, and it failed a moment ago", finding: .undecodable(.stale), hasFailed: true
+        name: "undecodable, stale, and it failed a moment ago", finding: .undecodable(.stale),
+        remembersFailure: true
       ),
       Row(name: "undecodable, stale", finding: .undecodable(.stale)),
       Row(name: "longer than `max_bytes`, fresh", finding: .beyondLimit(.tooLarge, .valid)),
@@ -34,7 +36,7 @@ package enum DecisionTable {
       Row(name: "longer, or of more pixels, stale", finding: .beyondLimit(.tooLarge, .stale)),
       Row(
         name: "longer, or of more pixels, stale, and it failed a moment ago",
-        finding: .beyondLimit(.tooManyPixels, .stale), hasFailed: true),
+        finding: .beyondLimit(.tooManyPixels, .stale), remembersFailure: true),
     ]
 
   private static let columns: [(String, Decision.Wish)] = {
@@ -71,7 +73,8 @@ package enum DecisionTable {
     var lines = [["stored"] + columns.map(\.0), Array(repeating: "---", count: columns.count + 1)]
     for row in rows {
       lines.append(
-        [row.name] + columns.map { words(Decision(row.finding, $0.1, hasFailed: row.hasFailed), $0.1) })
+        [row.name]
+          + columns.map { words(Decision(row.finding, $0.1, remembersFailure: row.remembersFailure), $0.1) })
     }
     return lines.map { "| \($0.joined(separator: " | ")) |\n" }.joined()
   }

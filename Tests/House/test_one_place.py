@@ -20,13 +20,13 @@ PLACES: Dict[str, Tuple[str, str]] = {
         LOOKUP + "Reader|Sources/NuthatchCore/Sharing/SharedCache.(Records|Removal)",
     ),
     "looking for thumbnails": (
-        r"ThumbList\.read|DecodeFailure\.read|ThumbRecord\.Stored\(",
+        r"ThumbList\.read|StoredDecodeFailure\.read|ThumbRecord\.Stored\(",
         LOOKUP + "Thumbnails",
     ),
     "looking records up": (
         r"\bstore\.(lookup|recall|mark)\(",
         LOOKUP
-        + "|Sources/NuthatchCore/Records/(DecodeFailure|ThumbList)|Sources/NuthatchCore/Sharing/SharedCache.Removal",
+        + "|Sources/NuthatchCore/(Records/(StoredDecodeFailure|ThumbList)|Sharing/SharedCache.Removal)",
     ),
     "comparing marks": (r"\bstore\.isCurrent\(\w*[mM]ark", LOOKUP + "AnswerMarks"),
     "deciding": (

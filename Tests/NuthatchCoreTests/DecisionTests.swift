@@ -30,11 +30,11 @@ struct DecisionTests {
       .undecodable(.valid),
     ] {
       var isAsked = false
-      func hasFailed() -> Bool {
+      func remembersFailure() -> Bool {
         isAsked = true
         return true
       }
-      _ = Decision(finding, wish, hasFailed: hasFailed())
+      _ = Decision(finding, wish, remembersFailure: remembersFailure())
       #expect(!isAsked, "\(finding)")
     }
   }

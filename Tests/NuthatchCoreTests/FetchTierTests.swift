@@ -199,7 +199,7 @@ private final class RecordingTier: FetchTier {
         record.content = content
         record.bodyLength = Int64(bytes.count)
         _ = bytes.withUnsafeBytes { try? shared.store.commit(RecordKey(.body, content.bytes), parts: [$0]) }
-        _ = shared.write(record, plan, beganAt: shared.moment(plan))
+        _ = shared.write(record, plan, began: shared.moment(plan))
         done(.storeNowHas(shared.reader.readAdmitted(plan)))
       }
     }

@@ -59,18 +59,18 @@ struct RoomWatch {
   mutating func news(at now: Int64) -> News? {
     guard isFull, !hasGivenUp, let since else { return nil }
     if !isSaid {
-      let refusal = refusal
-      guard Self.isCurable(refusal) else { return giveUp(refusal) }
+      let failure = failure
+      guard Self.isCurable(failure) else { return giveUp(failure) }
       isSaid = true
       due = now &+ Self.pause
       return .stop("the disk is full: nothing can be stored, so nothing is fetched until there is room")
     }
     guard now >= due else { return nil }
     due = now &+ Self.pause
-    let refusal = refusal
-    guard Self.isCurable(refusal) else { return giveUp(refusal) }
+    let failure = failure
+    guard Self.isCurable(failure) else { return giveUp(failure) }
     let isOver = patience.map { now &- since >= $0 } ?? false
-    if refusal == 0, !(isOver && hasGoneOn) {
+    if failure == 0, !(isOver && hasGoneOn) {
       (isFull, isSaid, hasGoneOn) = (false, false, true)
       wanted = min(wanted * 2, mostRoom)
       return .goOn("there is room on the disk again: the run goes on")
@@ -88,7 +88,7 @@ struct RoomWatch {
   }
 
   /// Why the disk doesn't take a file as large as what is to come; 0 when it does.
-  private var refusal: Int32 {
+  private var failure: Int32 {
     let file = nhs_unlinked_file(folder)
     guard file >= 0 else { return errno }
     defer { close(file) }

@@ -7,7 +7,7 @@ import NuthatchTransport
 final class OpenTickets: Sendable {
   private struct Book {
     /// Why no more are taken; nil as long as they are.
-    var refusal: NuthatchError?
+    var whyClosed: NuthatchError?
     /// In no order. Each knows its place: a table would be made anew, entry by entry, each time that it grows, which whoever
     /// submits the hundred thousandth request has to wait for.
     var tickets: [Ticket] = []
@@ -42,7 +42,7 @@ final class OpenTickets: Sendable {
   private let bell = EventCount()
 
   /// Why no more tickets are taken; nil as long as they are.
-  var refusal: NuthatchError? { book.withLock { $0.refusal } }
+  var whyClosed: NuthatchError? { book.withLock { $0.whyClosed } }
 
   /// Those that are open at this moment.
   var all: [Ticket] { book.withLock { $0.tickets } }
@@ -54,7 +54,7 @@ final class OpenTickets: Sendable {
     // Before anybody finds it here, who may end it at once.
     ticket.stand(in: self)
     let added: [@Sendable () -> Void]? = book.withLock { book in
-      guard book.refusal == nil else { return nil }
+      guard book.whyClosed == nil else { return nil }
       book.add(ticket)
       return book.tickets.count == 1 ? book.watchers : []
     }
@@ -110,10 +110,10 @@ final class OpenTickets: Sendable {
 
   /// Takes no more tickets, and hands over those that are left, which the caller ends. They stay open until they have had their
   /// final events. nil when it was closed before.
-  func close(_ refusal: NuthatchError = .closed) -> [Ticket]? {
+  func close(_ whyClosed: NuthatchError = .closed) -> [Ticket]? {
     book.withLock { book in
-      guard book.refusal == nil else { return nil }
-      book.refusal = refusal
+      guard book.whyClosed == nil else { return nil }
+      book.whyClosed = whyClosed
       return book.tickets
     }
   }

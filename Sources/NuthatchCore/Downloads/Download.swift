@@ -14,7 +14,7 @@ final class Download: @unchecked Sendable {
     case goOn
     /// Once more, without asking for a part.
     case again
-    case refuse(NuthatchError)
+    case stop(NuthatchError)
   }
 
   private enum Phase { case new, open, over }
@@ -230,7 +230,7 @@ extension Download {
       isTaken = true
       return .goOn
     } catch {
-      return .refuse(error)
+      return .stop(error)
     }
   }
 
@@ -245,7 +245,7 @@ extension Download {
   }
 
   /// The program takes what has come for no answer: then it is nothing to go on with either.
-  func refuse() throws(NuthatchError) {
+  func discard() throws(NuthatchError) {
     guard phase == .open, isTaken else { return }
     _ = try beginAnew()
   }

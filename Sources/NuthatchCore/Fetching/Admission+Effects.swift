@@ -7,7 +7,7 @@ extension Admission {
   /// What the answer has done to what is stored.
   struct Effects {
     /// The moment of the request as it is afterwards; nil when something else was removed since.
-    var beganAt: Moment?
+    var began: Moment?
     /// Whether something that the request has made invalid couldn't be removed yet.
     var isRemovalDue = false
     /// Whether the answer is kept, for a GET.
@@ -19,28 +19,28 @@ extension Admission {
     guard arrival.redirects.isEmpty else { return effects }
     switch plan.method {
     case "HEAD": renewByHead()
-    case "POST" where !isToBeJudged: effects.isStored = withMoment(effects.beganAt).storeForGet(content)
+    case "POST" where !isToBeJudged: effects.isStored = withMoment(effects.began).storeForGet(content)
     default: break
     }
     return effects
   }
 
   /// The same, but asked for at another moment.
-  func withMoment(_ beganAt: Moment?) -> Admission {
+  func withMoment(_ began: Moment?) -> Admission {
     var admission = self
-    admission.arrival.beganAt = beganAt
+    admission.arrival.began = began
     return admission
   }
 
   /// Removes what the request has made invalid.
   private func invalidate() -> Effects {
     let urls = StorageRules.invalidated(method: plan.method, url: plan.url, by: head)
-    let wasCurrent = arrival.beganAt.map { shared.store.isCurrent($0) } ?? false
+    let wasCurrent = arrival.began.map { shared.store.isCurrent($0) } ?? false
     var isRemovalDue = false
     for url in urls where !shared.invalidate(url, plan.name.partition) { isRemovalDue = true }
     let groups = urls.map { AnswerName.group(of: $0.address) }
     return Effects(
-      beganAt: wasCurrent ? arrival.beganAt?.after(removing: groups) : nil, isRemovalDue: isRemovalDue)
+      began: wasCurrent ? arrival.began?.after(removing: groups) : nil, isRemovalDue: isRemovalDue)
   }
 
   /// An answer to HEAD says what one to GET would have said: the stored one is renewed by it, or known to be of the past.

@@ -61,7 +61,7 @@ struct Admission: Sendable {
       return then(.unchanged(renewed))
     }
     let content = body.withBytes { Digest(of: $0) }
-    let effects = isNamed ? Effects(beganAt: arrival.beganAt) : affectStored(content)
+    let effects = isNamed ? Effects(began: arrival.began) : affectStored(content)
     let keep: @Sendable () -> Bool = {
       let isKept = isNamed && !isToBeJudged && store(content, offeringTo: tiers)
       tiers.ended(isKept ? .stored : .notStored)
@@ -87,7 +87,7 @@ struct Admission: Sendable {
       fetched.isFromPublic = arrival.isFromPublic
       if isToBeJudged, isNamed { fetched.keep = { store(content) } }
       if isToBeJudged, plan.method == "POST" {
-        fetched.keep = { withMoment(effects.beganAt).storeForGet(content) }
+        fetched.keep = { withMoment(effects.began).storeForGet(content) }
       }
       then(.answered(fetched))
     }
@@ -141,7 +141,7 @@ struct Admission: Sendable {
       keepBody(content, isPicture: meta.isPicture), !received.isBroken,
       arrival.write(meta)
     else { return false }
-    shared.failures.forget(plan.name)
+    shared.rememberedFailures.forget(plan.name)
     if plan.name.partition.isEmpty, !CacheDirectives(head.fields).has("private") {
       tiers.offer(meta, body)
     }

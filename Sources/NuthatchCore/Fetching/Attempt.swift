@@ -36,9 +36,9 @@ final class Attempt: @unchecked Sendable {
   /// What the server was asked about; nil when it was asked for a whole answer.
   private(set) var base: StoredAnswer?
   /// Why the transfer was stopped by us.
-  private(set) var refusal: NuthatchError?
-  /// Why it can't be decoded, where the first bytes said so.
-  private(set) var verdict: ImageFault?
+  private(set) var stopReason: NuthatchError?
+  /// Why no picture can be made of it, where the first bytes said so.
+  private(set) var undecodable: ImageFault?
   /// The farthest from public that any hop's address was (`AnswerRecord.reach`).
   private var reach = AddressReach.open
   /// Seconds since 1970 at which the request was sent and the head came, for the age of the answer.
@@ -46,7 +46,7 @@ final class Attempt: @unchecked Sendable {
   private var responseTime: Int64 = 0
   private var silence = SilenceWatch()
   /// When the first hop was sent, in the store's terms: what is removed after it isn't stored. Nil when nothing can be stored.
-  var beganAt: Moment?
+  var began: Moment?
   /// Of all attempts together.
   var retries = Retries()
   private(set) var journey = Journey()
@@ -79,7 +79,7 @@ final class Attempt: @unchecked Sendable {
     body = IncomingBody()
     (sent, skipped, skipsBody, isKept) = (0, 0, false, true)
     (isToBeRepeated, isClosed) = (false, false)
-    (base, picture, refusal, verdict) = (nil, nil, nil, nil)
+    (base, picture, stopReason, undecodable) = (nil, nil, nil, nil)
   }
 
   /// Whether what it brings is what a request wants that comes now.
@@ -87,7 +87,7 @@ final class Attempt: @unchecked Sendable {
     // An error page is passed over, because all waiters wanted pictures when it came.
     if skipsBody, head?.redirection == nil, !plan.wantsPictures { return false }
     // What it will bring may have been removed meanwhile.
-    return !isClosed && beganAt.map { shared.store.isCurrent($0) } ?? true
+    return !isClosed && began.map { shared.store.isCurrent($0) } ?? true
   }
 
   /// Thumbnails that were made before the body had come whole.
@@ -144,7 +144,7 @@ extension Attempt {
     }
     let timings = shared.transport.timings(of: transfer) ?? TransferTimings()
     shared.transport.cancel(transfer)
-    refusal = failure
+    stopReason = failure
     finished(TransportFault(.stopped, "stopped"), timings)
   }
 
@@ -220,7 +220,7 @@ extension Attempt: TransferSink {
     }
     if hop.cannotAnswer(head) {
       let what = "the server takes Digest only with a proof of the body (qop=auth-int), which isn't supported"
-      return refuse(NuthatchError(.http, "HTTP 401: \(what): \(hop.url)", status: head.status))
+      return stop(NuthatchError(.http, "HTTP 401: \(what): \(hop.url)", status: head.status))
     }
     if let download = plan.download, let verdict = take(head, download) { return verdict }
     guard head.mayHaveBody(method: hop.method) else { return .goOn }
@@ -262,22 +262,22 @@ extension Attempt: TransferSink {
     case .again:
       (isToBeRepeated, skipsBody) = (true, true)
       return .goOn
-    case .refuse(let error): return refuse(error)
+    case .stop(let error): return stop(error)
     }
   }
 
   private func judgeRedirect(_ head: ResponseHead) -> TransferVerdict {
     let most = RequestPlan.longestChain
     guard redirects.count < most else {
-      return refuse(
+      return stop(
         NuthatchError(.tooManyRedirects, "more than \(most) redirects, the last from: \(hop.url)"))
     }
-    do { next = try RequestPlan.target(of: head, from: hop.url) } catch { return refuse(error) }
+    do { next = try RequestPlan.target(of: head, from: hop.url) } catch { return stop(error) }
     return .goOn
   }
 
-  private func refuse(_ error: NuthatchError) -> TransferVerdict {
-    refusal = error
+  private func stop(_ error: NuthatchError) -> TransferVerdict {
+    stopReason = error
     return .stop
   }
 
@@ -301,13 +301,13 @@ extension Attempt: TransferSink {
     if let download = plan.download, let verdict = save(bytes, download, fetch) { return verdict }
     let count = Int64(body.count) + Int64(bytes.count)
     guard mayCome(count) else { return .stop }
-    do throws(NuthatchError) { try body.append(bytes) } catch { return refuse(error) }
+    do throws(NuthatchError) { try body.append(bytes) } catch { return stop(error) }
     if let picture, let head {
       do throws(ImageFault) {
         try picture.take(bytes, of: body, head, for: fetch) { self.stopEarly(picture) }
       } catch {
-        (verdict, isClosed) = (error, true)
-        return refuse(NuthatchError(error, url: hop.url.description))
+        (undecodable, isClosed) = (error, true)
+        return stop(NuthatchError(error, url: hop.url.description))
       }
       guard !fetch.waiters.isEmpty else { return .stop }
     }
@@ -328,7 +328,7 @@ extension Attempt: TransferSink {
       fetch.waiters.report(download.count, of: download.total)
       return mayGoOn && !body.isFull ? .goOn : .hold
     } catch {
-      return refuse(error)
+      return stop(error)
     }
   }
 }
@@ -354,12 +354,12 @@ extension Attempt {
 
   func finished(_ fault: TransportFault?, _ timings: TransferTimings) {
     guard let (fetch, entry, transfer) = current else { return }
-    guard body.isSettled || refusal != nil else {
+    guard body.isSettled || stopReason != nil else {
       return body.settle { if self.current?.transfer == transfer { self.finished(fault, timings) } }
     }
     current = nil
     if let failure = body.failure {
-      if plan.download == nil { refusal = refusal ?? failure } else { stopKeeping() }
+      if plan.download == nil { stopReason = stopReason ?? failure } else { stopKeeping() }
     }
     shared.counts.bytes.count(body.count)
     if body.isFiled { shared.counts.filed.count() }
@@ -384,7 +384,7 @@ extension Attempt {
       isTruncated: timings.isCutOff, timings: Response.Timings(timings), redirects: redirects.count,
       interim: interim, head: head, bodyBytes: Int64(body.count), journey: journey)
     return ReceivedAnswer(
-      shared: shared, plan: plan, beganAt: beganAt, head: head, redirects: redirects, requestTime: requestTime,
+      shared: shared, plan: plan, began: began, head: head, redirects: redirects, requestTime: requestTime,
       responseTime: responseTime, reach: reach, isFromPublic: hop.isSentByPublic, origin: origin)
   }
 

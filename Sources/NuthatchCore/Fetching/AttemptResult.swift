@@ -9,7 +9,7 @@ struct AttemptResult {
   /// In nanoseconds from now.
   let retryAfter: Int64?
   let timings: TransferTimings
-  /// Whether something else decides what comes next: a redirect, a part that has to be asked for anew, or our own refusal.
+  /// Whether something else decides what comes next: a redirect, a part that has to be asked for anew, or that we stopped it.
   let goesOn: Bool
 
   init(_ attempt: Attempt, _ fault: TransportFault?, _ timings: TransferTimings) {
@@ -19,7 +19,7 @@ struct AttemptResult {
     outcome = FetchQueue.Outcome(self.fault, timings, hasHead: attempt.head != nil)
     status = attempt.head?.status
     retryAfter = attempt.retryAfter
-    goesOn = attempt.next != nil || attempt.isToBeRepeated || attempt.refusal != nil
+    goesOn = attempt.next != nil || attempt.isToBeRepeated || attempt.stopReason != nil
   }
 
   /// Whether the host couldn't be reached.

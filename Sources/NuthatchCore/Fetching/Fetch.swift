@@ -185,8 +185,8 @@ extension Fetch: QueuedWork {
       for waiter in waiters { waiter.noteTurn() }
     }
     guard attempt.redirects.isEmpty else { return send(entry) }
-    if !isMomentKnown { attempt.beganAt = shared.momentNow(plan) }
-    guard attempt.beganAt != nil || isMomentKnown else {
+    if !isMomentKnown { attempt.began = shared.momentNow(plan) }
+    guard attempt.began != nil || isMomentKnown else {
       giveBack(entry)
       return findMoment()
     }
@@ -224,12 +224,12 @@ extension Fetch: QueuedWork {
       self.runtime.loop.post {
         guard case .preparing = self.phase else { return }
         // Without one the answer is not stored.
-        self.attempt.beganAt = moment
+        self.attempt.began = moment
         self.isMomentKnown = true
         self.enqueue()
       }
     }
-    if !isSubmitted { conclude(.failed(runtime.workers.refusal)) }
+    if !isSubmitted { conclude(.failed(runtime.workers.whyNoJob)) }
   }
 
   private func send(_ entry: QueueEntry) {
@@ -281,7 +281,7 @@ extension Fetch {
       return tryAgain(entry, ending, next)
     }
     runtime.queue.finished(entry, ending.outcome, ending.fault, now: runtime.loop.now)
-    if let refusal = attempt.refusal { return admit(refusal, ending.timings) }
+    if let reason = attempt.stopReason { return admit(stopped: reason, ending.timings) }
     if attempt.isToBeRepeated || ending.fault == nil && plan.download?.isContinued == true {
       attempt.beginAgain()
       return enqueue()
@@ -328,16 +328,16 @@ extension Fetch {
     }
   }
 
-  /// What came was refused; a verdict on a picture is kept.
-  private func admit(_ refusal: NuthatchError, _ timings: TransferTimings) {
-    var error = refusal
+  /// The transfer was stopped by us; that no picture can be made of it is remembered.
+  private func admit(stopped reason: NuthatchError, _ timings: TransferTimings) {
+    var error = reason
     error.bodyBytes = Int64(attempt.body.count)
-    guard let verdict = attempt.verdict, let head = attempt.head,
+    guard let fault = attempt.undecodable, let head = attempt.head,
       waiters.allSatisfy({ $0.plan.inquiry == nil })
     else { return conclude(.failed(error)) }
     phase = .admitting
-    let admission = VerdictAdmission(
-      arrival: attempt.received(head, timings), fault: verdict, error: error, recipes: waiters.recipes)
+    let admission = UndecodableAdmission(
+      arrival: attempt.received(head, timings), fault: fault, error: error, recipes: waiters.recipes)
     attempt.dropBody()
     handOver(tiers.take(), admission.run)
   }
@@ -360,7 +360,7 @@ extension Fetch {
     }
     guard !isSubmitted else { return }
     self.tiers = tiers
-    conclude(.failed(runtime.workers.refusal))
+    conclude(.failed(runtime.workers.whyNoJob))
   }
 
   private func admitted(_ outcome: FetchOutcome?, _ tiers: SearchedTiers) {

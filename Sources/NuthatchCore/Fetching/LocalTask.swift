@@ -14,7 +14,7 @@ struct LocalTask: Sendable {
     shared.counts.requests.count()
     // One that is cancelled meanwhile has nothing to give up.
     let isSubmitted = runtime.workers.submit(priority: request.priority) { run() }
-    if !isSubmitted { ticket.finish(.failed(runtime.workers.refusal)) }
+    if !isSubmitted { ticket.finish(.failed(runtime.workers.whyNoJob)) }
   }
 
   /// On a worker's thread.

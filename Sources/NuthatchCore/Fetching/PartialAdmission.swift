@@ -41,7 +41,7 @@ struct PartialAdmission: Sendable {
     meta.content = content
     shared.maker(maxPixels: plan.maxPixels).keep(pictures, content)
     guard arrival.write(meta) else { return nil }
-    shared.failures.forget(plan.name)
+    shared.rememberedFailures.forget(plan.name)
     return content
   }
 }

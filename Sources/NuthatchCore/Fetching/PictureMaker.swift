@@ -21,7 +21,7 @@ struct PictureMaker: Sendable {
     let isSubmitted = workers.submit(priority: priority) {
       self.makeHere(source, recipes, priority: priority, then: then)
     }
-    if !isSubmitted { then(all(recipes, workers.refusal)) }
+    if !isSubmitted { then(all(recipes, workers.whyNoJob)) }
   }
 
   /// To be called on a worker's thread. What needs much memory is left to a job of its own, which waits for its turn.
@@ -53,10 +53,10 @@ struct PictureMaker: Sendable {
     let (done, remaining) = (pictures, rest)
     let isSubmitted = workers.submitDecode(priority: priority, need: need) { most in
       let made =
-        most.map { self.decode(body, source, remaining, most: $0) } ?? self.all(remaining, workers.refusal)
+        most.map { self.decode(body, source, remaining, most: $0) } ?? self.all(remaining, workers.whyNoJob)
       then(done.merging(made) { $1 })
     }
-    if !isSubmitted { then(done.merging(all(rest, workers.refusal)) { $1 }) }
+    if !isSubmitted { then(done.merging(all(rest, workers.whyNoJob)) { $1 }) }
   }
 
   /// One decode for all sizes; one a size where the sizes can't agree whether damage is allowed.
@@ -98,10 +98,11 @@ struct PictureMaker: Sendable {
 
   /// A full disk is no reason not to say why.
   private func keep(_ fault: ImageFault, _ body: SharedBytes, _ content: Digest, _ recipes: [Recipe]) {
-    guard keepsThumbs, DecodeFailure.isLasting(fault), recipes.count == 1 || !mayDependOnSize(body, recipes)
+    guard keepsThumbs, StoredDecodeFailure.isLasting(fault),
+      recipes.count == 1 || !mayDependOnSize(body, recipes)
     else { return }
     do throws(StoreFault) {
-      try DecodeFailure.write(fault, content, recipes, in: thumbnails.store)
+      try StoredDecodeFailure.write(fault, content, recipes, in: thumbnails.store)
     } catch {
       counts.note(error)
     }

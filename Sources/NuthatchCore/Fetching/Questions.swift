@@ -28,8 +28,8 @@ final class Questions: @unchecked Sendable {
   private let shared: SharedCache
   private var open: Open?
   private var count: UInt64 = 0
-  /// How many answers the program hasn't taken for one.
-  private var refusals = 0
+  /// How many answers the program has rejected.
+  private var rejected = 0
   /// How many challenges it has answered.
   private var challenges = 0
 
@@ -65,7 +65,7 @@ final class Questions: @unchecked Sendable {
         self.challenges += 1
         then(self.adding(reply, to: .challenge, plan))
       case .reject(let reason):
-        Self.refuseSaved(plan)
+        Self.discardSaved(plan)
         then(.fail(NuthatchError(.http, "\(reason): \(fetched.origin.finalURL)")))
       case .retry: self.tryAgain(fetched, plan, until: deadline, then)
       case .pass, .accept: self.keep(fetched, plan, then)
@@ -114,27 +114,27 @@ final class Questions: @unchecked Sendable {
   private func tryAgain(
     _ fetched: FetchedAnswer, _ plan: RequestPlan, until deadline: Int64?, _ then: @escaping (Next) -> Void
   ) {
-    refusals += 1
+    rejected += 1
     var policy = shared.retryPolicy
     policy.retries = plan.retries
     let loop = shared.runtime.loop
     // Whatever its method: the program that knows the answer to be none knows that it may be sent again.
     let decision = policy.decide(
-      attempt: refusals, outcome: .fault(.truncated), method: nil, remaining: deadline.map { $0 &- loop.now })
+      attempt: rejected, outcome: .fault(.truncated), method: nil, remaining: deadline.map { $0 &- loop.now })
     guard case .retry(let wait) = decision else {
-      Self.refuseSaved(plan)
+      Self.discardSaved(plan)
       return then(
         .fail(
           NuthatchError(
-            .http, "the program took none of \(refusals) answers for one: \(fetched.origin.finalURL)")))
+            .http, "the program took none of \(rejected) answers for one: \(fetched.origin.finalURL)")))
     }
-    do throws(NuthatchError) { try plan.download?.refuse() } catch { return then(.fail(error)) }
+    do throws(NuthatchError) { try plan.download?.discard() } catch { return then(.fail(error)) }
     // A ticket that ends meanwhile has nothing left to fetch for.
     _ = loop.at(loop.now &+ wait) { then(.fetch) }
   }
 
   /// Nothing of it is kept to be gone on with. What streams were given they can't give back: the error says enough.
-  private static func refuseSaved(_ plan: RequestPlan) { _ = try? plan.download?.refuse() }
+  private static func discardSaved(_ plan: RequestPlan) { _ = try? plan.download?.discard() }
 
   // MARK: Asking
 

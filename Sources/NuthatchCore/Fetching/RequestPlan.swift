@@ -100,8 +100,8 @@ final class RequestPlan: Sendable {
   }
 
   /// What a failure of this request says nothing about.
-  var failureLimits: FailedURLs.Limits {
-    FailedURLs.Limits(
+  var failureLimits: RememberedFailures.Limits {
+    RememberedFailures.Limits(
       bytes: terms.maxBytes, pixels: terms.maxPixels,
       allowsDamage: terms.recipes.contains(where: \.allowsDamage))
   }

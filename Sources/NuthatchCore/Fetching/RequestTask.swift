@@ -40,8 +40,8 @@ final class RequestTask: TicketWork, @unchecked Sendable {
   ) {
     shared.counts.requests.count()
     if plan.asksForHeaders || plan.download != nil { return post(plan, ticket, shared, found) }
-    let (decision, failure) = shared.decide(found, plan)
-    if let failure { return ticket.finish(.failed(failure)) }
+    let (decision, remembered) = shared.decide(found, plan)
+    if let remembered { return ticket.finish(.failed(remembered)) }
     if decision == .hit, let found,
       let answer = found.immediateAnswer(to: plan, ticket.url, .fromStore(found))
     {
@@ -57,7 +57,7 @@ final class RequestTask: TicketWork, @unchecked Sendable {
     let task = RequestTask(plan, ticket, shared)
     guard ticket.begin(task) else { return }
     guard shared.runtime.loop.post({ task.begin(found) }) else {
-      return ticket.finish(.failed(shared.runtime.refusal))
+      return ticket.finish(.failed(shared.runtime.whyNoJob))
     }
   }
 
@@ -129,10 +129,10 @@ extension RequestTask {
     let isSubmitted = runtime.workers.submit(priority: priority) {
       _ = store?()
       let found = self.shared.reader.readAdmitted(plan)
-      let failure = self.shared.decide(found, plan).failure
-      self.runtime.loop.post { if let failure { self.fail(failure) } else { then(found) } }
+      let remembered = self.shared.decide(found, plan).remembered
+      self.runtime.loop.post { if let remembered { self.fail(remembered) } else { then(found) } }
     }
-    if !isSubmitted { fail(runtime.workers.refusal) }
+    if !isSubmitted { fail(runtime.workers.whyNoJob) }
   }
 
   /// Follows a redirect that is an answer of its own: what it leads to is looked up, and fetched, like any other URL.
@@ -211,7 +211,7 @@ extension RequestTask {
   /// What is stored, where it may be given when no new answer can be had.
   private var standIn: StoredAnswer? {
     guard let found, found.mayStandIn, !hasRestarted, found.isAnswer(to: plan),
-      found.refusal(for: plan) == nil
+      found.exceededLimit(of: plan) == nil
     else { return nil }
     return found
   }
@@ -234,7 +234,7 @@ extension RequestTask {
     orElse error: NuthatchError? = nil
   ) {
     if found.isRedirect { return follow { () throws(NuthatchError) in try plan.following(found) } }
-    guard found.refusal(for: plan) == nil else { return failBeyondLimit(found, origin) }
+    guard found.exceededLimit(of: plan) == nil else { return failBeyondLimit(found, origin) }
     let origin = origin.behind(plan)
     if let answer = found.immediateAnswer(to: plan, ticket.url, origin) {
       return give(.answer(kind, answer, isFinal: isFinal))

@@ -57,16 +57,16 @@ package enum Decision: Equatable, Sendable {
     }
   }
 
-  /// - Parameter hasFailed: whether a failure is remembered of a request that wanted no less. Asked only where it matters.
-  package init(_ finding: Finding, _ wish: Wish, hasFailed: @autoclosure () -> Bool = false) {
+  /// - Parameter remembersFailure: whether a failure is remembered of a request that wanted no less. Asked only where it matters.
+  package init(_ finding: Finding, _ wish: Wish, remembersFailure: @autoclosure () -> Bool = false) {
     let fetch: Decision = wish.mayUseNetwork ? .fetch : .refuse(.offline)
     switch finding {
     case .unfit: self = fetch
     case .unchecked: self = .checkFirst
-    case .beyondLimit(let refusal, .valid): self = .refuse(refusal)
-    case .nothing, .beyondLimit: self = hasFailed() ? .refuse(.failedBefore) : fetch
+    case .beyondLimit(let limit, .valid): self = .refuse(limit)
+    case .nothing, .beyondLimit: self = remembersFailure() ? .refuse(.failedBefore) : fetch
     // Asked for no more often than what isn't stored.
-    case .undecodable(let grade) where grade != .valid && hasFailed(): self = .refuse(.failedBefore)
+    case .undecodable(let grade) where grade != .valid && remembersFailure(): self = .refuse(.failedBefore)
     case .undecodable(let grade), .answer(let grade):
       // What the answer is good for, and what the request wants: `Request.Delivery.fresh` is one answer, which holds now.
       switch (grade, wish.delivery) {
@@ -90,13 +90,13 @@ package enum Decision: Equatable, Sendable {
 extension Decision {
   init(
     _ stored: StoredAnswer?, _ plan: RequestPlan, hasShown: Bool = false,
-    hasFailed: @autoclosure () -> Bool = false
+    remembersFailure: @autoclosure () -> Bool = false
   ) {
     let wish = Wish(
       delivery: plan.delivery, mayUseNetwork: plan.mayUseNetwork,
       fetchesItself: plan.wantsVerdict || plan.download != nil,
       hasShown: hasShown)
-    self.init(Finding(stored, plan), wish, hasFailed: hasFailed())
+    self.init(Finding(stored, plan), wish, remembersFailure: remembersFailure())
   }
 }
 
@@ -110,12 +110,12 @@ extension Decision.Finding {
       self = .unfit
     } else if stored.isRedirect {
       self = .redirect(stored.grade)
-    } else if let refusal = stored.refusal(for: plan) {
-      self = .beyondLimit(refusal, stored.grade)
+    } else if let limit = stored.exceededLimit(of: plan) {
+      self = .beyondLimit(limit, stored.grade)
     } else if stored.isUnchecked {
       self = .unchecked
     } else {
-      self = stored.isVerdictAlone ? .undecodable(stored.grade) : .answer(stored.grade)
+      self = stored.isRememberedFailure ? .undecodable(stored.grade) : .answer(stored.grade)
     }
   }
 

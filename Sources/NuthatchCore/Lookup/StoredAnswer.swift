@@ -67,7 +67,7 @@ final class StoredAnswer: Sendable {
   var isUnchecked: Bool { parts.isUnchecked }
 
   /// Whether all that is known is that it can't be decoded.
-  var isVerdictAlone: Bool {
+  var isRememberedFailure: Bool {
     !hasBody && !thumbnails.isEmpty
       && thumbnails.all.allSatisfy { if case .undecodable = $0 { true } else { false } }
   }
@@ -93,7 +93,7 @@ final class StoredAnswer: Sendable {
   }
 
   /// Which limit of the request keeps it from being given, however fresh it is.
-  func refusal(for plan: RequestPlan) -> StoredAnswerInfo.Refusal? {
+  func exceededLimit(of plan: RequestPlan) -> StoredAnswerInfo.Refusal? {
     if record.bodyLength > plan.maxBytes { return .tooLarge }
     let isTooMany = plan.recipes.contains { (thumbnails[$0]?.pixelsOfSource ?? 0) > plan.maxPixels }
     return isTooMany ? .tooManyPixels : nil
@@ -101,7 +101,7 @@ final class StoredAnswer: Sendable {
 
   /// The answer, when it needs no decoding.
   func immediateAnswer(to plan: RequestPlan, _ url: String, _ origin: Provenance) -> Answer? {
-    guard !isRedirect, !isUnchecked, isAnswer(to: plan), refusal(for: plan) == nil else { return nil }
+    guard !isRedirect, !isUnchecked, isAnswer(to: plan), exceededLimit(of: plan) == nil else { return nil }
     guard plan.wantsPictures else {
       return Answer(response: response(reply(to: plan) ?? .whole, to: plan, url, origin))
     }
@@ -122,7 +122,7 @@ final class StoredAnswer: Sendable {
     for plan: RequestPlan, _ url: String, decodes: Bool, keptBy tier: Thumbnails
   ) -> (Image, MemoryPicture?)? {
     guard let recipe = plan.recipes.first, isAnswer(to: plan), let content = record.content,
-      refusal(for: plan) == nil, let thumbnail = thumbnails[recipe]
+      exceededLimit(of: plan) == nil, let thumbnail = thumbnails[recipe]
     else { return nil }
     let (picture, kept): (Picture, MemoryPicture?)
     if case .record(let record) = thumbnail {

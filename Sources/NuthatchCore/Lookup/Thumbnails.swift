@@ -150,6 +150,6 @@ struct Thumbnails: Sendable {
   }
 
   private func failure(_ content: Digest, _ recipe: Recipe) -> StoredThumbnail? {
-    DecodeFailure.read(content, recipe, in: store).map { .undecodable($0) }
+    StoredDecodeFailure.read(content, recipe, in: store).map { .undecodable($0) }
   }
 }

@@ -192,7 +192,7 @@ final class FreezeAttempt: @unchecked Sendable {
   ) {
     outbox.lane.submit {
       let result = Result { () throws(NuthatchError) in try job() }
-      if !self.loop.post({ then(result) }) { self.ticket.finish(.failed(self.outbox.runtime.refusal)) }
+      if !self.loop.post({ then(result) }) { self.ticket.finish(.failed(self.outbox.runtime.whyNoJob)) }
     }
   }
 }

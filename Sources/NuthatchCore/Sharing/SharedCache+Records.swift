@@ -18,17 +18,17 @@ extension SharedCache {
 
   /// Keeps what is known of an answer; its body is kept already. False when it can't be kept, when the answer of a later
   /// fetch is there, or when it was removed since its fetch began.
-  func write(_ meta: AnswerRecord, _ plan: RequestPlan, beganAt: Moment?) -> Bool {
-    guard let beganAt else { return false }
+  func write(_ meta: AnswerRecord, _ plan: RequestPlan, began: Moment?) -> Bool {
+    guard let began else { return false }
     var meta = meta
     do throws(StoreFault) {
       if plan.name.address != plan.url.address {
         meta.requestedURL = plan.url.address
-        guard try link(plan, beganAt) else { return false }
+        guard try link(plan, began) else { return false }
       }
       let isKept =
         meta.varied.isEmpty
-        ? try commit(plan.name.key(), .answer, meta.encoded(), beganAt) : try writeVariant(meta, plan, beganAt)
+        ? try commit(plan.name.key(), .answer, meta.encoded(), began) : try writeVariant(meta, plan, began)
       // What version 0.1 kept of it would be found again when this one is dropped.
       if isKept, store.hasEarlierAnswers { try store.remove(plan.name.key(isEarlier: true)) }
       return isKept
@@ -39,13 +39,13 @@ extension SharedCache {
   }
 
   private func commit(
-    _ key: RecordKey, _ form: RecordForm, _ bytes: [UInt8], _ beganAt: Moment
+    _ key: RecordKey, _ form: RecordForm, _ bytes: [UInt8], _ began: Moment
   ) throws(StoreFault) -> Bool {
-    try store.commit(answer: key, form: form.rawValue, bytes, asked: beganAt) != nil
+    try store.commit(answer: key, form: form.rawValue, bytes, asked: began) != nil
   }
 
   /// The answer, and a vary record under the URL that says which fields lead to it. With the vary record all variants go.
-  private func writeVariant(_ meta: AnswerRecord, _ plan: RequestPlan, _ beganAt: Moment) throws(StoreFault)
+  private func writeVariant(_ meta: AnswerRecord, _ plan: RequestPlan, _ began: Moment) throws(StoreFault)
     -> Bool
   {
     var varyRecord = AnswerRecord(
@@ -55,9 +55,9 @@ extension SharedCache {
     let present = reader.record(at: key)
     if let present, present.isVaryRecord, present.varied == meta.varied { varyRecord.number = present.number }
     let variant = Caching.variant(meta.varied, of: varyRecord.number, plan)
-    guard try commit(plan.name.key(variant: variant), .answer, meta.encoded(), beganAt) else { return false }
+    guard try commit(plan.name.key(variant: variant), .answer, meta.encoded(), began) else { return false }
     // Also where the same one is there: the answer of an earlier fetch must not take its place later.
-    return try commit(key, .vary, varyRecord.encoded(), beganAt)
+    return try commit(key, .vary, varyRecord.encoded(), began)
   }
 }
 

@@ -103,11 +103,11 @@ extension SharedCache {
 
   /// Keeps a link from the URL of a request to the name that its answer has, unless there is one. False when the answer was
   /// removed since its fetch began.
-  func link(_ plan: RequestPlan, _ beganAt: Moment) throws(StoreFault) -> Bool {
+  func link(_ plan: RequestPlan, _ began: Moment) throws(StoreFault) -> Bool {
     guard let link = plan.link else { return true }
     if try store.touch(link) { return true }
     let form = RecordForm.link.rawValue
-    return try store.commit(answer: link, form: form, plan.name.key().bytes, asked: beganAt) != nil
+    return try store.commit(answer: link, form: form, plan.name.key().bytes, asked: began) != nil
   }
 }
 

@@ -19,7 +19,7 @@ final class SharedCache: @unchecked Sendable {
   let settings: Settings
   /// Searched before the origin is asked, in this order.
   let tiers: [any FetchTier]
-  let failures = FailedURLs()
+  let rememberedFailures = RememberedFailures()
   let counts = CacheCounts()
   let revalidations = Revalidations()
   /// What a worker reads and checks for peeks at the moment.
@@ -114,27 +114,26 @@ final class SharedCache: @unchecked Sendable {
   // MARK: Failures
 
   /// What a stored answer is good for, and the failure that is remembered, where that decides it.
-  func decide(_ stored: StoredAnswer?, _ plan: RequestPlan) -> (decision: Decision, failure: NuthatchError?) {
-    var failure: NuthatchError?
-    func hasFailed() -> Bool {
-      failure = rememberedFailure(plan)
-      return failure != nil
+  func decide(_ stored: StoredAnswer?, _ plan: RequestPlan) -> (
+    decision: Decision, remembered: NuthatchError?
+  ) {
+    var remembered: NuthatchError?
+    func remembersFailure() -> Bool {
+      guard plan.remembersFailures else { return false }
+      remembered = rememberedFailures.failure(
+        of: plan.name, plan.failureLimits, now: runtime.loop.now, isCurrent: store.isCurrent)
+      return remembered != nil
     }
-    let decision = Decision(stored, plan, hasFailed: hasFailed())
-    return (decision, failure)
+    let decision = Decision(stored, plan, remembersFailure: remembersFailure())
+    return (decision, remembered)
   }
 
-  private func rememberedFailure(_ plan: RequestPlan) -> NuthatchError? {
-    guard plan.remembersFailures else { return nil }
-    return failures.failure(of: plan.name, plan.failureLimits, now: runtime.loop.now) { store.isCurrent($0) }
-  }
-
+  /// Has later requests for the same fail with this error, without a server, if it is one that is remembered.
   func remember(_ error: NuthatchError, status: Int?, _ plan: RequestPlan) {
-    guard plan.remembersFailures, let seconds = FailedURLs.lifetime(of: error.code, status: status) else {
-      return
-    }
-    failures.note(
-      plan.name, error, plan.failureLimits, seconds: seconds, now: runtime.loop.now, beganAt: momentNow(plan))
+    guard plan.remembersFailures, let seconds = RememberedFailures.lifetime(of: error.code, status: status)
+    else { return }
+    rememberedFailures.note(
+      plan.name, error, plan.failureLimits, seconds: seconds, now: runtime.loop.now, began: momentNow(plan))
   }
 }
 

@@ -106,8 +106,8 @@ final class WorkerPool: @unchecked Sendable {
     return true
   }
 
-  /// Why `submit` has just refused a job.
-  var refusal: NuthatchError {
+  /// Why `submit` has just taken no job.
+  var whyNoJob: NuthatchError {
     lock.lock()
     defer { lock.unlock() }
     return isStopping ? .closed : NuthatchError(TransportFault(noThread: startFailure))

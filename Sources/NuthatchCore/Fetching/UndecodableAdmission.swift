@@ -7,7 +7,7 @@ import NuthatchTransport
 ///
 /// Its head is kept, and why there is no picture: as long as the answer is fresh, it isn't fetched again in order to decode it.
 /// The body isn't kept: a request for the body fetches it.
-struct VerdictAdmission: Sendable {
+struct UndecodableAdmission: Sendable {
   let arrival: ReceivedAnswer
   let fault: ImageFault
   /// What all waiters are told.
@@ -22,7 +22,7 @@ struct VerdictAdmission: Sendable {
   /// False when it can't be kept.
   private func store() -> Bool {
     let plan = arrival.plan
-    guard plan.isShared, DecodeFailure.isLasting(fault) else { return false }
+    guard plan.isShared, StoredDecodeFailure.isLasting(fault) else { return false }
     var meta = arrival.meta
     meta.isPicture = fault.kind != .notAnImage
     // With a length of 0 it would be a whole answer without a body.
@@ -40,7 +40,7 @@ struct VerdictAdmission: Sendable {
     meta.content = content
     meta.isPartial = true
     do throws(StoreFault) {
-      try DecodeFailure.write(fault, content, recipes, in: arrival.shared.store)
+      try StoredDecodeFailure.write(fault, content, recipes, in: arrival.shared.store)
     } catch {
       arrival.shared.counts.note(error)
       return false

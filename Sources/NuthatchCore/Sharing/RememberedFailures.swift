@@ -1,16 +1,16 @@
 import NuthatchStore
 import NuthatchTransport
 
-/// URLs of which no picture could be had a short while ago (no picture, too large, 404, 410), so that a page shown again doesn't ask
-/// for them again. In memory only.
-final class FailedURLs: Sendable {
+/// Failures of requests for pictures (no picture, too large, 404, 410), which later requests for the same are told again for a short
+/// while, so that a page shown again doesn't fetch them again. In memory only: `StoredDecodeFailure` is what the store keeps.
+final class RememberedFailures: Sendable {
   private struct Failure {
     let error: NuthatchError
     let limits: Limits
     /// On the monotonic clock.
     let until: Int64
     /// A removal since takes the failure out, too; nil where nothing can be said of that.
-    let beganAt: Moment?
+    let began: Moment?
   }
 
   /// What the failed request allowed: one that allows more may succeed.
@@ -39,7 +39,7 @@ final class FailedURLs: Sendable {
   }
 
   func note(
-    _ name: AnswerName, _ error: NuthatchError, _ limits: Limits, seconds: Int64, now: Int64, beganAt: Moment?
+    _ name: AnswerName, _ error: NuthatchError, _ limits: Limits, seconds: Int64, now: Int64, began: Moment?
   ) {
     failures.withLock { failures in
       if failures.count >= Self.most {
@@ -47,7 +47,7 @@ final class FailedURLs: Sendable {
         if failures.count >= Self.most { failures = [:] }
       }
       failures[name] = Failure(
-        error: error, limits: limits, until: now &+ seconds * 1_000_000_000, beganAt: beganAt)
+        error: error, limits: limits, until: now &+ seconds * 1_000_000_000, began: began)
     }
   }
 
@@ -55,7 +55,7 @@ final class FailedURLs: Sendable {
 
   func forgetAll() { failures.withLock { $0 = [:] } }
 
-  /// The failure, if it isn't too long ago, with the seconds after which to ask again.
+  /// The failure, if it isn't too long ago. That it carries the seconds after which to try again (`retryAfter`) tells it from a new one.
   ///
   /// - Parameter isCurrent: whether nothing was removed since a moment.
   func failure(
@@ -63,7 +63,7 @@ final class FailedURLs: Sendable {
   ) -> NuthatchError? {
     failures.withLock { failures in
       guard !failures.isEmpty, let failure = failures[name] else { return nil }
-      guard failure.until > now, failure.beganAt.map(isCurrent) ?? true else {
+      guard failure.until > now, failure.began.map(isCurrent) ?? true else {
         failures[name] = nil
         return nil
       }

@@ -2,9 +2,10 @@ import NuthatchImaging
 import NuthatchStore
 
 /// That no thumbnail can be made of a content by a recipe, and why: so that neither is the content fetched again, nor decoded.
+/// An error that comes of it says so (`NuthatchError.isInCache`).
 ///
 /// A record in the place of the thumbnail's. The recipe names the version of the decoders: for another version there is none.
-enum DecodeFailure {
+enum StoredDecodeFailure {
   /// Begins no name of an answer (`AnswerName.key`), nor of a list of thumbnails.
   private static let mark: UInt8 = 253
   private static let version: UInt8 = 0x82
