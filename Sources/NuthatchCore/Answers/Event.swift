@@ -84,10 +84,12 @@ public struct Event: Sendable {
     Event(.progress, isFinal: false, bytesDone: done, bytesTotal: total, isUpload: isUpload)
   }
 
-  /// Whether the bytes were in the cache before the request was submitted.
-  public var isInCache: Bool { response?.isInCache ?? images.first?.isInCache ?? false }
+  /// Whether the bytes were in the cache before the request was submitted. Of a failure: whether the answer was that it is about.
+  public var isInCache: Bool {
+    response?.isInCache ?? images.first?.isInCache ?? error?.isInCache ?? false
+  }
   /// Whether the cache has the answer now: it was there, or has been kept.
-  public var isStored: Bool { response?.isStored ?? images.first?.isStored ?? false }
+  public var isStored: Bool { response?.isStored ?? images.first?.isStored ?? error?.isInCache ?? false }
   /// Where the bytes came from; nil when there are none.
   public var source: Response.Source? { response?.source ?? images.first?.source }
   /// Whether the answer is older than it should be.

@@ -40,6 +40,17 @@ def test_prefetch_tells_how_each_ended(server: TestServer, cache: nuthatch.Cache
     assert server.count("/n/0") == 1
 
 
+def test_a_failure_says_that_its_answer_was_stored(server: TestServer, cache: nuthatch.Cache) -> None:
+    server.on("/page", ok("<!doctype html>", "text/html", headers=[("Cache-Control", "max-age=600")]))
+    for was_there in (False, True):
+        (item,) = cache.prefetch([server.url("/page")], sizes=[64])
+        assert item.error and item.error.code == "not_an_image"
+        assert item.is_in_cache == was_there and (item.is_stored or not was_there)
+        (event,) = cache.submit(server.url("/page"), size=64).events()
+        assert event.is_in_cache and event.is_stored
+    assert server.count() == 1
+
+
 def test_a_deadline_counts_the_queue_but_in_a_prefetch(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path
 ) -> None:
