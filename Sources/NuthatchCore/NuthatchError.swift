@@ -33,38 +33,6 @@ public struct NuthatchError: Error, Sendable, Equatable, CustomStringConvertible
   public var description: String { "\(code.word): \(message)" }
 }
 
-extension ErrorCode {
-  /// Whether it says that the server can't be asked at the moment, and nothing about what it has.
-  var isOfTheWay: Bool {
-    switch self {
-    case .timeout, .dns, .refused, .reset, .tls, .http, .truncated, .circuitOpen: true
-    default: false
-    }
-  }
-
-  init(_ kind: TransportFault.Kind) {
-    self =
-      switch kind {
-      case .timeout: .timeout
-      case .dns: .dns
-      case .refused: .refused
-      case .reset: .reset
-      case .tls: .tls
-      case .http: .http
-      case .truncated: .truncated
-      case .tooLarge: .tooLarge
-      case .denied: .denied
-      case .stopped: .cancelled
-      case .badURL: .badURL
-      case .invalid: .invalid
-      case .outOfMemory: .outOfMemory
-      case .internal: .internal
-      case .io: .io
-      case .unsafeFile: .unsafeFile
-      }
-  }
-}
-
 extension NuthatchError {
   init(_ fault: TransportFault) { self.init(ErrorCode(fault.kind), fault.message) }
 

@@ -34,7 +34,7 @@ struct Retries {
       hold.attempts += 1
       hold.overloadedAt = isOverloaded ? now : nil
       self.hold = hold
-      let pause = fetch.shared.retryPolicy.pause(before: hold.attempts)
+      let pause = fetch.shared.retryPolicy.longestWait(after: hold.attempts)
       let wait = max(isOverloaded ? ending.retryAfter ?? 0 : 0, pause)
       let end = hold.since &+ patience
       let last = HostTrouble.lastTry(before: end, patience: patience)

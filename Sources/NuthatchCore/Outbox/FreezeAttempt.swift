@@ -85,9 +85,7 @@ final class FreezeAttempt: @unchecked Sendable {
 
   /// Whether this failure is one that freezes; then it does.
   func freezes(_ plan: RequestPlan, after error: NuthatchError) -> Bool {
-    guard !isFreezing, error.status == nil,
-      OutboxRules.Result.failure(error.code, status: nil, retryAfter: nil).isUnreachable
-    else { return false }
+    guard !isFreezing, error.status == nil, error.code.isUnreachable else { return false }
     keep(plan, after: error)
     return true
   }
@@ -116,16 +114,14 @@ final class FreezeAttempt: @unchecked Sendable {
     let (id, elapsed) = (id, loop.now &- submitted)
     work { () throws(NuthatchError) -> UInt64 in
       let now = self.outbox.store.clock.now()
-      let hasReachedNobody =
-        error.map { OutboxRules.Result.failure($0.code, status: nil, retryAfter: nil).hasReachedNobody }
-        ?? true
-      let exposed = hasReachedNobody ? nil : now.before(elapsed)
+      let isUnsent = error?.code.isUnsent ?? true
+      let exposed = isUnsent ? nil : now.before(elapsed)
       guard id != 0, let error else {
         return try self.outbox.freeze(
           freezing.frozen(plan, self.ticket, at: now, exposed: exposed, isLive: false))
       }
       let attempt = OutboxAttempt(
-        ended: now, code: error.code, status: 0, reason: error.message, counted: hasReachedNobody ? 0 : 1,
+        ended: now, code: error.code, status: 0, reason: error.message, counted: isUnsent ? 0 : 1,
         exposed: exposed, wait: 0, isUnreachable: true)
       try self.outbox.store.end(id, attempt)
       return id

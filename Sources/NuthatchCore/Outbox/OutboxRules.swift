@@ -40,15 +40,9 @@ package struct OutboxRules: Sendable {
     /// `status` is that of an answer that wasn't whole, or can't be read.
     case failure(ErrorCode, status: Int?, retryAfter: Int64?)
 
-    /// Whether the server can't know of the request.
-    var hasReachedNobody: Bool {
-      guard case .failure(let code, nil, _) = self else { return false }
-      return [.dns, .refused, .tls, .circuitOpen, .denied, .badURL, .badHeader, .offline].contains(code)
-    }
-
-    var isUnreachable: Bool {
-      guard case .failure(let code, nil, _) = self else { return false }
-      return [.dns, .refused, .tls, .circuitOpen, .timeout, .reset].contains(code)
+    /// Why no head came; nil when one did.
+    var headlessFailure: ErrorCode? {
+      if case .failure(let code, nil, _) = self { code } else { nil }
     }
   }
 
@@ -81,8 +75,7 @@ package struct OutboxRules: Sendable {
 
   /// Between half of the bound and all of it, so that many who wait don't come at the same moment.
   private func wait(_ attempt: Int, _ retryAfter: Int64?, _ random: UInt64) -> Int64 {
-    let (doubled, isTooMuch) = base.multipliedReportingOverflow(by: 1 << Int64(min(max(attempt, 1) - 1, 40)))
-    let bound = max(2, isTooMuch ? longest : min(doubled, longest))
+    let bound = max(2, backOff(time: attempt, first: base, longest: longest))
     let (share, _) = random.multipliedFullWidth(by: UInt64(bound / 2))
     return max(bound / 2 + Int64(clamping: share), min(max(0, retryAfter ?? 0), longestRetryAfter))
   }

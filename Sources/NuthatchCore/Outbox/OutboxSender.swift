@@ -411,13 +411,14 @@ enum OutboxConclusion: Sendable {
       self = .settled(settlement)
     case .again, .pause:
       let wait: Int64? = if case .again(let wait) = verdict { wait } else { nil }
+      let isUnsent = result.headlessFailure?.isUnsent ?? false
       self = .again(
         OutboxAttempt(
           ended: now, code: code, status: status, reason: reason,
-          counted: entry.counted + (result.hasReachedNobody ? 0 : 1),
-          // That attempt has reached nobody; those before may have.
-          exposed: entry.exposed ?? (result.hasReachedNobody ? nil : now), wait: wait,
-          isUnreachable: result.isUnreachable))
+          counted: entry.counted + (isUnsent ? 0 : 1),
+          // That attempt has reached no server; those before may have.
+          exposed: entry.exposed ?? (isUnsent ? nil : now), wait: wait,
+          isUnreachable: result.headlessFailure?.isUnreachable ?? false))
     }
   }
 }

@@ -41,16 +41,14 @@ struct Circuit {
     } else if !isProbe {
       return false
     }
-    openings = min(openings + 1, 62)
-    openUntil = now &+ Circuit.backOff(openings, settings)
+    startBackOff(at: now, settings)
     return true
   }
 
   /// Opens, if it isn't open, without counting faults.
   mutating func open(at now: Int64, _ settings: Settings) {
     guard settings.threshold > 0, state(at: now) == .closed || state(at: now) == .halfOpen else { return }
-    openings = min(openings + 1, 62)
-    openUntil = now &+ Circuit.backOff(openings, settings)
+    startBackOff(at: now, settings)
   }
 
   /// Lets the next probe through at `latest`, where it would come later.
@@ -63,8 +61,9 @@ struct Circuit {
     if openUntil != nil { openUntil = now }
   }
 
-  private static func backOff(_ openings: Int, _ settings: Settings) -> Int64 {
-    let (doubled, isTooMuch) = settings.firstBackOff.multipliedReportingOverflow(by: 1 << Int64(openings - 1))
-    return isTooMuch ? settings.longestBackOff : min(doubled, settings.longestBackOff)
+  private mutating func startBackOff(at now: Int64, _ settings: Settings) {
+    openings += 1
+    openUntil =
+      now &+ backOff(time: openings, first: settings.firstBackOff, longest: settings.longestBackOff)
   }
 }

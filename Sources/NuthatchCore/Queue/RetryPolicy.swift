@@ -59,7 +59,7 @@ struct RetryPolicy: Equatable, Sendable {
   ) -> Decision {
     guard attempt <= retries, Self.maySendTwice(method), isRetriable(outcome) else { return .giveUp }
     let random = random ?? .random(in: .min ... .max)
-    let (share, _) = random.multipliedFullWidth(by: UInt64(bound(attempt)) + 1)
+    let (share, _) = random.multipliedFullWidth(by: UInt64(longestWait(after: attempt)) + 1)
     var wait = Int64(clamping: share)
     if case .status(_, let retryAfter?) = outcome {
       guard retryAfter <= longestRetryAfter else { return .giveUp }
@@ -77,21 +77,17 @@ struct RetryPolicy: Equatable, Sendable {
   /// nil stands for any that somebody says of that it may be sent twice.
   static func maySendTwice(_ method: String?) -> Bool { method.map(isIdempotent(method:)) ?? true }
 
-  /// The wait before another attempt that doesn't count, after so many of them.
-  func pause(before attempts: Int) -> Int64 { bound(attempts) }
+  /// The wait after so many attempts, without the chance that shortens it.
+  func longestWait(after attempts: Int) -> Int64 {
+    max(0, backOff(time: attempts, first: base, longest: longest))
+  }
 
   private func isRetriable(_ outcome: Outcome) -> Bool {
     switch outcome {
     case .status(let status, _): statuses.contains(status)
     case .circuitOpen: true
-    case .fault(let kind): [.dns, .refused, .reset, .timeout, .truncated].contains(kind)
+    case .fault(let kind): ErrorCode(kind).isPassing
     }
-  }
-
-  private func bound(_ attempt: Int) -> Int64 {
-    let shift = Int64(min(max(attempt, 1) - 1, 40))
-    let (bound, isTooMuch) = base.multipliedReportingOverflow(by: 1 << shift)
-    return max(0, isTooMuch ? longest : min(bound, longest))
   }
 }
 

@@ -73,19 +73,19 @@ private let day = 24 * hour
 
   @Test("know what can't have reached anybody, and what is worth a try when the network changes")
   func reached() {
-    let nobody: Set<ErrorCode> = [.dns, .refused, .tls, .circuitOpen, .denied, .badURL, .badHeader, .offline]
+    let unsent: Set<ErrorCode> = [.dns, .refused, .tls, .circuitOpen, .denied, .badURL, .badHeader, .offline]
     let unreachable: Set<ErrorCode> = [.dns, .refused, .tls, .circuitOpen, .timeout, .reset]
     for code in ErrorCode.allCases {
+      #expect(code.isUnsent == unsent.contains(code), "\(code)")
+      #expect(code.isUnreachable == unreachable.contains(code), "\(code)")
       let plain = OutboxRules.Result.failure(code, status: nil, retryAfter: nil)
-      #expect(plain.hasReachedNobody == nobody.contains(code), "\(code)")
-      #expect(plain.isUnreachable == unreachable.contains(code), "\(code)")
-      // An answer that broke off has been given by somebody.
+      #expect(plain.headlessFailure == code, "\(code)")
+      // An answer that broke off has been given by a server.
       let answered = OutboxRules.Result.failure(code, status: 200, retryAfter: nil)
-      #expect(!answered.hasReachedNobody && !answered.isUnreachable, "\(code)")
+      #expect(answered.headlessFailure == nil, "\(code)")
     }
     for status in [200, 401, 503] {
-      let answer = OutboxRules.Result.answer(status: status, retryAfter: nil)
-      #expect(!answer.hasReachedNobody && !answer.isUnreachable)
+      #expect(OutboxRules.Result.answer(status: status, retryAfter: nil).headlessFailure == nil)
     }
   }
 
