@@ -4,7 +4,7 @@ import NuthatchTransport
 struct AttemptResult {
   /// Nil when there is a head that counts: how the body of a redirect ends is of no interest.
   let fault: TransportFault?
-  let outcome: FetchQueue.Outcome
+  let outcome: ExchangeOutcome
   let status: Int?
   /// In nanoseconds from now.
   let retryAfter: Int64?
@@ -16,7 +16,7 @@ struct AttemptResult {
     let isSettled = attempt.head != nil && (attempt.next != nil || attempt.skipsBody)
     self.fault = isSettled ? nil : fault
     self.timings = timings
-    outcome = FetchQueue.Outcome(self.fault, timings, hasHead: attempt.head != nil)
+    outcome = ExchangeOutcome(self.fault, timings, hasHead: attempt.head != nil)
     status = attempt.head?.status
     retryAfter = attempt.retryAfter
     goesOn = attempt.next != nil || attempt.isToBeRepeated || attempt.stopReason != nil

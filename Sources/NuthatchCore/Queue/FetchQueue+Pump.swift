@@ -214,7 +214,7 @@ extension FetchQueue {
     retire(host)
   }
 
-  func learn(_ outcome: Outcome, _ fault: TransportFault?, from entry: QueueEntry, _ now: Int64) {
+  func learn(_ outcome: ExchangeOutcome, _ fault: TransportFault?, from entry: QueueEntry, _ now: Int64) {
     let host = entry.host
     var isSilent = false
     switch outcome {

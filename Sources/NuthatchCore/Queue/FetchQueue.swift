@@ -189,22 +189,6 @@ extension FetchQueue {
     pump(now)
   }
 
-  /// How an exchange ended, as far as the queue needs to know.
-  enum Outcome: Equatable, Sendable {
-    /// The server answered, whatever it said and however the body ended.
-    case done
-    /// No connection, or it broke before the head: dns, refused, reset, tls, time-out while connecting.
-    case unreachable(timedOut: Bool)
-    /// A connection that stood was closed before the head came.
-    case dropped
-    /// The peer fell silent after the connection stood.
-    case timedOut
-    /// We ended it: that says nothing about the host.
-    case abandoned
-    /// As `abandoned`, before anything was sent: to the rate it was no start.
-    case unused
-  }
-
   /// The head has come, `firstByte` nanoseconds after the request was sent (nil when that says nothing about
   /// the link, as for uploads). `overload`: it says that the host has too much to do.
   func answered(_ entry: QueueEntry, firstByte: Int64?, overload: Overload? = nil, now: Int64) {
@@ -231,7 +215,8 @@ extension FetchQueue {
 
   /// The place is free again. With `retryAt` the entry goes back into the queue until then at least. `fault` is what ended it.
   func finished(
-    _ entry: QueueEntry, _ outcome: Outcome, _ fault: TransportFault? = nil, retryAt: Int64? = nil, now: Int64
+    _ entry: QueueEntry, _ outcome: ExchangeOutcome, _ fault: TransportFault? = nil, retryAt: Int64? = nil,
+    now: Int64
   ) {
     guard entry.state == .running else { return }
     let host = entry.host

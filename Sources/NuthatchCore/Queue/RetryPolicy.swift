@@ -90,21 +90,3 @@ struct RetryPolicy: Equatable, Sendable {
     }
   }
 }
-
-extension FetchQueue.Outcome {
-  /// What the end of a transfer says about its host. A fault after the head is the answer's, not the host's.
-  init(_ fault: TransportFault?, _ timings: TransferTimings, hasHead: Bool) {
-    // Also one that others had opened: when it breaks, all its streams do, and that is one fault and no proof.
-    let wasConnected = timings.connect > 0 || timings.connection.isReused
-    switch fault?.kind {
-    case nil: self = .done
-    case .timeout: self = wasConnected || hasHead ? .timedOut : .unreachable(timedOut: true)
-    case .stopped: self = hasHead ? .done : .abandoned
-    // Somebody answers there, if badly: an odd page must not close the way to all the others.
-    case .reset: self = hasHead ? .done : wasConnected ? .dropped : .unreachable(timedOut: false)
-    case .dns, .refused, .tls: self = hasHead ? .done : .unreachable(timedOut: false)
-    case .http, .truncated, .tooLarge: self = .done
-    case .denied, .badURL, .invalid, .outOfMemory, .internal, .io, .unsafeFile: self = .abandoned
-    }
-  }
-}

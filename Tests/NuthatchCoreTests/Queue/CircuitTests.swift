@@ -160,7 +160,7 @@ import Testing
   @Test("is one that can't be reached, not one that answers badly, is silent or is left")
   func whatCounts() {
     let bench = QueueBench(.fixed(100))
-    for outcome in [FetchQueue.Outcome.done, .timedOut, .abandoned] {
+    for outcome in [ExchangeOutcome.done, .timedOut, .abandoned] {
       for _ in 0..<20 { bench.finish(bench.submit("x"), outcome) }
     }
     for _ in 0..<20 {

@@ -96,7 +96,7 @@ final class QueueBench {
   }
 
   func finish(
-    _ entry: QueueEntry, _ outcome: FetchQueue.Outcome = .done, _ fault: TransportFault? = nil,
+    _ entry: QueueEntry, _ outcome: ExchangeOutcome = .done, _ fault: TransportFault? = nil,
     retryAt: Int64? = nil
   ) {
     running.removeAll { $0 === entry }
@@ -104,7 +104,7 @@ final class QueueBench {
   }
 
   /// Ends the one that has run for longest.
-  func finishFirst(_ outcome: FetchQueue.Outcome = .done) {
+  func finishFirst(_ outcome: ExchangeOutcome = .done) {
     if let entry = running.first { finish(entry, outcome) }
   }
 

@@ -28,7 +28,7 @@ import Testing
       case 0..<10:
         entries.append(bench.submit("x", to: host, priority: .random(in: -10...10, using: &random)))
       case 10..<14:
-        let ends: [FetchQueue.Outcome] = [
+        let ends: [ExchangeOutcome] = [
           .done, .done, .done, .abandoned, .timedOut, .unreachable(timedOut: true),
           .unreachable(timedOut: false),
         ]

@@ -117,9 +117,9 @@ import Testing
     var connected = TransferTimings()
     connected.connect = 5
     func outcome(_ kind: TransportFault.Kind?, _ timings: TransferTimings, _ hasHead: Bool)
-      -> FetchQueue.Outcome
+      -> ExchangeOutcome
     {
-      FetchQueue.Outcome(kind.map { TransportFault($0, "") }, timings, hasHead: hasHead)
+      ExchangeOutcome(kind.map { TransportFault($0, "") }, timings, hasHead: hasHead)
     }
     #expect(outcome(nil, connected, true) == .done)
     #expect(outcome(.reset, connected, false) == .dropped)
