@@ -96,3 +96,23 @@ public struct PositionedHeap<Order: HeapOrder> {
     Order.setPosition(of: items[parent].element, to: Int32(truncatingIfNeeded: parent))
   }
 }
+
+/// Keys that are times, when something is to happen to the elements.
+extension PositionedHeap {
+  /// The time of the next element; nil when there is none.
+  @inlinable public var nextDue: Int64? { firstKey.map { Int64(clamping: $0) } }
+
+  /// Adds `element`, or gives it another time.
+  @inlinable
+  public mutating func set(_ element: Order.Element, at time: Int64) {
+    set(element, key: UInt64(max(0, time)))
+  }
+
+  /// Takes out the next element that is due by `now`.
+  @inlinable
+  public mutating func takeDue(by now: Int64) -> Order.Element? {
+    guard let due = nextDue, due <= now, let element = first else { return nil }
+    remove(element)
+    return element
+  }
+}

@@ -8,7 +8,7 @@ package final class LoopTimer {
 
 /// What is due when.
 package struct TimerQueue {
-  private var heap = PositionedHeap<Order>()
+  private var timers = PositionedHeap<Order>()
 
   private enum Order: HeapOrder {
     static func position(of element: LoopTimer) -> Int32 { element.position }
@@ -18,25 +18,25 @@ package struct TimerQueue {
   package init() {}
 
   /// The time of the next timer, nil when there is none.
-  package var nextDue: Int64? { heap.firstKey.map { Int64(clamping: $0) } }
+  package var nextDue: Int64? { timers.nextDue }
 
   package mutating func add(due: Int64, _ action: @escaping () -> Void) -> LoopTimer {
     let timer = LoopTimer(action)
-    heap.set(timer, key: UInt64(max(0, due)))
+    timers.set(timer, at: due)
     return timer
   }
 
   package mutating func cancel(_ timer: LoopTimer) {
-    heap.remove(timer)
+    timers.remove(timer)
     // It may keep what keeps the timer.
     timer.action = nil
   }
 
   /// Takes out the next action that is due by `now`.
   package mutating func popDue(by now: Int64) -> (() -> Void)? {
-    guard let due = nextDue, due <= now, let timer = heap.first else { return nil }
+    guard let timer = timers.takeDue(by: now) else { return nil }
     let action = timer.action
-    cancel(timer)
+    timer.action = nil
     return action
   }
 }
