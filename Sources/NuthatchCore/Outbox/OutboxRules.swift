@@ -65,8 +65,7 @@ package struct OutboxRules: Sendable {
         let verdict = judge(
           .answer(status: status ?? 0, retryAfter: retryAfter), attempt: attempt, random: random)
         return verdict == .done ? .putAside(code.word) : verdict
-      case .dns, .refused, .reset, .timeout, .tls, .truncated, .http, .circuitOpen, .offline, .io,
-        .outOfMemory, .noSpace, .internal:
+      case _ where code.isOfTheWay, .offline, .io, .outOfMemory, .noSpace, .internal:
         return .again(wait: wait(attempt, retryAfter, random))
       default: return .putAside(code.word)
       }

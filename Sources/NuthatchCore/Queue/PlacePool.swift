@@ -66,12 +66,11 @@ final class PlacePool {
 
   private var backgroundPlaces: Int { max(1, size - 1) }
 
-  var hasForegroundRoom: Bool {
+  func hasRoom(isBackground: Bool) -> Bool {
+    if isBackground { return running < size && runningBackground < backgroundPlaces }
     let reserved = isFixed ? backgroundPlaces : size - 1
     return runningForeground + min(runningBackground, reserved) < size
   }
-
-  var hasBackgroundRoom: Bool { running < size && runningBackground < backgroundPlaces }
 
   /// Whether hosts that lend may start more.
   private var hasRoomForHeld: Bool { running + lent < size }
@@ -98,10 +97,9 @@ final class PlacePool {
 
   /// Whether something waits for nothing but a place.
   func isFull(isBackground: Bool) -> Bool {
-    isBackground ? !background.isEmpty && !hasBackgroundRoom : !foreground.isEmpty && !hasForegroundRoom
+    let isEmpty = isBackground ? background.isEmpty : foreground.isEmpty
+    return !isEmpty && !hasRoom(isBackground: isBackground)
   }
-
-  func hasRoom(isBackground: Bool) -> Bool { isBackground ? hasBackgroundRoom : hasForegroundRoom }
 
   /// False when so many places are lent already.
   func lend(isBackground: Bool, isBody: Bool, atMost limit: Int) -> Bool {
@@ -148,15 +146,16 @@ final class PlacePool {
 
   /// Takes the entry out whose turn it is, if there is one and a place for it.
   func takeNext(waitingSince limit: Int64) -> QueueEntry? {
-    let above = hasForegroundRoom ? leaders(isBackground: false) : nil
-    let below = hasBackgroundRoom ? leaders(isBackground: true) : nil
-    guard let above else { return below.flatMap { take($0, &belowShare, limit) } }
+    let below = leaders(isBackground: true)
+    guard let above = leaders(isBackground: false) else { return below.flatMap { take($0, &belowShare, limit) } }
     let isBelowsTurn = turnShare.isDue(below?.oldest.byAge.first, waitingSince: limit)
     if isBelowsTurn, let below { return take(below, &belowShare, limit) }
     return take(above, &aboveShare, limit)
   }
 
+  /// Those of its lanes between which the turn is, if there is a place for one.
   private func leaders(isBackground: Bool) -> Leaders? {
+    guard hasRoom(isBackground: isBackground) else { return nil }
     let free = isBackground ? background.leaders : foreground.leaders
     guard lent > 0, hasRoomForHeld else { return free }
     guard let held = isBackground ? heldBackground.leaders : heldForeground.leaders else { return free }
