@@ -29,6 +29,9 @@ struct Circuit {
     return now < openUntil ? .open(until: openUntil) : .halfOpen
   }
 
+  /// For how much longer it is open; 0 when it isn't.
+  func left(at now: Int64) -> Int64 { max(0, (openUntil ?? now) &- now) }
+
   mutating func noteAnswer() { self = Circuit() }
 
   /// A connection fault; true when it opened the circuit. What comes in from requests that began before the

@@ -15,6 +15,9 @@ enum ExchangeOutcome: Equatable, Sendable {
   /// As `abandoned`, before anything was sent: to the rate it was no start.
   case unused
 
+  /// Whether nothing came for as long as the request waits for it.
+  var isSilence: Bool { self == .timedOut || self == .unreachable(timedOut: true) }
+
   /// What the end of a transfer says about its host. A fault after the head is the answer's, not the host's.
   init(_ fault: TransportFault?, _ timings: TransferTimings, hasHead: Bool) {
     // Also one that another request had opened: when it breaks, all its streams do, and that is one fault and no proof.

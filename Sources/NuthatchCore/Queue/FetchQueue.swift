@@ -3,7 +3,7 @@ import NuthatchHTTP
 import NuthatchTransport
 import Synchronization
 
-/// The process's one queue: who may send a request, and when.
+/// The process's one queue: which requests may be sent, and when.
 ///
 /// A deterministic machine without a thread, a lock or a clock: everything is called on the loop's thread and
 /// is told `now` (nanoseconds of the monotonic clock). Only `activity`, `isFull`, `paused` and `away` may be
@@ -29,12 +29,17 @@ import Synchronization
 /// paused, spaced by `rate` or dead isn't looked at. So that nothing starves, one start in eight goes to the
 /// oldest entry, if that one has waited longer than `settings.patience`: among all hosts, within each host, and
 /// between work below and above zero.
+///
+/// Its parts decide, each by itself; it tells each what the others have to know, and calls the works.
 final class FetchQueue: @unchecked Sendable {
+  /// Refusals are told in portions, so that a host with 100,000 entries that dies doesn't keep the loop from
+  /// others.
+  private static let refusalsAtOnce = 256
+
   private(set) var settings: QueueSettings
-  private(set) var link: LinkKind
-  let wake: (Int64) -> Void
-  let activityChanged: (Bool) -> Void
-  let count = Atomic<Int>(0)
+  private let wake: (Int64) -> Void
+  private let activityChanged: (Bool) -> Void
+  private let count = Atomic<Int>(0)
   /// Whether something waits for nothing but a place. Any thread may ask.
   let isFull = Atomic<Bool>(false)
   /// Any thread may ask.
@@ -42,85 +47,64 @@ final class FetchQueue: @unchecked Sendable {
   /// Any thread may ask.
   let away = AwayHosts()
 
-  /// Those with entries, and idle ones that something is remembered of.
-  var hosts: [Origin: QueueHost] = [:]
-  var idleHosts = PositionedHeap<HostsByIdleness>()
-  var lastHost: UInt32 = 0
-  var lastIdle: UInt64 = 0
-  /// Hosts that wait for a time, by that time.
-  var wakingHosts = PositionedHeap<HostsByWake>()
-  /// Entries that wait for a time, by that time.
-  var delayed = PositionedHeap<EntriesByAge>()
-  /// Running entries of which something moves, or should, by the time when the queue looks how much that was.
-  var watched = PositionedHeap<EntriesByAge>()
-  var refusals: [QueueEntry] = []
-  /// How many running entries lend their place because their host's name is being looked up.
-  private(set) var lookingUp = 0
+  private(set) var places: QueuePlaces
+  private(set) var hosts = QueueHosts()
+  private(set) var lending = PlaceLending()
+  private var troubled: TroubledHosts
+  /// Entries that wait for a time.
+  private var delayed = PositionedHeap<EntriesByAge>()
 
-  let linkPlaces: PlacePool
-  let loopbackPlaces: PlacePool
-
-  var lastArrival: UInt64 = 0
-  var isPumping = false
-  var wasActive = false
-  var wakeAt: Int64 = .max
+  private var lastArrival: UInt64 = 0
+  private var isPumping = false
+  private var wasActive = false
+  private var wakeAt: Int64 = .max
 
   init(
     _ settings: QueueSettings = QueueSettings(), link: LinkKind = .unknown,
     wake: @escaping (Int64) -> Void, activityChanged: @escaping (Bool) -> Void = { _ in }
   ) {
     self.settings = settings
-    self.link = link
     self.wake = wake
     self.activityChanged = activityChanged
-    linkPlaces = PlacePool(AutomaticSize(link.sizes, most: 1))
-    loopbackPlaces = PlacePool(AutomaticSize(LinkKind.none.sizes, most: 1))
-    resize(anew: true)
+    places = QueuePlaces(link, settings)
+    troubled = TroubledHosts(away)
   }
 
   /// Queued and running entries. Any thread may ask.
   var activity: Int { count.load(ordering: .relaxed) }
-}
 
-// MARK: - Entries
+  // MARK: - Entries
 
-extension FetchQueue {
   /// Queues `work` for `origin`, not to begin before `notBefore`.
   @discardableResult
   func submit(
     _ work: any QueuedWork, to origin: Origin, priority: Int = 0, patience: Int64 = 0,
-    isBatched: Bool = false,
-    mayBePutOff: Bool = false, notBefore: Int64? = nil, now: Int64
+    isBatched: Bool = false, mayBePutOff: Bool = false, notBefore: Int64? = nil, now: Int64
   ) -> QueueEntry {
     lastArrival += QueueHost.arrivalsBetween
-    let host = host(origin)
+    let host = hosts.host(origin, places)
     host.lastArrival = lastArrival
     let entry = QueueEntry(
       work, host, priority: priority, arrival: lastArrival, patience: patience, isBatched: isBatched,
       mayBePutOff: mayBePutOff, at: now)
     host.entries += 1
     count.add(1, ordering: .relaxed)
-    enqueue(entry, notBefore: notBefore, now: now)
+    enqueue(entry, notBefore: notBefore, now)
     pump(now)
     return entry
   }
 
   /// Changes the priority (-10…10) of an entry that waits or runs; its arrival stays what it was.
   func setPriority(_ priority: Int, of entry: QueueEntry, now: Int64) {
-    let host = entry.state == .gone ? nil : entry.host
     switch entry.state {
     case .queued:
-      guard let host else { return }
-      host.lane(isBackground: entry.isBackground).remove(entry)
+      entry.lane.remove(entry)
       entry.setPriority(priority)
-      host.lane(isBackground: entry.isBackground).add(entry)
-      refresh(host, now)
-    case .running:
-      host?.changeRunning(entry, to: priority)
-    case .delayed, .refused:
-      entry.setPriority(priority)
-    case .gone:
-      return
+      entry.lane.add(entry)
+      refresh(entry.host, now)
+    case .running: entry.host.changeRunning(entry, to: priority)
+    case .delayed, .refused: entry.setPriority(priority)
+    case .gone: return
     }
     pump(now)
   }
@@ -128,65 +112,41 @@ extension FetchQueue {
   /// Takes an entry out; nothing happens when it is gone already. A running one frees its place.
   func remove(_ entry: QueueEntry, now: Int64) {
     switch entry.state {
-    case .delayed:
-      delayed.remove(entry)
+    case .delayed: delayed.remove(entry)
     case .queued:
-      entry.host.lane(isBackground: entry.isBackground).remove(entry)
+      entry.lane.remove(entry)
       refresh(entry.host, now)
-    case .running:
-      return finished(entry, .abandoned, now: now)
-    case .refused:
-      break
-    case .gone:
-      return
+    case .running: return finished(entry, .abandoned, now: now)
+    case .refused: break
+    case .gone: return
     }
     forget(entry)
     pump(now)
   }
 
-  /// Before anything can be sent, the host's name has to be looked up: others may have the place meanwhile, whatever the
-  /// size is, because nothing goes over the link.
+  /// The name of its host is being looked up: others may have the place until it is known.
   func waitsForName(_ entry: QueueEntry, now: Int64) {
-    guard entry.state == .running, !entry.isLending else { return }
-    entry.host.lend(of: entry, atMost: FetchQueue.lookingUpAtOnce)
-    guard entry.isLending else { return }
-    entry.isLookingUp = true
-    lookingUp += 1
-    watched.remove(entry)
-    refresh(entry.host, now)
-    pump(now)
+    if lending.beginLookUp(entry) { pump(entry.host, now) }
   }
 
   /// The name is known. False when all places are taken: then the entry is to be `finished`, and to wait again.
   func nameIsKnown(_ entry: QueueEntry, now: Int64) -> Bool {
-    noteLookedUp(entry)
+    lending.endLookUp(entry)
     guard entry.state == .running, entry.isLending else { return true }
     guard entry.host.pool.hasRoom(isBackground: entry.isBackground) else { return false }
-    entry.host.takeBack(of: entry)
-    watch(entry, now)
-    refresh(entry.host, now)
-    pump(now)
+    takeBack(entry, now)
     return true
-  }
-
-  private func noteLookedUp(_ entry: QueueEntry) {
-    if entry.isLookingUp { lookingUp -= 1 }
-    entry.isLookingUp = false
   }
 
   /// So many bytes of a body have been sent or have come. One that lent its place has it back when it is fast again.
   func moved(_ entry: QueueEntry, _ bytes: Int, now: Int64) {
-    guard entry.state == .running else { return }
-    entry.noteMoved(bytes)
-    guard entry.isLending else { return }
-    guard entry.moved >= settings.leastBytes else {
-      if !watched.contains(entry) { watched.set(entry, key: key(now &+ settings.lendAfter)) }
-      return
-    }
+    if lending.noteMoved(entry, bytes, settings, at: now) { takeBack(entry, now) }
+  }
+
+  private func takeBack(_ entry: QueueEntry, _ now: Int64) {
     entry.host.takeBack(of: entry)
-    watch(entry, now)
-    refresh(entry.host, now)
-    pump(now)
+    lending.watch(entry, settings, at: now)
+    pump(entry.host, now)
   }
 
   /// The head has come, `firstByte` nanoseconds after the request was sent (nil when that says nothing about
@@ -196,10 +156,10 @@ extension FetchQueue {
     let host = entry.host
     host.takeBack(of: entry)
     entry.isAnswered = true
-    watch(entry, now)
+    lending.watch(entry, settings, at: now)
     entry.endProbe()
     host.circuit.noteAnswer()
-    learn(overload, from: entry, now)
+    troubled.learn(overload, from: entry, settings, at: now)
     var judgement = HostLatency.Judgement.unknown
     if let firstByte {
       judgement = host.latency.note(firstByte, at: now)
@@ -209,8 +169,7 @@ extension FetchQueue {
     if overload == nil {
       host.noteBorne(entry, isCalm: judgement == .calm || judgement == .unknown, settings, at: now)
     }
-    refresh(host, now)
-    pump(now)
+    pump(host, now)
   }
 
   /// The place is free again. With `retryAt` the entry goes back into the queue until then at least. `fault` is what ended it.
@@ -220,45 +179,63 @@ extension FetchQueue {
   ) {
     guard entry.state == .running else { return }
     let host = entry.host
-    noteLookedUp(entry)
-    watched.remove(entry)
+    lending.endLookUp(entry)
+    lending.unwatch(entry)
     host.noteEnd(of: entry)
     if outcome == .unused { host.rate.takeBack(host.startRate(at: now, settings)) }
-    learn(outcome, fault, from: entry, now)
+    troubled.learn(outcome, fault, from: entry, settings, at: now)
+    if outcome.isSilence, host.latency.hasBaseline {
+      host.pool.automatic.noteTimeOut(host: host.number, began: entry.since, at: now)
+      resize(now)
+    }
     entry.endProbe()
     if let retryAt {
       entry.since = now
       if entry.patience > 0 { entry.goBehind(host.nextArrivalBehind()) }
-      enqueue(entry, notBefore: retryAt, now: now)
+      enqueue(entry, notBefore: retryAt, now)
     } else {
       forget(entry)
     }
-    refresh(host, now)
-    pump(now)
+    pump(host, now)
   }
-}
 
-// MARK: - Hosts, link, time
+  private func enqueue(_ entry: QueueEntry, notBefore: Int64?, _ now: Int64) {
+    if let notBefore, notBefore > now {
+      entry.turn(.delayed)
+      delayed.set(entry, at: notBefore)
+    } else if !troubled.refuses(entry, at: now) {
+      entry.turn(.queued)
+      entry.host.noteQueued(entry)
+      refresh(entry.host, now)
+    }
+  }
 
-extension FetchQueue {
+  private func forget(_ entry: QueueEntry) {
+    entry.turn(.gone)
+    count.subtract(1, ordering: .relaxed)
+    entry.host.entries -= 1
+    hosts.retire(entry.host)
+  }
+
+  // MARK: - Hosts, link, time
+
   /// What the host speaks decides how much it may have at once.
   func noteProtocol(_ origin: Origin, isHTTP2: Bool, now: Int64) {
     guard let host = hosts[origin], host.speaksHTTP2 != isHTTP2 else { return }
     host.speaksHTTP2 = isHTTP2
-    refresh(host, now)
-    pump(now)
+    pump(host, now)
   }
 
   /// Starts nothing at this host before `until`, at most `longestPause` from now, because its answer of `status` says so. A
   /// shorter pause takes nothing back.
   func pause(_ origin: Origin, until: Int64, status: Int = 503, now: Int64) {
-    let host = host(origin)
+    let host = hosts.host(origin, places)
     let end = min(until, now &+ settings.longestPause)
     host.pause(until: end, at: now, status: status)
-    refuseGivenUp(at: host, now)
+    troubled.refuseGivenUp(at: host, now)
     paused.note(origin, until: end, now: now)
     refresh(host, now)
-    retire(host)
+    hosts.retire(host)
     pump(now)
   }
 
@@ -277,19 +254,14 @@ extension FetchQueue {
   /// The default route goes another way, or is back: the automatic size begins anew, what was measured is
   /// forgotten, and every open circuit lets its probe through.
   func linkChanged(to link: LinkKind, now: Int64) {
-    self.link = link
-    resize(anew: true)
-    for host in hosts.values {
-      host.latency = HostLatency()
-      host.circuit.halfOpen(at: now)
-      refresh(host, now)
-    }
-    pump(now)
+    places.change(to: link, settings)
+    for host in hosts.all { host.latency = HostLatency() }
+    networkChanged(now: now)
   }
 
   /// An address or a route came or went: every open circuit lets its probe through.
   func networkChanged(now: Int64) {
-    for host in hosts.values {
+    for host in hosts.all {
       host.circuit.halfOpen(at: now)
       refresh(host, now)
     }
@@ -300,18 +272,18 @@ extension FetchQueue {
   func noteReachable(_ origin: Origin, now: Int64) {
     guard let host = hosts[origin] else { return }
     host.circuit.halfOpen(at: now)
-    refresh(host, now)
-    pump(now)
+    pump(host, now)
   }
 
   /// New settings take effect at once; what runs already runs on.
   func change(_ settings: QueueSettings, now: Int64) {
     let old = self.settings
     self.settings = settings
-    resize(anew: old.concurrency != settings.concurrency || old.mostAtOnce != settings.mostAtOnce)
-    for host in hosts.values {
+    places.resize(
+      settings, anew: old.concurrency != settings.concurrency || old.mostAtOnce != settings.mostAtOnce)
+    for host in hosts.all {
       host.forgetMeasuredLimit()
-      host.move(to: pool(isLoopback: host.isLoopback))
+      host.move(to: places.pool(isLoopback: host.isLoopback))
       refresh(host, now)
     }
     pump(now)
@@ -321,5 +293,116 @@ extension FetchQueue {
   func tick(now: Int64) {
     wakeAt = .max
     pump(now)
+  }
+
+  /// Brings the pools up to date about a host of which something has changed.
+  private func refresh(_ host: QueueHost, _ now: Int64) { hosts.refresh(host, settings, at: now) }
+
+  /// What was measured may have changed a size, and with it whether a host with slow bodies is held.
+  private func resize(_ now: Int64) {
+    guard places.resize(settings), places.areLentByBodies else { return }
+    for host in hosts.all where host.lendingBodies > 0 { refresh(host, now) }
+  }
+
+  // MARK: - What moves
+
+  /// Starts what can start, and tells what there is to tell. Callbacks may call the queue again.
+  private func pump(_ now: Int64) {
+    guard !isPumping else { return }
+    isPumping = true
+    defer { isPumping = false }
+    var refusalsLeft = FetchQueue.refusalsAtOnce
+    repeat {
+      wakeSleepers(now)
+      while startNext(now) {}
+      refusalsLeft -= tellRefusals(atMost: refusalsLeft, now)
+    } while tellActivity() || nextDue <= now || hasGrown()
+    arrangeWaking(now)
+  }
+
+  /// As `pump`, after something of `changed` has changed.
+  private func pump(_ changed: QueueHost, _ now: Int64) {
+    refresh(changed, now)
+    pump(now)
+  }
+
+  private func wakeSleepers(_ now: Int64) {
+    while let entry = delayed.takeDue(by: now) { enqueue(entry, notBefore: nil, now) }
+    while let entry = lending.takeDue(by: now) { look(at: entry, now) }
+    while let host = hosts.takeDue(by: now) {
+      troubled.refuseGivenUp(at: host, now)
+      refresh(host, now)
+    }
+  }
+
+  /// Lends the place of an entry of which too little has moved. One that lends it already is looked at again when something
+  /// moves.
+  private func look(at entry: QueueEntry, _ now: Int64) {
+    let isSlow = entry.moved < settings.leastBytes
+    entry.forgetMoved()
+    if isSlow, lending.isInTheWay(entry, settings, at: now) {
+      entry.host.notePutOff()
+      entry.work?.putOff(entry)
+    }
+    guard entry.state == .running else { return }
+    if isSlow, lending.lend(entry) { refresh(entry.host, now) }
+    if !entry.isLending || entry.mayBePutOff && !entry.isAnswered {
+      lending.watch(entry, settings, at: now)
+    }
+  }
+
+  private func startNext(_ now: Int64) -> Bool {
+    guard let entry = places.takeNext(waitingSince: now &- settings.patience) else { return false }
+    let host = entry.host
+    entry.turn(.running)
+    entry.since = now
+    if host.circuit.state(at: now) == .halfOpen {
+      entry.isProbe = true
+      host.isProbing = true
+    }
+    host.rate.noteStart(at: now, host.startRate(at: now, settings))
+    host.noteStart(of: entry)
+    entry.isAnswered = false
+    lending.watch(entry, settings, at: now)
+    refresh(host, now)
+    entry.work?.begin(entry)
+    return true
+  }
+
+  private func tellRefusals(atMost limit: Int, _ now: Int64) -> Int {
+    let portion = troubled.takeRefused(atMost: limit)
+    for entry in portion where entry.state == .refused {
+      let (work, why) = (entry.work, HostRefusal(of: entry, at: now))
+      forget(entry)
+      work?.refused(entry, why)
+    }
+    return portion.count
+  }
+
+  private func tellActivity() -> Bool {
+    let isActive = activity > 0
+    guard isActive != wasActive else { return false }
+    wasActive = isActive
+    activityChanged(isActive)
+    return true
+  }
+
+  /// Tells the automatic sizes what waits for a place; whether that makes one larger.
+  private func hasGrown() -> Bool {
+    let (isFull, hasGrown) = places.noteBacklog(settings)
+    self.isFull.store(isFull, ordering: .relaxed)
+    return hasGrown
+  }
+
+  /// When something happens by itself.
+  private var nextDue: Int64 {
+    min(hosts.nextDue ?? .max, delayed.nextDue ?? .max, lending.nextDue ?? .max)
+  }
+
+  private func arrangeWaking(_ now: Int64) {
+    let due = troubled.hasRefused ? now : nextDue
+    guard due < wakeAt else { return }
+    wakeAt = due
+    wake(due)
   }
 }

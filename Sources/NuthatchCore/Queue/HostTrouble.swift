@@ -41,6 +41,16 @@ enum HostRefusal {
   /// The host has had this trouble for longer than the entry waits for it, `patience` nanoseconds. It asks to be left alone for
   /// so many nanoseconds more; 0 when it doesn't.
   case givenUp(HostTrouble.Cause, patience: Int64, retryAfter: Int64)
+
+  init(of entry: QueueEntry, at now: Int64) {
+    let host = entry.host
+    if entry.patience > 0, let trouble = host.trouble {
+      self = .givenUp(
+        trouble.cause, patience: entry.patience, retryAfter: max(now, host.pausedUntil) - now)
+    } else {
+      self = .circuitOpen(retryAfter: host.circuit.left(at: now))
+    }
+  }
 }
 
 /// An answer that says that its host has too much to do: 429 or 503.

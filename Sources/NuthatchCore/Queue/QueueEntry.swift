@@ -56,8 +56,7 @@ final class QueueEntry {
 
   init(
     _ work: any QueuedWork, _ host: QueueHost, priority: Int, arrival: UInt64, patience: Int64,
-    isBatched: Bool,
-    mayBePutOff: Bool, at now: Int64
+    isBatched: Bool, mayBePutOff: Bool, at now: Int64
   ) {
     self.work = work
     self.patience = patience
@@ -71,6 +70,9 @@ final class QueueEntry {
 
   /// Below zero: what nobody looks at meanwhile.
   var isBackground: Bool { priority < 0 }
+
+  /// Where it waits at its host.
+  var lane: HostQueue { host.lane(isBackground: isBackground) }
 
   /// The order of things: priority, then arrival.
   var rank: UInt64 { UInt64(10 - Int(priority)) << 56 | arrival }

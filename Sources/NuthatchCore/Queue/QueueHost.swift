@@ -128,7 +128,7 @@ final class QueueHost {
   func noteQueued(_ entry: QueueEntry) {
     if !hasQueued { leastPatience = nil }
     if entry.patience > 0 { leastPatience = min(entry.patience, leastPatience ?? .max) }
-    lane(isBackground: entry.isBackground).add(entry)
+    entry.lane.add(entry)
   }
 
   /// A shorter pause takes nothing back.

@@ -21,6 +21,9 @@ struct Seeded: RandomNumberGenerator {
 extension FetchQueue {
   /// How many requests may run at once, loopback not counted unless the number was fixed.
   var size: Int { linkPlaces.size }
+  var linkPlaces: PlacePool { places.link }
+  var loopbackPlaces: PlacePool { places.loopback }
+  var lookingUp: Int { lending.lookingUp }
 }
 
 /// A queue without time: the clock stands still until a test moves it.

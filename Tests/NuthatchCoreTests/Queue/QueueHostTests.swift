@@ -133,13 +133,13 @@ import Testing
     let bench = QueueBench(.fixed(1))
     bench.submit("running", to: "first.example")
     let entry = bench.submit("waiting", to: "second.example")
-    for index in 0..<3 * FetchQueue.idleHostsKept {
+    for index in 0..<3 * QueueHosts.idleKept {
       bench.queue.remove(bench.submit("x", to: "h\(index).example"), now: bench.now)
     }
-    #expect(bench.queue.hosts.count == FetchQueue.idleHostsKept + 2)
+    #expect(bench.queue.hosts.all.count == QueueHosts.idleKept + 2)
     bench.finishFirst()
     #expect(bench.begun == ["running", "waiting"])
     bench.finish(entry)
-    #expect(bench.queue.hosts.count == FetchQueue.idleHostsKept)
+    #expect(bench.queue.hosts.all.count == QueueHosts.idleKept)
   }
 }

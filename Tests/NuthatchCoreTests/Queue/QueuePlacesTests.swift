@@ -281,8 +281,8 @@ import Testing
     let bench = QueueBench(.fixed(1))
     bench.onBegin = { bench.queue.waitsForName($0, now: bench.now) }
     for index in 0..<600 { bench.submit("\(index)", to: "h\(index).example") }
-    #expect(bench.running.count == FetchQueue.lookingUpAtOnce + 1)
-    #expect(bench.queue.lookingUp == FetchQueue.lookingUpAtOnce)
+    #expect(bench.running.count == PlaceLending.lookingUpAtOnce + 1)
+    #expect(bench.queue.lookingUp == PlaceLending.lookingUpAtOnce)
     bench.finishAll()
     #expect(bench.begun.count == 600 && bench.queue.activity == 0 && bench.queue.lookingUp == 0)
   }

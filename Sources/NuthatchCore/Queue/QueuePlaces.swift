@@ -1,0 +1,70 @@
+/// The places of a queue: those of the link, and those of loopback.
+///
+/// Loopback has places of its own, which are measured likewise: what the link carries is no matter to it. It has a quarter of
+/// what there are descriptors for at the most, so that neither side can take all of them. A fixed number is for both together.
+struct QueuePlaces {
+  /// So many places at most are lent by those that nothing comes for: each has a connection.
+  private static let lentAtOnce = 256
+
+  let link: PlacePool
+  let loopback: PlacePool
+  private var kind: LinkKind
+
+  init(_ kind: LinkKind, _ settings: QueueSettings) {
+    self.kind = kind
+    link = PlacePool(AutomaticSize(kind.sizes, most: 1))
+    loopback = PlacePool(AutomaticSize(LinkKind.none.sizes, most: 1))
+    resize(settings, anew: true)
+  }
+
+  func pool(isLoopback: Bool) -> PlacePool { isLoopback && !link.isFixed ? loopback : link }
+
+  /// Takes the entry out whose turn it is, if there is one and a place for it.
+  func takeNext(waitingSince limit: Int64) -> QueueEntry? {
+    link.takeNext(waitingSince: limit) ?? loopback.takeNext(waitingSince: limit)
+  }
+
+  var areLentByBodies: Bool { link.lentByBodies + loopback.lentByBodies > 0 }
+
+  /// Tells the automatic sizes what waits for a place.
+  ///
+  /// - Returns: whether something does, and whether that makes a size larger.
+  func noteBacklog(_ settings: QueueSettings) -> (isFull: Bool, hasGrown: Bool) {
+    let before = (link.automatic.size, loopback.automatic.size)
+    let (isLinkFull, isLoopbackFull) = (link.noteBacklog(), loopback.noteBacklog())
+    let hasGrown = before != (link.automatic.size, loopback.automatic.size)
+    if hasGrown { resize(settings) }
+    return (isLinkFull || isLoopbackFull, hasGrown)
+  }
+
+  /// What was measured on the other link is forgotten.
+  mutating func change(to kind: LinkKind, _ settings: QueueSettings) {
+    self.kind = kind
+    resize(settings, anew: true)
+  }
+
+  /// Brings the sizes up to date with what has been measured; `anew`: forgets that first.
+  ///
+  /// - Returns: whether one has changed.
+  @discardableResult
+  func resize(_ settings: QueueSettings, anew: Bool = false) -> Bool {
+    let before = (link.size, loopback.size)
+    let most = max(2, settings.mostAtOnce)
+    let forLoopback = max(1, most / 4)
+    if anew {
+      link.automatic = AutomaticSize(kind.sizes, most: most - forLoopback)
+      loopback.automatic = AutomaticSize(LinkKind.none.sizes, most: forLoopback)
+    }
+    loopback.size = loopback.automatic.size
+    switch settings.concurrency {
+    case .automatic: link.size = link.automatic.size
+    case .fixed(let number): link.size = min(max(1, number), most)
+    }
+    link.isFixed = settings.concurrency != .automatic
+    // What there are descriptors for beyond the places themselves.
+    let rest = link.isFixed ? most - link.size : (most - link.size - loopback.size) / 2
+    link.mostLent = min(QueuePlaces.lentAtOnce, max(16, rest))
+    loopback.mostLent = link.mostLent
+    return before != (link.size, loopback.size)
+  }
+}

@@ -1,0 +1,113 @@
+import NuthatchTransport
+
+/// Hosts that can't be reached or have too much to do: what answers and faults say of them, and which entries wait for them no
+/// longer.
+struct TroubledHosts {
+  private let away: AwayHosts
+  /// Entries that are to hear that they don't begin.
+  private var refused: [QueueEntry] = []
+
+  init(_ away: AwayHosts) { self.away = away }
+
+  /// Notes how an exchange of `entry` ended.
+  mutating func learn(
+    _ outcome: ExchangeOutcome, _ fault: TransportFault?, from entry: QueueEntry, _ settings: QueueSettings,
+    at now: Int64
+  ) {
+    let host = entry.host
+    switch outcome {
+    case .done: host.circuit.noteAnswer()
+    case .unreachable: noteFault(fault, from: entry, settings, at: now)
+    case .dropped:
+      host.noteUnborne(entry, settings, at: now)
+      // One odd page is no reason to leave a host alone. A request that waits for the host loses nothing by that.
+      if entry.patience > 0 {
+        noteFault(fault, from: entry, settings, at: now)
+      } else {
+        host.circuit.noteAnswer()
+      }
+    case .timedOut: if entry.patience > 0 { noteSilence(fault, from: entry, settings, at: now) }
+    case .abandoned, .unused: break
+    }
+  }
+
+  /// What the head says about how much its host has to do. Only requests that wait for it slow down.
+  mutating func learn(
+    _ overload: Overload?, from entry: QueueEntry, _ settings: QueueSettings, at now: Int64
+  ) {
+    let host = entry.host
+    guard let overload, entry.patience > 0 else {
+      if overload == nil { host.measures.pace.noteGood(began: entry.since, at: now) }
+      if host.trouble != nil { away.forget(host.origin) }
+      return host.noteGoodAnswer(at: now)
+    }
+    let isOdd = overload.previous.map { $0 < host.lastGoodAnswer ?? .min } ?? false
+    // More at once than usual may be the reason: then fewer at once are tried first.
+    let wasMore = !isOdd && host.noteUnborne(entry, settings, at: now)
+    guard !wasMore else { return }
+    host.measures.pace.noteOverload(overload.status, isOdd: isOdd, began: entry.since, at: now)
+    if !isOdd { host.noteTrouble(.status(overload.status), of: entry) }
+    refuseGivenUp(at: host, now)
+  }
+
+  private mutating func noteFault(
+    _ fault: TransportFault?, from entry: QueueEntry, _ settings: QueueSettings, at now: Int64
+  ) {
+    let host = entry.host
+    if let fault { host.noteTrouble(.fault(fault), of: entry) }
+    guard host.circuit.noteFault(isProbe: entry.isProbe, at: now, settings.circuit) else { return }
+    if let fault, let trouble = host.trouble, entry.patience > 0, !host.isGivenUp(by: entry, at: now) {
+      away.note(host.origin, since: trouble.since, fault.kind)
+    }
+    if let last = host.lastTry, last > now { host.circuit.probe(by: last) }
+    refuse(host.takeAll { $0.patience == 0 || host.isGivenUp(by: $0, at: now) })
+  }
+
+  /// Nothing came over a connection that stood. A host that has been silent for as long as a request waits for it is left alone.
+  private mutating func noteSilence(
+    _ fault: TransportFault?, from entry: QueueEntry, _ settings: QueueSettings, at now: Int64
+  ) {
+    let host = entry.host
+    if let fault { host.noteTrouble(.fault(fault), of: entry) }
+    guard host.isGivenUp(by: entry, at: now) else { return }
+    host.circuit.open(at: now, settings.circuit)
+    refuseGivenUp(at: host, now)
+  }
+}
+
+// MARK: - Refusals
+
+extension TroubledHosts {
+  var hasRefused: Bool { !refused.isEmpty }
+
+  /// Refuses an entry whose host nothing may be sent to now, and that doesn't wait for that.
+  ///
+  /// - Returns: whether it has been refused.
+  mutating func refuses(_ entry: QueueEntry, at now: Int64) -> Bool {
+    let host = entry.host
+    let isShut = host.circuit.left(at: now) > 0 || entry.patience > 0 && host.pausedUntil > now
+    guard isShut, entry.patience == 0 || host.isGivenUp(by: entry, at: now) else { return false }
+    entry.turn(.refused)
+    refused.append(entry)
+    return true
+  }
+
+  /// Refuses entries that have waited long enough for a host in trouble.
+  mutating func refuseGivenUp(at host: QueueHost, _ now: Int64) {
+    guard let end = host.givenUpAt, end <= max(now, host.pausedUntil) else { return }
+    away.forget(host.origin)
+    refuse(host.takeAll { $0.patience > 0 && host.isGivenUp(by: $0, at: now) })
+  }
+
+  private mutating func refuse(_ entries: [QueueEntry]) {
+    for entry in entries { entry.turn(.refused) }
+    refused += entries
+  }
+
+  /// Takes the first ones out that are to hear that they don't begin.
+  mutating func takeRefused(atMost limit: Int) -> ArraySlice<QueueEntry> {
+    let portion = refused.prefix(limit)
+    refused.removeFirst(portion.count)
+    return portion
+  }
+}
