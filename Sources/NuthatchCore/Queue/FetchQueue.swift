@@ -301,7 +301,7 @@ final class FetchQueue: @unchecked Sendable {
   /// What was measured may have changed a size, and with it whether a host with slow bodies is held.
   private func resize(_ now: Int64) {
     guard places.resize(settings), places.areLentByBodies else { return }
-    for host in hosts.all where host.lendingBodies > 0 { refresh(host, now) }
+    for host in hosts.all where host.counts.lentByBodies > 0 { refresh(host, now) }
   }
 
   // MARK: - What moves

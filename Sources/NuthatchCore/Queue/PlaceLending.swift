@@ -46,7 +46,8 @@ struct PlaceLending {
   /// Counts bytes of a body.
   ///
   /// - Returns: whether it lends its place, and is fast enough to have it back.
-  mutating func noteMoved(_ entry: QueueEntry, _ bytes: Int, _ settings: QueueSettings, at now: Int64) -> Bool {
+  mutating func noteMoved(_ entry: QueueEntry, _ bytes: Int, _ settings: QueueSettings, at now: Int64) -> Bool
+  {
     guard entry.state == .running else { return false }
     entry.noteMoved(bytes)
     guard entry.isLending else { return false }
@@ -76,7 +77,7 @@ struct PlaceLending {
   /// - Returns: false when it may not, or lends it already.
   func lend(_ entry: QueueEntry) -> Bool {
     let pool = entry.host.pool
-    guard !entry.isLending, !entry.isAnswered || pool.lentByBodies < pool.size else { return false }
+    guard !entry.isLending, !entry.isAnswered || pool.counts.lentByBodies < pool.size else { return false }
     // A request whose host's name is looked up takes no descriptor of a connection.
     entry.host.lend(of: entry, atMost: pool.mostLent + lookingUp)
     return true

@@ -45,15 +45,10 @@ final class PlacePool {
   private var background = Ready()
   private var heldForeground = Ready()
   private var heldBackground = Ready()
-  private(set) var runningForeground = 0
-  private(set) var runningBackground = 0
+  private(set) var counts = PlaceCounts()
   private var aboveShare = Share()
   private var belowShare = Share()
   private var turnShare = Share()
-  /// Places lent to others by requests that nothing comes for.
-  private(set) var lent = 0
-  /// How many of them by requests with a slow body.
-  private(set) var lentByBodies = 0
   var mostLent = 0
 
   init(_ automatic: AutomaticSize) {
@@ -62,18 +57,16 @@ final class PlacePool {
     isFixed = false
   }
 
-  var running: Int { runningForeground + runningBackground }
-
   private var backgroundPlaces: Int { max(1, size - 1) }
 
   func hasRoom(isBackground: Bool) -> Bool {
-    if isBackground { return running < size && runningBackground < backgroundPlaces }
+    if isBackground { return counts.taken < size && counts.background < backgroundPlaces }
     let reserved = isFixed ? backgroundPlaces : size - 1
-    return runningForeground + min(runningBackground, reserved) < size
+    return counts.foreground + min(counts.background, reserved) < size
   }
 
   /// Whether hosts that lend may start more.
-  private var hasRoomForHeld: Bool { running + lent < size }
+  private var hasRoomForHeld: Bool { counts.taken + counts.lent < size }
 
   /// Tells the automatic size when something waits for nothing but a place.
   ///
@@ -87,41 +80,19 @@ final class PlacePool {
     return true
   }
 
-  func noteStart(isBackground: Bool) {
-    if isBackground { runningBackground += 1 } else { runningForeground += 1 }
-  }
+  /// Counts a running entry as what it is now; -1 takes that back.
+  func count(_ number: Int, of entry: QueueEntry) { counts.add(number, of: entry) }
 
-  func noteEnd(isBackground: Bool) {
-    if isBackground { runningBackground -= 1 } else { runningForeground -= 1 }
+  /// Those that `moved` counts take part in another pool from now on.
+  func move(_ moved: PlaceCounts, to other: PlacePool) {
+    counts.add(-1, of: moved)
+    other.counts.add(1, of: moved)
   }
 
   /// Whether something waits for nothing but a place.
   func isFull(isBackground: Bool) -> Bool {
     let isEmpty = isBackground ? background.isEmpty : foreground.isEmpty
     return !isEmpty && !hasRoom(isBackground: isBackground)
-  }
-
-  /// False when so many places are lent already.
-  func lend(isBackground: Bool, isBody: Bool, atMost limit: Int) -> Bool {
-    guard lent < limit else { return false }
-    lent += 1
-    if isBody { lentByBodies += 1 }
-    noteEnd(isBackground: isBackground)
-    return true
-  }
-
-  func takeBack(isBackground: Bool, isBody: Bool) {
-    lent -= 1
-    if isBody { lentByBodies -= 1 }
-    noteStart(isBackground: isBackground)
-  }
-
-  /// Those that lend `count` places here, `bodies` of them because of a slow body, do so in another pool from now on.
-  func moveLent(_ count: Int, bodies: Int, to other: PlacePool) {
-    lent -= count
-    other.lent += count
-    lentByBodies -= bodies
-    other.lentByBodies += bodies
   }
 
   /// Puts `lane` among those that could start something, or keeps its place there up to date.
@@ -147,7 +118,9 @@ final class PlacePool {
   /// Takes the entry out whose turn it is, if there is one and a place for it.
   func takeNext(waitingSince limit: Int64) -> QueueEntry? {
     let below = leaders(isBackground: true)
-    guard let above = leaders(isBackground: false) else { return below.flatMap { take($0, &belowShare, limit) } }
+    guard let above = leaders(isBackground: false) else {
+      return below.flatMap { take($0, &belowShare, limit) }
+    }
     let isBelowsTurn = turnShare.isDue(below?.oldest.byAge.first, waitingSince: limit)
     if isBelowsTurn, let below { return take(below, &belowShare, limit) }
     return take(above, &aboveShare, limit)
@@ -157,7 +130,7 @@ final class PlacePool {
   private func leaders(isBackground: Bool) -> Leaders? {
     guard hasRoom(isBackground: isBackground) else { return nil }
     let free = isBackground ? background.leaders : foreground.leaders
-    guard lent > 0, hasRoomForHeld else { return free }
+    guard counts.lent > 0, hasRoomForHeld else { return free }
     guard let held = isBackground ? heldBackground.leaders : heldForeground.leaders else { return free }
     guard let free else { return held }
     return Leaders(

@@ -15,13 +15,8 @@ final class QueueHost {
   var entries = 0
   /// That of its entry that came last.
   var lastArrival: UInt64 = 0
-  private(set) var running = 0
-  private var runningBackground = 0
+  private(set) var counts = PlaceCounts()
   var isProbing = false
-  private var lending = 0
-  private var lendingBackground = 0
-  /// How many of them have their head, and a slow body.
-  private(set) var lendingBodies = 0
   /// How many of its requests have been put off.
   private(set) var putOff = 0
   /// How many ran when the first that waits for its head began to lend its place.
@@ -194,17 +189,18 @@ final class QueueHost {
     return all.joined().sorted { $0.arrival < $1.arrival }
   }
 
-  func noteStart(of entry: QueueEntry) {
-    running += 1
-    if entry.isBackground { runningBackground += 1 }
-    pool.noteStart(isBackground: entry.isBackground)
+  var running: Int { counts.taken + counts.lent }
+
+  private func count(_ number: Int, of entry: QueueEntry) {
+    counts.add(number, of: entry)
+    pool.count(number, of: entry)
   }
+
+  func noteStart(of entry: QueueEntry) { count(1, of: entry) }
 
   func noteEnd(of entry: QueueEntry) {
     takeBack(of: entry)
-    running -= 1
-    if entry.isBackground { runningBackground -= 1 }
-    pool.noteEnd(isBackground: entry.isBackground)
+    count(-1, of: entry)
   }
 
   func changeRunning(_ entry: QueueEntry, to priority: Int) {
@@ -219,41 +215,31 @@ final class QueueHost {
   /// places that it had. A slow body may go on for hours, and its host has other bodies: they take part in the order, so
   /// that no more run at this host than there are places.
   var isHeld: Bool {
-    lending > lendingBodies && running >= runningBeforeLending || lendingBodies > 0 && running >= pool.size
+    counts.lent > counts.lentByBodies && running >= runningBeforeLending
+      || counts.lentByBodies > 0 && running >= pool.size
   }
 
   /// Others may use the place of `entry`, but not to start more at this host; unless so many places are lent already.
   func lend(of entry: QueueEntry, atMost limit: Int) {
-    guard pool.lend(isBackground: entry.isBackground, isBody: entry.isAnswered, atMost: limit) else { return }
-    if lending == lendingBodies { runningBeforeLending = running }
-    lending += 1
-    if entry.isAnswered { lendingBodies += 1 }
-    if entry.isBackground { lendingBackground += 1 }
+    guard pool.counts.lent < limit else { return }
+    if counts.lent == counts.lentByBodies { runningBeforeLending = running }
+    count(-1, of: entry)
     entry.isLending = true
+    count(1, of: entry)
   }
 
   func takeBack(of entry: QueueEntry) {
     guard entry.isLending else { return }
+    count(-1, of: entry)
     entry.isLending = false
-    lending -= 1
-    if entry.isAnswered { lendingBodies -= 1 }
-    if entry.isBackground { lendingBackground -= 1 }
-    pool.takeBack(isBackground: entry.isBackground, isBody: entry.isAnswered)
+    count(1, of: entry)
   }
 
   /// Takes part in another pool from now on, with all that runs.
   func move(to other: PlacePool) {
     guard other !== pool else { return }
     offerLanes(false)
-    let background = runningBackground - lendingBackground
-    let counts = [(background, true), (running - lending - background, false)]
-    for (count, isBackground) in counts {
-      for _ in 0..<count {
-        pool.noteEnd(isBackground: isBackground)
-        other.noteStart(isBackground: isBackground)
-      }
-    }
-    pool.moveLent(lending, bodies: lendingBodies, to: other)
+    pool.move(counts, to: other)
     pool = other
   }
 

@@ -24,7 +24,7 @@ struct QueuePlaces {
     link.takeNext(waitingSince: limit) ?? loopback.takeNext(waitingSince: limit)
   }
 
-  var areLentByBodies: Bool { link.lentByBodies + loopback.lentByBodies > 0 }
+  var areLentByBodies: Bool { link.counts.lentByBodies + loopback.counts.lentByBodies > 0 }
 
   /// Tells the automatic sizes what waits for a place.
   ///

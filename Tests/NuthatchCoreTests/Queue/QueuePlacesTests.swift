@@ -182,7 +182,7 @@ import Testing
       // Each has no more at once than it had.
       #expect(bench.running.count == 2 * size + 1)
       bench.finishAll()
-      #expect(bench.queue.activity == 0 && bench.queue.linkPlaces.lent == 0)
+      #expect(bench.queue.activity == 0 && bench.queue.linkPlaces.counts.lent == 0)
     }
     let bench = QueueBench()
     for index in 0..<200 { bench.submit("\(index)", to: "127.0.0.1:\(1000 + index / 4)") }
@@ -225,14 +225,14 @@ import Testing
     bench.submit("a", to: "127.0.0.2", priority: -5)
     bench.submit("b", to: "127.0.0.3")
     bench.pass(second)
-    #expect(bench.queue.linkPlaces.lent == 2)
+    #expect(bench.queue.linkPlaces.counts.lent == 2)
     bench.queue.change(QueueSettings(), now: bench.now)
-    #expect(bench.queue.linkPlaces.lent == 0 && bench.queue.loopbackPlaces.lent == 2)
-    #expect(bench.queue.linkPlaces.running == 0 && bench.queue.loopbackPlaces.running == 0)
+    #expect(bench.queue.linkPlaces.counts.lent == 0 && bench.queue.loopbackPlaces.counts.lent == 2)
+    #expect(bench.queue.linkPlaces.counts.taken == 0 && bench.queue.loopbackPlaces.counts.taken == 0)
     bench.queue.change(.fixed(2), now: bench.now)
     bench.finishAll()
     for pool in [bench.queue.linkPlaces, bench.queue.loopbackPlaces] {
-      #expect(pool.lent == 0 && pool.runningForeground == 0 && pool.runningBackground == 0)
+      #expect(pool.counts.lent == 0 && pool.counts.foreground == 0 && pool.counts.background == 0)
     }
   }
 

@@ -23,8 +23,8 @@ import Testing
   private func expectEmpty(_ bench: QueueBench, _ location: SourceLocation = #_sourceLocation) {
     #expect(bench.queue.activity == 0, sourceLocation: location)
     for pool in [bench.queue.linkPlaces, bench.queue.loopbackPlaces] {
-      #expect(pool.lent == 0 && pool.lentByBodies == 0, sourceLocation: location)
-      #expect(pool.runningForeground == 0 && pool.runningBackground == 0, sourceLocation: location)
+      #expect(pool.counts.lent == 0 && pool.counts.lentByBodies == 0, sourceLocation: location)
+      #expect(pool.counts.foreground == 0 && pool.counts.background == 0, sourceLocation: location)
     }
   }
 
@@ -49,7 +49,7 @@ import Testing
     let entries = begin(2, at: "a.example", bench)
     bench.submit("other", to: "b.example")
     drip(130, of: entries, for: 20 * second, bench)
-    #expect(bench.running.count == 2 && bench.queue.linkPlaces.lent == 0)
+    #expect(bench.running.count == 2 && bench.queue.linkPlaces.counts.lent == 0)
     drip(90, of: entries, for: 2 * second, bench)
     #expect(bench.takeBegun().last == "other")
     bench.finishAll()
@@ -64,12 +64,12 @@ import Testing
       for index in 0..<20 { bench.submit("\(index)", to: "h\(index).example") }
       #expect(bench.running.count == size)
       for _ in 0..<10 { drip(2, of: bench.running, for: second, bench) }
-      #expect(bench.running.count == 2 * size && bench.queue.linkPlaces.lent == size)
+      #expect(bench.running.count == 2 * size && bench.queue.linkPlaces.counts.lent == size)
       // Places that are free again are lent again.
       bench.finishFirst()
       bench.finishFirst()
       drip(2, of: bench.running, for: 3 * second, bench)
-      #expect(bench.running.count == 2 * size && bench.queue.linkPlaces.lent == size)
+      #expect(bench.running.count == 2 * size && bench.queue.linkPlaces.counts.lent == size)
       bench.finishAll()
       #expect(bench.begun.count == 20)
       expectEmpty(bench)
@@ -120,7 +120,7 @@ import Testing
     let others = bench.running.suffix(2)
     bench.queue.moved(entries[0], 2000, now: bench.now)
     bench.queue.moved(entries[1], 2000, now: bench.now)
-    #expect(bench.queue.linkPlaces.lent == 0 && bench.queue.linkPlaces.running == 4)
+    #expect(bench.queue.linkPlaces.counts.lent == 0 && bench.queue.linkPlaces.counts.taken == 4)
     bench.finish(others[2])
     #expect(bench.takeBegun() == [])
     bench.finish(others[3])
@@ -165,12 +165,13 @@ import Testing
     let bench = QueueBench(.fixed(2, lendAfter: second))
     let entries = begin(1, at: "127.0.0.2", bench, priority: -5) + begin(1, at: "127.0.0.3", bench)
     drip(2, of: entries, for: 1100 * millisecond, bench)
-    #expect(bench.queue.linkPlaces.lentByBodies == 2)
+    #expect(bench.queue.linkPlaces.counts.lentByBodies == 2)
     bench.queue.change(.fixed(1, lendAfter: second), now: bench.now)
     bench.queue.setPriority(-5, of: entries[1], now: bench.now)
-    #expect(bench.queue.linkPlaces.lentByBodies == 2)
+    #expect(bench.queue.linkPlaces.counts.lentByBodies == 2)
     bench.queue.change(QueueSettings(), now: bench.now)
-    #expect(bench.queue.linkPlaces.lentByBodies == 0 && bench.queue.loopbackPlaces.lentByBodies == 2)
+    #expect(
+      bench.queue.linkPlaces.counts.lentByBodies == 0 && bench.queue.loopbackPlaces.counts.lentByBodies == 2)
     bench.finishAll()
     expectEmpty(bench)
   }
@@ -181,9 +182,9 @@ import Testing
     let entry = begin(1, at: "a.example", bench)[0]
     drip(2, of: [entry], for: 2 * second, bench)
     bench.finish(entry, .done, retryAt: bench.now)
-    #expect(entry.state == .running && !entry.isLending && bench.queue.linkPlaces.lentByBodies == 0)
+    #expect(entry.state == .running && !entry.isLending && bench.queue.linkPlaces.counts.lentByBodies == 0)
     bench.pass(second)
-    #expect(bench.queue.linkPlaces.lent == 1 && bench.queue.linkPlaces.lentByBodies == 0)
+    #expect(bench.queue.linkPlaces.counts.lent == 1 && bench.queue.linkPlaces.counts.lentByBodies == 0)
     bench.finishAll()
     expectEmpty(bench)
   }
