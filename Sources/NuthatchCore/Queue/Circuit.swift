@@ -50,8 +50,7 @@ struct Circuit {
 
   /// Opens, if it isn't open, without counting faults.
   mutating func open(at now: Int64, _ settings: Settings) {
-    guard settings.threshold > 0, state(at: now) == .closed || state(at: now) == .halfOpen else { return }
-    startBackOff(at: now, settings)
+    if settings.threshold > 0, left(at: now) == 0 { startBackOff(at: now, settings) }
   }
 
   /// Lets the next probe through at `latest`, where it would come later.

@@ -279,8 +279,8 @@ final class FetchQueue: @unchecked Sendable {
   func change(_ settings: QueueSettings, now: Int64) {
     let old = self.settings
     self.settings = settings
-    places.resize(
-      settings, anew: old.concurrency != settings.concurrency || old.mostAtOnce != settings.mostAtOnce)
+    let isOther = old.concurrency != settings.concurrency || old.mostAtOnce != settings.mostAtOnce
+    places.resize(settings, anew: isOther)
     for host in hosts.all {
       host.forgetMeasuredLimit()
       host.move(to: places.pool(isLoopback: host.isLoopback))

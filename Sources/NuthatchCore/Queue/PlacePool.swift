@@ -37,8 +37,8 @@ final class PlacePool {
   }
 
   var size: Int
-  /// Whether `size` is somebody's wish that holds in every case.
-  var isFixed: Bool
+  /// Whether the program asked for `size`, so that it holds in every case.
+  var isFixed = false
   /// The size that is measured, for where none was asked for.
   var automatic: AutomaticSize
   private var foreground = Ready()
@@ -54,7 +54,6 @@ final class PlacePool {
   init(_ automatic: AutomaticSize) {
     self.automatic = automatic
     size = automatic.size
-    isFixed = false
   }
 
   private var backgroundPlaces: Int { max(1, size - 1) }

@@ -86,8 +86,7 @@ final class QueueEntry {
   func goBehind(_ arrival: UInt64) { self.arrival = arrival }
 
   func noteMoved(_ bytes: Int) {
-    let (sum, isTooMuch) = moved.addingReportingOverflow(UInt16(clamping: bytes))
-    moved = isTooMuch ? .max : sum
+    moved = UInt16(clamping: Int(moved) + Int(UInt16(clamping: bytes)))
   }
 
   func forgetMoved() { moved = 0 }

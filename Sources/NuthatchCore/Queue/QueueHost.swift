@@ -39,11 +39,11 @@ final class QueueHost {
   fileprivate var positionByWake: Int32 = -1
   fileprivate var positionByIdleness: Int32 = -1
 
-  init(_ origin: Origin, number: UInt32, isLoopback: Bool, pool: PlacePool) {
+  init(_ origin: Origin, number: UInt32, _ places: QueuePlaces) {
     self.origin = origin
     self.number = number
-    self.isLoopback = isLoopback
-    self.pool = pool
+    isLoopback = origin.isLoopback
+    pool = places.pool(isLoopback: isLoopback)
   }
 
   /// So many entries can go behind the last one of their host before they are behind the next one of the queue.

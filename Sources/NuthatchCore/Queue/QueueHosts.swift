@@ -24,9 +24,7 @@ struct QueueHosts {
       return host
     }
     lastNumber &+= 1
-    let isLoopback = origin.isLoopback
-    let new = QueueHost(
-      origin, number: lastNumber, isLoopback: isLoopback, pool: places.pool(isLoopback: isLoopback))
+    let new = QueueHost(origin, number: lastNumber, places)
     known[origin] = new
     return new
   }

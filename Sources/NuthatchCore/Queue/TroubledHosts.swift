@@ -21,11 +21,8 @@ struct TroubledHosts {
     case .dropped:
       host.noteUnborne(entry, settings, at: now)
       // One odd page is no reason to leave a host alone. A request that waits for the host loses nothing by that.
-      if entry.patience > 0 {
-        noteFault(fault, from: entry, settings, at: now)
-      } else {
-        host.circuit.noteAnswer()
-      }
+      guard entry.patience > 0 else { return host.circuit.noteAnswer() }
+      noteFault(fault, from: entry, settings, at: now)
     case .timedOut: if entry.patience > 0 { noteSilence(fault, from: entry, settings, at: now) }
     case .abandoned, .unused: break
     }
