@@ -82,7 +82,9 @@ final class DraftFile {
       descriptor = fcntl(own, F_DUPFD_CLOEXEC, 3)
     } else if isThere, status.st_mode & S_IFMT != S_IFREG {
       draft = nil
-      descriptor = open(path, O_WRONLY | O_CLOEXEC)
+      descriptor = try NewFile.openDevice(path)
+      // From here on a write waits until the reader takes it.
+      _ = fcntl(descriptor, F_SETFL, O_WRONLY)
     } else {
       let file = try NewFile(for: path, followsLinks: followsLinks)
       (draft, descriptor) = (file, file.descriptor)
@@ -118,43 +120,6 @@ final class DraftFile {
     let isWritten = reason != 0 || waiting.withUnsafeBytes { NewFile.write($0, to: descriptor, at: nil) }
     if !isWritten { reason = errno }
     waiting.removeAll(keepingCapacity: true)
-  }
-}
-
-/// The named pipes that an answer is written into, held open from when somebody reads them: whoever makes a pipe and starts
-/// both of its ends doesn't know which is first.
-struct NamedPipes {
-  private let descriptors: [Int32]
-
-  /// Waits for their readers.
-  ///
-  /// - Throws: `cancelled` when a signal ends the wait.
-  init(_ sinks: [Sink]) throws(NuthatchError) {
-    var opened: [Int32] = []
-    for sink in sinks {
-      guard let path = sink.path, Self.isPipe(path) else { continue }
-      var descriptor: Int32 = -1
-      // Looks again and again, because a signal that comes before an open that waits doesn't end it.
-      while true {
-        descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor < 0, errno == ENXIO, Interruption.signal == nil else { break }
-        poll(nil, 0, 20)
-      }
-      // What is wrong with it otherwise is told by who writes.
-      if descriptor >= 0 { opened.append(descriptor) }
-    }
-    descriptors = opened
-    guard Interruption.signal == nil else {
-      close()
-      throw NuthatchError(.cancelled, "interrupted")
-    }
-  }
-
-  func close() { for descriptor in descriptors { Glibc.close(descriptor) } }
-
-  private static func isPipe(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 }
 

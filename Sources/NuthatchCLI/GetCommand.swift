@@ -57,7 +57,7 @@ enum GetCommand: Command {
     bytes that came, is refused. What has come when a transfer breaks off stays in a hidden file (.NAME.nuthatch-part),
     where the next get of the same URL goes on if the server says that it is still the same. When the server answers
     with a status of 400 or more, files stay untouched; standard output gets what the server said. A FILE that is a
-    named pipe or a device is written into; get waits until somebody reads the pipe.
+    named pipe or a device is written into; a pipe that no process has open for reading is an error.
 
     Bytes that are not text, such as those of a picture, are not written to a terminal, unless -o names it: -o - does.
     --verbose says on standard error how it ended. A transfer that takes longer than a second has a line of progress.
@@ -212,8 +212,6 @@ enum GetCommand: Command {
     var progress = progress
     defer { progress.clear() }
     do throws(NuthatchError) {
-      let pipes = try NamedPipes(request.saveTo)
-      defer { pipes.close() }
       let ticket = try cache.submit(request)
       while true {
         // In slices, because a signal may come to any thread and can't wake this one by itself.

@@ -64,32 +64,34 @@ def test_devices_are_written_into(server: TestServer, nuthatch: Runner) -> None:
     assert (full.returncode, full.stderr[:22]) == (1, b"nuthatch: get: no_spac")
 
 
-@pytest.mark.parametrize("arguments", [[], ["--append"]])
-def test_a_pipe_is_waited_for(
-    server: TestServer, environment: Dict[str, str], tmp_path: Path, arguments: List[str]
+@pytest.mark.parametrize("arguments", [[], ["--append"], ["--method", "POST", "--freezable"]])
+def test_a_named_pipe_is_written_into(
+    server: TestServer, nuthatch: Runner, tmp_path: Path, arguments: List[str]
 ) -> None:
     server.on("/a", ok("nut" * 100_000))
     os.mkfifo(tmp_path / "pipe")
-    command = [COMMAND, "get", server.url("/a"), "-o", "pipe", "-o", "file", *arguments]
-    with subprocess.Popen(command, env=environment, cwd=str(tmp_path)) as process:
-        with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(1)
-        assert not server.requests("/a")
-        assert (tmp_path / "pipe").read_bytes() == b"nut" * 100_000
-        assert process.wait(60) == 0
+    with subprocess.Popen(["cp", "pipe", "copy"], cwd=str(tmp_path)) as reader:
+        # Opening it for writing waits for the reader, so that the command need not.
+        with open(tmp_path / "pipe", "wb"):
+            done = nuthatch("get", server.url("/a"), "-o", "pipe", "-o", "file", *arguments)
+        assert done.returncode == 0, done.stderr
+        assert reader.wait(60) == 0
+    assert (tmp_path / "copy").read_bytes() == b"nut" * 100_000
     assert (tmp_path / "file").read_bytes() == b"nut" * 100_000
 
 
-def test_a_pipe_that_nobody_reads(server: TestServer, environment: Dict[str, str], tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    command = [COMMAND, "get", server.url("/a"), "-o", "pipe"]
-    with subprocess.Popen(command, env=environment, cwd=str(tmp_path), preexec_fn=heed_signals) as process:
-        with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(1)
-        process.terminate()
-        # By its own handler, or, where a slow machine has no such yet, by the signal.
-        assert process.wait(60) in (143, -signal.SIGTERM)
-    assert not server.requests("/a")
+@pytest.mark.parametrize(
+    "arguments", [[], ["--append"], ["--method", "POST", "--freezable"], ["--size", "8"]]
+)
+def test_a_named_pipe_that_no_process_reads(
+    server: TestServer, nuthatch: Runner, tmp_path: Path, arguments: List[str]
+) -> None:
+    server.on("/a", ok(png(8, 8), "image/png"))
+    os.mkfifo(tmp_path / "pipe.png")
+    done = nuthatch("get", server.url("/a"), "-o", "pipe.png", *arguments)
+    reason = "no process has this pipe open for reading; start its reader first"
+    message = f"nuthatch: get: io: pipe.png can't be written: {reason}\n"
+    assert (done.returncode, done.stderr.decode()) == (1, message)
 
 
 def test_an_error_page_goes_to_standard_output(server: TestServer, nuthatch: Runner) -> None:

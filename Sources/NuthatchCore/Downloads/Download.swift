@@ -111,12 +111,7 @@ final class Download: @unchecked Sendable {
     guard !path.utf8.contains(0), stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else {
       return nil
     }
-    let descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-    if descriptor < 0, errno == ENXIO, status.st_mode & S_IFMT == S_IFIFO {
-      throw NuthatchError(.io, "\(path) can't be written: nobody has the pipe open for reading")
-    }
-    guard descriptor >= 0 else { throw NewFile.failure(path) }
-    return NamedDescriptor(number: descriptor, name: path)
+    return NamedDescriptor(number: try NewFile.openDevice(path), name: path)
   }
 
   /// What of a request makes its answer another one, as a digest: it is written beside the file.

@@ -198,6 +198,18 @@ package final class NewFile {
     return next.hasPrefix("/") ? next : folder + next
   }
 
+  /// Opens a device or a pipe, to be written into: neither this nor a write waits.
+  package static func openDevice(_ path: String) throws(NuthatchError) -> Int32 {
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+    if descriptor >= 0 { return descriptor }
+    var status = stat()
+    guard errno == ENXIO, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
+      throw failure(path)
+    }
+    throw NuthatchError(
+      .io, "\(path) can't be written: no process has this pipe open for reading; start its reader first")
+  }
+
   /// What errno says.
   package static func failure(_ path: String) -> NuthatchError {
     let code: ErrorCode = errno == ENOSPC || errno == EDQUOT ? .noSpace : .io
