@@ -91,7 +91,7 @@ let package = Package(
     tests("NuthatchStoreTests", ["CSystem", "NuthatchBase", "NuthatchStore", "nuthatch-storecrash"]),
     .executableTarget(
       name: "nuthatch-bench-fetch", dependencies: ["CSystem", "NuthatchTransport"], path: "Benchmarks/fetch",
-      exclude: ["limit.c", "pictures.c", "run.sh"], swiftSettings: swiftSettings),
+      exclude: ["inflate.c", "limit.c", "pictures.c", "run.sh"], swiftSettings: swiftSettings),
     .executableTarget(
       name: "nuthatch-bench-core", dependencies: ["CSystem", "NuthatchCore"], path: "Benchmarks/core",
       swiftSettings: swiftSettings),
