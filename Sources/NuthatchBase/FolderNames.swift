@@ -6,6 +6,11 @@ package func folderNames(_ path: String) -> [String]? {
   let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
   guard folder >= 0 else { return nil }
   defer { close(folder) }
+  return folderNames(in: folder)
+}
+
+/// The same of an open folder, with the reason in `errno` where it can't be read.
+package func folderNames(in folder: Int32) -> [String]? {
   var names: [String] = []
   let status = withUnsafeMutablePointer(to: &names) { names in
     nhs_list(
@@ -15,5 +20,9 @@ package func folderNames(_ path: String) -> [String]? {
         names.assumingMemoryBound(to: [String].self).pointee.append(String(cString: name))
       }, names)
   }
-  return status == 0 ? names : nil
+  guard status == 0 else {
+    errno = -status
+    return nil
+  }
+  return names
 }

@@ -50,8 +50,7 @@ package struct JSONText {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
         case let byte where !Self.isPlain(byte):
-          let digits = Array("0123456789abcdef".utf8)
-          bytes += Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+          bytes += "\\u\(byte.digits(4, radix: 16))".utf8
         default: bytes.append(byte)
         }
       }

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 
 /// What `verify` found.
 public struct VerifyReport: Sendable, Equatable {
@@ -51,12 +52,8 @@ struct SeenPack {
   func isMissing(_ offset: Int) -> Bool {
     guard offset < end else { return false }
     let place = UInt32(truncatingIfNeeded: offset >> 3)
-    var (low, high) = (0, places.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if places[middle] < place { low = middle + 1 } else { high = middle }
-    }
-    return low == places.count || places[low] != place
+    let found = places.place { $0 < place }
+    return found == places.count || places[found] != place
   }
 }
 

@@ -20,5 +20,6 @@ import Testing
   func unreadable() {
     #expect(folderNames("/nowhere/at/all") == nil)
     #expect(folderNames("/etc/passwd") == nil)
+    #expect(folderNames(in: -1) == nil && errno == EBADF)
   }
 }

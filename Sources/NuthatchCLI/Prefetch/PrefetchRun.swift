@@ -27,7 +27,6 @@ final class PrefetchRun {
   private var failed: FailedList?
   private var report: ReportPage?
   private var json = JSONText()
-  private let mapped = MappedMemory()
   private let begin = nhs_monotonic_ns()
   /// Why the run ends before its end.
   private var failure: ExitCode?
@@ -233,7 +232,7 @@ final class PrefetchRun {
     if settings.wordiness == .verbose, record.isOK || settings.format == .jsonl { say(record.outcome) }
     if tally.urls & 255 == 0 {
       showProgress()
-      if mapped.isTooMuch { cache.stayLean() }
+      if MappedMemory.isTooMuch { cache.stayLean() }
     }
   }
 

@@ -1,3 +1,4 @@
+import NuthatchBase
 import NuthatchStore
 
 /// What the outbox's log comes to: every request that it still knows, and where it stands. Guarded by the journal's lock.
@@ -216,17 +217,5 @@ final class OutboxContents: JournalReader {
     } else {
       settled.remove(at: settled.place { $0.id < id })
     }
-  }
-}
-
-extension Array {
-  /// The first place of a sorted array at which something isn't before any more.
-  fileprivate func place(_ isBefore: (Element) -> Bool) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }

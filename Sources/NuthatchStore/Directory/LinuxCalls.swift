@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 
 /// The system calls as Linux has them.
 struct LinuxCalls: SystemCalls {
@@ -26,16 +27,7 @@ struct LinuxCalls: SystemCalls {
   }
 
   func names(_ directory: Int32) throws(SystemFault) -> [String] {
-    var names: [String] = []
-    let result = withUnsafeMutablePointer(to: &names) {
-      nhs_list(
-        directory,
-        { context, name in
-          guard let context, let name else { return }
-          context.assumingMemoryBound(to: [String].self).pointee.append(String(cString: name))
-        }, $0)
-    }
-    _ = try checked(result)
+    guard let names = folderNames(in: directory) else { throw SystemFault(errno) }
     return names
   }
 

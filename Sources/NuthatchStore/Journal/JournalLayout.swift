@@ -30,12 +30,12 @@ struct JournalHead {
   var bytes: [UInt8] {
     var one = [UInt8](repeating: 0, count: Self.size)
     one.withUnsafeMutableBytes { bytes in
-      bytes.storeBytes(of: Self.magic.littleEndian, as: UInt64.self)
-      bytes.storeBytes(of: Self.version.littleEndian, toByteOffset: 8, as: UInt32.self)
-      bytes.storeBytes(of: salt.littleEndian, toByteOffset: 16, as: UInt64.self)
-      bytes.storeBytes(of: next.littleEndian, toByteOffset: 24, as: UInt64.self)
+      bytes.store(Self.magic, at: 0)
+      bytes.store(Self.version, at: 8)
+      bytes.store(salt, at: 16)
+      bytes.store(next, at: 24)
       let sum = nhs_hash64(bytes.baseAddress, 56, 0)
-      bytes.storeBytes(of: sum.littleEndian, toByteOffset: 56, as: UInt64.self)
+      bytes.store(sum, at: 56)
     }
     return one + one
   }
@@ -78,12 +78,12 @@ package struct JournalRecord {
     var header = [UInt8](repeating: 0, count: size)
     let checksum = payload.withUnsafeBytes { nhs_hash64($0.baseAddress, $0.count, salt) }
     header.withUnsafeMutableBytes { bytes in
-      bytes.storeBytes(of: magic.littleEndian, as: UInt32.self)
-      bytes.storeBytes(of: UInt32(payload.count).littleEndian, toByteOffset: 4, as: UInt32.self)
-      bytes.storeBytes(of: sequence.littleEndian, toByteOffset: 8, as: UInt64.self)
-      bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 16, as: UInt64.self)
+      bytes.store(magic, at: 0)
+      bytes.store(UInt32(payload.count), at: 4)
+      bytes.store(sequence, at: 8)
+      bytes.store(checksum, at: 16)
       let sum = nhs_hash64(bytes.baseAddress, 24, salt &+ UInt64(offset))
-      bytes.storeBytes(of: sum.littleEndian, toByteOffset: 24, as: UInt64.self)
+      bytes.store(sum, at: 24)
     }
     return header
   }
