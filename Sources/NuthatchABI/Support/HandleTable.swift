@@ -87,11 +87,7 @@ final class HandleTable: @unchecked Sendable {
     guard let object = slot.pointee.object.load(ordering: .relaxed) else { return nil }
     return try Unmanaged<AnyObject>.fromOpaque(object)._withUnsafeGuaranteedRef { object in
       // It passes on what is thrown only without its type.
-      do throws(Failure) {
-        return Swift.Result<Result, Failure>.success(try body(object))
-      } catch {
-        return .failure(error)
-      }
+      Swift.Result { () throws(Failure) in try body(object) }
     }.get()
   }
 

@@ -67,11 +67,8 @@ final class DiskLine: @unchecked Sendable {
 
   private func attempt<Value>(_ job: () throws(NuthatchError) -> Value) -> Result<Value, NuthatchError> {
     if let failure { return .failure(failure) }
-    do throws(NuthatchError) {
-      return .success(try job())
-    } catch {
-      failure = error
-      return .failure(error)
-    }
+    let result = Result(catching: job)
+    if case .failure(let error) = result { failure = error }
+    return result
   }
 }
