@@ -1,4 +1,5 @@
 import CSystem
+import NuthatchBase
 
 /// URLs of a list that wait for their hosts: which of them is submitted next, and whether more are to be read.
 ///
@@ -69,8 +70,7 @@ final class Backlog {
   private let folder: String
   private var hosts: [String: Host] = [:]
   /// Hosts with room and with URLs, those that have waited for the longest first.
-  private var turns: [Host] = []
-  private var firstTurn = 0
+  private var turns = Fifo<Host>()
   /// Hosts with URLs that were put off, in turn.
   private var lateTurns: ArraySlice<Host> = []
   private var deferredUnderWay = 0
@@ -135,13 +135,7 @@ final class Backlog {
 
   /// The next URL whose host has room. It is under way from now on.
   func next(at now: Int64) -> ListedURL? {
-    while firstTurn < turns.count {
-      let host = turns[firstTurn]
-      firstTurn += 1
-      if firstTurn > 1024, firstTurn * 2 > turns.count {
-        turns.removeFirst(firstTurn)
-        firstTurn = 0
-      }
+    while let host = turns.popFirst() {
       host.isWaitingForTurn = false
       guard hasRoom(host), let listed = takeFirst(of: &host.line) else { continue }
       begin(listed, at: host, now)

@@ -16,25 +16,6 @@ final class WorkerPool: @unchecked Sendable {
     let job: Job
   }
 
-  /// First in, first out.
-  private struct Line {
-    var entries: [Entry?] = []
-    var first = 0
-
-    var isEmpty: Bool { first == entries.count }
-    var next: Entry? { isEmpty ? nil : entries[first] }
-
-    mutating func append(_ entry: Entry) { entries.append(entry) }
-
-    mutating func removeFirst() {
-      entries[first] = nil
-      first += 1
-      guard first > 64, first > entries.count / 2 else { return }
-      entries.removeFirst(first)
-      first = 0
-    }
-  }
-
   /// A thread that waits for a job.
   ///
   /// Not at a condition variable: who waits at one has a mutex before and after, when the process may be forked.
@@ -53,8 +34,8 @@ final class WorkerPool: @unchecked Sendable {
 
   private let lock = WordLock()
   // Guarded by `lock`.
-  private var light: [Line]
-  private var heavy: [Line]
+  private var light: [Fifo<Entry>]
+  private var heavy: [Fifo<Entry>]
   private var held = 0
   private var threads: [UInt64] = []
   private var idle = 0
@@ -71,8 +52,8 @@ final class WorkerPool: @unchecked Sendable {
   init(_ budget: MemoryBudget, roomForOne: @escaping @Sendable () -> Int) {
     self.budget = budget
     self.roomForOne = roomForOne
-    light = Array(repeating: Line(), count: Priority.steps)
-    heavy = Array(repeating: Line(), count: Priority.steps)
+    light = Array(repeating: Fifo(), count: Priority.steps)
+    heavy = Array(repeating: Fifo(), count: Priority.steps)
   }
 
   /// - Parameter memory: what jobs may hold together.
@@ -162,8 +143,8 @@ final class WorkerPool: @unchecked Sendable {
     // Let go without the lock, because the end of an object may submit something.
     let dropped = (light, heavy)
     for step in light.indices {
-      light[step] = Line()
-      heavy[step] = Line()
+      light[step] = Fifo()
+      heavy[step] = Fifo()
     }
     lock.unlock()
     withExtendedLifetime(dropped) { stop() }
@@ -234,15 +215,9 @@ extension WorkerPool {
   private func take() -> Entry? {
     var mayTakeHeavy = true
     for step in (0..<Priority.steps).reversed() {
-      if let entry = light[step].next {
-        light[step].removeFirst()
-        return entry
-      }
-      guard mayTakeHeavy, let entry = heavy[step].next else { continue }
-      if held + entry.need <= memory {
-        heavy[step].removeFirst()
-        return entry
-      }
+      if let entry = light[step].popFirst() { return entry }
+      guard mayTakeHeavy, let entry = heavy[step].first else { continue }
+      if held + entry.need <= memory { return heavy[step].popFirst() }
       mayTakeHeavy = false
     }
     return nil
