@@ -44,17 +44,17 @@ final class DiskStore: Sendable {
       ?? MemoryTier(
         MemoryLimits(bytes: options.memoryBytes ?? MemoryLimits.standard, items: options.memoryItems ?? .max))
     counts = old?.counts ?? StoreCounts()
-    let due = old?.due ?? DueRemovals()
-    let locks = try DirectoryLocks(directory)
-    let openPacks = OpenPacks(directory)
-    let retired = RetiredRecords(directory, openPacks)
-    let checker = PayloadChecker(directory, openPacks)
-    let current = CurrentIndex(directory, locks, openPacks, checker, memory)
-    let changer = IndexChanger(current, directory, locks, openPacks, retired, checker)
-    let killed = KilledWriters(
+    due = old?.due ?? DueRemovals()
+    locks = try DirectoryLocks(directory)
+    openPacks = OpenPacks(directory)
+    retired = RetiredRecords(directory, openPacks)
+    checker = PayloadChecker(directory, openPacks)
+    current = CurrentIndex(directory, locks, openPacks, checker, memory)
+    changer = IndexChanger(current, directory, locks, openPacks, retired, checker)
+    killed = KilledWriters(
       directory: directory, locks: locks, openPacks: openPacks, changer: changer, retired: retired,
       checker: checker)
-    let appenders = Family.allCases.map {
+    appenders = Family.allCases.map { [locks, openPacks, changer, retired, due, killed] in
       PackAppender($0, directory, locks, openPacks, changer, retired, due, killed)
     }
     reader = RecordReader(current, openPacks, checker, due)
@@ -62,10 +62,6 @@ final class DiskStore: Sendable {
     removal = RecordRemoval(
       changer: changer, openPacks: openPacks, retired: retired, checker: checker, killed: killed)
     eviction = Eviction(directory, locks, openPacks, changer, killed, appenders, counts)
-    (self.locks, self.openPacks, self.due, self.retired, self.checker) = (
-      locks, openPacks, due, retired, checker
-    )
-    (self.current, self.changer, self.killed, self.appenders) = (current, changer, killed, appenders)
     glance = Glance(directory, current, reader, moments)
     try changer.begin(limit: Self.limit(directory, options, old), atOnce: atOnce, tidy: killed.tidy)
     due.follow(locks.file.posted)

@@ -132,7 +132,7 @@ public final class Store: Sendable {
 
   /// Whether this is the directory that is open. Takes no lock.
   package func isIn(device: UInt64, inode: UInt64) -> Bool {
-    door.seen { $0.directory.identity == StoreDirectory.Identity(device: device, inode: inode) }
+    door.seen { $0.directory.identity == (device, inode) }
   }
 
   /// Whether the directory can only be read. Lookups find what is there; records aren't kept, and nothing is removed: `readOnly`.
@@ -223,7 +223,9 @@ public final class Store: Sendable {
   public func commit(
     _ key: RecordKey, shape: PayloadShape = PayloadShape(), _ payload: [UInt8]
   ) throws(StoreFault) -> Lease {
-    try payload.withBytes { (bytes) throws(StoreFault) in try commit(key, shape: shape, parts: [bytes]) }
+    try payload.span.bytes.withUnsafeBytes { (bytes) throws(StoreFault) in
+      try commit(key, shape: shape, parts: [bytes])
+    }
   }
 
   /// The moment of a question that is asked now, for its answer, which belongs to one group or two. Nil when it can't be
@@ -263,7 +265,7 @@ public final class Store: Sendable {
   ) throws(StoreFault) -> Lease? {
     // What isn't removed yet is in the way of its own answers only.
     try? doWhatIsDue()
-    return try payload.withBytes { (bytes) throws(StoreFault) in
+    return try payload.span.bytes.withUnsafeBytes { (bytes) throws(StoreFault) in
       try keep(key, PayloadShape(form: form, question: moment.number), [bytes], asked: moment)
     }
   }

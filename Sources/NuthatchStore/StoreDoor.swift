@@ -53,12 +53,12 @@ final class StoreDoor: Sendable {
     _ body: (any RecordStore) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
     let used = opened
-    if !used.isDeleted {
+    if !used.disk.directory.isDeleted {
       do throws(StoreFault) {
         let result = try body(used)
-        if !used.isDeleted { return result }
+        if !used.disk.directory.isDeleted { return result }
       } catch {
-        guard used.isDeleted else { throw error }
+        guard used.disk.directory.isDeleted else { throw error }
       }
     }
     let made: any RecordStore
@@ -71,9 +71,9 @@ final class StoreDoor: Sendable {
   /// The same for a lookup, which doesn't wait, and makes nothing.
   func lookup(_ key: RecordKey, checking most: Int) -> Lookup {
     let used = opened
-    if !used.isDeleted {
+    if !used.disk.directory.isDeleted {
       let found = used.lookup(key, checking: most)
-      if !used.isDeleted { return found }
+      if !used.disk.directory.isDeleted { return found }
     }
     if isThere, let made = try? openAnew(insteadOf: used, atOnce: true) {
       return made.lookup(key, checking: most)
@@ -124,8 +124,4 @@ final class Glance: Sendable {
     self.reader = reader
     self.moments = moments
   }
-}
-
-extension RecordStore {
-  fileprivate var isDeleted: Bool { disk.directory.isDeleted }
 }

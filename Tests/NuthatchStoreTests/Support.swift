@@ -96,6 +96,14 @@ extension Store {
   func relieve(_ level: MemoryPressure) { Store.relieve([self], level) }
 }
 
+extension [UInt8] {
+  func withBytes<Result, Fault>(
+    _ body: (UnsafeRawBufferPointer) throws(Fault) -> Result
+  ) throws(Fault) -> Result {
+    try span.bytes.withUnsafeBytes(body)
+  }
+}
+
 extension Lease {
   func copied() -> [UInt8] { withBytes { Array($0) } }
 }

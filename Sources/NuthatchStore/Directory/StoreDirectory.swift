@@ -9,7 +9,7 @@ final class StoreDirectory: Sendable {
   let system: any SystemCalls
   let root: Int32
   /// What tells it from every other one that is there.
-  let identity: Identity
+  let identity: (device: UInt64, inode: UInt64)
   /// The folder of packs.
   let packs: Int32
   /// What the user should know about the file system, or that the directory can only be read.
@@ -23,11 +23,6 @@ final class StoreDirectory: Sendable {
   let refusal: SystemFault?
   /// Whether there has never been a pack in it.
   let isNew: Bool
-  struct Identity: Equatable {
-    let device: UInt64
-    let inode: UInt64
-  }
-
   private let trusts: Bool
   private let isLost = Atomic(false)
   private let isClosed = Atomic(false)
@@ -40,7 +35,7 @@ final class StoreDirectory: Sendable {
     let root = try Self.openRoot(path, system)
     do {
       let status = try Self.checked(root, path, trusts: trusts, system)
-      identity = Identity(device: status.device, inode: status.inode)
+      identity = (status.device, status.inode)
       let refusal = Self.refusal(root, system)
       (packs, isNew) = try Self.openPacks(root, path, trusts: trusts, refusal, system)
       // Only a warning would be missing, and some speed.

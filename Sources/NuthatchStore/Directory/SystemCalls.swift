@@ -84,15 +84,6 @@ protocol SystemCalls: Sendable {
   func unlock(_ fd: Int32, _ byte: Int64)
 }
 
-extension [UInt8] {
-  /// `withUnsafeBytes`, for bodies whose errors have a type.
-  func withBytes<Result, Fault>(
-    _ body: (UnsafeRawBufferPointer) throws(Fault) -> Result
-  ) throws(Fault) -> Result {
-    try withUnsafeBufferPointer { (bytes) throws(Fault) -> Result in try body(UnsafeRawBufferPointer(bytes)) }
-  }
-}
-
 extension SystemCalls {
   /// Gives the beginning of a file that is going to be mapped its length and its blocks. It is never made shorter, so who does
   /// the same at the same time does no harm.
@@ -108,11 +99,10 @@ extension SystemCalls {
     var vectors = parts.map {
       iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
     }
-    var fault: SystemFault?
-    vectors.withUnsafeMutableBufferPointer {
-      do throws(SystemFault) { try writeAll(fd, $0, offset) } catch { fault = error }
+    var span = vectors.mutableSpan
+    try span.withUnsafeMutableBufferPointer { (vectors) throws(SystemFault) in
+      try writeAll(fd, vectors, offset)
     }
-    if let fault { throw fault }
   }
 
   /// Writes all of it, and uses up the vectors.

@@ -75,12 +75,10 @@ final class Index: @unchecked Sendable {
     }
     do throws(SystemFault) {
       var header = [UInt8](repeating: 0, count: 64)
-      var fault: SystemFault?
-      let isWhole = header.withUnsafeMutableBytes { bytes in
-        do throws(SystemFault) { return try system.readAll(fd, bytes, 0) } catch { fault = error }
-        return false
+      var span = header.mutableSpan
+      let isWhole = try span.withUnsafeMutableBytes { (bytes) throws(SystemFault) in
+        try system.readAll(fd, bytes, 0)
       }
-      if let fault { throw fault }
       guard isWhole, let sizes = header.withUnsafeBytes({ check($0, boot: boot) }),
         Int64(sizes.file) == status.size
       else {

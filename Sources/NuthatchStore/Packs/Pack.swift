@@ -64,12 +64,10 @@ extension PackHeader {
     _ fd: Int32, number: UInt32, _ system: any SystemCalls
   ) throws(SystemFault) -> PackHeader? {
     var start = [UInt8](repeating: 0, count: size)
-    var fault: SystemFault?
-    let isWhole = start.withUnsafeMutableBytes { buffer in
-      do throws(SystemFault) { return try system.readAll(fd, buffer, 0) } catch { fault = error }
-      return false
+    var span = start.mutableSpan
+    let isWhole = try span.withUnsafeMutableBytes { (bytes) throws(SystemFault) in
+      try system.readAll(fd, bytes, 0)
     }
-    if let fault { throw fault }
     return isWhole ? start.withUnsafeBytes { PackHeader($0, number: number) } : nil
   }
 }

@@ -84,7 +84,9 @@ final class PackAppender: @unchecked Sendable {
       var end: Int?
       func write() throws(StoreFault) -> Int {
         try doing("writing a record") { () throws(SystemFault) in
-          try key.withBytes { (bytes) throws(SystemFault) in try writer.append(header, key: bytes, parts) }
+          try key.span.bytes.withUnsafeBytes { (bytes) throws(SystemFault) in
+            try writer.append(header, key: bytes, parts)
+          }
         }.end
       }
       let outcome: Outcome

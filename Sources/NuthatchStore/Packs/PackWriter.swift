@@ -182,20 +182,20 @@ final class PackWriter {
       // The system calls say what is the matter, or do it.
       (self.window, usesWindows) = (nil, false)
     }
-    var fault: SystemFault?
-    withUnsafeTemporaryAllocation(byteCount: extent.payload - end, alignment: 8) { head in
+    defer { prepared = max(prepared, Self.pageAfter(extent.end)) }
+    try withUnsafeTemporaryAllocation(byteCount: extent.payload - end, alignment: 8) {
+      (head) throws(SystemFault) in
       record.encode(into: head, key: key, at: end, salt: header.salt)
-      withUnsafeTemporaryAllocation(of: iovec.self, capacity: parts.count + 1) { vectors in
+      try withUnsafeTemporaryAllocation(of: iovec.self, capacity: parts.count + 1) {
+        (vectors) throws(SystemFault) in
         vectors[0] = iovec(iov_base: head.baseAddress, iov_len: head.count)
         for (place, part) in parts.enumerated() {
           vectors[place + 1] = iovec(
             iov_base: UnsafeMutableRawPointer(mutating: part.baseAddress), iov_len: part.count)
         }
-        do throws(SystemFault) { try system.writeAll(fd, vectors, Int64(end)) } catch { fault = error }
+        try system.writeAll(fd, vectors, Int64(end))
       }
     }
-    prepared = max(prepared, Self.pageAfter(extent.end))
-    if let fault { throw fault }
     return (end, extent.end)
   }
 
@@ -265,6 +265,6 @@ final class PackWriter {
 
 extension SystemCalls {
   func write(_ bytes: [UInt8], to fd: Int32, at offset: Int64) throws(SystemFault) {
-    try bytes.withBytes { (bytes) throws(SystemFault) in try writeAll(fd, [bytes], offset) }
+    try bytes.span.bytes.withUnsafeBytes { (bytes) throws(SystemFault) in try writeAll(fd, [bytes], offset) }
   }
 }
