@@ -47,10 +47,10 @@ final class FetchQueue: @unchecked Sendable {
   /// Any thread may ask.
   let away = AwayHosts()
 
-  private(set) var places: QueuePlaces
-  private(set) var hosts = QueueHosts()
-  private(set) var lending = PlaceLending()
-  private var troubled: TroubledHosts
+  let places: QueuePlaces
+  let hosts = QueueHosts()
+  let lending = PlaceLending()
+  private let troubled: TroubledHosts
   /// Entries that wait for a time.
   private var delayed = PositionedHeap<EntriesByAge>()
 
@@ -200,21 +200,23 @@ final class FetchQueue: @unchecked Sendable {
   }
 
   private func enqueue(_ entry: QueueEntry, notBefore: Int64?, _ now: Int64) {
+    let host = entry.host
     if let notBefore, notBefore > now {
       entry.turn(.delayed)
       delayed.set(entry, at: notBefore)
-    } else if !troubled.refuses(entry, at: now) {
+    } else if !troubled.refuses(entry, of: host, at: now) {
       entry.turn(.queued)
-      entry.host.noteQueued(entry)
-      refresh(entry.host, now)
+      host.noteQueued(entry)
+      refresh(host, now)
     }
   }
 
   private func forget(_ entry: QueueEntry) {
+    let host = entry.host
     entry.turn(.gone)
     count.subtract(1, ordering: .relaxed)
-    entry.host.entries -= 1
-    hosts.retire(entry.host)
+    host.entries -= 1
+    hosts.retire(host)
   }
 
   // MARK: - Hosts, link, time

@@ -45,8 +45,7 @@ enum HostRefusal {
   init(of entry: QueueEntry, at now: Int64) {
     let host = entry.host
     if entry.patience > 0, let trouble = host.trouble {
-      self = .givenUp(
-        trouble.cause, patience: entry.patience, retryAfter: max(now, host.pausedUntil) - now)
+      self = .givenUp(trouble.cause, patience: entry.patience, retryAfter: max(now, host.pausedUntil) - now)
     } else {
       self = .circuitOpen(retryAfter: host.circuit.left(at: now))
     }

@@ -1,34 +1,34 @@
 import NuthatchBase
 
-/// Which running requests lend their place to others: those with a host whose name is being looked up, and those of which too
+/// Which running requests lend their place to others: those that wait for the address of their host, and those of which too
 /// little moves. Each is looked at `lendAfter` after it began to be watched.
-struct PlaceLending {
+final class PlaceLending {
   /// So many places at most are lent by those whose name is looked up: not quite what there are threads for.
   static let lookingUpAtOnce = 448
 
   /// Running entries of which something moves, or should, by the time of the next look.
   private var watched = PositionedHeap<EntriesByAge>()
-  /// How many running entries have a host whose name is being looked up.
+  /// How many running entries wait for the address of their host.
   private(set) var lookingUp = 0
 
   /// When the next look is.
   var nextDue: Int64? { watched.nextDue }
 
   /// Takes one out that is to be looked at.
-  mutating func takeDue(by now: Int64) -> QueueEntry? { watched.takeDue(by: now) }
+  func takeDue(by now: Int64) -> QueueEntry? { watched.takeDue(by: now) }
 
   /// What moves from now on counts at the next look.
-  mutating func watch(_ entry: QueueEntry, _ settings: QueueSettings, at now: Int64) {
+  func watch(_ entry: QueueEntry, _ settings: QueueSettings, at now: Int64) {
     entry.forgetMoved()
     watched.set(entry, at: now &+ settings.lendAfter)
   }
 
-  mutating func unwatch(_ entry: QueueEntry) { watched.remove(entry) }
+  func unwatch(_ entry: QueueEntry) { watched.remove(entry) }
 
   /// Nothing goes over the link before the name is known: others may have the place, whatever the size is.
   ///
   /// - Returns: whether the place is lent for that.
-  mutating func beginLookUp(_ entry: QueueEntry) -> Bool {
+  func beginLookUp(_ entry: QueueEntry) -> Bool {
     guard entry.state == .running, !entry.isLending else { return false }
     entry.host.lend(of: entry, atMost: PlaceLending.lookingUpAtOnce)
     guard entry.isLending else { return false }
@@ -38,7 +38,7 @@ struct PlaceLending {
     return true
   }
 
-  mutating func endLookUp(_ entry: QueueEntry) {
+  func endLookUp(_ entry: QueueEntry) {
     if entry.isLookingUp { lookingUp -= 1 }
     entry.isLookingUp = false
   }
@@ -46,8 +46,7 @@ struct PlaceLending {
   /// Counts bytes of a body.
   ///
   /// - Returns: whether it lends its place, and is fast enough to have it back.
-  mutating func noteMoved(_ entry: QueueEntry, _ bytes: Int, _ settings: QueueSettings, at now: Int64) -> Bool
-  {
+  func noteMoved(_ entry: QueueEntry, _ bytes: Int, _ settings: QueueSettings, at now: Int64) -> Bool {
     guard entry.state == .running else { return false }
     entry.noteMoved(bytes)
     guard entry.isLending else { return false }

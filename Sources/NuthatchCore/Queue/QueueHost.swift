@@ -123,7 +123,7 @@ final class QueueHost {
   func noteQueued(_ entry: QueueEntry) {
     if !hasQueued { leastPatience = nil }
     if entry.patience > 0 { leastPatience = min(entry.patience, leastPatience ?? .max) }
-    entry.lane.add(entry)
+    lane(isBackground: entry.isBackground).add(entry)
   }
 
   /// A shorter pause takes nothing back.

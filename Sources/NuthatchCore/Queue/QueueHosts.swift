@@ -3,7 +3,7 @@ import NuthatchHTTP
 
 /// The hosts of a queue: those with entries, and idle ones that something is remembered of; and when those may start something
 /// that may not yet.
-struct QueueHosts {
+final class QueueHosts {
   /// Idle hosts remembered (their circuit, pause, latency, protocol); beyond it the one idle for longest is forgotten.
   static let idleKept = 4096
 
@@ -18,7 +18,7 @@ struct QueueHosts {
   subscript(origin: Origin) -> QueueHost? { known[origin] }
 
   /// The host of that origin, known or new; it is idle no more.
-  mutating func host(_ origin: Origin, _ places: QueuePlaces) -> QueueHost {
+  func host(_ origin: Origin, _ places: QueuePlaces) -> QueueHost {
     if let host = known[origin] {
       idle.remove(host)
       return host
@@ -30,7 +30,7 @@ struct QueueHosts {
   }
 
   /// Notes a host without entries as idle.
-  mutating func retire(_ host: QueueHost) {
+  func retire(_ host: QueueHost) {
     guard host.entries == 0 else { return }
     lastIdle += 1
     idle.set(host, key: lastIdle)
@@ -42,7 +42,7 @@ struct QueueHosts {
 
   /// Offers the pools the lanes of a host of which something has changed, or withdraws them; and has it woken when it may start
   /// something, or when an entry has waited for it long enough.
-  mutating func refresh(_ host: QueueHost, _ settings: QueueSettings, at now: Int64) {
+  func refresh(_ host: QueueHost, _ settings: QueueSettings, at now: Int64) {
     let gate = host.gate(at: now, settings)
     host.offerLanes(gate == .open)
     var time = Int64.max
@@ -55,5 +55,5 @@ struct QueueHosts {
   var nextDue: Int64? { waking.nextDue }
 
   /// Takes one whose time has come out of those that are to be woken.
-  mutating func takeDue(by now: Int64) -> QueueHost? { waking.takeDue(by: now) }
+  func takeDue(by now: Int64) -> QueueHost? { waking.takeDue(by: now) }
 }

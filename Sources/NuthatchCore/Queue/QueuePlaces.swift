@@ -2,7 +2,7 @@
 ///
 /// Loopback has places of its own, which are measured likewise: what the link carries is no matter to it. It has a quarter of
 /// what there are descriptors for at the most, so that neither side can take all of them. A fixed number is for both together.
-struct QueuePlaces {
+final class QueuePlaces {
   /// So many places at most are lent by those that nothing comes for: each has a connection.
   private static let lentAtOnce = 256
 
@@ -38,7 +38,7 @@ struct QueuePlaces {
   }
 
   /// What was measured on the other link is forgotten.
-  mutating func change(to kind: LinkKind, _ settings: QueueSettings) {
+  func change(to kind: LinkKind, _ settings: QueueSettings) {
     self.kind = kind
     resize(settings, anew: true)
   }

@@ -2,7 +2,7 @@ import NuthatchTransport
 
 /// Hosts that can't be reached or have too much to do: what answers and faults say of them, and which entries wait for them no
 /// longer.
-struct TroubledHosts {
+final class TroubledHosts {
   private let away: AwayHosts
   /// Entries that are to hear that they don't begin.
   private var refused: [QueueEntry] = []
@@ -10,7 +10,7 @@ struct TroubledHosts {
   init(_ away: AwayHosts) { self.away = away }
 
   /// Notes how an exchange of `entry` ended.
-  mutating func learn(
+  func learn(
     _ outcome: ExchangeOutcome, _ fault: TransportFault?, from entry: QueueEntry, _ settings: QueueSettings,
     at now: Int64
   ) {
@@ -29,9 +29,7 @@ struct TroubledHosts {
   }
 
   /// What the head says about how much its host has to do. Only requests that wait for it slow down.
-  mutating func learn(
-    _ overload: Overload?, from entry: QueueEntry, _ settings: QueueSettings, at now: Int64
-  ) {
+  func learn(_ overload: Overload?, from entry: QueueEntry, _ settings: QueueSettings, at now: Int64) {
     let host = entry.host
     guard let overload, entry.patience > 0 else {
       if overload == nil { host.measures.pace.noteGood(began: entry.since, at: now) }
@@ -47,7 +45,7 @@ struct TroubledHosts {
     refuseGivenUp(at: host, now)
   }
 
-  private mutating func noteFault(
+  private func noteFault(
     _ fault: TransportFault?, from entry: QueueEntry, _ settings: QueueSettings, at now: Int64
   ) {
     let host = entry.host
@@ -61,7 +59,7 @@ struct TroubledHosts {
   }
 
   /// Nothing came over a connection that stood. A host that has been silent for as long as a request waits for it is left alone.
-  private mutating func noteSilence(
+  private func noteSilence(
     _ fault: TransportFault?, from entry: QueueEntry, _ settings: QueueSettings, at now: Int64
   ) {
     let host = entry.host
@@ -80,8 +78,7 @@ extension TroubledHosts {
   /// Refuses an entry whose host nothing may be sent to now, and that doesn't wait for that.
   ///
   /// - Returns: whether it has been refused.
-  mutating func refuses(_ entry: QueueEntry, at now: Int64) -> Bool {
-    let host = entry.host
+  func refuses(_ entry: QueueEntry, of host: QueueHost, at now: Int64) -> Bool {
     let isShut = host.circuit.left(at: now) > 0 || entry.patience > 0 && host.pausedUntil > now
     guard isShut, entry.patience == 0 || host.isGivenUp(by: entry, at: now) else { return false }
     entry.turn(.refused)
@@ -90,19 +87,20 @@ extension TroubledHosts {
   }
 
   /// Refuses entries that have waited long enough for a host in trouble.
-  mutating func refuseGivenUp(at host: QueueHost, _ now: Int64) {
+  func refuseGivenUp(at host: QueueHost, _ now: Int64) {
     guard let end = host.givenUpAt, end <= max(now, host.pausedUntil) else { return }
     away.forget(host.origin)
     refuse(host.takeAll { $0.patience > 0 && host.isGivenUp(by: $0, at: now) })
   }
 
-  private mutating func refuse(_ entries: [QueueEntry]) {
+  private func refuse(_ entries: [QueueEntry]) {
     for entry in entries { entry.turn(.refused) }
     refused += entries
   }
 
   /// Takes the first ones out that are to hear that they don't begin.
-  mutating func takeRefused(atMost limit: Int) -> ArraySlice<QueueEntry> {
+  func takeRefused(atMost limit: Int) -> ArraySlice<QueueEntry> {
+    guard hasRefused else { return [] }
     let portion = refused.prefix(limit)
     refused.removeFirst(portion.count)
     return portion
