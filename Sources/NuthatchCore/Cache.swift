@@ -56,7 +56,8 @@ public final class Cache: Sendable {
 
   /// Starts a request. A fresh stored answer is there when this returns, if it is short and needs no decoding.
   ///
-  /// - Throws: `bad_url` or `bad_header` before any network is touched; `invalid`; `closed`; `forked`.
+  /// - Throws: `bad_url` or `bad_header` before any network is touched; `invalid`; `denied`, `unsafe_file` or `io` for a file that it
+  ///   names; `secret_needs_provider`; `closed`; `forked`.
   public func submit(_ request: Request) throws(NuthatchError) -> Ticket {
     try checkUsable()
     // What was given before takes neither a plan nor a lookup.
@@ -117,13 +118,13 @@ public final class Cache: Sendable {
   /// - Throws: `invalid` for a ticket that was answered at once, or is another cache's; as `submit`.
   public func resubmit(_ ticket: Ticket) throws(NuthatchError) -> Ticket {
     try checkUsable()
-    switch ticket.origin {
+    switch ticket.repeatable {
     case let repeatable as RepeatableRequest:
       guard repeatable.key != nil, !ticket.hasSucceeded else { return try submit(repeatable.request) }
       let plan = try plan(for: repeatable.again)
       return try start(plan, storedAnswer(to: plan), Ticket(repeatable.request, repeatable))
     case let plan as RequestPlan:
-      let again = Ticket(url: ticket.url, tag: ticket.tag, site: ticket.site, origin: plan)
+      let again = Ticket(url: ticket.url, tag: ticket.tag, site: ticket.site, repeatable: plan)
       return try start(plan, storedAnswer(to: plan), again)
     default:
       throw NuthatchError(.invalid, "the ticket was answered at once, and kept nothing: \(ticket.shownURL)")

@@ -28,7 +28,7 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case corrupt = 11
   /// The answer or the picture ends too early.
   case truncated = 12
-  /// The address guard refused the address.
+  /// The address guard refused the address; a `file:` URL that may not be read; a cache's directory that belongs to somebody else.
   case denied = 13
   /// The URL can't be used; the message says at which byte.
   case badURL = 14

@@ -346,7 +346,7 @@ extension Request {
 public struct Policy: Sendable, Equatable {
   /// The rules that the numbers belong to.
   public enum Rules: Int32, Sendable {
-    /// Those of the original kit: pictures stay fresh for days unless the server says otherwise.
+    /// Those of MKNetworkKit (2011), with whose ideas this cache began: pictures stay fresh for days unless the server says otherwise.
     case kit = 0
     /// RFC 9111, to the letter.
     case rfc9111 = 1

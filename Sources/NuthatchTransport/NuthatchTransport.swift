@@ -1,6 +1,6 @@
 // # NuthatchTransport: requests in, streamed bytes out
 //
-// One thread with an event loop, one libcurl multi handle on it, any number of transfers. A transfer is one exchange
+// One thread with an event loop, two libcurl multi handles on it, any number of transfers. A transfer is one exchange
 // with one server: redirects, retries, caching and what the bytes mean are decided above, by the `TransferSink` that
 // gets head and body while they arrive. This room must not know of caches, tickets, files or pictures.
 //

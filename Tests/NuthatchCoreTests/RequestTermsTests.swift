@@ -30,8 +30,8 @@ import Testing
     let known = TermsCache()
     var request = Request(Self.url)
     try change(&request, bench.cache)
-    let first = try RequestPlan(request, Cache.Options(), known).shared
-    let second = try RequestPlan(request, Cache.Options(), known).shared
+    let first = try RequestPlan(request, Cache.Options(), known).sharedTerms
+    let second = try RequestPlan(request, Cache.Options(), known).sharedTerms
     #expect(!first.terms.isMemorable && first !== second)
   }
 
@@ -42,14 +42,14 @@ import Testing
     var request = Request("https://other.example/b")
     (request.cacheKey, request.priority, request.tag) = ("k", 3, "t")
     let second = try RequestPlan(request, Cache.Options(), cache)
-    #expect(first.shared === second.shared && second.priority == 3 && second.name.address == "k")
+    #expect(first.sharedTerms === second.sharedTerms && second.priority == 3 && second.name.address == "k")
     request.headers = [("Authorization", "Bearer x")]
     let third = try RequestPlan(request, Cache.Options(), cache)
     #expect(third.headers["Authorization"] == "Bearer x" && !third.name.partition.isEmpty)
     #expect(second.headers["Authorization"] == nil && second.name.partition.isEmpty)
     // The first ones are still there, and those of userinfo are its URL's own affair.
     let fourth = try RequestPlan(Request("http://u:p@host.example/a"), Cache.Options(), cache)
-    #expect(fourth.shared === first.shared && fourth.credentials?.user == Array("u".utf8))
+    #expect(fourth.sharedTerms === first.sharedTerms && fourth.credentials?.user == Array("u".utf8))
     #expect(!fourth.name.partition.isEmpty && first.credentials == nil)
   }
 

@@ -104,6 +104,18 @@ import Testing
     for user in [own, other] { user.finish() }
   }
 
+  @Test("that are in memory only aren't given while a later one in the packs goes")
+  func laterOneGoes() throws {
+    let (own, other) = (try user(spill: .pressure), try user())
+    #expect(try keep("a", [1], try moment("a", own), own))
+    #expect(bytes(key("a"), own) == [1])
+    #expect(try keep("a", [2], try moment("a", other), other))
+    // In the middle of a clear: the packs go before the index.
+    for name in folder.files() { try folder.remove("packs/" + name) }
+    #expect(bytes(key("a"), own) == nil)
+    for user in [own, other] { user.finish() }
+  }
+
   @Test("are removed with their group, all of it and nothing else, also from a larger index")
   func group() throws {
     let own = try user()

@@ -10,25 +10,25 @@ public final class Image: Sendable {
   /// The URL as it was passed.
   public let url: String
   let picture: Picture
-  let origin: Provenance
+  let provenance: Provenance
   /// What the layer above keeps of its own beside the image; made when it is first wanted.
   package let companion = AtomicLazyReference<Companion>()
 
-  init(url: String, _ picture: Picture, _ origin: Provenance) {
+  init(url: String, _ picture: Picture, _ provenance: Provenance) {
     self.url = url
     self.picture = picture
-    self.origin = origin
+    self.provenance = provenance
   }
 
   /// The same some seconds later.
   func aged(by seconds: Int64) -> Image {
-    var origin = origin
-    origin.age &+= seconds
-    return Image(url: url, picture, origin)
+    var provenance = provenance
+    provenance.age &+= seconds
+    return Image(url: url, picture, provenance)
   }
 
   /// The URL that answered, after redirects; without user and password.
-  public var finalURL: String { origin.finalURL }
+  public var finalURL: String { provenance.finalURL }
   /// Columns.
   public var width: Int { picture.width }
   /// Rows.
@@ -40,15 +40,15 @@ public final class Image: Sendable {
   /// The upright source's rows.
   public var originalHeight: Int { picture.originalHeight }
   /// Whether it, or what it was made from, was in the cache before the request was submitted.
-  public var isInCache: Bool { origin.isInCache }
+  public var isInCache: Bool { provenance.isInCache }
   /// Whether the cache has now what it was made from: it was there, or has been kept.
-  public var isStored: Bool { origin.isStored }
+  public var isStored: Bool { provenance.isStored }
   /// Where it came from.
-  public var source: Response.Source { origin.source }
+  public var source: Response.Source { provenance.source }
   /// Whether it is older than it should be: served because the server can't be asked, or before it is.
-  public var isStale: Bool { origin.isStale }
+  public var isStale: Bool { provenance.isStale }
   /// How old its source is, in seconds, by the rules of HTTP.
-  public var age: Int64 { origin.age }
+  public var age: Int64 { provenance.age }
   /// Whether pixels are missing or wrong, because the source is damaged; only where that was allowed.
   public var isPartial: Bool { picture.isPartial }
 
@@ -89,11 +89,11 @@ extension Response {
     let picture = try withBody { (body) throws(NuthatchError) in
       try Picture.make(from: body, options, maxPixels: maxPixels, url: finalURL)
     }
-    let origin = Provenance(
+    let provenance = Provenance(
       finalURL: finalURL, source: source, isInCache: isInCache, isStored: isStored, isStale: isStale,
       age: age,
       redirects: redirects, status: status, bodyBytes: Int64(bodySize))
-    return Image(url: url, picture, origin)
+    return Image(url: url, picture, provenance)
   }
 }
 
@@ -106,9 +106,9 @@ extension Image {
     _ bytes: UnsafeRawBufferPointer, _ options: ImageOptions, url: String = ""
   ) throws(NuthatchError) -> Image {
     let picture = try Picture.make(from: bytes, options, maxPixels: ImageLimits().pixels, url: url)
-    let origin = Provenance(
+    let provenance = Provenance(
       finalURL: url, source: .memory, isInCache: false, isStored: false, isStale: false, age: 0, redirects: 0)
-    return Image(url: url, picture, origin)
+    return Image(url: url, picture, provenance)
   }
 }
 

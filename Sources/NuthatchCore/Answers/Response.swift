@@ -77,26 +77,26 @@ public final class Response: Sendable {
   }
 
   init(
-    url: String, head: ResponseHead, body: SharedBytes, origin: Provenance, maxPixels: Int,
+    url: String, head: ResponseHead, body: SharedBytes, provenance: Provenance, maxPixels: Int,
     isCut: Bool = false
   ) {
     self.url = url
-    finalURL = origin.finalURL
+    finalURL = provenance.finalURL
     status = head.status
     reason = head.reason
     headers = head.fields.fields.map { ($0.name, $0.value) }
-    isInCache = origin.isInCache
-    isStored = origin.isStored
-    isRemovalDue = origin.isRemovalDue
-    source = origin.source
-    isStale = origin.isStale
+    isInCache = provenance.isInCache
+    isStored = provenance.isStored
+    isRemovalDue = provenance.isRemovalDue
+    source = provenance.source
+    isStale = provenance.isStale
     self.isCut = isCut
-    isTruncated = origin.isTruncated
+    isTruncated = provenance.isTruncated
     self.maxPixels = maxPixels
-    age = origin.age
-    timings = origin.timings
-    redirects = origin.redirects
-    interim = origin.interim.map { head in
+    age = provenance.age
+    timings = provenance.timings
+    redirects = provenance.redirects
+    interim = provenance.interim.map { head in
       Interim(status: head.status, headers: head.fields.fields.map { ($0.name, $0.value) })
     }
     self.body = body

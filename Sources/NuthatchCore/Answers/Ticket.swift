@@ -37,7 +37,7 @@ public final class Ticket: @unchecked Sendable {
   let site: Site.Identity?
   /// How to make the request again: its plan, or a box with what it was; nil for one that was answered at once. An object, so
   /// that a ticket pays one pointer for it.
-  let origin: AnyObject?
+  let repeatable: AnyObject?
   private let epoch = nhs_fork_epoch()
   // What isn't constant is under this lock, hence Sendable. All of it small, because a hundred thousand may wait.
   private let lock = WordLock()
@@ -55,18 +55,18 @@ public final class Ticket: @unchecked Sendable {
   /// Where it stands in its book, under the book's lock.
   var place: Int32 = -1
 
-  init(url: String, tag: String? = nil, site: Site.Identity? = nil, origin: AnyObject? = nil) {
+  init(url: String, tag: String? = nil, site: Site.Identity? = nil, repeatable: AnyObject? = nil) {
     self.url = url
     self.tag = tag
     self.site = site
-    self.origin = origin
+    self.repeatable = repeatable
   }
 
   /// That of a request.
   ///
-  /// - Parameter origin: how to make it again.
-  convenience init(_ request: Request, _ origin: AnyObject) {
-    self.init(url: request.url, tag: request.tag, site: request.site?.identity, origin: origin)
+  /// - Parameter repeatable: how to make it again.
+  convenience init(_ request: Request, _ repeatable: AnyObject) {
+    self.init(url: request.url, tag: request.tag, site: request.site?.identity, repeatable: repeatable)
   }
 
   /// Under the lock.

@@ -44,7 +44,7 @@ struct Admission: Sendable {
   var shared: SharedCache { arrival.shared }
   var plan: RequestPlan { arrival.plan }
   var head: ResponseHead { arrival.head }
-  private var origin: Provenance { arrival.origin }
+  private var provenance: Provenance { arrival.provenance }
   private var body: SharedBytes { SharedBytes(received) }
 
   /// - Parameters:
@@ -71,19 +71,19 @@ struct Admission: Sendable {
     let isKept = !keepsPicturesOnly && keep()
     let stored = nhs_monotonic_ns()
     makePictures(content) { pictures in
-      var origin = origin
-      origin.journey.storing = (stored - begin) / 1000
-      origin.journey.decoding = (nhs_monotonic_ns() - stored) / 1000
-      origin.isStored = isKept || keepsPicturesOnly && keep() || effects.isStored
-      origin.content = content
-      origin.isRemovalDue = effects.isRemovalDue
+      var provenance = provenance
+      provenance.journey.storing = (stored - begin) / 1000
+      provenance.journey.decoding = (nhs_monotonic_ns() - stored) / 1000
+      provenance.isStored = isKept || keepsPicturesOnly && keep() || effects.isStored
+      provenance.content = content
+      provenance.isRemovalDue = effects.isRemovalDue
       received.arrive()
       guard !received.isBroken else {
         let what = "what has been received can't be read from the disk again"
         return then(.failed(NuthatchError(.io, "\(what): \(plan.url)")))
       }
       var fetched = FetchedAnswer(
-        head: head, body: body, content: content, pictures: pictures, origin: origin)
+        head: head, body: body, content: content, pictures: pictures, provenance: provenance)
       fetched.isFromPublic = arrival.isFromPublic
       if isToBeJudged, isNamed { fetched.keep = { store(content) } }
       if isToBeJudged, plan.method == "POST" {
@@ -137,7 +137,7 @@ struct Admission: Sendable {
       if head.isGone || supersedes && !isIntruder(meta) { shared.takeOut(plan.name) }
       return false
     }
-    guard !origin.isTruncated, !isIntruder(meta), !isCloseDelimited || isTakenForWhole,
+    guard !provenance.isTruncated, !isIntruder(meta), !isCloseDelimited || isTakenForWhole,
       keepBody(content, isPicture: meta.isPicture), !received.isBroken,
       arrival.write(meta)
     else { return false }
@@ -201,7 +201,7 @@ struct Admission: Sendable {
       return then([:])
     }
     let maker = shared.maker(maxPixels: maxPixels)
-    let source = PictureSource(content: content, url: origin.finalURL, made: made, body: body)
+    let source = PictureSource(content: content, url: provenance.finalURL, made: made, body: body)
     maker.makeHere(source, recipes, priority: priority, then: then)
   }
 }

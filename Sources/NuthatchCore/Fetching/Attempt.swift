@@ -379,13 +379,13 @@ extension Attempt {
   }
 
   func received(_ head: ResponseHead, _ timings: TransferTimings) -> ReceivedAnswer {
-    let origin = Provenance(
+    let provenance = Provenance(
       finalURL: hop.url.address, source: .network, isInCache: false, isStored: false,
       isTruncated: timings.isCutOff, timings: Response.Timings(timings), redirects: redirects.count,
       interim: interim, head: head, bodyBytes: Int64(body.count), journey: journey)
     return ReceivedAnswer(
       shared: shared, plan: plan, began: began, head: head, redirects: redirects, requestTime: requestTime,
-      responseTime: responseTime, reach: reach, isFromPublic: hop.isSentByPublic, origin: origin)
+      responseTime: responseTime, reach: reach, isFromPublic: hop.isSentByPublic, provenance: provenance)
   }
 
   /// What this attempt is to waiters for which it is the last; what is to be tried again is never stored.
@@ -395,7 +395,7 @@ extension Attempt {
     body.buffer.arrive()
     let (answer, body) = (received(head, ending.timings), SharedBytes(body.buffer))
     return .answered(
-      FetchedAnswer(head: head, body: body, content: nil, pictures: [:], origin: answer.origin))
+      FetchedAnswer(head: head, body: body, content: nil, pictures: [:], provenance: answer.provenance))
   }
 
   /// Lets go of the body, which isn't needed any more.

@@ -3,13 +3,13 @@ import NuthatchTransport
 
 /// How long a request may take. The waits for its turn in the queue are no part of some deadlines: those move on with them.
 ///
-/// A part of its task. Confined to the loop's thread.
+/// A part of its task, made on the caller's thread, and confined to the loop's from `start` on.
 struct Deadline {
   /// How long after the deadline there may be a stored answer, or one that is being saved: no call outlives its deadline by
   /// a second.
   private static let grace: Int64 = 750_000_000
 
-  private let shared: SharedTerms
+  private let sharedTerms: SharedTerms
   /// On the monotonic clock, as all times here.
   let submitted: Int64
   private var timer: LoopTimer?
@@ -25,11 +25,11 @@ struct Deadline {
   private var pausedBefore: Int64 = 0
 
   init(_ plan: RequestPlan, now: Int64) {
-    shared = plan.shared
+    sharedTerms = plan.sharedTerms
     submitted = now
   }
 
-  private var terms: RequestTerms { _read { yield shared.terms } }
+  private var terms: RequestTerms { _read { yield sharedTerms.terms } }
 
   /// When it comes, as far as that is known; nil for none.
   var due: Int64? { terms.deadline.map { submitted &+ $0 &+ waited } }

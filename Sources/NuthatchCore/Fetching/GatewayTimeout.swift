@@ -16,9 +16,10 @@ extension Answer {
     var head = ResponseHead(status: 504, reason: "Gateway Timeout")
     head.fields.append("Content-Type", "text/plain; charset=utf-8")
     head.fields.append("Content-Length", String(buffer.count))
-    let origin = Provenance(finalURL: plan.url.address, source: .network, isInCache: false, isStored: false)
+    let provenance = Provenance(
+      finalURL: plan.url.address, source: .network, isInCache: false, isStored: false)
     return Answer(
       response: Response(
-        url: url, head: head, body: SharedBytes(buffer), origin: origin, maxPixels: plan.maxPixels))
+        url: url, head: head, body: SharedBytes(buffer), provenance: provenance, maxPixels: plan.maxPixels))
   }
 }

@@ -28,7 +28,7 @@ struct LocalTask: Sendable {
       guard request.recipes.isEmpty else { return makePictures(of: body, received) }
       received.arrive()
       let response = Response(
-        url: ticket.url, head: head(body, type), body: body, origin: origin(false, body.count),
+        url: ticket.url, head: head(body, type), body: body, provenance: provenance(false, body.count),
         maxPixels: request.maxPixels)
       let event = Event.answer(Event.Kind.fresh, Answer(response: response), isFinal: true)
       guard let download else { return ticket.finish(event) }
@@ -57,7 +57,7 @@ struct LocalTask: Sendable {
     var images: [Image] = []
     for recipe in request.recipes {
       switch pictures[recipe] {
-      case .success(let picture): images.append(Image(url: ticket.url, picture, origin(isStored, bytes)))
+      case .success(let picture): images.append(Image(url: ticket.url, picture, provenance(isStored, bytes)))
       case .failure(let error): return ticket.finish(.failed(error))
       case nil:
         return ticket.finish(.failed(NuthatchError(.internal, "no picture came out: \(request.shownURL)")))
@@ -67,7 +67,7 @@ struct LocalTask: Sendable {
     ticket.finish(.answer(isStored ? .cached : Event.Kind.fresh, Answer(images: images), isFinal: true))
   }
 
-  private func origin(_ isStored: Bool, _ bytes: Int) -> Provenance {
+  private func provenance(_ isStored: Bool, _ bytes: Int) -> Provenance {
     let isFile = if case .file = request.source { true } else { false }
     return Provenance(
       finalURL: ticket.url, source: isFile || isStored ? .disk : .memory, isInCache: isStored,

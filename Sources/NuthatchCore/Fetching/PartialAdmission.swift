@@ -12,13 +12,15 @@ struct PartialAdmission: Sendable {
   let pictures: [Recipe: Picture]
 
   func run(_ tiers: SearchedTiers, then: @escaping @Sendable (FetchOutcome?) -> Void) {
-    var origin = arrival.origin
-    origin.content = store()
-    origin.isStored = origin.content != nil
-    tiers.ended(origin.isStored ? .stored : .notStored)
+    var provenance = arrival.provenance
+    provenance.content = store()
+    provenance.isStored = provenance.content != nil
+    tiers.ended(provenance.isStored ? .stored : .notStored)
     let pictures = pictures.mapValues { Result<Picture, NuthatchError>.success($0) }
     let head = arrival.head
-    then(.answered(FetchedAnswer(head: head, body: .empty, content: nil, pictures: pictures, origin: origin)))
+    then(
+      .answered(
+        FetchedAnswer(head: head, body: .empty, content: nil, pictures: pictures, provenance: provenance)))
   }
 
   /// - Returns: what the thumbnails are kept under; nil when they aren't.

@@ -55,7 +55,7 @@ final class Questions: @unchecked Sendable {
   ) {
     guard let kind = question(about: fetched, plan) else { return then(.answer(fetched)) }
     let response = Response(
-      url: ticket.url, head: fetched.head, body: fetched.body, origin: fetched.origin,
+      url: ticket.url, head: fetched.head, body: fetched.body, provenance: fetched.provenance,
       maxPixels: plan.maxPixels)
     ask(kind, plan, about: response) { reply in
       switch reply {
@@ -66,7 +66,7 @@ final class Questions: @unchecked Sendable {
         then(self.adding(reply, to: .challenge, plan))
       case .reject(let reason):
         Self.discardSaved(plan)
-        then(.fail(NuthatchError(.http, "\(reason): \(fetched.origin.finalURL)")))
+        then(.fail(NuthatchError(.http, "\(reason): \(fetched.provenance.finalURL)")))
       case .retry: self.tryAgain(fetched, plan, until: deadline, then)
       case .pass, .accept: self.keep(fetched, plan, then)
       }
@@ -79,7 +79,7 @@ final class Questions: @unchecked Sendable {
     // What the program says for another origin, to which a redirect has led, would be sent to the one that redirects there. An
     // address that can't be read is no origin's.
     let isChallenge =
-      fetched.head.status == 401 && (try? WebURL(fetched.origin.finalURL))?.origin == inquiry.origin
+      fetched.head.status == 401 && (try? WebURL(fetched.provenance.finalURL))?.origin == inquiry.origin
     if isChallenge, plan.credentials == nil, asks.contains(.credentials) { return .credentials }
     if isChallenge, asks.contains(.challenge), challenges < Self.mostChallenges { return .challenge }
     return asks.contains(.verdict) ? .verdict : nil
@@ -105,7 +105,7 @@ final class Questions: @unchecked Sendable {
     guard let keep = fetched.keep else { return then(.answer(fetched)) }
     let isSubmitted = shared.runtime.workers.submit(priority: plan.priority) {
       var fetched = fetched
-      fetched.origin.isStored = keep()
+      fetched.provenance.isStored = keep()
       self.shared.runtime.loop.post { [fetched] in then(.answer(fetched)) }
     }
     if !isSubmitted { then(.answer(fetched)) }
@@ -126,7 +126,7 @@ final class Questions: @unchecked Sendable {
       return then(
         .fail(
           NuthatchError(
-            .http, "the program took none of \(rejected) answers for one: \(fetched.origin.finalURL)")))
+            .http, "the program took none of \(rejected) answers for one: \(fetched.provenance.finalURL)")))
     }
     do throws(NuthatchError) { try plan.download?.discard() } catch { return then(.fail(error)) }
     // A ticket that ends meanwhile has nothing left to fetch for.

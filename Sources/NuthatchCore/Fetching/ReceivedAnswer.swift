@@ -16,13 +16,13 @@ struct ReceivedAnswer: Sendable {
   let reach: AddressReach
   /// Whether what it leads to counts as sent there by a public server.
   let isFromPublic: Bool
-  let origin: Provenance
+  let provenance: Provenance
 
   /// As it is kept, still without a body.
   var meta: AnswerRecord {
     var meta = AnswerRecord(
       head: StorageRules.stored(head), requestTime: requestTime, responseTime: responseTime,
-      finalURL: origin.finalURL)
+      finalURL: provenance.finalURL)
     meta.redirects = redirects.count
     meta.reach = reach
     // Names alone: what the request said may be a secret, and its digest is in the key.

@@ -8,7 +8,7 @@ final class RequestPlan: Sendable {
   static let longestChain = 10
 
   /// What it shares with other requests.
-  let shared: SharedTerms
+  let sharedTerms: SharedTerms
   let url: WebURL
   let name: AnswerName
   /// How many redirects, each a request of its own, have led here.
@@ -19,12 +19,12 @@ final class RequestPlan: Sendable {
   let isSentByPublic: Bool
   let priority: Int
 
-  var terms: RequestTerms { _read { yield shared.terms } }
+  var terms: RequestTerms { _read { yield sharedTerms.terms } }
 
   /// Not for key paths that are passed on, such as `map(\.plan.retries)`: one of a dynamic member is made anew each time, which
   /// takes 50,000 instructions.
   subscript<Value>(dynamicMember member: KeyPath<RequestTerms, Value>) -> Value {
-    shared.terms[keyPath: member]
+    sharedTerms.terms[keyPath: member]
   }
 
   /// The URL's own, where the request was given none.
@@ -66,7 +66,7 @@ final class RequestPlan: Sendable {
       let (one, other) = (left.plan, right.plan)
       return one === other
         || left.hash == right.hash && one.name == other.name && one.isSentByPublic == other.isSentByPublic
-          && (one.shared === other.shared
+          && (one.sharedTerms === other.sharedTerms
             || one.guardGrade == other.guardGrade && one.terms.jointFields == other.terms.jointFields
               // Whether a redirect is an answer (`isHopByHop`).
               && (one.policy.rules == .rfc9111) == (other.policy.rules == .rfc9111))
@@ -115,11 +115,11 @@ final class RequestPlan: Sendable {
   ) throws(NuthatchError) {
     try request.check()
     let url = try request.absoluteURL()
-    shared =
+    sharedTerms =
       if let known { try known.terms(of: request, options, url) } else {
         SharedTerms(try RequestTerms(request, options, OutsideReadings(url)))
       }
-    let terms = shared.terms
+    let terms = sharedTerms.terms
     if let (user, password) = terms.credentials ?? url.credentials, (user + password).contains(0) {
       throw NuthatchError(.badURL, "a NUL in user or password: \(url)")
     }
@@ -165,7 +165,7 @@ final class RequestPlan: Sendable {
   /// The same for another hop.
   private init(_ last: RequestPlan, _ next: TransferRequest, isBehindStale: Bool) {
     let terms = RequestTerms(last.terms, next)
-    shared = SharedTerms(terms)
+    sharedTerms = SharedTerms(terms)
     url = next.url
     name = AnswerName(
       address: url.address, secrets: terms.secrets(of: url), named: terms.partition,

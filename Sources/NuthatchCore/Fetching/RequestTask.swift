@@ -163,6 +163,7 @@ extension RequestTask {
     // Not final: the server is asked after it (`give`).
     case .showThenFetch: answer(with: found, .cached, .fromStore(found), isFinal: false)
     case .checkFirst: read(plan) { self.decide($0) }
+    // A failure that is remembered ended the request before it came here (`start`).
     case .fetch, .refuse(.failedBefore): fetch()
     case .refuse(.offline): failOffline()
     case .refuse: failBeyondLimit(found, .fromStore(found))
@@ -182,8 +183,8 @@ extension RequestTask {
   private func answer(with fetched: FetchedAnswer) {
     guard ticket.isOpen else { return }
     let status = fetched.head.status
-    let origin = fetched.origin.behind(plan)
-    // Whoever has been shown the stored answer gets no error page in its place.
+    let provenance = fetched.provenance.behind(plan)
+    // A server that fails for a while takes nothing from whoever has been shown the stored answer, or can be.
     if status >= 500 || status == 429, hasShown || standIn != nil {
       return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.url)", status: status))
     }
@@ -191,7 +192,8 @@ extension RequestTask {
     guard fetched.body.count <= plan.maxBytes else { return failAsTooLarge(Int64(fetched.body.count)) }
     guard plan.wantsPictures else {
       let response = Response(
-        url: ticket.url, head: fetched.head, body: fetched.body, origin: origin, maxPixels: plan.maxPixels)
+        url: ticket.url, head: fetched.head, body: fetched.body, provenance: provenance,
+        maxPixels: plan.maxPixels)
       return finish(.answer(Event.Kind.fresh, Answer(response: response), isFinal: true))
     }
     if let error = fetched.noPicture {
@@ -200,11 +202,11 @@ extension RequestTask {
     }
     // It came after the sizes of the others were made.
     guard let source = fetched.pictureSource(plan) else {
-      return assemble(fetched.pictures, Event.Kind.fresh, origin)
+      return assemble(fetched.pictures, Event.Kind.fresh, provenance)
     }
     shared.decodes.pictures(source, plan.recipes, priority: priority, shared.maker(maxPixels: plan.maxPixels))
     {
-      self.assemble($0, Event.Kind.fresh, origin)
+      self.assemble($0, Event.Kind.fresh, provenance)
     }
   }
 
@@ -230,13 +232,13 @@ extension RequestTask {
   // MARK: The answer
 
   private func answer(
-    with found: StoredAnswer, _ kind: Event.Kind, _ origin: Provenance, isFinal: Bool,
+    with found: StoredAnswer, _ kind: Event.Kind, _ provenance: Provenance, isFinal: Bool,
     orElse error: NuthatchError? = nil
   ) {
     if found.isRedirect { return follow { () throws(NuthatchError) in try plan.following(found) } }
-    guard found.exceededLimit(of: plan) == nil else { return failBeyondLimit(found, origin) }
-    let origin = origin.behind(plan)
-    if let answer = found.immediateAnswer(to: plan, ticket.url, origin) {
+    guard found.exceededLimit(of: plan) == nil else { return failBeyondLimit(found, provenance) }
+    let provenance = provenance.behind(plan)
+    if let answer = found.immediateAnswer(to: plan, ticket.url, provenance) {
       return give(.answer(kind, answer, isFinal: isFinal))
     }
     guard plan.wantsPictures, let source = found.pictureSource(plan) else {
@@ -253,12 +255,12 @@ extension RequestTask {
       if !isFinal, failure != nil { return self.fetch() }
       // As if it weren't stored.
       if let failure, found.isBroken || failure.code == .internal { return self.startAgain(error ?? failure) }
-      self.assemble(pictures, kind, origin, isFinal: isFinal)
+      self.assemble(pictures, kind, provenance, isFinal: isFinal)
     }
   }
 
   private func assemble(
-    _ pictures: Decodes.Pictures, _ kind: Event.Kind, _ origin: Provenance, isFinal: Bool = true
+    _ pictures: Decodes.Pictures, _ kind: Event.Kind, _ provenance: Provenance, isFinal: Bool = true
   ) {
     guard ticket.isOpen else { return }
     var images: [Image] = []
@@ -267,12 +269,12 @@ extension RequestTask {
       case .success(let picture):
         guard picture.pixelsOfSource <= plan.maxPixels else {
           return fail(
-            .tooManyPixels((picture.originalWidth, picture.originalHeight), plan), about: origin)
+            .tooManyPixels((picture.originalWidth, picture.originalHeight), plan), about: provenance)
         }
-        images.append(Image(url: ticket.url, picture, origin))
+        images.append(Image(url: ticket.url, picture, provenance))
       case .failure(let error):
-        if !origin.isInCache { shared.remember(error, status: nil, plan) }
-        return fail(error, about: origin)
+        if !provenance.isInCache { shared.remember(error, status: nil, plan) }
+        return fail(error, about: provenance)
       case nil:
         return fail(NuthatchError(.internal, "no picture came out: \(plan.url)"))
       }
@@ -309,9 +311,9 @@ extension RequestTask {
   }
 
   /// Fails as the answer that is stored has more bytes or pixels than the request allows.
-  private func failBeyondLimit(_ found: StoredAnswer, _ origin: Provenance) {
+  private func failBeyondLimit(_ found: StoredAnswer, _ provenance: Provenance) {
     guard found.record.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.record.bodyLength) }
-    fail(.tooManyPixels(found.thumbnails.sizeOfSource ?? (0, 0), plan), about: origin.behind(plan))
+    fail(.tooManyPixels(found.thumbnails.sizeOfSource ?? (0, 0), plan), about: provenance.behind(plan))
   }
 
   private func failAsTooLarge(_ bytes: Int64) {
@@ -324,11 +326,11 @@ extension RequestTask {
   private func fail(_ error: NuthatchError) { finish(.failed(error)) }
 
   /// Fails because of what an answer is.
-  private func fail(_ error: NuthatchError, about origin: Provenance) {
+  private func fail(_ error: NuthatchError, about provenance: Provenance) {
     var error = error
-    error.attempts = origin.journey.attempts
-    error.bodyBytes = origin.bodyBytes
-    error.isInCache = origin.isInCache
+    error.attempts = provenance.journey.attempts
+    error.bodyBytes = provenance.bodyBytes
+    error.isInCache = provenance.isInCache
     fail(error)
   }
 

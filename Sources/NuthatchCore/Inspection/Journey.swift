@@ -17,19 +17,19 @@ public struct Journey: Sendable, Equatable {
 
 extension Image {
   /// The status of the answer that it was made of; nil when that isn't known any more.
-  public var status: Int? { origin.head?.status ?? origin.status }
+  public var status: Int? { provenance.head?.status ?? provenance.status }
   /// Bytes of the answer that it was made of.
-  public var sourceBytes: Int64 { origin.bodyBytes }
+  public var sourceBytes: Int64 { provenance.bodyBytes }
   /// How many redirects were followed.
-  public var redirects: Int { origin.redirects }
+  public var redirects: Int { provenance.redirects }
   /// Where the time of the last hop went; all 0 for what comes from the cache.
-  public var timings: Response.Timings { origin.timings }
+  public var timings: Response.Timings { provenance.timings }
   /// What its answer cost on its way from the network.
-  public var journey: Journey { origin.journey }
+  public var journey: Journey { provenance.journey }
 
   /// The first value of a header of the answer that it was made of, its name compared without regard to case.
-  public func header(_ name: String) -> String? { origin.head?.fields[name] }
+  public func header(_ name: String) -> String? { provenance.head?.fields[name] }
 
   /// Every value of a header.
-  public func headers(_ name: String) -> [String] { origin.head?.fields.values(name) ?? [] }
+  public func headers(_ name: String) -> [String] { provenance.head?.fields.values(name) ?? [] }
 }

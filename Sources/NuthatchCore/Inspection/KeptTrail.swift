@@ -96,7 +96,7 @@ package struct KeptContent: Sendable {
 extension Image {
   /// What it is found by in the cache; nil when it isn't there.
   package var keptContent: KeptContent? {
-    guard isStored, let content = origin.content else { return nil }
+    guard isStored, let content = provenance.content else { return nil }
     return KeptContent(content: content, isBehindRedirects: redirects > 0)
   }
 }

@@ -136,8 +136,8 @@ package final class InstantAnswers: Sendable {
 
   /// One for a picture keeps nothing to be submitted again.
   private func finished(_ request: Request, _ answer: Answer) -> Ticket {
-    let origin = answer.response.map { _ in RepeatableRequest(request) }
-    return finished(Ticket(url: request.url, tag: request.tag, origin: origin), answer)
+    let repeatable = answer.response.map { _ in RepeatableRequest(request) }
+    return finished(Ticket(url: request.url, tag: request.tag, repeatable: repeatable), answer)
   }
 
   private func finished(_ ticket: Ticket, _ answer: Answer) -> Ticket {

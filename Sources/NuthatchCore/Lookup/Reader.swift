@@ -1,8 +1,8 @@
 import NuthatchHTTP
 import NuthatchStore
 
-/// Reads what is stored for a request. Nothing else follows vary records, judges how fresh a stored answer is, or looks
-/// for its body and its thumbnails.
+/// Reads what is stored for a request. Nothing else follows vary records to an answer, or judges how fresh a stored answer is. Pictures
+/// that are made later look for their thumbnails by its `thumbnails`; what was given before is in the `HitTable`.
 struct Reader: Sendable {
   /// How much is read.
   enum Depth {

@@ -14,7 +14,7 @@ extension StoredAnswer {
   }
 
   func response(
-    _ reply: RequestConditions.Reply, to plan: RequestPlan, _ url: String, _ origin: Provenance
+    _ reply: RequestConditions.Reply, to plan: RequestPlan, _ url: String, _ provenance: Provenance
   ) -> Response {
     var head = RequestConditions.head(of: reply, from: record.head, length: record.bodyLength)
     head.fields.remove { $0.name.equalsIgnoringCase("Age") }
@@ -26,6 +26,6 @@ extension StoredAnswer {
       case .part(let bytes): whole.part(bytes)
       case .notModified, .unsatisfiable: SharedBytes.empty
       }
-    return Response(url: url, head: head, body: given, origin: origin, maxPixels: plan.maxPixels)
+    return Response(url: url, head: head, body: given, provenance: provenance, maxPixels: plan.maxPixels)
   }
 }

@@ -100,15 +100,15 @@ final class StoredAnswer: Sendable {
   }
 
   /// The answer, when it needs no decoding.
-  func immediateAnswer(to plan: RequestPlan, _ url: String, _ origin: Provenance) -> Answer? {
+  func immediateAnswer(to plan: RequestPlan, _ url: String, _ provenance: Provenance) -> Answer? {
     guard !isRedirect, !isUnchecked, isAnswer(to: plan), exceededLimit(of: plan) == nil else { return nil }
     guard plan.wantsPictures else {
-      return Answer(response: response(reply(to: plan) ?? .whole, to: plan, url, origin))
+      return Answer(response: response(reply(to: plan) ?? .whole, to: plan, url, provenance))
     }
     var images: [Image] = []
     for recipe in plan.recipes {
       guard let picture = thumbnails[recipe]?.picture else { return nil }
-      images.append(Image(url: url, picture, origin))
+      images.append(Image(url: url, picture, provenance))
     }
     return Answer(images: images)
   }
@@ -133,9 +133,9 @@ final class StoredAnswer: Sendable {
     } else {
       return nil
     }
-    var origin = Provenance.fromStore(self).behind(plan)
-    origin.source = picture.ownsPixels ? .memory : .disk
-    return (Image(url: url, picture, origin), kept)
+    var provenance = Provenance.fromStore(self).behind(plan)
+    provenance.source = picture.ownsPixels ? .memory : .disk
+    return (Image(url: url, picture, provenance), kept)
   }
 
   /// What the pictures are made from; nil when nothing is there any more.
@@ -149,17 +149,17 @@ final class StoredAnswer: Sendable {
 extension Provenance {
   /// The same, for a request that redirects have led to it.
   func behind(_ plan: RequestPlan) -> Provenance {
-    var origin = self
-    origin.redirects += plan.hops
-    origin.isStale = origin.isStale || plan.isBehindStale
-    return origin
+    var provenance = self
+    provenance.redirects += plan.hops
+    provenance.isStale = provenance.isStale || plan.isBehindStale
+    return provenance
   }
 
   /// From the cache.
   static func fromStore(_ stored: StoredAnswer) -> Provenance {
-    var origin = Provenance(stored, stored.isInMemory ? .memory : .disk, isInCache: true)
-    origin.isStale = stored.freshness.isStale
-    return origin
+    var provenance = Provenance(stored, stored.isInMemory ? .memory : .disk, isInCache: true)
+    provenance.isStale = stored.freshness.isStale
+    return provenance
   }
 
   /// From the cache, and the server says that it still holds.

@@ -215,7 +215,7 @@ extension DirectoryOutbox {
 
 extension Event {
   static func frozen(_ id: UInt64, _ url: WebURL) -> Event {
-    var error = NuthatchError(.frozen, "the server can't be reached; kept in the outbox as \(id): \(url)")
+    var error = NuthatchError(.frozen, "can't be sent yet; kept in the outbox as \(id): \(url)")
     error.outboxID = id
     return frozen(error)
   }

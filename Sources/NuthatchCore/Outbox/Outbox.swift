@@ -346,9 +346,10 @@ extension Outbox.Outcome {
     for field in headers { head.fields.append(field.name, field.value) }
     let buffer = ByteBuffer()
     guard body.withUnsafeBytes({ buffer.append($0) }) == 0 else { return nil }
-    let origin = Provenance(finalURL: finalURL, source: .network, isInCache: false, isStored: false)
+    let provenance = Provenance(finalURL: finalURL, source: .network, isInCache: false, isStored: false)
     return Response(
-      url: url, head: head, body: SharedBytes(buffer), origin: origin, maxPixels: ImageLimits().pixels,
+      url: url, head: head, body: SharedBytes(buffer), provenance: provenance,
+      maxPixels: ImageLimits().pixels,
       isCut: isCut)
   }
 

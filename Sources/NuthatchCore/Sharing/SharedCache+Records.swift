@@ -1,7 +1,7 @@
 import NuthatchHTTP
 import NuthatchStore
 
-// What is written to the store, on workers' threads.
+// What is written to the store, on workers' threads, and the moment at which its question began, on any.
 
 extension SharedCache {
   /// The moment at which a fetch begins now; nil when it can't be told at once.

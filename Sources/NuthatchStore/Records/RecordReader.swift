@@ -155,10 +155,11 @@ final class RecordReader: Sendable {
     return nil
   }
 
-  /// Whether the packs have an answer to a later question than this one.
+  /// Whether the packs have an answer to a later question than this one, or may have one: what is named and can't be had is being
+  /// removed at this moment, or its disk fails.
   func hasLaterAnswer(_ key: RecordKey, than number: UInt64) -> Bool {
     guard current.reading({ index, _ in index.find(key.hash) != nil }) ?? false else { return false }
-    return find(key).map { $0.lease.shape.question > number } ?? false
+    return find(key).map { $0.lease.shape.question > number } ?? true
   }
 
   /// Whether the packs have a record of this hash. Reads none.

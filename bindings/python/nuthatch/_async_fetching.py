@@ -17,7 +17,7 @@ from typing import (
 )
 
 from ._async_ticket import AsyncTicket
-from ._errors import BadURL
+from ._errors import BadURL, Denied
 from ._fetching import Fetching
 from ._image import Image, Size, sides
 from ._port import Port
@@ -43,7 +43,7 @@ class _AsyncRun:
         """Submits the next URL."""
         try:
             ticket = port.submit(by, url, None, self.plan.sizes, dict(self.plan.options))
-        except BadURL as error:
+        except (BadURL, Denied) as error:
             self.plan.refuse(number, url, error)
         else:
             ticket._listener = lambda: self.end(ticket, number)

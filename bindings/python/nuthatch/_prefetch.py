@@ -22,7 +22,7 @@ from typing import (
 from . import _prototypes as abi
 from ._arguments import wrong
 from ._backlog import Backlog
-from ._errors import BadURL, Closed, Error, error_for
+from ._errors import BadURL, Closed, Denied, Error, error_for
 from ._image import Image, Size
 from ._library import bare, check, quick, shown
 from ._progress import Progress
@@ -265,7 +265,7 @@ def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item
                 number, url = step
                 try:
                     run.under_way[number] = (url, mine._start(url, None, run.sizes, options, number))
-                except BadURL as error:
+                except (BadURL, Denied) as error:
                     run.refuse(number, url, error)
             # What the cache has is there at once.
             for number, event in arrivals.take(run.under_way, options):

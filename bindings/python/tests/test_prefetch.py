@@ -51,6 +51,22 @@ def test_a_failure_says_that_its_answer_was_stored(server: TestServer, cache: nu
     assert server.count() == 1
 
 
+def test_a_url_that_isnt_allowed_ends_no_run(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    server.on_prefix("/n/", ok("x"))
+    urls = [server.url("/n/0"), "file:///etc/hostname", server.url("/n/1"), "no url"]
+    items = sorted(cache.prefetch(urls, sizes=()), key=lambda item: item.index)
+    assert [item.error and item.error.code for item in items] == [None, "denied", None, "bad_url"]
+
+    async def prefetch() -> List[nuthatch.Item]:
+        async with nuthatch.AsyncCache(tmp_path / "other") as other:
+            return [item async for item in other.prefetch(urls, sizes=())]
+
+    others = sorted(asyncio.run(prefetch()), key=lambda item: item.index)
+    assert [item.error and item.error.code for item in others] == [None, "denied", None, "bad_url"]
+
+
 def test_a_deadline_counts_the_queue_but_in_a_prefetch(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path
 ) -> None:
