@@ -32,10 +32,7 @@ public func nhQueueSet(_ options: UnsafePointer<nh_queue_options>?) -> nh_status
 @_cdecl("nh_memory_pressure")
 public func nhMemoryPressure(_ level: nh_pressure) -> nh_status {
   answering { () throws(NuthatchError) in
-    switch level {
-    case NH_PRESSURE_WARNING: Cache.relieveMemory(.warning)
-    case NH_PRESSURE_CRITICAL: Cache.relieveMemory(.critical)
-    default: throw NuthatchError(.invalid, "level is no nh_pressure")
-    }
+    Cache.relieveMemory(
+      try chosen(level, "level", among: [NH_PRESSURE_WARNING: .warning, NH_PRESSURE_CRITICAL: .critical]))
   }
 }

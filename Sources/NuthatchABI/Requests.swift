@@ -59,12 +59,9 @@ public func nhRequestSetPriority(_ request: nh_request_ref?, _ priority: Int32) 
 @_cdecl("nh_request_set_delivery")
 public func nhRequestSetDelivery(_ request: nh_request_ref?, _ delivery: nh_delivery) -> nh_status {
   changing(request) { (draft) throws(NuthatchError) in
-    switch delivery {
-    case NH_DELIVERY_TWICE: draft.request.delivery = .twice
-    case NH_DELIVERY_FIRST: draft.request.delivery = .first
-    case NH_DELIVERY_FRESH: draft.request.delivery = .fresh
-    default: throw NuthatchError(.invalid, "delivery is no nh_delivery")
-    }
+    draft.request.delivery = try chosen(
+      delivery, "delivery",
+      among: [NH_DELIVERY_TWICE: .twice, NH_DELIVERY_FIRST: .first, NH_DELIVERY_FRESH: .fresh])
   }
 }
 

@@ -1,10 +1,11 @@
-/// A value that one thread at a time may touch.
-// Public, so that other rooms' calls become code of their own: a generic call costs as much as the lock.
+/// A value that one thread at a time may touch. Public, because the compiler makes code for a room's own values only of what is: a
+/// generic call costs more than the lock.
 public final class Locked<Value>: @unchecked Sendable {
   // Touched under the lock only, hence Sendable, and unchecked.
   @exclusivity(unchecked) @usableFromInline var value: Value
   @usableFromInline let lock = WordLock()
 
+  /// Free, with this value.
   @inlinable
   public init(_ value: Value) { self.value = value }
 

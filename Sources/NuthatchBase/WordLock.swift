@@ -9,6 +9,7 @@ import Synchronization
 public struct WordLock: ~Copyable, Sendable {
   @usableFromInline let word = Atomic<UInt32>(0)
 
+  /// Free.
   @inlinable
   public init() {}
 
@@ -41,6 +42,7 @@ public struct WordLock: ~Copyable, Sendable {
   @inlinable
   public func lock() { nhs_word_lock(word.address) }
 
+  /// Frees it.
   @inlinable
   public func unlock() { nhs_word_unlock(word.address) }
 }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The records of a directory, in packs that all processes share. Puts the parts together, and has each do its work.
 ///
-/// Locks are taken in this order: `MemoryFirstStore`'s, the directory's for dropping packs, an appender's, the directory's for
+/// Locks are taken in this order: that of a `StoreDoor` for opening anew, `MemoryFirstStore`'s, the directory's for dropping packs, an appender's, the directory's for
 /// changing the index, those of the current index, of retired records, of the open packs, and of the memory tier. Under all other
 /// locks none is taken. The lock of a pack's file is only ever tried, never waited for, so it may be taken anywhere.
 final class DiskStore: Sendable {
@@ -47,7 +47,9 @@ final class DiskStore: Sendable {
     due = old?.due ?? DueRemovals()
     locks = try DirectoryLocks(directory)
     openPacks = OpenPacks(directory)
-    retired = RetiredRecords(directory, openPacks)
+    // Where only the lock was deleted, the packs are the same.
+    let hasSamePacks = old?.directory.holdsItsPacks ?? false
+    retired = RetiredRecords(directory, openPacks, after: hasSamePacks ? old?.retired : nil)
     checker = PayloadChecker(directory, openPacks)
     current = CurrentIndex(directory, locks, openPacks, checker, memory)
     changer = IndexChanger(current, directory, locks, openPacks, retired, checker)
@@ -64,7 +66,7 @@ final class DiskStore: Sendable {
     eviction = Eviction(directory, locks, openPacks, changer, killed, appenders, counts)
     glance = Glance(directory, current, reader, moments)
     try changer.begin(limit: Self.limit(directory, options, old), atOnce: atOnce, tidy: killed.tidy)
-    due.follow(locks.file.posted)
+    due.follow(locks.file)
     guard let old else { return }
     if let earlier = old.current.index { current.index?.goOn(after: earlier) }
     if old.current.isLean { current.stayLean() }
@@ -77,7 +79,8 @@ final class DiskStore: Sendable {
   {
     guard let old else { return options.diskBytes }
     let earlier = old.current.limits.disk
-    return Limits.kept(directory) ?? (earlier == Limits.standard ? nil : earlier)
+    // Who made it again has said what holds there.
+    return directory.isNew && earlier != Limits.standard ? earlier : nil
   }
 
   func finish(flushes: Bool) {

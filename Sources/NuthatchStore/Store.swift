@@ -111,7 +111,7 @@ public final class Store: Sendable {
       guard epoch == nhs_fork_epoch(), !isClosed.exchange(true, ordering: .acquiringAndReleasing) else {
         return
       }
-      records.finish(flushes: !isFlushed.load(ordering: .relaxed))
+      door.finish(flushes: !isFlushed.load(ordering: .relaxed))
     }
   }
 
@@ -136,7 +136,7 @@ public final class Store: Sendable {
   }
 
   /// Whether the directory can only be read. Lookups find what is there; records aren't kept, and nothing is removed: `readOnly`.
-  public var isReading: Bool { disk.directory.isReading }
+  public var isReading: Bool { door.seen { $0.directory.isReading } }
 
   /// Changes what is stored because its caller asked for it.
   ///
@@ -199,7 +199,7 @@ public final class Store: Sendable {
     {
       return .found(lease)
     }
-    return door.lookup(key, checking: most)
+    return door.looking(else: .nothing) { $0.lookup(key, checking: most) }
   }
 
   /// Keeps a record, in place of the one with its key. It is there for every process when this returns, and survives
@@ -286,7 +286,7 @@ public final class Store: Sendable {
   }
 
   /// Whether there is a record of this key, without making a hit of it. Reads no record.
-  public func isThere(_ key: RecordKey) -> Bool { isUsable && records.has(key) }
+  public func isThere(_ key: RecordKey) -> Bool { isUsable && door.looking(else: false) { $0.has(key) } }
 
   /// Whether the packs have a record of this hash, for callers that ask that of many. Reads no record.
   package func isNamed(_ hash: KeyHash) -> Bool {
@@ -294,13 +294,13 @@ public final class Store: Sendable {
   }
 
   /// Whether the record of this key is where the index says, and whole.
-  public func holds(_ key: RecordKey) -> Bool { isUsable && records.holds(key) }
+  public func holds(_ key: RecordKey) -> Bool { isUsable && door.looking(else: false) { $0.holds(key) } }
 
   /// Does to the record's chances what a hit does, without reading it. False when there is none.
   @discardableResult
   public func touch(_ key: RecordKey) throws(StoreFault) -> Bool {
     try check()
-    return records.touch(key)
+    return door.looking(else: false) { $0.touch(key) }
   }
 
   /// Takes a record out, also from any index to come. False when there was none.
@@ -324,7 +324,7 @@ public final class Store: Sendable {
   /// meanwhile may be among them or not.
   public func forEach(_ kind: RecordKind? = nil, _ body: (RecordKey, Lease) -> Bool) throws(StoreFault) {
     try check()
-    try records.forEach(kind, body)
+    try door.looking(else: ()) { (records) throws(StoreFault) in try records.forEach(kind, body) }
   }
 
   /// Reads every record. What is damaged is taken out, what the index forgot is put back; neither where the directory can only
@@ -416,7 +416,10 @@ extension Store {
     try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
       var fault: StoreFault?
       if losesRemovals { do throws(StoreFault) { try doWhatIsDue(ofOthers: false) } catch { fault = error } }
-      try door.using { (records) throws(StoreFault) in try records.flush() }
+      if spillsLate {
+        disk.lookForDeletion()
+        try door.using { (records) throws(StoreFault) in try records.flush() }
+      }
       if let fault { throw fault }
     }
   }

@@ -13,12 +13,26 @@ final class StoreDoor: Sendable {
     let following: Store.Following
 
     fileprivate func open(
-      after old: DiskStore? = nil, atOnce: Bool = false
+      after old: (any RecordStore)? = nil, atOnce: Bool = false
     ) throws(StoreFault) -> any RecordStore {
       let directory = try StoreDirectory(path, trusts: options.trustsDirectory, system)
-      let disk = try DiskStore(directory, options, following, after: old, atOnce: atOnce)
+      let disk = try DiskStore(directory, options, following, after: old?.disk, atOnce: atOnce)
       // What is in memory only could never be written to a directory that can only be read.
-      return options.spill == .pressure && !directory.isReading ? MemoryFirstStore(disk) : disk
+      let spillsLate =
+        old.map { $0 is MemoryFirstStore } ?? (options.spill == .pressure && !directory.isReading)
+      return spillsLate ? MemoryFirstStore(disk) : disk
+    }
+
+    /// Whether somebody made the directory again. Nobody is waited for, whatever has its name.
+    fileprivate var isThere: Bool {
+      for name in [LockFile.name, "packs"] {
+        let path = path + "/" + name
+        guard let fd = try? system.open(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW) else {
+          return false
+        }
+        system.close(fd)
+      }
+      return true
     }
   }
 
@@ -26,6 +40,7 @@ final class StoreDoor: Sendable {
     var opened: any RecordStore
     // Of what was open before. Who holds nothing may be in it at this moment.
     var former: [Glance] = []
+    var isOver = false
   }
   private let opening: Opening
   private let state: Locked<State>
@@ -58,6 +73,8 @@ final class StoreDoor: Sendable {
         let result = try body(used)
         if !used.disk.directory.isDeleted { return result }
       } catch {
+        // A file couldn't be made, perhaps because its folder isn't there any more.
+        if error.kind == .io { used.disk.lookForDeletion() }
         guard used.disk.directory.isDeleted else { throw error }
       }
     }
@@ -68,26 +85,23 @@ final class StoreDoor: Sendable {
     return try body(made)
   }
 
-  /// The same for a lookup, which doesn't wait, and makes nothing.
-  func lookup(_ key: RecordKey, checking most: Int) -> Lookup {
+  /// Looks something up, without a wait, and without making a directory. `none` when the directory was deleted.
+  func looking<Result, Failure>(
+    else none: Result, _ body: (any RecordStore) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     let used = opened
     if !used.disk.directory.isDeleted {
-      let found = used.lookup(key, checking: most)
-      if !used.disk.directory.isDeleted { return found }
+      let result = try body(used)
+      if !used.disk.directory.isDeleted { return result }
     }
-    if isThere, let made = try? openAnew(insteadOf: used, atOnce: true) {
-      return made.lookup(key, checking: most)
+    // Not each of them tries it, while that fails.
+    if used.disk.current.broken.mayTry(), opening.isThere,
+      let made = try? openAnew(insteadOf: used, atOnce: true)
+    {
+      return try body(made)
     }
     // Where only the lock is gone, the packs are those of before.
-    return used.disk.directory.holdsItsPacks ? used.lookup(key, checking: most) : .nothing
-  }
-
-  /// Whether somebody made the directory again.
-  private var isThere: Bool {
-    let path = opening.path + "/" + LockFile.name
-    guard let fd = try? opening.system.open(AT_FDCWD, path, O_RDONLY) else { return false }
-    opening.system.close(fd)
-    return true
+    return used.disk.directory.holdsItsPacks ? try body(used) : none
   }
 
   private func openAnew(
@@ -97,17 +111,27 @@ final class StoreDoor: Sendable {
       throw StoreFault(.busy, "another thread is opening it for too long")
     }
     defer { reopening.unlock() }
-    let now = opened
+    let (now, isOver) = state.withLock { ($0.opened, $0.isOver) }
+    guard !isOver else { throw .closed }
     guard now === old else { return now }
     // This process must not seem to be another one that uses the directory.
     old.disk.locks.leave()
-    let made = try opening.open(after: old.disk, atOnce: atOnce)
+    let made = try opening.open(after: old, atOnce: atOnce)
     state.withLock {
       $0.opened = made
       $0.former.append(old.disk.glance)
     }
     glance.store(.passUnretained(made.disk.glance), ordering: .releasing)
     return made
+  }
+
+  /// Lets go of what is open. Nothing is opened anew from now on.
+  func finish(flushes: Bool) {
+    // Who opens the directory anew at this moment is waited for.
+    let isFree = reopening.lock(until: Patience.deadline)
+    defer { if isFree { reopening.unlock() } }
+    state.withLock { $0.isOver = true }
+    opened.finish(flushes: flushes)
   }
 }
 

@@ -94,9 +94,7 @@ def test_outbox(server: TestServer, tmp_path: Path) -> None:
     assert run("outbox", [cache, "0", url, "now"], tmp_path).stdout == "200\n"
     server.go_down()
     kept = run("outbox", [cache, "0", url, "seeds"], tmp_path)
-    assert kept.returncode == 0 and kept.stdout.startswith(
-        "can't be sent yet; kept in the outbox as 1"
-    )
+    assert kept.returncode == 0 and kept.stdout.startswith("can't be sent yet; kept in the outbox as 1")
     server.go_up()
     assert run("outbox", [cache, "5"], tmp_path).stdout == f"POST {url}: done\n"
     assert run("outbox", [cache, "0"], tmp_path).stdout == ""

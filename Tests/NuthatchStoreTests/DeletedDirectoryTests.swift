@@ -43,6 +43,73 @@ import Testing
     #expect(try store.verify().isClean)
   }
 
+  @Test("is noticed by who can't make a pack, without a look", arguments: [Store.Spill.eager, .pressure])
+  func unnoticed(_ spill: Store.Spill) throws {
+    let store = try Store.open(path, Store.Options(memoryBytes: 1 << 20, spill: spill))
+    try parent.remove("cache")
+    for key in [Self.a, RecordKey(.body, "b")] {
+      try store.commit(key, [1])
+      #expect(try store.bytes(key) == [1])
+    }
+    try store.flush()
+    let other = try Store.open(path)
+    #expect(try other.bytes(Self.a) == [1])
+  }
+
+  @Test("gets what is in memory only when the store ends")
+  func atEnd() throws {
+    let store = try Store.open(path, Store.Options(memoryBytes: 1 << 20, spill: .pressure))
+    try store.commit(Self.a, [1])
+    try parent.remove("cache")
+    try store.flushAtEnd()
+    store.close()
+    #expect(try Store.open(path).bytes(Self.a) == [1])
+  }
+
+  @Test("keeps its limit where others have made it again, and they theirs")
+  func limits() throws {
+    let store = try Store.open(path, Store.Options(diskBytes: 5 << 20))
+    try store.commit(Self.a, [1])
+    try parent.remove("cache")
+    let other = try Store.open(path)
+    try other.commit(Self.a, [2])
+    store.current.lookForDeletion()
+    #expect(try store.bytes(Self.a) == [2])
+    try store.commit(Self.b, [3])
+    #expect(try other.statistics().diskLimit == Limits.standard)
+  }
+
+  @Test("isn't made, nor waited for, by lookups, whatever has its name")
+  func pipe() throws {
+    let store = try Store.open(path)
+    try store.commit(Self.a, [1])
+    try delete(under: store)
+    #expect(mkdir(path, 0o700) == 0 && mkfifo(path + "/locks", 0o600) == 0)
+    for _ in 0..<3 { #expect(try store.bytes(Self.a) == nil) }
+    #expect(parent.files("cache") == ["locks"])
+    // Others take the pipe for what it is.
+    #expect(throws: StoreFault.self) { try store.commit(Self.b, [2]) }
+    try parent.remove("cache")
+    try store.commit(Self.b, [2])
+    #expect(try store.bytes(Self.b) == [2])
+  }
+
+  @Test("is followed by a lock that was moved away", arguments: [false, true])
+  func moved(_ isMoved: Bool) throws {
+    let (store, old) = (try Store.open(path), path + "/locks")
+    try store.commit(Self.a, [1])
+    if isMoved { #expect(rename(old, path + "/x") == 0) } else { #expect(unlink(old) == 0) }
+    let other = try Store.open(path)
+    try other.commit(Self.b, [2])
+    try store.commit(RecordKey(.meta, "c"), [3])
+    for store in [store, other] {
+      for (name, value) in [("a", 1), ("b", 2), ("c", 3)] as [(String, UInt8)] {
+        #expect(try store.bytes(RecordKey(.meta, name)) == [value])
+      }
+    }
+    #expect(store.index?.identity == other.index?.identity)
+  }
+
   @Test("is noticed by who asks for a change")
   func change() throws {
     let store = try Store.open(path)

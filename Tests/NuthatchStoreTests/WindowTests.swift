@@ -73,7 +73,7 @@ import Testing
   @Test(
     "are written without it when any of its system calls fails", arguments: [EIO, ENOSPC, EINVAL, ENOMEM])
   func failing(_ number: Int32) throws {
-    for grace in 0..<40 {
+    for grace in 0..<80 {
       let folder = try Folder()
       let system = FaultyCalls(.number(number))
       let store = try Store.open(folder.path, .init(diskBytes: Self.limit), system)
@@ -101,7 +101,7 @@ import Testing
     "are written without it, whatever fails for good, also when memory is wanted meanwhile",
     arguments: [EIO, ENOSPC, EINVAL, ENOMEM, EMFILE], [false, true])
   func failingForGood(_ number: Int32, isMemoryWanted: Bool) throws {
-    for grace in 0..<40 {
+    for grace in 0..<80 {
       let folder = try Folder()
       let system = FaultyCalls(.number(number), isLasting: true)
       let store = try Store.open(folder.path, .init(diskBytes: Self.limit), system)

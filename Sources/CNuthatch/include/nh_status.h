@@ -30,7 +30,7 @@ typedef enum nh_status {
     NH_CORRUPT = 11,
     /** The answer or the picture ends too early. */
     NH_TRUNCATED = 12,
-    /** The address guard refused the address. */
+    /** The address guard refused the address; a file: URL that may not be read; a cache's directory that belongs to somebody else. */
     NH_DENIED = 13,
     /** The URL can't be used; the message says at which byte. */
     NH_BAD_URL = 14,

@@ -51,24 +51,17 @@ struct GivenOptions {
     options.allowFiles = try given(raw.allow_files, "options.allow_files") ?? false
     options.outboxBytes = given(limit: raw.outbox_bytes)
     options.outboxItems = given(limit: raw.outbox_items).map { Int($0) }
-    switch raw.outbox {
-    case NH_OUTBOX_UNSAID, NH_OUTBOX_AUTO: break
-    case NH_OUTBOX_OFF: options.outbox = .off
-    default: throw NuthatchError(.invalid, "options.outbox is no nh_outbox")
-    }
-    switch raw.spill {
-    case NH_SPILL_UNSAID: break
-    case NH_SPILL_EAGER: options.spill = .eager
-    case NH_SPILL_PRESSURE: options.spill = .pressure
-    default: throw NuthatchError(.invalid, "options.spill is no nh_spill")
-    }
-    switch raw.store {
-    case NH_STORE_UNSAID: break
-    case NH_STORE_PACKED: options.store = .packed
-    case NH_STORE_LOSSLESS: options.store = .lossless
-    case NH_STORE_RAW: options.store = .raw
-    default: throw NuthatchError(.invalid, "options.store is no nh_store")
-    }
+    options.outbox = try chosen(
+      raw.outbox, "options.outbox",
+      among: [NH_OUTBOX_UNSAID: .on, NH_OUTBOX_AUTO: .on, NH_OUTBOX_OFF: .off])
+    options.spill = try chosen(
+      raw.spill, "options.spill",
+      among: [NH_SPILL_UNSAID: nil, NH_SPILL_EAGER: .eager, NH_SPILL_PRESSURE: .pressure])
+    options.store = try chosen(
+      raw.store, "options.store",
+      among: [
+        NH_STORE_UNSAID: nil, NH_STORE_PACKED: .packed, NH_STORE_LOSSLESS: .lossless, NH_STORE_RAW: .raw,
+      ])
     return options
   }
 
@@ -92,12 +85,9 @@ struct GivenOptions {
     options.partition = try given(raw.partition, "options.partition")
     options.proxy = try given(raw.proxy, "options.proxy")
     options.netrc = try netrc()
-    switch raw.cookies {
-    case NH_COOKIES_UNSAID: break
-    case NH_COOKIES_MEMORY: options.cookies = .memory
-    case NH_COOKIES_DISK: options.cookies = .disk
-    default: throw NuthatchError(.invalid, "options.cookies is no nh_cookies")
-    }
+    options.cookies = try chosen(
+      raw.cookies, "options.cookies",
+      among: [NH_COOKIES_UNSAID: nil, NH_COOKIES_MEMORY: .memory, NH_COOKIES_DISK: .disk])
     options.headers = headers
     let names = try given(raw.cross_origin_headers, "options.cross_origin_headers") ?? ""
     options.crossOriginHeaders = names.split { $0 == "," || $0 == " " }.map(String.init)

@@ -42,51 +42,45 @@ func given(questions: UInt32) throws(NuthatchError) -> Set<Question.Kind> {
   return Set(known)
 }
 
-func given(_ choice: nh_choice, _ name: String) throws(NuthatchError) -> Bool? {
-  switch choice {
-  case NH_UNSAID: nil
-  case NH_YES: true
-  case NH_NO: false
-  default: throw NuthatchError(.invalid, "\(name) is no nh_choice")
+/// What a number of one of C's enumerations stands for.
+///
+/// - Throws: `invalid` for a number that the enumeration doesn't have.
+func chosen<Number: Equatable, Value>(
+  _ number: Number, _ name: String, among values: KeyValuePairs<Number, Value>
+) throws(NuthatchError) -> Value {
+  guard let (_, value) = values.first(where: { $0.key == number }) else {
+    throw NuthatchError(.invalid, "\(name) is no \(Number.self)")
   }
+  return value
+}
+
+func given(_ choice: nh_choice, _ name: String) throws(NuthatchError) -> Bool? {
+  try chosen(choice, name, among: [NH_UNSAID: nil, NH_YES: true, NH_NO: false])
 }
 
 func given(_ policy: nh_policy, _ name: String) throws(NuthatchError) -> Policy.Rules? {
-  switch policy {
-  case NH_POLICY_UNSAID: nil
-  case NH_POLICY_KIT: .kit
-  case NH_POLICY_RFC9111: .rfc9111
-  case NH_POLICY_OFFLINE: .offline
-  case NH_POLICY_RELOAD: .reload
-  default: throw NuthatchError(.invalid, "\(name) is no nh_policy")
-  }
+  try chosen(
+    policy, name,
+    among: [
+      NH_POLICY_UNSAID: nil, NH_POLICY_KIT: .kit, NH_POLICY_RFC9111: .rfc9111, NH_POLICY_OFFLINE: .offline,
+      NH_POLICY_RELOAD: .reload,
+    ])
 }
 
 func given(_ grade: nh_guard, _ name: String) throws(NuthatchError) -> Guard? {
-  switch grade {
-  case NH_GUARD_UNSAID: nil
-  case NH_GUARD_GUARDED: .guarded
-  case NH_GUARD_PUBLIC: .publicOnly
-  case NH_GUARD_ANY: .any
-  default: throw NuthatchError(.invalid, "\(name) is no nh_guard")
-  }
+  try chosen(
+    grade, name,
+    among: [
+      NH_GUARD_UNSAID: nil, NH_GUARD_GUARDED: .guarded, NH_GUARD_PUBLIC: .publicOnly, NH_GUARD_ANY: .any,
+    ])
 }
 
 func boxMode(_ mode: nh_mode, _ name: String) throws(NuthatchError) -> ThumbnailBox.Mode {
-  switch mode {
-  case NH_MODE_FIT: .fit
-  case NH_MODE_FILL: .fill
-  case NH_MODE_EXACT: .exact
-  default: throw NuthatchError(.invalid, "\(name) is no nh_mode")
-  }
+  try chosen(mode, name, among: [NH_MODE_FIT: .fit, NH_MODE_FILL: .fill, NH_MODE_EXACT: .exact])
 }
 
 func boxQuality(_ quality: nh_quality, _ name: String) throws(NuthatchError) -> ThumbnailBox.Quality {
-  switch quality {
-  case NH_QUALITY_BEST: .best
-  case NH_QUALITY_FAST: .fast
-  default: throw NuthatchError(.invalid, "\(name) is no nh_quality")
-  }
+  try chosen(quality, name, among: [NH_QUALITY_BEST: .best, NH_QUALITY_FAST: .fast])
 }
 
 /// What somebody says about lifetimes; the rest is another's.

@@ -6,7 +6,7 @@ public final class Response: Sendable {
   /// The URL as it was passed.
   public let url: String
   /// The URL that answered, after redirects; without user and password.
-  public let finalURL: String
+  public var finalURL: String { provenance.finalURL }
   /// The HTTP status, such as 200.
   public let status: Int
   /// The words after the status; HTTP/2 has none.
@@ -14,32 +14,33 @@ public final class Response: Sendable {
   /// Every header line, in the order of its arrival, repeated ones apart.
   public let headers: [(name: String, value: String)]
   /// Whether the bytes were in the cache before the request was submitted.
-  public let isInCache: Bool
+  public var isInCache: Bool { provenance.isInCache }
   /// Whether the cache has it now, as it was delivered: it was there, or has been kept. False for what must not be kept, and for
   /// what couldn't be, because another process held the lock of the cache or the disk was full.
-  public let isStored: Bool
+  public var isStored: Bool { provenance.isStored }
   /// Whether the request has made stored answers invalid that couldn't be removed yet, for the same reasons. No process finds
   /// them any more, and the next one that keeps an answer removes them. Of what a bad disk refuses to remove only this process knows.
-  public let isRemovalDue: Bool
+  public var isRemovalDue: Bool { provenance.isRemovalDue }
   /// Where the answer came from.
-  public let source: Source
+  public var source: Source { provenance.source }
   /// Whether it is older than it should be: served because the server can't be asked, or before it is.
-  public let isStale: Bool
+  public var isStale: Bool { provenance.isStale }
   /// Whether the body was longer: of what was sent from the outbox, the first MiB of the answer is kept.
   public let isCut: Bool
   /// Whether the body may end too early: nothing says how long it is, and its TLS connection ended without the farewell
   /// (close_notify) that only the server can send. It isn't stored.
-  public let isTruncated: Bool
+  public var isTruncated: Bool { provenance.isTruncated }
   /// How old the answer is, in seconds, by the rules of HTTP.
-  public let age: Int64
+  public var age: Int64 { provenance.age }
   /// Where the time of the last hop went; all 0 for what comes from the cache.
-  public let timings: Timings
+  public var timings: Timings { provenance.timings }
   /// How many redirects were followed.
-  public let redirects: Int
+  public var redirects: Int { provenance.redirects }
   /// The interim answers (1xx) that came before this one, in order; none with what comes from the cache.
   public let interim: [Interim]
   /// The most pixels that a picture made of it may have, unless the caller says otherwise.
   let maxPixels: Int
+  private let provenance: Provenance
   private let body: SharedBytes
 
   /// An answer that only said that another one follows, such as 103 (Early Hints).
@@ -77,63 +78,49 @@ public final class Response: Sendable {
   }
 
   init(
-    url: String, head: ResponseHead, body: SharedBytes, provenance: Provenance, maxPixels: Int,
+    url: String, head: ResponseHead, body: SharedBytes, _ provenance: Provenance, maxPixels: Int,
     isCut: Bool = false
   ) {
     self.url = url
-    finalURL = provenance.finalURL
     status = head.status
     reason = head.reason
     headers = head.fields.fields.map { ($0.name, $0.value) }
-    isInCache = provenance.isInCache
-    isStored = provenance.isStored
-    isRemovalDue = provenance.isRemovalDue
-    source = provenance.source
-    isStale = provenance.isStale
     self.isCut = isCut
-    isTruncated = provenance.isTruncated
     self.maxPixels = maxPixels
-    age = provenance.age
-    timings = provenance.timings
-    redirects = provenance.redirects
+    self.provenance = provenance
     interim = provenance.interim.map { head in
       Interim(status: head.status, headers: head.fields.fields.map { ($0.name, $0.value) })
     }
     self.body = body
   }
 
-  private init(_ other: Response, _ headers: [(name: String, value: String)], _ body: SharedBytes, age: Int64)
-  {
+  private init(
+    _ other: Response, _ headers: [(name: String, value: String)], _ body: SharedBytes,
+    _ provenance: Provenance
+  ) {
+    self.provenance = provenance
     url = other.url
-    finalURL = other.finalURL
     status = other.status
     reason = other.reason
     self.headers = headers
-    isInCache = other.isInCache
-    isStored = other.isStored
-    isRemovalDue = other.isRemovalDue
-    source = other.source
-    isStale = other.isStale
     isCut = other.isCut
-    isTruncated = other.isTruncated
     maxPixels = other.maxPixels
-    self.age = age
-    timings = other.timings
-    redirects = other.redirects
     interim = other.interim
     self.body = body
   }
 
   /// The same with another body.
-  func with(_ body: SharedBytes) -> Response { Response(self, headers, body, age: age) }
+  func with(_ body: SharedBytes) -> Response { Response(self, headers, body, provenance) }
 
   /// The same some seconds later, as it says itself, too.
   func aged(by seconds: Int64) -> Response {
-    let age = age &+ seconds
+    var provenance = provenance
+    provenance.age &+= seconds
+    let age = String(provenance.age)
     let lines = headers.map { line in
-      line.name.equalsIgnoringCase("Age") ? (line.name, String(age)) : line
+      line.name.equalsIgnoringCase("Age") ? (line.name, age) : line
     }
-    return Response(self, lines, body, age: age)
+    return Response(self, lines, body, provenance)
   }
 
   /// Whether the status is a success (2xx).

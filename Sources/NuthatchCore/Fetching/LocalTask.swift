@@ -28,7 +28,7 @@ struct LocalTask: Sendable {
       guard request.recipes.isEmpty else { return makePictures(of: body, received) }
       received.arrive()
       let response = Response(
-        url: ticket.url, head: head(body, type), body: body, provenance: provenance(false, body.count),
+        url: ticket.url, head: head(body, type), body: body, provenance(false, body.count),
         maxPixels: request.maxPixels)
       let event = Event.answer(Event.Kind.fresh, Answer(response: response), isFinal: true)
       guard let download else { return ticket.finish(event) }

@@ -192,8 +192,7 @@ extension RequestTask {
     guard fetched.body.count <= plan.maxBytes else { return failAsTooLarge(Int64(fetched.body.count)) }
     guard plan.wantsPictures else {
       let response = Response(
-        url: ticket.url, head: fetched.head, body: fetched.body, provenance: provenance,
-        maxPixels: plan.maxPixels)
+        url: ticket.url, head: fetched.head, body: fetched.body, provenance, maxPixels: plan.maxPixels)
       return finish(.answer(Event.Kind.fresh, Answer(response: response), isFinal: true))
     }
     if let error = fetched.noPicture {
@@ -202,11 +201,11 @@ extension RequestTask {
     }
     // It came after the sizes of the others were made.
     guard let source = fetched.pictureSource(plan) else {
-      return assemble(fetched.pictures, Event.Kind.fresh, provenance)
+      return assemble(fetched.pictures, .fresh, provenance)
     }
-    shared.decodes.pictures(source, plan.recipes, priority: priority, shared.maker(maxPixels: plan.maxPixels))
-    {
-      self.assemble($0, Event.Kind.fresh, provenance)
+    let maker = shared.maker(maxPixels: plan.maxPixels)
+    shared.decodes.pictures(source, plan.recipes, priority: priority, maker) {
+      self.assemble($0, .fresh, provenance)
     }
   }
 
@@ -221,9 +220,7 @@ extension RequestTask {
   /// No new answer came: a stored one will do where it may, else the error.
   private func settle(for error: NuthatchError) {
     // Whoever has been shown the stored answer is told that there is no other.
-    guard !hasShown, let standIn, error.code.isOfTheWay else {
-      return failOrAnswer(error, found)
-    }
+    guard !hasShown, let standIn, error.code.isOfTheWay else { return failOrAnswer(error, found) }
     // A worker is reading it.
     if standIn.isUnchecked { return }
     answer(with: standIn, .cached, .fromStore(standIn), isFinal: true, orElse: error)

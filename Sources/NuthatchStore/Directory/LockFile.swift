@@ -3,7 +3,7 @@ import Glibc
 import NuthatchBase
 import Synchronization
 
-/// The file `lock`, open and mapped (docs/FORMAT.md, "Locks"). It says which index is in use, so that who changes the
+/// The file `locks`, open and mapped (docs/FORMAT.md, "Locks"). It says which index is in use, so that who changes the
 /// index needs no system call to know that it is the right one.
 // The words are changed by atomic instructions, hence Sendable.
 final class LockFile: @unchecked Sendable {
@@ -234,9 +234,6 @@ final class LockFile: @unchecked Sendable {
     if directory.canWrite(base, Self.size) { nhs_store64(base + offset, word) }
   }
 
-  /// Whether somebody deleted it, so that newcomers lock another file.
-  var isDeleted: Bool {
-    // What can't be looked at is still there, as far as anybody knows.
-    fd >= 0 && ((try? system.status(fd).links) ?? 1) == 0
-  }
+  /// Whether somebody deleted or moved it, so that newcomers lock another file.
+  var isDeleted: Bool { fd >= 0 && !directory.isNamed(Self.name, fd) }
 }

@@ -21,7 +21,7 @@ final class StoreDirectory: Sendable {
   /// Why the directory can only be read; nil when it can be written. Then nothing in it is changed, and no lock is taken:
   /// what the store has to write goes to memory of this process (`Index.make`, `LockFile`), or is an error.
   let refusal: SystemFault?
-  /// Whether there has never been a pack in it.
+  /// Whether the folder of packs was made by this opening.
   let isNew: Bool
   private let trusts: Bool
   private let isLost = Atomic(false)
@@ -136,14 +136,12 @@ final class StoreDirectory: Sendable {
 
   static let deleted = StoreFault(.io, "the directory of the cache was deleted")
 
-  /// Whether this process knows that somebody deleted the directory, or a part of it that others don't share any more once they
-  /// made it again. What is kept here then would be found by nobody, so the store opens the directory anew (`Store`).
+  /// Whether this process has found that somebody deleted the directory, or a part of it that others don't share any more once
+  /// they made it again. What is kept here then would be found by nobody, so `StoreDoor` opens the directory anew.
   var isDeleted: Bool { isLost.load(ordering: .relaxed) }
 
-  /// Looks whether somebody deleted the folder of packs, or this lock.
-  ///
-  /// - Returns: whether it is known that somebody did.
-  func looksDeleted(_ lock: LockFile) -> Bool {
+  /// Looks whether somebody deleted the folder of packs, or this lock, and remembers it.
+  func findDeletion(of lock: LockFile) -> Bool {
     if lock.isDeleted || !holdsItsPacks { isLost.store(true, ordering: .relaxed) }
     return isDeleted
   }
@@ -153,12 +151,15 @@ final class StoreDirectory: Sendable {
     try system.names(packs).compactMap(PackName.number).sorted()
   }
 
-  /// Whether the folder of packs that is held is the one that has the name. What can't be found out is yes.
-  var holdsItsPacks: Bool {
+  /// Whether the folder of packs that is held is the one that has the name.
+  var holdsItsPacks: Bool { isNamed("packs", packs) }
+
+  /// Whether a name still stands for what is open. What can't be found out is yes.
+  func isNamed(_ name: String, _ fd: Int32) -> Bool {
     do throws(SystemFault) {
-      let named = try system.open(root, "packs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+      let named = try system.open(root, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
       defer { system.close(named) }
-      let (its, ours) = (try system.status(named), try system.status(packs))
+      let (its, ours) = (try system.status(named), try system.status(fd))
       return its.inode == ours.inode && its.device == ours.device
     } catch {
       return error.number != ENOENT

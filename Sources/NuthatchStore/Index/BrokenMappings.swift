@@ -23,7 +23,7 @@ final class BrokenMappings: Sendable {
   func countLost() { lost.wrappingAdd(1, ordering: .relaxed) }
   var timesLost: Int { lost.load(ordering: .relaxed) }
 
-  /// Whether it is time to map anew what broke.
+  /// Whether it is time to map anew what broke, or to open anew what was deleted.
   func mayTry() -> Bool {
     let now = nhs_monotonic_ns()
     guard now >= nextTry.load(ordering: .relaxed) else { return false }

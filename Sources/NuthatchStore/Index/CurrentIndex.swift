@@ -143,7 +143,7 @@ final class CurrentIndex: @unchecked Sendable {
       guard let current = index, !current.isBroken else { return }
       let said = saidByLock
       // What stands in another folder of packs, or was made by another lock, is none for this one.
-      guard isSucceeded(current), !directory.looksDeleted(locks.file) else { return }
+      guard isSucceeded(current), !directory.findDeletion(of: locks.file) else { return }
       do throws(SystemFault) {
         let opened = try Index.open(directory, boot: boot)
         if let opened, !opened.isReplaced, opened.identity != current.identity, !opened.isBroken {
@@ -184,10 +184,10 @@ final class CurrentIndex: @unchecked Sendable {
     }
   }
 
-  /// Looks whether somebody deleted the lock, which newcomers then don't share, or the folder of packs. Then everybody makes the
-  /// index anew.
+  /// Looks whether somebody deleted the lock, which newcomers then don't share, or the folder of packs. Then those who have this
+  /// index look, too.
   func lookForDeletion() {
-    if directory.looksDeleted(locks.file), !directory.isReading { index?.markReplaced() }
+    if directory.findDeletion(of: locks.file), !directory.isReading { index?.markReplaced() }
   }
 
   var limits: Limits {
@@ -208,7 +208,8 @@ final class CurrentIndex: @unchecked Sendable {
       }
       let hasWords = locks.file.mend()
       if let current = index, current.isBroken, let opened = (try? Index.open(directory, boot: boot)) ?? nil,
-        !opened.isReplaced, !opened.isOfDamagedNumbers, !opened.isBroken
+        !opened.isReplaced, !opened.isOfDamagedNumbers, !opened.isBroken,
+        !directory.findDeletion(of: locks.file)
       {
         keep(opened)
       }

@@ -91,7 +91,6 @@ final class IndexChanger: Sendable {
       finishRetiring(old)
       return old
     }
-    guard !directory.looksDeleted(file) else { throw StoreDirectory.deleted }
     guard file.mend() else { throw broken.failure(of: nil) }
     let found: Index?
     do throws(SystemFault) { found = try Index.open(directory, boot: current.boot) } catch {
@@ -101,6 +100,8 @@ final class IndexChanger: Sendable {
       }
       found = nil
     }
+    // After that: an index that others made with another lock must not be changed by this one.
+    guard !directory.findDeletion(of: file) else { throw StoreDirectory.deleted }
     // One that has this name and says that it was replaced is damaged, or its successor was never made.
     if let found, !file.isNew, !found.isReplaced, !found.isOfDamagedNumbers,
       found.nextSequence >= file.firstSequence

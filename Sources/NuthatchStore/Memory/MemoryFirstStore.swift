@@ -7,8 +7,6 @@ import Synchronization
 final class MemoryFirstStore: RecordStore {
   let disk: DiskStore
   private let memory: MemoryTier
-  // Taken to write a record that is in memory only to a pack, and to remove records, so that none comes back by it.
-  private let lock = WordLock()
 
   init(_ disk: DiskStore) {
     self.disk = disk
@@ -97,7 +95,7 @@ final class MemoryFirstStore: RecordStore {
     guard let moment else {
       memory.remove(.value, key)
       if let lease = try commitPrivately(key, shape, parts) { return lease }
-      return try lock.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
+      return try memory.writing.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
         let lease = try disk.write(key, shape, parts)
         memory.remove(.record, key)
         return lease
@@ -109,7 +107,7 @@ final class MemoryFirstStore: RecordStore {
     else { return nil }
     // A record in memory may be lost, and an earlier one in the packs would be found again. So the packs' one is replaced.
     if inPacks == nil, let lease = try commitPrivately(key, shape, parts, moment) { return lease }
-    return try lock.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
+    return try memory.writing.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
       let lease = try disk.write(key, shape, parts, replacing: .askedBefore(moment))
       // Not one that was asked for later. An earlier one would hide what the packs have now.
       _ = privateRecord(of: key)
@@ -155,7 +153,7 @@ final class MemoryFirstStore: RecordStore {
     var fault: StoreFault?
     for record in records {
       do throws(StoreFault) {
-        try lock.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
+        try memory.writing.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
           // Somebody may have removed it, or put another one in its place.
           guard memory.contains(record) else { return }
           try write(record)
@@ -165,7 +163,9 @@ final class MemoryFirstStore: RecordStore {
         fault = fault ?? error
         guard memory.contains(record) else { continue }
         memory.spills.failures.wrappingAdd(1, ordering: .relaxed)
-        if loses {
+        if error.kind == .io { disk.lookForDeletion() }
+        // In a directory that is opened anew it can be written.
+        if loses, !disk.directory.isDeleted {
           memory.spills.lost.wrappingAdd(1, ordering: .relaxed)
           memory.remove(record)
         } else {
@@ -217,7 +217,7 @@ final class MemoryFirstStore: RecordStore {
 
   func remove(_ key: RecordKey) throws(StoreFault) -> Bool {
     memory.remove(.value, key)
-    return try lock.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
+    return try memory.writing.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
       // From the packs first: else somebody could find there what came before the private one.
       do throws(StoreFault) {
         let wasThere = try disk.remove(key)
@@ -231,7 +231,7 @@ final class MemoryFirstStore: RecordStore {
 
   func remove(_ groups: [RecordGroup], _ keys: [RecordKey]) throws(StoreFault) -> [RemovedRecord] {
     for key in keys { memory.remove(.value, key) }
-    return try lock.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
+    return try memory.writing.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
       var removed = try disk.remove(groups, keys)
       let known = Set(removed.map(\.key))
       // Those in memory are no hits any more from the moment on that the removal was counted.
@@ -247,6 +247,6 @@ final class MemoryFirstStore: RecordStore {
   }
 
   func clear() throws(StoreFault) {
-    try lock.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in try disk.clear() }
+    try memory.writing.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in try disk.clear() }
   }
 }

@@ -1,4 +1,5 @@
 import CSystem
+import NuthatchBase
 
 /// What this process keeps in memory before one directory's store: bounded by bytes and by number, the least useful
 /// goes first. Any thread may use it; what it finds and how is `MemoryLanes`' business, in which order entries go is
@@ -8,6 +9,8 @@ final class MemoryTier: Sendable {
   let lanes = MemoryLanes()
   /// What it may hold.
   let limits: MemoryLimits
+  /// Taken to write a record that is in memory only to a pack, and to remove records, so that none comes back by it.
+  let writing = WordLock()
   /// How often memory was wanted back, and what came of it.
   let spills = SpillCounts()
   // Changed by who is alone.

@@ -272,6 +272,8 @@ final class Eviction: Sendable {
       }
       move(candidates, from: pin.pack, &chances)
     }
+    // Then nothing could be moved, and the pack may be others' now.
+    guard !directory.isDeleted else { throw StoreDirectory.deleted }
     counts.droppedPacks.wrappingAdd(1, ordering: .relaxed)
     counts.droppedBytes.wrappingAdd(entry.cost, ordering: .relaxed)
     // The file first: there may be no room to change the index before.

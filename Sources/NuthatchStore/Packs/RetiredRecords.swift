@@ -7,11 +7,13 @@ import NuthatchBase
 final class RetiredRecords: Sendable {
   private let directory: StoreDirectory
   private let openPacks: OpenPacks
-  private let unsettled = Locked<[Location: KeyHash]>([:])
+  private let unsettled: Locked<[Location: KeyHash]>
 
-  init(_ directory: StoreDirectory, _ openPacks: OpenPacks) {
+  /// - Parameter old: what couldn't be written to the same packs before.
+  init(_ directory: StoreDirectory, _ openPacks: OpenPacks, after old: RetiredRecords?) {
     self.directory = directory
     self.openPacks = openPacks
+    unsettled = Locked(old?.unsettled.withLock { $0 } ?? [:])
   }
 
   /// Marks a record in its pack, so that no new index brings it back. Only if there is one of this hash: a damaged

@@ -43,8 +43,12 @@ final class DueRemovals: Sendable {
     UnsafeMutableRawPointer(bitPattern: address.load(ordering: .acquiring)).map { PostedRemovals(at: $0) }
   }
 
-  /// Another file says what is due.
-  func follow(_ posted: PostedRemovals) { address.store(posted.address, ordering: .releasing) }
+  /// This file says what is due, from now on.
+  func follow(_ file: LockFile) {
+    address.store(file.posted.address, ordering: .releasing)
+    state.withLock { state in state.removals = state.removals.mapValues { ($0.number, [], false) } }
+    for (removal, _) in all where file.canPost { post(removal) }
+  }
 
   /// Whether there are any of this process.
   @inline(__always)
