@@ -78,48 +78,45 @@ final class StoreDoor: Sendable {
         guard used.disk.directory.isDeleted else { throw error }
       }
     }
-    let made: any RecordStore
-    do throws(StoreFault) { made = try openAnew(insteadOf: used) } catch {
-      throw StoreFault(error.kind, "the directory was deleted, and can't be opened anew: \(error.message)")
-    }
-    return try body(made)
+    return try body(openAnew(after: used))
   }
 
   /// Looks something up, without a wait, and without making a directory. `none` when the directory was deleted.
   func looking<Result, Failure>(
     else none: Result, _ body: (any RecordStore) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let used = opened
-    if !used.disk.directory.isDeleted {
-      let result = try body(used)
-      if !used.disk.directory.isDeleted { return result }
+    let old = opened
+    if !old.disk.directory.isDeleted {
+      let result = try body(old)
+      if !old.disk.directory.isDeleted { return result }
     }
     // Not each of them tries it, while that fails.
-    if used.disk.current.broken.mayTry(), opening.isThere,
-      let made = try? openAnew(insteadOf: used, atOnce: true)
-    {
+    if old.disk.current.broken.mayTry(), opening.isThere, let made = try? openAnew(after: old, atOnce: true) {
       return try body(made)
     }
     // Where only the lock is gone, the packs are those of before.
-    return used.disk.directory.holdsItsPacks ? try body(used) : none
+    return old.disk.directory.holdsItsPacks ? try body(old) : none
   }
 
   private func openAnew(
-    insteadOf old: any RecordStore, atOnce: Bool = false
+    after old: any RecordStore, atOnce: Bool = false
   ) throws(StoreFault) -> any RecordStore {
     guard atOnce ? reopening.lock(until: { 0 }) : reopening.lock(until: Patience.deadline) else {
       throw StoreFault(.busy, "another thread is opening it for too long")
     }
     defer { reopening.unlock() }
-    let (now, isOver) = state.withLock { ($0.opened, $0.isOver) }
-    guard !isOver else { throw .closed }
+    let now = opened
     guard now === old else { return now }
     // This process must not seem to be another one that uses the directory.
     old.disk.locks.leave()
-    let made = try opening.open(after: old, atOnce: atOnce)
-    state.withLock {
-      $0.opened = made
-      $0.former.append(old.disk.glance)
+    let made: any RecordStore
+    do throws(StoreFault) { made = try opening.open(after: old, atOnce: atOnce) } catch {
+      throw StoreFault(error.kind, "the directory was deleted, and can't be opened anew: \(error.message)")
+    }
+    try state.withLock { (state) throws(StoreFault) in
+      guard !state.isOver else { throw .closed }
+      state.opened = made
+      state.former.append(old.disk.glance)
     }
     glance.store(.passUnretained(made.disk.glance), ordering: .releasing)
     return made
@@ -127,9 +124,6 @@ final class StoreDoor: Sendable {
 
   /// Lets go of what is open. Nothing is opened anew from now on.
   func finish(flushes: Bool) {
-    // Who opens the directory anew at this moment is waited for.
-    let isFree = reopening.lock(until: Patience.deadline)
-    defer { if isFree { reopening.unlock() } }
     state.withLock { $0.isOver = true }
     opened.finish(flushes: flushes)
   }

@@ -56,6 +56,16 @@ import Testing
     #expect(try other.bytes(Self.a) == [1])
   }
 
+  @Test("is noticed by who appends to a pack that went with it, which isn't lost then")
+  func appending() throws {
+    let store = try Store.open(path)
+    try store.commit(Self.a, [1])
+    try parent.remove("cache")
+    // Nothing else looks.
+    repeat { try store.commit(Self.b, [2]) } while parent.files("cache").isEmpty
+    #expect(try Store.open(path).bytes(Self.b) == [2])
+  }
+
   @Test("gets what is in memory only when the store ends")
   func atEnd() throws {
     let store = try Store.open(path, Store.Options(memoryBytes: 1 << 20, spill: .pressure))

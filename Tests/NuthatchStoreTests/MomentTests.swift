@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import NuthatchStore
@@ -113,6 +114,23 @@ import Testing
     // In the middle of a clear: the packs go before the index.
     for name in folder.files() { try folder.remove("packs/" + name) }
     #expect(bytes(key("a"), own) == nil)
+    for user in [own, other] { user.finish() }
+  }
+
+  @Test("that are in memory only stay while it can't be told whether the packs have a later one")
+  func untold() throws {
+    let (own, other) = (try user(spill: .pressure), try user())
+    let early = try moment("a", other)
+    #expect(try keep("a", [2], try moment("a", own), own))
+    #expect(try keep("a", [1], early, other))
+    // As while a pack is dropped, and what was used in it is moved.
+    let (path, away) = (folder.path + "/packs/" + (folder.files().first ?? ""), folder.path + "/away")
+    #expect(rename(path, away) == 0)
+    #expect(bytes(key("a"), own) == nil)
+    #expect(rename(away, path) == 0)
+    #expect(bytes(key("a"), own) == [2])
+    try own.flush()
+    #expect(bytes(key("a"), other) == [2])
     for user in [own, other] { user.finish() }
   }
 

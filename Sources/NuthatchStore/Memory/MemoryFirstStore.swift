@@ -24,17 +24,20 @@ final class MemoryFirstStore: RecordStore {
   func lookup(_ key: RecordKey, checking most: Int) -> Lookup {
     // Another process may have cleared the directory, and with it what is in memory.
     disk.current.followOthers()
-    let found =
-      privateRecord(of: key) ?? key.bytes.withUnsafeBytes { disk.reader.known(key.kind, key.hash, $0) }
-    return found.map { .found($0) } ?? disk.reader.lookup(key, checking: most)
+    if let own = privateRecord(of: key) { return own.isLatest ? .found(own.lease) : .nothing }
+    let known = key.bytes.withUnsafeBytes { disk.reader.known(key.kind, key.hash, $0) }
+    return known.map { .found($0) } ?? disk.reader.lookup(key, checking: most)
   }
 
-  /// The record that is in memory only. Nil also for an answer that was removed since, or has a later one in a pack.
-  private func privateRecord(of key: RecordKey) -> Lease? {
+  /// The record that is in memory only, and whether it is known that the packs have no later answer. Nil also for an answer that was
+  /// removed since, or has a later one in a pack.
+  private func privateRecord(of key: RecordKey) -> (lease: Lease, isLatest: Bool)? {
     guard !disk.due.take(key.hash), let lease = memory.find(.record, key) else { return nil }
-    guard key.kind == .answer, let entry = (lease.pin as? MemoryPin)?.entry, let moment = entry.moment,
-      !disk.moments.isCurrent(moment) || disk.reader.hasLaterAnswer(key, than: moment.number)
-    else { return lease }
+    guard key.kind == .answer, let entry = (lease.pin as? MemoryPin)?.entry, let moment = entry.moment else {
+      return (lease, true)
+    }
+    let isOver = disk.moments.isCurrent(moment) ? disk.reader.hasLaterAnswer(key, than: moment.number) : true
+    guard isOver == true else { return (lease, isOver == false) }
     memory.remove(entry)
     return nil
   }
@@ -47,8 +50,8 @@ final class MemoryFirstStore: RecordStore {
 
   func mark(of key: RecordKey) -> RecordMark? {
     disk.current.followOthers()
-    guard let lease = privateRecord(of: key) else { return disk.mark(of: key) }
-    return RecordMark(index: 0, pack: 0, offset: lease.sequence)
+    guard let own = privateRecord(of: key) else { return disk.mark(of: key) }
+    return own.isLatest ? RecordMark(index: 0, pack: 0, offset: own.lease.sequence) : nil
   }
 
   func isCurrent(_ mark: RecordMark, _ key: RecordKey) -> Bool {
@@ -103,7 +106,7 @@ final class MemoryFirstStore: RecordStore {
     }
     let inPacks = disk.reader.find(key)?.lease.shape.question
     guard disk.moments.isCurrent(moment), inPacks ?? 0 <= moment.number,
-      privateRecord(of: key)?.shape.question ?? 0 <= moment.number
+      privateRecord(of: key)?.lease.shape.question ?? 0 <= moment.number
     else { return nil }
     // A record in memory may be lost, and an earlier one in the packs would be found again. So the packs' one is replaced.
     if inPacks == nil, let lease = try commitPrivately(key, shape, parts, moment) { return lease }

@@ -17,6 +17,8 @@ final class Eviction: Sendable {
   // Bytes appended since this process looked last what others have done. So many at first that the first record makes this
   // process look: there may be processes that keep no more than one each.
   private let appended = Atomic(Int.max / 2)
+  // When it looks in any case, on the monotonic clock.
+  private let nextLook = Atomic<Int64>(0)
 
   init(
     _ directory: StoreDirectory, _ locks: DirectoryLocks, _ openPacks: OpenPacks, _ changer: IndexChanger,
@@ -33,9 +35,11 @@ final class Eviction: Sendable {
 
   /// Looks now and then, after a record, whether the directory is still the one that has the name, and what killed writers left.
   func lookAround(after bytes: Int) {
-    let often = max(changer.current.limits.packCapacity / 8, 128 << 10)
-    guard appended.wrappingAdd(bytes, ordering: .relaxed).newValue > often else { return }
+    let (often, now) = (max(changer.current.limits.packCapacity / 8, 128 << 10), nhs_monotonic_ns())
+    let isMuch = appended.wrappingAdd(bytes, ordering: .relaxed).newValue > often
+    guard isMuch || now >= nextLook.load(ordering: .relaxed) else { return }
     appended.store(0, ordering: .relaxed)
+    nextLook.store(now + FailedTouches.pause, ordering: .relaxed)
     changer.current.lookForDeletion()
     killed.tidyAfterKilled()
   }

@@ -155,11 +155,11 @@ final class RecordReader: Sendable {
     return nil
   }
 
-  /// Whether the packs have an answer to a later question than this one, or may have one: what is named and can't be had is being
-  /// removed at this moment, or its disk fails.
-  func hasLaterAnswer(_ key: RecordKey, than number: UInt64) -> Bool {
+  /// Whether the packs have an answer to a later question than this one. Nil when that can't be told: what is named and can't be had
+  /// is being moved or removed at this moment, or its disk fails.
+  func hasLaterAnswer(_ key: RecordKey, than number: UInt64) -> Bool? {
     guard current.reading({ index, _ in index.find(key.hash) != nil }) ?? false else { return false }
-    return find(key).map { $0.lease.shape.question > number } ?? true
+    return find(key).map { $0.lease.shape.question > number }
   }
 
   /// Whether the packs have a record of this hash. Reads none.
