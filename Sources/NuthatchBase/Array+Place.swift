@@ -1,5 +1,5 @@
 extension Array {
-  /// The first place of a sorted array whose element isn't before something any more.
+  /// In a sorted array, the place of the first element for which `isBefore` is false.
   @inlinable
   package func place(_ isBefore: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)

@@ -1,7 +1,7 @@
 /// A value that one thread at a time may touch. Public, because the compiler makes code for a room's own values only of what is: a
 /// generic call costs more than the lock.
 public final class Locked<Value>: @unchecked Sendable {
-  // Touched under the lock only, hence Sendable, and unchecked.
+  // Touched under the lock only, hence Sendable; Swift's check at run time would find nothing.
   @exclusivity(unchecked) @usableFromInline var value: Value
   @usableFromInline let lock = WordLock()
 

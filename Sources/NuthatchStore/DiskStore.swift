@@ -4,9 +4,10 @@ import Synchronization
 
 /// The records of a directory, in packs that all processes share. Puts the parts together, and has each do its work.
 ///
-/// Locks are taken in this order: that of a `StoreDoor` for opening anew, `MemoryFirstStore`'s, the directory's for dropping packs, an appender's, the directory's for
-/// changing the index, those of the current index, of retired records, of the open packs, and of the memory tier. Under all other
-/// locks none is taken. The lock of a pack's file is only ever tried, never waited for, so it may be taken anywhere.
+/// Locks are taken in this order: that of a `StoreDoor` for opening anew, the memory tier's for writing, the directory's for dropping
+/// packs, an appender's, the directory's for changing the index, those of the current index, of retired records, of the open packs,
+/// and of the memory tier's entries. Under all other locks none is taken. The lock of a pack's file is only ever tried, never waited
+/// for, so it may be taken anywhere.
 final class DiskStore: Sendable {
   let directory: StoreDirectory
   let locks: DirectoryLocks
@@ -70,7 +71,7 @@ final class DiskStore: Sendable {
     guard let old else { return }
     if let earlier = old.current.index { current.index?.goOn(after: earlier) }
     if old.current.isLean { current.stayLean() }
-    // Nothing shall hold the packs that were deleted; pictures that were made of them stay.
+    // Nothing shall hold packs that were deleted; pictures that were made of them stay.
     memory.removeAll { $0.privateBytes == 0 && ($0.owner as? HeldLease)?.lease.pin is PackPin }
   }
 
@@ -79,7 +80,7 @@ final class DiskStore: Sendable {
   {
     guard let old else { return options.diskBytes }
     let earlier = old.current.limits.disk
-    // Who made it again has said what holds there.
+    // Where other processes made it again, their limit holds.
     return directory.isNew && earlier != Limits.standard ? earlier : nil
   }
 
@@ -91,9 +92,9 @@ final class DiskStore: Sendable {
     locks.leave()
   }
 
-  /// Closes everything in the directory. Who only looks at memory finds nothing from now on.
+  /// Closes everything in the directory. A call that only looks at memory (`Glance`) finds nothing from now on.
   deinit {
-    // What a forked child has of it is its parent's.
+    // In a forked child, files and locks are the parent's.
     guard epoch == nhs_fork_epoch() else { return }
     checker.close()
     openPacks.drop { _ in true }

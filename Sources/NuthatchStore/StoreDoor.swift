@@ -3,7 +3,7 @@ import Glibc
 import NuthatchBase
 import Synchronization
 
-/// What a store has open, for its callers. When somebody deleted the directory, it opens the directory anew.
+/// What a store has open, for its callers. Opens the directory anew when it was deleted.
 final class StoreDoor: Sendable {
   /// What a directory is opened with.
   struct Opening: Sendable {
@@ -23,7 +23,7 @@ final class StoreDoor: Sendable {
       return spillsLate ? MemoryFirstStore(disk) : disk
     }
 
-    /// Whether somebody made the directory again. Nobody is waited for, whatever has its name.
+    /// Whether another process made the directory again. Doesn't wait, whatever has its name: a pipe for instance.
     fileprivate var isThere: Bool {
       for name in [LockFile.name, "packs"] {
         let path = path + "/" + name
@@ -38,7 +38,7 @@ final class StoreDoor: Sendable {
 
   private struct State {
     var opened: any RecordStore
-    // Of what was open before. Who holds nothing may be in it at this moment.
+    // Of what was open before: a call may look at it at this moment without holding it.
     var former: [Glance] = []
     var isOver = false
   }
@@ -54,7 +54,7 @@ final class StoreDoor: Sendable {
     glance = Atomic(.passUnretained(opened.disk.glance))
   }
 
-  /// For calls that use files, or wait. Who has it keeps the files open.
+  /// For calls that use files, or wait. Its files stay open while a call holds it.
   var opened: any RecordStore { state.withLock { $0.opened } }
 
   /// For calls that look at memory for a moment. To hold that would count on one counter for all threads.
@@ -63,7 +63,7 @@ final class StoreDoor: Sendable {
     glance.load(ordering: .acquiring)._withUnsafeGuaranteedRef { body($0) }
   }
 
-  /// Does something with the records. Once more, if it shows that the directory was deleted.
+  /// Does something with the records. If the directory turns out to be deleted, does it again in the one that is opened anew.
   func using<Result>(
     _ body: (any RecordStore) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
@@ -90,7 +90,7 @@ final class StoreDoor: Sendable {
       let result = try body(old)
       if !old.disk.directory.isDeleted { return result }
     }
-    // Not each of them tries it, while that fails.
+    // While that fails it is tried once in a while, not by each lookup.
     if old.disk.current.broken.mayTry(), opening.isThere, let made = try? openAnew(after: old, atOnce: true) {
       return try body(made)
     }

@@ -34,9 +34,11 @@ final class TestClock: Sendable {
     if stale { clock.advance(seconds: 100) }
   }
 
-  private func events(_ delivery: Request.Delivery) throws -> [Event] {
-    var request = Request(bench.server.url("/a"))
-    request.delivery = delivery
+  private func events(
+    _ delivery: Request.Delivery, of path: String = "/a", _ boxes: [ThumbnailBox] = []
+  ) throws -> [Event] {
+    var request = Request(bench.server.url(path))
+    (request.delivery, request.boxes) = (delivery, boxes)
     let ticket = try bench.cache.submit(request)
     var events: [Event] = []
     repeat {
@@ -181,6 +183,26 @@ final class TestClock: Sendable {
     #expect(events.map(\.kind) == [.fresh])
     #expect(events[0].response?.text == "new")
     #expect(bench.server.requests("/a").map { $0.headers["If-None-Match"] } == ["\"1\"", nil])
+  }
+
+  @Test(
+    "of a stale picture that is gone at its server",
+    arguments: [.twice, .first, .fresh] as [Request.Delivery])
+  func pictureGone(delivery: Request.Delivery) throws {
+    let control: HeaderLines = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+    bench.server.on(
+      "/p.png", Script(headers: control, steps: [.bytes(Pictures.png(width: 40, height: 20))]))
+    func kinds(_ delivery: Request.Delivery) throws -> [Event.Kind] {
+      try events(delivery, of: "/p.png", [ThumbnailBox(16)]).map(\.kind)
+    }
+    #expect(try kinds(.fresh) == [.fresh])
+    clock.advance(seconds: 100)
+    bench.server.on("/p.png", Script(status: 404))
+    #expect(
+      try kinds(delivery)
+        == (delivery == .twice ? [.cached, .failed] : [delivery == .first ? .cached : .failed]))
+    // Also behind an answer it is gone then.
+    #expect(try kinds(.fresh) == [.failed])
   }
 
   @Test("to one who wants a size that is gone, while another is told that its own still holds")

@@ -22,6 +22,17 @@ import Testing
     store.current.lookForDeletion()
   }
 
+  /// A store, and another one that has made the directory again and keeps the same key there.
+  private func madeByOther(_ options: Store.Options = .init()) throws -> (Store, Store) {
+    let store = try Store.open(path, options)
+    try store.commit(Self.a, [1])
+    try parent.remove("cache")
+    let other = try Store.open(path)
+    try other.commit(Self.a, [2])
+    store.current.lookForDeletion()
+    return (store, other)
+  }
+
   private func descriptors() throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
   }
@@ -76,14 +87,9 @@ import Testing
     #expect(try Store.open(path).bytes(Self.a) == [1])
   }
 
-  @Test("keeps its limit where others have made it again, and they theirs")
+  @Test("has the limit of others where they have made it again")
   func limits() throws {
-    let store = try Store.open(path, Store.Options(diskBytes: 5 << 20))
-    try store.commit(Self.a, [1])
-    try parent.remove("cache")
-    let other = try Store.open(path)
-    try other.commit(Self.a, [2])
-    store.current.lookForDeletion()
+    let (store, other) = try madeByOther(Store.Options(diskBytes: 5 << 20))
     #expect(try store.bytes(Self.a) == [2])
     try store.commit(Self.b, [3])
     #expect(try other.statistics().diskLimit == Limits.standard)
@@ -146,14 +152,9 @@ import Testing
 
   @Test("leads who only looks to what others keep there now")
   func others() throws {
-    let store = try Store.open(path)
-    try store.commit(Self.a, [1])
-    try parent.remove("cache")
-    let other = try Store.open(path)
-    try other.commit(Self.a, [2])
-    store.current.lookForDeletion()
+    let (store, other) = try madeByOther()
     #expect(try store.bytes(Self.a) == [2])
-    // An answer that was asked for before belongs to nothing that is there.
+    // They share removals from then on.
     let group = Array("g".utf8).withUnsafeBytes { RecordGroup($0) }
     let asked = try #require(try store.moment(group))
     _ = try other.remove([group])

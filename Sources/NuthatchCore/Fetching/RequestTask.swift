@@ -184,7 +184,7 @@ extension RequestTask {
     guard ticket.isOpen else { return }
     let status = fetched.head.status
     let provenance = fetched.provenance.behind(plan)
-    // A server that fails for a while takes nothing from whoever has been shown the stored answer, or can be.
+    // Where a stored answer was shown or can be, the server's error page doesn't take its place.
     if status >= 500 || status == 429, hasShown || standIn != nil {
       return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.url)", status: status))
     }

@@ -151,7 +151,7 @@ final class LockFile: @unchecked Sendable {
     system.unmap(words)
   }
 
-  /// Frees what is locked, before the last owner goes. The words stay readable.
+  /// Frees what is locked while the object stays. The words stay readable.
   func close() {
     // In a forked child the descriptor has been closed already, and its number may be somebody else's.
     guard epoch == nhs_fork_epoch(), fd >= 0, !isClosed.exchange(true, ordering: .acquiringAndReleasing)

@@ -54,7 +54,7 @@ final class StoreDirectory: Sendable {
 
   deinit { close() }
 
-  /// Closes it before its last owner goes. Nobody may use it then.
+  /// Closes its files while the object stays. They must not be used after that.
   func close() {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     system.close(packs)
@@ -136,11 +136,11 @@ final class StoreDirectory: Sendable {
 
   static let deleted = StoreFault(.io, "the directory of the cache was deleted")
 
-  /// Whether this process has found that somebody deleted the directory, or a part of it that others don't share any more once
-  /// they made it again. What is kept here then would be found by nobody, so `StoreDoor` opens the directory anew.
+  /// Whether this process has found that the directory was deleted, or its lock, or its packs. Other processes make them again, and
+  /// would not find what is kept here, so `StoreDoor` opens the directory anew.
   var isDeleted: Bool { isLost.load(ordering: .relaxed) }
 
-  /// Looks whether somebody deleted the folder of packs, or this lock, and remembers it.
+  /// Looks whether the folder of packs or this lock was deleted, and remembers it.
   func findDeletion(of lock: LockFile) -> Bool {
     if lock.isDeleted || !holdsItsPacks { isLost.store(true, ordering: .relaxed) }
     return isDeleted

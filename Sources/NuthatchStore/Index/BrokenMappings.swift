@@ -8,7 +8,7 @@ final class BrokenMappings: Sendable {
   /// How many touches had failed in this process when everything was whole.
   private let seen = Atomic(FailedTouches.count)
   private let lost = Atomic(0)
-  // On the monotonic clock; guarded by the lock of `CurrentIndex`.
+  // On the monotonic clock.
   private let nextTry = Atomic<Int64>(0)
   // Until when no writer tries to change the index, on the monotonic clock.
   private let restsUntil = Atomic<Int64>(0)

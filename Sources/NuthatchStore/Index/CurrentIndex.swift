@@ -98,7 +98,7 @@ final class CurrentIndex: @unchecked Sendable {
   @inline(__always)
   private var saidByLock: UInt64 { nhs_load64(lockWord) }
 
-  /// Lets go of the index: nobody looks for records here any more.
+  /// Lets go of the index. Lookups find nothing here from then on.
   func letGo() {
     lock.withLock {
       reference.store(0, ordering: .releasing)
@@ -184,8 +184,8 @@ final class CurrentIndex: @unchecked Sendable {
     }
   }
 
-  /// Looks whether somebody deleted the lock, which newcomers then don't share, or the folder of packs. Then those who have this
-  /// index look, too.
+  /// Looks whether the lock or the folder of packs was deleted. If so, marks the index, so that other processes that have it mapped
+  /// look, too.
   func lookForDeletion() {
     if directory.findDeletion(of: locks.file), !directory.isReading { index?.markReplaced() }
   }

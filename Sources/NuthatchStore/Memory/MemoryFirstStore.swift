@@ -36,8 +36,9 @@ final class MemoryFirstStore: RecordStore {
     guard key.kind == .answer, let entry = (lease.pin as? MemoryPin)?.entry, let moment = entry.moment else {
       return (lease, true)
     }
-    let isOver = disk.moments.isCurrent(moment) ? disk.reader.hasLaterAnswer(key, than: moment.number) : true
-    guard isOver == true else { return (lease, isOver == false) }
+    // Whether it was removed or replaced; nil when that can't be told now.
+    let isGone = disk.moments.isCurrent(moment) ? disk.reader.hasLaterAnswer(key, than: moment.number) : true
+    guard isGone == true else { return (lease, isGone == false) }
     memory.remove(entry)
     return nil
   }
