@@ -108,6 +108,12 @@ extension PositionedHeap {
     set(element, key: UInt64(max(0, time)))
   }
 
+  /// Whether `element` is in, and due by `now`.
+  @inlinable
+  public func isDue(_ element: Order.Element, by now: Int64) -> Bool {
+    contains(element) && items[Int(Order.position(of: element))].key <= UInt64(max(0, now))
+  }
+
   /// Takes out the next element that is due by `now`.
   @inlinable
   public mutating func takeDue(by now: Int64) -> Order.Element? {

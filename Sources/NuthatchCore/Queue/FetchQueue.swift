@@ -23,7 +23,7 @@ import Synchronization
 ///    `finished` with `.abandoned`. (`remove` on a running entry does the same.)
 ///
 /// `wake` asks for a call of `tick` at a time, at the latest; asking again for an earlier time doesn't
-/// withdraw the first. `activityChanged` says that there is something to do again, or nothing any more.
+/// withdraw the first.
 ///
 /// Order: priority, then arrival, over all hosts that may start something; a host that is at its limit,
 /// paused, spaced by `rate` or dead isn't looked at. So that nothing starves, one start in eight goes to the
@@ -38,7 +38,6 @@ final class FetchQueue: @unchecked Sendable {
 
   private(set) var settings: QueueSettings
   private let wake: (Int64) -> Void
-  private let activityChanged: (Bool) -> Void
   private let count = Atomic<Int>(0)
   /// Whether something waits for nothing but a place. Any thread may ask.
   let isFull = Atomic<Bool>(false)
@@ -56,16 +55,13 @@ final class FetchQueue: @unchecked Sendable {
 
   private var lastArrival: UInt64 = 0
   private var isPumping = false
-  private var wasActive = false
   private var wakeAt: Int64 = .max
 
   init(
-    _ settings: QueueSettings = QueueSettings(), link: LinkKind = .unknown,
-    wake: @escaping (Int64) -> Void, activityChanged: @escaping (Bool) -> Void = { _ in }
+    _ settings: QueueSettings = QueueSettings(), link: LinkKind = .unknown, wake: @escaping (Int64) -> Void
   ) {
     self.settings = settings
     self.wake = wake
-    self.activityChanged = activityChanged
     places = QueuePlaces(link, settings)
     troubled = TroubledHosts(away)
   }
@@ -314,11 +310,13 @@ final class FetchQueue: @unchecked Sendable {
     isPumping = true
     defer { isPumping = false }
     var refusalsLeft = FetchQueue.refusalsAtOnce
+    var told: Int
     repeat {
       wakeSleepers(now)
       while startNext(now) {}
-      refusalsLeft -= tellRefusals(atMost: refusalsLeft, now)
-    } while tellActivity() || nextDue <= now || hasGrown()
+      told = tellRefusals(atMost: refusalsLeft, now)
+      refusalsLeft -= told
+    } while told > 0 || nextDue <= now || hasGrown()
     arrangeWaking(now)
   }
 
@@ -379,14 +377,6 @@ final class FetchQueue: @unchecked Sendable {
       work?.refused(entry, why)
     }
     return portion.count
-  }
-
-  private func tellActivity() -> Bool {
-    let isActive = activity > 0
-    guard isActive != wasActive else { return false }
-    wasActive = isActive
-    activityChanged(isActive)
-    return true
   }
 
   /// Tells the automatic sizes what waits for a place; whether that makes one larger.

@@ -45,6 +45,8 @@ final class QueueHosts {
   func refresh(_ host: QueueHost, _ settings: QueueSettings, at now: Int64) {
     let gate = host.gate(at: now, settings)
     host.offerLanes(gate == .open)
+    // What is due happens first: entries that have waited long enough hear of it then.
+    guard !waking.isDue(host, by: now) else { return }
     var time = Int64.max
     if case .until(let opening) = gate { time = opening }
     if let end = host.givenUpAt, end > now { time = min(time, end) }

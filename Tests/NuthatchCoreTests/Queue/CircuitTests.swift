@@ -154,7 +154,6 @@ import Testing
     #expect(bench.refused.isEmpty && bench.queue.activity == 5)
     bench.pass(10 * millisecond)
     #expect(bench.refused.count == 5 && bench.queue.activity == 0)
-    #expect(bench.activity == [true, false])
   }
 
   @Test("is one that can't be reached, not one that answers badly, is silent or is left")

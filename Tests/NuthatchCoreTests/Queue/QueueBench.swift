@@ -32,6 +32,7 @@ final class QueueBench {
     let name: String
     unowned let bench: QueueBench
     var onBegin: ((QueueEntry) -> Void)?
+    var onRefused: (() -> Void)?
     private(set) var begins = 0
     private(set) var retryAfter: Int64?
     private(set) var refusal: HostRefusal?
@@ -58,6 +59,7 @@ final class QueueBench {
       self.refusal = refusal
       if case .circuitOpen(let retryAfter) = refusal { self.retryAfter = retryAfter }
       bench.refused.append(name)
+      onRefused?()
     }
   }
 
@@ -67,16 +69,13 @@ final class QueueBench {
   var refused: [String] = []
   var putOff: [String] = []
   var running: [QueueEntry] = []
-  var activity: [Bool] = []
   var wakes: [Int64] = []
   var onBegin: ((QueueEntry) -> Void)?
   var works: [Work] = []
   private(set) var queue: FetchQueue!
 
   init(_ settings: QueueSettings = QueueSettings(), link: LinkKind = .wired) {
-    queue = FetchQueue(
-      settings, link: link, wake: { [unowned self] in self.wakes.append($0) },
-      activityChanged: { [unowned self] in self.activity.append($0) })
+    queue = FetchQueue(settings, link: link, wake: { [unowned self] in self.wakes.append($0) })
   }
 
   static func origin(_ host: String) -> Origin {

@@ -97,6 +97,29 @@ import Testing
     #expect(bench.refused.contains("patient") || bench.begun.contains("patient"))
   }
 
+  @Test("hear of it at that time, also when something else of the host comes first")
+  func givenUpBesideAnother() {
+    let bench = QueueBench(.fixed(10))
+    for index in 0..<30 { bench.submit("\(index)", patience: 10 * second) }
+    fail(bench, 10)
+    bench.pass(10 * second - 1)
+    fail(bench, 1)
+    #expect(refusals(bench).isEmpty)
+    bench.now += 1
+    bench.submit("patient", patience: 60 * second)
+    #expect(refusals(bench).count == 19 && !bench.refused.contains("patient"))
+  }
+
+  @Test("may ask another host when they are refused, which is asked at once")
+  func another() {
+    let bench = QueueBench(.fixed(10))
+    for index in 0..<12 { bench.submit("\(index)", patience: 5 * minute) }
+    bench.submit("impatient")
+    bench.works.last?.onRefused = { bench.submit("again", to: "b.example") }
+    fail(bench, 5)
+    #expect(bench.refused == ["impatient"] && bench.begun.last == "again")
+  }
+
   @Test("count from its last good answer")
   func sinceLastAnswer() {
     let bench = QueueBench(.fixed(10))
