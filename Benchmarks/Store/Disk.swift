@@ -15,7 +15,8 @@ func draw(_ count: Int) { drawn[count] = drawn[count] ?? (0..<4).map { zipf(coun
 
 /// Finds records, and reads all of their bytes if asked to. How long that took, in nanoseconds.
 ///
-/// Keys are made some at a time before the clock runs, as who looks something up has just made its key.
+/// Keys are made some at a time before the clock runs, as who looks something up has just made its key. They are read through
+/// a span: a loop over an array counts references to each of them.
 @discardableResult
 func lookUp(_ store: Store, _ keys: Keys, _ ordinal: Int, _ count: Int, reads: Bool) -> Double {
   if drawn[keys.count] == nil { draw(keys.count) }
@@ -27,10 +28,11 @@ func lookUp(_ store: Store, _ keys: Keys, _ ordinal: Int, _ count: Int, reads: B
   while begin < count {
     let end = min(begin + 64, count)
     let some = (begin..<end).map { keys.key(Int(draws[$0])) }
+    let span = some.span
     let start = now()
-    for key in some {
+    for number in span.indices {
       do {
-        if let lease = try store.lookup(key) {
+        if let lease = try store.lookup(span[number]) {
           sum &+= reads ? lease.withBytes(total) : UInt64(lease.count)
         } else {
           missing += 1

@@ -91,8 +91,9 @@ private func recall(_ store: Store, _ names: Names, _ order: [Int32]) -> HitTime
   while begin < order.count {
     let count = min(256, order.count - begin)
     let some = (begin..<begin + count).map { names.key(Int(order[$0])) }
+    let span = some.span
     let (ran, passed) = (threadTime(), now())
-    for key in some { sum &+= (try? store.recall(key))?.count ?? 0 }
+    for number in span.indices { sum &+= (try? store.recall(span[number]))?.count ?? 0 }
     time.passed += now() - passed
     time.ran += threadTime() - ran
     begin += count
