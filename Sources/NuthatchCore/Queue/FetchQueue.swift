@@ -6,7 +6,7 @@ import Synchronization
 /// The process's one queue: which requests may be sent, and when.
 ///
 /// A deterministic machine without a thread, a lock or a clock: everything is called on the loop's thread and
-/// is told `now` (nanoseconds of the monotonic clock). Only `activity`, `isFull`, `paused` and `away` may be
+/// is told `now` (nanoseconds of the monotonic clock). Only `isFull`, `paused` and `away` may be
 /// read by any thread, hence Sendable.
 ///
 /// How the pipeline uses it, for every exchange with a server (each redirect hop and each attempt is one,
@@ -38,7 +38,6 @@ final class FetchQueue: @unchecked Sendable {
 
   private(set) var settings: QueueSettings
   private let wake: (Int64) -> Void
-  private let count = Atomic<Int>(0)
   /// Whether something waits for nothing but a place. Any thread may ask.
   let isFull = Atomic<Bool>(false)
   /// Any thread may ask.
@@ -66,9 +65,6 @@ final class FetchQueue: @unchecked Sendable {
     troubled = TroubledHosts(away)
   }
 
-  /// Queued and running entries. Any thread may ask.
-  var activity: Int { count.load(ordering: .relaxed) }
-
   // MARK: - Entries
 
   /// Queues `work` for `origin`, not to begin before `notBefore`.
@@ -84,7 +80,6 @@ final class FetchQueue: @unchecked Sendable {
       work, host, priority: priority, arrival: lastArrival, patience: patience, isBatched: isBatched,
       mayBePutOff: mayBePutOff, at: now)
     host.entries += 1
-    count.add(1, ordering: .relaxed)
     enqueue(entry, notBefore: notBefore, now)
     pump(now)
     return entry
@@ -210,7 +205,6 @@ final class FetchQueue: @unchecked Sendable {
   private func forget(_ entry: QueueEntry) {
     let host = entry.host
     entry.turn(.gone)
-    count.subtract(1, ordering: .relaxed)
     host.entries -= 1
     hosts.retire(host)
   }

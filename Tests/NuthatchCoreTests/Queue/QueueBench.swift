@@ -24,6 +24,8 @@ extension FetchQueue {
   var linkPlaces: PlacePool { places.link }
   var loopbackPlaces: PlacePool { places.loopback }
   var lookingUp: Int { lending.lookingUp }
+  /// Entries that wait or run.
+  var activity: Int { hosts.all.reduce(0) { $0 + $1.entries } }
 }
 
 /// A queue without time: the clock stands still until a test moves it.
