@@ -101,7 +101,12 @@ enum GetCommand: Command {
     } catch let error as UsageError {
       throw error
     } catch let error as NuthatchError {
-      return report(error, error.code == .invalid ? .usage : .failure)
+      switch error.code {
+      case .invalid: return report(error, .usage)
+      // Only cookies need the server here: without them the fetch says it.
+      case .badURL: return report(error, .notFetched)
+      default: return report(error, .failure)
+      }
     } catch {
       return .failure
     }

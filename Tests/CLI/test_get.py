@@ -518,3 +518,5 @@ def test_cookies(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
         assert nuthatch("get", server.url("/home?again"), *arguments).returncode == 0
     sent = [request.header("Cookie") for request in server.requests("/home")]
     assert sent == ["id=7", "id=7", None]
+    for arguments in (["--cookies"], []):
+        assert nuthatch("get", "http://", *arguments).returncode == 4
