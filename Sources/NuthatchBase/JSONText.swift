@@ -17,6 +17,22 @@ package struct JSONText {
     enclose(name, UInt8(ascii: "{"), UInt8(ascii: "}"), body)
   }
 
+  /// A line with an object whose fields `body` writes.
+  package static func line(_ body: (inout JSONText) -> Void) -> String {
+    var json = JSONText()
+    json.object(nil, body)
+    json.endLine()
+    return json.text
+  }
+
+  /// A list with an object for each element.
+  @inlinable
+  package mutating func objects<Element>(
+    _ name: String? = nil, _ elements: some Sequence<Element>, _ body: (inout JSONText, Element) -> Void
+  ) {
+    list(name, elements) { json, element in json.object { body(&$0, element) } }
+  }
+
   @inlinable
   package mutating func list<Element>(
     _ name: String? = nil, _ elements: some Sequence<Element>, _ body: (inout JSONText, Element) -> Void

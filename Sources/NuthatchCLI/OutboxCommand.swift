@@ -79,7 +79,7 @@ enum OutboxCommand: Command {
     switch format {
     case .text: return
     case .json:
-      json.list(nil, items) { json, item in json.object { members(&$0, item) } }
+      json.objects(nil, items, members)
       json.endLine()
     case .jsonl:
       for item in items {
@@ -114,13 +114,11 @@ enum OutboxCommand: Command {
     if let wait = item.wait { json.put("wait", Int(clamping: wait)) }
     if let reason = item.reason { json.put("reason", reason) }
     if let code = item.code { json.put("error", code.word) }
-    json.list("history", item.history) { json, attempt in
-      json.object { json in
-        json.put("time", Int(clamping: attempt.time))
-        if attempt.status > 0 { json.put("status", attempt.status) }
-        if let code = attempt.code { json.put("error", code.word) }
-        json.put("reason", attempt.reason)
-      }
+    json.objects("history", item.history) { json, attempt in
+      json.put("time", Int(clamping: attempt.time))
+      if attempt.status > 0 { json.put("status", attempt.status) }
+      if let code = attempt.code { json.put("error", code.word) }
+      json.put("reason", attempt.reason)
     }
   }
 

@@ -145,8 +145,7 @@ enum ExplainCommand: Command {
   private static func json(
     _ request: Request, _ info: StoredAnswerInfo?, _ unstored: Unstored, _ hasBody: Bool
   ) -> String {
-    var json = JSONText()
-    json.object { json in
+    JSONText.line { json in
       json.put("url", request.url)
       json.put("prospect", (info?.prospect ?? unstored.prospect).rawValue)
       json.put("refusal", (info?.refusal ?? unstored.refusal)?.rawValue)
@@ -156,17 +155,13 @@ enum ExplainCommand: Command {
       write(info, to: &json)
       json.put("has_body", hasBody)
       json.put("undecodable", info.undecodable)
-      json.list("thumbs", info.thumbs) { json, thumb in
-        json.object { json in
-          json.put("width", thumb.width)
-          json.put("height", thumb.height)
-          json.put("form", thumb.form)
-          json.put("bytes", thumb.bytes)
-        }
+      json.objects("thumbs", info.thumbs) { json, thumb in
+        json.put("width", thumb.width)
+        json.put("height", thumb.height)
+        json.put("form", thumb.form)
+        json.put("bytes", thumb.bytes)
       }
     }
-    json.endLine()
-    return json.text
   }
 
   /// What is known of an answer.

@@ -1,5 +1,4 @@
 import Glibc
-import NuthatchBase
 import NuthatchCore
 
 /// `nuthatch export`: thumbnails as files.
@@ -141,15 +140,12 @@ final class ExportRun {
   }
 
   private var summary: String {
-    json.removeAll()
-    json.object { json in
+    JSONText.line { json in
       json.put("files", written)
       json.put("left", left)
       json.put("missing", missing)
       json.put("manifest", folder + "/manifest.jsonl")
     }
-    json.endLine()
-    return json.text
   }
 
   private func go(through list: URLList) throws {

@@ -81,8 +81,7 @@ enum StatCommand: Command {
   private static func json(
     _ statistics: StoreStatistics, _ answers: Answers?, heldUp: Int, _ path: String
   ) -> String {
-    var json = JSONText()
-    json.object { json in
+    JSONText.line { json in
       json.put("path", path)
       json.put("answers", answers?.all)
       json.put("fresh", answers?.fresh)
@@ -95,7 +94,5 @@ enum StatCommand: Command {
       json.put("held_up", heldUp)
       json.put("warning", statistics.warning)
     }
-    json.endLine()
-    return json.text
   }
 }

@@ -40,12 +40,10 @@ enum RemoveCommand: Command {
         return exit
       }
       var json = JSONText()
-      json.list(nil, removed) { json, entry in
-        json.object { json in
-          json.put("url", entry.url)
-          json.put("was_stored", entry.count > 0)
-          json.put("removed", entry.count)
-        }
+      json.objects(nil, removed) { json, entry in
+        json.put("url", entry.url)
+        json.put("was_stored", entry.count > 0)
+        json.put("removed", entry.count)
       }
       json.endLine()
       Terminal.print(json.text)
@@ -101,23 +99,18 @@ enum VerifyCommand: Command {
   }
 
   private static func json(_ report: VerifyReport) -> String {
-    var json = JSONText()
-    json.object { json in
+    JSONText.line { json in
       json.put("intact", report.intact)
       json.put("bytes", report.bytes)
       json.put("damaged", report.damaged)
       json.put("gaps", report.gaps)
       json.put("unreadable", report.unreadable)
       json.put("recovered", report.recovered)
-      json.list("troubled", report.troubled) { json, pack in
-        json.object { json in
-          json.put("file", pack.file)
-          json.put("why", pack.why)
-        }
+      json.objects("troubled", report.troubled) { json, pack in
+        json.put("file", pack.file)
+        json.put("why", pack.why)
       }
     }
-    json.endLine()
-    return json.text
   }
 }
 
@@ -198,13 +191,10 @@ private struct Room {
     guard asJSON else {
       return "\(Amounts.bytes(Int64(freed))) freed, \(Amounts.bytes(Int64(left))) left on disk\n"
     }
-    var json = JSONText()
-    json.object { json in
+    return JSONText.line { json in
       json.put("freed_bytes", freed)
       json.put("disk_bytes", left)
       json.put("disk_limit", limit)
     }
-    json.endLine()
-    return json.text
   }
 }

@@ -147,16 +147,14 @@ struct Record: Sendable {
       json.put("source", source)
       json.put("original_width", originalSize?.width)
       json.put("original_height", originalSize?.height)
-      json.list("thumbs", thumbs) { json, thumb in
-        json.object { json in
-          if thumb.box.width == thumb.box.height {
-            json.put("size", thumb.box.width)
-          } else {
-            json.put("size", thumb.size)
-          }
-          json.put("width", thumb.width)
-          json.put("height", thumb.height)
+      json.objects("thumbs", thumbs) { json, thumb in
+        if thumb.box.width == thumb.box.height {
+          json.put("size", thumb.box.width)
+        } else {
+          json.put("size", thumb.size)
         }
+        json.put("width", thumb.width)
+        json.put("height", thumb.height)
       }
       json.put("bytes", bytes)
       json.put("content_type", contentType)

@@ -80,8 +80,7 @@ struct Summary {
   }
 
   private func line(_ addMore: (inout JSONText) -> Void) -> String {
-    var json = JSONText()
-    json.object { json in
+    JSONText.line { json in
       json.put("urls", tally.urls)
       json.put("ok", tally.succeeded)
       json.put("failed", tally.failed)
@@ -105,14 +104,12 @@ struct Summary {
       json.put("bytes", bytes)
       json.put(thousandths: Int64(seconds * 1000), "seconds")
       json.put(thousandths: Int64(rate * 1000), "rate")
-      json.list("slowest_hosts", tally.slowestHosts(5)) { json, host in
-        json.object { json in
-          json.put("host", host.name)
-          json.put("urls", host.urls)
-          json.put("failed", host.failed)
-          json.put(thousandths: host.mean, "mean_ms")
-          json.put(thousandths: host.longest, "longest_ms")
-        }
+      json.objects("slowest_hosts", tally.slowestHosts(5)) { json, host in
+        json.put("host", host.name)
+        json.put("urls", host.urls)
+        json.put("failed", host.failed)
+        json.put(thousandths: host.mean, "mean_ms")
+        json.put(thousandths: host.longest, "longest_ms")
       }
       if let disk { disk.write(to: &json) }
       json.put("interrupted", interruption?.signalName)
@@ -120,8 +117,6 @@ struct Summary {
       json.put("exit", exitCode.rawValue)
       addMore(&json)
     }
-    json.endLine()
-    return json.text
   }
 }
 
