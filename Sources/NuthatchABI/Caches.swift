@@ -3,7 +3,6 @@
 import CNuthatch
 import CSystem
 import NuthatchCore
-import NuthatchTransport
 
 /// Opens a cache. The same directory may be open any number of times, in this process and in others: each handle has
 /// requests, events and options of its own, and all share what is stored.

@@ -1,7 +1,6 @@
 // nuthatch.h 16: Images
 
 import CNuthatch
-import Glibc
 import NuthatchCore
 
 /// Gives a thumbnail if it can be shown at once: it is in memory, or lies on disk as pixels (NH_STORE_RAW), and is fresh. Never

@@ -1,7 +1,6 @@
 // nuthatch.h 12: Submit and hear of it later
 
 import CNuthatch
-import Glibc
 import NuthatchCore
 
 /// Starts a request and returns at once. What is in the cache, and fresh, is there when this returns. Requests for one

@@ -1,6 +1,5 @@
 // nuthatch.h 21: What may be shown and kept
 
-import CNuthatch
 import NuthatchCore
 
 /// A URL as messages and the log show it, its password hidden: "http://ann:***@example.org/". Any text will do.

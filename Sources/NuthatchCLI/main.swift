@@ -3,7 +3,6 @@
 // A file a command, each of them a value that knows its options, its help and how to run. `ParsedArguments` reads
 // arguments the way getopt_long does, `Terminal` writes. This room must hold no logic that a library user would miss.
 
-import CSystem
 import Glibc
 import NuthatchCore
 

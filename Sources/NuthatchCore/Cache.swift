@@ -1,7 +1,6 @@
 import CSystem
 import NuthatchHTTP
 import NuthatchStore
-import Synchronization
 
 /// A directory, the memory in front of it, and the way to the network behind it.
 ///

@@ -1,5 +1,3 @@
-import CSystem
-
 extension WebURL {
   /// The longest URL that is taken, in bytes: servers answer 414 far below it.
   package static let longest = 65_536

@@ -6,4 +6,3 @@
 /// The doors: `ImageProbe` says what a picture is while its first bytes arrive; `Thumbnailer` makes thumbnails and
 /// whole pictures from bytes that are there, `IncrementalThumbnailer` from bytes that arrive, and says when it has
 /// had enough of them. All faults are `ImageFault`.
-import CSystem

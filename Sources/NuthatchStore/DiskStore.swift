@@ -1,5 +1,4 @@
 import CSystem
-import Glibc
 import Synchronization
 
 /// The records of a directory, in packs that all processes share. Puts the parts together, and has each do its work.

@@ -1,5 +1,4 @@
 import CSystem
-import Glibc
 import NuthatchBase
 import Synchronization
 

@@ -1,5 +1,3 @@
-import CSystem
-
 /// What a transfer sends, as libcurl takes it: files are read ahead on other threads, because a disk may be slow.
 ///
 /// Confined to the loop's thread, which makes it Sendable.

@@ -1,5 +1,4 @@
 import CSystem
-import Glibc
 import NuthatchBase
 
 /// A libcurl multi handle on the loop: connections, and the transfers that share them.

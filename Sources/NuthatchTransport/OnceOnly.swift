@@ -1,5 +1,3 @@
-import NuthatchHTTP
-
 /// Keeps what must not be sent twice from being sent twice.
 ///
 /// libcurl repeats any request by itself, a POST, too, when a connection that was kept breaks before the answer. It asks

@@ -1,4 +1,3 @@
-import CSystem
 import Glibc
 
 /// The sockets of connections, to see what lies in them before a kept one is used again.

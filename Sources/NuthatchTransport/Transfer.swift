@@ -1,5 +1,4 @@
 import CSystem
-import Glibc
 import NuthatchBase
 
 /// One exchange under way: what has come so far, and how it goes on. Confined to the loop's thread.

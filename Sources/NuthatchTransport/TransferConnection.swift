@@ -1,5 +1,3 @@
-import Glibc
-
 /// The connection of a transfer: whether the request may go over it, and what is known of it.
 ///
 /// Confined to the loop's thread.

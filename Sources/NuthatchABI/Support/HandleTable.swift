@@ -1,4 +1,3 @@
-import CSystem
 import Synchronization
 
 /// What a handle can name.

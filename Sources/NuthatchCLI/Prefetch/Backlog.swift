@@ -1,4 +1,3 @@
-import CSystem
 import NuthatchBase
 
 /// URLs of a list that wait for their hosts: which of them is submitted next, and whether more are to be read.

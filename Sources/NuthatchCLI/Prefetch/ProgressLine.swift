@@ -1,6 +1,5 @@
 import CSystem
 import Glibc
-import NuthatchCore
 
 /// One line on standard error that is written again and again: a bar, what is done, how fast, what is left. Where it is plain,
 /// each time is a line of its own.

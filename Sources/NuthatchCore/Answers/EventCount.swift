@@ -1,5 +1,4 @@
 import CSystem
-import NuthatchTransport
 import Synchronization
 
 /// Wakes threads that wait for something to change: the word counts the changes, and a wait ends when it moves.

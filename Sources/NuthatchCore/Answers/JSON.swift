@@ -1,5 +1,3 @@
-import NuthatchHTTP
-
 /// A value of JSON (RFC 8259).
 public enum JSON: Sendable, Equatable {
   case null

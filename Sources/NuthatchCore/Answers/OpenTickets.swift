@@ -1,5 +1,3 @@
-import NuthatchTransport
-
 /// The tickets of a cache that have no final event yet, which is whom a close must tell.
 ///
 /// An object of its own, so that an ending ticket needs no reference to its cache: dropped on the loop's thread, the

@@ -1,4 +1,3 @@
-import NuthatchHTTP
 import NuthatchImaging
 
 /// Decoded pixels and what is known of their source, without a URL: several answers may share one.

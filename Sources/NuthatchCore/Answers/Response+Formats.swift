@@ -1,6 +1,5 @@
 import CSystem
 import Glibc
-import NuthatchHTTP
 
 extension Response {
   /// The body as text: by the charset of the `Content-Type`, else UTF-8; what can't be decoded becomes U+FFFD.

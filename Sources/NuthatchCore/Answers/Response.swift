@@ -1,4 +1,3 @@
-import NuthatchHTTP
 import NuthatchTransport
 
 /// An answer: immutable, and its bytes stay where they are until the last reference is gone.

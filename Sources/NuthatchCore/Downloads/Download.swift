@@ -1,6 +1,5 @@
 import Glibc
 import NuthatchTransport
-import Synchronization
 
 /// Where the answer of one request goes while it comes.
 ///

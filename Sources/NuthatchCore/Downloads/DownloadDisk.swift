@@ -1,5 +1,4 @@
 import Glibc
-import NuthatchTransport
 
 /// What of a download needs a disk: the file that it grows in, the copies of it, and descriptors of files. Confined to
 /// its line, hence Sendable.

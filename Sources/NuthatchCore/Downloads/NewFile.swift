@@ -1,6 +1,5 @@
 import Glibc
 import NuthatchStore
-import NuthatchTransport
 
 /// A file that gets its name when it is complete. Until then it has none, or, where the file system knows no such files, a
 /// hidden one; dropped before that, it leaves nothing.

@@ -1,4 +1,3 @@
-import NuthatchImaging
 import NuthatchTransport
 
 /// Where thumbnails of a stored picture come from.

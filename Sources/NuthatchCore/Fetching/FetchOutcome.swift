@@ -1,6 +1,3 @@
-import NuthatchImaging
-import NuthatchTransport
-
 /// How a fetch ended.
 enum FetchOutcome {
   /// There is an answer, of any status.

@@ -1,5 +1,3 @@
-import NuthatchImaging
-import NuthatchStore
 import NuthatchTransport
 
 /// What becomes of an answer whose transfer was ended because its thumbnails were done, on a worker's thread.

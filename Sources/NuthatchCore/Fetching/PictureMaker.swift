@@ -1,6 +1,5 @@
 import NuthatchImaging
 import NuthatchStore
-import NuthatchTransport
 
 /// Decodes, on the workers' threads, and keeps the thumbnails that it makes.
 struct PictureMaker: Sendable {

@@ -1,4 +1,3 @@
-import NuthatchHTTP
 import NuthatchImaging
 import NuthatchTransport
 

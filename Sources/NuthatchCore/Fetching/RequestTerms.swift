@@ -1,4 +1,3 @@
-import NuthatchHTTP
 import NuthatchTransport
 
 /// Most of a hundred thousand requests that wait differ in nothing but their URL, and share the rest (`TermsCache`).

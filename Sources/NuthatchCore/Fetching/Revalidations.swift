@@ -1,5 +1,3 @@
-import NuthatchTransport
-
 /// The fetches behind stale answers that are given all the same: no ticket waits for them, only a close. Each begins before its
 /// answer is delivered, so that a close that comes then waits for it.
 final class Revalidations: Sendable {

@@ -1,7 +1,6 @@
 import Glibc
 import NuthatchBase
 import NuthatchStore
-import NuthatchTransport
 
 /// Files of our own making that are read and written whole.
 enum SmallFile {

@@ -1,5 +1,4 @@
 import CSystem
-import NuthatchTransport
 
 /// What ended among many requests, in the order of their ends: filled by the library's threads, taken by one of the
 /// program's. Keeps what is made of an event, never its pictures, unless that is what is made of it.

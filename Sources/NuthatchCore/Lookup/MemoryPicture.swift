@@ -1,5 +1,3 @@
-import NuthatchTransport
-
 /// A picture in the memory tier, and the tables that show it without asking the tier each time: they are told when the
 /// tier lets go of it, so that no pixels stay behind.
 final class MemoryPicture: Sendable {

@@ -1,5 +1,3 @@
-import NuthatchTransport
-
 /// The freezable requests of one queue that are under way in this process, in the order in which they were submitted: those
 /// whose server can't be reached are kept in that order, whichever of them hears of it first.
 struct FreezeOrder {

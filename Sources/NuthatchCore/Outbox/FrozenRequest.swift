@@ -1,4 +1,3 @@
-import NuthatchHTTP
 import NuthatchTransport
 
 /// A request as the outbox keeps it: complete but for its secrets, of which it knows only who has them.

@@ -1,5 +1,3 @@
-import NuthatchTransport
-
 /// What becomes of a request after an attempt: pure, with time and random numbers handed in.
 ///
 /// | what came | what follows |

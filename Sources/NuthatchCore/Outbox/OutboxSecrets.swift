@@ -1,5 +1,4 @@
 import CSystem
-import NuthatchTransport
 
 /// The secrets that the program has handed over, in memory only.
 final class OutboxSecrets: Sendable {

@@ -1,4 +1,3 @@
-import CSystem
 import NuthatchBase
 import NuthatchStore
 import NuthatchTransport

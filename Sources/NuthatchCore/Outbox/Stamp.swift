@@ -1,5 +1,4 @@
 import CSystem
-import Glibc
 import NuthatchBase
 
 /// A moment that means something to whoever reads it later: after a restart, and after somebody has set the clock.

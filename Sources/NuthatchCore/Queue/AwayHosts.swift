@@ -1,5 +1,4 @@
 import CSystem
-import NuthatchHTTP
 import NuthatchTransport
 
 /// A host that can't be reached, and that requests of a batch wait for.

@@ -1,5 +1,4 @@
 import NuthatchBase
-import NuthatchHTTP
 import NuthatchTransport
 import Synchronization
 

@@ -1,5 +1,4 @@
 import CSystem
-import NuthatchHTTP
 import NuthatchTransport
 
 /// A host that wants to be left alone (`Retry-After`): nothing is sent to it until then.

@@ -1,5 +1,4 @@
 import CSystem
-import Glibc
 import NuthatchTransport
 
 /// What connects the queue to the loop: its timer, and the watch over the default route. Confined to the loop's

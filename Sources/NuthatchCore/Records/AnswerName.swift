@@ -1,4 +1,3 @@
-import NuthatchHTTP
 import NuthatchStore
 
 /// What an answer is kept under: the URL, and for whom it was made.

@@ -1,5 +1,3 @@
-import NuthatchHTTP
-import NuthatchStore
 import NuthatchTransport
 
 /// What is kept of an answer, apart from its body: head, times, and where the body is found.

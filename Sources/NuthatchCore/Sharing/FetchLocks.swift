@@ -1,7 +1,6 @@
 import CSystem
 import Glibc
 import NuthatchStore
-import NuthatchTransport
 
 /// One process of the machine fetches a URL at a time: byte locks of one file in the cache's directory, of which the kernel
 /// frees those of a process that dies.

@@ -1,5 +1,4 @@
 import NuthatchStore
-import NuthatchTransport
 
 /// Failures of requests for pictures (no picture, too large, 404, 410), which later requests for the same are told again for a short
 /// while, so that a page shown again doesn't fetch them again. In memory only: `StoredDecodeFailure` is what the store keeps.

@@ -1,5 +1,3 @@
-import CSystem
-import Glibc
 import NuthatchStore
 import NuthatchTransport
 import Synchronization

@@ -1,5 +1,3 @@
-import NuthatchTransport
-
 /// Does jobs one after the other, in the order in which they come, on a pool's threads: for what needs a disk, because nobody
 /// else may wait for one.
 final class SerialLine: Sendable {

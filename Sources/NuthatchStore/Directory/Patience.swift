@@ -1,5 +1,4 @@
 import CSystem
-import Glibc
 import NuthatchBase
 
 /// How long the calling thread waits for locks of other threads and processes before it gives up with `busy`.

@@ -1,6 +1,4 @@
-import CSystem
 import Glibc
-import NuthatchBase
 import Synchronization
 
 /// The directory, held open: every file in it is reached through its descriptors, by a name of ours, and never

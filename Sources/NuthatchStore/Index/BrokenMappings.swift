@@ -1,5 +1,4 @@
 import CSystem
-import Glibc
 import Synchronization
 
 /// What a store knows of its mappings that broke: of which something couldn't be read, or written, because the disk is full or

@@ -1,5 +1,3 @@
-import CSystem
-
 /// Where everything is in the file `index` (docs/FORMAT.md, "The index").
 enum IndexLayout {
   static let magic: UInt64 = 0x5845_444E_4954_554E  // NUTINDEX

@@ -1,5 +1,4 @@
 import CSystem
-import Glibc
 import Synchronization
 
 /// Makes indexes: a larger one, an empty one, one from the packs. All of it is called by the index's changer, who then uses what

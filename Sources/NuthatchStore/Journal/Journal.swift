@@ -1,5 +1,4 @@
 import CSystem
-import Glibc
 import NuthatchBase
 
 /// What a journal's records mean is its reader's business. Called under the journal's lock.

@@ -1,4 +1,3 @@
-import CSystem
 import Glibc
 
 /// The folder `outbox` of a cache's directory, held open, with its lock.

@@ -1,6 +1,3 @@
-import CSystem
-import Glibc
-import NuthatchBase
 import Synchronization
 
 /// Keeps records in memory until they have to go to the packs of a `DiskStore`: `spill=pressure`. Memory is looked at first.

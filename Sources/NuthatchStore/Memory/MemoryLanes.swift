@@ -1,5 +1,4 @@
 import CSystem
-import Glibc
 
 /// The way into the memory tier for readers: a lock for every few threads, and the table that they read.
 ///

@@ -1,5 +1,3 @@
-import CSystem
-
 /// Where the entries of the memory tier are, and in which order they go: flat arrays, nothing to follow but the entry
 /// itself. It knows nothing of threads; `MemoryTier` does.
 ///

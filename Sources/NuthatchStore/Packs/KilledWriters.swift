@@ -1,4 +1,3 @@
-import CSystem
 import Glibc
 
 /// Puts in order what killed processes have left: records that were written and not published, packs that were begun, room that

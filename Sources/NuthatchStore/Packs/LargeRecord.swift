@@ -1,4 +1,3 @@
-import CSystem
 import Glibc
 
 /// A record in a pack of its own, which gets its name when it is complete. All of it is called with the lock of the family's

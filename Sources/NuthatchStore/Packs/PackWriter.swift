@@ -1,6 +1,5 @@
 import CSystem
 import Glibc
-import Synchronization
 
 /// The end of a pack that this process appends to. Used by one thread at a time; the lock of its `PackAppender` sees to that.
 final class PackWriter {

@@ -1,5 +1,3 @@
-import CSystem
-import Glibc
 import NuthatchBase
 
 /// How much memory there is: the machine's, or what the process's control groups leave of it.

@@ -1,5 +1,3 @@
-import CSystem
-
 /// Which record a key has: two marks of a key are equal only when both stand for one and the same record.
 ///
 /// For who has made something of a record, and wants to know in a few instructions whether it still is the one.

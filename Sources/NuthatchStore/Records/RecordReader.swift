@@ -1,5 +1,4 @@
 import CSystem
-import Glibc
 
 /// Finds the record of a key in the packs: the index says where it is, the record says whether it is this one.
 ///

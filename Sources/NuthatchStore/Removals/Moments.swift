@@ -1,5 +1,3 @@
-import CSystem
-
 /// Tells the moments at which answers are asked for, and what was removed since. Until a removal that is due is done, there is no
 /// moment for the answers that it takes out.
 struct Moments {

@@ -1,5 +1,3 @@
-import CSystem
-
 /// A record that was removed.
 public struct RemovedRecord: Sendable {
   /// Its key.
