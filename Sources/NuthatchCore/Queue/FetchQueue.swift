@@ -5,8 +5,8 @@ import Synchronization
 /// The process's one queue: which requests may be sent, and when.
 ///
 /// A deterministic machine without a thread, a lock or a clock: everything is called on the loop's thread and
-/// is told `now` (nanoseconds of the monotonic clock). Only `isFull`, `paused` and `away` may be
-/// read by any thread, hence Sendable.
+/// is told `now` (nanoseconds of the monotonic clock). Only `isFull`, `paused` and `away` may be read by any thread,
+/// hence Sendable.
 ///
 /// How the pipeline uses it, for every exchange with a server (each redirect hop and each attempt is one,
 /// under the host that it goes to):
@@ -21,8 +21,7 @@ import Synchronization
 /// 4. A request that is cancelled while it waits: `remove`. While it runs: abort the transfer, then
 ///    `finished` with `.abandoned`. (`remove` on a running entry does the same.)
 ///
-/// `wake` asks for a call of `tick` at a time, at the latest; asking again for an earlier time doesn't
-/// withdraw the first.
+/// `wake` asks for a call of `tick` at a time, at the latest; asking again for an earlier time doesn't withdraw the first.
 ///
 /// Order: priority, then arrival, over all hosts that may start something; a host that is at its limit,
 /// paused, spaced by `rate` or dead isn't looked at. So that nothing starves, one start in eight goes to the
