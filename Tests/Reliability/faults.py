@@ -285,6 +285,7 @@ class Bench:
             FAULTS_GOOD="1" if round.is_for_good else "0",
             FAULTS_COUNT=str(counts),
             FAULTS_FILES=":".join(["nuthatch", "libnuthatch.so.1", *LIBRARIES]) + ":",
+            FAULTS_OWN="nuthatch" if step.arguments else "libnuthatch.so.1",
             FAULTS_SPARE=self.spare,
         )
         if step.arguments:

@@ -28,7 +28,8 @@ def attempt(what: str, call: Callable[[], Any]) -> Optional[Any]:
 
 
 def digest(value: Any) -> str:
-    return hashlib.sha256(value).hexdigest()[:16]
+    """Made without libcrypto, whose calls may fail."""
+    return hashlib.blake2b(value, digest_size=8).hexdigest()
 
 
 def all_of(cache: "nuthatch.Cache", found: Dict[str, str]) -> None:
@@ -48,7 +49,8 @@ def all_of(cache: "nuthatch.Cache", found: Dict[str, str]) -> None:
         image = attempt(f"peek {name}", lambda url=url: cache.peek(url, 24))
         note(f"{name} at 24", image and image.pixels)
     urls = [f"{base}/{name}" for name in NAMES[:3]]
-    items = attempt("prefetch", lambda: list(cache.prefetch(urls, sizes=[24, 40], images=True, **terms)))
+    options: Dict[str, Any] = {"sizes": [24, 40], "images": True, "give_up_after": 10, **terms}
+    items = attempt("prefetch", lambda: list(cache.prefetch(urls, **options)))
     for item in items or []:
         for image in item.images or []:
             note(f"{NAMES[item.index]} at {24 if max(image.size) <= 24 else 40}", image.pixels)
