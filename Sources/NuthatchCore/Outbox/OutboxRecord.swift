@@ -78,7 +78,9 @@ struct OutboxAttempt: Sendable {
   var wait: Int64?
   /// Whether nobody was reached: then it is worth another try as soon as the network changes.
   var isUnreachable: Bool
+}
 
+extension OutboxAttempt {
   func encode(into encoder: inout RecordEncoder) {
     encoder.put(ended)
     encoder.put(code?.rawValue ?? 0)
@@ -88,20 +90,6 @@ struct OutboxAttempt: Sendable {
     encoder.put(exposed)
     encoder.put(optional: wait)
     encoder.put(UInt8(isUnreachable ? 1 : 0))
-  }
-
-  init(
-    ended: Stamp, code: ErrorCode?, status: Int, reason: String, counted: Int, exposed: Stamp?, wait: Int64?,
-    isUnreachable: Bool
-  ) {
-    self.ended = ended
-    self.code = code
-    self.status = status
-    self.reason = reason
-    self.counted = counted
-    self.exposed = exposed
-    self.wait = wait
-    self.isUnreachable = isUnreachable
   }
 
   init(_ decoder: inout RecordDecoder) throws(RecordDecoder.Damaged) {
@@ -138,14 +126,9 @@ struct OutboxSettlement: Sendable {
 
   /// So much of an answer's body is kept.
   static let longestBody = 1 << 20
+}
 
-  init(at: Stamp, isDone: Bool, code: ErrorCode?, reason: String) {
-    self.at = at
-    self.isDone = isDone
-    self.code = code
-    self.reason = reason
-  }
-
+extension OutboxSettlement {
   func encode(into encoder: inout RecordEncoder) {
     encoder.put(at)
     encoder.put(UInt8((isDone ? 1 : 0) | (isCut ? 2 : 0)))

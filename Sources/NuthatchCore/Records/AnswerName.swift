@@ -9,11 +9,6 @@ struct AnswerName: Hashable, Sendable {
   /// Nothing for what everybody gets; else a digest.
   let partition: [UInt8]
 
-  init(address: String, partition: [UInt8]) {
-    self.address = address
-    self.partition = partition
-  }
-
   /// What is removed together with it: all that is kept under its address.
   var group: RecordGroup { Self.group(of: address) }
 

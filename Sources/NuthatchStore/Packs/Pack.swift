@@ -33,7 +33,9 @@ struct PackHeader {
     }
     return bytes
   }
+}
 
+extension PackHeader {
   /// Nil for what is no pack of this version under the number of its name.
   init?(_ bytes: UnsafeRawBufferPointer, number: UInt32) {
     guard bytes.count >= Self.size else { return nil }
@@ -49,16 +51,6 @@ struct PackHeader {
     turn = isEarlier ? 0 : UInt32(truncatingIfNeeded: bytes.word(40))
   }
 
-  init(family: Family, number: UInt32, capacity: Int, salt: UInt64, turn: UInt32 = 0) {
-    self.family = family
-    self.number = number
-    self.capacity = capacity
-    self.salt = salt
-    self.turn = turn
-  }
-}
-
-extension PackHeader {
   /// That of an open file; nil when it has none of a pack of this number.
   static func read(
     _ fd: Int32, number: UInt32, _ system: any SystemCalls

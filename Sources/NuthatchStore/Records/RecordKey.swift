@@ -6,12 +6,9 @@ public struct KeyHash: Hashable, Sendable {
   public let low: UInt64
   /// The upper half.
   public let high: UInt64
+}
 
-  init(low: UInt64, high: UInt64) {
-    self.low = low
-    self.high = high
-  }
-
+extension KeyHash {
   /// The hash under which a record of this key is found.
   public init(_ kind: RecordKind, _ key: UnsafeRawBufferPointer) {
     if kind == .answer { self.init(answer: key) } else { self.init(key, seed: UInt64(kind.rawValue)) }
