@@ -50,6 +50,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private var halfway: (length: Int, body: @Sendable () -> Void)?
   private var refused: (name: String, number: Int32)?
   private var populating: (address: UInt, body: @Sendable () -> Void)?
+  private var beforeLink: (@Sendable () -> Void)?
   private var readOnly: Int32?
   private var attemptsToWrite = 0
 
@@ -71,6 +72,11 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   /// Does something once, when the mapped page of this address is said to be writable.
   func interfere(populating address: UnsafeRawPointer, _ body: @escaping @Sendable () -> Void) {
     hooks.withLock { populating = (UInt(bitPattern: address), body) }
+  }
+
+  /// Does something once, when a symbolic link is to be made.
+  func interfereBeforeLink(_ body: @escaping @Sendable () -> Void) {
+    hooks.withLock { beforeLink = body }
   }
 
   /// From now on files of this name can't be opened.
@@ -288,6 +294,11 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   func link(_ directory: Int32, _ name: String, to target: String) throws(SystemFault) {
     try attempt()
     try checkWriting()
+    let hook = hooks.withLock { () -> (@Sendable () -> Void)? in
+      defer { beforeLink = nil }
+      return beforeLink
+    }
+    hook?()
     try linux.link(directory, name, to: target)
   }
   func tryLock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) -> Bool {

@@ -261,4 +261,20 @@ struct HeldByte: ~Copyable {
     #expect(try store.bytes(RecordKey(.meta, "3")) == content(3, 2000))
     store.close()
   }
+
+  @Test("is a conflict also when a program of that version opens a new one at the same moment")
+  func isOpenedAtOnce() throws {
+    let path = folder.path + "/lock"
+    nonisolated(unsafe) var lock: Int32 = -1
+    let system = FaultyCalls(.number(EIO))
+    system.interfereBeforeLink {
+      lock = open(path, O_RDWR | O_CREAT, 0o600)
+      _ = nhs_lock_byte(lock, 2, CChar(UInt8(ascii: "r")), 0)
+    }
+    let fault = #expect(throws: StoreFault.self) { try Store.open(folder.path, .init(), system) }
+    #expect(fault?.kind == .conflict)
+    close(lock)
+    try Store.open(folder.path).close()
+    #expect(open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600) == -1)
+  }
 }

@@ -111,28 +111,9 @@ final class LockFile: @unchecked Sendable {
   ///
   /// - Throws: `conflict` while a program of that version has the directory open.
   private static func keepEarlierOut(_ directory: StoreDirectory) throws(StoreFault) {
-    let system = directory.system
     do throws(SystemFault) {
-      var fd: Int32 = -1
-      do throws(SystemFault) { (fd, _) = try directory.openFile(directory.root, earlierName, O_RDWR) } catch
-        where error.number == ENOENT
-      {
-        // Another process may make it at this moment.
-        do throws(SystemFault) { return try system.link(directory.root, earlierName, to: name) } catch
-          where error.number == EEXIST
-        { return }
-      } catch  where error.unsafe != nil && error.number != ELOOP {
-        // What we didn't make is set aside, and not locked: it may be a pack under another name.
-      }
-      defer { if fd >= 0 { system.close(fd) } }
-      if fd >= 0, try !system.tryLock(fd, DirectoryLocks.Byte.users.rawValue, .exclusive) {
-        throw SystemFault(EBUSY)
-      }
-      // A program that has opened the file and waits for its lock finds that it is deleted, and opens the link.
-      let temporary = earlierName + ".new"
-      try directory.makeWay(for: temporary)
-      try system.link(directory.root, temporary, to: name)
-      try directory.replace(earlierName, by: temporary)
+      for _ in 0..<8 where try isKeptOut(directory) { return }
+      throw SystemFault(EEXIST)
     } catch {
       switch error.number {
       // A link, or something else that version 0.1 can't use either.
@@ -144,6 +125,33 @@ final class LockFile: @unchecked Sendable {
       default: throw StoreFault(error, "keeping version 0.1 out")
       }
     }
+  }
+
+  /// False when another process made something in that place at this moment: one of this version a link, one of version 0.1 its
+  /// file.
+  private static func isKeptOut(_ directory: StoreDirectory) throws(SystemFault) -> Bool {
+    let system = directory.system
+    var fd: Int32 = -1
+    do throws(SystemFault) { (fd, _) = try directory.openFile(directory.root, earlierName, O_RDWR) } catch
+      where error.number == ENOENT
+    {
+      do throws(SystemFault) { try system.link(directory.root, earlierName, to: name) } catch
+        where error.number == EEXIST
+      { return false }
+      return true
+    } catch  where error.unsafe != nil && error.number != ELOOP {
+      // What we didn't make is set aside, and not locked: it may be a pack under another name.
+    }
+    defer { if fd >= 0 { system.close(fd) } }
+    if fd >= 0, try !system.tryLock(fd, DirectoryLocks.Byte.users.rawValue, .exclusive) {
+      throw SystemFault(EBUSY)
+    }
+    // A program that has opened the file and waits for its lock finds that it is deleted, and opens the link.
+    let temporary = earlierName + ".new"
+    try directory.makeWay(for: temporary)
+    try system.link(directory.root, temporary, to: name)
+    try directory.replace(earlierName, by: temporary)
+    return true
   }
 
   deinit {
