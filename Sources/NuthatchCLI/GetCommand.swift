@@ -103,7 +103,7 @@ enum GetCommand: Command {
     } catch let error as NuthatchError {
       switch error.code {
       case .invalid: return report(error, .usage)
-      // Only cookies need the server here: without them the fetch says it.
+      // With cookies the URL is read here, without them by the fetch: both end with the same status.
       case .badURL: return report(error, .notFetched)
       default: return report(error, .failure)
       }

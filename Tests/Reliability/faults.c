@@ -5,7 +5,7 @@
    FAULTS_GOOD   1: all calls from the kth on
    FAULTS_COUNT  a file of two 64-bit numbers: calls of the kind, and those that failed
    FAULTS_FILES  names of the files whose code's calls count, each with a colon after it
-   FAULTS_OWN    the one of them without which none counts yet
+   FAULTS_OWN    the one of them that must be loaded before any call counts
    FAULTS_SPARE  FILE=FIRST-END,FIRST-END…;FILE=…: code that always gets memory, by its place in the file (hexadecimal) */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -106,6 +106,7 @@ struct ExportManifest {
   }
 
   private mutating func add(_ line: [UInt8]) {
+    // A damaged line proves nothing: its file is written anew.
     guard let entry = try? line.withUnsafeBytes({ try JSONReader.read($0) }) else { return }
     func text(_ name: String) -> String? { entry[name]?.string }
     func number(_ name: String) -> Int? { entry[name]?.number.flatMap { Int(exactly: $0) } }

@@ -45,7 +45,7 @@ final class QueueHosts {
   func refresh(_ host: QueueHost, _ settings: QueueSettings, at now: Int64) {
     let gate = host.gate(at: now, settings)
     host.offerLanes(gate == .open)
-    // What is due happens first: entries that have waited long enough hear of it then.
+    // A wake that is due is handled before another is set: entries that have waited long enough are refused then.
     guard !waking.isDue(host, by: now) else { return }
     var time = Int64.max
     if case .until(let opening) = gate { time = opening }
