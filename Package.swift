@@ -28,8 +28,8 @@ func settings(of name: String) -> [SwiftSetting] {
   swiftSettings + (optimised.contains(name) ? [.unsafeFlags(["-O"])] : [])
 }
 
-func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: settings(of: name))
+func room(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings(of: name))
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -60,7 +60,8 @@ let package = Package(
     room("NuthatchImaging", ["CSystem"]),
     room(
       "NuthatchCore",
-      ["CSystem", "NuthatchBase", "NuthatchHTTP", "NuthatchImaging", "NuthatchStore", "NuthatchTransport"]),
+      ["CSystem", "NuthatchBase", "NuthatchHTTP", "NuthatchImaging", "NuthatchStore", "NuthatchTransport"],
+      exclude: ["Options/options.toml"]),
     room("Nuthatch", ["NuthatchCore"]),
     .target(
       name: "NuthatchABI", dependencies: ["CNuthatch", "CSystem", "NuthatchBase", "NuthatchCore"],

@@ -1248,9 +1248,9 @@ nh_status nh_request_set_method(nh_request *request, const char *method);
 nh_status nh_request_add_header(nh_request *request, const char *name, const char *value);
 
 /**
- * Sets the priority: -10 to 10, higher ones first; what is beyond counts as the nearest. 0 by default.
+ * Sets the priority: -10 to 10, higher ones first. 0 by default.
  *
- * @return NH_OK; NH_INVALID.
+ * @return NH_OK; NH_INVALID. Another number is NH_INVALID when the request is used.
  */
 nh_status nh_request_set_priority(nh_request *request, int32_t priority);
 

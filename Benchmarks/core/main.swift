@@ -48,7 +48,7 @@ func makeCache() throws -> Cache {
   let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
   var template = Array("\(parent)/nuthatch-bench-XXXXXX".utf8CString)
   guard let made = mkdtemp(&template) else { fail("no folder can be made") }
-  var options = Cache.Options()
+  var options = Options()
   options.memoryBytes = 1 << 30
   return try Cache(path: String(cString: made), options: options)
 }

@@ -86,9 +86,9 @@ extension Cache {
   /// The final event of a request that waits for one answer.
   private func final(of request: Request, _ answering: Answering?) async throws(NuthatchError) -> Event {
     var request = request.forOneAnswer
-    request.reportsProgress = false
+    request.progressEvents = false
     let ticket = try submit(request)
-    if request.asks.isEmpty { return await ticket.ended() }
+    if request.asks?.isEmpty != false { return await ticket.ended() }
     for await event in EventSequence(ticket) {
       if event.isFinal { return event }
       guard let question = event.question else { continue }

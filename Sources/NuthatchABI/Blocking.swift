@@ -60,7 +60,7 @@ public func nhPerform(
     let result = try place(response, "response")
     let opened = try find(cache, .cache, as: CacheView.self)
     let draft = try find(request, .request, as: RequestDraft.self).current
-    let wanted = draft.complete(for: opened.cache)
+    let wanted = draft.complete
     guard wanted.boxes.isEmpty else {
       throw NuthatchError(.invalid, "the request has sizes, so that it has images: nh_perform_images")
     }
@@ -89,7 +89,7 @@ public func nhPerformImages(
     for index in 0..<Int(count) { images[index] = nil }
     let opened = try find(cache, .cache, as: CacheView.self)
     let draft = try find(request, .request, as: RequestDraft.self).current
-    let wanted = draft.complete(for: opened.cache)
+    let wanted = draft.complete
     guard !wanted.boxes.isEmpty, count == UInt(wanted.boxes.count) else {
       throw NuthatchError(.invalid, "room for \(count) images, but \(wanted.boxes.count) sizes")
     }

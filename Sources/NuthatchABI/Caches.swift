@@ -25,8 +25,7 @@ public func nhOpen(
   answering { () throws(NuthatchError) in
     let result = try place(cache, "cache")
     let directory = try given(path, "path")
-    let given = try GivenOptions(options)
-    let opened = try Cache(path: directory, options: try given?.forCache() ?? Cache.Options())
+    let opened = try Cache(path: directory, options: try given(options))
     try give(CacheView(opened), .cache, to: result)
   }
 }

@@ -70,7 +70,7 @@ public func nhPeekRequest(
   answering { () throws(NuthatchError) in
     let result = try place(image, "image")
     let opened = try find(cache, .cache, as: CacheView.self).cache
-    let wanted = try find(request, .request, as: RequestDraft.self).current.complete(for: opened)
+    let wanted = try find(request, .request, as: RequestDraft.self).current.complete
     if let found = try opened.peek(wanted, decode: decode != 0) { try give(found, .image, to: result) }
   }
 }

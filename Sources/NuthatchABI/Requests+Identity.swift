@@ -75,7 +75,7 @@ public func nhRequestSetCertificate(
 ) -> nh_status {
   changing(request) { (draft) throws(NuthatchError) in
     let (key, password) = (try given(key, "key"), try given(password, "password"))
-    draft.request.certificate = try given(certificate, "certificate").map {
+    draft.request.cert = try given(certificate, "certificate").map {
       ClientCertificate($0, key: key, password: password)
     }
   }

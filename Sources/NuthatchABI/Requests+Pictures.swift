@@ -52,7 +52,7 @@ public func nhRequestSetQuality(_ request: nh_request_ref?, _ quality: nh_qualit
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_allow_truncated")
 public func nhRequestSetAllowTruncated(_ request: nh_request_ref?, _ allow: Int32) -> nh_status {
-  changing(request) { $0.request.allowTruncated = allow != 0 }
+  changing(request) { $0.request.allowDamaged = allow != 0 }
 }
 
 /// Sets the most pixels that a picture may have. 0: the cache's; negative: no limit.

@@ -9,7 +9,7 @@ import NuthatchCore
 @_cdecl("nh_request_set_policy")
 public func nhRequestSetPolicy(_ request: nh_request_ref?, _ policy: nh_policy) -> nh_status {
   changing(request) { (draft) throws(NuthatchError) in
-    draft.lifetimes.rules = try given(policy, "policy")
+    draft.request.policy = try given(policy, "policy")
   }
 }
 
@@ -22,10 +22,10 @@ public func nhRequestSetLifetimes(
   _ heuristic: Double
 ) -> nh_status {
   changing(request) { (draft) throws(NuthatchError) in
-    draft.lifetimes.heuristic = try given(share: heuristic, "heuristic")
-    draft.lifetimes.validatorTTL = given(amount: validator_ttl)
-    draft.lifetimes.imageTTL = given(amount: image_ttl)
-    draft.lifetimes.noCacheTTL = given(amount: no_cache_ttl)
+    draft.request.heuristic = try given(share: heuristic, "heuristic")
+    draft.request.validatorTTL = given(lifetime: validator_ttl)
+    draft.request.imageTTL = given(lifetime: image_ttl)
+    draft.request.noCacheTTL = given(lifetime: no_cache_ttl)
   }
 }
 
@@ -35,7 +35,7 @@ public func nhRequestSetLifetimes(
 @_cdecl("nh_request_set_guard")
 public func nhRequestSetGuard(_ request: nh_request_ref?, _ guard: nh_guard) -> nh_status {
   changing(request) { (draft) throws(NuthatchError) in
-    draft.request.guard = try given(`guard`, "guard")
+    draft.request.addresses = try given(`guard`, "guard")
   }
 }
 

@@ -48,5 +48,5 @@ public func nhRequestSaveToEvents(_ request: nh_request_ref?) -> nh_status {
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_resume")
 public func nhRequestSetResume(_ request: nh_request_ref?, _ resume: Int32) -> nh_status {
-  changing(request) { $0.request.resumes = resume != 0 }
+  changing(request) { $0.request.resume = resume != 0 }
 }

@@ -44,9 +44,9 @@ public func nhRequestAddHeader(
   }
 }
 
-/// Sets the priority: -10 to 10, higher ones first; what is beyond counts as the nearest. 0 by default.
+/// Sets the priority: -10 to 10, higher ones first. 0 by default.
 ///
-/// @return NH_OK; NH_INVALID.
+/// @return NH_OK; NH_INVALID. Another number is NH_INVALID when the request is used.
 @_cdecl("nh_request_set_priority")
 public func nhRequestSetPriority(_ request: nh_request_ref?, _ priority: Int32) -> nh_status {
   changing(request) { $0.request.priority = Int(priority) }
@@ -78,7 +78,7 @@ public func nhRequestSetTag(_ request: nh_request_ref?, _ tag: UnsafePointer<CCh
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_progress")
 public func nhRequestSetProgress(_ request: nh_request_ref?, _ progress: Int32) -> nh_status {
-  changing(request) { $0.request.reportsProgress = progress != 0 }
+  changing(request) { $0.request.progressEvents = progress != 0 }
 }
 
 /// Sets what the program wants to be asked. Questions come as NH_EVENT_QUESTION and are answered with nh_answer; in a blocking

@@ -23,8 +23,7 @@ public func nhSiteOpen(
     let result = try place(site, "site")
     let view = try find(cache, .cache, as: CacheView.self)
     let url = try string(base_url, "base_url")
-    let given = try GivenOptions(options)
-    let made = try view.cache.site(url, try given?.forSite(of: view.cache) ?? Site.Options())
+    let made = try view.cache.site(url, try given(options))
     try give(SiteView(made, view), .site, to: result)
   }
 }
@@ -194,7 +193,7 @@ final class SiteView: @unchecked Sendable {
   /// Begins a request.
   func draft(_ url: String) -> Draft {
     let hooks = hooks.withLock { $0 }
-    var draft = Draft(site.request(url), policy: site.options.policy)
+    var draft = Draft(site.request(url))
     draft.request.asks = hooks.asks
     draft.callback = hooks.callback
     draft.userBits = hooks.userBits

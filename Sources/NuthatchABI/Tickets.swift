@@ -18,10 +18,10 @@ public func nhSubmit(
     ticket?.pointee = nil
     let opened = try find(cache, .cache, as: CacheView.self)
     let draft = try find(request, .request, as: RequestDraft.self).current
-    guard ticket != nil || draft.callback != nil || draft.request.asks.isEmpty else {
+    guard ticket != nil || draft.callback != nil || draft.request.asks?.isEmpty != false else {
       throw NuthatchError(.invalid, "a request that asks needs a ticket to answer by, or a callback")
     }
-    let made = try opened.cache.submit(draft.complete(for: opened.cache))
+    let made = try opened.cache.submit(draft.complete)
     var handle: nh_ticket_ref?
     let view = TicketView(made, draft, opened.completions)
     if ticket != nil {

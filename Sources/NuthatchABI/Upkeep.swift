@@ -25,7 +25,7 @@ public func nhRemove(_ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?) -> nh
 public func nhRemoveRequest(_ cache: nh_cache_ref?, _ request: nh_request_ref?) -> nh_status {
   answering { () throws(NuthatchError) in
     let opened = try find(cache, .cache, as: CacheView.self).cache
-    try opened.remove(try find(request, .request, as: RequestDraft.self).current.complete(for: opened))
+    try opened.remove(try find(request, .request, as: RequestDraft.self).current.complete)
   }
 }
 

@@ -95,7 +95,7 @@ enum GetCommand: Command {
       try queue.apply()
       let cache = try Cache(path: arguments.value("cache"), options: options)
       defer { cache.close() }
-      request.reportsProgress = progress.isWanted
+      request.progressEvents = progress.isWanted
       if arguments.has("cookies") { request = try withCookies(request, cache) }
       return write(fetch(request, cache, progress), isSaved: !request.saveTo.isEmpty, to: writer, wordiness)
     } catch let error as UsageError {
@@ -126,7 +126,7 @@ enum GetCommand: Command {
       "sign-in",
       ["basic": .basic, "digest": .digest, "ntlm": .ntlm, "negotiate": .negotiate, "any": .any])
     if let token = arguments.value("bearer") { request.setBearer(token) }
-    request.certificate = arguments.value("cert").map {
+    request.cert = arguments.value("cert").map {
       ClientCertificate($0, key: arguments.value("cert-key"))
     }
     try addFreezing(arguments, &request)
@@ -141,15 +141,15 @@ enum GetCommand: Command {
           return name == "-" ? .descriptor(1) : arguments.has("append") ? .appended(name) : .file(name)
         }
       request.maxBytes = try arguments.bytes("max-bytes")
-      request.resumes = !arguments.has("no-resume")
+      request.resume = !arguments.has("no-resume")
     }
     return request
   }
 
   /// As a request of the site that its server is.
   private static func withCookies(_ request: Request, _ cache: Cache) throws(NuthatchError) -> Request {
-    var options = Site.Options()
-    options.cookies = .disk
+    var options = Options()
+    options.cookieJar = .disk
     return request.to(try cache.site(ofServerOf: request.url, options))
   }
 
@@ -202,7 +202,7 @@ enum GetCommand: Command {
     let boxes = try arguments.boxes()
     guard !boxes.isEmpty else { return }
     guard boxes.count == 1 else { throw UsageError("get: one size at a time; prefetch takes several") }
-    request.allowTruncated = arguments.has("allow-truncated")
+    request.allowDamaged = arguments.has("allow-truncated")
     request.earlyStop = arguments.has("early-stop")
     if request.method == "GET", request.body.isEmpty, request.upload == nil { return request.boxes = boxes }
     if !request.headers.contains(where: { $0.name.lowercased() == "accept" }) {

@@ -26,13 +26,18 @@ public final class Cache: Sendable {
   /// - Parameter path: nil for `$NUTHATCH_CACHE`, else `$XDG_CACHE_HOME/nuthatch`, else `~/.cache/nuthatch`.
   /// - Throws: `io` when the directory can't be made or used; `denied` when it belongs to somebody else or others may
   ///   write to it; `conflict` when it is open in this process with other options of the store; `no_space`.
-  public init(path: String? = nil, options: Options = Options()) throws(NuthatchError) {
-    try options.check()
+  public convenience init(path: String? = nil, options: Options = Options()) throws(NuthatchError) {
+    try self.init(path: path, options: options, seams: CacheSeams())
+  }
+
+  package init(path: String?, options: Options, seams: CacheSeams) throws(NuthatchError) {
+    try options.check(.cache)
+    try options.checkContents()
     let path = try CacheDirectory.prepare(path)
     let identity = try CacheDirectory.identity(of: path)
     let runtime = try Runtime.acquire()
     do {
-      shared = try OpenCaches.acquire(path, identity, options, runtime)
+      shared = try OpenCaches.acquire(path, identity, options, seams, runtime)
     } catch {
       runtime.release()
       throw error
@@ -242,4 +247,9 @@ public final class Cache: Sendable {
 public enum Version {
   /// Such as `0.1.0`.
   public static let string = "0.1.0"
+}
+
+extension Cache {
+  /// What pictures are asked for with: what is decoded first.
+  public static let pictureAccept = "image/jpeg,image/png;q=0.9,*/*;q=0.1"
 }

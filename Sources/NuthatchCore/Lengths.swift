@@ -48,7 +48,7 @@ enum Lengths {
     try check(request.tag, "the tag")
     try check(request.user)
     try check(request.netrc)
-    try check(request.certificate)
+    try check(request.cert)
     for sink in request.saveTo {
       switch sink {
       case .file(let path), .appended(let path): try check(path: path, "the path of the file to save to")

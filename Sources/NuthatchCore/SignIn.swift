@@ -1,19 +1,6 @@
 import NuthatchTransport
 
-/// How a request shows user and password.
-public enum SignIn: Int32, Sendable {
-  /// Basic, with the first request, unasked.
-  case basic = 1
-  /// Digest, after the server has asked. Of a server that wants a body proven, too (`auth-int` and not `auth`), a request with
-  /// a body is the error `http`, with the status 401.
-  case digest = 2
-  /// NTLM, after the server has asked.
-  case ntlm = 3
-  /// Negotiate (Kerberos), where libcurl has it; without user and password, as whom the system knows.
-  case negotiate = 4
-  /// The strongest that the server asks for, Basic being the weakest; Negotiate, which uses no password, where there is none.
-  case any = 5
-
+extension SignIn {
   var scheme: TransferExtras.SignIn {
     switch self {
     case .basic: .basic
@@ -56,7 +43,7 @@ public struct ClientCertificate: Sendable, Equatable {
 extension Request {
   /// Signs in with a token: `Authorization: Bearer TOKEN`, in the place of user and password.
   public mutating func setBearer(_ token: String) {
-    headers.removeAll { $0.name.equalsIgnoringCase("Authorization") }
-    headers.append(("Authorization", "Bearer \(token)"))
+    options.headers.removeAll { $0.name.equalsIgnoringCase("Authorization") }
+    options.headers.append(("Authorization", "Bearer \(token)"))
   }
 }

@@ -5,53 +5,6 @@ import NuthatchTransport
 /// Credentials are sent to the base URL's origin only, also when a request of the site names another, and so are all headers
 /// but harmless ones (docs/HTTP.md) and those that it lets go along (`Options.crossOriginHeaders`).
 public struct Site: Sendable {
-  /// What the site's requests inherit. What isn't given is the cache's own.
-  public struct Options: Sendable {
-    /// Headers of every request that has none of the same name. None.
-    public var headers: [(name: String, value: String)] = []
-    /// Names of headers that go along when a redirect, or a request's URL, leads to another origin. Harmless ones go in any
-    /// case (docs/HTTP.md). None.
-    public var crossOriginHeaders: [String] = []
-    /// Credentials. None.
-    public var user: (name: String, password: String)?
-    /// How they are shown. nil: Basic.
-    public var signIn: SignIn?
-    /// A certificate for the base URL's origin. None.
-    public var certificate: ClientCertificate?
-    /// As in `Cache.Options`.
-    public var netrc: Netrc?
-    /// Whether cookies that its servers set are sent back, and where they are kept meanwhile. Sites with the same base URL,
-    /// user and partition share them. What waits in the outbox is sent without. nil: they are ignored.
-    public var cookies: CookieStorage?
-    /// What its requests ask their program (`Request.asks`). Nothing.
-    public var asks: Set<Question.Kind> = []
-    /// As in `Cache.Options`.
-    public var accept: String?
-    /// As in `Cache.Options`.
-    public var userAgent: String?
-    /// As in `Cache.Options`.
-    public var partition: String?
-    /// As in `Cache.Options`.
-    public var proxy: String?
-    /// As in `Cache.Options`.
-    public var policy: Policy?
-    /// As in `Cache.Options`.
-    public var `guard`: Guard?
-    /// As in `Cache.Options`.
-    public var timeout: Request.Limit?
-    /// As in `Cache.Options`.
-    public var deadline: Request.Limit?
-    /// As in `Cache.Options`.
-    public var retries: Int?
-    /// As in `Cache.Options`.
-    public var maxBytes: Int64?
-    /// As in `Cache.Options`.
-    public var maxPixels: Int?
-
-    /// Nothing given.
-    public init() {}
-  }
-
   /// The base URL as it was passed.
   public let url: String
   /// What it was made with.
@@ -73,9 +26,9 @@ public struct Site: Sendable {
     let names = [
       options.user?.name ?? base.userinfo.map { String($0.prefix { $0 != ":" }) }, options.partition,
     ]
-    cookies = options.cookies.map {
-      cache.shared.cookies.cookies($0, of: base, for: names.map { $0 ?? "" })
-    }
+    cookies =
+      options.cookieJar == .off
+      ? nil : cache.shared.cookies.cookies(options.cookieJar, of: base, for: names.map { $0 ?? "" })
     self.url = url
     self.base = base
     self.options = options
@@ -110,18 +63,16 @@ extension Cache {
   /// A site of this cache.
   ///
   /// - Throws: `bad_url`; `bad_header`; `invalid`.
-  public func site(_ url: String, _ options: Site.Options = Site.Options()) throws(NuthatchError) -> Site {
+  public func site(_ url: String, _ options: Options = Options()) throws(NuthatchError) -> Site {
     let base: WebURL
     do { base = try WebURL(url) } catch { throw NuthatchError(error, url: url) }
-    try Lengths.check(options.user)
-    try Lengths.check(options.certificate)
-    let site = Site(self, url, base, options)
-    try site.applied(to: self.options, for: base).check()
-    return site
+    try options.check(.site)
+    try options.checkContents()
+    return Site(self, url, base, options)
   }
 
   /// The site that is all of a URL's server.
-  package func site(ofServerOf url: String, _ options: Site.Options) throws(NuthatchError) -> Site {
+  package func site(ofServerOf url: String, _ options: Options) throws(NuthatchError) -> Site {
     let base: WebURL
     do throws(URLFault) {
       base = try WebURL(url).resolving(Array("/".utf8))
@@ -135,27 +86,22 @@ extension Cache {
 // MARK: - What requests inherit
 
 extension Site {
-  /// The options that hold for a request of this site.
-  func applied(to outer: Cache.Options, for url: WebURL) -> Cache.Options {
-    var result = outer
-    let isOwn = url.origin == base.origin
-    let own = options.headers.filter {
-      isOwn || HeaderFields.Field(name: $0.name, value: "").mayLeaveOrigin(with: travelling)
+  /// What its requests inherit at a URL: what is for its origin stays there.
+  func inherited(at url: WebURL) -> Options {
+    guard url.origin != base.origin else { return options }
+    var result = options
+    (result.user, result.signIn, result.cert) = (nil, nil, nil)
+    result.headers.removeAll {
+      !HeaderFields.Field(name: $0.name, value: "").mayLeaveOrigin(with: travelling)
     }
-    result.headers = own + outer.headers.without(namesOf: own)
-    if let accept = options.accept { result.accept = accept }
-    if let userAgent = options.userAgent { result.userAgent = userAgent }
-    if let partition = options.partition { result.partition = partition }
-    if let proxy = options.proxy { result.proxy = proxy }
-    if let policy = options.policy { result.policy = policy }
-    if let grade = options.guard { result.guard = grade }
-    if let timeout = options.timeout { result.timeout = timeout }
-    if let deadline = options.deadline { result.deadline = deadline }
-    if let retries = options.retries { result.retries = retries }
-    if let maxBytes = options.maxBytes { result.maxBytes = maxBytes }
-    if let maxPixels = options.maxPixels { result.maxPixels = maxPixels }
-    if let netrc = options.netrc { result.netrc = netrc }
     return result
+  }
+
+  /// The user in its base URL.
+  fileprivate var baseUser: (name: String, password: String)? {
+    base.credentials.map {
+      (String(decoding: $0.user, as: UTF8.self), String(decoding: $0.password, as: UTF8.self))
+    }
   }
 }
 
@@ -177,35 +123,32 @@ extension Request {
     }
   }
 
-  /// With the headers, the credentials and the partition that it inherits.
+  /// With what it inherits.
   ///
   /// - Throws: `io` for a file of credentials that can't be read.
-  func completed(
-    with options: Cache.Options, _ outside: inout OutsideReadings
-  ) throws(NuthatchError) -> Request {
+  func completed(with cache: Options, _ outside: inout OutsideReadings) throws(NuthatchError) -> Request {
     var result = self
     if let userPlace, outside.read({ !userPlace.origins.contains($0.origin) }) {
       result.user = nil
       result.headers.removeAll { $0.name.equalsIgnoringCase("Authorization") }
     }
-    result.headers += options.headers.without(namesOf: headers)
-    if let accept = options.accept, !result.headers.contains(where: { $0.name.equalsIgnoringCase("Accept") })
+    var above = cache
+    if let site {
+      let (inherited, isNamed, isAtHome) = outside.read {
+        (site.inherited(at: $0), $0.userinfo != nil, $0.origin == site.base.origin)
+      }
+      above = inherited.over(cache)
+      // The user in a URL counts before the site's, and that one before the user in the site's URL.
+      above.user = isNamed || !isAtHome ? nil : above.user ?? site.baseUser
+    }
+    if isAnonymous { (above.user, above.signIn, above.netrc) = (nil, nil, nil) }
+    result.options = result.options.over(above)
+    if let accept = result.options.accept,
+      !result.headers.contains(where: { $0.name.equalsIgnoringCase("Accept") })
     {
       result.headers.append(("Accept", accept))
     }
-    result.partition = partition ?? options.partition
-    if let site, outside.read({ site.base.origin == $0.origin }) {
-      if !isAnonymous { result.signIn = signIn ?? site.options.signIn }
-      result.certificate = certificate ?? site.options.certificate
-      if result.user == nil, !isAnonymous, outside.read({ $0.userinfo == nil }) {
-        result.user =
-          site.options.user
-          ?? site.base.credentials.map {
-            (String(decoding: $0.user, as: UTF8.self), String(decoding: $0.password, as: UTF8.self))
-          }
-      }
-    }
-    if let netrc = netrc ?? (isAnonymous ? nil : options.netrc), result.user == nil,
+    if let netrc = result.netrc, result.user == nil,
       !result.headers.contains(where: { $0.name.equalsIgnoringCase("Authorization") }),
       let entry = try outside.read({ (url) throws(NuthatchError) in
         url.userinfo == nil ? try netrc.entry(for: url) : nil
@@ -219,13 +162,13 @@ extension Request {
   }
 }
 
-extension Cache.Options {
+extension Options {
   /// - Throws: `invalid` or `bad_header` for what no request could be sent with.
-  func check() throws(NuthatchError) {
-    guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative") }
-    guard maxPixels > 0 else { throw NuthatchError(.invalid, "max_pixels is not positive") }
+  func checkContents() throws(NuthatchError) {
     try Lengths.check(partition, "the partition")
     try Lengths.check(netrc)
+    try Lengths.check(user)
+    try Lengths.check(cert)
     if let proxy, !proxy.isEmpty {
       do throws(URLFault) { try ProxyChoice.check(proxy) } catch {
         throw NuthatchError(
@@ -236,7 +179,7 @@ extension Cache.Options {
     }
     do {
       var fields = try HeaderFields(checking: headers)
-      try fields.append(checking: "User-Agent", userAgent)
+      if let userAgent { try fields.append(checking: "User-Agent", userAgent) }
       if let accept { try fields.append(checking: "Accept", accept) }
       try fields.checkSize()
     } catch {

@@ -116,7 +116,9 @@ extension Request {
 
   /// Sets a header that the request doesn't have yet.
   public mutating func setMissing(_ name: String, _ value: String) {
-    if !headers.contains(where: { $0.name.equalsIgnoringCase(name) }) { headers.append((name, value)) }
+    if !options.headers.contains(where: { $0.name.equalsIgnoringCase(name) }) {
+      options.headers.append((name, value))
+    }
   }
 }
 

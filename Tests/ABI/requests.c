@@ -140,7 +140,9 @@ static void tags_and_priorities(void) {
     nh_request *request = make("/delay/60000?tags");
     nh_event event;
     int cancelled = 0;
-    CHECK("priority", nh_request_set_priority(request, 100) == NH_OK);
+    CHECK("no priority", nh_request_set_priority(request, 100) == NH_OK);
+    CHECK("is told so", nh_submit(cache, request, tickets) == NH_INVALID && strstr(nh_error_message(), "priority is 100; it must be -10 to 10"));
+    CHECK("priority", nh_request_set_priority(request, 10) == NH_OK);
     for (int i = 0; i < count; i++) {
         nh_request_set_tag(request, i % 2 ? "odd" : NULL);
         nh_submit(cache, request, &tickets[i]);

@@ -40,7 +40,7 @@ package enum DecisionTable {
     ]
 
   private static let columns: [(String, Decision.Wish)] = {
-    let ways: [(String, Bool, Bool, [Request.Delivery])] = [
+    let ways: [(String, Bool, Bool, [Delivery])] = [
       ("", true, false, [.twice, .first, .fresh]),
       (", a verdict or saved", true, true, [.twice, .first, .fresh]),
       (", no network", false, false, [.twice, .first, .fresh]),

@@ -173,7 +173,7 @@ import Testing
     var request = Request(bench.server.url("/a"))
     request.method = "POST"
     request.upload = .file(path)
-    request.reportsProgress = true
+    request.progressEvents = true
     let ticket = try bench.cache.submit(request)
     let gate = bench.server.gate("g")
     #expect(gate.waitUntilReached())

@@ -232,11 +232,11 @@ import Testing
     clock.advance(seconds: 100)
     bench.server.on("/a.png", .ok("<html>pay first</html>", type: "text/html"))
     #expect(throws: NuthatchError.self) { try thumbnail("/a.png") }
-    #expect(try thumbnail("/a.png") { $0.policy = Policy(.offline) }.width == 16)
+    #expect(try thumbnail("/a.png") { $0.policy = .offline }.width == 16)
     bench.server.on("/a.png", .redirect(to: "/portal"))
     bench.server.on("/portal", .ok("<html>pay first</html>", type: "text/html"))
     _ = try bench.get("/a.png") { $0.delivery = .fresh }
-    #expect(try thumbnail("/a.png") { $0.policy = Policy(.offline) }.width == 16)
+    #expect(try thumbnail("/a.png") { $0.policy = .offline }.width == 16)
   }
 
   @Test("aren't bodies that may have been cut")
@@ -257,7 +257,7 @@ import Testing
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
     _ = try bench.get("/a")
     #expect(try bench.get("/a").isInCache)
-    #expect(try bench.failure("/a") { $0.guard = .publicOnly }.code == .denied)
+    #expect(try bench.failure("/a") { $0.addresses = .public }.code == .denied)
   }
 
   @Test("under a key of the caller's are found by it")
@@ -302,10 +302,10 @@ import Testing
   @Test("answer offline, and nothing else does")
   func offline() throws {
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
-    #expect(try bench.failure("/a") { $0.policy = Policy(.offline) }.code == .offline)
+    #expect(try bench.failure("/a") { $0.policy = .offline }.code == .offline)
     _ = try bench.get("/a")
     clock.advance(seconds: 1_000_000)
-    #expect(try bench.get("/a") { $0.policy = Policy(.offline) }.text == "x")
+    #expect(try bench.get("/a") { $0.policy = .offline }.text == "x")
     #expect(bench.server.count("/a") == 1)
   }
 
@@ -316,7 +316,7 @@ import Testing
     }
     let first = try bench.get("/a").text
     #expect(try bench.get("/a").text == first)
-    let second = try bench.get("/a") { $0.policy = Policy(.reload) }.text
+    let second = try bench.get("/a") { $0.policy = .reload }.text
     #expect(second != first)
     #expect(try bench.get("/a").text == second)
   }
@@ -460,12 +460,12 @@ import Testing
       Script(headers: ["Cache-Control": "max-age=60"], steps: [.pause(milliseconds: 100), .text("new")]))
     #expect(try bench.get("/a") { $0.delivery = .first }.text == "old")
     bench.cache.close()
-    var options = Cache.Options()
+    var options = TestOptions()
     options.clock = clock.wall
     let again = try Cache(path: bench.folder, options: options)
     defer { again.close() }
     var request = Request(bench.server.url("/a"))
-    request.policy = Policy(.offline)
+    request.policy = .offline
     #expect(try again.submit(request).result().text == "new")
   }
 

@@ -39,10 +39,12 @@ import Testing
       read += 1
       let written = meta.encoded()
       #expect(written.withUnsafeBytes { AnswerRecord($0) }?.encoded() == written, "\(damaged)")
-      for rules in [Policy.Rules.kit, .rfc9111, .offline] {
+      for rules in [Policy.kit, .rfc9111, .offline] {
+        var options = Options()
+        options.policy = rules
         for now in [0, 784_112_000, Int64.max] {
           let verdict = meta.answer.freshness(
-            for: HeaderFields(), Policy(rules).freshnessRules, now: now)
+            for: HeaderFields(), FreshnessRules(options), now: now)
           #expect(verdict.age >= 0, "\(damaged)")
         }
       }

@@ -35,7 +35,7 @@ final class TestClock: Sendable {
   }
 
   private func events(
-    _ delivery: Request.Delivery, of path: String = "/a", _ boxes: [ThumbnailBox] = []
+    _ delivery: Delivery, of path: String = "/a", _ boxes: [ThumbnailBox] = []
   ) throws -> [Event] {
     var request = Request(bench.server.url(path))
     (request.delivery, request.boxes) = (delivery, boxes)
@@ -49,8 +49,8 @@ final class TestClock: Sendable {
   }
 
   @Test(
-    "of a fresh one: itself, without the network", arguments: [.twice, .first, .fresh] as [Request.Delivery])
-  func fresh(delivery: Request.Delivery) throws {
+    "of a fresh one: itself, without the network", arguments: [.twice, .first, .fresh] as [Delivery])
+  func fresh(delivery: Delivery) throws {
     try store(stale: false)
     let events = try events(delivery)
     #expect(events.map(\.kind) == [.cached])
@@ -60,8 +60,8 @@ final class TestClock: Sendable {
     #expect(bench.server.count() == 0)
   }
 
-  @Test("of a stale one that still holds", arguments: [.twice, .first, .fresh] as [Request.Delivery])
-  func unchanged(delivery: Request.Delivery) throws {
+  @Test("of a stale one that still holds", arguments: [.twice, .first, .fresh] as [Delivery])
+  func unchanged(delivery: Delivery) throws {
     try store(stale: true)
     bench.server.on("/a", Script(status: 304, headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""]))
     let events = try events(delivery)
@@ -82,8 +82,8 @@ final class TestClock: Sendable {
     #expect(bench.server.count() == 1)
   }
 
-  @Test("of a stale one that was replaced", arguments: [.twice, .first, .fresh] as [Request.Delivery])
-  func replaced(delivery: Request.Delivery) throws {
+  @Test("of a stale one that was replaced", arguments: [.twice, .first, .fresh] as [Delivery])
+  func replaced(delivery: Delivery) throws {
     try store(stale: true)
     bench.server.on(
       "/a", Script(headers: ["Cache-Control": "max-age=60", "ETag": "\"2\""], steps: [.text("new")]))
@@ -107,8 +107,8 @@ final class TestClock: Sendable {
 
   @Test(
     "of a stale one whose server can't be asked, or fails",
-    arguments: [.twice, .first, .fresh] as [Request.Delivery], [true, false])
-  func unreachable(delivery: Request.Delivery, isDown: Bool) throws {
+    arguments: [.twice, .first, .fresh] as [Delivery], [true, false])
+  func unreachable(delivery: Delivery, isDown: Bool) throws {
     try store(stale: true)
     bench.server.on("/a", isDown ? Script(steps: [.reset], sendsHead: false) : Script(status: 503))
     let events = try events(delivery)
@@ -126,10 +126,10 @@ final class TestClock: Sendable {
   func noExcuse() throws {
     bench.server.on(
       "/a", Script(headers: ["Cache-Control": "max-age=60, stale-if-error=0"], steps: [.text("old")]))
-    func get(_ delivery: Request.Delivery) throws -> [Event.Kind] {
+    func get(_ delivery: Delivery) throws -> [Event.Kind] {
       var request = Request(bench.server.url("/a"))
       request.delivery = delivery
-      request.policy = Policy(.rfc9111)
+      request.policy = .rfc9111
       request.retries = 0
       let ticket = try bench.cache.submit(request)
       var kinds: [Event.Kind] = []
@@ -148,8 +148,8 @@ final class TestClock: Sendable {
 
   @Test(
     "of one that must be revalidated: nothing stale, ever",
-    arguments: [.twice, .first, .fresh] as [Request.Delivery])
-  func mustRevalidate(delivery: Request.Delivery) throws {
+    arguments: [.twice, .first, .fresh] as [Delivery])
+  func mustRevalidate(delivery: Delivery) throws {
     try store(stale: true, control: "max-age=60, must-revalidate")
     bench.server.on("/a", Script(steps: [.reset], sendsHead: false))
     let events = try events(delivery)
@@ -157,8 +157,8 @@ final class TestClock: Sendable {
   }
 
   @Test(
-    "of nothing: what comes, or why nothing does", arguments: [.twice, .first, .fresh] as [Request.Delivery])
-  func missing(delivery: Request.Delivery) throws {
+    "of nothing: what comes, or why nothing does", arguments: [.twice, .first, .fresh] as [Delivery])
+  func missing(delivery: Delivery) throws {
     bench.server.on("/a", .ok("x"))
     #expect(try events(delivery).map(\.kind) == [.fresh])
     bench.server.on("/a", Script(steps: [.reset], sendsHead: false))
@@ -187,12 +187,12 @@ final class TestClock: Sendable {
 
   @Test(
     "of a stale picture that is gone at its server",
-    arguments: [.twice, .first, .fresh] as [Request.Delivery])
-  func pictureGone(delivery: Request.Delivery) throws {
+    arguments: [.twice, .first, .fresh] as [Delivery])
+  func pictureGone(delivery: Delivery) throws {
     let control: HeaderLines = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
     bench.server.on(
       "/p.png", Script(headers: control, steps: [.bytes(Pictures.png(width: 40, height: 20))]))
-    func kinds(_ delivery: Request.Delivery) throws -> [Event.Kind] {
+    func kinds(_ delivery: Delivery) throws -> [Event.Kind] {
       try events(delivery, of: "/p.png", [ThumbnailBox(16)]).map(\.kind)
     }
     #expect(try kinds(.fresh) == [.fresh])
@@ -209,7 +209,7 @@ final class TestClock: Sendable {
   func goneForOne() throws {
     let png = Pictures.png(width: 40, height: 20)
     let control: HeaderLines = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
-    var noSource = Cache.Options()
+    var noSource = TestOptions()
     noSource.clock = clock.wall
     noSource.keepSource = false
     let cache = try Cache(path: bench.folder + "/other", options: noSource)
@@ -238,9 +238,9 @@ final class TestClock: Sendable {
 
   @Test(
     "of a stale one, where the program judges the answer: none stored without its verdict",
-    arguments: [.twice, .first, .fresh] as [Request.Delivery],
+    arguments: [.twice, .first, .fresh] as [Delivery],
     ["max-age=60", "max-age=60, stale-while-revalidate=600"])
-  func judged(delivery: Request.Delivery, control: String) throws {
+  func judged(delivery: Delivery, control: String) throws {
     try store(stale: true, control: control)
     bench.server.on(
       "/a", Script(headers: ["Cache-Control": "max-age=60", "ETag": "\"2\""], steps: [.text("bad")]))
@@ -250,7 +250,7 @@ final class TestClock: Sendable {
     #expect(events.first { $0.kind == .question }?.question?.response?.text == "bad")
     #expect(events.last?.error?.message.contains("no good") == true)
     #expect(bench.server.count() == 1)
-    let stored = try bench.get("/a") { $0.policy = Policy(.offline) }
+    let stored = try bench.get("/a") { $0.policy = .offline }
     #expect(stored.text == "old")
     // Where its server can't be asked, the stored one does.
     bench.server.on("/a", Script(steps: [.reset], sendsHead: false))
@@ -269,10 +269,10 @@ final class TestClock: Sendable {
       bench.server.on(path, Script(headers: ["Cache-Control": "max-age=6000"], steps: [.text(path)]))
     }
     lead(to: "/old")
-    #expect(try bench.get("/a") { $0.policy = Policy(.rfc9111) }.text == "/old")
+    #expect(try bench.get("/a") { $0.policy = .rfc9111 }.text == "/old")
     clock.advance(seconds: 100)
     lead(to: "/new")
-    let events = try judgedEvents(.first) { $0.policy = Policy(.rfc9111) }
+    let events = try judgedEvents(.first) { $0.policy = .rfc9111 }
     #expect(events.first?.question?.response?.text == "/new")
     #expect(bench.server.count("/a") == 2)
   }
@@ -289,7 +289,7 @@ final class TestClock: Sendable {
 
   /// The events of a request that rejects what comes.
   private func judgedEvents(
-    _ delivery: Request.Delivery, _ change: (inout Request) -> Void = { _ in }
+    _ delivery: Delivery, _ change: (inout Request) -> Void = { _ in }
   ) throws -> [Event] {
     var request = Request(bench.server.url("/a"))
     request.delivery = delivery
@@ -355,7 +355,7 @@ final class TestClock: Sendable {
   private func waitUntilFresh() throws {
     for _ in 0..<3000 {
       var request = Request(bench.server.url("/a"))
-      request.policy = Policy(.offline)
+      request.policy = .offline
       if try bench.cache.submit(request).next(within: 30_000)?.response?.age ?? 100 < 60 { return }
       usleep(10_000)
     }

@@ -91,7 +91,7 @@ import Testing
   @Test("may be larger than what is kept; then only the sinks have them")
   func large() throws {
     bench.server.on("/a", Self.script())
-    var options = Cache.Options()
+    var options = Options()
     options.maxBytes = 1000
     let small = try Cache(path: "\(bench.folder)/small", options: options)
     defer { small.close() }
@@ -338,7 +338,7 @@ import Testing
     bench.server.on("/a", Self.half())
     #expect(throws: NuthatchError.self) {
       try save("/a", [.file(path("one"))]) {
-        $0.resumes = false
+        $0.resume = false
         $0.retries = 0
       }
     }
@@ -413,7 +413,7 @@ import Testing
       .bytes(Array(Self.bytes.prefix(100_000))), .wait("g"), .bytes(Array(Self.bytes[100_000...])),
     ]
     bench.server.on("/a", script)
-    let ticket = try submit("/a", [.file(path("one"))]) { $0.reportsProgress = true }
+    let ticket = try submit("/a", [.file(path("one"))]) { $0.progressEvents = true }
     #expect(gate.waitUntilReached())
     while try ticket.next(within: 30_000)?.bytesDone != 100_000 {}
     ticket.cancel()

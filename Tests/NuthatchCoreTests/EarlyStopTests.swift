@@ -82,7 +82,7 @@ import Testing
   }
 
   private func keeping() throws -> Cache {
-    var options = Cache.Options()
+    var options = TestOptions()
     options.clock = clock.wall
     return try Cache(path: bench.folder + "/keeping", options: options)
   }

@@ -43,7 +43,7 @@ import Testing
     for index in 0..<60 { bench.server.on("/\(index)", Script.ok("x").after(.wait("g"))) }
     func request(_ url: String) -> Request {
       var request = Request(url)
-      request.policy = Policy(.reload)
+      request.policy = .reload
       return request
     }
     let tickets = try (0..<60).map { try bench.cache.submit(request(bench.server.url("/\($0)"))) }

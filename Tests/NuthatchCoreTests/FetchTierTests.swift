@@ -58,7 +58,7 @@ private final class RecordingTier: FetchTier {
 }
 
 @Suite("A tier") struct FetchTierTests {
-  private func bench(_ tier: RecordingTier, _ change: (inout Cache.Options) -> Void = { _ in }) throws
+  private func bench(_ tier: RecordingTier, _ change: (inout TestOptions) -> Void = { _ in }) throws
     -> Bench
   {
     try Bench {
@@ -164,7 +164,7 @@ private final class RecordingTier: FetchTier {
     let tier = RecordingTier()
     let bench = try bench(tier)
     bench.server.on("/a", Script.ok("x").with("Cache-Control", "max-age=60"))
-    let plan = try RequestPlan(Request(bench.server.url("/a")), Cache.Options(), TermsCache())
+    let plan = try RequestPlan(Request(bench.server.url("/a")), Options(), TermsCache())
     let place = FetchLocks.place(of: plan.name.key().hash.low)
     let others = FetchLocks(directory: bench.folder)
     let isFree = Collected<Bool>()
@@ -179,7 +179,7 @@ private final class RecordingTier: FetchTier {
     #expect(isFree.values == [false, true])
     #expect(!others.wasVain(place, since: 1, now: .max))
     bench.server.on("/a", Script.ok("y").with("Cache-Control", "no-store"))
-    #expect(try bench.get("/a") { $0.policy = Policy(.reload) }.text == "y")
+    #expect(try bench.get("/a") { $0.policy = .reload }.text == "y")
     #expect(isFree.values == [false, true, true])
     #expect(others.wasVain(place, since: 1, now: .max))
   }

@@ -32,7 +32,7 @@ private final class HungDisk: Sendable {
   }
 
   private func place(_ path: String) throws -> Int64 {
-    let plan = try RequestPlan(Request(bench.server.url(path)), Cache.Options(), TermsCache())
+    let plan = try RequestPlan(Request(bench.server.url(path)), Options(), TermsCache())
     return FetchLocks.place(of: plan.name.key().hash.low)
   }
 
@@ -41,7 +41,7 @@ private final class HungDisk: Sendable {
     bench.server.on("/never", Script.ok("x").after(.wait("never")))
     var request = Request(bench.server.url("/never"))
     request.deadline = .milliseconds(1)
-    request.policy = Policy(.reload)
+    request.policy = .reload
     #expect(try bench.cache.submit(request).final(within: 60_000)?.error?.code == .timeout)
   }
 

@@ -10,7 +10,7 @@ import Testing
 
   private func answer(_ bytes: [UInt8], _ type: String?) throws -> Response {
     bench.server.on("/a", .ok(bytes, type: type))
-    return try bench.get("/a") { $0.policy = Policy(.reload) }
+    return try bench.get("/a") { $0.policy = .reload }
   }
 
   @Test("are text by the charset of the Content-Type")

@@ -70,7 +70,7 @@ final class HeldFolder: Sendable {
       let descriptor = open("\(folder)/one", O_WRONLY | O_CREAT, 0o600)
       defer { close(descriptor) }
       let ticket = try submit([isDescriptor ? .descriptor(descriptor) : .file("\(folder)/one")]) {
-        $0.reportsProgress = true
+        $0.progressEvents = true
       }
       try expectOthersGoOn()
       // What waits is in memory, so that it has a bound.
@@ -280,8 +280,8 @@ final class HeldFolder: Sendable {
       mkdir(folder, 0o700)
       mkdir("\(folder)/outbox", 0o700)
       let disk = try HeldFolder("\(folder)/outbox")
-      var options = Cache.Options()
-      options.outbox = .on
+      var options = Options()
+      options.outbox = .auto
       let cache = try Cache(path: folder, options: options)
       #expect(disk.waitUntilReached())
       let ticket = try bench.cache.submit(Request(bench.server.url("/a")))

@@ -7,7 +7,7 @@ import Testing
 @Suite("The slots of a stripe") struct HitSlotsTests {
   private static func hit(_ number: Int) throws -> RememberedHit {
     let url = "http://host.example/\(number)"
-    let plan = try RequestPlan(Request(url), Cache.Options())
+    let plan = try RequestPlan(Request(url), Options())
     var head = ResponseHead(status: 200)
     head.fields.append("Cache-Control", "max-age=60")
     let record = AnswerRecord(head: head, requestTime: 0, responseTime: 0, finalURL: url)

@@ -14,7 +14,7 @@ import Testing
     let clock = clock
     bench = try Bench {
       $0.clock = clock.wall
-      $0.policy = Policy(.rfc9111)
+      $0.policy = .rfc9111
     }
     bench.server.on(
       "/b",
@@ -74,7 +74,7 @@ import Testing
     }
     #expect(bench.server.count() == 3)
     var request = Request(bench.server.url("/one"))
-    request.policy = Policy(.offline)
+    request.policy = .offline
     #expect(try bench.cache.thumbnail(request, ImageOptions(ThumbnailBox(16))).width == 16)
   }
 
@@ -220,8 +220,8 @@ import Testing
 
 @Suite("A request behind a redirect") struct HopPlanTests {
   private func plans() throws -> (asked: RequestPlan, behind: RequestPlan, direct: RequestPlan) {
-    var options = Cache.Options()
-    options.policy = Policy(.rfc9111)
+    var options = Options()
+    options.policy = .rfc9111
     var head = ResponseHead(status: 302)
     head.fields.append("Location", "http://b.example/y")
     var request = Request("http://a.example/x")

@@ -9,10 +9,10 @@ import Testing
 
   init() throws { bench = try Bench() }
 
-  private func site(_ path: String = "/", in cache: Cache? = nil, _ change: (inout Site.Options) -> Void)
+  private func site(_ path: String = "/", in cache: Cache? = nil, _ change: (inout Options) -> Void)
     throws -> Site
   {
-    var options = Site.Options()
+    var options = Options()
     change(&options)
     return try (cache ?? bench.cache).site(bench.server.url(path), options)
   }
@@ -43,15 +43,15 @@ import Testing
   func memory() throws {
     bench.server.on("/login", Self.login)
     bench.server.on("/home", .ok("x"))
-    let site = try site { $0.cookies = .memory }
+    let site = try site { $0.cookieJar = .memory }
     _ = try get(site, "login") { $0.method = "POST" }
     _ = try get(site, "home")
     #expect(cookies("/login") == [nil])
     #expect(cookies("/home") == ["id=7", "id=7"])
     // Of the same place, and of nobody else.
-    _ = try get(self.site { $0.cookies = .memory }, "home")
+    _ = try get(self.site { $0.cookieJar = .memory }, "home")
     _ = try get(self.site { _ in }, "home")
-    _ = try get(self.site { ($0.cookies, $0.user) = (.memory, ("bob", "x")) }, "home")
+    _ = try get(self.site { ($0.cookieJar, $0.user) = (.memory, ("bob", "x")) }, "home")
     _ = try bench.get("/home")
     #expect(cookies("/home").dropFirst(2) == ["id=7", nil, nil, nil])
     // One's own header takes their place.
@@ -71,9 +71,9 @@ import Testing
     bench.server.on("/page") { request in
       Script.ok(request.headers["Cookie"] ?? "nobody").with("Cache-Control", "max-age=60")
     }
-    let site = try site { $0.cookies = .memory }
+    let site = try site { $0.cookieJar = .memory }
     for (name, isInCache) in [("ann", false), ("bob", false), ("ann", true)] {
-      _ = try get(site, "in?as=\(name)") { $0.policy = Policy(.reload) }
+      _ = try get(site, "in?as=\(name)") { $0.policy = .reload }
       let response = try get(site, "page")
       #expect(response.text == "id=\(name)" && response.isInCache == isInCache)
     }
@@ -88,7 +88,7 @@ import Testing
     bench.server.on(
       "/login",
       Script.redirect(to: other.url("/a", host: "localhost")).with("Set-Cookie", "id=7; Path=/"))
-    let site = try site { ($0.cookies, $0.guard) = (.memory, .any) }
+    let site = try site { ($0.cookieJar, $0.addresses) = (.memory, .any) }
     _ = try get(site, "login")
     #expect(other.requests("/a").map { $0.headers["Cookie"] } == [nil])
   }
@@ -100,14 +100,14 @@ import Testing
     let other = try Cache(path: bench.folder)
     defer { other.close() }
     do {
-      let early = try site { $0.cookies = .disk }
+      let early = try site { $0.cookieJar = .disk }
       _ = try get(early, "login")
     }
     bench.cache.close()
     other.close()
     let later = try Cache(path: bench.folder)
     defer { later.close() }
-    let site = try site(in: later) { $0.cookies = .disk }
+    let site = try site(in: later) { $0.cookieJar = .disk }
     _ = try get(site, "home")
     #expect(cookies("/home").last == "id=7")
     for name in names(in: "\(bench.folder)/cookies") {
@@ -132,7 +132,7 @@ import Testing
     let path = try write("machine 127.0.0.1 login ann password pw\n")
     func authorization(_ change: (inout Request) -> Void) throws -> String? {
       _ = try bench.get("/a") {
-        $0.policy = Policy(.reload)
+        $0.policy = .reload
         change(&$0)
       }
       return bench.server.requests("/a").last?.headers["Authorization"]
@@ -153,7 +153,7 @@ import Testing
     #expect(try authorization { $0.netrc = .file(none) } == nil)
     let missing = try bench.failure("/a") { $0.netrc = .file("/does/not/exist") }
     #expect(missing.code == .io)
-    var options = Cache.Options()
+    var options = Options()
     options.netrc = .file(path)
     let cache = try Cache(path: "\(bench.folder)/other", options: options)
     defer { cache.close() }
@@ -180,7 +180,7 @@ import Testing
       #expect(try bench.thumbnail("/a.png", 16) { $0.netrc = .file(path) }.originalWidth == 80)
     }
     // Whom a certificate names is somebody else, and so is whom the system knows.
-    _ = try bench.thumbnail("/a.png", 16) { $0.certificate = ClientCertificate("/none") }
+    _ = try bench.thumbnail("/a.png", 16) { $0.cert = ClientCertificate("/none") }
     _ = try bench.thumbnail("/a.png", 16) { $0.signIn = .negotiate }
     #expect(bench.server.count("/a.png") == 4)
     #expect(try bench.cache.peek(bench.server.url("/a.png"), size: 16)?.originalWidth == 40)
@@ -206,7 +206,7 @@ import Testing
       return Script.ok(Pictures.png(width: side, height: side), type: "image/png")
         .with("Cache-Control", "max-age=60")
     }
-    var options = Cache.Options()
+    var options = Options()
     options.netrc = .file(try write("machine 127.0.0.1 login ann password pw\n"))
     let cache = try Cache(path: "\(bench.folder)/other", options: options)
     defer { cache.close() }

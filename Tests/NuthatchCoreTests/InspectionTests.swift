@@ -75,8 +75,8 @@ import Testing
     #expect(try prospect(request("/fresh", 100)) == .hit)
     #expect(try prospect(request("/fresh")) == .hit)
     #expect(try prospect(request("/stale", 64)) == .revalidate)
-    #expect(try prospect(request("/stale", 64, policy: Policy(.offline))) == .hit)
-    #expect(try prospect(request("/fresh", 64, policy: Policy(.reload))) == .fetch)
+    #expect(try prospect(request("/stale", 64, policy: .offline)) == .hit)
+    #expect(try prospect(request("/fresh", 64, policy: .reload)) == .fetch)
     #expect(try prospect(request("/never", 64)) == .fetch)
     #expect(try prospect(request("/text")) == .revalidate)
     var first = request("/stale", 64)
@@ -86,7 +86,7 @@ import Testing
     let alone = try #require(try bench.cache.inspect(request("/fresh", 64)))
     #expect(!alone.revalidates)
     // Nothing is stored of it.
-    let (none, why) = try bench.cache.prospect(of: request("/none", policy: Policy(.offline)))
+    let (none, why) = try bench.cache.prospect(of: request("/none", policy: .offline))
     #expect(none == .refuse && why == .offline)
     #expect(try bench.cache.prospect(of: request("/none")).0 == .fetch)
     // Somebody else's is not ours.

@@ -161,7 +161,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let slow = try bench.cache.submit(Request(bench.server.url("/a")))
     #expect(bench.server.gate("gate").waitUntilReached(1))
     clock.advance(seconds: 5)
-    #expect(try bench.get("/a") { $0.policy = Policy(.reload) }.text == "new")
+    #expect(try bench.get("/a") { $0.policy = .reload }.text == "new")
     bench.server.gate("gate").open()
     #expect(try slow.result().text == "old")
     let stored = try bench.get("/a")
@@ -182,7 +182,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
       ])
     #expect(try bench.get("/a").text == "old")
     clock.advance(seconds: -100_000)
-    #expect(try bench.get("/a") { $0.policy = Policy(.reload) }.text == "new")
+    #expect(try bench.get("/a") { $0.policy = .reload }.text == "new")
     #expect(try bench.get("/a").text == "new")
   }
 

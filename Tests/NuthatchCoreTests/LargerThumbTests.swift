@@ -24,14 +24,14 @@ import Testing
     var request = Request(bench.server.url("/a.png"))
     request.boxes = [box]
     request.delivery = .fresh
-    request.allowTruncated = damaged
+    request.allowDamaged = damaged
     return try #require(try (cache ?? bench.cache).submit(request).final())
   }
 
   @Test("is made of a thumbnail of twice its size, and looks the same")
   func smaller() throws {
     _ = try event(ThumbnailBox(200))
-    var whole = Cache.Options()
+    var whole = TestOptions()
     whole.clock = clock.wall
     let other = try Cache(path: bench.folder + "/whole", options: whole)
     defer { other.close() }
@@ -83,7 +83,7 @@ import Testing
 
   @Test("of an evicted one is right, fresh and stale, made or fetched")
   func evicted() throws {
-    var options = Cache.Options()
+    var options = TestOptions()
     options.clock = clock.wall
     let cache = try Cache(path: bench.folder + "/keeping", options: options)
     defer { cache.close() }
@@ -117,7 +117,7 @@ import Testing
   func reopened() throws {
     _ = try event(ThumbnailBox(200))
     bench.cache.close()
-    var options = Cache.Options()
+    var options = TestOptions()
     options.clock = clock.wall
     let again = try Cache(path: bench.folder, options: options)
     defer { again.close() }

@@ -41,7 +41,7 @@ import Testing
     _ = try bench.thumbnail("/a.png", 8)
     var bytes = Request(bench.server.url("/a"))
     bytes.maxBytes = 5
-    bytes.policy = Policy(.rfc9111)
+    bytes.policy = .rfc9111
     var picture = Request(bench.server.url("/a.png"))
     picture.boxes = [ThumbnailBox(8)]
     picture.maxPixels = 100
@@ -78,7 +78,7 @@ import Testing
     bench.server.on(
       "/a", Script(steps: [.chunk(text: body), .wait("gate"), .lastChunk]))
     var request = Request(bench.server.url("/a"))
-    request.reportsProgress = true
+    request.progressEvents = true
     let patient = try bench.cache.submit(request)
     #expect(bench.server.gate("gate").waitUntilReached(1))
     while let event = try patient.next(), event.bytesDone < 1000 {}

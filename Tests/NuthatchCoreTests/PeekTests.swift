@@ -91,9 +91,9 @@ import Testing
     var request = Request(bench.server.url("/a.png"))
     request.boxes = [ThumbnailBox(128)]
     #expect(try bench.cache.peek(request) == nil)
-    request.policy = Policy(.offline)
+    request.policy = .offline
     #expect(try bench.cache.peek(request)?.age == 1000)
-    request.policy = Policy(.reload)
+    request.policy = .reload
     #expect(try bench.cache.peek(request) == nil)
   }
 
@@ -122,7 +122,7 @@ import Testing
     let other = try Cache(path: bench.folder, options: options)
     defer { other.close() }
     var request = Request(bench.server.url("/a.png"))
-    request.policy = Policy(.reload)
+    request.policy = .reload
     _ = try other.thumbnail(request, ImageOptions(ThumbnailBox(128)))
     #expect(try peek("/a.png")?.originalHeight == 120)
     #expect(try peek("/a.png")?.originalHeight == 120)
@@ -134,7 +134,7 @@ import Testing
     _ = try bench.thumbnail("/a.png", 128)
     #expect(try peek("/a.png") != nil && peek("/a.png") != nil)
     put("/a.png", 7, vary: "Accept")
-    _ = try bench.thumbnail("/a.png", 128) { $0.policy = Policy(.reload) }
+    _ = try bench.thumbnail("/a.png", 128) { $0.policy = .reload }
     #expect(try peek("/a.png")?.originalHeight == 107)
     try bench.cache.remove(bench.server.url("/a.png"))
     #expect(try peek("/a.png") == nil)

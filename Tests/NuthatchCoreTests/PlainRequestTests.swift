@@ -30,14 +30,27 @@ import Testing
 
   @Test("has none of what makes a request special: every one of these is known")
   func known() {
-    #expect(RequestFields.names(Request.Special()) == RequestFields.special.keys.sorted())
+    let special = RequestFields.names(Options.Special()) + RequestFields.names(Request.Own())
+    let known = Array(RequestFields.special.keys) + RequestFields.elsewhere.keys
+    #expect(special.sorted() == known.sorted())
+    let plain = RequestFields.names(Options()) + RequestFields.names(Request(url))
     let others = Array(RequestFields.plain.keys) + RequestFields.outsideTerms.keys
-    #expect(RequestFields.names(Request(url)) == (others + ["box"]).sorted())
+    #expect(plain.sorted() == (others + ["box", "box", "options"]).sorted())
+  }
+
+  @Test("can't have an option of caches and sites", arguments: RequestFields.elsewhere.keys.sorted())
+  func elsewhere(field: String) throws {
+    let change = try #require(RequestFields.elsewhere[field])
+    var request = Request(url)
+    try change(&request, bench.cache)
+    let error = #expect(throws: NuthatchError.self) { try bench.cache.submit(request) }
+    #expect(error?.code == .invalid)
+    #expect(error?.message.hasSuffix(", not of a request: \(url)") == true, "\(error?.message ?? "")")
   }
 
   @Test(
     "is alone in being remembered, and in being given what is",
-    arguments: RequestFields.names(Request.Special()))
+    arguments: RequestFields.special.keys.sorted())
   func special(field: String) throws {
     let change = try #require(RequestFields.special[field])
     let cache = try Cache(path: bench.folder, options: bench.cache.options)
@@ -81,7 +94,7 @@ import Testing
   func copies() {
     var request = Request(url)
     request.method = "get"
-    (request.headers, request.body, request.user, request.resumes) = ([], [], nil, true)
+    (request.headers, request.body, request.user, request.resume) = ([], [], nil, true)
     (request.policy, request.freezing, request.saveTo) = (nil, nil, [])
     request.headers.removeAll { $0.name == "X-A" }
     #expect(request.isPlain)

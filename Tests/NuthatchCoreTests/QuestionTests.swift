@@ -57,7 +57,7 @@ import Testing
     bench.server.on("/a", .status(302, headers: ["Location": other]))
     bench.server.on("/there", .status(401, headers: ["WWW-Authenticate": "Basic realm=\"x\""], body: "who?"))
     let asked = Collected<Question>()
-    let event = try submit("/a", [kind], { if isStrict { $0.policy = Policy(.rfc9111) } }).final(answering: {
+    let event = try submit("/a", [kind], { if isStrict { $0.policy = .rfc9111 } }).final(answering: {
       asked.add($0)
       return kind == .challenge
         ? .headers([("Authorization", "Bearer t")]) : .credentials(name: "ann", password: "pw")
@@ -68,7 +68,7 @@ import Testing
     #expect(bench.server.count() == 2)
     // Behind a redirect to the same origin it is asked.
     bench.server.on("/b", .status(302, headers: ["Location": "/there"]))
-    _ = try submit("/b", [kind], { if isStrict { $0.policy = Policy(.rfc9111) } }).final(answering: {
+    _ = try submit("/b", [kind], { if isStrict { $0.policy = .rfc9111 } }).final(answering: {
       asked.add($0)
       return .pass
     })
@@ -132,13 +132,13 @@ import Testing
         steps: [.text(request.method)])
     }
     func post(_ reply: Reply) throws -> Event? {
-      try submit("/a", [.verdict]) { ($0.method, $0.policy) = ("POST", Policy(.rfc9111)) }
+      try submit("/a", [.verdict]) { ($0.method, $0.policy) = ("POST", .rfc9111) }
         .final(answering: { _ in reply })
     }
     #expect(try post(.reject("no"))?.error?.code == .http)
-    #expect(try bench.failure("/a") { $0.policy = Policy(.offline) }.code == .offline)
+    #expect(try bench.failure("/a") { $0.policy = .offline }.code == .offline)
     #expect(try post(.accept)?.response?.text == "POST")
-    #expect(try bench.get("/a") { $0.policy = Policy(.rfc9111) }.text == "POST")
+    #expect(try bench.get("/a") { $0.policy = .rfc9111 }.text == "POST")
     #expect(bench.server.count("/a") == 2)
   }
 

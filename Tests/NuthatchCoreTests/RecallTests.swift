@@ -58,7 +58,7 @@ import Testing
     put("/a", "hazel")
     let url = bench.server.url("/a")
     _ = try bench.cache.get(url)
-    for delivery in [Request.Delivery.fresh, .first, .twice] {
+    for delivery in [Delivery.fresh, .first, .twice] {
       let before = bench.cache.statistics.hits
       var request = Request(url)
       request.delivery = delivery
@@ -87,7 +87,7 @@ import Testing
       return try bench.cache.submit(request).result().source == .disk
     }
     #expect(try isHit { _ in })
-    #expect(try !isHit { $0.policy = Policy(.reload) })
+    #expect(try !isHit { $0.policy = .reload })
     #expect(try !isHit { $0.user = ("anna", "1") })
     #expect(try !isHit { $0.partition = "other" })
     #expect(try !isHit { $0.headers = [("Cache-Control", "no-cache")] })
@@ -137,7 +137,7 @@ import Testing
           path, "text \(step)", control: controls.randomElement(using: &random) ?? "no-cache",
           vary: Bool.random(using: &random) ? "Accept" : nil)
         var request = Request(url)
-        request.policy = Policy(.reload)
+        request.policy = .reload
         _ = try bench.cache.submit(request).result()
       case 1: try bench.cache.remove(url)
       case 2: clock.advance(seconds: [1, 1, 4, 61].randomElement(using: &random) ?? 1)

@@ -46,7 +46,7 @@ import Testing
     }
     var request = Request("http://example.org/")
     request.boxes = [recipe.box]
-    let plan = try RequestPlan(request, Cache.Options())
+    let plan = try RequestPlan(request, Options())
     var record = AnswerRecord(
       head: ResponseHead(status: 200), requestTime: 0, responseTime: 0, finalURL: "x")
     record.content = content

@@ -78,7 +78,7 @@ import Testing
     defer { other.stop() }
     bench.server.on("/a", .redirect(to: other.url("/b")))
     other.on("/b", .ok("x"))
-    var options = Site.Options()
+    var options = Options()
     options.headers = [("X-Tenant", "1"), ("X-Sid", "2")]
     options.crossOriginHeaders = ["x-tenant", "X-Trace", "Host"]
     let site = try bench.cache.site(bench.server.url("/"), options)

@@ -32,7 +32,7 @@ import Testing
     try store()
     bench.server.on("/a", Script(status: 304, headers: ["Cache-Control": "no-store", "ETag": "\"1\""]))
     #expect(try fresh().text == "old")
-    #expect(try bench.failure("/a") { $0.policy = Policy(.offline) }.code == .offline)
+    #expect(try bench.failure("/a") { $0.policy = .offline }.code == .offline)
   }
 
   @Test("stays as it is for whoever wants nothing stored")
@@ -40,7 +40,7 @@ import Testing
     try store()
     bench.server.on("/a", Script(status: 304, headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""]))
     #expect(try fresh("/a", [("Cache-Control", "no-store")]).text == "old")
-    #expect(try bench.get("/a") { $0.policy = Policy(.offline) }.age == 100)
+    #expect(try bench.get("/a") { $0.policy = .offline }.age == 100)
   }
 
   @Test("depends on the fields that a 304 names from then on")
@@ -62,7 +62,7 @@ import Testing
     try store()
     bench.server.on("/a", Script(status: 304, headers: ["ETag": "\"1\"", "Vary": "*"]))
     #expect(try fresh().text == "old")
-    #expect(try bench.failure("/a") { $0.policy = Policy(.offline) }.code == .offline)
+    #expect(try bench.failure("/a") { $0.policy = .offline }.code == .offline)
   }
 
   @Test("that came by a redirect is asked about where it came from")
@@ -104,7 +104,7 @@ import Testing
     bench.server.on(
       "/a", Script(headers: ["Cache-Control": "max-age=600", "ETag": "\"2\""], steps: [.text("new")]))
     _ = try bench.get("/a") { $0.method = "HEAD" }
-    #expect(try bench.get("/a") { $0.policy = Policy(.offline) }.text == "old")
+    #expect(try bench.get("/a") { $0.policy = .offline }.text == "old")
     #expect(try fresh().text == "new")
   }
 
@@ -130,15 +130,15 @@ import Testing
 
   @Test("is replaced by a 404 under RFC 9111, and taken out by one under the kit")
   func gone() throws {
-    for rules in [Policy.Rules.rfc9111, .kit] {
+    for rules in [Policy.rfc9111, .kit] {
       let path = "/\(rules)"
       try store(path, at: path)
       bench.server.on(path, Script(status: 404, headers: ["Cache-Control": "max-age=60"]))
       _ = try bench.get(path) {
         $0.delivery = .fresh
-        $0.policy = Policy(rules)
+        $0.policy = rules
       }
-      let left = try? bench.get(path) { $0.policy = Policy(.offline) }
+      let left = try? bench.get(path) { $0.policy = .offline }
       #expect(left?.status == (rules == .kit ? nil : 404))
     }
   }
@@ -150,10 +150,10 @@ import Testing
   @Test("are 504 under RFC 9111, where nobody can be asked about what must be")
   func mustRevalidate() throws {
     for (rules, control) in [
-      (Policy.Rules.rfc9111, "max-age=0, must-revalidate"), (.rfc9111, "no-cache"),
+      (Policy.rfc9111, "max-age=0, must-revalidate"), (.rfc9111, "no-cache"),
       (.kit, "max-age=0, must-revalidate"),
     ] {
-      let bench = try Bench { $0.policy = Policy(rules) }
+      let bench = try Bench { $0.policy = rules }
       bench.server.on("/a", Script(headers: ["Cache-Control": .init(control)], steps: [.text("x")]))
       _ = try bench.get("/a")
       bench.server.on("/a", Self.cut)
@@ -174,7 +174,7 @@ import Testing
     let wish = [("Cache-Control", "only-if-cached")]
     let answer = try bench.get("/a") {
       $0.headers = wish
-      $0.policy = Policy(.rfc9111)
+      $0.policy = .rfc9111
     }
     #expect(answer.status == 504 && answer.text.hasPrefix("offline: "))
     #expect(try bench.failure("/a") { $0.headers = wish }.code == .offline)

@@ -15,7 +15,7 @@ enum RequestFields {
     "giveUpAfter": { request, _ in request.giveUpAfter = .milliseconds(9) },
     "mayBeDeferred": { request, _ in request.mayBeDeferred = true },
     "retries": { request, _ in request.retries = 9 },
-    "reportsProgress": { request, _ in request.reportsProgress = true },
+    "progressEvents": { request, _ in request.progressEvents = true },
   ]
 
   /// The same, but they have no part in the terms.
@@ -25,24 +25,28 @@ enum RequestFields {
     "tag": { request, _ in request.tag = "t" },
   ]
 
-  /// Those of `Request.Special`.
+  /// Those that make a request special.
   static let special: [String: Change] = [
     "method": { request, _ in request.method = "HEAD" },
     "headers": { request, _ in request.headers.append(("X-A", "1")) },
     "body": { request, _ in request.body = [1] },
     "upload": { request, _ in request.upload = .file("/f") },
     "saveTo": { request, _ in request.saveTo = [.events] },
-    "resumes": { request, _ in request.resumes = false },
+    "resume": { request, _ in request.resume = false },
     "user": { request, _ in request.user = ("a", "b") },
     "userPlace": { request, _ in request.userPlace = SignInPlace("host.example") },
     "isAnonymous": { request, _ in request.isAnonymous = true },
     "signIn": { request, _ in request.signIn = .digest },
-    "certificate": { request, _ in request.certificate = ClientCertificate("/c") },
+    "cert": { request, _ in request.cert = ClientCertificate("/c") },
     "netrc": { request, _ in request.netrc = .standard },
+    "validatorTTL": { request, _ in request.validatorTTL = .seconds(9) },
+    "imageTTL": { request, _ in request.imageTTL = .seconds(9) },
+    "noCacheTTL": { request, _ in request.noCacheTTL = .seconds(9) },
+    "heuristic": { request, _ in request.heuristic = 0.5 },
     "maxPixels": { request, _ in request.maxPixels = 1 << 20 },
-    "allowTruncated": { request, _ in request.allowTruncated = true },
+    "allowDamaged": { request, _ in request.allowDamaged = true },
     "policy": { request, _ in request.policy = .kit },
-    "guard": { request, _ in request.guard = .any },
+    "addresses": { request, _ in request.addresses = .any },
     "cacheKey": { request, _ in request.cacheKey = "k" },
     "ignoreQuery": { request, _ in request.ignoreQuery = true },
     "partition": { request, _ in request.partition = "p" },
@@ -54,8 +58,27 @@ enum RequestFields {
       request.download = try Download(saved, cache.options, cache.runtime)
     },
     "freezing": { request, _ in request.freezing = Request.Freezing() },
-    "isReplay": { request, _ in request.special.isReplay = true },
+    "isReplay": { request, _ in request.isReplay = true },
     "site": { request, cache in request.site = try cache.site("http://127.0.0.1/") },
+  ]
+
+  /// Options that a request can't have.
+  static let elsewhere: [String: Change] = [
+    "proxy": { request, _ in request.proxy = "" },
+    "crossOriginHeaders": { request, _ in request.crossOriginHeaders = ["X-A"] },
+    "userAgent": { request, _ in request.userAgent = "" },
+    "accept": { request, _ in request.accept = "a/b" },
+    "cookieJar": { request, _ in request.cookieJar = .memory },
+    "memoryBytes": { request, _ in request.memoryBytes = 1 },
+    "memoryItems": { request, _ in request.memoryItems = 1 },
+    "diskBytes": { request, _ in request.diskBytes = 4 << 20 },
+    "spill": { request, _ in request.spill = .eager },
+    "thumbStore": { request, _ in request.thumbStore = .raw },
+    "keepSource": { request, _ in request.keepSource = true },
+    "allowFiles": { request, _ in request.allowFiles = true },
+    "outbox": { request, _ in request.outbox = .off },
+    "outboxBytes": { request, _ in request.outboxBytes = 1 },
+    "outboxItems": { request, _ in request.outboxItems = 1 },
   ]
 
   static func names(_ value: Any) -> [String] {

@@ -23,32 +23,32 @@ import Testing
 
   @Test(
     "that are from outside are read anew",
-    arguments: ["asks", "certificate", "download", "netrc", "site", "userPlace"])
+    arguments: ["asks", "cert", "download", "netrc", "site", "userPlace"])
   func readings(of field: String) throws {
     let bench = try Bench()
     let change = try #require(RequestFields.special[field])
     let known = TermsCache()
     var request = Request(Self.url)
     try change(&request, bench.cache)
-    let first = try RequestPlan(request, Cache.Options(), known).sharedTerms
-    let second = try RequestPlan(request, Cache.Options(), known).sharedTerms
+    let first = try RequestPlan(request, Options(), known).sharedTerms
+    let second = try RequestPlan(request, Options(), known).sharedTerms
     #expect(!first.terms.isMemorable && first !== second)
   }
 
   @Test("are shared by requests that differ in their URL, key, priority or tag only")
   func shared() throws {
     let cache = TermsCache()
-    let first = try RequestPlan(Request(Self.url), Cache.Options(), cache)
+    let first = try RequestPlan(Request(Self.url), Options(), cache)
     var request = Request("https://other.example/b")
     (request.cacheKey, request.priority, request.tag) = ("k", 3, "t")
-    let second = try RequestPlan(request, Cache.Options(), cache)
+    let second = try RequestPlan(request, Options(), cache)
     #expect(first.sharedTerms === second.sharedTerms && second.priority == 3 && second.name.address == "k")
     request.headers = [("Authorization", "Bearer x")]
-    let third = try RequestPlan(request, Cache.Options(), cache)
+    let third = try RequestPlan(request, Options(), cache)
     #expect(third.headers["Authorization"] == "Bearer x" && !third.name.partition.isEmpty)
     #expect(second.headers["Authorization"] == nil && second.name.partition.isEmpty)
     // The first ones are still there, and those of userinfo are its URL's own affair.
-    let fourth = try RequestPlan(Request("http://u:p@host.example/a"), Cache.Options(), cache)
+    let fourth = try RequestPlan(Request("http://u:p@host.example/a"), Options(), cache)
     #expect(fourth.sharedTerms === first.sharedTerms && fourth.credentials?.user == Array("u".utf8))
     #expect(!fourth.name.partition.isEmpty && first.credentials == nil)
   }
@@ -59,9 +59,9 @@ import Testing
     var request = Request("http://other.example/b")
     request.user = ("u", "p")
     request.userPlace = SignInPlace("host.example")
-    let outside = try RequestPlan(request, Cache.Options(), cache)
+    let outside = try RequestPlan(request, Options(), cache)
     request.url = Self.url
-    let inside = try RequestPlan(request, Cache.Options(), cache)
+    let inside = try RequestPlan(request, Options(), cache)
     #expect(outside.credentials == nil && outside.name.partition.isEmpty)
     #expect(inside.credentials?.user == Array("u".utf8) && !inside.name.partition.isEmpty)
   }
@@ -69,7 +69,7 @@ import Testing
   @Test("of a site are its own")
   func site() throws {
     let bench = try Bench()
-    var options = Site.Options()
+    var options = Options()
     options.headers = [("X-Key", "1")]
     let site = try bench.cache.site("http://host.example/", options)
     let inside = try RequestPlan(site.request("a"), bench.cache.options, bench.cache.instant.termsCache)

@@ -74,7 +74,7 @@ final class ScriptedTransport: Transport {
 
     init(_ script: @escaping @Sendable (TransferRequest) -> ScriptedTransport.Answer) throws {
       folder = try Bench.makeFolder()
-      var options = Cache.Options()
+      var options = TestOptions()
       options.retries = 0
       let made = made
       options.transport = { loop in
@@ -120,7 +120,7 @@ final class ScriptedTransport: Transport {
     }
     #expect(try stage.get("https://pictures.example/a").text == "x")
     var request = Request("https://pictures.example/a")
-    request.policy = Policy(.rfc9111)
+    request.policy = .rfc9111
     request.delivery = .fresh
     #expect(try stage.cache.submit(request).result().text == "x")
     #expect(try stage.transport.requests.last?.headers["If-None-Match"] == "\"1\"")

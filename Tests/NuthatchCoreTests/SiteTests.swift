@@ -9,7 +9,7 @@ import Testing
   func inheritance() throws {
     let bench = try Bench { $0.headers = [("X-Cache", "c"), ("X-Both", "cache")] }
     bench.server.on("/api/a", .ok("x"))
-    var options = Site.Options()
+    var options = Options()
     options.headers = [("Authorization", "Bearer 1"), ("X-Both", "site")]
     options.accept = "application/json"
     options.userAgent = "siter/1"
@@ -46,7 +46,7 @@ import Testing
   func ownHeaders() throws {
     let bench = try Bench()
     bench.server.on("/a", .ok("x"))
-    var options = Site.Options()
+    var options = Options()
     options.headers = [("X-A", "site")]
     options.user = ("name", "word")
     let site = try bench.cache.site(bench.server.url("/"), options)
@@ -64,7 +64,7 @@ import Testing
     let other = try TestServer.start()
     defer { other.stop() }
     other.on("/a", .ok("x"))
-    var options = Site.Options()
+    var options = Options()
     options.headers = [("X-Api-Key", "secret"), ("X-Plain", "1"), ("X-Sid", "2"), ("Accept-Language", "de")]
     options.crossOriginHeaders = ["X-Plain"]
     options.user = ("name", "word")
@@ -81,7 +81,7 @@ import Testing
   func partitions() throws {
     let bench = try Bench()
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
-    var options = Site.Options()
+    var options = Options()
     options.headers = [("Authorization", "Bearer 1")]
     let site = try bench.cache.site(bench.server.url("/"), options)
     _ = try site.get("a")
@@ -99,7 +99,7 @@ import Testing
         "/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text(name)]).after(.wait("gate")))
     }
     let sites = try proxies.map { proxy in
-      var options = Site.Options()
+      var options = Options()
       options.proxy = "http://127.0.0.1:\(proxy.port)"
       return try bench.cache.site(bench.server.url("/"), options)
     }
@@ -126,9 +126,9 @@ import Testing
 
   @Test("without a proxy of their own find what was stored before proxies counted")
   func noProxy() throws {
-    let plain = try RequestPlan(Request("http://host.example/a"), Cache.Options())
+    let plain = try RequestPlan(Request("http://host.example/a"), Options())
     #expect(plain.name == AnswerName(address: "http://host.example/a", partition: []))
-    var options = Cache.Options()
+    var options = Options()
     options.proxy = "http://127.0.0.1:1"
     let other = try RequestPlan(Request("http://host.example/a"), options)
     #expect(
@@ -144,10 +144,10 @@ import Testing
   func refusals() throws {
     let bench = try Bench()
     #expect(throws: NuthatchError.self) { try bench.cache.site("ftp://example.org/") }
-    var options = Site.Options()
+    var options = Options()
     options.headers = [("bad name", "x")]
     #expect(throws: NuthatchError.self) { try bench.cache.site(bench.server.url("/"), options) }
-    options = Site.Options()
+    options = Options()
     options.proxy = "gopher://example.org"
     #expect(throws: NuthatchError.self) { try bench.cache.site(bench.server.url("/"), options) }
   }

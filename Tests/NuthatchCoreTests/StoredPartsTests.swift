@@ -65,7 +65,7 @@ import Testing
     #expect(part.status == 206 && !part.isInCache)
     #expect(bench.server.count("/a") == 5)
     #expect(bench.server.requests("/a")[4].headers["If-None-Match"] == nil)
-    #expect(try bench.get("/a") { $0.policy = Policy(.offline) }.text == "0123456789")
+    #expect(try bench.get("/a") { $0.policy = .offline }.text == "0123456789")
   }
 
   @Test("are given stale where the whole would be: unasked, or when the server can't be asked")

@@ -12,8 +12,8 @@ final class Bench {
   let cache: Cache
   let folder: String
 
-  init(_ change: (inout Cache.Options) -> Void = { _ in }) throws {
-    var options = Cache.Options()
+  init(_ change: (inout TestOptions) -> Void = { _ in }) throws {
+    var options = TestOptions()
     // What fails fails at once, unless a test is about attempts.
     options.retries = 0
     change(&options)

@@ -43,10 +43,10 @@ import Testing
 
   /// Begins a session when no other one is open.
   private func opened(_ folder: String? = nil, keepsSource: Bool = true) throws -> Cache {
-    var options = Cache.Options()
+    var options = Options()
     options.keepSource = keepsSource
     options.retries = 0
-    options.store = .raw
+    options.thumbStore = .raw
     options.maxBytes = 64 << 20
     for _ in 0..<30_000 where shared != nil { usleep(1000) }
     try #require(shared == nil)
@@ -82,8 +82,8 @@ import Testing
   }
 
   @Test(
-    "is read by a worker for a ticket, which is a hit", arguments: [Request.Delivery.twice, .first, .fresh])
-  func submit(delivery: Request.Delivery) throws {
+    "is read by a worker for a ticket, which is a hit", arguments: [Delivery.twice, .first, .fresh])
+  func submit(delivery: Delivery) throws {
     let cache = try opened()
     defer { cache.close() }
     var request = Request(url)

@@ -85,7 +85,7 @@ final class Bench: Sendable {
     picture.boxes = [ThumbnailBox(8)]
     _ = try await bench.cache.response(for: text)
     _ = try await bench.cache.images(for: picture)
-    for (delivery, isStale): (Request.Delivery, Bool) in [(.twice, false), (.fresh, false), (.first, true)] {
+    for (delivery, isStale): (Delivery, Bool) in [(.twice, false), (.fresh, false), (.first, true)] {
       (text.delivery, picture.delivery) = (delivery, delivery)
       let response = try await bench.cache.response(for: text)
       #expect(response.isInCache && response.isStale == isStale)

@@ -15,7 +15,7 @@ import NuthatchCore
 func say(_ text: String) { _ = text.utf8CString.withUnsafeBytes { write(1, $0.baseAddress, $0.count - 1) } }
 
 func freeze(_ path: String, _ url: String, _ seed: UInt64, _ numbers: Range<Int>) throws {
-  var options = Cache.Options()
+  var options = Options()
   options.outbox = .off
   let cache = try Cache(path: path, options: options)
   var state = seed
@@ -44,10 +44,10 @@ func freeze(_ path: String, _ url: String, _ seed: UInt64, _ numbers: Range<Int>
 
 /// A cache that doesn't wait long before it sends something again.
 func sendingCache(_ path: String) throws -> Cache {
-  var options = Cache.Options()
-  options.outboxRules.base = 5_000_000
-  options.outboxRules.longest = 100_000_000
-  return try Cache(path: path, options: options)
+  var seams = CacheSeams()
+  seams.outboxRules.base = 5_000_000
+  seams.outboxRules.longest = 100_000_000
+  return try Cache(path: path, options: Options(), seams: seams)
 }
 
 func sendAll(_ path: String) throws {
@@ -88,11 +88,11 @@ func watchLink(_ path: String) throws {
       getsockname(listener, place, &length)
     }
   }
-  var options = Cache.Options()
+  var seams = CacheSeams()
   // Nothing but the network's coming back makes it try again in time.
-  options.outboxRules.base = 3_600_000_000_000
-  options.outboxRules.longest = 3_600_000_000_000
-  let cache = try Cache(path: path, options: options)
+  seams.outboxRules.base = 3_600_000_000_000
+  seams.outboxRules.longest = 3_600_000_000_000
+  let cache = try Cache(path: path, options: Options(), seams: seams)
   var request = Request("http://127.0.0.1:\(UInt16(bigEndian: place.sin_port))/")
   request.method = "POST"
   request.freezable = true

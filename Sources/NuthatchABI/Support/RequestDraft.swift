@@ -8,7 +8,6 @@ struct Draft: Sendable {
   var mode = ThumbnailBox.Mode.fit
   var enlarge = false
   var quality = ThumbnailBox.Quality.best
-  var lifetimes = Lifetimes()
   var callback: nh_callback?
   var isQuiet = false
   var isFreezable = false
@@ -16,23 +15,17 @@ struct Draft: Sendable {
   var freezing = Request.Freezing()
   /// What the events of its tickets carry; a number as far as the library is concerned.
   var userBits: UInt = 0
-  /// What the lifetimes change; nil for the cache's.
-  private let policy: Policy?
 
-  init(_ request: Request, policy: Policy? = nil) {
-    self.request = request
-    self.policy = policy
-  }
+  init(_ request: Request) { self.request = request }
 
-  /// The request as `cache` is to carry it out.
-  func complete(for cache: Cache) -> Request {
+  /// The request as a cache is to carry it out.
+  var complete: Request {
     var result = request
     result.boxes = sizes.map {
       ThumbnailBox(width: $0.width, height: $0.height, mode: mode, enlarge: enlarge, quality: quality)
     }
     // A request of which nothing else is said is answered soonest.
     if isFreezable { result.freezing = freezing }
-    if let policy = lifetimes.changing(policy ?? cache.options.policy) { result.policy = policy }
     return result
   }
 }

@@ -58,7 +58,7 @@ func given(_ choice: nh_choice, _ name: String) throws(NuthatchError) -> Bool? {
   try chosen(choice, name, among: [NH_UNSAID: nil, NH_YES: true, NH_NO: false])
 }
 
-func given(_ policy: nh_policy, _ name: String) throws(NuthatchError) -> Policy.Rules? {
+func given(_ policy: nh_policy, _ name: String) throws(NuthatchError) -> Policy? {
   try chosen(
     policy, name,
     among: [
@@ -67,11 +67,11 @@ func given(_ policy: nh_policy, _ name: String) throws(NuthatchError) -> Policy.
     ])
 }
 
-func given(_ grade: nh_guard, _ name: String) throws(NuthatchError) -> Guard? {
+func given(_ grade: nh_guard, _ name: String) throws(NuthatchError) -> Addresses? {
   try chosen(
     grade, name,
     among: [
-      NH_GUARD_UNSAID: nil, NH_GUARD_GUARDED: .guarded, NH_GUARD_PUBLIC: .publicOnly, NH_GUARD_ANY: .any,
+      NH_GUARD_UNSAID: nil, NH_GUARD_GUARDED: .guarded, NH_GUARD_PUBLIC: .public, NH_GUARD_ANY: .any,
     ])
 }
 
@@ -83,23 +83,5 @@ func boxQuality(_ quality: nh_quality, _ name: String) throws(NuthatchError) -> 
   try chosen(quality, name, among: [NH_QUALITY_BEST: .best, NH_QUALITY_FAST: .fast])
 }
 
-/// What somebody says about lifetimes; the rest is another's.
-struct Lifetimes: Equatable {
-  var rules: Policy.Rules?
-  var validatorTTL: Int64?
-  var imageTTL: Int64?
-  var noCacheTTL: Int64?
-  var heuristic: Double?
-
-  /// `policy` with what is said here; nil when nothing is.
-  func changing(_ policy: Policy) -> Policy? {
-    guard self != Lifetimes() else { return nil }
-    var result = policy
-    if let rules { result.rules = rules }
-    if let validatorTTL { result.validatorTTL = validatorTTL }
-    if let imageTTL { result.imageTTL = imageTTL }
-    if let noCacheTTL { result.noCacheTTL = noCacheTTL }
-    if let heuristic { result.heuristic = heuristic }
-    return result
-  }
-}
+/// A lifetime in seconds, of which "none" is 0.
+func given(lifetime seconds: Int64) -> Duration? { given(amount: seconds).map { .seconds($0) } }

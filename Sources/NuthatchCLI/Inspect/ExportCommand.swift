@@ -45,7 +45,7 @@ enum ExportCommand: Command {
     guard let folder = arguments.operands.first else { throw UsageError("export: a directory is needed") }
     var request = try arguments.namedRequest("")
     request.boxes = try arguments.boxes(arguments.value("size") ?? "256")
-    request.policy = Policy(.offline)
+    request.policy = .offline
     let input: URLList.Format =
       try arguments.choice(
         "input", ["auto": .auto, "lines": .lines, "csv": .csv, "tsv": .tsv, "jsonl": .jsonl])

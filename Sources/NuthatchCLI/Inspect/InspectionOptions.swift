@@ -64,7 +64,7 @@ extension ParsedArguments {
     _ command: String, sends: Bool = false, _ body: (Cache) throws -> ExitCode
   ) throws(UsageError) -> ExitCode {
     var options = try cacheOptions()
-    if sends { options.outbox = .on }
+    if sends { options.outbox = .auto }
     do {
       try CacheDirectory.refuseOthers(value("cache"))
       let cache = try Cache(path: value("cache"), options: options)

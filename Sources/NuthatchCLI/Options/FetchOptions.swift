@@ -116,28 +116,38 @@ extension ParsedArguments {
   }
 
   /// Puts what is said of the queue into force, and gives what is said of the cache.
-  func cacheOptions() throws(UsageError) -> Cache.Options {
-    var options = Cache.Options()
+  func cacheOptions() throws(UsageError) -> Options {
+    var options = Options()
     // Only 'outbox replay' sends what waits there.
     options.outbox = .off
-    if let limit = try limit("timeout") { options.timeout = limit }
-    if let limit = try limit("deadline") { options.deadline = limit }
-    if let count = try whole("retries", 0...1000) { options.retries = count }
-    if let bytes = try bytes("max-bytes") { options.maxBytes = bytes }
-    if let pixels = try pixels("max-pixels") { options.maxPixels = pixels }
-    if let agent = value("user-agent") { options.userAgent = agent }
+    options.timeout = try limit("timeout")
+    options.deadline = try limit("deadline")
+    options.retries = try whole("retries", 0...1000)
+    options.maxBytes = try bytes("max-bytes")
+    options.maxPixels = try pixels("max-pixels")
+    options.userAgent = value("user-agent")
     options.accept = try accept()
     options.partition = value("partition")
     options.proxy = value("proxy")
     options.netrc = value("netrc-file").map { .file($0) } ?? (has("netrc") ? .standard : nil)
-    if let policy = try policy() { options.policy = policy }
-    if let grade = try addressGuard() { options.guard = grade }
+    options.policy = try choice(
+      "policy", ["kit": .kit, "rfc9111": .rfc9111, "offline": .offline, "reload": .reload])
+    options.validatorTTL = try whole("validator-ttl", 0...Int.max).map { .seconds($0) }
+    options.imageTTL = try whole("image-ttl", 0...Int.max).map { .seconds($0) }
+    options.noCacheTTL = try whole("no-cache-ttl", 0...Int.max).map { .seconds($0) }
+    if let text = value("heuristic") {
+      guard let share = Double(text), (0...1).contains(share) else {
+        throw UsageError("--heuristic: '\(text)' is not a share between 0 and 1")
+      }
+      options.heuristic = share
+    }
+    options.addresses = try addressGuard()
     options.allowFiles = has("allow-files")
-    options.diskBytes = try bytes("disk-bytes").map { Int($0) }
-    options.memoryBytes = try bytes("memory-bytes").map { Int($0) }
+    options.diskBytes = try bytes("disk-bytes")
+    options.memoryBytes = try bytes("memory-bytes")
     options.memoryItems = try whole("memory-items", 1...Int.max)
     options.spill = try choice("spill", ["eager": .eager, "pressure": .pressure])
-    options.store = try choice("store", ["packed": .packed, "lossless": .lossless, "raw": .raw])
+    options.thumbStore = try choice("store", ["packed": .packed, "lossless": .lossless, "raw": .raw])
     options.keepSource = try choice("keep-source", ["yes": true, "no": false])
     return options
   }
@@ -171,26 +181,11 @@ extension ParsedArguments {
     return text
   }
 
-  private func policy() throws(UsageError) -> Policy? {
-    let rules: Policy.Rules? = try choice(
-      "policy", ["kit": .kit, "rfc9111": .rfc9111, "offline": .offline, "reload": .reload])
-    var policy = Policy(rules ?? .kit)
-    if let seconds = try whole("validator-ttl", 0...Int.max) { policy.validatorTTL = Int64(seconds) }
-    if let seconds = try whole("image-ttl", 0...Int.max) { policy.imageTTL = Int64(seconds) }
-    if let seconds = try whole("no-cache-ttl", 0...Int.max) { policy.noCacheTTL = Int64(seconds) }
-    if let text = value("heuristic") {
-      guard let share = Double(text), (0...1).contains(share) else {
-        throw UsageError("--heuristic: '\(text)' is not a share between 0 and 1")
-      }
-      policy.heuristic = share
+  private func addressGuard() throws(UsageError) -> Addresses? {
+    let said: Addresses? = try choice("guard", ["guarded": .guarded, "public": .public, "any": .any])
+    let given = [said, has("deny-private") ? .public : nil, has("allow-private") ? .any : nil].compactMap {
+      $0
     }
-    return policy == .kit ? nil : policy
-  }
-
-  private func addressGuard() throws(UsageError) -> Guard? {
-    let said: Guard? = try choice("guard", ["guarded": .guarded, "public": .publicOnly, "any": .any])
-    let given = [said, has("deny-private") ? .publicOnly : nil, has("allow-private") ? .any : nil].compactMap
-    { $0 }
     guard given.count < 2 else {
       throw UsageError("--guard, --deny-private and --allow-private exclude each other")
     }

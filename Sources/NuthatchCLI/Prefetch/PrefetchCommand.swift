@@ -160,7 +160,7 @@ struct PrefetchSettings {
     giveUpAfter = try arguments.limit("give-up-after", mayBeZero: true)
     request.giveUpAfter = giveUpAfter
     signIn = try arguments.value("user").map { text throws(UsageError) in try ListSignIn(text) }
-    request.allowTruncated = arguments.has("allow-truncated")
+    request.allowDamaged = arguments.has("allow-truncated")
     request.earlyStop = arguments.has("early-stop")
     request.ignoreQuery = arguments.has("ignore-query")
     request.priority = try arguments.whole("priority", -10...10) ?? -5

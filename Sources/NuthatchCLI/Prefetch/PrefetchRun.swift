@@ -254,7 +254,7 @@ final class PrefetchRun {
     var request = request(record)
     guard let box = ReportPage.box(of: request.boxes) else { return nil }
     request.boxes = [box]
-    request.policy = Policy(.offline)
+    request.policy = .offline
     // One that was dropped already is shown by its URL.
     return (try? cache.peek(request, decode: true)) ?? nil
   }

@@ -62,15 +62,15 @@ final class Download: @unchecked Sendable {
   private static let mostOutstanding = 1 << 20
 
   /// Nil when nothing is to be saved.
-  init?(_ request: Request, _ options: Cache.Options, _ runtime: Runtime) throws(NuthatchError) {
+  init?(_ request: Request, _ options: Options, _ runtime: Runtime) throws(NuthatchError) {
     guard !request.saveTo.isEmpty else { return nil }
     shownURL = WebURL.redacted(request.url).printable
     guard request.boxes.isEmpty else {
       throw NuthatchError(.invalid, "sizes and save_to exclude each other: \(shownURL)")
     }
-    keptBytes = min(request.maxBytes ?? .max, options.maxBytes)
+    keptBytes = min(request.maxBytes ?? .max, options.maxBytes ?? Options.Standard.maxBytes)
     isUnlimited = request.maxBytes == nil
-    resumes = request.resumes && request.method == "GET"
+    resumes = request.resume && request.method == "GET"
     hasEvents = request.saveTo.contains(.events)
     key = Self.key(request)
     loop = runtime.loop

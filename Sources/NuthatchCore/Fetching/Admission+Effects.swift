@@ -71,7 +71,7 @@ extension Admission {
     guard arrival.redirects.isEmpty else { return false }
     let answer = AnswerFacts(
       head: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime, isPicture: false)
-    guard StorageRules.answersGet(answer, at: plan.url, plan.policy.freshnessRules) else { return false }
+    guard StorageRules.answersGet(answer, at: plan.url, plan.freshness) else { return false }
     return store(content)
   }
 }

@@ -122,7 +122,7 @@ struct Admission: Sendable {
     }
     return StoredAnswer(
       base, renewedAs: meta, isStored: isKept || fate == .left,
-      age: meta.answer.age(plan.policy.freshnessRules, now: shared.clock.seconds))
+      age: meta.answer.age(plan.freshness, now: shared.clock.seconds))
   }
 
   /// False when it isn't kept.
@@ -150,7 +150,7 @@ struct Admission: Sendable {
 
   /// A page of a captive portal, or an error with status 200, must not take a picture's place.
   private func isIntruder(_ meta: AnswerRecord) -> Bool {
-    plan.policy.rules == .kit && !meta.isPicture && arrival.present?.isPicture == true
+    plan.policy == .kit && !meta.isPicture && arrival.present?.isPicture == true
   }
 
   /// Whether it is a success that only its own words keep from being stored.
@@ -163,7 +163,7 @@ struct Admission: Sendable {
   /// A body whose end wasn't announced may have been cut off: stored are only pictures that decode to their end. RFC 9112, 8
   /// takes the end of the connection for that of the body.
   private var isTakenForWhole: Bool {
-    if plan.policy.rules == .rfc9111 { return true }
+    if plan.policy == .rfc9111 { return true }
     return body.withBytes { bytes in
       guard case .found = ImageProbe.probe(bytes) else { return false }
       var options = DecodeOptions()

@@ -411,7 +411,7 @@ extension TransferRequest {
   /// Takes over what holds for all hops of a request.
   fileprivate mutating func adopt(_ plan: RequestPlan, isFirstHop: Bool) {
     addressGuard = plan.guardGrade.addressGuard
-    passesUnknownCodings = plan.policy.rules == .rfc9111
+    passesUnknownCodings = plan.policy == .rfc9111
     acceptsCompressed = !plan.wantsPictures && !plan.headers.contains("Accept-Encoding")
     // The first hop sends what its answer is kept by.
     let cookie = isFirstHop ? plan.cookie : plan.cookies?.knownHeader(for: url)

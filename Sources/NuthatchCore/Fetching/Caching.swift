@@ -5,7 +5,7 @@ enum Caching {
   static func mayStore(_ meta: AnswerRecord, _ redirects: [ResponseHead], _ plan: RequestPlan) -> Bool {
     // A hop's own rules count only if it says no-store.
     redirects.allSatisfy { !CacheDirectives($0.fields).has("no-store") }
-      && StorageRules.mayStore(meta.answer, request: plan.headers, plan.policy.freshnessRules)
+      && StorageRules.mayStore(meta.answer, request: plan.headers, plan.freshness)
   }
 
   /// What tells this request's answer from those that `Vary` makes for others.
@@ -60,20 +60,24 @@ extension AnswerRecord {
   }
 }
 
-extension Policy {
-  var freshnessRules: FreshnessRules {
-    var result: FreshnessRules
-    switch rules {
-    case .kit: result = FreshnessRules(.kit)
-    case .rfc9111: result = FreshnessRules(.rfc9111)
-    case .offline: result = FreshnessRules(.offline)
-    case .reload: result = FreshnessRules(.reload)
+extension FreshnessRules {
+  /// Those that hold by options.
+  init(_ options: Options) {
+    switch options.policy ?? Options.Standard.policy {
+    case .kit: self.init(.kit)
+    case .rfc9111: self.init(.rfc9111)
+    case .offline: self.init(.offline)
+    case .reload: self.init(.reload)
     }
-    let range = 0...DeltaSeconds.most
-    result.validatorTTL = min(max(validatorTTL, range.lowerBound), range.upperBound)
-    result.imageTTL = min(max(imageTTL, range.lowerBound), range.upperBound)
-    result.noCacheTTL = min(max(noCacheTTL, range.lowerBound), range.upperBound)
-    result.heuristic = heuristic
-    return result
+    validatorTTL = Self.seconds(options.validatorTTL ?? Options.Standard.validatorTTL)
+    imageTTL = Self.seconds(options.imageTTL ?? Options.Standard.imageTTL)
+    noCacheTTL = Self.seconds(options.noCacheTTL ?? Options.Standard.noCacheTTL)
+    heuristic = options.heuristic ?? Options.Standard.heuristic
+  }
+
+  /// Whole seconds, as caching counts them: what is less than one is one, and not none.
+  private static func seconds(_ lifetime: Duration) -> Int64 {
+    let (seconds, rest) = lifetime.components
+    return min(max(seconds, 0), DeltaSeconds.most - 1) + (rest > 0 ? 1 : 0)
   }
 }

@@ -53,7 +53,7 @@ final class Fetch: @unchecked Sendable {
   var runtime: Runtime { shared.runtime }
   var priority: Int { Int(ownPriority) }
   /// Whether answers that are stored count for nothing.
-  var isReload: Bool { plan.policy.rules == .reload }
+  var isReload: Bool { plan.policy == .reload }
   private var hasBegun: Bool { begunAttempt.map { $0.journey.attempts > 0 } ?? false }
 
   /// - Parameter known: the number of what was found stored, also where that can't be asked about.
@@ -76,7 +76,7 @@ extension Fetch {
   func mayJoin(_ waiter: any FetchWaiter) -> Bool {
     if case .over = phase { return false }
     guard begunAttempt?.mayBeJoined(by: waiter.plan) ?? true else { return false }
-    return waiter.plan.policy.rules != .reload || (isReload && !hasBegun)
+    return waiter.plan.policy != .reload || (isReload && !hasBegun)
   }
 
   func join(_ waiter: any FetchWaiter) {

@@ -7,7 +7,7 @@ extension Answer {
   static func insteadOf(_ error: NuthatchError, _ plan: RequestPlan, _ found: StoredAnswer?, _ url: String)
     -> Answer?
   {
-    guard plan.policy.rules == .rfc9111, !plan.wantsPictures else { return nil }
+    guard plan.policy == .rfc9111, !plan.wantsPictures else { return nil }
     let mustValidate = found?.mustValidate == true && error.code.isOfTheWay
     guard mustValidate || error.code == .offline else { return nil }
     let buffer = ByteBuffer()

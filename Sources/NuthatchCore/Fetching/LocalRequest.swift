@@ -19,7 +19,7 @@ struct LocalRequest: Sendable {
   /// Nil for every other URL.
   ///
   /// - Throws: `denied` for a file where none is allowed; `bad_url`; `invalid`.
-  init?(_ request: Request, _ options: Cache.Options) throws(NuthatchError) {
+  init?(_ request: Request, _ options: Options) throws(NuthatchError) {
     // Nearly all others end here.
     guard let first = request.url.utf8.first, "dDfF".utf8.contains(first) else { return nil }
     shownURL = WebURL.redacted(request.url).printable
@@ -42,11 +42,11 @@ struct LocalRequest: Sendable {
     do { _ = try HeaderFields(checking: request.headers) } catch {
       throw NuthatchError(.badHeader, "\(error.reason): \(shownURL)")
     }
-    maxBytes = request.maxBytes ?? options.maxBytes
-    maxPixels = request.maxPixels ?? options.maxPixels
+    try request.options.check(.request)
+    let merged = request.options.over(options)
+    maxBytes = merged.maxBytes ?? Options.Standard.maxBytes
+    maxPixels = merged.maxPixels ?? Options.Standard.maxPixels
     priority = min(max(request.priority, Priority.least), Priority.most)
-    guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative: \(shownURL)") }
-    guard maxPixels > 0 else { throw NuthatchError(.invalid, "max_pixels is not positive: \(shownURL)") }
     recipes = try RequestTerms.recipes(request, shownURL)
   }
 

@@ -7,7 +7,7 @@ struct PictureMaker: Sendable {
 
   let workers: WorkerPool
   let thumbnails: Thumbnails
-  let keeping: Cache.ThumbStore
+  let keeping: ThumbStore
   /// Whether thumbnails go to the store at all.
   var keepsThumbs = true
   let maxPixels: Int

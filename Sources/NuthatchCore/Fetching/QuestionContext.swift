@@ -3,11 +3,11 @@ import NuthatchTransport
 /// What a task needs in order to ask its program, and to go on with what it is told.
 final class QuestionContext: Sendable {
   let request: Request
-  let options: Cache.Options
+  let options: Options
   /// Of its URL: what the program answers is sent there.
   let origin: Origin
 
-  init(request: Request, options: Cache.Options, origin: Origin) {
+  init(request: Request, options: Options, origin: Origin) {
     self.request = request
     self.options = options
     self.origin = origin
@@ -28,7 +28,7 @@ final class QuestionContext: Sendable {
       request.headers.append((key.name, key.value))
     }
     // Asked and answered; only a challenge may have several steps.
-    if kind != .challenge { request.asks.remove(kind) }
+    if kind != .challenge { request.asks?.remove(kind) }
     switch reply {
     case .headers(let fields):
       // There is one key of a repetition: the program's own.

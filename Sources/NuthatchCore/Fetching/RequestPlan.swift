@@ -30,9 +30,9 @@ final class RequestPlan: Sendable {
   /// The URL's own, where the request was given none.
   var credentials: (user: [UInt8], password: [UInt8])? { terms.credentials ?? url.credentials }
   /// Whether the program says of each new answer whether it is one: none comes without it.
-  var wantsVerdict: Bool { terms.inquiry?.request.asks.contains(.verdict) == true }
+  var wantsVerdict: Bool { terms.inquiry?.request.asks?.contains(.verdict) == true }
   /// Whether the program says who asks, so that nothing is known of the answer before.
-  var asksForHeaders: Bool { terms.inquiry?.request.asks.contains(.headers) == true }
+  var asksForHeaders: Bool { terms.inquiry?.request.asks?.contains(.headers) == true }
 
   /// The exchange that it begins with.
   var first: TransferRequest {
@@ -69,7 +69,7 @@ final class RequestPlan: Sendable {
           && (one.sharedTerms === other.sharedTerms
             || one.guardGrade == other.guardGrade && one.terms.jointFields == other.terms.jointFields
               // Whether a redirect is an answer (`isHopByHop`).
-              && (one.policy.rules == .rfc9111) == (other.policy.rules == .rfc9111))
+              && (one.policy == .rfc9111) == (other.policy == .rfc9111))
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
@@ -88,10 +88,10 @@ final class RequestPlan: Sendable {
 
   /// Whether each redirect is an answer of its own, stored by its own rules, and followed by a request of its own; else
   /// one fetch follows them all, and what they lead to is stored under the URL that was asked for.
-  var isHopByHop: Bool { isShared && terms.policy.rules == .rfc9111 && !terms.wantsPart }
+  var isHopByHop: Bool { isShared && terms.policy == .rfc9111 && !terms.wantsPart }
 
   /// Whether what is stored may answer.
-  var readsStore: Bool { isShared && terms.policy.rules != .reload && !(terms.wantsPart && wantsPictures) }
+  var readsStore: Bool { isShared && terms.policy != .reload && !(terms.wantsPart && wantsPictures) }
 
   /// Whether an answer may be given whose fetch reached so far. Behind a public server's redirect what isn't public counts as
   /// far as it would have on the way there.
@@ -107,11 +107,11 @@ final class RequestPlan: Sendable {
   }
 
   /// Whether a URL that is no picture is remembered as such.
-  var remembersFailures: Bool { wantsPictures && terms.policy.rules == .kit && isShared }
+  var remembersFailures: Bool { wantsPictures && terms.policy == .kit && isShared }
 
   /// - Parameter known: where terms are looked for that it may share; those of a cache with these options.
   init(
-    _ request: Request, _ options: Cache.Options, _ known: TermsCache? = nil
+    _ request: Request, _ options: Options, _ known: TermsCache? = nil
   ) throws(NuthatchError) {
     try request.check()
     let url = try request.absoluteURL()

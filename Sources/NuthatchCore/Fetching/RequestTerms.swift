@@ -29,10 +29,12 @@ struct RequestTerms: Sendable {
   let maxPixels: Int
   let maxBytes: Int64
   let policy: Policy
-  let guardGrade: Guard
+  /// For how long what is stored is fresh, by the policy and its numbers.
+  let freshness: FreshnessRules
+  let guardGrade: Addresses
   /// Whether the network may be asked where nothing is stored.
   private(set) var mayUseNetwork: Bool
-  let delivery: Request.Delivery
+  let delivery: Delivery
   /// In nanoseconds.
   let silence: Int64?
   let deadline: Int64?
@@ -70,14 +72,13 @@ struct RequestTerms: Sendable {
 
   /// - Parameter outside: of this request's URL, and the only way to it.
   init(
-    _ own: Request, _ cacheOptions: Cache.Options, _ outside: OutsideReadings
+    _ own: Request, _ cacheOptions: Options, _ outside: OutsideReadings
   ) throws(NuthatchError) {
     var outside = outside
-    let options =
-      own.site.map { site in outside.read { site.applied(to: cacheOptions, for: $0) } } ?? cacheOptions
-    let request = try own.completed(with: options, &outside)
+    try Self.check(own, outside.shownURL)
+    let request = try own.completed(with: cacheOptions, &outside)
     method = request.method
-    var headers = try Self.headers(request, options)
+    var headers = try Self.headers(request)
     extras = try Self.extras(request, &outside, &headers)
     let credentials = request.user.map { (Array($0.name.utf8), Array($0.password.utf8)) }
     self.credentials = credentials
@@ -87,7 +88,7 @@ struct RequestTerms: Sendable {
       : try outside.read { (url) throws(NuthatchError) in
         try FreezingPlan.make(request, url, credentials ?? url.credentials, &headers)
       }
-    isReplay = request.special.isReplay
+    isReplay = request.isReplay
     self.headers = headers
     travelling = own.site?.travelling ?? []
     body = request.upload == nil ? request.body : []
@@ -96,39 +97,43 @@ struct RequestTerms: Sendable {
     cookies = jar
     cookie = jar.flatMap { jar in outside.read { jar.header(for: $0) } }
     secrets = Self.secrets(headers, credentials, extras, cookie)
-    proxy = options.proxyChoice
+    proxy = request.options.proxyChoice
     partition = request.partition
     jointFields = Self.jointFields(request, cookies, cookie)
     wantsPart =
       !request.headers.isEmpty && RequestConditions.names.contains { [headers] in headers.contains($0) }
     recipes = try Self.recipes(request, outside.shownURL)
-    maxPixels = request.maxPixels ?? options.maxPixels
+    maxPixels = request.maxPixels ?? Options.Standard.maxPixels
     download = request.download.map { download in outside.read { _ in download } }
-    maxBytes = request.maxBytes ?? (download == nil ? options.maxBytes : .max)
-    policy = request.policy ?? options.policy
-    guardGrade = request.guard ?? options.guard
-    mayUseNetwork = policy.rules != .offline && !RequestWishes(headers).onlyIfCached
+    let isSaved = download != nil
+    maxBytes = isSaved ? own.maxBytes ?? .max : request.maxBytes ?? Options.Standard.maxBytes
+    policy = request.policy ?? Options.Standard.policy
+    freshness = FreshnessRules(request.options)
+    guardGrade = request.addresses ?? Options.Standard.addresses
+    mayUseNetwork = policy != .offline && !RequestWishes(headers).onlyIfCached
     delivery = request.delivery
-    silence = (request.timeout ?? options.timeout).nanoseconds
+    silence = (request.timeout ?? Options.Standard.timeout).nanoseconds
     let standard = request.boxes.isEmpty ? Request.Limit.none : .milliseconds(120_000)
-    let limit = request.deadline ?? options.deadline
+    let limit = request.deadline
     deadline = (limit ?? standard).nanoseconds
     isDeadlineSet = limit != nil
     deadlineCountsQueue = limit != nil && !request.isBatched || freezing != nil
     patience = Self.patience(request)
     isBatched = request.isBatched
     mayBeDeferred = request.mayBeDeferred
-    retries = max(0, request.retries ?? options.retries)
-    reportsProgress = request.reportsProgress
+    retries = request.retries ?? Options.Standard.retries
+    reportsProgress = request.progressEvents
     stopsEarly = request.earlyStop
+    let asks = request.asks ?? []
     inquiry =
-      own.asks.isEmpty
+      asks.isEmpty
       ? nil
-      : outside.read { QuestionContext(request: own, options: cacheOptions, origin: $0.origin) }
+      : outside.read { url in
+        var asking = own
+        asking.asks = asks
+        return QuestionContext(request: asking, options: cacheOptions, origin: url.origin)
+      }
     isMemorable = outside.isMemorable
-    let shownURL = outside.shownURL
-    guard maxBytes >= 0 else { throw NuthatchError(.invalid, "max_bytes is negative: \(shownURL)") }
-    guard maxPixels > 0 else { throw NuthatchError(.invalid, "max_pixels is not positive: \(shownURL)") }
   }
 
   /// The same for another hop, which `next` is.
@@ -146,9 +151,15 @@ struct RequestTerms: Sendable {
     let kept = jointFields?.filter { line in names.contains(String(line.prefix { $0 != ":" })) }
     jointFields = kept.map { $0 + Self.jointFields(cookies, sent) }
     wantsPart = RequestConditions.names.contains { next.headers.contains($0) }
-    mayUseNetwork = policy.rules != .offline && !RequestWishes(next.headers).onlyIfCached
+    mayUseNetwork = policy != .offline && !RequestWishes(next.headers).onlyIfCached
     // A server has led here.
     isMemorable = false
+  }
+
+  private static func check(_ request: Request, _ url: @autoclosure () -> String) throws(NuthatchError) {
+    do { try request.options.check(.request) } catch {
+      throw NuthatchError(error.code, "\(error.message): \(url())")
+    }
   }
 
   private static func patience(_ request: Request) -> Int64? {
@@ -161,28 +172,27 @@ struct RequestTerms: Sendable {
   private static func extras(
     _ request: Request, _ outside: inout OutsideReadings, _ headers: inout HeaderFields
   ) throws(NuthatchError) -> TransferExtras? {
-    let signIn = request.signIn?.scheme ?? .basic
-    guard request.upload != nil || signIn != .basic || request.certificate != nil else { return nil }
+    let signIn = (request.signIn ?? Options.Standard.signIn).scheme
+    guard request.upload != nil || signIn != .basic || request.cert != nil else { return nil }
     var made: (source: BodySource, type: String?)?
     if let upload = request.upload {
       made = try outside.read { (url) throws(NuthatchError) in try upload.source(for: url) }
     }
     if let type = made?.type, !headers.contains("Content-Type") { headers.append("Content-Type", type) }
     var certificate: TransferExtras.Certificate?
-    if let own = request.certificate {
+    if let own = request.cert {
       certificate = try outside.read { (url) throws(NuthatchError) in try own.checked(for: url) }
     }
     return TransferExtras(upload: made?.source, signIn: signIn, certificate: certificate)
   }
 
-  private static func headers(
-    _ request: Request, _ options: Cache.Options
-  ) throws(NuthatchError) -> HeaderFields {
+  private static func headers(_ request: Request) throws(NuthatchError) -> HeaderFields {
     do {
       try checkMethod(request.method)
       var fields = try HeaderFields(checking: request.headers)
       let accept = request.boxes.isEmpty ? "*/*" : Cache.pictureAccept
-      for (name, value) in [("User-Agent", options.userAgent), ("Accept", accept)]
+      let agent = request.options.userAgent ?? "nuthatch/\(Version.string)"
+      for (name, value) in [("User-Agent", agent), ("Accept", accept)]
       where !fields.contains(name) {
         try fields.append(checking: name, value)
       }
@@ -209,7 +219,7 @@ struct RequestTerms: Sendable {
       throw NuthatchError(
         .invalid, "pictures come by GET, not by \(request.method.quotedForMessage): \(url())")
     }
-    return request.boxes.map { Recipe($0, allowsDamage: request.allowTruncated) }
+    return request.boxes.map { Recipe($0, allowsDamage: request.allowDamaged) }
   }
 
   private static func jointFields(_ request: Request, _ cookies: SiteCookies?, _ cookie: String?) -> [String]?

@@ -14,7 +14,7 @@ final class TermsCache: Sendable {
 
   /// The terms of a request with the options of this one's cache.
   func terms(
-    of request: Request, _ options: Cache.Options, _ url: WebURL
+    of request: Request, _ options: Options, _ url: WebURL
   ) throws(NuthatchError) -> SharedTerms {
     let known = items.withLock { items in items.first { $0.request.wantsTheSame(as: request) }?.terms }
     if let known { return known }
@@ -28,21 +28,5 @@ final class TermsCache: Sendable {
     // Let go outside of the lock.
     _ = consume dropped
     return terms
-  }
-}
-
-extension Request {
-  /// Whether all is equal but what has no part in the terms: the URL, what it is kept under instead, priority and tag.
-  func wantsTheSame(as other: Request) -> Bool {
-    guard
-      boxes == other.boxes && delivery == other.delivery && earlyStop == other.earlyStop
-        && timeout == other.timeout && deadline == other.deadline && isBatched == other.isBatched
-        && mayBeDeferred == other.mayBeDeferred && giveUpAfter == other.giveUpAfter
-        && retries == other.retries && reportsProgress == other.reportsProgress
-    else { return false }
-    if isPlain, other.isPlain { return true }
-    var others = other.special
-    (others.cacheKey, others.ignoreQuery) = (special.cacheKey, special.ignoreQuery)
-    return special == others
   }
 }

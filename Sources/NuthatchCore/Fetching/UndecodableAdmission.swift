@@ -30,7 +30,7 @@ struct UndecodableAdmission: Sendable {
     guard arrival.mayStore(meta) else { return false }
     if let present = arrival.present {
       // A page of a captive portal must not take a picture's place; and a whole page is worth more than this.
-      if !meta.isPicture, plan.policy.rules == .kit && present.isPicture || !present.isPartial {
+      if !meta.isPicture, plan.policy == .kit && present.isPicture || !present.isPartial {
         return false
       }
     }

@@ -4,14 +4,6 @@ import NuthatchStore
 import NuthatchTransport
 import Synchronization
 
-/// Where a site's cookies are kept.
-public enum CookieStorage: Int32, Sendable {
-  /// In memory, as long as the directory is open in this process.
-  case memory = 1
-  /// In the cache's directory, too, for other processes and later ones: readable for its owner only, and in clear.
-  case disk = 2
-}
-
 /// The cookies of one site, which all its requests in this process share. Any thread may use it.
 ///
 /// Servers set cookies on the loop's thread, which must not wait for a disk: there they are noted in memory, for the next
@@ -186,7 +178,7 @@ final class CookieJars: Sendable {
   }
 
   /// Those of a base URL, of whoever asks there.
-  func cookies(_ storage: CookieStorage, of base: WebURL, for names: [String]) -> SiteCookies {
+  func cookies(_ storage: CookieJarMode, of base: WebURL, for names: [String]) -> SiteCookies {
     let place = ([base.address] + names).joined(separator: "\n")
     return open.withLock { open in
       let key = "\(storage.rawValue) \(place)"

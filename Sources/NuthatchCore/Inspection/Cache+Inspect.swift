@@ -44,7 +44,7 @@ extension Cache {
   ///
   /// - Throws: `io`; `closed`; `forked`.
   public func forEachAnswer(_ body: (ListedAnswer) -> Bool) throws(NuthatchError) {
-    let rules = options.policy.freshnessRules
+    let rules = FreshnessRules(options)
     let now = shared.clock.seconds
     try upkeep { (store) throws(StoreFault) in
       try shared.reader.forEach(rules, now: now) { key, record, freshness in
@@ -107,7 +107,7 @@ extension AnswerName {
 extension SharedCache {
   func inspect(_ plan: RequestPlan) -> StoredAnswerInfo? {
     guard let stored = reader.read(plan, .facts), let key = stored.marks?.key else { return nil }
-    var info = StoredAnswerInfo(stored, key, plan.policy.freshnessRules)
+    var info = StoredAnswerInfo(stored, key, plan.freshness)
     if let content = stored.record.content {
       for recipe in plan.recipes { info.note(stored.thumbnails[recipe], content, recipe) }
     }

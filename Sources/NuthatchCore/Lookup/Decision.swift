@@ -38,7 +38,7 @@ package enum Decision: Equatable, Sendable {
 
   /// What the request wants, as far as it matters here.
   package struct Wish: Equatable, Sendable {
-    var delivery: Request.Delivery
+    var delivery: Delivery
     package var mayUseNetwork: Bool
     /// Whether only the request itself may fetch: its program judges new answers, or it saves what comes. A revalidation behind an
     /// answer has neither a program nor a place to save to.
@@ -47,7 +47,7 @@ package enum Decision: Equatable, Sendable {
     var hasShown: Bool
 
     package init(
-      delivery: Request.Delivery, mayUseNetwork: Bool = true, fetchesItself: Bool = false,
+      delivery: Delivery, mayUseNetwork: Bool = true, fetchesItself: Bool = false,
       hasShown: Bool = false
     ) {
       self.delivery = delivery
@@ -68,7 +68,7 @@ package enum Decision: Equatable, Sendable {
     // Asked for no more often than what isn't stored.
     case .undecodable(let grade) where grade != .valid && remembersFailure(): self = .refuse(.failedBefore)
     case .undecodable(let grade), .answer(let grade):
-      // What the answer is good for, and what the request wants: `Request.Delivery.fresh` is one answer, which holds now.
+      // What the answer is good for, and what the request wants: `Delivery.fresh` is one answer, which holds now.
       switch (grade, wish.delivery) {
       case (.valid, _): self = .hit
       case (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):

@@ -9,16 +9,16 @@ package final class InstantAnswers: Sendable {
   /// a netrc file may name another user the next time. Then each hit reads the file and its record, which takes 8 µs, not 0.1.
   private let hits: HitTable?
   private let shared: SharedCache
-  private let options: Cache.Options
+  private let options: Options
   let termsCache = TermsCache()
   /// Whether it takes no more questions.
   private let isShut = Atomic(false)
   private let epoch = nhs_fork_epoch()
 
-  init(_ shared: SharedCache, _ options: Cache.Options) {
+  init(_ shared: SharedCache, _ options: Options) {
     self.shared = shared
     self.options = options
-    hits = options.netrc == nil ? HitTable(shared.store, shared.clock) : nil
+    hits = (options.netrc ?? .off) == .off ? HitTable(shared.store, shared.clock) : nil
   }
 
   /// Lets go of what it remembers. Further calls throw `closed`.

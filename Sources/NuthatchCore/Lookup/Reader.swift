@@ -156,6 +156,6 @@ struct Reader: Sendable {
 extension AnswerRecord {
   /// What it is good for at a moment, for a request.
   func freshness(for plan: RequestPlan, now: Int64) -> Freshness {
-    answer.freshness(for: plan.headers, plan.policy.freshnessRules, now: now)
+    answer.freshness(for: plan.headers, plan.freshness, now: now)
   }
 }

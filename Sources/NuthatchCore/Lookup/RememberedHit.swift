@@ -91,7 +91,7 @@ extension StoredAnswer {
     guard !plan.headers.contains("Cache-Control"), !plan.headers.contains("Pragma"),
       second >= record.responseTime
     else { return 1 }
-    if plan.policy.rules == .offline { return 60 }
+    if plan.policy == .offline { return 60 }
     return min(60, max(1, freshness.lifetime - freshness.age))
   }
 }

@@ -7,7 +7,7 @@ import NuthatchTransport
 final class DirectoryOutbox: @unchecked Sendable {
   private struct Book {
     /// Those who want requests to be sent, with what they were opened with.
-    var senders: [(owner: ObjectIdentifier, options: Cache.Options)] = []
+    var senders: [(owner: ObjectIdentifier, options: Options)] = []
     var subscribers: [OutboxNotices] = []
     var reported: Set<String> = []
   }
@@ -25,17 +25,17 @@ final class DirectoryOutbox: @unchecked Sendable {
   private var watchesFolder = false
   private var changes: (any ReachabilitySource)?
 
-  init(_ path: String, _ options: Cache.Options, _ runtime: Runtime) {
+  init(_ path: String, _ options: Options, _ seams: CacheSeams, _ runtime: Runtime) {
     self.path = path
     self.runtime = runtime
-    let clock = options.outboxClock ?? OutboxClock.system(options.clock)
+    let clock = seams.outboxClock ?? OutboxClock.system(seams.clock)
     store = OutboxStore(
       path, clock, mostBytes: options.outboxBytes ?? 256 << 20, mostItems: options.outboxItems ?? 10_000,
       paused: runtime.queue.paused)
     lane = SerialLine(runtime.workers)
     let book = Locked(Book())
     self.book = book
-    sender = OutboxSender(store, lane, runtime, options.outboxRules) { survey, wanted in
+    sender = OutboxSender(store, lane, runtime, seams.outboxRules) { survey, wanted in
       let subscribers = book.withLock { $0.subscribers }
       for subscriber in subscribers { subscriber.take(survey?.settled ?? [], wanted) }
       let new = book.withLock { book in
@@ -45,11 +45,11 @@ final class DirectoryOutbox: @unchecked Sendable {
         Log.note(.error, "the outbox was damaged, what was lost is in \(path)/outbox/\(name)")
       }
     }
-    changes = options.reachabilitySource
+    changes = seams.reachabilitySource
   }
 
   /// A handle was opened.
-  func open(_ owner: OutboxNotices, _ options: Cache.Options, _ shared: SharedCache) {
+  func open(_ owner: OutboxNotices, _ options: Options, _ shared: SharedCache) {
     book.withLock { book in
       book.subscribers.append(owner)
       if sends(options, shared) { book.senders.append((ObjectIdentifier(owner), options)) }
@@ -59,8 +59,8 @@ final class DirectoryOutbox: @unchecked Sendable {
   }
 
   /// Whether a handle wants requests to be sent, and that can be written down.
-  private func sends(_ options: Cache.Options, _ shared: SharedCache) -> Bool {
-    options.outbox == .on && !shared.store.isReading
+  private func sends(_ options: Options, _ shared: SharedCache) -> Bool {
+    options.outbox == .auto && !shared.store.isReading
   }
 
   /// A handle was closed.
@@ -91,7 +91,7 @@ final class DirectoryOutbox: @unchecked Sendable {
   }
 
   /// What a request is sent with that has everything else in itself.
-  private static func bare(_ options: Cache.Options) -> Cache.Options {
+  private static func bare(_ options: Options) -> Options {
     var bare = options
     bare.headers = []
     bare.accept = nil

@@ -55,7 +55,7 @@ final class FreezingPlan: Sendable {
     where field.isSecret && !field.isIdempotencyKey && freezing.provider(of: field.name) == nil {
       throw needsProvider("the header \(field.name)")
     }
-    let isAsked = freezing.isAnswered || (credentials == nil && request.asks.contains(.credentials))
+    let isAsked = freezing.isAnswered || (credentials == nil && request.asks?.contains(.credentials) == true)
     if credentials != nil, freezing.passwordProvider == nil { throw needsProvider("the password") }
     if isAsked, freezing.passwordProvider == nil {
       throw NuthatchError(
@@ -63,7 +63,7 @@ final class FreezingPlan: Sendable {
         "a freezable request that asks for name and password needs a password provider, which "
           + "gives \"name:password\" when the outbox sends it; name one: \(url)")
     }
-    if request.certificate?.password != nil { throw needsProvider("the certificate's password") }
+    if request.cert?.password != nil { throw needsProvider("the certificate's password") }
     let proxy = request.site?.options.proxy
     if let proxy, WebURL.redacted(proxy) != proxy { throw needsProvider("the password of the site's proxy") }
     let providers = freezing.secrets.map { ("provider", String?.some($0.provider)) }
@@ -149,11 +149,11 @@ extension Request {
     guard let freezing else { return self }
     var result = self
     for secret in freezing.secrets
-    where !headers.contains(where: { $0.name.equalsIgnoringCase(secret.header) }) {
+    where !options.headers.contains(where: { $0.name.equalsIgnoringCase(secret.header) }) {
       guard let value = secrets.value(of: secret.provider) else { continue }
       result.headers.append((secret.header, secret.prefix + value))
     }
-    if let user, user.password.isEmpty, let provider = freezing.passwordProvider,
+    if let user = options.user, user.password.isEmpty, let provider = freezing.passwordProvider,
       let password = secrets.value(of: provider)
     {
       result.user = (user.name, password)

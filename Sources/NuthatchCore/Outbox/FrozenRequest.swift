@@ -34,7 +34,7 @@ struct FrozenRequest: Sendable {
   var isNamedQueue = false
   var handler: String?
   var tag: String?
-  var guardGrade: Guard
+  var guardGrade: Addresses
   /// In nanoseconds; nil for none.
   var silence: Int64?
   var maxBytes: Int64
@@ -153,7 +153,8 @@ extension FrozenRequest {
     encoder.put(queue)
     encoder.put(optional: handler)
     encoder.put(optional: tag)
-    encoder.put(guardGrade.rawValue)
+    // From 0 on, as the first version wrote it.
+    encoder.put(guardGrade.rawValue - 1)
     encoder.put(optional: silence)
     encoder.put(maxBytes)
     encoder.put(UInt32(clamping: attempts))
@@ -202,7 +203,7 @@ extension FrozenRequest {
     queue = try decoder.text()
     handler = try decoder.optionalText()
     tag = try decoder.optionalText()
-    guard let grade = Guard(rawValue: try decoder.number()) else { throw RecordDecoder.Damaged() }
+    guard let grade = Addresses(rawValue: try decoder.number() &+ 1) else { throw RecordDecoder.Damaged() }
     guardGrade = grade
     silence = try decoder.optionalNumber()
     maxBytes = try decoder.number()

@@ -4,7 +4,7 @@ import NuthatchTransport
 
 /// The requests of a directory that wait for the network, and what came of them.
 ///
-/// They survive restarts and losses of power, and are sent by whatever process has the directory open (`Cache.Options.outbox`),
+/// They survive restarts and losses of power, and are sent by whatever process has the directory open (`Options.outbox`),
 /// in their order, until a final answer has been written down. They are never evicted: an outbox that is full refuses new ones.
 /// Calls may wait for the disk.
 public struct Outbox: Sendable {

@@ -62,7 +62,7 @@ extension FrozenRequest {
     case .unread, .source: return nil
     }
     request.signIn = signIn
-    request.certificate = certificate
+    request.cert = certificate
     for secret in secrets {
       guard let value = values.value(of: secret.provider) else { return nil }
       request.headers.append((secret.header, secret.prefix + value))
@@ -73,7 +73,7 @@ extension FrozenRequest {
       // The server may want none, and how it wants them may not be known.
       if user.name == nil { request.signIn = signIn ?? .any }
     }
-    request.guard = guardGrade
+    request.addresses = guardGrade
     request.timeout = silence.map { .milliseconds($0 / 1_000_000) } ?? Request.Limit.none
     request.deadline = Request.Limit.none
     request.retries = 0
@@ -81,7 +81,7 @@ extension FrozenRequest {
     request.tag = tag
     request.priority = -5
     request.delivery = .fresh
-    request.special.isReplay = true
+    request.isReplay = true
     return request
   }
 

@@ -28,7 +28,7 @@ final class OutboxSender: @unchecked Sendable {
   /// Called with what there is to tell the program.
   private let tell: @Sendable (OutboxStore.Survey?, _ wanted: [String]) -> Void
   /// What requests are sent with; nil while this process isn't to send.
-  private var options: Cache.Options?
+  private var options: Options?
   private var flights: [String: Flight] = [:]
   private var isLooking = false
   private var mustLookAgain = false
@@ -65,7 +65,7 @@ final class OutboxSender: @unchecked Sendable {
 
   /// Begins to send, or goes on with other options; with nil it ends what it sends, and others may send when `done` is called.
   func run(
-    _ options: Cache.Options?, for shared: SharedCache?, done: @escaping @Sendable () -> Void
+    _ options: Options?, for shared: SharedCache?, done: @escaping @Sendable () -> Void
   ) {
     self.shared = shared
     self.options = options

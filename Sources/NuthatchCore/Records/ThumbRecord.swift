@@ -23,7 +23,7 @@ enum ThumbRecord {
 
   /// Keeps a thumbnail as `keeping` says.
   static func write(
-    _ picture: Picture, _ key: RecordKey, keeping: Cache.ThumbStore, in store: Store
+    _ picture: Picture, _ key: RecordKey, keeping: ThumbStore, in store: Store
   ) throws(StoreFault) {
     // Pixels that can't be packed (sides that JPEG doesn't have, no memory) are made again when they are needed.
     guard let pixels = try? picture.pixels() else { return }
@@ -47,7 +47,7 @@ enum ThumbRecord {
     }
   }
 
-  private static func form(of pixels: PixelBuffer, _ keeping: Cache.ThumbStore) -> Form {
+  private static func form(of pixels: PixelBuffer, _ keeping: ThumbStore) -> Form {
     if keeping == .raw || pixels.byteCount <= rawLimit { return .raw }
     return keeping == .packed && pixels.isFullyOpaque ? .jpeg : .png
   }

@@ -19,17 +19,18 @@ enum OpenCaches {
   nonisolated(unsafe) private static var epoch: UInt64 = 0
 
   static func acquire(
-    _ path: String, _ identity: CacheDirectory.Identity, _ options: Cache.Options, _ runtime: Runtime
+    _ path: String, _ identity: CacheDirectory.Identity, _ options: Options, _ seams: CacheSeams,
+    _ runtime: Runtime
   ) throws(NuthatchError) -> SharedCache {
     if let known = claim(identity, nil) { return try checked(known, options) }
-    let made = try SharedCache(path, options, runtime)
+    let made = try SharedCache(path, options, seams, runtime)
     // Another thread may have been faster; then this one is let go again.
     guard let winner = claim(identity, made) else { return made }
     return try checked(winner, options)
   }
 
   private static func checked(
-    _ shared: SharedCache, _ options: Cache.Options
+    _ shared: SharedCache, _ options: Options
   ) throws(NuthatchError) -> SharedCache {
     do {
       try shared.check(options)

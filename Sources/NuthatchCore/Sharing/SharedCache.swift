@@ -7,7 +7,7 @@ import Synchronization
 final class SharedCache: @unchecked Sendable {
   /// The options that belong to the directory, not to a handle.
   struct Settings: Equatable, Sendable {
-    var thumbs: Cache.ThumbStore
+    var thumbs: ThumbStore
     var keepsSource: Bool
   }
 
@@ -34,23 +34,25 @@ final class SharedCache: @unchecked Sendable {
   let fetches = FetchTable()
   let decodes: Decodes
 
-  init(_ path: String, _ options: Cache.Options, _ runtime: Runtime) throws(NuthatchError) {
+  init(
+    _ path: String, _ options: Options, _ seams: CacheSeams, _ runtime: Runtime
+  ) throws(NuthatchError) {
     self.path = path
     store = try Self.openStore(path, options)
-    reader = Reader(store: store, clock: options.clock)
-    settings = Settings(thumbs: options.store ?? .packed, keepsSource: options.keepSource ?? true)
-    let locks = FetchLocks(directory: path, beforeNotes: options.beforeNotes)
-    tiers = [OtherProcesses(locks, runtime)] + options.tiers
+    reader = Reader(store: store, clock: seams.clock)
+    settings = Settings(thumbs: options.thumbStore ?? .packed, keepsSource: options.keepSource ?? true)
+    let locks = FetchLocks(directory: path, beforeNotes: seams.beforeNotes)
+    tiers = [OtherProcesses(locks, runtime)] + seams.tiers
     self.runtime = runtime
-    transport = options.transport?(runtime.loop) ?? runtime.transport
-    clock = options.clock
-    retryPolicy = options.retryPolicy
-    outbox = DirectoryOutbox(path, options, runtime)
-    cookies = CookieJars(path, options.clock, runtime.writers)
+    transport = seams.transport?(runtime.loop) ?? runtime.transport
+    clock = seams.clock
+    retryPolicy = seams.retryPolicy
+    outbox = DirectoryOutbox(path, options, seams, runtime)
+    cookies = CookieJars(path, seams.clock, runtime.writers)
     decodes = Decodes(runtime)
   }
 
-  private static func openStore(_ path: String, _ options: Cache.Options) throws(NuthatchError) -> Store {
+  private static func openStore(_ path: String, _ options: Options) throws(NuthatchError) -> Store {
     do throws(StoreFault) {
       return try Store.open(
         path, storeOptions(options),
@@ -62,19 +64,20 @@ final class SharedCache: @unchecked Sendable {
     }
   }
 
-  private static func storeOptions(_ options: Cache.Options) -> Store.Options {
+  private static func storeOptions(_ options: Options) -> Store.Options {
     Store.Options(
-      diskBytes: options.diskBytes, memoryBytes: options.memoryBytes, memoryItems: options.memoryItems,
+      diskBytes: options.diskBytes.map { Int($0) }, memoryBytes: options.memoryBytes.map { Int($0) },
+      memoryItems: options.memoryItems,
       spill: options.spill.map { $0 == .eager ? .eager : .pressure })
   }
 
   /// - Throws: `conflict` for an option that was set otherwise when the directory was opened; what isn't said doesn't
   ///   differ. `invalid`.
-  func check(_ options: Cache.Options) throws(NuthatchError) {
+  func check(_ options: Options) throws(NuthatchError) {
     func conflict(_ what: String) -> NuthatchError {
       NuthatchError(.conflict, "the directory is open in this process with another \(what): \(path)")
     }
-    if let thumbs = options.store, thumbs != settings.thumbs { throw conflict("store") }
+    if let thumbs = options.thumbStore, thumbs != settings.thumbs { throw conflict("thumb_store") }
     if let keeps = options.keepSource, keeps != settings.keepsSource { throw conflict("keep_source") }
     let other: String?
     do throws(StoreFault) { other = try store.conflict(with: Self.storeOptions(options)) } catch {

@@ -13,7 +13,7 @@ final class Runner {
     self.clock = clock
     bench = try Bench {
       $0.clock = clock.wall
-      $0.policy = Policy(.rfc9111)
+      $0.policy = .rfc9111
     }
   }
 

@@ -54,10 +54,10 @@ final class LookupBench {
   }
 
   private func open(netrc host: String? = nil) throws -> Cache {
-    var options = Cache.Options()
+    var options = TestOptions()
     options.clock = WallClock { [clock] in clock.seconds.load(ordering: .relaxed) * 1_000_000_000 }
     options.retries = 0
-    options.store = state.store
+    options.thumbStore = state.store
     options.keepSource = state.keepsSource
     options.spill = state.isInMemoryOnly ? .pressure : nil
     if let host { options.netrc = .file(try netrc(host)) }

@@ -64,11 +64,11 @@ struct LookupRequest: Sendable {
     + make("first", isBare: true) { $0.delivery = .first }
     + make("fresh", isBare: true) { $0.delivery = .fresh }
 
-  private static func policy(_ name: String, _ rules: Policy.Rules, _ delivery: Request.Delivery)
+  private static func policy(_ name: String, _ rules: Policy, _ delivery: Delivery)
     -> [LookupRequest]
   {
     make("\(name), \(delivery)") {
-      $0.policy = Policy(rules)
+      $0.policy = rules
       $0.delivery = delivery
     }
   }
@@ -80,13 +80,13 @@ struct LookupRequest: Sendable {
     + policy("reload", .reload, .fresh)
 
   private static func header(
-    _ name: String, _ value: String, _ delivery: Request.Delivery, _ rules: Policy.Rules? = nil,
+    _ name: String, _ value: String, _ delivery: Delivery, _ rules: Policy? = nil,
     _ forms: [Form] = Form.allCases
   ) -> [LookupRequest] {
     make("\(name): \(value), \(rules.map { "\($0), " } ?? "")\(delivery)", forms) {
       $0.headers = [(name, value)]
       $0.delivery = delivery
-      $0.policy = rules.map { Policy($0) }
+      $0.policy = rules
     }
   }
 
@@ -118,7 +118,7 @@ struct LookupRequest: Sendable {
       $0.delivery = .fresh
     }
     + make("damaged, fresh", [.one, .two]) {
-      $0.allowTruncated = true
+      $0.allowDamaged = true
       $0.delivery = .fresh
     }
     + make("user, fresh", [.bytes, .one]) {
@@ -130,14 +130,14 @@ struct LookupRequest: Sendable {
 // MARK: What it asks for
 
 extension LookupRequest {
-  var delivery: Request.Delivery { sample.delivery }
-  var rules: Policy.Rules { sample.policy?.rules ?? .kit }
+  var delivery: Delivery { sample.delivery }
+  var rules: Policy { sample.policy ?? .kit }
   var wantsPictures: Bool { form != .bytes }
   var wantsVerdict: Bool { sample.asks == [.verdict] }
   var asksForHeaders: Bool { sample.asks == [.headers] }
   var isLimitedInBytes: Bool { sample.maxBytes != nil }
   var isLimitedInPixels: Bool { sample.maxPixels != nil }
-  var allowsDamage: Bool { sample.allowTruncated }
+  var allowsDamage: Bool { sample.allowDamaged }
   var isRange: Bool { has("Range") }
   var isOnlyIfCached: Bool { has("Cache-Control", "only-if-cached") }
   var isMaxStale: Bool { has("Cache-Control", "max-stale") }

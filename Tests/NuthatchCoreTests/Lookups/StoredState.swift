@@ -11,14 +11,14 @@ struct StoredState: Sendable, CustomTestStringConvertible {
   struct Making: Sendable {
     var sides: [Int] = []
     var maxBytes: Int64?
-    var rules = Policy.Rules.kit
+    var rules = Policy.kit
 
     func request(_ url: String) -> Request {
       var request = Request(url)
       request.delivery = .fresh
       request.boxes = sides.map { ThumbnailBox($0) }
       request.maxBytes = maxBytes
-      if rules != .kit { request.policy = Policy(rules) }
+      if rules != .kit { request.policy = rules }
       return request
     }
   }
@@ -45,7 +45,7 @@ struct StoredState: Sendable, CustomTestStringConvertible {
   var isMadeLate = false
   /// Whether it is removed after it was stored: all of it, or what the redirect leads to.
   var isRemoved = false
-  var store = Cache.ThumbStore.packed
+  var store = ThumbStore.packed
   var keepsSource = true
   /// Whether nothing is written before memory is short, or the cache is closed.
   var isInMemoryOnly = false
@@ -279,9 +279,9 @@ extension StoredState {
   var isBodyAlone: Bool { body == .picture && makings.first?.sides == [] }
 
   /// How the answer stands: the one that the redirect leads to.
-  func standing(_ rules: Policy.Rules = .kit) -> Standing { standing(control, rules) }
+  func standing(_ rules: Policy = .kit) -> Standing { standing(control, rules) }
 
-  private func standing(_ control: String, _ rules: Policy.Rules) -> Standing {
+  private func standing(_ control: String, _ rules: Policy) -> Standing {
     if control == "no-cache" { return rules == .rfc9111 ? .mustValidate : isMadeLate ? .valid : .stale }
     if control.contains("max-age=6000") { return .valid }
     if control.contains("must-revalidate") { return .mustValidate }

@@ -63,7 +63,7 @@ import Testing
     let cache = try #require(bench.cache)
     bench.server.on("/a.png", Script(steps: [.bytes(Pictures.png(width: 40, height: 30))]))
     try bench.server.goUp()
-    for delivery in [Request.Delivery.fresh, .twice] {
+    for delivery in [Delivery.fresh, .twice] {
       var request = Request(bench.url("/a.png"))
       request.boxes = [ThumbnailBox(16)]
       request.delivery = delivery

@@ -176,7 +176,7 @@ import Testing
   }
 
   private func freeze(_ folder: String, _ url: String, _ body: [UInt8]) throws -> (id: UInt64, key: String?) {
-    var options = Cache.Options()
+    var options = Options()
     options.outbox = .off
     let cache = try Cache(path: folder, options: options)
     defer { cache.close() }
@@ -191,7 +191,7 @@ import Testing
 
   /// Where a request stands; nil when it is gone.
   private func state(_ folder: String, _ id: UInt64) throws -> Outbox.State? {
-    var options = Cache.Options()
+    var options = Options()
     options.outbox = .off
     let cache = try Cache(path: folder, options: options)
     defer { cache.close() }

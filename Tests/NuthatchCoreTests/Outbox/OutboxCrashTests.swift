@@ -176,7 +176,7 @@ import Testing
       for _ in 0..<8 {
         try ledger.send(["leave", "\(UInt32.random(in: 500..<20_000))"])
       }
-      var options = Cache.Options()
+      var options = Options()
       options.outbox = .off
       let cache = try Cache(path: ledger.folder, options: options)
       #expect(try cache.outbox.list().filter { $0.state == .dead }.isEmpty, "seed \(seed), round \(round)")

@@ -12,9 +12,9 @@ final class OutboxBench {
   /// Down at first.
   let server: TestServer
   private(set) var cache: Cache?
-  private var change: (inout Cache.Options) -> Void = { _ in }
+  private var change: (inout TestOptions) -> Void = { _ in }
 
-  init(_ change: @escaping (inout Cache.Options) -> Void = { _ in }) throws {
+  init(_ change: @escaping (inout TestOptions) -> Void = { _ in }) throws {
     folder = try Bench.makeFolder()
     self.change = change
     server = try TestServer.start()
@@ -28,8 +28,8 @@ final class OutboxBench {
     removeTree(folder)
   }
 
-  func open(_ more: (inout Cache.Options) -> Void = { _ in }) throws {
-    var options = Cache.Options()
+  func open(_ more: (inout TestOptions) -> Void = { _ in }) throws {
+    var options = TestOptions()
     options.outboxRules.base = 20_000_000
     options.reachabilitySource = source
     options.outboxClock = clock.clock

@@ -83,8 +83,8 @@ import Testing
     bench.server.on("/login", .ok("").with("Set-Cookie", "id=hush; Path=/").with("Connection", "close"))
     bench.server.on("/a", sequence: [Script(steps: [.reset], sendsHead: false), .ok("")])
     try bench.server.goUp()
-    var options = Site.Options()
-    options.cookies = .memory
+    var options = Options()
+    options.cookieJar = .memory
     let site = try #require(bench.cache).site(bench.url("/"), options)
     _ = try bench.cache?.submit(site.request("login")).result()
     let ticket = try #require(bench.cache).submit(bench.request("/a") { $0 = $0.to(site) })

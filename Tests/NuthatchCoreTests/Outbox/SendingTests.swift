@@ -276,10 +276,10 @@ import Testing
     let first = try bench.freeze("/b") { $0.freezing?.queue = "strict" }
     let strict = try bench.freeze("/b") {
       $0.freezing?.queue = "strict"
-      $0.guard = .publicOnly
+      $0.addresses = .public
     }
     bench.close()
-    try bench.open { $0.guard = .any }
+    try bench.open { $0.addresses = .any }
     #expect(try bench.cache?.outbox.drop(first) == true)
     try bench.server.goUp()
     #expect(try bench.waitUntilEnded(strict).isDone == false)
@@ -292,7 +292,7 @@ import Testing
     let proxy = try TestServer.start()
     defer { proxy.stop() }
     proxy.goDown()
-    var options = Site.Options()
+    var options = Options()
     options.proxy = proxy.url("")
     let site = try #require(bench.cache).site(bench.url("/"), options)
     let ticket = try #require(bench.cache).submit(bench.request("/a") { $0 = $0.to(site) })
@@ -349,7 +349,7 @@ import Testing
     bench.server.on("/a", .ok(""))
     try bench.server.goUp()
     // Frozen by a handle that doesn't send, seen by the one that does.
-    var options = Cache.Options()
+    var options = Options()
     options.outbox = .off
     let store = OutboxStore(folder, OutboxClock.system(.system), mostBytes: 1 << 20, mostItems: 10)
     let request = bench.request("/a")
@@ -411,7 +411,7 @@ import Testing
     bench.server.on("/a", .ok(""))
     var request = Request(bench.url("/a"))
     request.retries = 0
-    request.policy = Policy(.reload)
+    request.policy = .reload
     #expect(throws: NuthatchError.self) { try bench.cache?.submit(request).result() }
     try tell(false)
     try bench.server.goUp()

@@ -133,7 +133,7 @@ import Testing
 
   @Test("keeps where a certificate is, and no password of it")
   func certificate() throws {
-    _ = try bench.freeze("/a") { $0.certificate = ClientCertificate("/none.pem", key: "/key.pem") }
+    _ = try bench.freeze("/a") { $0.cert = ClientCertificate("/none.pem", key: "/key.pem") }
     bench.close()
     try bench.open { $0.outbox = .off }
     let id = try #require(try bench.list().first?.id)
@@ -142,13 +142,13 @@ import Testing
     // Whoever sends it may be in another folder.
     let here = try #require(getcwd(nil, 0))
     defer { free(here) }
-    let later = try bench.freeze("/a") { $0.certificate = ClientCertificate("none.pem", key: "keys/key.pem") }
+    let later = try bench.freeze("/a") { $0.cert = ClientCertificate("none.pem", key: "keys/key.pem") }
     let absolute = try #require(try bench.cache?.shared.outbox.store.begin(later)).certificate
     let folder = String(cString: here)
     #expect(absolute == ClientCertificate("\(folder)/none.pem", key: "\(folder)/keys/key.pem"))
     let error = #expect(throws: NuthatchError.self) {
       try bench.cache?.submit(
-        bench.request("/a") { $0.certificate = ClientCertificate("/none.pem", password: "hush") })
+        bench.request("/a") { $0.cert = ClientCertificate("/none.pem", password: "hush") })
     }
     #expect(error?.code == .secretNeedsProvider)
   }

@@ -10,11 +10,11 @@ import Testing
 final class SoakTarget: Sendable {
   let path: String
   let cache: Cache
-  let options: Cache.Options
+  let options: TestOptions
   /// The version of each path below which no answer may be.
   private let floors = Locked<[Int]>(Array(repeating: 0, count: SoakServer.paths))
 
-  init(_ path: String, _ options: Cache.Options) throws {
+  init(_ path: String, _ options: TestOptions) throws {
     (self.path, self.options) = (path, options)
     cache = try Cache(path: path, options: options)
   }
@@ -113,7 +113,7 @@ final class SoakClient: @unchecked Sendable {
     request.tag = random.chance(50) ? name : nil
     request.priority = Int.random(in: -10...10, using: &random)
     request.delivery = [.twice, .first, .fresh].randomElement(using: &random) ?? .twice
-    request.reportsProgress = random.chance(30)
+    request.progressEvents = random.chance(30)
     request.retries = Int.random(in: 0...2, using: &random)
     request.deadline = .milliseconds(60_000)
     if random.chance(8) { request.deadline = .milliseconds(Int64.random(in: 0...100, using: &random)) }
@@ -121,15 +121,15 @@ final class SoakClient: @unchecked Sendable {
     let isLimited = random.chance(5)
     if isLimited { request.maxBytes = 30_000 }
     if random.chance(10) { request.headers = [("X-Who", "w\(Int.random(in: 0...1, using: &random))")] }
-    if random.chance(10) { request.asks.insert(.verdict) }
-    if random.chance(5) { request.asks.insert(.headers) }
-    if SoakServer.kind(path) == .locked { request.asks.insert(.credentials) }
+    if random.chance(10) { request.asks = (request.asks ?? []).union([.verdict]) }
+    if random.chance(5) { request.asks = (request.asks ?? []).union([.headers]) }
+    if SoakServer.kind(path) == .locked { request.asks = (request.asks ?? []).union([.credentials]) }
     var floor = target.floor(path)
     if random.chance(5) {
-      request.policy = Policy(.reload)
+      request.policy = .reload
       floor = max(floor, random.chance(50) ? server.change(path) : server.version(path))
     } else if random.chance(5) {
-      request.policy = Policy(random.chance(50) ? .rfc9111 : .offline)
+      request.policy = random.chance(50) ? .rfc9111 : .offline
     }
     requests += 1
     do {
@@ -137,7 +137,7 @@ final class SoakClient: @unchecked Sendable {
       let wish = Wish(path: path, sizes: sizes, floor: floor, isLimited: isLimited)
       ticket.whenFinal { wish.finals.add($0.kind) }
       // Some are let go of and go on by themselves; but nobody would answer their questions.
-      if !request.asks.isEmpty || random.chance(85) { open.append((ticket, wish)) }
+      if request.asks?.isEmpty == false || random.chance(85) { open.append((ticket, wish)) }
     } catch {
       complain("submit: \(error)", path)
     }

@@ -30,9 +30,9 @@ import Testing
     let server = try SoakServer(seed: seed)
     let folder = try Bench.makeFolder()
     defer { removeTree(folder) }
-    var options = Cache.Options()
+    var options = TestOptions()
     options.clock = clock.wall
-    options.store = .lossless
+    options.thumbStore = .lossless
     options.diskBytes = 16 << 20
     options.memoryBytes = 4 << 20
     options.retryPolicy.base = 5_000_000

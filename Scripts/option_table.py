@@ -1,0 +1,181 @@
+"""The table of options, read and checked: Sources/NuthatchCore/Options/options.toml, which explains its columns."""
+
+import sys
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+import tomllib
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = ROOT / "Sources/NuthatchCore/Options/options.toml"
+
+NUMBERS = ("duration", "bytes", "count", "share", "rate")
+KINDS = (*NUMBERS, "flag", "words", "text", "path", "secret", "headers", "names", "sizes", "questions")
+LISTS = ("headers", "names", "sizes")
+LEVELS = ("cache", "site", "request", "process")
+REACHES = ("hit", "fetch", "name", "outbox")
+COLUMNS = {
+    "kind",
+    "words",
+    "levels",
+    "default",
+    "range",
+    "none",
+    "empty",
+    "reaches",
+    "merge",
+    "swift",
+    "type",
+}
+COLUMNS |= {"since", "help", "doc"}
+
+TIMES = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+BYTES = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+GREATEST = 2**63 - 1
+
+
+class Words(NamedTuple):
+    """What an option may be, where it is one of several words."""
+
+    name: str
+    swift: str
+    doc: str
+    members: List[Tuple[str, str]]
+
+
+class Row(NamedTuple):
+    """An option."""
+
+    name: str
+    kind: str
+    levels: Tuple[str, ...]
+    #: Its number, flag or word; nothing where code finds it, or where there is none.
+    default: Any
+    #: The same as the reference says it.
+    default_text: str
+    #: Least and greatest, in milliseconds, bytes or as they are.
+    range: Optional[Tuple[Any, Any]]
+    #: The same in words, with none where that is one.
+    range_text: str
+    none: Optional[str]
+    empty: Optional[str]
+    reaches: Tuple[str, ...]
+    merge: Optional[str]
+    swift: Optional[str]
+    type: Optional[str]
+    words: Optional[Words]
+    since: str
+    help: str
+    doc: str
+
+    @property
+    def is_said_once(self) -> bool:
+        """Whether no level is above another, and the default is known: then what isn't said is the default."""
+        return self.kind in LISTS or (len(self.levels) == 1 and self.default is not None)
+
+
+class Table(NamedTuple):
+    rows: List[Row]
+    words: List[Words]
+
+
+def load(path: Path = TABLE) -> Table:
+    """The table, or an end with what is wrong in it."""
+    with path.open("rb") as file:
+        raw = tomllib.load(file)
+    words = {name: _words(name, dict(given)) for name, given in raw.get("words", {}).items()}
+    rows = [_row(name, given, words) for name, given in raw.get("option", {}).items()]
+    unused = set(words) - {row.words.name for row in rows if row.words}
+    if unused:
+        _wrong(", ".join(sorted(unused)), "no option has these words")
+    return Table(rows, list(words.values()))
+
+
+def _words(name: str, given: Dict[str, str]) -> Words:
+    swift, doc = given.pop("swift", ""), given.pop("doc", "")
+    if not swift or not doc or not given or not all(given.values()):
+        _wrong(name, "words need swift, doc, and what each of them means")
+    return Words(name, swift, doc, [(word, " ".join(text.split())) for word, text in given.items()])
+
+
+def _row(name: str, given: Dict[str, Any], words: Dict[str, Words]) -> Row:
+    unknown = set(given) - COLUMNS
+    if unknown:
+        _wrong(name, f"there is no column {', '.join(sorted(unknown))}")
+    for column in ("kind", "levels", "default", "since", "help"):
+        if column not in given:
+            _wrong(name, f"{column} is missing")
+    kind, levels = given["kind"], tuple(given["levels"])
+    if kind not in KINDS or not levels or not set(levels) <= set(LEVELS):
+        _wrong(name, "its kind or its levels are none that there are")
+    # Who leaves it out has forgotten to ask whether a stored answer, or another's fetch, may still be given.
+    if ("reaches" in given) != ("request" in levels or "site" in levels):
+        _wrong(name, "rows of requests and sites need reaches, and no other has it")
+    reaches = tuple(given.get("reaches", ()))
+    if not set(reaches) <= set(REACHES):
+        _wrong(name, f"reaches is among {', '.join(REACHES)}")
+    if (kind in NUMBERS or kind == "sizes") != ("range" in given):
+        _wrong(name, "numbers need a range, and nothing else has one")
+    if (kind == "words") != ("words" in given) or (kind == "words" and given["words"] not in words):
+        _wrong(name, "words name a table of words")
+    if "none" in given and given["none"] not in ("unlimited", "zero", "off"):
+        _wrong(name, "none means unlimited, zero or off")
+    row_words = words[given["words"]] if kind == "words" else None
+    limits = tuple(_number(kind, one) for one in given["range"]) if "range" in given else None
+    default, text = _default(kind, given["default"], row_words)
+    if limits and default is not None and not limits[0] <= default <= limits[1]:
+        _wrong(name, "its default is outside of its range")
+    range_text = ""
+    if limits:
+        least, greatest = (_spaced(str(one)) for one in given["range"])
+        range_text = f"{least} or more" if limits[1] == GREATEST else f"{least} to {greatest}"
+        range_text += ", or none" if "none" in given else ""
+    swift = given.get("swift", _camel(name)) or None
+    column = lambda key: given.get(key)  # noqa: E731
+    return Row(
+        name, kind, levels, default, text, limits, range_text, column("none"), column("empty"), reaches,
+        column("merge"), swift, column("type"), row_words, given["since"], given["help"],
+        given.get("doc", "").strip(),
+    )  # fmt: skip
+
+
+def _default(kind: str, said: Any, words: Optional[Words]) -> Tuple[Any, str]:
+    if kind == "flag" and isinstance(said, bool):
+        return said, "yes" if said else "no"
+    if kind in NUMBERS:
+        try:
+            return _number(kind, said), str(said) if kind in ("duration", "bytes") else f"{said:,}"
+        except (KeyError, ValueError):
+            return None, said
+    if words and said in [word for word, _ in words.members]:
+        return said, said
+    if kind == "questions":
+        return None, said
+    return None, said
+
+
+def _number(kind: str, said: Any) -> Any:
+    if said in ("forever", "unlimited"):
+        return GREATEST
+    if not isinstance(said, str):
+        return said
+    digits = said.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    unit = said[len(digits) :]
+    if kind == "duration" and said != "0":
+        return int(digits) * TIMES[unit]
+    return int(digits) * BYTES[unit]
+
+
+def _spaced(said: str) -> str:
+    """A number with a space before its unit."""
+    digits = said.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    return f"{digits} {said[len(digits) :]}".strip() if digits else said
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _wrong(name: str, what: str) -> None:
+    sys.exit(f"{TABLE.name}: {name}: {what}")

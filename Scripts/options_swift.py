@@ -1,0 +1,316 @@
+"""The Swift options, from the table: the words, one struct for all levels with its merge, and the rows' ranges."""
+
+import textwrap
+from typing import List
+
+from option_table import GREATEST, NUMBERS, Row, Table, Words
+
+BANNER = "// Generated from options.toml by Scripts/make-header; edit that instead.\n"
+TYPES = {
+    "bytes": "Int64",
+    "count": "Int",
+    "share": "Double",
+    "rate": "Double",
+    "flag": "Bool",
+    "text": "String",
+}
+TYPES |= {"path": "String", "secret": "String", "names": "[String]", "questions": "Set<Question.Kind>"}
+TYPES |= {"headers": "[(name: String, value: String)]"}
+# Words that Swift has for itself.
+KEYWORDS = ("public", "internal", "default")
+
+
+def words_file(table: Table) -> str:
+    """OptionWords.swift."""
+    return BANNER + "\n" + "\n\n".join(_enumeration(words) for words in table.words) + "\n"
+
+
+def options_file(table: Table) -> str:
+    """Options.swift."""
+    rows = [row for row in table.rows if row.swift]
+    inline = [row for row in rows if _is_inline(row)]
+    boxed = [row for row in rows if not _is_inline(row)]
+    parts = [
+        BANNER,
+        *HEAD,
+        "public struct Options: Sendable, Equatable {",
+        *[line for row in inline for line in _stored(row, "public ")],
+        *[line for row in boxed for line in _computed(row)],
+        BOX,
+        "}",
+        "",
+        "extension Options {",
+        "  /// What has a part in which stored answer is given, or is said of few requests. Compared as a whole, so that",
+        "  /// no option is forgotten.",
+        "  struct Special: Sendable, Equatable {",
+        *["  " + line for row in boxed for line in _stored(row, "", with_doc=False)],
+        "",
+        "    static let none = Special()",
+        "",
+        *_equality(boxed),
+        "  }",
+        "",
+        "  /// What holds where nobody says anything.",
+        "  enum Standard {",
+        *[line for row in rows if not row.is_said_once for line in _standard(row)],
+        "  }",
+        "",
+        *_equal_terms(inline),
+        "",
+        *_merge(inline, boxed),
+        "",
+        *_check(rows),
+        "}",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+HEAD = """\
+/// What may be said of a cache, a site or a request. What isn't said is as the level above has it: for a request its
+/// site, then the cache, then the default. An option that a level doesn't have is the error `invalid` there.""".splitlines()
+
+BOX = """
+  /// Nothing said.
+  public init() {}
+
+  /// In an array of at most one: an array is one pointer, and is copied when it is written to while it is shared. A
+  /// request that waits, and those that a program makes of one, don't each need room for all of it.
+  private var box: [Special] = []
+
+  var special: Special {
+    _read {
+      if box.isEmpty { yield Special.none } else { yield box[0] }
+    }
+    _modify {
+      if box.isEmpty {
+        var new = Special()
+        // What is set to what it is anyway leaves the options plain.
+        defer { if new != Special.none { box = [new] } }
+        yield &new
+      } else {
+        yield &box[0]
+      }
+    }
+  }
+
+  /// One field of it, without a copy of the others.
+  @inline(__always)
+  private func read<Value>(_ field: KeyPath<Special, Value>) -> Value {
+    box.isEmpty ? Special.none[keyPath: field] : box[0][keyPath: field]
+  }
+
+  /// Whether nothing is said that has a part in which stored answer is given. Only then may a request be answered by
+  /// its URL and its size alone (`HitTable`).
+  var isPlain: Bool { box.isEmpty }"""
+
+
+# Rows
+
+
+def _is_inline(row: Row) -> bool:
+    """Whether it lies in place: what says nothing of which stored answer is given leaves a request plain."""
+    return "request" in row.levels and "hit" not in row.reaches
+
+
+def _type(row: Row) -> str:
+    if row.type:
+        return row.type
+    if row.words:
+        return row.words.swift
+    if row.kind == "duration":
+        # A lifetime may be zero; a limit may be none.
+        return "Duration" if row.none == "zero" else "Request.Limit"
+    return TYPES[row.kind]
+
+
+def _literal(row: Row) -> str:
+    if row.kind in ("headers", "names", "sizes"):
+        return "[]"
+    if row.kind == "flag":
+        return "true" if row.default else "false"
+    if row.words:
+        return f"{row.words.swift}.{row.default}"
+    if row.kind == "duration":
+        return f"{_type(row)}.milliseconds({row.default:_})"
+    number = f"{row.default:_}" if isinstance(row.default, int) else str(row.default)
+    return f"Int64({number})" if row.kind == "bytes" else number
+
+
+def _declared(row: Row) -> str:
+    """Its type, and what it is at first."""
+    if not row.is_said_once:
+        return f": {_optional(row)}"
+    if row.kind in ("headers", "names", "sizes"):
+        return f": {_type(row)} = []"
+    return f" = {_literal(row)}"
+
+
+def _optional(row: Row) -> str:
+    return f"({_type(row)})?" if _type(row).startswith("@") else f"{_type(row)}?"
+
+
+def _stored(row: Row, access: str, with_doc: bool = True) -> List[str]:
+    return [*(_doc(row) if with_doc else []), f"  {access}var {row.swift}{_declared(row)}"]
+
+
+def _computed(row: Row) -> List[str]:
+    kind = _type(row) if row.is_said_once else _optional(row)
+    change = (
+        f"    _modify {{ yield &special.{row.swift} }}"
+        if kind.startswith(("[", "Set"))
+        else f"    set {{ special.{row.swift} = newValue }}"
+    )
+    return [
+        *_doc(row),
+        f"  public var {row.swift}: {kind} {{",
+        f"    get {{ read(\\.{row.swift}) }}",
+        change,
+        "  }",
+    ]
+
+
+def _standard(row: Row) -> List[str]:
+    if row.default is None:
+        return []
+    return [f"    static let {row.swift} = {_literal(row)}"]
+
+
+def _doc(row: Row) -> List[str]:
+    begins = row.help.split()[0].endswith(":")
+    facts = f"Default: {row.default_text}."
+    if row.empty:
+        facts += f" Empty: {row.empty}."
+    facts += f" Said of a {' or a '.join(row.levels)}."
+    paragraphs = [row.help if begins else row.help[0].upper() + row.help[1:], *row.doc.split("\n\n"), facts]
+    lines: List[str] = []
+    for paragraph in filter(None, paragraphs):
+        text = " ".join(paragraph.split())
+        lines += ["", *textwrap.wrap(text if text.endswith(".") else text + ".", 118)]
+    return [f"  /// {line}".rstrip() for line in lines[1:]]
+
+
+# Equality
+
+
+def _same(row: Row) -> List[str]:
+    name = row.swift
+    if row.kind == "headers":
+        return [f"left.{name}.elementsEqual(right.{name}, by: ==)"]
+    if _type(row).startswith("("):
+        return [f"left.{name}?.{part} == right.{name}?.{part}" for part in ("name", "password")]
+    return [f"left.{name} == right.{name}"]
+
+
+def _equality(rows: List[Row]) -> List[str]:
+    lines = ["    static func == (left: Special, right: Special) -> Bool {"]
+    lines += [f"      guard {term} else {{ return false }}" for row in rows for term in _same(row)]
+    return [*lines, "      return true", "    }"]
+
+
+def _equal_terms(inline: List[Row]) -> List[str]:
+    """What isn't part of the terms of a request stays out: where it stands in the queue, and how it is cancelled."""
+    names = [row for row in inline if row.name not in ("priority", "tag")]
+    lines = [
+        "  /// Whether all that lies in place is equal but what has no part in a request's terms: priority and tag.",
+        "  func hasSameTerms(inPlace right: Options) -> Bool {",
+        "    let left = self",
+    ]
+    lines += [f"    guard {term} else {{ return false }}" for row in names for term in _same(row)]
+    return [*lines, "    return true", "  }"]
+
+
+# Merge
+
+
+def _merge(inline: List[Row], boxed: List[Row]) -> List[str]:
+    lines = [
+        "  /// These, with what they don't say as the level above has it.",
+        "  func over(_ outer: Options) -> Options {",
+        "    var result = self",
+    ]
+    lines += [_filled(row, "result", "outer", "    ") for row in inline if _merges(row)]
+    lines += [
+        "    guard !outer.box.isEmpty else { return result }",
+        "    if box.isEmpty {",
+        "      result.box = outer.box",
+        "    } else {",
+        "      result.box[0].fill(from: outer.box[0])",
+        "    }",
+        "    return result",
+        "  }",
+        "}",
+        "",
+        "extension Options.Special {",
+        "  fileprivate mutating func fill(from outer: Options.Special) {",
+    ]
+    lines += [_filled(row, "self", "outer", "    ") for row in boxed if _merges(row)]
+    return [*lines, "  }", "}", "", "extension Options {"]
+
+
+def _merges(row: Row) -> bool:
+    return len(row.levels) > 1
+
+
+def _filled(row: Row, target: str, outer: str, indent: str) -> str:
+    name = row.swift
+    prefix = "" if target == "self" else f"{target}."
+    if row.merge == "by name":
+        return f"{indent}{prefix}{name} += {outer}.{name}.without(namesOf: {prefix}{name})"
+    return f"{indent}if {prefix}{name} == nil {{ {prefix}{name} = {outer}.{name} }}"
+
+
+# Ranges and levels
+
+
+def _check(rows: List[Row]) -> List[str]:
+    lines = [
+        "  /// - Throws: `invalid` for an option that this level doesn't have, or a number that is out of its range.",
+        "  func check(_ level: OptionLevel) throws(NuthatchError) {",
+    ]
+    for level in ("cache", "site", "request"):
+        others = [row for row in rows if level not in row.levels]
+        lines.append(f"    if level == .{level} {{")
+        for row in others:
+            word = f'"{row.name}", [{", ".join("." + one for one in row.levels)}]'
+            lines.append(f"      if {_is_said(row)} {{ throw level.doesNotHave({word}) }}")
+        lines.append("    }")
+    for row in rows:
+        if row.kind in NUMBERS and row.range:
+            least, greatest = row.range
+            top = "nil" if greatest == GREATEST else f"{greatest:_}"
+            bounds = f"{least}" if row.kind == "duration" else f"{least:_}, {top}"
+            call = f'"{row.name}", {row.swift}, {bounds}, "{row.range_text}"'
+            lines.append(f"    try OptionRange.check({call})")
+    lines.append("  }")
+    return lines
+
+
+def _is_said(row: Row) -> str:
+    if row.is_said_once:
+        if row.kind in ("headers", "names", "sizes"):
+            return f"!{row.swift}.isEmpty"
+        return f"{row.swift} != {_literal(row)}"
+    return f"{row.swift} != nil"
+
+
+# Words
+
+
+def _enumeration(words: Words) -> str:
+    lines = [f"/// {line}" for line in textwrap.wrap(words.doc, 120)]
+    lines.append(f"public enum {words.swift}: Int32, Sendable, CaseIterable {{")
+    for number, (word, doc) in enumerate(words.members, 1):
+        name = f"`{word}`" if word in KEYWORDS else word
+        lines += [f"  /// {line}" for line in textwrap.wrap(doc, 118)]
+        lines.append(f"  case {name} = {number}")
+    lines += [
+        "",
+        "  /// As the command, Python and messages say it.",
+        "  public var word: String {",
+        "    switch self {",
+        *[f'    case .{word}: "{word}"' for word, _ in words.members],
+        "    }",
+        "  }",
+        "}",
+    ]
+    return "\n".join(lines)

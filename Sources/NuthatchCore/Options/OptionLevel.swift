@@ -1,0 +1,43 @@
+/// Where options are said.
+enum OptionLevel: String {
+  case cache, site, request
+
+  /// The error of an option that belongs elsewhere.
+  func doesNotHave(_ name: StaticString, _ levels: [OptionLevel]) -> NuthatchError {
+    let places = levels.map { "a \($0.rawValue)" }.joined(separator: " and ")
+    return NuthatchError(.invalid, "\(name) is an option of \(places), not of a \(rawValue)")
+  }
+}
+
+/// The ranges of numbers, with one message for all of them.
+enum OptionRange {
+  /// - Parameter range: as the message says it.
+  /// - Throws: `invalid` for a number that is out of its range.
+  static func check<Number: Comparable>(
+    _ name: StaticString, _ value: Number?, _ least: Number, _ most: Number?, _ range: StaticString
+  ) throws(NuthatchError) {
+    guard let value else { return }
+    // What is no number is neither.
+    guard value >= least, most.map({ value <= $0 }) ?? true else { throw error(name, "\(value)", range) }
+  }
+
+  /// The same for a limit in time, whose least is in milliseconds.
+  static func check(
+    _ name: StaticString, _ value: Request.Limit?, _ least: Int64, _ range: StaticString
+  ) throws(NuthatchError) {
+    guard case .milliseconds(let count)? = value, count < least else { return }
+    throw error(name, "\(count) ms", range)
+  }
+
+  /// The same for a lifetime.
+  static func check(
+    _ name: StaticString, _ value: Duration?, _ least: Int64, _ range: StaticString
+  ) throws(NuthatchError) {
+    guard let value, value < .milliseconds(least) else { return }
+    throw error(name, "\(value)", range)
+  }
+
+  private static func error(_ name: StaticString, _ value: String, _ range: StaticString) -> NuthatchError {
+    NuthatchError(.invalid, "\(name) is \(value); it must be \(range)")
+  }
+}

@@ -1,0 +1,602 @@
+// Generated from options.toml by Scripts/make-header; edit that instead.
+
+/// What may be said of a cache, a site or a request. What isn't said is as the level above has it: for a request its
+/// site, then the cache, then the default. An option that a level doesn't have is the error `invalid` there.
+public struct Options: Sendable, Equatable {
+  /// Longest silence: connecting, waiting, between two bytes.
+  ///
+  /// Default: 30s. Said of a cache or a site or a request.
+  public var timeout: Request.Limit?
+  /// Longest time for all of a request.
+  ///
+  /// One that is said counts from the call, the wait for its turn in the queue included, and from the first attempt for
+  /// requests of a batch; it runs on while the server has asked to be left alone (Retry-After). The default for pictures
+  /// counts neither.
+  ///
+  /// Default: two minutes for pictures, else none. Said of a cache or a site or a request.
+  public var deadline: Request.Limit?
+  /// Further attempts after one that failed.
+  ///
+  /// Default: 3. Said of a cache or a site or a request.
+  public var retries: Int?
+  /// How long a host may be out of reach before its requests fail.
+  ///
+  /// For how long the host may be out of reach, or have too much to do (429, 503), since its last good answer. Until then
+  /// the request waits for the host, whatever `retries` says, and what it waits is no part of its deadline; after that it
+  /// fails with the fault or the status. Zero doesn't wait. A request that must not be sent twice, or that is freezable,
+  /// doesn't wait either. A host that has never answered is out of reach once five requests to it have failed in a row.
+  /// Before that, `retries` counts; the last attempt waits 5 s when the host refused or broke the connection.
+  ///
+  /// Default: five minutes for requests of a batch, else none. Said of a request.
+  public var giveUpAfter: Request.Limit?
+  /// It is one of many that are submitted at once.
+  ///
+  /// Its deadline counts from its first attempt: the waits for its turn in the queue are left out, unless it is freezable.
+  /// It waits for a host that is away, or has too much to do, for as long as `give_up_after` says.
+  ///
+  /// Default: no. Said of a request.
+  public var isBatched = false
+  /// The boxes of the thumbnails that are wanted, at most 64.
+  ///
+  /// Default: none: the answer itself. Said of a request.
+  public var boxes: [ThumbnailBox] = []
+  /// End the transfer of a progressive JPEG when the thumbnails are done.
+  ///
+  /// Where much of it remains. Other sizes cost another fetch then, because the original isn't kept. Where originals aren't
+  /// kept anyway it always may.
+  ///
+  /// Default: no. Said of a request.
+  public var earlyStop = false
+  /// When answers from the cache are delivered.
+  ///
+  /// A call that waits for one answer takes twice for fresh.
+  ///
+  /// Default: twice. Said of a request.
+  public var delivery = Delivery.twice
+  /// Place in the queue, higher ones first.
+  ///
+  /// Default: 0. Said of a request.
+  public var priority = 0
+  /// A word to cancel by.
+  ///
+  /// Default: none. Said of a request.
+  public var tag: String?
+  /// Tell of progress, of what is sent and of what comes.
+  ///
+  /// Default: no. Said of a request.
+  public var progressEvents = false
+  /// What is taken for fresh.
+  ///
+  /// Default: kit. Said of a cache or a site or a request.
+  public var policy: Policy? {
+    get { read(\.policy) }
+    set { special.policy = newValue }
+  }
+  /// kit: how long pictures with a validator and no lifetime are fresh.
+  ///
+  /// Default: 1d. Said of a cache or a site or a request.
+  public var validatorTTL: Duration? {
+    get { read(\.validatorTTL) }
+    set { special.validatorTTL = newValue }
+  }
+  /// kit: how long pictures without any word on caching are fresh.
+  ///
+  /// Default: 7d. Said of a cache or a site or a request.
+  public var imageTTL: Duration? {
+    get { read(\.imageTTL) }
+    set { special.imageTTL = newValue }
+  }
+  /// kit: how long answers marked no-cache are fresh.
+  ///
+  /// Default: 60s. Said of a cache or a site or a request.
+  public var noCacheTTL: Duration? {
+    get { read(\.noCacheTTL) }
+    set { special.noCacheTTL = newValue }
+  }
+  /// rfc9111: share of the time since Last-Modified for which an answer without a lifetime is fresh.
+  ///
+  /// Default: 0.1. Said of a cache or a site or a request.
+  public var heuristic: Double? {
+    get { read(\.heuristic) }
+    set { special.heuristic = newValue }
+  }
+  /// Largest body.
+  ///
+  /// What is saved while it comes may be of any size unless its request says a number.
+  ///
+  /// Default: 64MiB. Said of a cache or a site or a request.
+  public var maxBytes: Int64? {
+    get { read(\.maxBytes) }
+    set { special.maxBytes = newValue }
+  }
+  /// Most pixels that a picture may have.
+  ///
+  /// Default: 100,000,000. Said of a cache or a site or a request.
+  public var maxPixels: Int? {
+    get { read(\.maxPixels) }
+    set { special.maxPixels = newValue }
+  }
+  /// Which addresses may be connected to.
+  ///
+  /// Default: guarded. Said of a cache or a site or a request.
+  public var addresses: Addresses? {
+    get { read(\.addresses) }
+    set { special.addresses = newValue }
+  }
+  /// The way of all requests; empty for none.
+  ///
+  /// `http://`, `https://`, `socks4://`, `socks5://` or `socks5h://`. Answers that came by a proxy are kept for it alone.
+  ///
+  /// The guard judges addresses in URLs, and names as far as this machine can look them up in a second. What only the proxy
+  /// knows goes through, and what a proxy finds for a name is its business: give it rules of its own. With `socks5h://` no
+  /// name is looked up here.
+  ///
+  /// Default: what the environment says. Empty: none. Said of a cache or a site.
+  public var proxy: String? {
+    get { read(\.proxy) }
+    set { special.proxy = newValue }
+  }
+  /// Headers that are sent, in this order.
+  ///
+  /// A header replaces those of the same name that a level above, or the library, would send.
+  ///
+  /// Default: none. Said of a cache or a site or a request.
+  public var headers: [(name: String, value: String)] {
+    get { read(\.headers) }
+    _modify { yield &special.headers }
+  }
+  /// Names of headers that go along to other origins.
+  ///
+  /// When a redirect, or a request's URL, leads to another origin, headers stay behind, but for harmless ones
+  /// (docs/HTTP.md) and these.
+  ///
+  /// Default: none. Said of a site.
+  public var crossOriginHeaders: [String] {
+    get { read(\.crossOriginHeaders) }
+    _modify { yield &special.crossOriginHeaders }
+  }
+  /// What the User-Agent header says.
+  ///
+  /// Default: nuthatch/VERSION. Empty: an empty header. Said of a cache or a site.
+  public var userAgent: String? {
+    get { read(\.userAgent) }
+    set { special.userAgent = newValue }
+  }
+  /// What the Accept header says.
+  ///
+  /// Default: anything; for pictures, first of all what is decoded. Empty: an empty header. Said of a cache or a site.
+  public var accept: String? {
+    get { read(\.accept) }
+    set { special.accept = newValue }
+  }
+  /// User and password, for one origin.
+  ///
+  /// They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
+  ///
+  /// Default: nobody. Empty: an empty name. Said of a site or a request.
+  public var user: (name: String, password: String)? {
+    get { read(\.user) }
+    set { special.user = newValue }
+  }
+  /// How user and password are shown.
+  ///
+  /// Default: basic. Said of a site or a request.
+  public var signIn: SignIn? {
+    get { read(\.signIn) }
+    set { special.signIn = newValue }
+  }
+  /// A certificate that says who asks, in a file in PEM.
+  ///
+  /// Default: none. Said of a site or a request.
+  public var cert: ClientCertificate? {
+    get { read(\.cert) }
+    set { special.cert = newValue }
+  }
+  /// A file with users and passwords by host.
+  ///
+  /// Requests sign in by it when nothing else says who asks. It must be yours or root's, and nobody else may write to it.
+  ///
+  /// Default: none. Empty: $NETRC, else ~/.netrc. Said of a cache or a site or a request.
+  public var netrc: Netrc? {
+    get { read(\.netrc) }
+    set { special.netrc = newValue }
+  }
+  /// A name for whose answers these are, in place of the credentials that are sent.
+  ///
+  /// For tokens that change.
+  ///
+  /// Default: the credentials. Said of a cache or a site or a request.
+  public var partition: String? {
+    get { read(\.partition) }
+    set { special.partition = newValue }
+  }
+  /// Whether cookies that the servers set are sent back, and where they are kept.
+  ///
+  /// Sites with the same base URL, user and partition share their cookies. What waits in the outbox is sent without.
+  ///
+  /// Default: off. Said of a site.
+  public var cookieJar: CookieJarMode {
+    get { read(\.cookieJar) }
+    set { special.cookieJar = newValue }
+  }
+  /// What the program wants to be asked.
+  ///
+  /// Default: nothing. Said of a site or a request.
+  public var asks: Set<Question.Kind>? {
+    get { read(\.asks) }
+    _modify { yield &special.asks }
+  }
+  /// What the answer is kept under, instead of the URL.
+  ///
+  /// For URLs that carry a signature or a date.
+  ///
+  /// Default: the URL. Said of a request.
+  public var cacheKey: String? {
+    get { read(\.cacheKey) }
+    set { special.cacheKey = newValue }
+  }
+  /// Keep the answer under the URL without its query.
+  ///
+  /// Default: no. Said of a request.
+  public var ignoreQuery: Bool {
+    get { read(\.ignoreQuery) }
+    set { special.ignoreQuery = newValue }
+  }
+  /// Take what can be decoded of a damaged picture.
+  ///
+  /// Such an image is marked as partial.
+  ///
+  /// Default: no. Said of a request.
+  public var allowDamaged: Bool {
+    get { read(\.allowDamaged) }
+    set { special.allowDamaged = newValue }
+  }
+  /// Keep a file whose transfer broke off, hidden, to be gone on with.
+  ///
+  /// Default: yes. Said of a request.
+  public var resume: Bool {
+    get { read(\.resume) }
+    set { special.resume = newValue }
+  }
+  /// What this process may keep in memory, decoded thumbnails mostly.
+  ///
+  /// Default: the smaller of 64 MiB and an eighth of the memory. Said of a cache.
+  public var memoryBytes: Int64? {
+    get { read(\.memoryBytes) }
+    set { special.memoryBytes = newValue }
+  }
+  /// How many things this process may keep in memory.
+  ///
+  /// Default: as many as fit. Said of a cache.
+  public var memoryItems: Int? {
+    get { read(\.memoryItems) }
+    set { special.memoryItems = newValue }
+  }
+  /// What the directory may take on disk, the outbox apart.
+  ///
+  /// Each process that writes may take two 64ths of it more (64 KiB each at the least), because it reserves ahead.
+  ///
+  /// Default: what the directory was given before, else 4 GiB. Said of a cache.
+  public var diskBytes: Int64? {
+    get { read(\.diskBytes) }
+    set { special.diskBytes = newValue }
+  }
+  /// When what comes is written to disk.
+  ///
+  /// Default: as the directory's first open in this process says, else eager. Said of a cache.
+  public var spill: Spill? {
+    get { read(\.spill) }
+    set { special.spill = newValue }
+  }
+  /// How thumbnails are kept on disk.
+  ///
+  /// Those of at most 16 KiB are kept raw in any case.
+  ///
+  /// Default: as the directory's first open in this process says, else packed. Said of a cache.
+  public var thumbStore: ThumbStore? {
+    get { read(\.thumbStore) }
+    set { special.thumbStore = newValue }
+  }
+  /// Keep bodies of pictures, so that other sizes can be made of them.
+  ///
+  /// Default: as the directory's first open in this process says, else yes. Said of a cache.
+  public var keepSource: Bool? {
+    get { read(\.keepSource) }
+    set { special.keepSource = newValue }
+  }
+  /// Read file: URLs: any file that this process may read.
+  ///
+  /// Default: no. Said of a cache.
+  public var allowFiles: Bool {
+    get { read(\.allowFiles) }
+    set { special.allowFiles = newValue }
+  }
+  /// Whether this process sends what is in the directory's outbox.
+  ///
+  /// Default: auto. Said of a cache.
+  public var outbox: OutboxMode {
+    get { read(\.outbox) }
+    set { special.outbox = newValue }
+  }
+  /// What the outbox may take on disk; more is refused.
+  ///
+  /// Default: as the directory's first open in this process says, else 256 MiB. Said of a cache.
+  public var outboxBytes: Int64? {
+    get { read(\.outboxBytes) }
+    set { special.outboxBytes = newValue }
+  }
+  /// How many requests the outbox may hold, those among them whose outcome waits.
+  ///
+  /// Default: as the directory's first open in this process says, else 10,000. Said of a cache.
+  public var outboxItems: Int? {
+    get { read(\.outboxItems) }
+    set { special.outboxItems = newValue }
+  }
+
+  /// Nothing said.
+  public init() {}
+
+  /// In an array of at most one: an array is one pointer, and is copied when it is written to while it is shared. A
+  /// request that waits, and those that a program makes of one, don't each need room for all of it.
+  private var box: [Special] = []
+
+  var special: Special {
+    _read {
+      if box.isEmpty { yield Special.none } else { yield box[0] }
+    }
+    _modify {
+      if box.isEmpty {
+        var new = Special()
+        // What is set to what it is anyway leaves the options plain.
+        defer { if new != Special.none { box = [new] } }
+        yield &new
+      } else {
+        yield &box[0]
+      }
+    }
+  }
+
+  /// One field of it, without a copy of the others.
+  @inline(__always)
+  private func read<Value>(_ field: KeyPath<Special, Value>) -> Value {
+    box.isEmpty ? Special.none[keyPath: field] : box[0][keyPath: field]
+  }
+
+  /// Whether nothing is said that has a part in which stored answer is given. Only then may a request be answered by
+  /// its URL and its size alone (`HitTable`).
+  var isPlain: Bool { box.isEmpty }
+}
+
+extension Options {
+  /// What has a part in which stored answer is given, or is said of few requests. Compared as a whole, so that
+  /// no option is forgotten.
+  struct Special: Sendable, Equatable {
+    var policy: Policy?
+    var validatorTTL: Duration?
+    var imageTTL: Duration?
+    var noCacheTTL: Duration?
+    var heuristic: Double?
+    var maxBytes: Int64?
+    var maxPixels: Int?
+    var addresses: Addresses?
+    var proxy: String?
+    var headers: [(name: String, value: String)] = []
+    var crossOriginHeaders: [String] = []
+    var userAgent: String?
+    var accept: String?
+    var user: (name: String, password: String)?
+    var signIn: SignIn?
+    var cert: ClientCertificate?
+    var netrc: Netrc?
+    var partition: String?
+    var cookieJar = CookieJarMode.off
+    var asks: Set<Question.Kind>?
+    var cacheKey: String?
+    var ignoreQuery = false
+    var allowDamaged = false
+    var resume = true
+    var memoryBytes: Int64?
+    var memoryItems: Int?
+    var diskBytes: Int64?
+    var spill: Spill?
+    var thumbStore: ThumbStore?
+    var keepSource: Bool?
+    var allowFiles = false
+    var outbox = OutboxMode.auto
+    var outboxBytes: Int64?
+    var outboxItems: Int?
+
+    static let none = Special()
+
+    static func == (left: Special, right: Special) -> Bool {
+      guard left.policy == right.policy else { return false }
+      guard left.validatorTTL == right.validatorTTL else { return false }
+      guard left.imageTTL == right.imageTTL else { return false }
+      guard left.noCacheTTL == right.noCacheTTL else { return false }
+      guard left.heuristic == right.heuristic else { return false }
+      guard left.maxBytes == right.maxBytes else { return false }
+      guard left.maxPixels == right.maxPixels else { return false }
+      guard left.addresses == right.addresses else { return false }
+      guard left.proxy == right.proxy else { return false }
+      guard left.headers.elementsEqual(right.headers, by: ==) else { return false }
+      guard left.crossOriginHeaders == right.crossOriginHeaders else { return false }
+      guard left.userAgent == right.userAgent else { return false }
+      guard left.accept == right.accept else { return false }
+      guard left.user?.name == right.user?.name else { return false }
+      guard left.user?.password == right.user?.password else { return false }
+      guard left.signIn == right.signIn else { return false }
+      guard left.cert == right.cert else { return false }
+      guard left.netrc == right.netrc else { return false }
+      guard left.partition == right.partition else { return false }
+      guard left.cookieJar == right.cookieJar else { return false }
+      guard left.asks == right.asks else { return false }
+      guard left.cacheKey == right.cacheKey else { return false }
+      guard left.ignoreQuery == right.ignoreQuery else { return false }
+      guard left.allowDamaged == right.allowDamaged else { return false }
+      guard left.resume == right.resume else { return false }
+      guard left.memoryBytes == right.memoryBytes else { return false }
+      guard left.memoryItems == right.memoryItems else { return false }
+      guard left.diskBytes == right.diskBytes else { return false }
+      guard left.spill == right.spill else { return false }
+      guard left.thumbStore == right.thumbStore else { return false }
+      guard left.keepSource == right.keepSource else { return false }
+      guard left.allowFiles == right.allowFiles else { return false }
+      guard left.outbox == right.outbox else { return false }
+      guard left.outboxBytes == right.outboxBytes else { return false }
+      guard left.outboxItems == right.outboxItems else { return false }
+      return true
+    }
+  }
+
+  /// What holds where nobody says anything.
+  enum Standard {
+    static let policy = Policy.kit
+    static let validatorTTL = Duration.milliseconds(86_400_000)
+    static let imageTTL = Duration.milliseconds(604_800_000)
+    static let noCacheTTL = Duration.milliseconds(60_000)
+    static let heuristic = 0.1
+    static let timeout = Request.Limit.milliseconds(30_000)
+    static let retries = 3
+    static let maxBytes = Int64(67_108_864)
+    static let maxPixels = 100_000_000
+    static let addresses = Addresses.guarded
+    static let signIn = SignIn.basic
+  }
+
+  /// Whether all that lies in place is equal but what has no part in a request's terms: priority and tag.
+  func hasSameTerms(inPlace right: Options) -> Bool {
+    let left = self
+    guard left.timeout == right.timeout else { return false }
+    guard left.deadline == right.deadline else { return false }
+    guard left.retries == right.retries else { return false }
+    guard left.giveUpAfter == right.giveUpAfter else { return false }
+    guard left.isBatched == right.isBatched else { return false }
+    guard left.boxes == right.boxes else { return false }
+    guard left.earlyStop == right.earlyStop else { return false }
+    guard left.delivery == right.delivery else { return false }
+    guard left.progressEvents == right.progressEvents else { return false }
+    return true
+  }
+
+  /// These, with what they don't say as the level above has it.
+  func over(_ outer: Options) -> Options {
+    var result = self
+    if result.timeout == nil { result.timeout = outer.timeout }
+    if result.deadline == nil { result.deadline = outer.deadline }
+    if result.retries == nil { result.retries = outer.retries }
+    guard !outer.box.isEmpty else { return result }
+    if box.isEmpty {
+      result.box = outer.box
+    } else {
+      result.box[0].fill(from: outer.box[0])
+    }
+    return result
+  }
+}
+
+extension Options.Special {
+  fileprivate mutating func fill(from outer: Options.Special) {
+    if policy == nil { policy = outer.policy }
+    if validatorTTL == nil { validatorTTL = outer.validatorTTL }
+    if imageTTL == nil { imageTTL = outer.imageTTL }
+    if noCacheTTL == nil { noCacheTTL = outer.noCacheTTL }
+    if heuristic == nil { heuristic = outer.heuristic }
+    if maxBytes == nil { maxBytes = outer.maxBytes }
+    if maxPixels == nil { maxPixels = outer.maxPixels }
+    if addresses == nil { addresses = outer.addresses }
+    if proxy == nil { proxy = outer.proxy }
+    headers += outer.headers.without(namesOf: headers)
+    if userAgent == nil { userAgent = outer.userAgent }
+    if accept == nil { accept = outer.accept }
+    if user == nil { user = outer.user }
+    if signIn == nil { signIn = outer.signIn }
+    if cert == nil { cert = outer.cert }
+    if netrc == nil { netrc = outer.netrc }
+    if partition == nil { partition = outer.partition }
+    if asks == nil { asks = outer.asks }
+  }
+}
+
+extension Options {
+
+  /// - Throws: `invalid` for an option that this level doesn't have, or a number that is out of its range.
+  func check(_ level: OptionLevel) throws(NuthatchError) {
+    if level == .cache {
+      if giveUpAfter != nil { throw level.doesNotHave("give_up_after", [.request]) }
+      if isBatched != false { throw level.doesNotHave("batched", [.request]) }
+      if !crossOriginHeaders.isEmpty { throw level.doesNotHave("cross_origin_headers", [.site]) }
+      if user != nil { throw level.doesNotHave("user", [.site, .request]) }
+      if signIn != nil { throw level.doesNotHave("sign_in", [.site, .request]) }
+      if cert != nil { throw level.doesNotHave("cert", [.site, .request]) }
+      if cookieJar != CookieJarMode.off { throw level.doesNotHave("cookie_jar", [.site]) }
+      if asks != nil { throw level.doesNotHave("asks", [.site, .request]) }
+      if cacheKey != nil { throw level.doesNotHave("cache_key", [.request]) }
+      if ignoreQuery != false { throw level.doesNotHave("ignore_query", [.request]) }
+      if !boxes.isEmpty { throw level.doesNotHave("sizes", [.request]) }
+      if allowDamaged != false { throw level.doesNotHave("allow_damaged", [.request]) }
+      if earlyStop != false { throw level.doesNotHave("early_stop", [.request]) }
+      if delivery != Delivery.twice { throw level.doesNotHave("delivery", [.request]) }
+      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
+      if tag != nil { throw level.doesNotHave("tag", [.request]) }
+      if progressEvents != false { throw level.doesNotHave("progress_events", [.request]) }
+      if resume != true { throw level.doesNotHave("resume", [.request]) }
+    }
+    if level == .site {
+      if giveUpAfter != nil { throw level.doesNotHave("give_up_after", [.request]) }
+      if isBatched != false { throw level.doesNotHave("batched", [.request]) }
+      if cacheKey != nil { throw level.doesNotHave("cache_key", [.request]) }
+      if ignoreQuery != false { throw level.doesNotHave("ignore_query", [.request]) }
+      if !boxes.isEmpty { throw level.doesNotHave("sizes", [.request]) }
+      if allowDamaged != false { throw level.doesNotHave("allow_damaged", [.request]) }
+      if earlyStop != false { throw level.doesNotHave("early_stop", [.request]) }
+      if delivery != Delivery.twice { throw level.doesNotHave("delivery", [.request]) }
+      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
+      if tag != nil { throw level.doesNotHave("tag", [.request]) }
+      if progressEvents != false { throw level.doesNotHave("progress_events", [.request]) }
+      if resume != true { throw level.doesNotHave("resume", [.request]) }
+      if memoryBytes != nil { throw level.doesNotHave("memory_bytes", [.cache]) }
+      if memoryItems != nil { throw level.doesNotHave("memory_items", [.cache]) }
+      if diskBytes != nil { throw level.doesNotHave("disk_bytes", [.cache]) }
+      if spill != nil { throw level.doesNotHave("spill", [.cache]) }
+      if thumbStore != nil { throw level.doesNotHave("thumb_store", [.cache]) }
+      if keepSource != nil { throw level.doesNotHave("keep_source", [.cache]) }
+      if allowFiles != false { throw level.doesNotHave("allow_files", [.cache]) }
+      if outbox != OutboxMode.auto { throw level.doesNotHave("outbox", [.cache]) }
+      if outboxBytes != nil { throw level.doesNotHave("outbox_bytes", [.cache]) }
+      if outboxItems != nil { throw level.doesNotHave("outbox_items", [.cache]) }
+    }
+    if level == .request {
+      if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
+      if !crossOriginHeaders.isEmpty { throw level.doesNotHave("cross_origin_headers", [.site]) }
+      if userAgent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
+      if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
+      if cookieJar != CookieJarMode.off { throw level.doesNotHave("cookie_jar", [.site]) }
+      if memoryBytes != nil { throw level.doesNotHave("memory_bytes", [.cache]) }
+      if memoryItems != nil { throw level.doesNotHave("memory_items", [.cache]) }
+      if diskBytes != nil { throw level.doesNotHave("disk_bytes", [.cache]) }
+      if spill != nil { throw level.doesNotHave("spill", [.cache]) }
+      if thumbStore != nil { throw level.doesNotHave("thumb_store", [.cache]) }
+      if keepSource != nil { throw level.doesNotHave("keep_source", [.cache]) }
+      if allowFiles != false { throw level.doesNotHave("allow_files", [.cache]) }
+      if outbox != OutboxMode.auto { throw level.doesNotHave("outbox", [.cache]) }
+      if outboxBytes != nil { throw level.doesNotHave("outbox_bytes", [.cache]) }
+      if outboxItems != nil { throw level.doesNotHave("outbox_items", [.cache]) }
+    }
+    try OptionRange.check("validator_ttl", validatorTTL, 0, "0 or more, or none")
+    try OptionRange.check("image_ttl", imageTTL, 0, "0 or more, or none")
+    try OptionRange.check("no_cache_ttl", noCacheTTL, 0, "0 or more, or none")
+    try OptionRange.check("heuristic", heuristic, 0, 1, "0 to 1, or none")
+    try OptionRange.check("timeout", timeout, 1, "1 ms or more, or none")
+    try OptionRange.check("deadline", deadline, 1, "1 ms or more, or none")
+    try OptionRange.check("retries", retries, 0, 1_000, "0 to 1000, or none")
+    try OptionRange.check("give_up_after", giveUpAfter, 0, "0 or more, or none")
+    try OptionRange.check("max_bytes", maxBytes, 1, nil, "1 or more, or none")
+    try OptionRange.check("max_pixels", maxPixels, 1, nil, "1 or more, or none")
+    try OptionRange.check("priority", priority, -10, 10, "-10 to 10")
+    try OptionRange.check("memory_bytes", memoryBytes, 0, nil, "0 or more, or none")
+    try OptionRange.check("memory_items", memoryItems, 0, nil, "0 or more, or none")
+    try OptionRange.check("disk_bytes", diskBytes, 4_194_304, 70_368_744_177_664, "4 MiB to 64 TiB")
+    try OptionRange.check("outbox_bytes", outboxBytes, 1, nil, "1 or more, or none")
+    try OptionRange.check("outbox_items", outboxItems, 1, nil, "1 or more, or none")
+  }
+}
