@@ -10,8 +10,21 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "Sources/NuthatchCore/Options/options.toml"
 
 NUMBERS = ("duration", "bytes", "count", "share", "rate")
-KINDS = (*NUMBERS, "flag", "words", "text", "path", "secret", "headers", "names", "sizes", "questions")
-LISTS = ("headers", "names", "sizes")
+KINDS = (
+    *NUMBERS,
+    "flag",
+    "words",
+    "text",
+    "path",
+    "secret",
+    "headers",
+    "names",
+    "sizes",
+    "secrets",
+    "questions",
+)
+KINDS += ("pointer", "function")
+LISTS = ("headers", "names", "sizes", "questions")
 LEVELS = ("cache", "site", "request", "process")
 REACHES = ("hit", "fetch", "name", "outbox")
 COLUMNS = {
@@ -40,6 +53,8 @@ class Words(NamedTuple):
     name: str
     swift: str
     doc: str
+    #: What the words are called in a Swift type that stands elsewhere; nothing for one that is made from the table.
+    cases: Optional[Dict[str, str]]
     members: List[Tuple[str, str]]
 
 
@@ -91,11 +106,11 @@ def load(path: Path = TABLE) -> Table:
     return Table(rows, list(words.values()))
 
 
-def _words(name: str, given: Dict[str, str]) -> Words:
-    swift, doc = given.pop("swift", ""), given.pop("doc", "")
+def _words(name: str, given: Dict[str, Any]) -> Words:
+    swift, doc, cases = given.pop("swift", ""), given.pop("doc", ""), given.pop("cases", None)
     if not swift or not doc or not given or not all(given.values()):
         _wrong(name, "words need swift, doc, and what each of them means")
-    return Words(name, swift, doc, [(word, " ".join(text.split())) for word, text in given.items()])
+    return Words(name, swift, doc, cases, [(word, " ".join(text.split())) for word, text in given.items()])
 
 
 def _row(name: str, given: Dict[str, Any], words: Dict[str, Words]) -> Row:

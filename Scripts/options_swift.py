@@ -3,7 +3,7 @@
 import textwrap
 from typing import List
 
-from option_table import GREATEST, NUMBERS, Row, Table, Words
+from option_table import GREATEST, LISTS, NUMBERS, Row, Table, Words
 
 BANNER = "// Generated from options.toml by Scripts/make-header; edit that instead.\n"
 TYPES = {
@@ -22,7 +22,12 @@ KEYWORDS = ("public", "internal", "default")
 
 def words_file(table: Table) -> str:
     """OptionWords.swift."""
-    return BANNER + "\n" + "\n\n".join(_enumeration(words) for words in table.words) + "\n"
+    return (
+        BANNER
+        + "\n"
+        + "\n\n".join(_enumeration(words) for words in table.words if words.cases is None)
+        + "\n"
+    )
 
 
 def options_file(table: Table) -> str:
@@ -40,8 +45,8 @@ def options_file(table: Table) -> str:
         "}",
         "",
         "extension Options {",
-        "  /// What has a part in which stored answer is given, or is said of few requests. Compared as a whole, so that",
-        "  /// no option is forgotten.",
+        "  /// What has a part in which stored answer is given, or is said of few requests. Compared as a whole, so",
+        "  /// that no option is forgotten.",
         "  struct Special: Sendable, Equatable {",
         *["  " + line for row in boxed for line in _stored(row, "", with_doc=False)],
         "",
@@ -67,7 +72,8 @@ def options_file(table: Table) -> str:
 
 HEAD = """\
 /// What may be said of a cache, a site or a request. What isn't said is as the level above has it: for a request its
-/// site, then the cache, then the default. An option that a level doesn't have is the error `invalid` there.""".splitlines()
+/// site, then the cache, then the default. An option that a level doesn't have is the error `invalid` there.
+""".splitlines()
 
 BOX = """
   /// Nothing said.
@@ -124,7 +130,7 @@ def _type(row: Row) -> str:
 
 
 def _literal(row: Row) -> str:
-    if row.kind in ("headers", "names", "sizes"):
+    if row.kind in LISTS:
         return "[]"
     if row.kind == "flag":
         return "true" if row.default else "false"
@@ -140,7 +146,7 @@ def _declared(row: Row) -> str:
     """Its type, and what it is at first."""
     if not row.is_said_once:
         return f": {_optional(row)}"
-    if row.kind in ("headers", "names", "sizes"):
+    if row.kind in LISTS:
         return f": {_type(row)} = []"
     return f" = {_literal(row)}"
 
@@ -248,12 +254,14 @@ def _merge(inline: List[Row], boxed: List[Row]) -> List[str]:
 
 
 def _merges(row: Row) -> bool:
-    return len(row.levels) > 1
+    return len(row.levels) > 1 and (row.kind not in LISTS or row.merge is not None)
 
 
 def _filled(row: Row, target: str, outer: str, indent: str) -> str:
     name = row.swift
     prefix = "" if target == "self" else f"{target}."
+    if row.merge == "one by one":
+        return f"{indent}{prefix}{name}.formUnion({outer}.{name}.subtracting({prefix}{name}Not))"
     if row.merge == "by name":
         return f"{indent}{prefix}{name} += {outer}.{name}.without(namesOf: {prefix}{name})"
     return f"{indent}if {prefix}{name} == nil {{ {prefix}{name} = {outer}.{name} }}"
@@ -265,7 +273,7 @@ def _filled(row: Row, target: str, outer: str, indent: str) -> str:
 def _check(rows: List[Row]) -> List[str]:
     lines = [
         "  /// - Throws: `invalid` for an option that this level doesn't have, or a number that is out of its range.",
-        "  func check(_ level: OptionLevel) throws(NuthatchError) {",
+        "  package func check(_ level: OptionLevel) throws(NuthatchError) {",
     ]
     for level in ("cache", "site", "request"):
         others = [row for row in rows if level not in row.levels]
@@ -287,7 +295,7 @@ def _check(rows: List[Row]) -> List[str]:
 
 def _is_said(row: Row) -> str:
     if row.is_said_once:
-        if row.kind in ("headers", "names", "sizes"):
+        if row.kind in LISTS:
             return f"!{row.swift}.isEmpty"
         return f"{row.swift} != {_literal(row)}"
     return f"{row.swift} != nil"

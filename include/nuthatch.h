@@ -33,7 +33,7 @@
  *   - Events: nh_submit starts a request and returns at once. nh_poll takes the events of all requests of the handle, and
  *     nh_fd is readable while there are some; nh_wait takes those of one ticket. A stale answer may come first
  *     (NH_EVENT_CACHED), and the one that holds now after it. Exactly one event of a ticket is final, always.
- *   - Callbacks: for requests with nh_request_set_callback, nh_dispatch calls it with the events, on the thread that called
+ *   - Callbacks: for requests with a callback (nh_options), nh_dispatch calls it with the events, on the thread that called
  *     nh_dispatch and on no other.
  *   - nh_peek gives what can be shown within the next microsecond, or nothing; nh_peek_response a body within a few.
  *
@@ -49,9 +49,9 @@
  *     }
  *
  * A request may ask its program while it is under way: for a token to add, for user and password, whether an answer is
- * good (nh_request_set_asks). Such a question is an event, and is answered with nh_answer.
+ * good (nh_options.asks). Such a question is an event, and is answered with nh_answer.
  *
- * A POST, PUT, PATCH or DELETE that can't reach its server may be kept in the directory's outbox (nh_request_set_freezable),
+ * A POST, PUT, PATCH or DELETE that can't reach its server may be kept in the directory's outbox (nh_options.freezable),
  * and is sent when the network is back, also after a restart, by whatever process has the directory open. Its outcome comes to
  * the handler that it names (nh_outbox_attach), or waits to be collected.
  *
@@ -76,7 +76,7 @@
  * Events.    They belong to the handle that the request was submitted with: two handles on one directory don't take each
  *            other's. Events of requests with a callback go to nh_dispatch only, of those without to nh_poll only, and
  *            nh_wait takes its own ticket's before either. Events that nobody takes hold their answers until nh_close: a
- *            program that never polls calls nh_request_set_quiet.
+ *            program that never polls says so (nh_options.quiet).
  * Closing.   nh_shutdown ends everything and leaves the last events to be taken; nh_close gives them up. Either tells
  *            threads that are blocked in a call NH_CLOSED. Stop polling nh_fd before nh_close, which closes it.
  * Outbox.    Freezing is acknowledged (NH_EVENT_FROZEN, NH_FROZEN) once the request would survive a loss of power. It is sent at
@@ -236,72 +236,15 @@ typedef enum nh_status {
     NH_UNSAFE_FILE = 32
 } nh_status;
 
+/** Of a number in nh_options: none, off or zero, as the option's comment says. Other negative numbers are numbers. */
+#define NH_NONE INT64_MIN
+/** Of a number in nh_options: the greatest that the option has, or no end. */
+#define NH_FOREVER INT64_MAX
+/** Of a text in nh_options that may be off: an address that no text has. */
+#define NH_OFF ((const char *)(intptr_t)-1)
+
 /** Yes, no, or nothing said. */
 typedef enum nh_choice { NH_UNSAID = 0, NH_YES = 1, NH_NO = 2 } nh_choice;
-
-/** What is taken for fresh, and for how long. */
-typedef enum nh_policy {
-    NH_POLICY_UNSAID = 0,
-    /** Pictures stay fresh for days unless the server says otherwise. The default. */
-    NH_POLICY_KIT = 1,
-    /** RFC 9111, to the letter. */
-    NH_POLICY_RFC9111 = 2,
-    /** Whatever is stored answers; the network is never asked. */
-    NH_POLICY_OFFLINE = 3,
-    /** Nothing that is stored answers; what comes is stored. */
-    NH_POLICY_RELOAD = 4
-} nh_policy;
-
-/** Which addresses may be connected to. Judged on the address really connected to, for every hop. */
-typedef enum nh_guard {
-    NH_GUARD_UNSAID = 0,
-    /** No link-local ones (cloud metadata), and no private ones by redirect from a public one. The default. */
-    NH_GUARD_GUARDED = 1,
-    /** Public ones only. */
-    NH_GUARD_PUBLIC = 2,
-    /** All. */
-    NH_GUARD_ANY = 3
-} nh_guard;
-
-/** When what comes is written to disk. */
-typedef enum nh_spill {
-    NH_SPILL_UNSAID = 0,
-    /** At once: it survives this process however it ends, and other processes find it. The default. */
-    NH_SPILL_EAGER = 1,
-    /** When memory is short, or when the cache is closed. Until then it is this process's: lost with it, and out of
-        reach of what other processes remove (not of their nh_clear). */
-    NH_SPILL_PRESSURE = 2
-} nh_spill;
-
-/** How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case. */
-typedef enum nh_store {
-    NH_STORE_UNSAID = 0,
-    /** As JPEG of quality 92 where they are opaque, else as PNG. The default. */
-    NH_STORE_PACKED = 1,
-    /** As PNG: the same pixels every time. */
-    NH_STORE_LOSSLESS = 2,
-    /** As pixels, used where they lie. */
-    NH_STORE_RAW = 3
-} nh_store;
-
-/** Whether a process sends what is in the outbox of a directory that it has open. */
-typedef enum nh_outbox {
-    NH_OUTBOX_UNSAID = 0,
-    /** In its turn, when no other process does. The default. */
-    NH_OUTBOX_AUTO = 1,
-    /** Requests may be frozen, and looked at, but are sent by others. */
-    NH_OUTBOX_OFF = 2
-} nh_outbox;
-
-/** Whether a site's cookies are sent back to its servers, and where they are kept meanwhile. */
-typedef enum nh_cookies {
-    /** They are ignored. */
-    NH_COOKIES_UNSAID = 0,
-    /** In memory, as long as the directory is open in this process. */
-    NH_COOKIES_MEMORY = 1,
-    /** In the cache's directory, too, for other processes and later ones: readable for its owner only, and in clear. */
-    NH_COOKIES_DISK = 2
-} nh_cookies;
 
 /** A header to be sent. */
 typedef struct nh_header {
@@ -309,126 +252,19 @@ typedef struct nh_header {
     const char *value;
 } nh_header;
 
-/** What holds for every request of a cache, or of a site, that doesn't say otherwise. Set struct_size and zero the rest: 0
- *  and NULL everywhere mean "not given". For a cache that is the default that each member names; for a site it is what the
- *  cache was given. A negative number means "none": no limit, no retry, no lifetime. */
-typedef struct nh_options {
-    uint32_t struct_size;
-    /** NH_POLICY_KIT. */
-    nh_policy policy;
-    /** Longest silence in milliseconds: connecting, waiting, between two bytes. 30000. */
-    int64_t timeout_ms;
-    /**
-     * All of a request together, in milliseconds. One that is given here, or with a request, counts from the call, its wait
-     * for its turn in the queue included, and from the first attempt for requests of a batch (nh_request_set_batched); it
-     * runs on while its server has asked to be left alone (Retry-After). The default is 120000 for pictures, in which
-     * neither is counted, and no limit otherwise.
-     */
-    int64_t deadline_ms;
-    /** The largest body, in bytes. 67108864 (64 MiB). */
-    int64_t max_bytes;
-    /** The most pixels that a picture may have. 100 million. */
-    int64_t max_pixels;
-    /** How often a failed attempt is followed by another. 3. */
-    int32_t retries;
-    /** NH_GUARD_GUARDED. */
-    nh_guard guard;
-    /** NH_POLICY_KIT: seconds for which a picture with a validator and no lifetime is fresh. A day. */
-    int64_t validator_ttl;
-    /** NH_POLICY_KIT: seconds for which a picture without any word on caching is fresh. Seven days. */
-    int64_t image_ttl;
-    /** NH_POLICY_KIT: seconds for which an answer marked no-cache is fresh. 60. */
-    int64_t no_cache_ttl;
-    /** NH_POLICY_RFC9111: share of the time since Last-Modified for which an answer without a lifetime is fresh. 0.1. */
-    double heuristic;
-    /** The User-Agent header. nuthatch/VERSION. */
-    const char *user_agent;
-    /** The Accept header. Anything; for pictures, first of all what is decoded. */
-    const char *accept;
-    /** A name for whose answers are kept, in place of the credentials that are sent: for tokens that change. None. */
-    const char *partition;
-    /** The proxy for all requests: http://, https://, socks4://, socks5:// or socks5h://; "" for none. Answers
-     *  that came by it are kept for it alone. One that is no URL is NH_INVALID. What the
-     *  environment says.
-     *
-     *  The guard judges addresses in URLs, and names as far as this machine can look them up in a second. What only the
-     *  proxy knows goes through, and what a proxy finds for a name is its business: give it rules of its own. With
-     *  socks5h:// no name is looked up here. */
-    const char *proxy;
-    /** header_count headers, sent with every request that has none of the same name. None. */
-    const nh_header *headers;
-    size_t header_count;
-    /** Sites only: Basic credentials, for the base URL's origin and no other. None. */
-    const char *user;
-    const char *password;
+/** The box of a thumbnail: its sides, 1 to 65535. A height of 0 means a square. */
+typedef struct nh_size {
+    int64_t width;
+    int64_t height;
+} nh_size;
 
-    /* The directory's own, for nh_open only. A second open in the same process that gives others is NH_CONFLICT. */
-
-    /** What this process may keep in memory, in bytes. The smaller of 64 MiB and an eighth of the memory. */
-    int64_t memory_bytes;
-    /** How many things. No limit. */
-    int64_t memory_items;
-    /** What the directory may take on disk, the outbox apart, in bytes; at least 4 MiB. Each process that writes may take two
-     *  64ths of it more (64 KiB each at the least), because it reserves ahead. What the directory was given before, else
-     *  4 GiB. */
-    int64_t disk_bytes;
-    /** NH_SPILL_EAGER. */
-    nh_spill spill;
-    /** NH_STORE_PACKED. */
-    nh_store store;
-    /** Whether bodies of pictures are kept, so that other sizes can be made of them. NH_YES. */
-    nh_choice keep_source;
-
-    /* The handle's own, for nh_open only. */
-
-    /** Whether file: URLs are read: any file that this process may read. NH_NO: they are NH_DENIED. */
-    nh_choice allow_files;
-    /** NH_OUTBOX_AUTO. */
-    nh_outbox outbox;
-
-    /* Limits of the directory's outbox, for nh_open only: those of its first open in this process hold. */
-
-    /** What it may take on disk, in bytes; more is refused with NH_NO_SPACE, and nothing evicted. 268435456 (256 MiB). */
-    int64_t outbox_bytes;
-    /** How many requests it may hold, those among them whose outcome waits. 10000. */
-    int64_t outbox_items;
-
-    /* For caches and sites. */
-
-    /** Sites only: NH_COOKIES_UNSAID. Sites with the same base URL, user and partition share their cookies. What waits in the
-     *  outbox is sent without. */
-    nh_cookies cookies;
-    /** Must be 0. */
-    uint32_t reserved;
-    /** A file with users and passwords by host (.netrc), which requests sign in by when nothing else says who asks; "" for
-     *  $NETRC, else ~/.netrc. NH_UNSAFE_FILE where it isn't yours or root's, or others may write to it. None. */
-    const char *netrc;
-    /** Sites only: names of headers that go along when a redirect, or a request's URL, leads to another origin, with commas
-     *  between them. Harmless ones go in any case (docs/HTTP.md). None. */
-    const char *cross_origin_headers;
-    /** NH_YES: no .netrc is looked up, also where the site's cache has one. NH_UNSAID. */
-    nh_choice no_netrc;
-    /** Must be 0. */
-    uint32_t reserved_too;
-} nh_options;
-
-/** The process's one queue. Set struct_size; 0 means "not given". */
-typedef struct nh_queue_options {
-    uint32_t struct_size;
-    /** How many requests run at once, 1 to 512. As many as the way to the network carries. */
-    int32_t concurrency;
-    /** How many of them at one host, 1 to 512. -1: 6, and for requests of a batch (nh_request_set_batched) more where the host
-     *  bears it, to 32; its first 429, 503 or reset halves that, and after that one more is tried once a minute. 6, or 32 where it
-     *  speaks HTTP/2. */
-    int32_t per_host;
-    /** Must be 0. */
-    uint32_t reserved;
-    /** Starts a second for each host. No limit. */
-    double rate;
-    /** What all bodies that are being received may hold in memory, in bytes; what comes beyond it goes on in files without a
-     *  name. Negative: nothing. The smaller of 67108864 (64 MiB) and an eighth of what the machine, or its control group, has. */
-    int64_t inflight_bytes;
-} nh_queue_options;
+/** A header whose value isn't written to disk: its name, what stands before the secret, such as "Bearer " (NULL for nothing), and
+ *  who knows the secret. "env:NAME" is a variable of the environment; nh_outbox_provide tells others. */
+typedef struct nh_secret {
+    const char *header;
+    const char *prefix;
+    const char *provider;
+} nh_secret;
 
 /** Where an answer came from. NH_SOURCE_REVALIDATED: from the cache, and the server says that it still holds. */
 typedef enum nh_source {
@@ -509,124 +345,6 @@ typedef struct nh_found {
     size_t body_size;
 } nh_found;
 
-/** How a picture is made to fit its box. */
-typedef enum nh_mode {
-    /** Inside the box, proportions kept. */
-    NH_MODE_FIT = 0,
-    /** Covers the box; what sticks out is cut off equally on both sides. */
-    NH_MODE_FILL = 1,
-    /** Exactly the box's sides, proportions given up. */
-    NH_MODE_EXACT = 2
-} nh_mode;
-
-/** How much of a picture is decoded before it is scaled down. */
-typedef enum nh_quality {
-    /** About twice the size that is wanted. */
-    NH_QUALITY_BEST = 0,
-    /** At least the size that is wanted. */
-    NH_QUALITY_FAST = 1
-} nh_quality;
-
-/** Formats that images are written in. */
-typedef enum nh_format { NH_FORMAT_PNG = 1, NH_FORMAT_JPEG = 2 } nh_format;
-
-/** Pixels, as bytes in the order of the name. Where there is no alpha, what shows through is laid on white. */
-typedef enum nh_pixels {
-    /** Straight alpha: what nh_image_info's pixels are. */
-    NH_PIXELS_RGBA = 1,
-    NH_PIXELS_BGRA = 2,
-    /** Colours multiplied by alpha. */
-    NH_PIXELS_RGBA_PREMULTIPLIED = 3,
-    /** What cairo calls ARGB32 on little-endian machines. */
-    NH_PIXELS_BGRA_PREMULTIPLIED = 4,
-    NH_PIXELS_RGB = 5,
-    NH_PIXELS_BGR = 6,
-    /** One byte a pixel: 0.299 R + 0.587 G + 0.114 B. */
-    NH_PIXELS_GREY = 7
-} nh_pixels;
-
-/** How an image is made from a body. Set struct_size and width, leave the rest 0 for the defaults. */
-typedef struct nh_image_options {
-    uint32_t struct_size;
-    /** The box's sides, 1 to 65535. A height of 0 means a square. */
-    int32_t width;
-    int32_t height;
-    nh_mode mode;
-    nh_quality quality;
-    /** 1 to make a smaller picture larger. 0: never. */
-    int32_t enlarge;
-    /** 1 to take what decodes of a damaged or truncated picture, marked is_partial. 0: that is an error. */
-    int32_t allow_truncated;
-    /** Must be 0. */
-    uint32_t reserved;
-    /** The most pixels that the source may have; negative for no limit. 0: of a response, what its request allowed; else 100
-     *  million. */
-    int64_t max_pixels;
-} nh_image_options;
-
-/** What an image holds. Set struct_size before the call. Everything pointed to lives as long as the image. */
-typedef struct nh_image_info {
-    uint32_t struct_size;
-    int32_t width;
-    int32_t height;
-    /** 1 when it, or what it was made from, was in the cache before the request was submitted, else 0. */
-    int32_t is_in_cache;
-    /** Rows of RGBA, 8 bits each: sRGB, straight alpha, upright. Never write to them. */
-    const void *pixels;
-    /** Bytes from one row to the next; 4 * width. */
-    size_t stride;
-    /** The upright source's sides. */
-    int32_t original_width;
-    int32_t original_height;
-    nh_source source;
-    /** 1 when pixels are missing or wrong because the source is damaged, else 0. */
-    int32_t is_partial;
-    /** The URL as it was passed. */
-    const char *url;
-    /** The URL that answered, after redirects, without user and password. */
-    const char *final_url;
-    /** How old the source is, in seconds, by the rules of HTTP. */
-    int64_t age;
-    /** 1 when it is older than it should be: given because the server can't be asked, or before it is. Else 0. */
-    int32_t is_stale;
-    /** The HTTP status of the answer that it was made from. */
-    int32_t http_status;
-    /** 1 when the cache has now what it was made from: it was there, or has been kept (nh_response_info). Else 0. */
-    int32_t is_stored;
-    /** Always 0. */
-    uint32_t reserved;
-} nh_image_info;
-
-/** How user and password are shown. */
-typedef enum nh_sign_in {
-    NH_SIGN_IN_UNSAID = 0,
-    /** Basic, with the first request, unasked. */
-    NH_SIGN_IN_BASIC = 1,
-    /**
-     * The others only after the server has asked. Of a server that wants the body proven, too (auth-int and not auth), a
-     * request with a body is NH_HTTP, with the status 401.
-     */
-    NH_SIGN_IN_DIGEST = 2,
-    NH_SIGN_IN_NTLM = 3,
-    /** Kerberos, where libcurl has it; without user and password, as whom the system knows. */
-    NH_SIGN_IN_NEGOTIATE = 4,
-    /** The strongest that the server asks for; Negotiate, which uses no password, where there is none. */
-    NH_SIGN_IN_ANY = 5
-} nh_sign_in;
-
-/** When answers from the cache are delivered. */
-typedef enum nh_delivery {
-    /** A stale one at once, and the one that holds now after it. */
-    NH_DELIVERY_TWICE = 0,
-    /** One answer, a stale one too; it is revalidated behind. With NH_ASK_VERDICT it is as NH_DELIVERY_FRESH. */
-    NH_DELIVERY_FIRST = 1,
-    /**
-     * One answer, which holds now, or which its server lets be shown while it is asked (`stale-while-revalidate`). Where the
-     * server can't be asked, a stale one is given in its place.
-     */
-    NH_DELIVERY_FRESH = 2
-} nh_delivery;
-
 /** Where a ticket stands. */
 typedef enum nh_ticket_status {
     NH_TICKET_QUEUED = 1,
@@ -638,7 +356,7 @@ typedef enum nh_ticket_status {
 /** What an event tells. Every ticket has exactly one final event, also after nh_cancel, nh_shutdown and nh_close. */
 typedef enum nh_event_kind {
     NH_EVENT_NONE = 0,
-    /** More bytes have come, or been sent. Only after nh_request_set_progress; of several that nobody took the newest is kept. */
+    /** More bytes have come, or been sent. Only with nh_options.progress_events; of several that nobody took the newest is kept. */
     NH_EVENT_PROGRESS = 1,
     /** An answer from the cache. Final unless it is stale and more follows. */
     NH_EVENT_CACHED = 2,
@@ -650,9 +368,9 @@ typedef enum nh_event_kind {
     NH_EVENT_FAILED = 5,
     /** The request was cancelled. Final. */
     NH_EVENT_CANCELLED = 6,
-    /** The server can't be reached: the request is in the outbox, as outbox_id. Only after nh_request_set_freezable. Final. */
+    /** The server can't be reached: the request is in the outbox, as outbox_id. Only with nh_options.freezable. Final. */
     NH_EVENT_FROZEN = 7,
-    /** The program is asked something: see nh_request_set_asks and nh_answer. Never final. */
+    /** The program is asked something: see nh_options.asks and nh_answer. Never final. */
     NH_EVENT_QUESTION = 8,
     /** A piece of the answer's body: data. Only after nh_request_save_to_events. Never final. */
     NH_EVENT_DATA = 9,
@@ -666,7 +384,7 @@ typedef enum nh_event_kind {
     NH_EVENT_IDLE = 13
 } nh_event_kind;
 
-/** What the program may be asked while its request is under way. The numbers are bits, for nh_request_set_asks. */
+/** What the program may be asked while its request is under way. The numbers are bits, for nh_options.asks. */
 typedef enum nh_question {
     NH_ASK_NOTHING = 0,
     /** Which headers to add, a token or a signature: before anything is looked up or sent. Unanswered: none. */
@@ -677,7 +395,7 @@ typedef enum nh_question {
     /** Whether an answer from the network is good; it isn't stored before. Unanswered: it is. */
     NH_ASK_VERDICT = 4,
     /** The secret of a provider, whose name is the message, for a request in the outbox: of no ticket, and answered with
-     *  nh_outbox_provide. Only after nh_outbox_ask, and nothing for nh_request_set_asks. Unanswered: the request waits. */
+     *  nh_outbox_provide. Only after nh_outbox_ask, and nothing for nh_options.asks. Unanswered: the request waits. */
     NH_ASK_SECRET = 8,
     /** Which headers to send with another attempt, after an answer with status 401 of the URL's own origin, whatever was sent:
      *  for schemes that the library doesn't know, and tokens that have expired. Asked again when that is refused, too, up to ten times.
@@ -717,7 +435,7 @@ typedef struct nh_reply {
 typedef struct nh_event {
     /** The ticket, as nh_submit gave it; still to be released by whoever has it. NULL when nh_submit gave none. */
     nh_ticket *ticket;
-    /** What nh_request_set_user_data was given, or NULL. */
+    /** What nh_options.user_data said, or NULL. */
     void *user;
     nh_event_kind kind;
     /** 1 for the last event of its ticket, else 0. */
@@ -766,6 +484,424 @@ typedef struct nh_event {
  *  back. `user` is event->user. */
 typedef void (*nh_callback)(nh_event *event, void *user);
 
+/** What is taken for fresh. */
+typedef enum nh_policy {
+    NH_POLICY_UNSAID = 0,
+    /** Pictures stay fresh for days unless the server says otherwise. */
+    NH_POLICY_KIT = 1,
+    /** RFC 9111, to the letter. */
+    NH_POLICY_RFC9111 = 2,
+    /** Whatever is stored answers; the network is never asked. */
+    NH_POLICY_OFFLINE = 3,
+    /** Nothing that is stored answers; what comes is stored. */
+    NH_POLICY_RELOAD = 4
+} nh_policy;
+
+/** Which addresses may be connected to. Judged on the address really connected to, for every hop. */
+typedef enum nh_addresses {
+    NH_ADDRESSES_UNSAID = 0,
+    /** No link-local ones (cloud metadata), and no private ones by redirect from a public one. */
+    NH_ADDRESSES_GUARDED = 1,
+    /** Public ones only. */
+    NH_ADDRESSES_PUBLIC = 2,
+    /** All. */
+    NH_ADDRESSES_ANY = 3
+} nh_addresses;
+
+/** How a request shows user and password. */
+typedef enum nh_sign_in {
+    NH_SIGN_IN_UNSAID = 0,
+    /** Basic, with the first request, unasked. */
+    NH_SIGN_IN_BASIC = 1,
+    /** Digest, after the server has asked. Of a server that wants a body proven, too (auth-int and not auth), a
+     *  request with a body is the error http, with the status 401. */
+    NH_SIGN_IN_DIGEST = 2,
+    /** NTLM, after the server has asked. */
+    NH_SIGN_IN_NTLM = 3,
+    /** Negotiate (Kerberos), where libcurl has it; without user and password, as whom the system knows. */
+    NH_SIGN_IN_NEGOTIATE = 4,
+    /** The strongest that the server asks for, Basic being the weakest; Negotiate, which uses no password, where
+     *  there is none. */
+    NH_SIGN_IN_ANY = 5
+} nh_sign_in;
+
+/** Whether a site's cookies are sent back to its servers, and where they are kept meanwhile. */
+typedef enum nh_cookie_jar {
+    NH_COOKIE_JAR_UNSAID = 0,
+    /** They are ignored. */
+    NH_COOKIE_JAR_OFF = 1,
+    /** In memory, as long as the directory is open in this process. */
+    NH_COOKIE_JAR_MEMORY = 2,
+    /** In the cache's directory, too, for other processes and later ones: readable for its owner only, and in
+     *  clear. */
+    NH_COOKIE_JAR_DISK = 3
+} nh_cookie_jar;
+
+/** When answers from the cache are delivered (the table is in docs/HTTP.md). */
+typedef enum nh_delivery {
+    NH_DELIVERY_UNSAID = 0,
+    /** A stale one at once, the fresh one after it. */
+    NH_DELIVERY_TWICE = 1,
+    /** One answer, a stale one too; it is revalidated behind. Where the program judges answers (a verdict) it is
+     *  as fresh. */
+    NH_DELIVERY_FIRST = 2,
+    /** One answer, which holds now, or which its server lets be shown while it is asked (stale-while-revalidate).
+     *  Where the server can't be asked, a stale one is given in its place. */
+    NH_DELIVERY_FRESH = 3
+} nh_delivery;
+
+/** When what comes is written to disk. */
+typedef enum nh_spill {
+    NH_SPILL_UNSAID = 0,
+    /** At once: it survives this process however it ends, and other processes find it. */
+    NH_SPILL_EAGER = 1,
+    /** When memory is short, or when the cache is closed. Until then it is this process's: lost with it, and out
+     *  of reach of what other processes remove (not of their clear). */
+    NH_SPILL_PRESSURE = 2
+} nh_spill;
+
+/** How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case. */
+typedef enum nh_thumb_store {
+    NH_THUMB_STORE_UNSAID = 0,
+    /** As JPEG of quality 92 where they are opaque, else as PNG: a tenth of the room. */
+    NH_THUMB_STORE_PACKED = 1,
+    /** As PNG: the same pixels every time. */
+    NH_THUMB_STORE_LOSSLESS = 2,
+    /** As pixels, used where they lie. */
+    NH_THUMB_STORE_RAW = 3
+} nh_thumb_store;
+
+/** Whether a process sends what is in an outbox. */
+typedef enum nh_outbox {
+    NH_OUTBOX_UNSAID = 0,
+    /** In its turn, when no other process does. */
+    NH_OUTBOX_AUTO = 1,
+    /** Requests may be frozen, and looked at, but are sent by others. */
+    NH_OUTBOX_OFF = 2
+} nh_outbox;
+
+/** How a picture is made to fit its box. */
+typedef enum nh_fit {
+    NH_FIT_UNSAID = 0,
+    /** All of it is inside of the box. */
+    NH_FIT_INSIDE = 1,
+    /** It covers the box; what is beyond is cut off. */
+    NH_FIT_COVER = 2,
+    /** It has the sides of the box, whatever its own are. */
+    NH_FIT_STRETCH = 3
+} nh_fit;
+
+/** How much of a picture is decoded before it is scaled down. */
+typedef enum nh_scaling {
+    NH_SCALING_UNSAID = 0,
+    /** As much as can be told from all of it. */
+    NH_SCALING_BEST = 1,
+    /** As little as will do. */
+    NH_SCALING_FAST = 2
+} nh_scaling;
+
+/** What may be said of a cache, a site or a request. Set struct_size to sizeof(nh_options), name what you want to say,
+ *  and leave the rest 0: 0, NULL and NH_UNSAID everywhere mean "as the level above has it", for a request its site,
+ *  then the cache, then the default. NH_NONE and NH_FOREVER are for numbers, NH_OFF for texts. A number out of its
+ *  range, and an option that a level doesn't have, are NH_INVALID. Texts and lists are copied.
+ *
+ *      nh_options options = {.struct_size = sizeof options, .timeout_ms = 5000, .retries = NH_NONE};
+ */
+typedef struct nh_options {
+    uint32_t struct_size;
+    /** What is taken for fresh. Default: kit. Of a cache or a site or a request. */
+    nh_policy policy;
+    /** kit: how long pictures with a validator and no lifetime are fresh. 0 or more, or none. Default: 1d.
+     *  NH_NONE: zero. Of a cache or a site or a request. */
+    int64_t validator_ttl_ms;
+    /** kit: how long pictures without any word on caching are fresh. 0 or more, or none. Default: 7d. NH_NONE:
+     *  zero. Of a cache or a site or a request. */
+    int64_t image_ttl_ms;
+    /** kit: how long answers marked no-cache are fresh. 0 or more, or none. Default: 60s. NH_NONE: zero. Of a
+     *  cache or a site or a request. */
+    int64_t no_cache_ttl_ms;
+    /** rfc9111: share of the time since Last-Modified for which an answer without a lifetime is fresh. 0 to 1, or
+     *  none. Default: 0.1. NH_NONE: zero. Of a cache or a site or a request. */
+    double heuristic;
+    /** Longest silence: connecting, waiting, between two bytes. 1 ms or more, or none. Default: 30s. NH_NONE:
+     *  unlimited. Of a cache or a site or a request. */
+    int64_t timeout_ms;
+    /** Longest time for all of a request. One that is said counts from the call, the wait for its turn in the
+     *  queue included, and from the first attempt for requests of a batch; it runs on while the server has asked
+     *  to be left alone (Retry-After). The default for pictures counts neither. 1 ms or more, or none. Default:
+     *  two minutes for pictures, else none. NH_NONE: unlimited. Of a cache or a site or a request. */
+    int64_t deadline_ms;
+    /** Further attempts after one that failed. 0 to 1000, or none. Default: 3. NH_NONE: zero. Of a cache or a site
+     *  or a request. */
+    int64_t retries;
+    /** How long a host may be out of reach before its requests fail. For how long the host may be out of reach, or
+     *  have too much to do (429, 503), since its last good answer. Until then the request waits for the host,
+     *  whatever retries says, and what it waits is no part of its deadline; after that it fails with the fault or
+     *  the status. Zero doesn't wait. A request that must not be sent twice, or that is freezable, doesn't wait
+     *  either. A host that has never answered is out of reach once five requests to it have failed in a row.
+     *  Before that, retries counts; the last attempt waits 5 s when the host refused or broke the connection. 0 or
+     *  more, or none. Default: five minutes for requests of a batch, else none. NH_NONE: unlimited. Of a request. */
+    int64_t give_up_after_ms;
+    /** Largest body. What is saved while it comes may be of any size unless its request says a number. 1 or more,
+     *  or none. Default: 64MiB. NH_NONE: unlimited. Of a cache or a site or a request. */
+    int64_t max_bytes;
+    /** Most pixels that a picture may have. 1 or more, or none. Default: 100,000,000. NH_NONE: unlimited. Of a
+     *  cache or a site or a request. */
+    int64_t max_pixels;
+    /** It is one of many that are submitted at once. Its deadline counts from its first attempt: the waits for its
+     *  turn in the queue are left out, unless it is freezable. It waits for a host that is away, or has too much
+     *  to do, for as long as give_up_after says. Default: no. Of a request. */
+    nh_choice batched;
+    /** Which addresses may be connected to. Default: guarded. Of a cache or a site or a request. */
+    nh_addresses addresses;
+    /** The way of all requests; empty for none. http://, https://, socks4://, socks5:// or socks5h://. Answers
+     *  that came by a proxy are kept for it alone. The guard judges addresses in URLs, and names as far as this
+     *  machine can look them up in a second. What only the proxy knows goes through, and what a proxy finds for a
+     *  name is its business: give it rules of its own. With socks5h:// no name is looked up here. Default: what
+     *  the environment says. "": none. Of a cache or a site. */
+    const char *proxy;
+    /** The method, such as POST. One that HTTP knows is put into capitals; any other is sent as it is spelled.
+     *  Default: GET. Of a request. */
+    const char *method;
+    /** Headers that are sent, in this order. A header replaces those of the same name that a level above, or the
+     *  library, would send. Default: none. Of a cache or a site or a request. */
+    const nh_header *headers;
+    size_t header_count;
+    /** Names of headers that go along to other origins. When a redirect, or a request's URL, leads to another
+     *  origin, headers stay behind, but for harmless ones (docs/HTTP.md) and these. Default: none. With commas
+     *  between them. Of a site. */
+    const char *cross_origin_headers;
+    /** What the User-Agent header says. Default: nuthatch/VERSION. "": an empty header. Of a cache or a site. */
+    const char *user_agent;
+    /** What the Accept header says. Default: anything; for pictures, first of all what is decoded. "": an empty
+     *  header. Of a cache or a site. */
+    const char *accept;
+    /** User and password, for one origin. They go to the site's origin, or that of the request's URL, and to no
+     *  other, also across redirects. Default: nobody. NH_OFF: off. "": an empty name. Of a site or a request. */
+    const char *user;
+    /** The password of user. Default: empty. "": an empty password. Of a site or a request. */
+    const char *password;
+    /** Where user and password may go, for programs that send them along with many URLs. https://example.org: one
+     *  origin; example.org or example.org:8080: both over HTTP and over HTTPS. To a URL elsewhere they aren't
+     *  sent. Default: wherever the URL leads. Of a request. */
+    const char *user_place;
+    /** Sign in with a token, sent to the origin of the URL and to no other. Default: none. Of a request. */
+    const char *bearer;
+    /** How user and password are shown. Default: basic. Of a site or a request. */
+    nh_sign_in sign_in;
+    /** Must be 0. */
+    uint32_t reserved_1;
+    /** A certificate that says who asks, in a file in PEM. Default: none. Of a site or a request. */
+    const char *cert;
+    /** The key of cert. Default: in the same file. Of a site or a request. */
+    const char *cert_key;
+    /** What the key of cert is encrypted with. Default: none. "": an empty password. Of a site or a request. */
+    const char *cert_password;
+    /** A file with users and passwords by host. Requests sign in by it when nothing else says who asks. It must be
+     *  yours or root's, and nobody else may write to it. Default: none. NH_OFF: off. "": $NETRC, else ~/.netrc. Of
+     *  a cache or a site or a request. */
+    const char *netrc;
+    /** A name for whose answers these are, in place of the credentials that are sent. For tokens that change.
+     *  Default: the credentials. Of a cache or a site or a request. */
+    const char *partition;
+    /** Whether cookies that the servers set are sent back, and where they are kept. Sites with the same base URL,
+     *  user and partition share their cookies. What waits in the outbox is sent without. Default: off. Of a site. */
+    nh_cookie_jar cookie_jar;
+    /** Must be 0. */
+    uint32_t reserved_2;
+    /** What the program wants to be asked. Questions come as events and are answered with answer; in a blocking
+     *  call the callback gets them, on the caller's thread, and without one they count as unanswered. One that
+     *  nobody answers within 30 seconds, or before the deadline, counts as unanswered, too. Default: nothing. Of a
+     *  site or a request. */
+    uint64_t asks;
+    /** What a level above asks and this one doesn't. Default: nothing. Of a site or a request. */
+    uint64_t asks_not;
+    /** What the answer is kept under, instead of the URL. For URLs that carry a signature or a date. Default: the
+     *  URL. Of a request. */
+    const char *cache_key;
+    /** Keep the answer under the URL without its query. Default: no. Of a request. */
+    nh_choice ignore_query;
+    /** Must be 0. */
+    uint32_t reserved_3;
+    /** The boxes of the thumbnails that are wanted, at most 64. Default: none: the answer itself. size: one
+     *  square. Of a request. */
+    int64_t size;
+    const nh_size *sizes;
+    size_t size_count;
+    /** How pictures are made to fit their boxes. Default: inside. Of a request. */
+    nh_fit fit;
+    /** Make smaller pictures larger. Default: no. Of a request. */
+    nh_choice enlarge;
+    /** How much of a picture is decoded before it is scaled down. Default: best. Of a request. */
+    nh_scaling scaling;
+    /** Take what can be decoded of a damaged picture. Such an image is marked as partial. Default: no. Of a
+     *  request. */
+    nh_choice allow_damaged;
+    /** End the transfer of a progressive JPEG when the thumbnails are done. Where much of it remains. Other sizes
+     *  cost another fetch then, because the original isn't kept. Where originals aren't kept anyway it always may.
+     *  Default: no. Of a request. */
+    nh_choice early_stop;
+    /** When answers from the cache are delivered. A call that waits for one answer takes twice for fresh. Default:
+     *  twice. Of a request. */
+    nh_delivery delivery;
+    /** Place in the queue, higher ones first. -10 to 10. Default: 0. Of a request. */
+    int64_t priority;
+    /** A word to cancel by. Default: none. Of a request. */
+    const char *tag;
+    /** Tell of progress, of what is sent and of what comes. Default: no. Of a request. */
+    nh_choice progress_events;
+    /** Keep a file whose transfer broke off, hidden, to be gone on with. Default: yes. Of a request. */
+    nh_choice resume;
+    /** Keep it in the outbox, and send it when its server can be reached again. POST, PUT, PATCH and DELETE only.
+     *  It is sent in its turn, also after a restart. It is kept at the first connection fault, body and all,
+     *  before any retry; an answer of whatever status is its answer. The request gets an Idempotency-Key unless it
+     *  has one, the same for every attempt. Nothing secret is written: user and password, and headers whose names
+     *  hold auth, token, key, secret, session, cookie, passw, passphrase, credential, bearer or jwt, need a
+     *  provider (secrets, password_provider), or the request is secret_needs_provider. What a .netrc has needs
+     *  one, too, and so does a token that the answer to a question for headers adds; other headers that it adds
+     *  are kept. A site's cookies go with the first attempt only, its proxy is kept, and must have no password.
+     *  URL and body are written as they are, for the directory's owner to read. Default: no. Of a request. */
+    nh_choice freezable;
+    /** Write it down before the first attempt, so that not even a kill in the middle loses it. Default: no. Of a
+     *  request. */
+    nh_choice outbox_durable;
+    /** Requests of one queue are sent one after the other. Default: the URL's origin. Of a request. */
+    const char *outbox_queue;
+    /** Who gets the outcome. Default: none: the outcome waits to be collected. Of a request. */
+    const char *outbox_handler;
+    /** Where the values of secret headers come from when it is sent later. The values are never written. A
+     *  provider env:NAME is a variable of the environment; others are told by the program. Default: none. Of a
+     *  request. */
+    const nh_secret *secrets;
+    size_t secret_count;
+    /** Who knows the password of user. A request without a user that asks its program for one needs a provider; it
+     *  knows both then, as name:password. Only the first attempt asks the program; the outbox asks the provider,
+     *  and sends nothing before it has both. Default: none. Of a request. */
+    const char *password_provider;
+    /** How often a server may answer that it can't now, before the request is put aside. Attempts that reach
+     *  nobody don't count. 1 or more, or none. Default: 25. NH_NONE: unlimited. Of a request. */
+    int64_t outbox_attempts;
+    /** For how long it is tried at all. 1 ms or more, or none. Default: 7d. NH_NONE: unlimited. Of a request. */
+    int64_t outbox_max_age_ms;
+    /** For how long the server knows the Idempotency-Key. A POST or PATCH that may have arrived isn't sent again
+     *  later than that; with none it is, however late. 1 ms or more, or none. Default: 24h. NH_NONE: unlimited. Of
+     *  a request. */
+    int64_t outbox_key_lifetime_ms;
+    /** A pointer that the events carry; the library never follows it. Default: NULL. Of a site or a request. */
+    void *user_data;
+    /** A function for nh_dispatch to call with each event. Tickets with a callback are delivered by nh_dispatch
+     *  only, those without by nh_poll only. Blocking calls call it for progress and questions. Default: none:
+     *  events come by nh_poll. Of a site or a request. */
+    nh_callback callback;
+    /** Keep the events out of the completion queue. nh_poll never gives them and no callback is called; nh_wait
+     *  still takes them. For requests that somebody waits for with nh_wait, and for those whose end nobody wants
+     *  to hear of: the answer is in the cache then, and holds no memory. Default: no. Of a request. */
+    nh_choice quiet;
+    /** Must be 0. */
+    uint32_t reserved_4;
+    /** What this process may keep in memory, decoded thumbnails mostly. 0 or more, or none. Default: the smaller
+     *  of 64 MiB and an eighth of the memory. NH_NONE: zero. Of a cache. */
+    int64_t memory_bytes;
+    /** How many things this process may keep in memory. 0 or more, or none. Default: as many as fit. NH_NONE:
+     *  unlimited. Of a cache. */
+    int64_t memory_items;
+    /** What the directory may take on disk, the outbox apart. Each process that writes may take two 64ths of it
+     *  more (64 KiB each at the least), because it reserves ahead. 4 MiB to 64 TiB. Default: what the directory
+     *  was given before, else 4 GiB. Of a cache. */
+    int64_t disk_bytes;
+    /** When what comes is written to disk. Default: as the directory's first open in this process says, else
+     *  eager. Of a cache. */
+    nh_spill spill;
+    /** How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case. Default: as the
+     *  directory's first open in this process says, else packed. Of a cache. */
+    nh_thumb_store thumb_store;
+    /** Keep bodies of pictures, so that other sizes can be made of them. Default: as the directory's first open in
+     *  this process says, else yes. Of a cache. */
+    nh_choice keep_source;
+    /** Read file: URLs: any file that this process may read. Default: no. Of a cache. */
+    nh_choice allow_files;
+    /** Whether this process sends what is in the directory's outbox. Default: auto. Of a cache. */
+    nh_outbox outbox;
+    /** Must be 0. */
+    uint32_t reserved_5;
+    /** What the outbox may take on disk; more is refused. 1 or more, or none. Default: as the directory's first
+     *  open in this process says, else 256 MiB. NH_NONE: unlimited. Of a cache. */
+    int64_t outbox_bytes;
+    /** How many requests the outbox may hold, those among them whose outcome waits. 1 or more, or none. Default:
+     *  as the directory's first open in this process says, else 10,000. NH_NONE: unlimited. Of a cache. */
+    int64_t outbox_items;
+} nh_options;
+
+/** Formats that images are written in. */
+typedef enum nh_format { NH_FORMAT_PNG = 1, NH_FORMAT_JPEG = 2 } nh_format;
+
+/** Pixels, as bytes in the order of the name. Where there is no alpha, what shows through is laid on white. */
+typedef enum nh_pixels {
+    /** Straight alpha: what nh_image_info's pixels are. */
+    NH_PIXELS_RGBA = 1,
+    NH_PIXELS_BGRA = 2,
+    /** Colours multiplied by alpha. */
+    NH_PIXELS_RGBA_PREMULTIPLIED = 3,
+    /** What cairo calls ARGB32 on little-endian machines. */
+    NH_PIXELS_BGRA_PREMULTIPLIED = 4,
+    NH_PIXELS_RGB = 5,
+    NH_PIXELS_BGR = 6,
+    /** One byte a pixel: 0.299 R + 0.587 G + 0.114 B. */
+    NH_PIXELS_GREY = 7
+} nh_pixels;
+
+/** How an image is made from a body. Set struct_size and width, leave the rest 0 for the defaults. */
+typedef struct nh_image_options {
+    uint32_t struct_size;
+    /** The box's sides, 1 to 65535. A height of 0 means a square. */
+    int32_t width;
+    int32_t height;
+    nh_fit fit;
+    nh_scaling scaling;
+    /** 1 to make a smaller picture larger. 0: never. */
+    int32_t enlarge;
+    /** 1 to take what decodes of a damaged or truncated picture, marked is_partial. 0: that is an error. */
+    int32_t allow_truncated;
+    /** Must be 0. */
+    uint32_t reserved;
+    /** The most pixels that the source may have; negative for no limit. 0: of a response, what its request allowed; else 100
+     *  million. */
+    int64_t max_pixels;
+} nh_image_options;
+
+/** What an image holds. Set struct_size before the call. Everything pointed to lives as long as the image. */
+typedef struct nh_image_info {
+    uint32_t struct_size;
+    int32_t width;
+    int32_t height;
+    /** 1 when it, or what it was made from, was in the cache before the request was submitted, else 0. */
+    int32_t is_in_cache;
+    /** Rows of RGBA, 8 bits each: sRGB, straight alpha, upright. Never write to them. */
+    const void *pixels;
+    /** Bytes from one row to the next; 4 * width. */
+    size_t stride;
+    /** The upright source's sides. */
+    int32_t original_width;
+    int32_t original_height;
+    nh_source source;
+    /** 1 when pixels are missing or wrong because the source is damaged, else 0. */
+    int32_t is_partial;
+    /** The URL as it was passed. */
+    const char *url;
+    /** The URL that answered, after redirects, without user and password. */
+    const char *final_url;
+    /** How old the source is, in seconds, by the rules of HTTP. */
+    int64_t age;
+    /** 1 when it is older than it should be: given because the server can't be asked, or before it is. Else 0. */
+    int32_t is_stale;
+    /** The HTTP status of the answer that it was made from. */
+    int32_t http_status;
+    /** 1 when the cache has now what it was made from: it was there, or has been kept (nh_response_info). Else 0. */
+    int32_t is_stored;
+    /** Always 0. */
+    uint32_t reserved;
+} nh_image_info;
+
 /** More about a failed call than its status. Set struct_size before the call. */
 typedef struct nh_error_info {
     uint32_t struct_size;
@@ -802,7 +938,7 @@ typedef struct nh_statistics {
     int64_t failed;
     /** Decodes of a picture, each for any number of sizes. */
     int64_t decodes;
-    /** Transfers of pictures that ended early, because the thumbnails were done (nh_request_set_early_stop). */
+    /** Transfers of pictures that ended early, because the thumbnails were done (nh_options.early_stop). */
     int64_t stopped;
     /** Bodies that went on in a file, because those under way held too much memory. */
     int64_t filed;
@@ -845,6 +981,23 @@ typedef struct nh_statistics {
     /** Records that this process didn't keep, because another process held the directory's lock for too long. */
     int64_t held_up;
 } nh_statistics;
+
+/** The process's one queue. Set struct_size; 0 means "not given". */
+typedef struct nh_queue_options {
+    uint32_t struct_size;
+    /** How many requests run at once, 1 to 512. As many as the way to the network carries. */
+    int32_t concurrency;
+    /** How many of them at one host, 1 to 512. -1: 6, and for requests of a batch more where the host bears it, to 32; its first
+     *  429, 503 or reset halves that, and after that one more is tried once a minute. 6, or 32 where it speaks HTTP/2. */
+    int32_t per_host;
+    /** Must be 0. */
+    uint32_t reserved;
+    /** Starts a second for each host. No limit. */
+    double rate;
+    /** What all bodies that are being received may hold in memory, in bytes; what comes beyond it goes on in files without a
+     *  name. Negative: nothing. The smaller of 67108864 (64 MiB) and an eighth of what the machine, or its control group, has. */
+    int64_t inflight_bytes;
+} nh_queue_options;
 
 /** How badly memory is wanted. */
 typedef enum nh_pressure {
@@ -898,7 +1051,7 @@ typedef struct nh_frozen_info {
     const char *queue;
     /** Who gets the outcome; NULL for nobody. */
     const char *handler;
-    /** What nh_request_set_tag was given, or NULL. */
+    /** What nh_options.tag said, or NULL. */
     const char *tag;
     /** The Idempotency-Key that every attempt is sent with. */
     const char *key;
@@ -1166,20 +1319,6 @@ nh_status nh_site_get(nh_site *site, const char *url, nh_response **response);
 nh_status nh_site_thumbnail(nh_site *site, const char *url, int32_t size, nh_image **image);
 
 /**
- * Sets what a site's requests ask, and whom: as nh_request_set_asks, nh_request_set_callback and nh_request_set_user_data do
- * for each that nh_site_request begins from now on, and that nh_site_get and nh_site_thumbnail make. So a site has rules of
- * its own for what is an answer (NH_ASK_VERDICT), tokens (NH_ASK_HEADERS, NH_ASK_CHALLENGE) and passwords
- * (NH_ASK_CREDENTIALS). A request may say otherwise.
- *
- * @param questions  The sum of nh_question's bits.
- * @param callback   Mind that tickets with a callback are delivered by nh_dispatch only. NULL: questions come by nh_poll, and
- *                   in blocking calls they count as unanswered.
- * @param user       What its events carry.
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_site_set_asks(nh_site *site, uint32_t questions, nh_callback callback, void *user);
-
-/**
  * Forgets the cookies of a site, in memory and in the cache's directory.
  *
  * @return NH_OK, also when it keeps none; NH_INVALID.
@@ -1232,12 +1371,12 @@ nh_status nh_site_cancel_all(nh_site *site);
 nh_status nh_request_new(const char *url, nh_request **request);
 
 /**
- * Sets the method, such as "POST". One that HTTP knows is put into capitals: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, TRACE
- * and CONNECT. Any other is sent as it is spelled.
+ * Says something more about a request: what `options` say is so from now on, and what they don't say stays as it is.
  *
- * @return NH_OK; NH_INVALID. A method that can't be sent, or has more than 64 bytes, is NH_BAD_HEADER when the request is used.
+ * @return NH_OK; NH_INVALID, also for options that a request doesn't have. Headers and a method that can't be sent, and secrets
+ *         without a provider, are found out when the request is used.
  */
-nh_status nh_request_set_method(nh_request *request, const char *method);
+nh_status nh_request_set(nh_request *request, const nh_options *options);
 
 /**
  * Adds a header. It replaces those of the same name that would be sent otherwise. Added twice, both are sent, in this order.
@@ -1246,69 +1385,6 @@ nh_status nh_request_set_method(nh_request *request, const char *method);
  *         are NH_BAD_HEADER when the request is used.
  */
 nh_status nh_request_add_header(nh_request *request, const char *name, const char *value);
-
-/**
- * Sets the priority: -10 to 10, higher ones first. 0 by default.
- *
- * @return NH_OK; NH_INVALID. Another number is NH_INVALID when the request is used.
- */
-nh_status nh_request_set_priority(nh_request *request, int32_t priority);
-
-/**
- * Sets when answers from the cache are delivered. NH_DELIVERY_TWICE by default; blocking calls, which give one answer, take it
- * for NH_DELIVERY_FRESH.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_delivery(nh_request *request, nh_delivery delivery);
-
-/**
- * Sets a word to cancel by (nh_cancel_all). NULL for none.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_tag(nh_request *request, const char *tag);
-
-/**
- * Sets whether NH_EVENT_PROGRESS is delivered, of what is sent and of what comes: 1 for yes, 0, the default, for no.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_progress(nh_request *request, int32_t progress);
-
-/**
- * Sets what the program wants to be asked. Questions come as NH_EVENT_QUESTION and are answered with nh_answer; in a blocking
- * call the request's callback gets them, on the caller's thread, and without one they count as unanswered. One that nobody
- * answers within 30 seconds, or before the deadline, counts as unanswered too.
- *
- * @param questions  The sum of nh_question's bits; NH_ASK_NOTHING by default.
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_asks(nh_request *request, uint32_t questions);
-
-/**
- * Sets a pointer that the events of the request's tickets carry. The library never follows it.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_user_data(nh_request *request, void *user_data);
-
-/**
- * Sets a function for nh_dispatch to call with each event of the request's tickets. Tickets with a callback are delivered
- * by nh_dispatch only, those without by nh_poll only. Blocking calls call it for progress and questions. NULL for none.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_callback(nh_request *request, nh_callback callback);
-
-/**
- * Keeps the events of the request's tickets out of the completion queue (1): nh_poll never gives them and no callback is
- * called; nh_wait still takes them. For requests that somebody waits for with nh_wait, and for those whose end nobody
- * wants to hear of: the answer is in the cache then, and holds no memory. 0 by default.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_quiet(nh_request *request, int32_t quiet);
 
 /**
  * Releases a request. Tickets that were made from it go on.
@@ -1372,11 +1448,11 @@ nh_status nh_request_add_field(nh_request *request, const char *name, const char
 /**
  * Saves the answer, while it comes, to a file, which has its name only once it is complete; a file that was there is replaced
  * then. May be called for several files, and with the other nh_request_save_to functions: each gets all of the answer.
- * What is saved may be larger than the cache's max_bytes, and is limited only by nh_request_set_max_bytes. Without it, a
+ * What is saved may be larger than the cache's max_bytes, and is limited only by what the request says of max_bytes. Without it, a
  * compressed answer (Content-Encoding) that decodes to more than 64 MiB, and to more than 1,000 times the bytes that came, is
  * NH_TOO_LARGE. The response has the body, and the cache keeps it, only up to the cache's max_bytes. Answers
  * that are no success are saved nowhere. When a transfer breaks off and can be gone on with, what is there stays in a
- * hidden file beside the first file, and the next request for it goes on there, in any process (nh_request_set_resume).
+ * hidden file beside the first file, and the next request for it goes on there, in any process (nh_options.resume).
  *
  * @param append  1: the answer is added to the end of the file, all of it or nothing.
  * @return NH_OK; NH_INVALID. The request fails with NH_NO_SPACE on a full disk and with NH_IO when the file can't be written.
@@ -1397,227 +1473,6 @@ nh_status nh_request_save_to_descriptor(nh_request *request, int32_t descriptor)
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_request_save_to_events(nh_request *request);
-
-/**
- * Sets whether a file whose transfer broke off is kept, hidden, to be gone on with: 1, the default, for yes, 0 for no.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_resume(nh_request *request, int32_t resume);
-
-/* ---- Requests: who asks ------------------------------------------------------------------------------------------ */
-
-/**
- * Sets user and password, for the origin of the URL and no other: sent as Basic credentials unless nh_request_set_sign_in
- * says otherwise.
- *
- * @param user      NULL, with a password that is NULL, too: nobody signs in, neither as the site says nor by a netrc that
- *                  this request doesn't name.
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_user(nh_request *request, const char *user, const char *password);
-
-/**
- * Sets where user and password may go, for programs that send them along with many URLs: to a URL elsewhere they aren't
- * sent.
- *
- * @param place  "https://example.org": one origin; "example.org" or "example.org:8080": both over HTTP and over HTTPS. NULL:
- *               wherever the URL leads.
- * @return NH_OK; NH_INVALID for what is no host and no origin.
- */
-nh_status nh_request_set_user_place(nh_request *request, const char *place);
-
-/**
- * Sets how user and password are shown. NH_SIGN_IN_UNSAID: Basic, with the first request.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_sign_in(nh_request *request, nh_sign_in sign_in);
-
-/**
- * Signs in with a token, sent as Authorization: Bearer to the origin of the URL and to no other.
- *
- * @return NH_OK; NH_INVALID. A token that can't be sent is NH_BAD_HEADER when the request is used.
- */
-nh_status nh_request_set_bearer(nh_request *request, const char *token);
-
-/**
- * Sets a certificate that says who asks, from files in PEM, shown to the origin of the URL and to no other.
- *
- * @param certificate  Its file; NULL for none.
- * @param key          Its key's; NULL when that is in the same file.
- * @param password     What the key is encrypted with; NULL when it isn't.
- * @return NH_OK; NH_INVALID. Files that can't be used are NH_TLS when the request is sent.
- */
-nh_status nh_request_set_certificate(nh_request *request, const char *certificate, const char *key,
-                                     const char *password);
-
-/**
- * Has user and password looked up in a file (.netrc), by the host of the URL, when nothing else says who asks.
- *
- * @param path  "" for $NETRC, else ~/.netrc, which need not be there; NULL for what the cache says.
- * @return NH_OK; NH_INVALID. A file that can't be read is NH_IO when the request is used.
- */
-nh_status nh_request_set_netrc(nh_request *request, const char *path);
-
-/**
- * Sets whether no .netrc is looked up, not even the one that the site or the cache has: 1 for none, 0, the default, for what
- * the cache says. Of this and nh_request_set_netrc the later call counts.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_no_netrc(nh_request *request, int32_t none);
-
-/**
- * Sets a name for whose answers these are, in place of the credentials sent: for tokens that change. NULL: the cache's.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_partition(nh_request *request, const char *partition);
-
-/* ---- Requests: thumbnails ---------------------------------------------------------------------------------------- */
-
-/**
- * Asks for a thumbnail, instead of the response; once for each of up to 64 sizes, which come from one fetch and one decode.
- *
- * @param width   The box's sides, 1 to 65535.
- * @param height  0 for a square.
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_add_size(nh_request *request, int32_t width, int32_t height);
-
-/**
- * Sets how pictures are made to fit their boxes. NH_MODE_FIT by default.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_mode(nh_request *request, nh_mode mode);
-
-/**
- * Sets whether smaller pictures are made larger: 1 for yes, 0, the default, for no.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_enlarge(nh_request *request, int32_t enlarge);
-
-/**
- * Sets how much of a picture is decoded before it is scaled down. NH_QUALITY_BEST by default.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_quality(nh_request *request, nh_quality quality);
-
-/**
- * Sets whether what decodes of a damaged or truncated picture is an image, marked is_partial (1), or an error (0, the
- * default).
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_allow_truncated(nh_request *request, int32_t allow);
-
-/**
- * Sets the most pixels that a picture may have. 0: the cache's; negative: no limit.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_max_pixels(nh_request *request, int64_t pixels);
-
-/**
- * Sets whether the transfer of a progressive JPEG may end when the thumbnails are done, where much of it remains: 1 for yes, 0,
- * the default, for no. The original isn't kept then.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_early_stop(nh_request *request, int32_t early_stop);
-
-/* ---- Requests: rules and limits ---------------------------------------------------------------------------------- */
-
-/**
- * Sets what is taken for fresh. NH_POLICY_UNSAID: the cache's.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_policy(nh_request *request, nh_policy policy);
-
-/**
- * Sets the numbers of the policy, which nh_options explain. 0: the cache's; negative: none.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_lifetimes(nh_request *request, int64_t validator_ttl, int64_t image_ttl,
-                                   int64_t no_cache_ttl, double heuristic);
-
-/**
- * Sets which addresses may be connected to. NH_GUARD_UNSAID: the cache's.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_guard(nh_request *request, nh_guard guard);
-
-/**
- * Sets what the answer is kept under instead of the URL: for URLs that carry a signature or a date. NULL: the URL.
- *
- * @return NH_OK; NH_INVALID. An empty key is NH_INVALID when the request is used: all URLs would have one answer.
- */
-nh_status nh_request_set_cache_key(nh_request *request, const char *key);
-
-/**
- * Sets whether the query is left out of what the answer is kept under: 1 for yes, 0, the default, for no.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_ignore_query(nh_request *request, int32_t ignore);
-
-/**
- * Sets the longest silence in milliseconds. 0: the cache's; negative: none.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_timeout(nh_request *request, int64_t milliseconds);
-
-/**
- * Sets the longest time for all of it, from the call on, in milliseconds: the wait for its turn in the queue, redirects and
- * further attempts. While its server has asked to be left alone (Retry-After) it runs on, too: then retry_after of the event
- * says for how long that is still so. For requests of a batch see nh_request_set_batched. 0: the cache's; negative: none.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_deadline(nh_request *request, int64_t milliseconds);
-
-/**
- * Sets whether it is one of many that are submitted at once: 1 for yes, 0, the default, for no. The deadline of such a request
- * counts from its first attempt: the waits for its turn in the queue are left out, unless it is freezable. It waits for a host
- * that is away or has too much to do for five minutes, unless nh_request_set_give_up_after says otherwise.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_batched(nh_request *request, int32_t batched);
-
-/**
- * Sets for how long its host may be out of reach, or have too much to do (429, 503), since its last good answer, in milliseconds.
- * Until then the request waits for the host, whatever its retries are, and its deadline doesn't count that; after it the request
- * fails with the fault or the status. 0: five minutes for a request of a batch (nh_request_set_batched), no wait for others;
- * negative: without an end. 1 is as good as no wait. A request that must not be sent twice, or that is freezable, doesn't wait.
- * A host that has never answered is out of reach once five requests to it have failed in a row. Before that, a request has its
- * retries; the last one waits 5 s when the host refused or broke the connection.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_give_up_after(nh_request *request, int64_t milliseconds);
-
-/**
- * Sets how often a failed attempt is followed by another. 0: the cache's; negative: never.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_retries(nh_request *request, int32_t retries);
-
-/**
- * Sets the largest body, in bytes. 0: the cache's; negative: no limit.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_max_bytes(nh_request *request, int64_t bytes);
 
 /* ---- Fetch and wait ---------------------------------------------------------------------------------------------- */
 
@@ -1702,7 +1557,7 @@ nh_status nh_cancel(nh_ticket *ticket);
  * Cancels the requests of a handle that are under way: all, or those with a tag. Blocking calls among them end with
  * NH_CANCELLED.
  *
- * @param tag  What nh_request_set_tag was given; NULL for all.
+ * @param tag  What nh_options.tag said; NULL for all.
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_cancel_all(nh_cache *cache, const char *tag);
@@ -1710,7 +1565,7 @@ nh_status nh_cancel_all(nh_cache *cache, const char *tag);
 /**
  * Gives a request another priority, in the queue and while it runs. Later it does nothing.
  *
- * @param priority  As for nh_request_set_priority.
+ * @param priority  As nh_options.priority.
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_set_priority(nh_ticket *ticket, int32_t priority);
@@ -1876,7 +1731,7 @@ nh_status nh_response_release(nh_response *response);
 /* ---- Images ------------------------------------------------------------------------------------------------------ */
 
 /**
- * Gives a thumbnail if it can be shown at once: it is in memory, or lies on disk as pixels (NH_STORE_RAW), and is fresh. Never
+ * Gives a thumbnail if it can be shown at once: it is in memory, or lies on disk as pixels (NH_THUMB_STORE_RAW), and is fresh. Never
  * asks the network, never waits, and takes a tenth of a microsecond where the same was shown before. For programs that draw:
  * what isn't there they ask for with nh_submit.
  *
@@ -2028,78 +1883,6 @@ nh_status nh_log_dispatch(void);
 /* ---- The outbox -------------------------------------------------------------------------------------------------- */
 
 /**
- * Sets whether a request goes to the outbox when its server can't be reached, instead of failing: 1 for yes, 0, the default, for
- * no. For POST, PUT, PATCH and DELETE; another is NH_INVALID when it is used. Its last event is NH_EVENT_FROZEN then, and a blocking call
- * gives NH_FROZEN (nh_error_info has the number). It is kept at the first connection fault, body and all, before any retry;
- * an answer of whatever status is its answer. The request gets an Idempotency-Key unless it has one, the same for every attempt.
- *
- * Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret, session, cookie, passw,
- * passphrase, credential, bearer or jwt, need a provider (nh_request_add_secret, nh_request_set_password_provider), or the
- * request is NH_SECRET_NEEDS_PROVIDER when it is used. What a .netrc has needs one, too, and so does a token that the answer to
- * NH_ASK_HEADERS adds; other headers that it adds are kept. A site's cookies go with the first attempt only, its proxy is kept,
- * and must have no password. URL and body are written as they are, for the directory's owner to read. A request that waits for a
- * secret is NH_SECRET_NEEDS_PROVIDER in nh_frozen_get_info.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_freezable(nh_request *request, int32_t freezable);
-
-/**
- * Sets whether a freezable request is written before its first attempt, so that not even a kill in the middle loses it: 1 for
- * yes, 0, the default, for no.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_durable(nh_request *request, int32_t durable);
-
-/**
- * Sets in which queue a freezable request waits: those of one queue are sent one after the other. NULL: that of its URL's origin.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_outbox_queue(nh_request *request, const char *queue);
-
-/**
- * Sets who gets the outcome of a freezable request, by a name that means the same after a restart (nh_outbox_attach). NULL:
- * nobody, and the outcome waits to be asked for.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_outbox_handler(nh_request *request, const char *handler);
-
-/**
- * Names who knows the value of a header of a freezable request. The value isn't written: it is asked for when the request is
- * sent. What the request has as that header's value, if anything, is sent with the first attempt only.
- *
- * @param header    Its name.
- * @param prefix    What stands before the secret, such as "Bearer ". NULL for nothing.
- * @param provider  "env:NAME" for a variable of the environment; other names mean what nh_outbox_provide gives for them.
- * @return NH_OK; NH_INVALID. A name or prefix that can't be sent is NH_BAD_HEADER when the request is used.
- */
-nh_status nh_request_add_secret(nh_request *request, const char *header, const char *prefix, const char *provider);
-
-/**
- * Names the provider of the password of nh_request_set_user, in the same way. NULL for none. A freezable request without a user
- * that asks for one (NH_ASK_CREDENTIALS) needs a provider, or is NH_INVALID when it is used. This provider gives both, as
- * "name:password". Only the first attempt asks the program; the outbox asks the provider, and sends nothing before it has both.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_password_provider(nh_request *request, const char *provider);
-
-/**
- * Sets when a freezable request is put aside. 0 everywhere: as it is by default; negative: never.
- *
- * @param attempts         How often a server may answer that it can't now. Attempts that reach nobody don't count. 25.
- * @param longest_ms       For how long it is tried at all, in milliseconds. 7 days.
- * @param key_lifetime_ms  For how long the server knows the Idempotency-Key: a POST or PATCH that may have arrived isn't sent
- *                         again later than that. 24 hours.
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_outbox_limits(nh_request *request, int32_t attempts, int64_t longest_ms,
-                                       int64_t key_lifetime_ms);
-
-/**
  * Gives the first request in the outbox after a number, in the order in which they are sent: with 0 the first of all. May wait
  * for the disk, like all functions whose names begin with nh_outbox.
  *
@@ -2160,7 +1943,7 @@ nh_status nh_outbox_drop(nh_cache *cache, uint64_t id);
  * processes and before a restart. Each comes once for a handle that is open, and again for the next one, until it is
  * collected or dropped.
  *
- * @param handler   As in nh_request_set_outbox_handler.
+ * @param handler   As in nh_options.outbox_handler.
  * @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
  * @param user      What the events carry.
  * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.

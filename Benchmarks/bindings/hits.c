@@ -55,7 +55,7 @@ int main(int count, char **arguments) {
     if (nh_open(arguments[1], NULL, &cache) != NH_OK || nh_request_new(url, &request) != NH_OK || !thumbnail()) {
         return fprintf(stderr, "%s\n", nh_error_message()), 1;
     }
-    nh_request_add_size(request, 100, 100);
+    nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), .size = 100});
     int failed = measure("C: nh_peek and release", peek, 1000000) || measure("C: nh_thumbnail and release", thumbnail, 20000) ||
                  measure("C: nh_submit, nh_poll, nh_event_clear", event, 20000);
     nh_fd(cache);

@@ -83,7 +83,7 @@ def hishel_get(folder: str, url: str) -> Callable[[], bytes]:
 
 async def many(folder: str, url: str, count: int) -> Dict[str, float]:
     """Microseconds a hit of an AsyncCache."""
-    async with nuthatch.AsyncCache(folder, store="raw") as cache:
+    async with nuthatch.AsyncCache(folder, thumb_store="raw") as cache:
         found = {"thumbnail": float("inf"), "get": float("inf")}
         for _ in range(ROUNDS):
             start = time.thread_time_ns()
@@ -103,12 +103,12 @@ def main() -> int:
         path = str(Path(folder) / "cache")
         urls = [server.url(f"/n/{number}") for number in range(PICTURES)]
         url = urls[0]
-        with nuthatch.Cache(path, store="raw") as cache:
+        with nuthatch.Cache(path, thumb_store="raw") as cache:
             assert all(item.ok for item in cache.prefetch(urls, [SIZE]))
             pixels = bytes(cache.thumbnail(url, SIZE).pixels)
             body = cache.get(url).body
         # Opened anew, so that nothing is in memory yet.
-        cache = nuthatch.Cache(path, store="raw")
+        cache = nuthatch.Cache(path, thumb_store="raw")
         assert {cache.thumbnail(one, SIZE).source for one in urls} == {"disk"}
         assert cache.get(url).is_in_cache
 

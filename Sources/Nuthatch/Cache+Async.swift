@@ -88,7 +88,7 @@ extension Cache {
     var request = request.forOneAnswer
     request.progressEvents = false
     let ticket = try submit(request)
-    if request.asks?.isEmpty != false { return await ticket.ended() }
+    if request.questions.isEmpty { return await ticket.ended() }
     for await event in EventSequence(ticket) {
       if event.isFinal { return event }
       guard let question = event.question else { continue }

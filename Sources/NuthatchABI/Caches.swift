@@ -25,7 +25,7 @@ public func nhOpen(
   answering { () throws(NuthatchError) in
     let result = try place(cache, "cache")
     let directory = try given(path, "path")
-    let opened = try Cache(path: directory, options: try given(options))
+    let opened = try Cache(path: directory, options: try Options(try read(options, for: .cache)))
     try give(CacheView(opened), .cache, to: result)
   }
 }

@@ -3,7 +3,7 @@
 import CNuthatch
 import NuthatchCore
 
-/// Gives a thumbnail if it can be shown at once: it is in memory, or lies on disk as pixels (NH_STORE_RAW), and is fresh. Never
+/// Gives a thumbnail if it can be shown at once: it is in memory, or lies on disk as pixels (NH_THUMB_STORE_RAW), and is fresh. Never
 /// asks the network, never waits, and takes a tenth of a microsecond where the same was shown before. For programs that draw:
 /// what isn't there they ask for with nh_submit.
 ///
@@ -142,10 +142,12 @@ private func imageOptions(_ pointer: UnsafePointer<nh_image_options>) throws(Nut
   var options = ImageOptions(
     ThumbnailBox(
       width: Int(said.width), height: Int(said.height == 0 ? said.width : said.height),
-      mode: try boxMode(said.mode, "options.mode"), enlarge: said.enlarge != 0,
-      quality: try boxQuality(said.quality, "options.quality")))
+      mode: try given(said.fit, "options.fit") ?? .fit, enlarge: said.enlarge != 0,
+      quality: try given(said.scaling, "options.scaling") ?? .best))
   options.allowTruncated = said.allow_truncated != 0
-  options.maxPixels = given(limit: said.max_pixels).map { Int($0) }
+  options.maxPixels = try number(said.max_pixels, "options.max_pixels", none: .max, greatest: .max).map {
+    Int($0)
+  }
   return options
 }
 

@@ -3,107 +3,6 @@
 import CNuthatch
 import NuthatchCore
 
-/// Sets whether a request goes to the outbox when its server can't be reached, instead of failing: 1 for yes, 0, the default, for
-/// no. For POST, PUT, PATCH and DELETE; another is NH_INVALID when it is used. Its last event is NH_EVENT_FROZEN then, and a blocking call
-/// gives NH_FROZEN (nh_error_info has the number). It is kept at the first connection fault, body and all, before any retry;
-/// an answer of whatever status is its answer. The request gets an Idempotency-Key unless it has one, the same for every attempt.
-///
-/// Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret, session, cookie, passw,
-/// passphrase, credential, bearer or jwt, need a provider (nh_request_add_secret, nh_request_set_password_provider), or the
-/// request is NH_SECRET_NEEDS_PROVIDER when it is used. What a .netrc has needs one, too, and so does a token that the answer to
-/// NH_ASK_HEADERS adds; other headers that it adds are kept. A site's cookies go with the first attempt only, its proxy is kept,
-/// and must have no password. URL and body are written as they are, for the directory's owner to read. A request that waits for a
-/// secret is NH_SECRET_NEEDS_PROVIDER in nh_frozen_get_info.
-///
-/// @return NH_OK; NH_INVALID.
-@_cdecl("nh_request_set_freezable")
-public func nhRequestSetFreezable(_ request: nh_request_ref?, _ freezable: Int32) -> nh_status {
-  changing(request) { $0.isFreezable = freezable != 0 }
-}
-
-/// Sets whether a freezable request is written before its first attempt, so that not even a kill in the middle loses it: 1 for
-/// yes, 0, the default, for no.
-///
-/// @return NH_OK; NH_INVALID.
-@_cdecl("nh_request_set_durable")
-public func nhRequestSetDurable(_ request: nh_request_ref?, _ durable: Int32) -> nh_status {
-  changing(request) { $0.freezing.isDurable = durable != 0 }
-}
-
-/// Sets in which queue a freezable request waits: those of one queue are sent one after the other. NULL: that of its URL's origin.
-///
-/// @return NH_OK; NH_INVALID.
-@_cdecl("nh_request_set_outbox_queue")
-public func nhRequestSetOutboxQueue(_ request: nh_request_ref?, _ queue: UnsafePointer<CChar>?) -> nh_status {
-  changing(request) { (draft) throws(NuthatchError) in draft.freezing.queue = try given(queue, "queue") }
-}
-
-/// Sets who gets the outcome of a freezable request, by a name that means the same after a restart (nh_outbox_attach). NULL:
-/// nobody, and the outcome waits to be asked for.
-///
-/// @return NH_OK; NH_INVALID.
-@_cdecl("nh_request_set_outbox_handler")
-public func nhRequestSetOutboxHandler(
-  _ request: nh_request_ref?, _ handler: UnsafePointer<CChar>?
-) -> nh_status {
-  changing(request) { (draft) throws(NuthatchError) in draft.freezing.handler = try given(handler, "handler")
-  }
-}
-
-/// Names who knows the value of a header of a freezable request. The value isn't written: it is asked for when the request is
-/// sent. What the request has as that header's value, if anything, is sent with the first attempt only.
-///
-/// @param header    Its name.
-/// @param prefix    What stands before the secret, such as "Bearer ". NULL for nothing.
-/// @param provider  "env:NAME" for a variable of the environment; other names mean what nh_outbox_provide gives for them.
-/// @return NH_OK; NH_INVALID. A name or prefix that can't be sent is NH_BAD_HEADER when the request is used.
-@_cdecl("nh_request_add_secret")
-public func nhRequestAddSecret(
-  _ request: nh_request_ref?, _ header: UnsafePointer<CChar>?, _ prefix: UnsafePointer<CChar>?,
-  _ provider: UnsafePointer<CChar>?
-) -> nh_status {
-  changing(request) { (draft) throws(NuthatchError) in
-    draft.freezing.secrets.append(
-      Request.Freezing.Secret(
-        try string(header, "header"), prefix: try given(prefix, "prefix") ?? "",
-        provider: try string(provider, "provider")))
-  }
-}
-
-/// Names the provider of the password of nh_request_set_user, in the same way. NULL for none. A freezable request without a user
-/// that asks for one (NH_ASK_CREDENTIALS) needs a provider, or is NH_INVALID when it is used. This provider gives both, as
-/// "name:password". Only the first attempt asks the program; the outbox asks the provider, and sends nothing before it has both.
-///
-/// @return NH_OK; NH_INVALID.
-@_cdecl("nh_request_set_password_provider")
-public func nhRequestSetPasswordProvider(
-  _ request: nh_request_ref?, _ provider: UnsafePointer<CChar>?
-) -> nh_status {
-  changing(request) { (draft) throws(NuthatchError) in
-    draft.freezing.passwordProvider = try given(provider, "provider")
-  }
-}
-
-/// Sets when a freezable request is put aside. 0 everywhere: as it is by default; negative: never.
-///
-/// @param attempts         How often a server may answer that it can't now. Attempts that reach nobody don't count. 25.
-/// @param longest_ms       For how long it is tried at all, in milliseconds. 7 days.
-/// @param key_lifetime_ms  For how long the server knows the Idempotency-Key: a POST or PATCH that may have arrived isn't sent
-///                         again later than that. 24 hours.
-/// @return NH_OK; NH_INVALID.
-@_cdecl("nh_request_set_outbox_limits")
-public func nhRequestSetOutboxLimits(
-  _ request: nh_request_ref?, _ attempts: Int32, _ longest_ms: Int64, _ key_lifetime_ms: Int64
-) -> nh_status {
-  changing(request) { draft in
-    let standard = Request.Freezing()
-    draft.freezing.attempts =
-      attempts == 0 ? standard.attempts : attempts < 0 ? Int(Int32.max) : Int(attempts)
-    draft.freezing.longest = limit(longest_ms, default: standard.longest)
-    draft.freezing.keyLifetime = limit(key_lifetime_ms, default: standard.keyLifetime)
-  }
-}
-
 /// Gives the first request in the outbox after a number, in the order in which they are sent: with 0 the first of all. May wait
 /// for the disk, like all functions whose names begin with nh_outbox.
 ///
@@ -206,7 +105,7 @@ public func nhOutboxDrop(_ cache: nh_cache_ref?, _ id: UInt64) -> nh_status {
 /// processes and before a restart. Each comes once for a handle that is open, and again for the next one, until it is
 /// collected or dropped.
 ///
-/// @param handler   As in nh_request_set_outbox_handler.
+/// @param handler   As in nh_options.outbox_handler.
 /// @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
 /// @param user      What the events carry.
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.

@@ -23,8 +23,9 @@ public func nhSiteOpen(
     let result = try place(site, "site")
     let view = try find(cache, .cache, as: CacheView.self)
     let url = try string(base_url, "base_url")
-    let made = try view.cache.site(url, try given(options))
-    try give(SiteView(made, view), .site, to: result)
+    let raw = try read(options, for: .site)
+    let made = try view.cache.site(url, try Options(raw))
+    try give(SiteView(made, view, raw), .site, to: result)
   }
 }
 
@@ -86,28 +87,6 @@ public func nhSiteThumbnail(
   }
 }
 
-/// Sets what a site's requests ask, and whom: as nh_request_set_asks, nh_request_set_callback and nh_request_set_user_data do
-/// for each that nh_site_request begins from now on, and that nh_site_get and nh_site_thumbnail make. So a site has rules of
-/// its own for what is an answer (NH_ASK_VERDICT), tokens (NH_ASK_HEADERS, NH_ASK_CHALLENGE) and passwords
-/// (NH_ASK_CREDENTIALS). A request may say otherwise.
-///
-/// @param questions  The sum of nh_question's bits.
-/// @param callback   Mind that tickets with a callback are delivered by nh_dispatch only. NULL: questions come by nh_poll, and
-///                   in blocking calls they count as unanswered.
-/// @param user       What its events carry.
-/// @return NH_OK; NH_INVALID.
-@_cdecl("nh_site_set_asks")
-public func nhSiteSetAsks(
-  _ site: nh_site_ref?, _ questions: UInt32, _ callback: nh_callback?, _ user: UnsafeMutableRawPointer?
-) -> nh_status {
-  answering { () throws(NuthatchError) in
-    let view = try find(site, .site, as: SiteView.self)
-    let hooks = SiteView.Hooks(
-      asks: try given(questions: questions), callback: callback, userBits: UInt(bitPattern: user))
-    view.hooks.withLock { $0 = hooks }
-  }
-}
-
 /// Forgets the cookies of a site, in memory and in the cache's directory.
 ///
 /// @return NH_OK, also when it keeps none; NH_INVALID.
@@ -166,22 +145,17 @@ public func nhSiteCancelAll(_ site: nh_site_ref?) -> nh_status {
 
 /// What a handle of a site stands for.
 final class SiteView: @unchecked Sendable {
-  /// What its requests ask, and whom.
-  struct Hooks: Sendable {
-    var asks: Set<Question.Kind> = []
-    var callback: nh_callback?
-    /// A number as far as the library is concerned.
-    var userBits: UInt = 0
-  }
-
   let site: Site
   let completions: CompletionQueue
   let listeners: Listeners
-  let hooks = Locked(Hooks())
+  private let hooks: Draft.Hooks
   // Written while it is made only, hence Sendable. A site doesn't keep its cache's handle.
   private weak let view: CacheView?
 
-  init(_ site: Site, _ view: CacheView) {
+  init(_ site: Site, _ view: CacheView, _ raw: nh_options) {
+    var hooks = Draft.Hooks()
+    hooks.take(raw)
+    self.hooks = hooks
     self.site = site
     self.view = view
     completions = view.completions
@@ -192,11 +166,8 @@ final class SiteView: @unchecked Sendable {
 
   /// Begins a request.
   func draft(_ url: String) -> Draft {
-    let hooks = hooks.withLock { $0 }
     var draft = Draft(site.request(url))
-    draft.request.asks = hooks.asks
-    draft.callback = hooks.callback
-    draft.userBits = hooks.userBits
+    draft.hooks = hooks
     return draft
   }
 }

@@ -18,7 +18,7 @@ public func nhSubmit(
     ticket?.pointee = nil
     let opened = try find(cache, .cache, as: CacheView.self)
     let draft = try find(request, .request, as: RequestDraft.self).current
-    guard ticket != nil || draft.callback != nil || draft.request.asks?.isEmpty != false else {
+    guard ticket != nil || draft.hooks.callback != nil || draft.request.questions.isEmpty else {
       throw NuthatchError(.invalid, "a request that asks needs a ticket to answer by, or a callback")
     }
     let made = try opened.cache.submit(draft.complete)
@@ -88,7 +88,7 @@ public func nhCancel(_ ticket: nh_ticket_ref?) -> nh_status {
 /// Cancels the requests of a handle that are under way: all, or those with a tag. Blocking calls among them end with
 /// NH_CANCELLED.
 ///
-/// @param tag  What nh_request_set_tag was given; NULL for all.
+/// @param tag  What nh_options.tag said; NULL for all.
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_cancel_all")
 public func nhCancelAll(_ cache: nh_cache_ref?, _ tag: UnsafePointer<CChar>?) -> nh_status {
@@ -100,7 +100,7 @@ public func nhCancelAll(_ cache: nh_cache_ref?, _ tag: UnsafePointer<CChar>?) ->
 
 /// Gives a request another priority, in the queue and while it runs. Later it does nothing.
 ///
-/// @param priority  As for nh_request_set_priority.
+/// @param priority  As nh_options.priority.
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_set_priority")
 public func nhSetPriority(_ ticket: nh_ticket_ref?, _ priority: Int32) -> nh_status {
@@ -178,9 +178,9 @@ final class TicketView: @unchecked Sendable {
   init(_ ticket: Ticket, _ draft: Draft, _ completions: CompletionQueue) {
     self.ticket = ticket
     self.completions = completions
-    callback = draft.callback
+    callback = draft.hooks.callback
     isQuiet = draft.isQuiet
-    userBits = draft.userBits
+    userBits = draft.hooks.userBits
   }
 
   /// One for the same request, made again.

@@ -17,6 +17,11 @@ public struct Request: Sendable {
     _modify { yield &options[keyPath: option] }
   }
 
+  /// What it asks its program: what it says itself, and what its site asks and it doesn't except.
+  public var questions: Set<Question.Kind> {
+    options.asks.union((own.site?.options.asks ?? []).subtracting(options.asksNot))
+  }
+
   /// `GET` unless said otherwise. A method that HTTP knows is put into capitals; any other is sent as it is spelled.
   public var method: String {
     get { own.method }

@@ -39,7 +39,6 @@ public struct Site: Sendable {
   public func request(_ reference: String) -> Request {
     var request = Request(reference)
     request.site = self
-    request.asks = options.asks
     return request
   }
 

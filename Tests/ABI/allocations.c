@@ -84,7 +84,7 @@ int main(int count, char **arguments) {
     snprintf(url, sizeof url, "%s/png/300/300?allocations", arguments[1]);
     cache = open_cache(NULL);
     nh_request_new(url, &request);
-    nh_request_add_size(request, 100, 100);
+    SET(request, .size = 100);
     CHECK("fetched", thumbnail());
     long before = allocations;
     void *volatile some = malloc(1);

@@ -65,7 +65,7 @@ int main(int arguments, char **argument) {
         nh_request *request = NULL;
         snprintf(path, sizeof path, "/png/%d/20", 20 + i);
         nh_request_new(url_of(argument[1], path), &request);
-        nh_request_add_size(request, 10, 10);
+        SET(request, .size = 10);
         if (nh_submit(cache, request, &tickets[i]) != NH_OK) return 2;
         nh_request_release(request);
     }

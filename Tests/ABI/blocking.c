@@ -79,13 +79,12 @@ static void deliveries(void) {
     nh_request *text = NULL, *picture = NULL;
     nh_request_new(url_of(base, "/etag/deliveries"), &text);
     nh_request_new(url_of(base, "/png/64/48?seed=7"), &picture);
-    nh_request_set_policy(picture, NH_POLICY_RFC9111);
-    nh_request_add_size(picture, 8, 8);
+    SET(picture, .policy = NH_POLICY_RFC9111, .size = 8);
     CHECK("text", nh_perform(cache, text, &response) == NH_OK && nh_response_release(response) == NH_OK);
     CHECK("picture", nh_perform_images(cache, picture, &image, 1) == NH_OK && nh_image_release(image) == NH_OK);
     for (int i = 0; i < 3; i++) {
-        nh_request_set_delivery(text, wanted[i].delivery);
-        nh_request_set_delivery(picture, wanted[i].delivery);
+        SET(text, .delivery = wanted[i].delivery);
+        SET(picture, .delivery = wanted[i].delivery);
         CHECK("text again", nh_perform(cache, text, &response) == NH_OK && nh_response_get_info(response, &info) == NH_OK &&
                                 info.is_in_cache && info.is_stale == wanted[i].is_stale &&
                                 (info.source == NH_SOURCE_REVALIDATED) == !wanted[i].is_stale);
@@ -104,14 +103,14 @@ static void requests(void) {
     nh_response *response = NULL;
     nh_response_info info = {.struct_size = sizeof info};
     CHECK("request", nh_request_new(url_of(base, "/echo"), &request) == NH_OK);
-    CHECK("method", nh_request_set_method(request, "Put") == NH_OK);
+    CHECK("method", SET(request, .method = "Put") == NH_OK);
     CHECK("header of a request", nh_request_add_header(request, "X-Seed", "hazel") == NH_OK);
     CHECK("the same header once more", nh_request_add_header(request, "X-Seed", "walnut") == NH_OK);
     CHECK("body of a request", nh_request_set_body(request, "nut", 3) == NH_OK);
-    CHECK("user", nh_request_set_user(request, "u", "p") == NH_OK);
-    CHECK("limits", nh_request_set_timeout(request, 5000) == NH_OK && nh_request_set_deadline(request, -1) == NH_OK &&
-                        nh_request_set_batched(request, 1) == NH_OK &&
-                        nh_request_set_max_bytes(request, 100000) == NH_OK);
+    CHECK("user", SET(request, .user = "u", .password = "p") == NH_OK);
+    CHECK("limits", SET(request, .timeout_ms = 5000) == NH_OK && SET(request, .deadline_ms = NH_NONE) == NH_OK &&
+                        SET(request, .batched = NH_YES) == NH_OK &&
+                        SET(request, .max_bytes = 100000) == NH_OK);
     CHECK("perform", nh_perform(cache, request, &response) == NH_OK);
     nh_response_get_info(response, &info);
     char *echo = strndup(info.body, info.body_size);
@@ -119,9 +118,9 @@ static void requests(void) {
     free(echo);
     nh_response_release(response);
 
-    nh_request_set_max_bytes(request, 5);
+    SET(request, .max_bytes = 5);
     CHECK("too large", nh_perform(cache, request, &response) == NH_TOO_LARGE && response == NULL);
-    CHECK("no limit", nh_request_set_max_bytes(request, -1) == NH_OK);
+    CHECK("no limit", SET(request, .max_bytes = NH_NONE) == NH_OK);
     CHECK("within no limit", nh_perform(cache, request, &response) == NH_OK);
     nh_response_release(response);
     nh_request_add_header(request, "X", "a\r\nHost: evil");
@@ -144,7 +143,7 @@ static void bodies(void) {
         nh_response *response = NULL;
         nh_response_info info = {.struct_size = sizeof info};
         nh_request_new(url_of(base, "/echo"), &request);
-        nh_request_set_method(request, "POST");
+        SET(request, .method = "POST");
         if (i == 0) CHECK("file", nh_request_set_body_file(request, path) == NH_OK);
         if (i == 1) {
             CHECK("form", nh_request_add_form_data(request, "kind", "nut", 3, NULL, NULL) == NH_OK &&
@@ -183,7 +182,7 @@ static void downloads(void) {
     CHECK("save to file", nh_request_save_to_file(request, path, 1) == NH_OK);
     CHECK("save to descriptor", nh_request_save_to_descriptor(request, pipes[1]) == NH_OK);
     CHECK("no descriptor", nh_request_save_to_descriptor(request, -1) == NH_INVALID);
-    CHECK("save to events", nh_request_save_to_events(request) == NH_OK && nh_request_set_resume(request, 0) == NH_OK);
+    CHECK("save to events", nh_request_save_to_events(request) == NH_OK && SET(request, .resume = NH_NO) == NH_OK);
     for (int i = 0; i < 2; i++) {
         CHECK("submit", nh_submit(cache, request, &ticket) == NH_OK);
         for (int is_final = 0; !is_final;) {

@@ -26,7 +26,7 @@ FAVOURITES = [
     "nh_poll",
     "nh_dispatch",
     "nh_wait",
-    "nh_request_add_size",
+    "nh_request_set",
     "nh_thumbnail",
     "nh_get",
     "nh_outbox_next",
@@ -114,16 +114,15 @@ class Fuzzer(threading.Thread):
         library.nh_request_new(
             b"http://127.0.0.1:1/" + b"abc"[: self.random.randrange(4)], ctypes.byref(request)
         )
-        library.nh_request_set_method(request, self.random.choice([b"POST", b"PUT", b"DELETE", b"GET"]))
-        library.nh_request_set_freezable(request, 1)
+        method = self.random.choice([b"POST", b"PUT", b"DELETE", b"GET"])
+        options = abi.nh_options(struct_size=ctypes.sizeof(abi.nh_options), method=method, freezable=abi.YES)
+        library.nh_request_set(request, ctypes.byref(options))
         for name in self.random.sample(
             [
-                "nh_request_set_durable", "nh_request_set_outbox_queue", "nh_request_set_outbox_handler",
-                "nh_request_set_outbox_limits", "nh_request_add_secret", "nh_request_set_password_provider",
-                "nh_request_add_form_data", "nh_request_add_form_file", "nh_request_add_field", "nh_request_set_body",
-                "nh_request_set_tag", "nh_request_set_callback", "nh_request_set_user",
+                "nh_request_set", "nh_request_add_form_data", "nh_request_add_form_file", "nh_request_add_field",
+                "nh_request_set_body",
             ],
-            self.random.randrange(5),
+            self.random.randrange(4),
         ):  # fmt: skip
             arguments = [
                 self.argument(name, place, kind) for place, kind in enumerate(abi.SIGNATURES[name][1])
@@ -290,21 +289,29 @@ class Fuzzer(threading.Thread):
 
     def struct(self, name: str) -> Any:
         made = getattr(abi, name)()
+        # Of many options nearly all calls would be refused.
+        chance = 0.02 if name == "nh_options" else 0.06
         for field, kind in made._fields_:
             if field == "struct_size":
                 sizes = [ctypes.sizeof(made)] * 8 + [0, 4, 8, ctypes.sizeof(made) - 8]
                 made.struct_size = self.random.choice(sizes)
-            elif kind is ctypes.c_char_p and self.random.random() < 0.2:
+            elif kind is ctypes.c_char_p and self.random.random() < 3 * chance:
                 setattr(
                     made, field, self.random.choice([b"", b"a", b"a\r\nb", b"\xff", b"http://127.0.0.1:1"])
                 )
-            elif kind in (ctypes.c_int32, ctypes.c_uint32, ctypes.c_int64) and self.random.random() < 0.06:
+            elif kind in (ctypes.c_int32, ctypes.c_uint32, ctypes.c_int64) and self.random.random() < chance:
                 setattr(made, field, self.random.choice([0, 1, 2, 3, 5, 1000, 2**31 - 1, -1]))
         if name == "nh_options":
             made.memory_bytes = made.disk_bytes = 0
             # So that threads don't spend their time waiting.
             if self.random.random() < 0.9:
-                made.deadline_ms, made.retries = 300, -1
+                made.deadline_ms, made.retries = 300, abi.NONE
+            if self.random.random() < 0.3:
+                made.callback = self.callback.value
+            if self.random.random() < 0.3:
+                made.size = self.random.choice([1, 64, 160])
+            if self.random.random() < 0.1:
+                made.netrc = ctypes.c_char_p(abi.OFF)
         self.keep.append(made)
         return made
 

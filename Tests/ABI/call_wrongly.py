@@ -26,27 +26,15 @@ OPTIONAL = {
     "nh_cancel_all": {1},
     "nh_request_set_body": {1},
     "nh_request_set_body_file": {1},
-    "nh_request_set_certificate": {1, 2, 3},
     "nh_request_save_to_events": set(),
     "nh_request_add_form_data": {2, 4, 5},
     "nh_request_add_form_file": {3, 4},
-    "nh_request_set_user_data": {1},
-    "nh_request_set_tag": {1},
-    "nh_request_set_cache_key": {1},
-    "nh_request_set_partition": {1},
     "nh_event_clear": set(),
-    "nh_request_set_outbox_queue": {1},
-    "nh_request_set_outbox_handler": {1},
-    "nh_request_add_secret": {2},
-    "nh_request_set_password_provider": {1},
     "nh_outbox_collect": {2},
     "nh_outbox_attach": {3},
     "nh_outbox_ask": {1, 3},
     "nh_outbox_provide": {2},
     "nh_site_watch": {2},
-    "nh_site_set_asks": {2, 3},
-    "nh_request_set_netrc": {1},
-    "nh_request_set_user_place": {1},
     "nh_response_text": {2},
     "nh_response_json": {2},
     "nh_activity_watch": {2},
@@ -83,8 +71,8 @@ class World:
     def freeze(self, cache: ctypes.c_void_p) -> ctypes.c_void_p:
         request, response, frozen = (ctypes.c_void_p() for _ in range(3))
         assert library.nh_request_new(b"http://127.0.0.1:1/", ctypes.byref(request)) == abi.OK
-        assert library.nh_request_set_method(request, b"POST") == abi.OK
-        assert library.nh_request_set_freezable(request, 1) == abi.OK
+        options = abi.nh_options(struct_size=ctypes.sizeof(abi.nh_options), method=b"POST", freezable=abi.YES)
+        assert library.nh_request_set(request, ctypes.byref(options)) == abi.OK
         assert library.nh_perform(cache, request, ctypes.byref(response)) == abi.FROZEN
         assert library.nh_outbox_next(cache, 0, ctypes.byref(frozen)) == abi.OK and frozen
         return frozen

@@ -37,8 +37,7 @@ static void close_it(nh_event *event, void *user) {
 static nh_request *make(const char *path, nh_callback callback) {
     nh_request *request = NULL;
     nh_request_new(url_of(base, path), &request);
-    nh_request_set_callback(request, callback);
-    nh_request_set_delivery(request, NH_DELIVERY_FRESH);
+    SET(request, .callback = callback, .delivery = NH_DELIVERY_FRESH);
     return request;
 }
 
@@ -69,7 +68,7 @@ static void basics(void) {
 
     /* What callbacks bring about comes with the next call. */
     request = make("/bytes/5", submit_again);
-    nh_request_set_user_data(request, request);
+    SET(request, .user_data = request);
     calls = 0;
     nh_submit(cache, request, NULL);
     int rounds = 0;
@@ -97,8 +96,7 @@ static void two_threads(void) {
     nh_response *response = NULL;
     int told = 0;
     nh_request *request = make("/etag/callbacks", slow_call);
-    nh_request_set_user_data(request, &told);
-    nh_request_set_delivery(request, NH_DELIVERY_TWICE);
+    SET(request, .user_data = &told, .delivery = NH_DELIVERY_TWICE);
     nh_get(cache, url_of(base, "/etag/callbacks"), &response);
     nh_response_release(response);
     finals = 0;

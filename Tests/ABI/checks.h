@@ -16,6 +16,9 @@
 static int failures;
 
 /* Says what was checked; the test goes on after a failure. */
+/* Says something more about a request. */
+#define SET(request, ...) nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), __VA_ARGS__})
+
 #define CHECK(name, condition)                                                              \
     do {                                                                                    \
         if (condition) {                                                                    \
@@ -72,7 +75,7 @@ static inline void tell(nh_cache *cache, const char *base, const char *call, con
     char url[512];
     snprintf(url, sizeof url, "%s/_control/%s", base, call);
     nh_request_new(url, &request);
-    nh_request_set_method(request, "POST");
+    SET(request, .method = "POST");
     nh_request_set_body(request, json, strlen(json));
     if (nh_perform(cache, request, &response) != NH_OK || nh_response_get_info(response, &info) != NH_OK ||
         info.status != 200) {

@@ -73,7 +73,7 @@ static void *fetch_on(void *context) {
     nh_request *request = NULL;
     nh_response *response = NULL;
     if (nh_request_new(url_of(base, "/bytes/10"), &request) != NH_OK) abort();
-    nh_request_set_policy(request, NH_POLICY_RELOAD);
+    SET(request, .policy = NH_POLICY_RELOAD);
     while (!__atomic_load_n(&has_enough, __ATOMIC_SEQ_CST)) {
         if (nh_perform(context, request, &response) == NH_OK) nh_response_release(response);
     }
@@ -190,7 +190,7 @@ int main(int count, char **arguments) {
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
     nh_request_new(url_of(base, "/delay/600000"), &request);
-    nh_request_set_timeout(request, -1);
+    SET(request, .timeout_ms = NH_NONE);
     nh_submit(cache, request, &ticket);
 
     for (int round = 0; round < 20; round++) {

@@ -19,7 +19,7 @@ static const char *echo_of(nh_site *site) {
 static void cookies(void) {
     nh_site *site = NULL, *other = NULL;
     nh_response *response = NULL;
-    nh_options options = {.struct_size = sizeof options, .cookies = NH_COOKIES_MEMORY, .policy = NH_POLICY_RELOAD};
+    nh_options options = {.struct_size = sizeof options, .cookie_jar = NH_COOKIE_JAR_MEMORY, .policy = NH_POLICY_RELOAD};
     CHECK("a site", nh_site_open(cache, base, &options, &site) == NH_OK);
     CHECK("none yet", strstr(echo_of(site), "Cookie") == NULL);
     nh_site_get(site, "/headers?Set-Cookie=id%3Dhazel%3B%20Path%3D/", &response);
@@ -30,7 +30,7 @@ static void cookies(void) {
     CHECK("cleared", nh_site_clear_cookies(other) == NH_OK && strstr(echo_of(site), "id=hazel") == NULL);
     nh_site_release(site);
     nh_site_release(other);
-    options.cookies = NH_COOKIES_DISK;
+    options.cookie_jar = NH_COOKIE_JAR_DISK;
     nh_site_open(cache, base, &options, &site);
     nh_site_get(site, "/headers?Set-Cookie=id%3Dwalnut%3B%20Path%3D/", &response);
     nh_response_release(response);
@@ -40,17 +40,17 @@ static void cookies(void) {
     nh_site_open(cache, base, &options, &site);
     CHECK("kept", strstr(echo_of(site), "id=walnut") != NULL);
     nh_site_release(site);
-    options.cookies = (nh_cookies)7;
+    options.cookie_jar = (nh_cookie_jar)7;
     CHECK("no such place", nh_site_open(cache, base, &options, &site) == NH_INVALID);
     nh_cache *wrong = NULL;
-    options = (nh_options){.struct_size = sizeof options, .cookies = NH_COOKIES_MEMORY};
+    options = (nh_options){.struct_size = sizeof options, .cookie_jar = NH_COOKIE_JAR_MEMORY};
     CHECK("for sites only", nh_open(folder, &options, &wrong) == NH_INVALID && wrong == NULL);
 }
 
 static int status_of(nh_request *request) {
     nh_response *response = NULL;
     nh_response_info info = {.struct_size = sizeof info};
-    nh_request_set_policy(request, NH_POLICY_RELOAD);
+    SET(request, .policy = NH_POLICY_RELOAD);
     nh_status status = nh_perform(cache, request, &response);
     if (status == NH_OK) nh_response_get_info(response, &info);
     nh_response_release(response);
@@ -70,44 +70,43 @@ static void nobody(void) {
     nh_site_open(cache, base, &options, &site);
     nh_site_request(site, "/basic-auth/u/p", &request);
     CHECK("the site's user", status_of(request) == 200);
-    CHECK("nobody", nh_request_set_user(request, NULL, NULL) == NH_OK && status_of(request) == 401);
-    nh_request_set_netrc(request, path);
+    CHECK("nobody", SET(request, .user = NH_OFF) == NH_OK && status_of(request) == 401);
+    SET(request, .netrc = path);
     CHECK("but whom the request names", status_of(request) == 200);
-    CHECK("half a user", nh_request_set_user(request, "u", NULL) == NH_INVALID
-        && nh_request_set_user(request, NULL, "p") == NH_INVALID);
+    CHECK("half a user", SET(request, .password = "p") == NH_INVALID);
     nh_request_release(request);
     nh_site_release(site);
     options = (nh_options){.struct_size = sizeof options, .netrc = path};
     nh_site_open(cache, base, &options, &site);
     nh_site_request(site, "/basic-auth/u/p", &request);
     CHECK("the site's netrc", status_of(request) == 200);
-    CHECK("no netrc", nh_request_set_no_netrc(request, 1) == NH_OK && status_of(request) == 401);
-    CHECK("the site's again", nh_request_set_no_netrc(request, 0) == NH_OK && status_of(request) == 200);
-    CHECK("nobody, and no netrc either", nh_request_set_user(request, NULL, NULL) == NH_OK && status_of(request) == 401);
+    CHECK("no netrc", SET(request, .netrc = NH_OFF) == NH_OK && status_of(request) == 401);
+    nh_request_release(request);
+    nh_site_request(site, "/basic-auth/u/p", &request);
+    CHECK("the site's again", status_of(request) == 200);
+    CHECK("nobody, and no netrc either", SET(request, .user = NH_OFF) == NH_OK && status_of(request) == 401);
     nh_request_release(request);
     nh_site_release(site);
-    options.no_netrc = NH_YES;
-    CHECK("one and none", nh_site_open(cache, base, &options, &site) == NH_INVALID);
-    options.netrc = NULL;
+    options.netrc = NH_OFF;
     CHECK("none", nh_site_open(cache, base, &options, &site) == NH_OK);
     nh_site_release(site);
-    options.no_netrc = (nh_choice)7;
-    CHECK("no choice", nh_site_open(cache, base, &options, &site) == NH_INVALID);
+    options = (nh_options){.struct_size = sizeof options, .partition = NH_OFF};
+    CHECK("what can't be off", nh_site_open(cache, base, &options, &site) == NH_INVALID);
 }
 
 static void place(void) {
     nh_request *request = NULL;
     char origin[200], small[4];
     nh_request_new(url_of(base, "/basic-auth/u/p"), &request);
-    nh_request_set_user(request, "u", "p");
-    CHECK("elsewhere", nh_request_set_user_place(request, "https://example.org") == NH_OK && status_of(request) == 401);
+    SET(request, .user = "u", .password = "p");
+    CHECK("elsewhere", SET(request, .user_place = "https://example.org") == NH_OK && status_of(request) == 401);
     int length = nh_url_origin(url_of(base, "/x"), origin, sizeof origin);
     CHECK("an origin", length == (int)strlen(origin) && strncmp(origin, "http://127.0.0.1:", 17) == 0);
-    CHECK("here", nh_request_set_user_place(request, origin) == NH_OK && status_of(request) == 200);
-    CHECK("by its host", nh_request_set_user_place(request, origin + 7) == NH_OK && status_of(request) == 200);
-    CHECK("no place", nh_request_set_user_place(request, "a/sesame") == NH_INVALID);
+    CHECK("here", SET(request, .user_place = origin) == NH_OK && status_of(request) == 200);
+    CHECK("by its host", SET(request, .user_place = origin + 7) == NH_OK && status_of(request) == 200);
+    CHECK("no place", SET(request, .user_place = "a/sesame") == NH_INVALID);
     CHECK("not shown", strstr(nh_error_message(), "sesame") == NULL);
-    CHECK("anywhere", nh_request_set_user_place(request, NULL) == NH_OK && status_of(request) == 200);
+    CHECK("anywhere", SET(request, .user_place = NULL) == NH_OK && status_of(request) == 200);
     nh_request_release(request);
     CHECK("no origin", nh_url_origin("data:,a", origin, sizeof origin) == -NH_BAD_URL);
     CHECK("cut off", nh_url_redacted("http://ann:pw@x/", small, sizeof small) == 17 && strcmp(small, "htt") == 0);
@@ -128,11 +127,11 @@ static void netrc(void) {
     nh_request *request = NULL;
     nh_request_new(url_of(base, "/basic-auth/u/p"), &request);
     CHECK("without", status_of(request) == 401);
-    CHECK("by a file", nh_request_set_netrc(request, path) == NH_OK && status_of(request) == 200);
-    nh_request_set_netrc(request, "/does/not/exist");
+    CHECK("by a file", SET(request, .netrc = path) == NH_OK && status_of(request) == 200);
+    SET(request, .netrc = "/does/not/exist");
     CHECK("that is missing", status_of(request) == -NH_IO);
     setenv("NETRC", path, 1);
-    nh_request_set_netrc(request, "");
+    SET(request, .netrc = "");
     CHECK("the usual one", status_of(request) == 200);
     setenv("NETRC", "/does/not/exist", 1);
     CHECK("need not be there", status_of(request) == 401);
@@ -171,9 +170,10 @@ static void rules(void) {
     nh_site *site = NULL;
     nh_response *response = NULL;
     nh_response_info info = {.struct_size = sizeof info};
-    nh_site_open(cache, base, NULL, &site);
-    CHECK("no such question", nh_site_set_asks(site, 1u << 20, answer, &hook) == NH_INVALID);
-    CHECK("asks", nh_site_set_asks(site, NH_ASK_HEADERS | NH_ASK_CHALLENGE | NH_ASK_VERDICT, answer, &hook) == NH_OK);
+    nh_options options = {.struct_size = sizeof options, .asks = 1u << 20, .callback = answer, .user_data = &hook};
+    CHECK("no such question", nh_site_open(cache, base, &options, &site) == NH_INVALID);
+    options.asks = NH_ASK_HEADERS | NH_ASK_CHALLENGE | NH_ASK_VERDICT;
+    CHECK("asks", nh_site_open(cache, base, &options, &site) == NH_OK);
     CHECK("a token", strstr(echo_of(site), "X-Token") && hook.asked == (NH_ASK_HEADERS | NH_ASK_VERDICT));
     hook.asked = 0;
     CHECK("a challenge", nh_site_get(site, "/basic-auth/u/p", &response) == NH_OK);
@@ -186,7 +186,7 @@ static void rules(void) {
     nh_image *image = NULL;
     CHECK("a picture", nh_site_thumbnail(site, "/png/40/30?rules", 20, &image) == NH_OK && nh_image_release(image) == NH_OK);
     nh_site_request(site, "/bytes/2", &request);
-    nh_request_set_asks(request, NH_ASK_NOTHING);
+    SET(request, .asks_not = NH_ASK_HEADERS | NH_ASK_CHALLENGE | NH_ASK_VERDICT);
     CHECK("a request says otherwise", nh_perform(cache, request, &response) == NH_OK);
     nh_response_release(response);
     nh_request_release(request);
@@ -211,7 +211,7 @@ static void is_text(const char *type, const char *base64, const char *expected) 
     nh_request *request = NULL;
     nh_response *response = NULL;
     nh_request_new(url_of(base, "/_control/on"), &request);
-    nh_request_set_method(request, "POST");
+    SET(request, .method = "POST");
     nh_request_set_body(request, script, strlen(script));
     if (nh_perform(cache, request, &response) != NH_OK) exit(2);
     nh_response_release(response);

@@ -37,11 +37,11 @@ static void options(void) {
     nh_response *response = get("/png/640/480");
     nh_image *image = NULL;
     nh_image_info info = {.struct_size = sizeof info};
-    nh_image_options options = {.struct_size = sizeof options, .width = 100, .height = 100, .mode = NH_MODE_FILL};
+    nh_image_options options = {.struct_size = sizeof options, .width = 100, .height = 100, .fit = NH_FIT_COVER};
     CHECK("fill", nh_response_image(response, &options, &image) == NH_OK && nh_image_get_info(image, &info) == NH_OK);
     CHECK("filled", info.width == 100 && info.height == 100 && info.http_status == 200);
     nh_image_release(image);
-    options = (nh_image_options){.struct_size = sizeof options, .width = 1000, .enlarge = 1, .quality = NH_QUALITY_FAST};
+    options = (nh_image_options){.struct_size = sizeof options, .width = 1000, .enlarge = 1, .scaling = NH_SCALING_FAST};
     CHECK("enlarge", nh_response_image(response, &options, &image) == NH_OK && nh_image_get_info(image, &info) == NH_OK);
     CHECK("enlarged", info.width == 1000 && info.height == 750);
     nh_image_release(image);
@@ -51,7 +51,7 @@ static void options(void) {
     CHECK("no width", nh_response_image(response, &options, &image) == NH_INVALID);
     options = (nh_image_options){.struct_size = sizeof options, .width = 70000};
     CHECK("too wide", nh_response_image(response, &options, &image) == NH_INVALID);
-    options = (nh_image_options){.struct_size = sizeof options, .width = 10, .mode = (nh_mode)7};
+    options = (nh_image_options){.struct_size = sizeof options, .width = 10, .fit = (nh_fit)7};
     CHECK("no such mode", nh_response_image(response, &options, &image) == NH_INVALID);
     options = (nh_image_options){.struct_size = sizeof options, .width = 10, .reserved = 7};
     CHECK("reserved", nh_response_image(response, &options, &image) == NH_INVALID);
@@ -75,14 +75,14 @@ static void limits(void) {
         CHECK("the cache's limit", nh_response_image(response, &made, &image) == NH_TOO_MANY_PIXELS && image == NULL);
         made.max_pixels = 640 * 480;
         CHECK("one's own", nh_response_image(response, &made, &image) == NH_OK && nh_image_release(image) == NH_OK);
-        made.max_pixels = -1;
+        made.max_pixels = NH_NONE;
         CHECK("none", nh_response_image(response, &made, &image) == NH_OK && nh_image_release(image) == NH_OK);
         made.max_pixels = 0;
         nh_response_release(response);
     }
     CHECK("close", nh_close(strict) == NH_OK);
     nh_request_new(url_of(base, "/png/640/480"), &request);
-    nh_request_set_max_pixels(request, 1000);
+    SET(request, .max_pixels = 1000);
     CHECK("perform", nh_perform(cache, request, &response) == NH_OK);
     CHECK("the request's limit", nh_response_image(response, &made, &image) == NH_TOO_MANY_PIXELS && image == NULL);
     nh_response_release(response);
@@ -150,8 +150,7 @@ static void events(void) {
     nh_event event;
     const nh_source sources[] = {NH_SOURCE_NETWORK, NH_SOURCE_MEMORY, NH_SOURCE_MEMORY, NH_SOURCE_DISK};
     nh_request_new(url_of(base, "/png/30/20?events"), &request);
-    nh_request_add_size(request, 10, 10);
-    nh_request_add_size(request, 5, 5);
+    SET(request, .sizes = (nh_size[]){{10, 10}, {5, 0}}, .size_count = 2);
     nh_get(cache, url_of(base, "/png/30/20"), &response);
     nh_response_get_info(response, &body);
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
@@ -170,7 +169,7 @@ static void events(void) {
     nh_request_release(request);
     request = NULL;
     nh_request_new(url_of(base, "/status/410"), &request);
-    nh_request_add_size(request, 10, 10);
+    SET(request, .size = 10);
     nh_submit(cache, request, &ticket);
     CHECK("a failure", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.code == NH_HTTP);
     CHECK("its status", event.http_status == 410 && event.image_count == 0);

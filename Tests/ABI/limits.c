@@ -80,11 +80,11 @@ static void check_urls(void) {
 
 static void check_sent(void) {
     nh_request *request = request_for("/echo");
-    CHECK("method", result_of(nh_request_set_method(request, of_length(huge)), request) == NH_BAD_HEADER && is_short());
+    CHECK("method", result_of(SET(request, .method = of_length(huge)), request) == NH_BAD_HEADER && is_short());
     request = request_for("/echo");
-    CHECK("method of 65", result_of(nh_request_set_method(request, of_length(65)), request) == NH_BAD_HEADER && is_short());
+    CHECK("method of 65", result_of(SET(request, .method = of_length(65)), request) == NH_BAD_HEADER && is_short());
     request = request_for("/echo");
-    CHECK("method of 64", result_of(nh_request_set_method(request, of_length(64)), request) != NH_BAD_HEADER);
+    CHECK("method of 64", result_of(SET(request, .method = of_length(64)), request) != NH_BAD_HEADER);
     request = request_for("/echo");
     CHECK("header's name", result_of(nh_request_add_header(request, of_length(huge), "x"), request) == NH_BAD_HEADER && is_short());
     request = request_for("/echo");
@@ -93,40 +93,39 @@ static void check_sent(void) {
     for (int i = 0; i <= most_headers; i++) nh_request_add_header(request, "x", "y");
     CHECK("too many headers", result_of(NH_OK, request) == NH_BAD_HEADER && is_short() && strstr(nh_error_message(), "1000"));
     request = request_for("/echo");
-    CHECK("bearer", result_of(nh_request_set_bearer(request, of_length(huge)), request) == NH_BAD_HEADER && is_short());
+    CHECK("bearer", result_of(SET(request, .bearer = of_length(huge)), request) == NH_BAD_HEADER && is_short());
     request = request_for("/echo");
-    CHECK("user", result_of(nh_request_set_user(request, of_length(huge), "x"), request) == NH_INVALID && is_short());
+    CHECK("user", result_of(SET(request, .user = of_length(huge), .password = "x"), request) == NH_INVALID && is_short());
     request = request_for("/echo");
-    CHECK("password", result_of(nh_request_set_user(request, "x", of_length(huge)), request) == NH_INVALID && is_short());
+    CHECK("password", result_of(SET(request, .user = "x", .password = of_length(huge)), request) == NH_INVALID && is_short());
     request = request_for("/echo");
-    CHECK("certificate", result_of(nh_request_set_certificate(request, of_length(huge), NULL, NULL), request) == NH_INVALID && is_short());
+    CHECK("certificate", result_of(SET(request, .cert = of_length(huge)), request) == NH_INVALID && is_short());
     request = request_for("/echo");
-    CHECK("its key", result_of(nh_request_set_certificate(request, "x", of_length(huge), NULL), request) == NH_INVALID && is_short());
+    CHECK("its key", result_of(SET(request, .cert = "x", .cert_key = of_length(huge)), request) == NH_INVALID && is_short());
     request = request_for("/echo");
-    CHECK("its password", result_of(nh_request_set_certificate(request, "x", NULL, of_length(huge)), request) == NH_INVALID && is_short());
+    CHECK("its password", result_of(SET(request, .cert = "x", .cert_password = of_length(huge)), request) == NH_INVALID && is_short());
     request = request_for("/echo");
-    CHECK("netrc", result_of(nh_request_set_netrc(request, of_length(huge)), request) == NH_INVALID && is_short());
+    CHECK("netrc", result_of(SET(request, .netrc = of_length(huge)), request) == NH_INVALID && is_short());
     request = request_for("/echo");
-    CHECK("key", result_of(nh_request_set_cache_key(request, of_length(huge)), request) == NH_INVALID && is_short());
+    CHECK("key", result_of(SET(request, .cache_key = of_length(huge)), request) == NH_INVALID && is_short());
     request = request_for("/echo");
-    CHECK("partition", result_of(nh_request_set_partition(request, of_length(huge)), request) == NH_INVALID && is_short());
+    CHECK("partition", result_of(SET(request, .partition = of_length(huge)), request) == NH_INVALID && is_short());
     request = request_for("/echo");
-    CHECK("tag", result_of(nh_request_set_tag(request, of_length(huge)), request) == NH_INVALID && is_short());
+    CHECK("tag", result_of(SET(request, .tag = of_length(huge)), request) == NH_INVALID && is_short());
     request = request_for("/echo");
     CHECK("field's type", result_of(nh_request_add_form_data(request, "x", "y", 1, NULL, of_length(huge)), request) != NH_INTERNAL);
     request = request_for("/echo");
-    nh_request_set_method(request, "POST");
+    SET(request, .method = "POST");
     CHECK("body's file", result_of(nh_request_set_body_file(request, of_length(huge)), request) == NH_INVALID && is_short());
     request = request_for("/echo");
     CHECK("file", result_of(nh_request_save_to_file(request, of_length(huge), 0), request) == NH_INVALID && is_short());
     for (int what = 0; what < 3; what++) {
         static const char *const names[] = {"queue", "handler", "provider"};
         request = request_for("/echo");
-        nh_request_set_method(request, "POST");
-        nh_request_set_freezable(request, 1);
-        nh_status status = what == 0   ? nh_request_set_outbox_queue(request, of_length(huge))
-                           : what == 1 ? nh_request_set_outbox_handler(request, of_length(huge))
-                                       : nh_request_add_secret(request, "x", NULL, of_length(huge));
+        SET(request, .method = "POST", .freezable = NH_YES);
+        nh_status status = what == 0   ? SET(request, .outbox_queue = of_length(huge))
+                           : what == 1 ? SET(request, .outbox_handler = of_length(huge))
+                                       : SET(request, .secrets = &(nh_secret){"x", NULL, of_length(huge)}, .secret_count = 1);
         CHECK(names[what], result_of(status, request) == NH_INVALID && is_short());
     }
 }
@@ -231,7 +230,7 @@ static void check_received(void) {
 }
 
 int main(int count, char **arguments) {
-    nh_options options = {.struct_size = sizeof options, .retries = -1};
+    nh_options options = {.struct_size = sizeof options, .retries = NH_NONE};
     if (count < 2) return 2;
     base = arguments[1];
     letters = malloc(huge + 1);

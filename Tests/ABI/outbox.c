@@ -32,9 +32,9 @@ static void server_is(int line, const char *state) {
 static nh_request *make(const char *path, const char *body) {
     nh_request *request = NULL;
     nh_request_new(url_of(base, path), &request);
-    nh_request_set_method(request, "post");
+    SET(request, .method = "post");
     nh_request_set_body(request, body, strlen(body));
-    nh_request_set_freezable(request, 1);
+    SET(request, .freezable = NH_YES);
     return request;
 }
 
@@ -112,10 +112,10 @@ static void looking(int line) {
     CHECK("nothing is there", nh_outbox_next(cache, 0, &frozen) == NH_OK && frozen == NULL);
     server_is(line, "down");
     nh_request *request = make("/echo?looking", "seeds");
-    nh_request_set_tag(request, "t");
-    CHECK("names", nh_request_set_outbox_queue(request, "q") == NH_OK &&
-                       nh_request_set_outbox_handler(request, "rows") == NH_OK);
-    CHECK("limits", nh_request_set_outbox_limits(request, 3, 60000, -1) == NH_OK);
+    SET(request, .tag = "t");
+    CHECK("names", SET(request, .outbox_queue = "q") == NH_OK &&
+                       SET(request, .outbox_handler = "rows") == NH_OK);
+    CHECK("limits", SET(request, .outbox_attempts = 3, .outbox_max_age_ms = 60000, .outbox_key_lifetime_ms = NH_NONE) == NH_OK);
     uint64_t first = freeze(request), second = freeze(make("/echo?looking", "more"));
     CHECK("numbers rise", second > first);
     CHECK("both were tried", was_tried(first) && was_tried(second));
@@ -154,7 +154,7 @@ static void without_limit(int line) {
     nh_request *request = make("/echo?large", "");
     nh_response *response = NULL;
     char path[4200], body[4300];
-    nh_options options = {.struct_size = sizeof options, .outbox_bytes = -1, .outbox_items = -1};
+    nh_options options = {.struct_size = sizeof options, .outbox_bytes = NH_NONE, .outbox_items = NH_NONE};
     snprintf(path, sizeof path, "%s/large", folder);
     CHECK("open without a limit", nh_open(path, &options, &large) == NH_OK);
     snprintf(body, sizeof body, "%s/body", path);
@@ -170,11 +170,10 @@ static void without_limit(int line) {
 static void of_a_get(int line) {
     nh_response *response = NULL;
     nh_request *request = make("/echo?get", "");
-    nh_request_set_method(request, "get");
+    SET(request, .method = "get");
     server_is(line, "down");
     CHECK("a GET can't be freezable", nh_perform(cache, request, &response) == NH_INVALID && response == NULL);
-    nh_request_set_freezable(request, 0);
-    nh_request_set_retries(request, -1);
+    SET(request, .freezable = NH_NO, .retries = NH_NONE);
     CHECK("a GET isn't frozen", nh_perform(cache, request, &response) == NH_REFUSED);
     server_is(line, "up");
     nh_request_release(request);
@@ -188,8 +187,7 @@ static void with_events(int line) {
     nh_ticket *ticket = NULL;
     nh_frozen_info info = {.struct_size = sizeof info};
     nh_request *request = make("/echo?events", "seeds");
-    nh_request_set_outbox_handler(request, "polled");
-    nh_request_set_durable(request, 1);
+    SET(request, .outbox_handler = "polled", .outbox_durable = NH_YES);
     server_is(line, "down");
     CHECK("attach", nh_outbox_attach(cache, "polled", NULL, &info) == NH_OK);
     nh_submit(cache, request, &ticket);
@@ -229,7 +227,7 @@ static void hear(nh_event *event, void *user) {
 
 static void in_callbacks(int line) {
     nh_request *request = make("/status/404", "seeds");
-    nh_request_set_outbox_handler(request, "called");
+    SET(request, .outbox_handler = "called");
     server_is(line, "down");
     uint64_t id = freeze(request);
     CHECK("attach with a callback", nh_outbox_attach(cache, "called", hear, &told) == NH_OK);
@@ -247,9 +245,9 @@ static void secrets(int line) {
     server_is(line, "down");
     CHECK("refused without a provider", nh_perform(cache, request, &response) == NH_SECRET_NEEDS_PROVIDER &&
                                             !strstr(nh_error_message(), "hush"));
-    CHECK("a provider", nh_request_add_secret(request, "Authorization", "Bearer ", "token") == NH_OK);
     setenv("NUTHATCH_TEST_KEY", "hush-2", 1);
-    CHECK("the environment", nh_request_add_secret(request, "X-Api-Key", NULL, "env:NUTHATCH_TEST_KEY") == NH_OK);
+    const nh_secret secrets[] = {{"Authorization", "Bearer ", "token"}, {"X-Api-Key", NULL, "env:NUTHATCH_TEST_KEY"}};
+    CHECK("a provider, and the environment", SET(request, .secrets = secrets, .secret_count = 2) == NH_OK);
     uint64_t id = freeze(request);
     CHECK("nothing of it on disk", is_on_disk() == 0);
     server_is(line, "up");
@@ -270,8 +268,8 @@ static void secrets(int line) {
     nh_outbox_drop(cache, id);
 
     request = make("/status/401", "seeds");
-    nh_request_set_user(request, "ann", "hush-4");
-    CHECK("a password's", nh_request_set_password_provider(request, "password") == NH_OK);
+    SET(request, .user = "ann", .password = "hush-4");
+    CHECK("a password's", SET(request, .password_provider = "password") == NH_OK);
     server_is(line, "down");
     id = freeze(request);
     nh_outbox_provide(cache, "password", "hush-4");
@@ -338,7 +336,7 @@ static void sites(int line) {
     while (nh_poll(cache, &event, 1, sizeof event) == 1) nh_event_clear(&event);
     server_is(line, "down");
     nh_site_request(site, "bytes/11?sites", &request);
-    nh_request_set_retries(request, -1);
+    SET(request, .retries = NH_NONE);
     CHECK("no answer", nh_perform(cache, request, &response) == NH_REFUSED);
     event = next();
     CHECK("news", event.kind == NH_EVENT_REACHABILITY && event.is_reachable == 0 && !event.is_final &&

@@ -159,10 +159,10 @@ int main(int count, char **arguments) {
 
     nh_request_new(url, &request);
     CHECK("a request without a size", nh_peek_request(cache, request, 0, &image) == NH_INVALID);
-    nh_request_add_size(request, 100, 100);
+    SET(request, .size = 100);
     CHECK("a request", nh_peek_request(cache, request, 0, &image) == NH_OK && image != NULL);
     nh_image_release(image);
-    nh_request_set_partition(request, "somebody else");
+    SET(request, .partition = "somebody else");
     CHECK("not somebody else's", nh_peek_request(cache, request, 0, &image) == NH_OK && image == NULL);
     nh_request_release(request);
 

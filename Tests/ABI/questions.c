@@ -9,8 +9,8 @@ static const char *base;
 static nh_request *make(const char *path, uint32_t asks) {
     nh_request *request = NULL;
     nh_request_new(url_of(base, path), &request);
-    nh_request_set_delivery(request, NH_DELIVERY_FRESH);
-    if (nh_request_set_asks(request, asks) != NH_OK) failures++;
+    SET(request, .delivery = NH_DELIVERY_FRESH);
+    if (SET(request, .asks = asks) != NH_OK) failures++;
     return request;
 }
 
@@ -28,7 +28,7 @@ static void polled(void) {
     nh_request *request = make("/echo?polled", NH_ASK_HEADERS);
     nh_ticket *ticket = NULL;
     nh_response_info info = {.struct_size = sizeof info};
-    CHECK("no such question", nh_request_set_asks(request, 64) == NH_INVALID);
+    CHECK("no such question", SET(request, .asks = 64) == NH_INVALID);
     CHECK("a ticket to answer by", nh_submit(cache, request, NULL) == NH_INVALID);
     CHECK("submit", nh_submit(cache, request, &ticket) == NH_OK);
     CHECK("before it is asked", nh_answer(ticket, &reply) == NH_INVALID);
@@ -68,8 +68,7 @@ static void answer(nh_event *event, void *user) {
 static void in_callbacks(void) {
     nh_status wanted = NH_OK;
     nh_request *request = make("/basic-auth/u/p", NH_ASK_CREDENTIALS);
-    nh_request_set_callback(request, answer);
-    nh_request_set_user_data(request, &wanted);
+    SET(request, .callback = answer, .user_data = &wanted);
     CHECK("without a ticket", nh_submit(cache, request, NULL) == NH_OK);
     while (nh_activity(cache) > 0 || told == 0) {
         if (nh_dispatch(cache, 60000) <= 0) break;
@@ -87,16 +86,14 @@ static void blocking(void) {
     CHECK("nobody to ask", nh_perform(cache, request, &response) == NH_OK && nh_response_get_info(response, &info) == NH_OK);
     CHECK("the answer without", info.status == 401);
     nh_response_release(response);
-    nh_request_set_callback(request, answer);
-    nh_request_set_user_data(request, &wanted);
+    SET(request, .callback = answer, .user_data = &wanted);
     CHECK("asked on this thread", nh_perform(cache, request, &response) == NH_OK && asked == NH_ASK_CREDENTIALS);
     nh_response_get_info(response, &info);
     CHECK("the answer with", info.status == 200);
     nh_response_release(response);
     nh_request_release(request);
     request = make("/bytes/10?verdict", NH_ASK_VERDICT);
-    nh_request_set_callback(request, answer);
-    nh_request_set_user_data(request, &wanted);
+    SET(request, .callback = answer, .user_data = &wanted);
     CHECK("refused", nh_perform(cache, request, &response) == NH_HTTP && strstr(nh_error_message(), "too sweet"));
     nh_request_release(request);
 }

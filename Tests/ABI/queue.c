@@ -10,8 +10,7 @@ static nh_ticket *submit(nh_cache *cache, const char *path, void *user) {
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
     nh_request_new(url_of(base, path), &request);
-    nh_request_set_user_data(request, user);
-    nh_request_set_delivery(request, NH_DELIVERY_FRESH);
+    SET(request, .user_data = user, .delivery = NH_DELIVERY_FRESH);
     if (nh_submit(cache, request, &ticket) != NH_OK) ticket = NULL;
     nh_request_release(request);
     return ticket;
@@ -96,14 +95,14 @@ static void waited_for(void) {
 
     nh_request *request = NULL;
     nh_request_new(url_of(base, "/bytes/6"), &request);
-    nh_request_set_delivery(request, NH_DELIVERY_FRESH);
-    CHECK("quiet", nh_request_set_quiet(request, 1) == NH_OK && nh_submit(cache, request, &ticket) == NH_OK);
+    SET(request, .delivery = NH_DELIVERY_FRESH);
+    CHECK("quiet", SET(request, .quiet = NH_YES) == NH_OK && nh_submit(cache, request, &ticket) == NH_OK);
     nh_wait_idle(cache, -1);
     CHECK("a quiet one isn't polled", nh_poll(cache, &event, 1, sizeof event) == 0);
     CHECK("but waited for", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.code == NH_OK);
     nh_event_clear(&event);
     nh_ticket_release(ticket);
-    CHECK("not quiet", nh_request_set_quiet(request, 0) == NH_OK);
+    CHECK("not quiet", SET(request, .quiet = NH_NO) == NH_OK);
     CHECK("without a ticket", nh_submit(cache, request, NULL) == NH_OK && is_readable(cache, 60000));
     CHECK("its event", nh_poll(cache, &event, 1, sizeof event) == 1 && event.ticket == NULL && event.response != NULL);
     nh_event_clear(&event);
@@ -136,7 +135,7 @@ static void several_events(void) {
          "{\"path\": \"/progress\", \"script\": {\"headers\": [[\"Content-Length\", \"9\"]], \"steps\": [{\"bytes\": "
          "\"abc\"}, {\"pause\": 300}, {\"bytes\": \"def\"}, {\"wait\": \"p\"}, {\"bytes\": \"ghi\"}]}}");
     nh_request_new(url_of(base, "/progress"), &request);
-    nh_request_set_progress(request, 1);
+    SET(request, .progress_events = NH_YES);
     nh_submit(cache, request, &ticket);
     int64_t done = 0;
     int others = 0;

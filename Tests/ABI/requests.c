@@ -30,11 +30,10 @@ static void sizes(void) {
     nh_ticket *ticket = NULL;
     nh_request *request = make("/png/200/100");
     CHECK("no sizes, no images", nh_perform_images(cache, request, images, 1) == NH_INVALID);
-    CHECK("sizes", nh_request_add_size(request, 20, 0) == NH_OK && nh_request_add_size(request, 50, 50) == NH_OK &&
-                       nh_request_add_size(request, 400, 300) == NH_OK);
-    CHECK("no such sizes", nh_request_add_size(request, 0, 5) == NH_INVALID &&
-                               nh_request_add_size(request, 5, -1) == NH_INVALID &&
-                               nh_request_add_size(request, 65536, 5) == NH_INVALID);
+    CHECK("sizes", SET(request, .sizes = (nh_size[]){{20, 0}, {50, 50}, {400, 300}}, .size_count = 3) == NH_OK);
+    CHECK("no such sizes", SET(request, .sizes = &(nh_size){0, 5}, .size_count = 1) == NH_INVALID &&
+                               SET(request, .sizes = &(nh_size){5, -1}, .size_count = 1) == NH_INVALID &&
+                               SET(request, .sizes = &(nh_size){65536, 5}, .size_count = 1) == NH_INVALID);
     CHECK("images", nh_perform_images(cache, request, images, 3) == NH_OK);
     const int widths[] = {20, 50, 200};
     for (int i = 0; i < 3; i++) {
@@ -56,21 +55,21 @@ static void sizes(void) {
     nh_request_release(request);
 
     request = make("/png/40/20?2");
-    nh_request_add_size(request, 80, 80);
-    CHECK("mode and enlarge", nh_request_set_mode(request, NH_MODE_EXACT) == NH_OK &&
-                                  nh_request_set_enlarge(request, 1) == NH_OK &&
-                                  nh_request_set_quality(request, NH_QUALITY_FAST) == NH_OK);
-    CHECK("no mode", nh_request_set_mode(request, (nh_mode)9) == NH_INVALID);
+    SET(request, .size = 80);
+    CHECK("mode and enlarge", SET(request, .fit = NH_FIT_STRETCH) == NH_OK &&
+                                  SET(request, .enlarge = NH_YES) == NH_OK &&
+                                  SET(request, .scaling = NH_SCALING_FAST) == NH_OK);
+    CHECK("no mode", SET(request, .fit = (nh_fit)9) == NH_INVALID);
     CHECK("exactly", nh_perform_images(cache, request, images, 1) == NH_OK);
     nh_image_get_info(images[0], &info);
     CHECK("its sides", info.width == 80 && info.height == 80);
     nh_image_release(images[0]);
-    CHECK("max pixels", nh_request_set_max_pixels(request, 100) == NH_OK &&
+    CHECK("max pixels", SET(request, .max_pixels = 100) == NH_OK &&
                             nh_perform_images(cache, request, images, 1) == NH_TOO_MANY_PIXELS && images[0] == NULL);
     nh_request_release(request);
 
     request = make("/status/404");
-    nh_request_add_size(request, 80, 80);
+    SET(request, .size = 80);
     nh_error_info error = {.struct_size = sizeof error};
     CHECK("no picture", nh_perform_images(cache, request, images, 1) == NH_HTTP);
     CHECK("why", nh_error_get_info(&error) == NH_OK && error.code == NH_HTTP && error.http_status == 404);
@@ -87,32 +86,32 @@ static void sizes(void) {
 static void keys(void) {
     nh_request *request = make("/headers?Cache-Control=max-age%3D60&sig=1"), *other = make("/headers?Cache-Control=max-age%3D60&sig=2");
     CHECK("another query is another answer", was_cached(request) == 0 && was_cached(other) == 0);
-    nh_request_set_ignore_query(request, 1);
-    nh_request_set_ignore_query(other, 1);
+    SET(request, .ignore_query = NH_YES);
+    SET(other, .ignore_query = NH_YES);
     CHECK("unless it is ignored", was_cached(request) == 0 && was_cached(other) == 1);
-    nh_request_set_cache_key(request, "a key");
-    nh_request_set_cache_key(other, "a key");
+    SET(request, .cache_key = "a key");
+    SET(other, .cache_key = "a key");
     CHECK("a key", was_cached(request) == 0 && was_cached(other) == 1);
-    nh_request_set_partition(other, "somebody");
+    SET(other, .partition = "somebody");
     CHECK("a partition", was_cached(other) == 0 && was_cached(other) == 1 && was_cached(request) == 1);
     CHECK("remove", nh_remove_request(cache, other) == NH_OK && was_cached(other) == 0 && was_cached(request) == 1);
-    CHECK("reload", nh_request_set_policy(request, NH_POLICY_RELOAD) == NH_OK && was_cached(request) == 0);
-    CHECK("no policy", nh_request_set_policy(request, (nh_policy)77) == NH_INVALID);
-    nh_request_set_policy(request, NH_POLICY_OFFLINE);
+    CHECK("reload", SET(request, .policy = NH_POLICY_RELOAD) == NH_OK && was_cached(request) == 0);
+    CHECK("no policy", SET(request, .policy = (nh_policy)77) == NH_INVALID);
+    SET(request, .policy = NH_POLICY_OFFLINE);
     CHECK("offline", was_cached(request) == 1);
-    nh_request_set_cache_key(request, "another");
+    SET(request, .cache_key = "another");
     nh_response *response = NULL;
     CHECK("offline and not there", nh_perform(cache, request, &response) == NH_OFFLINE);
-    CHECK("an empty key", nh_request_set_cache_key(request, "") == NH_OK && nh_perform(cache, request, &response) == NH_INVALID);
+    CHECK("an empty key", SET(request, .cache_key = "") == NH_INVALID && strstr(nh_error_message(), "cache_key is empty"));
     nh_request_release(request);
     nh_request_release(other);
 
     /* A picture without a lifetime: fresh by the numbers of the policy. */
     request = make("/png/5/5?ttl");
     CHECK("fresh for days", was_cached(request) == 0 && was_cached(request) == 1);
-    nh_request_set_lifetimes(request, -1, -1, 0, 0);
-    CHECK("or not at all", nh_request_set_policy(request, NH_POLICY_OFFLINE) == NH_OK);
-    CHECK("no number", nh_request_set_lifetimes(request, 0, 0, 0, 2) == NH_INVALID);
+    SET(request, .validator_ttl_ms = NH_NONE, .image_ttl_ms = NH_NONE);
+    CHECK("or not at all", SET(request, .policy = NH_POLICY_OFFLINE) == NH_OK);
+    CHECK("no number", SET(request, .heuristic = 2) == NH_INVALID);
     nh_request_release(request);
 }
 
@@ -120,15 +119,15 @@ static void limits(void) {
     nh_response *response = NULL;
     nh_request *request = make("/status/503?limits");
     nh_error_info error = {.struct_size = sizeof error};
-    CHECK("no attempt more", nh_request_set_retries(request, -1) == NH_OK && nh_perform(cache, request, &response) == NH_OK);
+    CHECK("no attempt more", SET(request, .retries = NH_NONE) == NH_OK && nh_perform(cache, request, &response) == NH_OK);
     nh_response_release(response);
     nh_request_release(request);
     request = make("/bytes/10?limits");
-    CHECK("guard", nh_request_set_guard(request, NH_GUARD_PUBLIC) == NH_OK);
+    CHECK("guard", SET(request, .addresses = NH_ADDRESSES_PUBLIC) == NH_OK);
     CHECK("no private addresses", nh_perform(cache, request, &response) == NH_DENIED);
-    CHECK("no guard", nh_request_set_guard(request, (nh_guard)9) == NH_INVALID);
-    CHECK("error info", nh_error_get_info(&error) == NH_OK && error.code == NH_INVALID && strstr(error.message, "nh_guard"));
-    nh_request_set_guard(request, NH_GUARD_ANY);
+    CHECK("no guard", SET(request, .addresses = (nh_addresses)9) == NH_INVALID);
+    CHECK("error info", nh_error_get_info(&error) == NH_OK && error.code == NH_INVALID && strstr(error.message, "addresses is no nh_addresses"));
+    SET(request, .addresses = NH_ADDRESSES_ANY);
     CHECK("any", nh_perform(cache, request, &response) == NH_OK);
     nh_response_release(response);
     nh_request_release(request);
@@ -140,11 +139,11 @@ static void tags_and_priorities(void) {
     nh_request *request = make("/delay/60000?tags");
     nh_event event;
     int cancelled = 0;
-    CHECK("no priority", nh_request_set_priority(request, 100) == NH_OK);
-    CHECK("is told so", nh_submit(cache, request, tickets) == NH_INVALID && strstr(nh_error_message(), "priority is 100; it must be -10 to 10"));
-    CHECK("priority", nh_request_set_priority(request, 10) == NH_OK);
+    CHECK("no priority", SET(request, .priority = 100) == NH_INVALID && strstr(nh_error_message(), "priority is 100; it must be -10 to 10"));
+    CHECK("nor none", SET(request, .priority = NH_NONE) == NH_INVALID && strstr(nh_error_message(), "priority is none"));
+    CHECK("priority", SET(request, .priority = 10) == NH_OK);
     for (int i = 0; i < count; i++) {
-        nh_request_set_tag(request, i % 2 ? "odd" : NULL);
+        SET(request, .tag = i % 2 ? "odd" : "even");
         nh_submit(cache, request, &tickets[i]);
         CHECK("another priority", nh_set_priority(tickets[i], i) == NH_OK);
     }
@@ -165,9 +164,9 @@ static void cache_options(void) {
     nh_request *request = make("/echo");
     const nh_header headers[] = {{"X-Colour", "hazel"}, {"X-Both", "cache"}};
     nh_options options = {.struct_size = sizeof options, .headers = headers, .header_count = 2, .accept = "text/x",
-                          .partition = "p", .proxy = "", .retries = -1, .guard = NH_GUARD_ANY, .policy = NH_POLICY_RFC9111,
+                          .partition = "p", .proxy = "", .retries = NH_NONE, .addresses = NH_ADDRESSES_ANY, .policy = NH_POLICY_RFC9111,
                           .memory_bytes = 1 << 20, .memory_items = 100, .disk_bytes = 8 << 20, .spill = NH_SPILL_PRESSURE,
-                          .store = NH_STORE_RAW, .keep_source = NH_NO, .max_pixels = -1, .max_bytes = -1};
+                          .thumb_store = NH_THUMB_STORE_RAW, .keep_source = NH_NO, .max_pixels = NH_NONE, .max_bytes = NH_NONE};
     snprintf(other_folder, sizeof other_folder, "%s/options", folder);
     CHECK("open", nh_open(other_folder, &options, &other) == NH_OK);
     nh_statistics statistics = {.struct_size = sizeof statistics};
@@ -187,14 +186,14 @@ static void cache_options(void) {
     CHECK("flush", nh_flush(other) == NH_OK && nh_stats(other, &statistics) == NH_OK && statistics.unwritten == 0);
     CHECK("the same again", nh_open(other_folder, &options, &again) == NH_OK && nh_close(again) == NH_OK);
     CHECK("nothing said", nh_open(other_folder, NULL, &again) == NH_OK && nh_close(again) == NH_OK);
-    options.store = NH_STORE_PACKED;
+    options.thumb_store = NH_THUMB_STORE_PACKED;
     CHECK("another store", nh_open(other_folder, &options, &again) == NH_CONFLICT && again == NULL);
-    options.store = NH_STORE_RAW;
+    options.thumb_store = NH_THUMB_STORE_RAW;
     options.memory_bytes = 2 << 20;
     CHECK("another memory", nh_open(other_folder, &options, &again) == NH_CONFLICT);
-    nh_options wrong[] = {{.policy = (nh_policy)9}, {.guard = (nh_guard)9},      {.spill = (nh_spill)9},
-                          {.store = (nh_store)9},   {.keep_source = (nh_choice)9}, {.allow_files = (nh_choice)9},
-                          {.header_count = 1},      {.disk_bytes = 5},           {.disk_bytes = -1},
+    nh_options wrong[] = {{.policy = (nh_policy)9}, {.addresses = (nh_addresses)9},      {.spill = (nh_spill)9},
+                          {.thumb_store = (nh_thumb_store)9},   {.keep_source = (nh_choice)9}, {.allow_files = (nh_choice)9},
+                          {.header_count = 1},      {.disk_bytes = 5},           {.disk_bytes = -1},          {.priority = 5},           {.timeout_ms = -1},
                           {.proxy = "ftp://x"},     {.user = "u"},               {.heuristic = 2}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         wrong[i].struct_size = sizeof *wrong;
@@ -240,7 +239,7 @@ static void sites(void) {
     CHECK("with a user", nh_site_open(cache, base, &options, &site) == NH_OK);
     nh_site_request(site, "/basic-auth/u/p", &request);
     CHECK("a policy", nh_perform(cache, request, &response) == NH_OFFLINE);
-    nh_request_set_policy(request, NH_POLICY_KIT);
+    SET(request, .policy = NH_POLICY_KIT);
     CHECK("the request's counts first", nh_perform(cache, request, &response) == NH_OK);
     nh_response_get_info(response, &info);
     CHECK("credentials", info.status == 200);

@@ -101,7 +101,7 @@ static nh_status answer_with(const void *reply) {
     nh_ticket *ticket = NULL;
     nh_event event = {0};
     nh_request_new(url_of(base, "/echo?sizes"), &request);
-    nh_request_set_asks(request, NH_ASK_HEADERS);
+    SET(request, .asks = NH_ASK_HEADERS);
     if (nh_submit(cache, request, &ticket) != NH_OK || nh_wait(ticket, 60000, &event, sizeof event) != NH_OK ||
         event.kind != NH_EVENT_QUESTION)
         printf("# no question: %s\n", nh_error_message());
@@ -146,9 +146,7 @@ static void freeze(void) {
     nh_response *none = NULL;
     nh_error_info error = {.struct_size = sizeof error};
     nh_request_new("http://127.0.0.1:1/", &request);
-    nh_request_set_method(request, "POST");
-    nh_request_set_freezable(request, 1);
-    nh_request_set_retries(request, -1);
+    SET(request, .method = "POST", .freezable = NH_YES, .retries = NH_NONE);
     CHECK("frozen", nh_perform(cache, request, &none) == NH_FROZEN);
     nh_error_get_info(&error);
     nh_request_release(request);

@@ -35,10 +35,9 @@ static void submit(const char *url, int number) {
     nh_event events[8];
     int got;
     nh_request_new(url, &request);
-    nh_request_add_size(request, 20, 20);
-    nh_request_add_size(request, 10, 10);
+    SET(request, .sizes = (nh_size[]){{20, 0}, {10, 0}}, .size_count = 2);
     nh_request_add_header(request, "X-Seed", "hazel");
-    if (number % 2) nh_request_set_callback(request, called);
+    if (number % 2) SET(request, .callback = called);
     if (nh_submit(cache, request, &ticket) != NH_OK) failures++;
     if (number % 3 == 0) nh_cancel(ticket);
     nh_ticket_release(ticket);

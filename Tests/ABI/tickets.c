@@ -52,9 +52,9 @@ static void user_data(void) {
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
     nh_request_new(url_of(base, "/truncated"), &request);
-    CHECK("user data", nh_request_set_user_data(request, &request) == NH_OK);
+    CHECK("user data", SET(request, .user_data = &request) == NH_OK);
     CHECK("submit with user data", nh_submit(cache, request, &ticket) == NH_OK);
-    nh_request_set_user_data(request, NULL);
+    SET(request, .user_data = NULL);
     CHECK("wait with user data", nh_wait(ticket, -1, &event, sizeof event) == NH_OK);
     CHECK("it comes back", event.user == &request && event.ticket == ticket);
     CHECK("no length of what failed", event.code == NH_TRUNCATED && event.bytes_total == -1);

@@ -11,8 +11,7 @@ static const char *base;
 static nh_request *make(const char *path, const char *method) {
     nh_request *request = NULL;
     nh_request_new(url_of(base, path), &request);
-    nh_request_set_method(request, method);
-    nh_request_set_delivery(request, NH_DELIVERY_FRESH);
+    SET(request, .method = method, .delivery = NH_DELIVERY_FRESH);
     return request;
 }
 
@@ -101,14 +100,14 @@ static void progress(void) {
     nh_request *request = make("/delay/300", "POST");
     write_file(beside("large"), 3000000);
     nh_request_set_body_file(request, beside("large"));
-    nh_request_set_progress(request, 1);
+    SET(request, .progress_events = NH_YES);
     nh_event event = last_of(request, sums);
     CHECK("an upload's end", event.code == NH_OK && event.http_status == 200);
     CHECK("how much was sent", sums[0] > 0 && sums[0] <= 3000000);
     nh_event_clear(&event);
     nh_request_release(request);
     request = make("/slow-body?ms=100&count=5", "GET");
-    nh_request_set_progress(request, 1);
+    SET(request, .progress_events = NH_YES);
     event = last_of(request, sums);
     CHECK("how much has come", event.code == NH_OK && sums[1] > 0 && sums[1] <= 5);
     nh_event_clear(&event);
@@ -154,8 +153,7 @@ static void failing_sinks(void) {
     CHECK("no folder", nh_perform(cache, request, &response) == NH_IO);
     nh_request_release(request);
     request = make("/truncated?announced=1000&sent=10", "GET");
-    nh_request_set_retries(request, -1);
-    nh_request_set_resume(request, 0);
+    SET(request, .retries = NH_NONE, .resume = NH_NO);
     nh_request_save_to_file(request, beside("never"), 0);
     CHECK("cut off", nh_perform(cache, request, &response) == NH_TRUNCATED);
     nh_request_release(request);
@@ -168,7 +166,7 @@ static void failing_sinks(void) {
                                  size_of(beside(".never.nuthatch-info")) < 0);
     /* What can be gone on with stays, hidden. */
     request = make("/bytes/3000000", "GET");
-    nh_request_set_max_bytes(request, 100000);
+    SET(request, .max_bytes = 100000);
     nh_request_save_to_file(request, beside("never"), 0);
     CHECK("too large", nh_perform(cache, request, &response) == NH_TOO_LARGE && size_of(beside("never")) < 0);
     nh_request_release(request);
@@ -189,7 +187,7 @@ static void resuming(void) {
     const char *target = beside("resumed"), *log = NULL;
     nh_response *response = NULL;
     nh_request *request = make("/half", "GET");
-    nh_request_set_retries(request, -1);
+    SET(request, .retries = NH_NONE);
     nh_request_save_to_file(request, target, 0);
     scripted("{\"path\": \"/half\", \"script\": {\"headers\": [[\"ETag\", \"\\\"1\\\"\"], [\"Content-Length\", \"300000\"]], "
              "\"steps\": [{\"fill\": {\"count\": 100000, \"byte\": 97}}]}}");

@@ -8,6 +8,9 @@
 #include <unistd.h>
 #include <valgrind/callgrind.h>
 
+/* Says something more about a request. */
+#define SET(request, ...) nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), __VA_ARGS__})
+
 static const char *folder;
 static nh_cache *cache;
 static const char *name;
@@ -42,7 +45,7 @@ static void perform(nh_request *request) {
 static nh_request *request_for(const char *url) {
     nh_request *request = NULL;
     nh_request_new(url, &request);
-    nh_request_set_retries(request, -1);
+    SET(request, .retries = NH_NONE);
     return request;
 }
 
@@ -79,7 +82,7 @@ static void read_as(const char *url) {
 
 /* With a site whose cookies are kept. */
 static void get_with_cookies(const char *url) {
-    nh_options options = {.struct_size = sizeof options, .cookies = NH_COOKIES_DISK};
+    nh_options options = {.struct_size = sizeof options, .cookie_jar = NH_COOKIE_JAR_DISK};
     nh_site *site = NULL;
     nh_request *request = NULL;
     begin();
@@ -109,7 +112,7 @@ static void send_lines(char *text, int what) {
         if (what == 1) nh_request_add_field(request, key, line);
         if (what == 2) nh_request_add_form_data(request, key, line, strlen(line), NULL, NULL);
     }
-    if (what > 0) nh_request_set_method(request, "POST");
+    if (what > 0) SET(request, .method = "POST");
     perform(request);
     end();
 }
@@ -145,7 +148,7 @@ static void sign_in(const char *text, const char *path) {
     char url[200] = "";
     sscanf(text, "# %199s", url);
     nh_request *request = request_for(url);
-    nh_request_set_netrc(request, path);
+    SET(request, .netrc = path);
     begin();
     perform(request);
     end();
@@ -183,8 +186,7 @@ static void read_outbox(const char *text) {
     nh_open(path, &options, &other);
     for (int i = 0; i < count; i++) {
         nh_request *request = request_for("http://127.0.0.1:1/");
-        nh_request_set_method(request, "POST");
-        nh_request_set_freezable(request, 1);
+        SET(request, .method = "POST", .freezable = NH_YES);
         nh_perform(other, request, &response);
         nh_request_release(request);
     }

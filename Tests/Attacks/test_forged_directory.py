@@ -109,13 +109,13 @@ def test_cookies_that_others_could_have_set(server: TestServer, tmp_path: Path) 
     server.on("/a", ok("x", headers=[("Set-Cookie", "id=1; Max-Age=1000")]))
     for _ in range(2):
         with nuthatch.Cache(tmp_path / "cache") as cache:
-            site = cache.site(server.url("/"), cookies="disk")
+            site = cache.site(server.url("/"), cookie_jar="disk")
             site.get("a")
     assert server.requests("/a")[-1].header("Cookie") == "id=1"
     (jar,) = (tmp_path / "cache" / "cookies").glob("*.txt")
     jar.write_text(jar.read_text().replace("\t1\n", "\tforged\n"))
     writable(jar)
     with nuthatch.Cache(tmp_path / "cache") as cache:
-        site = cache.site(server.url("/"), cookies="disk")
+        site = cache.site(server.url("/"), cookie_jar="disk")
         site.get("a")
     assert server.requests("/a")[-1].header("Cookie") is None

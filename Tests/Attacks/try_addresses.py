@@ -40,8 +40,8 @@ def main(table: List[List[str]], guard: str, folder: Path) -> Dict[str, Dict[str
             to = f"http://{form}:{port}/x"
             server.on(f"/to/{number}", redirect(to))
             proxy.on(f"/to/{number}", redirect(to))
-        direct = nuthatch.Cache(folder / "direct", guard=guard, proxy="")
-        proxied = nuthatch.Cache(folder / "proxied", guard=guard, proxy=proxy.url(""))
+        direct = nuthatch.Cache(folder / "direct", addresses=guard, proxy="")
+        proxied = nuthatch.Cache(folder / "proxied", addresses=guard, proxy=proxy.url(""))
         with direct, proxied:
             for number, (form, _) in enumerate(table):
                 to, name = f"http://{form}:{port}/x", f"http://n{number}.fake.test:{port}/x"

@@ -271,7 +271,7 @@ import Testing
     })
     #expect(event?.response?.text == "yes")
     var quiet = site.request("a")
-    quiet.asks = []
+    quiet.asksNot = [.verdict]
     quiet.delivery = .fresh
     #expect(try bench.cache.submit(quiet).next()?.kind == .fresh)
   }

@@ -32,6 +32,7 @@ enum RequestFields {
     "body": { request, _ in request.body = [1] },
     "upload": { request, _ in request.upload = .file("/f") },
     "saveTo": { request, _ in request.saveTo = [.events] },
+    "asksNot": { request, _ in request.asksNot = [.headers] },
     "resume": { request, _ in request.resume = false },
     "user": { request, _ in request.user = ("a", "b") },
     "userPlace": { request, _ in request.userPlace = SignInPlace("host.example") },

@@ -59,7 +59,9 @@ def all_of(cache: "nuthatch.Cache", found: Dict[str, str]) -> None:
 def freeze(cache: "nuthatch.Cache") -> None:
     number: Optional[int] = None
     try:
-        cache.request("POST", f"{offline}/post", body=b"seeds", freezable=True, handler="rows", **terms)
+        cache.request(
+            "POST", f"{offline}/post", body=b"seeds", freezable=True, outbox_handler="rows", **terms
+        )
     except nuthatch.Frozen as frozen:
         number = frozen.outbox_id
     except (nuthatch.Error, MemoryError):

@@ -13,5 +13,6 @@
 #include "nh_process.h"
 #include "nh_status.h"
 #include "nh_swift_names.h"
+#include "nh_values.h"
 
 #endif

@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 #include "nh_handles.h"
-#include "nh_options.h"
+#include "nh_status.h"
+#include "nh_values.h"
 
 /** Where an answer came from. NH_SOURCE_REVALIDATED: from the cache, and the server says that it still holds. */
 typedef enum nh_source {

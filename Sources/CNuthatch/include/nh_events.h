@@ -6,36 +6,8 @@
 
 #include "nh_handles.h"
 #include "nh_answers.h"
-
-/** How user and password are shown. */
-typedef enum nh_sign_in {
-    NH_SIGN_IN_UNSAID = 0,
-    /** Basic, with the first request, unasked. */
-    NH_SIGN_IN_BASIC = 1,
-    /**
-     * The others only after the server has asked. Of a server that wants the body proven, too (auth-int and not auth), a
-     * request with a body is NH_HTTP, with the status 401.
-     */
-    NH_SIGN_IN_DIGEST = 2,
-    NH_SIGN_IN_NTLM = 3,
-    /** Kerberos, where libcurl has it; without user and password, as whom the system knows. */
-    NH_SIGN_IN_NEGOTIATE = 4,
-    /** The strongest that the server asks for; Negotiate, which uses no password, where there is none. */
-    NH_SIGN_IN_ANY = 5
-} nh_sign_in;
-
-/** When answers from the cache are delivered. */
-typedef enum nh_delivery {
-    /** A stale one at once, and the one that holds now after it. */
-    NH_DELIVERY_TWICE = 0,
-    /** One answer, a stale one too; it is revalidated behind. With NH_ASK_VERDICT it is as NH_DELIVERY_FRESH. */
-    NH_DELIVERY_FIRST = 1,
-    /**
-     * One answer, which holds now, or which its server lets be shown while it is asked (`stale-while-revalidate`). Where the
-     * server can't be asked, a stale one is given in its place.
-     */
-    NH_DELIVERY_FRESH = 2
-} nh_delivery;
+#include "nh_status.h"
+#include "nh_values.h"
 
 /** Where a ticket stands. */
 typedef enum nh_ticket_status {
@@ -48,7 +20,7 @@ typedef enum nh_ticket_status {
 /** What an event tells. Every ticket has exactly one final event, also after nh_cancel, nh_shutdown and nh_close. */
 typedef enum nh_event_kind {
     NH_EVENT_NONE = 0,
-    /** More bytes have come, or been sent. Only after nh_request_set_progress; of several that nobody took the newest is kept. */
+    /** More bytes have come, or been sent. Only with nh_options.progress_events; of several that nobody took the newest is kept. */
     NH_EVENT_PROGRESS = 1,
     /** An answer from the cache. Final unless it is stale and more follows. */
     NH_EVENT_CACHED = 2,
@@ -60,9 +32,9 @@ typedef enum nh_event_kind {
     NH_EVENT_FAILED = 5,
     /** The request was cancelled. Final. */
     NH_EVENT_CANCELLED = 6,
-    /** The server can't be reached: the request is in the outbox, as outbox_id. Only after nh_request_set_freezable. Final. */
+    /** The server can't be reached: the request is in the outbox, as outbox_id. Only with nh_options.freezable. Final. */
     NH_EVENT_FROZEN = 7,
-    /** The program is asked something: see nh_request_set_asks and nh_answer. Never final. */
+    /** The program is asked something: see nh_options.asks and nh_answer. Never final. */
     NH_EVENT_QUESTION = 8,
     /** A piece of the answer's body: data. Only after nh_request_save_to_events. Never final. */
     NH_EVENT_DATA = 9,
@@ -76,7 +48,7 @@ typedef enum nh_event_kind {
     NH_EVENT_IDLE = 13
 } nh_event_kind;
 
-/** What the program may be asked while its request is under way. The numbers are bits, for nh_request_set_asks. */
+/** What the program may be asked while its request is under way. The numbers are bits, for nh_options.asks. */
 typedef enum nh_question {
     NH_ASK_NOTHING = 0,
     /** Which headers to add, a token or a signature: before anything is looked up or sent. Unanswered: none. */
@@ -87,7 +59,7 @@ typedef enum nh_question {
     /** Whether an answer from the network is good; it isn't stored before. Unanswered: it is. */
     NH_ASK_VERDICT = 4,
     /** The secret of a provider, whose name is the message, for a request in the outbox: of no ticket, and answered with
-     *  nh_outbox_provide. Only after nh_outbox_ask, and nothing for nh_request_set_asks. Unanswered: the request waits. */
+     *  nh_outbox_provide. Only after nh_outbox_ask, and nothing for nh_options.asks. Unanswered: the request waits. */
     NH_ASK_SECRET = 8,
     /** Which headers to send with another attempt, after an answer with status 401 of the URL's own origin, whatever was sent:
      *  for schemes that the library doesn't know, and tokens that have expired. Asked again when that is refused, too, up to ten times.
@@ -127,7 +99,7 @@ typedef struct nh_reply {
 typedef struct nh_event {
     /** The ticket, as nh_submit gave it; still to be released by whoever has it. NULL when nh_submit gave none. */
     nh_ticket *ticket;
-    /** What nh_request_set_user_data was given, or NULL. */
+    /** What nh_options.user_data said, or NULL. */
     void *user;
     nh_event_kind kind;
     /** 1 for the last event of its ticket, else 0. */

@@ -35,7 +35,7 @@ typedef struct nh_frozen_info {
     const char *queue;
     /** Who gets the outcome; NULL for nobody. */
     const char *handler;
-    /** What nh_request_set_tag was given, or NULL. */
+    /** What nh_options.tag said, or NULL. */
     const char *tag;
     /** The Idempotency-Key that every attempt is sent with. */
     const char *key;

@@ -1,19 +1,17 @@
+/* Generated from options.toml by Scripts/make-header; edit that instead. */
 #ifndef NH_OPTIONS_H
 #define NH_OPTIONS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nh_handles.h"
-#include "nh_status.h"
+#include "nh_events.h"
+#include "nh_values.h"
 
-/** Yes, no, or nothing said. */
-typedef enum nh_choice { NH_UNSAID = 0, NH_YES = 1, NH_NO = 2 } nh_choice;
-
-/** What is taken for fresh, and for how long. */
+/** What is taken for fresh. */
 typedef enum nh_policy {
     NH_POLICY_UNSAID = 0,
-    /** Pictures stay fresh for days unless the server says otherwise. The default. */
+    /** Pictures stay fresh for days unless the server says otherwise. */
     NH_POLICY_KIT = 1,
     /** RFC 9111, to the letter. */
     NH_POLICY_RFC9111 = 2,
@@ -24,181 +22,338 @@ typedef enum nh_policy {
 } nh_policy;
 
 /** Which addresses may be connected to. Judged on the address really connected to, for every hop. */
-typedef enum nh_guard {
-    NH_GUARD_UNSAID = 0,
-    /** No link-local ones (cloud metadata), and no private ones by redirect from a public one. The default. */
-    NH_GUARD_GUARDED = 1,
+typedef enum nh_addresses {
+    NH_ADDRESSES_UNSAID = 0,
+    /** No link-local ones (cloud metadata), and no private ones by redirect from a public one. */
+    NH_ADDRESSES_GUARDED = 1,
     /** Public ones only. */
-    NH_GUARD_PUBLIC = 2,
+    NH_ADDRESSES_PUBLIC = 2,
     /** All. */
-    NH_GUARD_ANY = 3
-} nh_guard;
+    NH_ADDRESSES_ANY = 3
+} nh_addresses;
+
+/** How a request shows user and password. */
+typedef enum nh_sign_in {
+    NH_SIGN_IN_UNSAID = 0,
+    /** Basic, with the first request, unasked. */
+    NH_SIGN_IN_BASIC = 1,
+    /** Digest, after the server has asked. Of a server that wants a body proven, too (auth-int and not auth), a
+     *  request with a body is the error http, with the status 401. */
+    NH_SIGN_IN_DIGEST = 2,
+    /** NTLM, after the server has asked. */
+    NH_SIGN_IN_NTLM = 3,
+    /** Negotiate (Kerberos), where libcurl has it; without user and password, as whom the system knows. */
+    NH_SIGN_IN_NEGOTIATE = 4,
+    /** The strongest that the server asks for, Basic being the weakest; Negotiate, which uses no password, where
+     *  there is none. */
+    NH_SIGN_IN_ANY = 5
+} nh_sign_in;
+
+/** Whether a site's cookies are sent back to its servers, and where they are kept meanwhile. */
+typedef enum nh_cookie_jar {
+    NH_COOKIE_JAR_UNSAID = 0,
+    /** They are ignored. */
+    NH_COOKIE_JAR_OFF = 1,
+    /** In memory, as long as the directory is open in this process. */
+    NH_COOKIE_JAR_MEMORY = 2,
+    /** In the cache's directory, too, for other processes and later ones: readable for its owner only, and in
+     *  clear. */
+    NH_COOKIE_JAR_DISK = 3
+} nh_cookie_jar;
+
+/** When answers from the cache are delivered (the table is in docs/HTTP.md). */
+typedef enum nh_delivery {
+    NH_DELIVERY_UNSAID = 0,
+    /** A stale one at once, the fresh one after it. */
+    NH_DELIVERY_TWICE = 1,
+    /** One answer, a stale one too; it is revalidated behind. Where the program judges answers (a verdict) it is
+     *  as fresh. */
+    NH_DELIVERY_FIRST = 2,
+    /** One answer, which holds now, or which its server lets be shown while it is asked (stale-while-revalidate).
+     *  Where the server can't be asked, a stale one is given in its place. */
+    NH_DELIVERY_FRESH = 3
+} nh_delivery;
 
 /** When what comes is written to disk. */
 typedef enum nh_spill {
     NH_SPILL_UNSAID = 0,
-    /** At once: it survives this process however it ends, and other processes find it. The default. */
+    /** At once: it survives this process however it ends, and other processes find it. */
     NH_SPILL_EAGER = 1,
-    /** When memory is short, or when the cache is closed. Until then it is this process's: lost with it, and out of
-        reach of what other processes remove (not of their nh_clear). */
+    /** When memory is short, or when the cache is closed. Until then it is this process's: lost with it, and out
+     *  of reach of what other processes remove (not of their clear). */
     NH_SPILL_PRESSURE = 2
 } nh_spill;
 
 /** How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case. */
-typedef enum nh_store {
-    NH_STORE_UNSAID = 0,
-    /** As JPEG of quality 92 where they are opaque, else as PNG. The default. */
-    NH_STORE_PACKED = 1,
+typedef enum nh_thumb_store {
+    NH_THUMB_STORE_UNSAID = 0,
+    /** As JPEG of quality 92 where they are opaque, else as PNG: a tenth of the room. */
+    NH_THUMB_STORE_PACKED = 1,
     /** As PNG: the same pixels every time. */
-    NH_STORE_LOSSLESS = 2,
+    NH_THUMB_STORE_LOSSLESS = 2,
     /** As pixels, used where they lie. */
-    NH_STORE_RAW = 3
-} nh_store;
+    NH_THUMB_STORE_RAW = 3
+} nh_thumb_store;
 
-/** Whether a process sends what is in the outbox of a directory that it has open. */
+/** Whether a process sends what is in an outbox. */
 typedef enum nh_outbox {
     NH_OUTBOX_UNSAID = 0,
-    /** In its turn, when no other process does. The default. */
+    /** In its turn, when no other process does. */
     NH_OUTBOX_AUTO = 1,
     /** Requests may be frozen, and looked at, but are sent by others. */
     NH_OUTBOX_OFF = 2
 } nh_outbox;
 
-/** Whether a site's cookies are sent back to its servers, and where they are kept meanwhile. */
-typedef enum nh_cookies {
-    /** They are ignored. */
-    NH_COOKIES_UNSAID = 0,
-    /** In memory, as long as the directory is open in this process. */
-    NH_COOKIES_MEMORY = 1,
-    /** In the cache's directory, too, for other processes and later ones: readable for its owner only, and in clear. */
-    NH_COOKIES_DISK = 2
-} nh_cookies;
+/** How a picture is made to fit its box. */
+typedef enum nh_fit {
+    NH_FIT_UNSAID = 0,
+    /** All of it is inside of the box. */
+    NH_FIT_INSIDE = 1,
+    /** It covers the box; what is beyond is cut off. */
+    NH_FIT_COVER = 2,
+    /** It has the sides of the box, whatever its own are. */
+    NH_FIT_STRETCH = 3
+} nh_fit;
 
-/** A header to be sent. */
-typedef struct nh_header {
-    const char *name;
-    const char *value;
-} nh_header;
+/** How much of a picture is decoded before it is scaled down. */
+typedef enum nh_scaling {
+    NH_SCALING_UNSAID = 0,
+    /** As much as can be told from all of it. */
+    NH_SCALING_BEST = 1,
+    /** As little as will do. */
+    NH_SCALING_FAST = 2
+} nh_scaling;
 
-/** What holds for every request of a cache, or of a site, that doesn't say otherwise. Set struct_size and zero the rest: 0
- *  and NULL everywhere mean "not given". For a cache that is the default that each member names; for a site it is what the
- *  cache was given. A negative number means "none": no limit, no retry, no lifetime. */
+/** What may be said of a cache, a site or a request. Set struct_size to sizeof(nh_options), name what you want to say,
+ *  and leave the rest 0: 0, NULL and NH_UNSAID everywhere mean "as the level above has it", for a request its site,
+ *  then the cache, then the default. NH_NONE and NH_FOREVER are for numbers, NH_OFF for texts. A number out of its
+ *  range, and an option that a level doesn't have, are NH_INVALID. Texts and lists are copied.
+ *
+ *      nh_options options = {.struct_size = sizeof options, .timeout_ms = 5000, .retries = NH_NONE};
+ */
 typedef struct nh_options {
     uint32_t struct_size;
-    /** NH_POLICY_KIT. */
+    /** What is taken for fresh. Default: kit. Of a cache or a site or a request. */
     nh_policy policy;
-    /** Longest silence in milliseconds: connecting, waiting, between two bytes. 30000. */
-    int64_t timeout_ms;
-    /**
-     * All of a request together, in milliseconds. One that is given here, or with a request, counts from the call, its wait
-     * for its turn in the queue included, and from the first attempt for requests of a batch (nh_request_set_batched); it
-     * runs on while its server has asked to be left alone (Retry-After). The default is 120000 for pictures, in which
-     * neither is counted, and no limit otherwise.
-     */
-    int64_t deadline_ms;
-    /** The largest body, in bytes. 67108864 (64 MiB). */
-    int64_t max_bytes;
-    /** The most pixels that a picture may have. 100 million. */
-    int64_t max_pixels;
-    /** How often a failed attempt is followed by another. 3. */
-    int32_t retries;
-    /** NH_GUARD_GUARDED. */
-    nh_guard guard;
-    /** NH_POLICY_KIT: seconds for which a picture with a validator and no lifetime is fresh. A day. */
-    int64_t validator_ttl;
-    /** NH_POLICY_KIT: seconds for which a picture without any word on caching is fresh. Seven days. */
-    int64_t image_ttl;
-    /** NH_POLICY_KIT: seconds for which an answer marked no-cache is fresh. 60. */
-    int64_t no_cache_ttl;
-    /** NH_POLICY_RFC9111: share of the time since Last-Modified for which an answer without a lifetime is fresh. 0.1. */
+    /** kit: how long pictures with a validator and no lifetime are fresh. 0 or more, or none. Default: 1d.
+     *  NH_NONE: zero. Of a cache or a site or a request. */
+    int64_t validator_ttl_ms;
+    /** kit: how long pictures without any word on caching are fresh. 0 or more, or none. Default: 7d. NH_NONE:
+     *  zero. Of a cache or a site or a request. */
+    int64_t image_ttl_ms;
+    /** kit: how long answers marked no-cache are fresh. 0 or more, or none. Default: 60s. NH_NONE: zero. Of a
+     *  cache or a site or a request. */
+    int64_t no_cache_ttl_ms;
+    /** rfc9111: share of the time since Last-Modified for which an answer without a lifetime is fresh. 0 to 1, or
+     *  none. Default: 0.1. NH_NONE: zero. Of a cache or a site or a request. */
     double heuristic;
-    /** The User-Agent header. nuthatch/VERSION. */
-    const char *user_agent;
-    /** The Accept header. Anything; for pictures, first of all what is decoded. */
-    const char *accept;
-    /** A name for whose answers are kept, in place of the credentials that are sent: for tokens that change. None. */
-    const char *partition;
-    /** The proxy for all requests: http://, https://, socks4://, socks5:// or socks5h://; "" for none. Answers
-     *  that came by it are kept for it alone. One that is no URL is NH_INVALID. What the
-     *  environment says.
-     *
-     *  The guard judges addresses in URLs, and names as far as this machine can look them up in a second. What only the
-     *  proxy knows goes through, and what a proxy finds for a name is its business: give it rules of its own. With
-     *  socks5h:// no name is looked up here. */
+    /** Longest silence: connecting, waiting, between two bytes. 1 ms or more, or none. Default: 30s. NH_NONE:
+     *  unlimited. Of a cache or a site or a request. */
+    int64_t timeout_ms;
+    /** Longest time for all of a request. One that is said counts from the call, the wait for its turn in the
+     *  queue included, and from the first attempt for requests of a batch; it runs on while the server has asked
+     *  to be left alone (Retry-After). The default for pictures counts neither. 1 ms or more, or none. Default:
+     *  two minutes for pictures, else none. NH_NONE: unlimited. Of a cache or a site or a request. */
+    int64_t deadline_ms;
+    /** Further attempts after one that failed. 0 to 1000, or none. Default: 3. NH_NONE: zero. Of a cache or a site
+     *  or a request. */
+    int64_t retries;
+    /** How long a host may be out of reach before its requests fail. For how long the host may be out of reach, or
+     *  have too much to do (429, 503), since its last good answer. Until then the request waits for the host,
+     *  whatever retries says, and what it waits is no part of its deadline; after that it fails with the fault or
+     *  the status. Zero doesn't wait. A request that must not be sent twice, or that is freezable, doesn't wait
+     *  either. A host that has never answered is out of reach once five requests to it have failed in a row.
+     *  Before that, retries counts; the last attempt waits 5 s when the host refused or broke the connection. 0 or
+     *  more, or none. Default: five minutes for requests of a batch, else none. NH_NONE: unlimited. Of a request. */
+    int64_t give_up_after_ms;
+    /** Largest body. What is saved while it comes may be of any size unless its request says a number. 1 or more,
+     *  or none. Default: 64MiB. NH_NONE: unlimited. Of a cache or a site or a request. */
+    int64_t max_bytes;
+    /** Most pixels that a picture may have. 1 or more, or none. Default: 100,000,000. NH_NONE: unlimited. Of a
+     *  cache or a site or a request. */
+    int64_t max_pixels;
+    /** It is one of many that are submitted at once. Its deadline counts from its first attempt: the waits for its
+     *  turn in the queue are left out, unless it is freezable. It waits for a host that is away, or has too much
+     *  to do, for as long as give_up_after says. Default: no. Of a request. */
+    nh_choice batched;
+    /** Which addresses may be connected to. Default: guarded. Of a cache or a site or a request. */
+    nh_addresses addresses;
+    /** The way of all requests; empty for none. http://, https://, socks4://, socks5:// or socks5h://. Answers
+     *  that came by a proxy are kept for it alone. The guard judges addresses in URLs, and names as far as this
+     *  machine can look them up in a second. What only the proxy knows goes through, and what a proxy finds for a
+     *  name is its business: give it rules of its own. With socks5h:// no name is looked up here. Default: what
+     *  the environment says. "": none. Of a cache or a site. */
     const char *proxy;
-    /** header_count headers, sent with every request that has none of the same name. None. */
+    /** The method, such as POST. One that HTTP knows is put into capitals; any other is sent as it is spelled.
+     *  Default: GET. Of a request. */
+    const char *method;
+    /** Headers that are sent, in this order. A header replaces those of the same name that a level above, or the
+     *  library, would send. Default: none. Of a cache or a site or a request. */
     const nh_header *headers;
     size_t header_count;
-    /** Sites only: Basic credentials, for the base URL's origin and no other. None. */
-    const char *user;
-    const char *password;
-
-    /* The directory's own, for nh_open only. A second open in the same process that gives others is NH_CONFLICT. */
-
-    /** What this process may keep in memory, in bytes. The smaller of 64 MiB and an eighth of the memory. */
-    int64_t memory_bytes;
-    /** How many things. No limit. */
-    int64_t memory_items;
-    /** What the directory may take on disk, the outbox apart, in bytes; at least 4 MiB. Each process that writes may take two
-     *  64ths of it more (64 KiB each at the least), because it reserves ahead. What the directory was given before, else
-     *  4 GiB. */
-    int64_t disk_bytes;
-    /** NH_SPILL_EAGER. */
-    nh_spill spill;
-    /** NH_STORE_PACKED. */
-    nh_store store;
-    /** Whether bodies of pictures are kept, so that other sizes can be made of them. NH_YES. */
-    nh_choice keep_source;
-
-    /* The handle's own, for nh_open only. */
-
-    /** Whether file: URLs are read: any file that this process may read. NH_NO: they are NH_DENIED. */
-    nh_choice allow_files;
-    /** NH_OUTBOX_AUTO. */
-    nh_outbox outbox;
-
-    /* Limits of the directory's outbox, for nh_open only: those of its first open in this process hold. */
-
-    /** What it may take on disk, in bytes; more is refused with NH_NO_SPACE, and nothing evicted. 268435456 (256 MiB). */
-    int64_t outbox_bytes;
-    /** How many requests it may hold, those among them whose outcome waits. 10000. */
-    int64_t outbox_items;
-
-    /* For caches and sites. */
-
-    /** Sites only: NH_COOKIES_UNSAID. Sites with the same base URL, user and partition share their cookies. What waits in the
-     *  outbox is sent without. */
-    nh_cookies cookies;
-    /** Must be 0. */
-    uint32_t reserved;
-    /** A file with users and passwords by host (.netrc), which requests sign in by when nothing else says who asks; "" for
-     *  $NETRC, else ~/.netrc. NH_UNSAFE_FILE where it isn't yours or root's, or others may write to it. None. */
-    const char *netrc;
-    /** Sites only: names of headers that go along when a redirect, or a request's URL, leads to another origin, with commas
-     *  between them. Harmless ones go in any case (docs/HTTP.md). None. */
+    /** Names of headers that go along to other origins. When a redirect, or a request's URL, leads to another
+     *  origin, headers stay behind, but for harmless ones (docs/HTTP.md) and these. Default: none. With commas
+     *  between them. Of a site. */
     const char *cross_origin_headers;
-    /** NH_YES: no .netrc is looked up, also where the site's cache has one. NH_UNSAID. */
-    nh_choice no_netrc;
+    /** What the User-Agent header says. Default: nuthatch/VERSION. "": an empty header. Of a cache or a site. */
+    const char *user_agent;
+    /** What the Accept header says. Default: anything; for pictures, first of all what is decoded. "": an empty
+     *  header. Of a cache or a site. */
+    const char *accept;
+    /** User and password, for one origin. They go to the site's origin, or that of the request's URL, and to no
+     *  other, also across redirects. Default: nobody. NH_OFF: off. "": an empty name. Of a site or a request. */
+    const char *user;
+    /** The password of user. Default: empty. "": an empty password. Of a site or a request. */
+    const char *password;
+    /** Where user and password may go, for programs that send them along with many URLs. https://example.org: one
+     *  origin; example.org or example.org:8080: both over HTTP and over HTTPS. To a URL elsewhere they aren't
+     *  sent. Default: wherever the URL leads. Of a request. */
+    const char *user_place;
+    /** Sign in with a token, sent to the origin of the URL and to no other. Default: none. Of a request. */
+    const char *bearer;
+    /** How user and password are shown. Default: basic. Of a site or a request. */
+    nh_sign_in sign_in;
     /** Must be 0. */
-    uint32_t reserved_too;
+    uint32_t reserved_1;
+    /** A certificate that says who asks, in a file in PEM. Default: none. Of a site or a request. */
+    const char *cert;
+    /** The key of cert. Default: in the same file. Of a site or a request. */
+    const char *cert_key;
+    /** What the key of cert is encrypted with. Default: none. "": an empty password. Of a site or a request. */
+    const char *cert_password;
+    /** A file with users and passwords by host. Requests sign in by it when nothing else says who asks. It must be
+     *  yours or root's, and nobody else may write to it. Default: none. NH_OFF: off. "": $NETRC, else ~/.netrc. Of
+     *  a cache or a site or a request. */
+    const char *netrc;
+    /** A name for whose answers these are, in place of the credentials that are sent. For tokens that change.
+     *  Default: the credentials. Of a cache or a site or a request. */
+    const char *partition;
+    /** Whether cookies that the servers set are sent back, and where they are kept. Sites with the same base URL,
+     *  user and partition share their cookies. What waits in the outbox is sent without. Default: off. Of a site. */
+    nh_cookie_jar cookie_jar;
+    /** Must be 0. */
+    uint32_t reserved_2;
+    /** What the program wants to be asked. Questions come as events and are answered with answer; in a blocking
+     *  call the callback gets them, on the caller's thread, and without one they count as unanswered. One that
+     *  nobody answers within 30 seconds, or before the deadline, counts as unanswered, too. Default: nothing. Of a
+     *  site or a request. */
+    uint64_t asks;
+    /** What a level above asks and this one doesn't. Default: nothing. Of a site or a request. */
+    uint64_t asks_not;
+    /** What the answer is kept under, instead of the URL. For URLs that carry a signature or a date. Default: the
+     *  URL. Of a request. */
+    const char *cache_key;
+    /** Keep the answer under the URL without its query. Default: no. Of a request. */
+    nh_choice ignore_query;
+    /** Must be 0. */
+    uint32_t reserved_3;
+    /** The boxes of the thumbnails that are wanted, at most 64. Default: none: the answer itself. size: one
+     *  square. Of a request. */
+    int64_t size;
+    const nh_size *sizes;
+    size_t size_count;
+    /** How pictures are made to fit their boxes. Default: inside. Of a request. */
+    nh_fit fit;
+    /** Make smaller pictures larger. Default: no. Of a request. */
+    nh_choice enlarge;
+    /** How much of a picture is decoded before it is scaled down. Default: best. Of a request. */
+    nh_scaling scaling;
+    /** Take what can be decoded of a damaged picture. Such an image is marked as partial. Default: no. Of a
+     *  request. */
+    nh_choice allow_damaged;
+    /** End the transfer of a progressive JPEG when the thumbnails are done. Where much of it remains. Other sizes
+     *  cost another fetch then, because the original isn't kept. Where originals aren't kept anyway it always may.
+     *  Default: no. Of a request. */
+    nh_choice early_stop;
+    /** When answers from the cache are delivered. A call that waits for one answer takes twice for fresh. Default:
+     *  twice. Of a request. */
+    nh_delivery delivery;
+    /** Place in the queue, higher ones first. -10 to 10. Default: 0. Of a request. */
+    int64_t priority;
+    /** A word to cancel by. Default: none. Of a request. */
+    const char *tag;
+    /** Tell of progress, of what is sent and of what comes. Default: no. Of a request. */
+    nh_choice progress_events;
+    /** Keep a file whose transfer broke off, hidden, to be gone on with. Default: yes. Of a request. */
+    nh_choice resume;
+    /** Keep it in the outbox, and send it when its server can be reached again. POST, PUT, PATCH and DELETE only.
+     *  It is sent in its turn, also after a restart. It is kept at the first connection fault, body and all,
+     *  before any retry; an answer of whatever status is its answer. The request gets an Idempotency-Key unless it
+     *  has one, the same for every attempt. Nothing secret is written: user and password, and headers whose names
+     *  hold auth, token, key, secret, session, cookie, passw, passphrase, credential, bearer or jwt, need a
+     *  provider (secrets, password_provider), or the request is secret_needs_provider. What a .netrc has needs
+     *  one, too, and so does a token that the answer to a question for headers adds; other headers that it adds
+     *  are kept. A site's cookies go with the first attempt only, its proxy is kept, and must have no password.
+     *  URL and body are written as they are, for the directory's owner to read. Default: no. Of a request. */
+    nh_choice freezable;
+    /** Write it down before the first attempt, so that not even a kill in the middle loses it. Default: no. Of a
+     *  request. */
+    nh_choice outbox_durable;
+    /** Requests of one queue are sent one after the other. Default: the URL's origin. Of a request. */
+    const char *outbox_queue;
+    /** Who gets the outcome. Default: none: the outcome waits to be collected. Of a request. */
+    const char *outbox_handler;
+    /** Where the values of secret headers come from when it is sent later. The values are never written. A
+     *  provider env:NAME is a variable of the environment; others are told by the program. Default: none. Of a
+     *  request. */
+    const nh_secret *secrets;
+    size_t secret_count;
+    /** Who knows the password of user. A request without a user that asks its program for one needs a provider; it
+     *  knows both then, as name:password. Only the first attempt asks the program; the outbox asks the provider,
+     *  and sends nothing before it has both. Default: none. Of a request. */
+    const char *password_provider;
+    /** How often a server may answer that it can't now, before the request is put aside. Attempts that reach
+     *  nobody don't count. 1 or more, or none. Default: 25. NH_NONE: unlimited. Of a request. */
+    int64_t outbox_attempts;
+    /** For how long it is tried at all. 1 ms or more, or none. Default: 7d. NH_NONE: unlimited. Of a request. */
+    int64_t outbox_max_age_ms;
+    /** For how long the server knows the Idempotency-Key. A POST or PATCH that may have arrived isn't sent again
+     *  later than that; with none it is, however late. 1 ms or more, or none. Default: 24h. NH_NONE: unlimited. Of
+     *  a request. */
+    int64_t outbox_key_lifetime_ms;
+    /** A pointer that the events carry; the library never follows it. Default: NULL. Of a site or a request. */
+    void *user_data;
+    /** A function for nh_dispatch to call with each event. Tickets with a callback are delivered by nh_dispatch
+     *  only, those without by nh_poll only. Blocking calls call it for progress and questions. Default: none:
+     *  events come by nh_poll. Of a site or a request. */
+    nh_callback callback;
+    /** Keep the events out of the completion queue. nh_poll never gives them and no callback is called; nh_wait
+     *  still takes them. For requests that somebody waits for with nh_wait, and for those whose end nobody wants
+     *  to hear of: the answer is in the cache then, and holds no memory. Default: no. Of a request. */
+    nh_choice quiet;
+    /** Must be 0. */
+    uint32_t reserved_4;
+    /** What this process may keep in memory, decoded thumbnails mostly. 0 or more, or none. Default: the smaller
+     *  of 64 MiB and an eighth of the memory. NH_NONE: zero. Of a cache. */
+    int64_t memory_bytes;
+    /** How many things this process may keep in memory. 0 or more, or none. Default: as many as fit. NH_NONE:
+     *  unlimited. Of a cache. */
+    int64_t memory_items;
+    /** What the directory may take on disk, the outbox apart. Each process that writes may take two 64ths of it
+     *  more (64 KiB each at the least), because it reserves ahead. 4 MiB to 64 TiB. Default: what the directory
+     *  was given before, else 4 GiB. Of a cache. */
+    int64_t disk_bytes;
+    /** When what comes is written to disk. Default: as the directory's first open in this process says, else
+     *  eager. Of a cache. */
+    nh_spill spill;
+    /** How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case. Default: as the
+     *  directory's first open in this process says, else packed. Of a cache. */
+    nh_thumb_store thumb_store;
+    /** Keep bodies of pictures, so that other sizes can be made of them. Default: as the directory's first open in
+     *  this process says, else yes. Of a cache. */
+    nh_choice keep_source;
+    /** Read file: URLs: any file that this process may read. Default: no. Of a cache. */
+    nh_choice allow_files;
+    /** Whether this process sends what is in the directory's outbox. Default: auto. Of a cache. */
+    nh_outbox outbox;
+    /** Must be 0. */
+    uint32_t reserved_5;
+    /** What the outbox may take on disk; more is refused. 1 or more, or none. Default: as the directory's first
+     *  open in this process says, else 256 MiB. NH_NONE: unlimited. Of a cache. */
+    int64_t outbox_bytes;
+    /** How many requests the outbox may hold, those among them whose outcome waits. 1 or more, or none. Default:
+     *  as the directory's first open in this process says, else 10,000. NH_NONE: unlimited. Of a cache. */
+    int64_t outbox_items;
 } nh_options;
-
-/** The process's one queue. Set struct_size; 0 means "not given". */
-typedef struct nh_queue_options {
-    uint32_t struct_size;
-    /** How many requests run at once, 1 to 512. As many as the way to the network carries. */
-    int32_t concurrency;
-    /** How many of them at one host, 1 to 512. -1: 6, and for requests of a batch (nh_request_set_batched) more where the host
-     *  bears it, to 32; its first 429, 503 or reset halves that, and after that one more is tried once a minute. 6, or 32 where it
-     *  speaks HTTP/2. */
-    int32_t per_host;
-    /** Must be 0. */
-    uint32_t reserved;
-    /** Starts a second for each host. No limit. */
-    double rate;
-    /** What all bodies that are being received may hold in memory, in bytes; what comes beyond it goes on in files without a
-     *  name. Negative: nothing. The smaller of 67108864 (64 MiB) and an eighth of what the machine, or its control group, has. */
-    int64_t inflight_bytes;
-} nh_queue_options;
 
 #endif

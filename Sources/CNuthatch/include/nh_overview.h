@@ -31,7 +31,7 @@
  *   - Events: nh_submit starts a request and returns at once. nh_poll takes the events of all requests of the handle, and
  *     nh_fd is readable while there are some; nh_wait takes those of one ticket. A stale answer may come first
  *     (NH_EVENT_CACHED), and the one that holds now after it. Exactly one event of a ticket is final, always.
- *   - Callbacks: for requests with nh_request_set_callback, nh_dispatch calls it with the events, on the thread that called
+ *   - Callbacks: for requests with a callback (nh_options), nh_dispatch calls it with the events, on the thread that called
  *     nh_dispatch and on no other.
  *   - nh_peek gives what can be shown within the next microsecond, or nothing; nh_peek_response a body within a few.
  *
@@ -47,9 +47,9 @@
  *     }
  *
  * A request may ask its program while it is under way: for a token to add, for user and password, whether an answer is
- * good (nh_request_set_asks). Such a question is an event, and is answered with nh_answer.
+ * good (nh_options.asks). Such a question is an event, and is answered with nh_answer.
  *
- * A POST, PUT, PATCH or DELETE that can't reach its server may be kept in the directory's outbox (nh_request_set_freezable),
+ * A POST, PUT, PATCH or DELETE that can't reach its server may be kept in the directory's outbox (nh_options.freezable),
  * and is sent when the network is back, also after a restart, by whatever process has the directory open. Its outcome comes to
  * the handler that it names (nh_outbox_attach), or waits to be collected.
  *
@@ -74,7 +74,7 @@
  * Events.    They belong to the handle that the request was submitted with: two handles on one directory don't take each
  *            other's. Events of requests with a callback go to nh_dispatch only, of those without to nh_poll only, and
  *            nh_wait takes its own ticket's before either. Events that nobody takes hold their answers until nh_close: a
- *            program that never polls calls nh_request_set_quiet.
+ *            program that never polls says so (nh_options.quiet).
  * Closing.   nh_shutdown ends everything and leaves the last events to be taken; nh_close gives them up. Either tells
  *            threads that are blocked in a call NH_CLOSED. Stop polling nh_fd before nh_close, which closes it.
  * Outbox.    Freezing is acknowledged (NH_EVENT_FROZEN, NH_FROZEN) once the request would survive a loss of power. It is sent at

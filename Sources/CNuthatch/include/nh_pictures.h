@@ -6,24 +6,7 @@
 
 #include "nh_handles.h"
 #include "nh_answers.h"
-
-/** How a picture is made to fit its box. */
-typedef enum nh_mode {
-    /** Inside the box, proportions kept. */
-    NH_MODE_FIT = 0,
-    /** Covers the box; what sticks out is cut off equally on both sides. */
-    NH_MODE_FILL = 1,
-    /** Exactly the box's sides, proportions given up. */
-    NH_MODE_EXACT = 2
-} nh_mode;
-
-/** How much of a picture is decoded before it is scaled down. */
-typedef enum nh_quality {
-    /** About twice the size that is wanted. */
-    NH_QUALITY_BEST = 0,
-    /** At least the size that is wanted. */
-    NH_QUALITY_FAST = 1
-} nh_quality;
+#include "nh_options.h"
 
 /** Formats that images are written in. */
 typedef enum nh_format { NH_FORMAT_PNG = 1, NH_FORMAT_JPEG = 2 } nh_format;
@@ -49,8 +32,8 @@ typedef struct nh_image_options {
     /** The box's sides, 1 to 65535. A height of 0 means a square. */
     int32_t width;
     int32_t height;
-    nh_mode mode;
-    nh_quality quality;
+    nh_fit fit;
+    nh_scaling scaling;
     /** 1 to make a smaller picture larger. 0: never. */
     int32_t enlarge;
     /** 1 to take what decodes of a damaged or truncated picture, marked is_partial. 0: that is an error. */

@@ -1,67 +1,63 @@
 import CNuthatch
 import NuthatchCore
 
-/// What nh_options say.
-func given(_ pointer: UnsafePointer<nh_options>?) throws(NuthatchError) -> Options {
-  var options = Options()
-  guard let pointer else { return options }
+// What of nh_options has another form in Swift. The rest is made from the table (Options+Reading).
+
+/// - Throws: `invalid`, also for what this level doesn't have.
+func read(
+  _ pointer: UnsafePointer<nh_options>?, for level: OptionLevel
+) throws(NuthatchError) -> nh_options {
+  guard let pointer else { return nh_options() }
   let raw = try readSized(pointer, zero: nh_options(), "options")
-  options.policy = try given(raw.policy, "options.policy")
-  options.validatorTTL = given(lifetime: raw.validator_ttl)
-  options.imageTTL = given(lifetime: raw.image_ttl)
-  options.noCacheTTL = given(lifetime: raw.no_cache_ttl)
-  options.heuristic = try given(share: raw.heuristic, "options.heuristic")
-  options.addresses = try given(raw.guard, "options.guard")
-  options.timeout = given(milliseconds: raw.timeout_ms)
-  options.deadline = given(milliseconds: raw.deadline_ms)
-  options.maxBytes = given(limit: raw.max_bytes)
-  options.maxPixels = given(limit: raw.max_pixels).map { Int($0) }
-  options.retries = given(amount: Int64(raw.retries)).map { Int($0) }
-  options.userAgent = try given(raw.user_agent, "options.user_agent")
-  options.accept = try given(raw.accept, "options.accept")
-  options.partition = try given(raw.partition, "options.partition")
-  options.proxy = try given(raw.proxy, "options.proxy")
-  options.netrc = try netrc(raw)
-  options.cookieJar = try chosen(
-    raw.cookies, "options.cookies",
-    among: [NH_COOKIES_UNSAID: .off, NH_COOKIES_MEMORY: .memory, NH_COOKIES_DISK: .disk])
-  options.headers = try headerList(raw.headers, raw.header_count, "options.headers")
-  let names = try given(raw.cross_origin_headers, "options.cross_origin_headers") ?? ""
-  options.crossOriginHeaders = names.split { $0 == "," || $0 == " " }.map(String.init)
-  if let user = try given(raw.user, "options.user") {
-    options.user = (user, try given(raw.password, "options.password") ?? "")
-  } else if raw.password != nil {
-    throw NuthatchError(.invalid, "options.password without options.user")
-  }
-  options.memoryBytes = given(amount: raw.memory_bytes)
-  options.memoryItems = raw.memory_items > 0 ? Int(raw.memory_items) : nil
-  options.diskBytes = raw.disk_bytes == 0 ? nil : raw.disk_bytes
-  options.keepSource = try given(raw.keep_source, "options.keep_source")
-  options.allowFiles = try given(raw.allow_files, "options.allow_files") ?? false
-  options.outboxBytes = given(limit: raw.outbox_bytes)
-  options.outboxItems = given(limit: raw.outbox_items).map { Int($0) }
-  options.outbox = try chosen(
-    raw.outbox, "options.outbox",
-    among: [NH_OUTBOX_UNSAID: .auto, NH_OUTBOX_AUTO: .auto, NH_OUTBOX_OFF: .off])
-  options.spill = try chosen(
-    raw.spill, "options.spill",
-    among: [NH_SPILL_UNSAID: nil, NH_SPILL_EAGER: .eager, NH_SPILL_PRESSURE: .pressure])
-  options.thumbStore = try chosen(
-    raw.store, "options.store",
-    among: [
-      NH_STORE_UNSAID: nil, NH_STORE_PACKED: .packed, NH_STORE_LOSSLESS: .lossless, NH_STORE_RAW: .raw,
-    ])
-  return options
+  try raw.check(level)
+  return raw
 }
 
-private func netrc(_ raw: nh_options) throws(NuthatchError) -> Netrc? {
-  guard raw.reserved_too == 0 else { throw NuthatchError(.invalid, "options.reserved_too is not 0") }
-  let isNone = try given(raw.no_netrc, "options.no_netrc") ?? false
-  guard isNone else { return try given(netrc: raw.netrc, "options.netrc") }
-  guard raw.netrc == nil else {
-    throw NuthatchError(.invalid, "options.netrc and options.no_netrc exclude each other")
+extension Options {
+  /// What a C program says for a cache or a site.
+  init(_ raw: nh_options) throws(NuthatchError) {
+    self.init()
+    try take(raw)
   }
-  return .off
+
+  mutating func takeHeaders(_ raw: nh_options) throws(NuthatchError) {
+    let said = try headerList(raw.headers, raw.header_count, "headers")
+    if !said.isEmpty { headers = said }
+  }
+
+  mutating func takeUser(_ raw: nh_options) throws(NuthatchError) {
+    if isOff(raw.user) { return user = nil }
+    if let name = try text(raw.user, "user", mayBeEmpty: true) {
+      user = (name, try text(raw.password, "password", mayBeEmpty: true) ?? "")
+    } else if raw.password != nil {
+      throw NuthatchError(.invalid, "password is said without user")
+    }
+  }
+
+  mutating func takeCert(_ raw: nh_options) throws(NuthatchError) {
+    let key = try text(raw.cert_key, "cert_key")
+    let password = try text(raw.cert_password, "cert_password", mayBeEmpty: true)
+    if let path = try text(raw.cert, "cert") {
+      cert = ClientCertificate(path, key: key, password: password)
+    } else if key != nil || password != nil {
+      throw NuthatchError(.invalid, "cert_key and cert_password need cert")
+    }
+  }
+
+  mutating func takeNetrc(_ raw: nh_options) throws(NuthatchError) {
+    if isOff(raw.netrc) {
+      netrc = .off
+    } else if let path = try text(raw.netrc, "netrc", mayBeEmpty: true) {
+      netrc = path.isEmpty ? .standard : .file(path)
+    }
+  }
+
+  mutating func takeQuestions(_ raw: nh_options) throws(NuthatchError) {
+    let without = try given(questions: raw.asks_not, "asks_not")
+    asks.subtract(without)
+    asksNot.formUnion(without)
+    asks.formUnion(try given(questions: raw.asks, "asks"))
+  }
 }
 
 func headerList(_ lines: UnsafePointer<nh_header>?, _ count: Int, _ name: String) throws(NuthatchError)

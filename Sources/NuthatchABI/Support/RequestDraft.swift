@@ -4,19 +4,98 @@ import NuthatchCore
 /// What a C program has said about a request so far.
 struct Draft: Sendable {
   var request: Request
-  var sizes: [(width: Int, height: Int)] = []
-  var mode = ThumbnailBox.Mode.fit
-  var enlarge = false
-  var quality = ThumbnailBox.Quality.best
-  var callback: nh_callback?
-  var isQuiet = false
-  var isFreezable = false
+  var hooks = Hooks()
+  private var sizes: [(width: Int, height: Int)] = []
+  private var mode = ThumbnailBox.Mode.fit
+  private var enlarge = false
+  private var quality = ThumbnailBox.Quality.best
+  private(set) var isQuiet = false
+  private var isFreezable = false
   /// What becomes of it when its server can't be reached, where that is wanted.
-  var freezing = Request.Freezing()
-  /// What the events of its tickets carry; a number as far as the library is concerned.
-  var userBits: UInt = 0
+  private var freezing = Request.Freezing()
+
+  /// Who hears of a request's events, and with what.
+  struct Hooks: Sendable {
+    var callback: nh_callback?
+    /// A number as far as the library is concerned.
+    var userBits: UInt = 0
+
+    mutating func take(_ raw: nh_options) {
+      if let said = raw.callback { callback = said }
+      if let said = raw.user_data { userBits = UInt(bitPattern: said) }
+    }
+  }
 
   init(_ request: Request) { self.request = request }
+
+  /// Says something more.
+  mutating func take(_ raw: nh_options) throws(NuthatchError) {
+    try request.options.take(raw)
+    hooks.take(raw)
+    if let method = try text(raw.method, "method") { request.method = method }
+    if raw.user != nil { request.isAnonymous = isOff(raw.user) }
+    if let place = try text(raw.user_place, "user_place") {
+      guard let place = SignInPlace(place) else {
+        // Without the text, which may be the end of a password.
+        throw NuthatchError(.invalid, "user_place is no host, host:port or https://host")
+      }
+      request.userPlace = place
+    }
+    if let token = try text(raw.bearer, "bearer") { request.setBearer(token) }
+    if let said = try given(raw.quiet, "quiet") { isQuiet = said }
+    try takeSizes(raw)
+    try takeFreezing(raw)
+  }
+
+  private mutating func takeSizes(_ raw: nh_options) throws(NuthatchError) {
+    if let said = try given(raw.fit, "fit") { mode = said }
+    if let said = try given(raw.scaling, "scaling") { quality = said }
+    if let said = try given(raw.enlarge, "enlarge") { enlarge = said }
+    guard raw.size == 0 || raw.size_count == 0 else {
+      throw NuthatchError(.invalid, "size and sizes exclude each other")
+    }
+    guard raw.size_count <= 64 else {
+      throw NuthatchError(.invalid, "\(raw.size_count) sizes; at most 64 are made at once")
+    }
+    guard raw.size_count == 0 || raw.sizes != nil else { throw .null("sizes") }
+    var said = raw.size == 0 ? [] : [nh_size(width: raw.size, height: 0)]
+    for index in 0..<raw.size_count { if let size = raw.sizes?[index] { said.append(size) } }
+    let sides = 1...Int64(ThumbnailBox.maxSide)
+    for size in said where !sides.contains(size.width) || size.height != 0 && !sides.contains(size.height) {
+      throw NuthatchError(
+        .invalid, "a size is \(size.width)x\(size.height); its sides must be 1 to \(ThumbnailBox.maxSide)")
+    }
+    if !said.isEmpty { sizes = said.map { (Int($0.width), Int($0.height == 0 ? $0.width : $0.height)) } }
+  }
+
+  private mutating func takeFreezing(_ raw: nh_options) throws(NuthatchError) {
+    if let said = try given(raw.freezable, "freezable") { isFreezable = said }
+    if let said = try given(raw.outbox_durable, "outbox_durable") { freezing.isDurable = said }
+    if let said = try text(raw.outbox_queue, "outbox_queue") { freezing.queue = said }
+    if let said = try text(raw.outbox_handler, "outbox_handler") { freezing.handler = said }
+    if let said = try text(raw.password_provider, "password_provider") { freezing.passwordProvider = said }
+    let most = Int64(Int32.max)
+    if let said = try number(raw.outbox_attempts, "outbox_attempts", none: most, greatest: most) {
+      guard said > 0 else {
+        throw NuthatchError(.invalid, "outbox_attempts is \(said); it must be 1 or more, or none")
+      }
+      freezing.attempts = Int(min(said, most))
+    }
+    if let said = limit(raw.outbox_max_age_ms) { freezing.longest = said }
+    if let said = limit(raw.outbox_key_lifetime_ms) { freezing.keyLifetime = said }
+    guard raw.secret_count <= 1000 else { throw NuthatchError(.invalid, "secrets: more than 1000") }
+    guard raw.secret_count == 0 || raw.secrets != nil else { throw .null("secrets") }
+    var secrets: [Request.Freezing.Secret] = []
+    for index in 0..<raw.secret_count {
+      guard let said = raw.secrets?[index] else { continue }
+      secrets.append(
+        Request.Freezing.Secret(
+          try string(said.header, "secrets[\(index)].header"),
+          prefix: try given(said.prefix, "secrets[\(index)].prefix") ?? "",
+          provider: try string(said.provider, "secrets[\(index)].provider")))
+    }
+    if !secrets.isEmpty { freezing.secrets = secrets }
+  }
 
   /// The request as a cache is to carry it out.
   var complete: Request {

@@ -1,43 +1,81 @@
 import CNuthatch
 import NuthatchCore
 
-// Numbers as C programs give them: 0 for "not given", negative for "none".
+// What C programs give: 0 and NULL for "not said", NH_NONE, NH_FOREVER and NH_OFF for what no number and no text is.
 
-/// A limit in time: 0 for the default, negative for none.
-func limit(_ milliseconds: Int64, default standard: Request.Limit) -> Request.Limit {
-  given(milliseconds: milliseconds) ?? standard
-}
-
-func given(milliseconds: Int64) -> Request.Limit? {
-  milliseconds == 0 ? nil : milliseconds < 0 ? Request.Limit.none : .milliseconds(milliseconds)
-}
-
-/// A limit in bytes or pixels.
-func given(limit: Int64) -> Int64? { limit == 0 ? nil : limit < 0 ? .max : limit }
-
-/// An amount, of which "none" is 0.
-func given(amount: Int64) -> Int64? { amount == 0 ? nil : max(0, amount) }
-
-func given(share: Double, _ name: String) throws(NuthatchError) -> Double? {
-  guard share == share, share <= 1 else {
-    throw NuthatchError(.invalid, "\(name) is more than 1, or no number")
+/// A limit in time.
+func limit(_ milliseconds: Int64) -> Request.Limit? {
+  switch milliseconds {
+  case 0: nil
+  case .min, .max: Request.Limit.none
+  default: .milliseconds(milliseconds)
   }
-  return share == 0 ? nil : max(0, share)
 }
+
+/// A lifetime, of which none is zero.
+func lifetime(_ milliseconds: Int64) -> Duration? {
+  switch milliseconds {
+  case 0: nil
+  case .min: .zero
+  default: .milliseconds(milliseconds)
+  }
+}
+
+/// - Parameters:
+///   - none: what none means; nil where it means nothing.
+///   - greatest: what NH_FOREVER stands for.
+/// - Throws: `invalid` for none where that means nothing.
+func number(
+  _ said: Int64, _ name: String, none: Int64?, greatest: Int64
+) throws(NuthatchError) -> Int64? {
+  switch said {
+  case 0: return nil
+  case .min:
+    guard let none else { throw NuthatchError(.invalid, "\(name) is none; it must be a number") }
+    return none
+  case .max: return greatest
+  default: return said
+  }
+}
+
+/// A share of which none is zero.
+func share(_ said: Double, _ name: String) throws(NuthatchError) -> Double? {
+  // What is no number isn't left to a range.
+  guard said == said else {
+    throw NuthatchError(.invalid, "\(name) is no number; it must be 0 to 1, or none")
+  }
+  return said == 0 ? nil : said == Double(Int64.min) ? 0 : said == Double(Int64.max) ? 1 : said
+}
+
+/// Whether a text is NH_OFF.
+func isOff(_ text: UnsafePointer<CChar>?) -> Bool { UInt(bitPattern: text) == .max }
 
 func given(_ text: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) -> String? {
   text == nil ? nil : try string(text, name)
 }
 
-func given(netrc path: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) -> Netrc? {
-  try given(path, name).map { $0.isEmpty ? .standard : .file($0) }
+/// A text of an option.
+///
+/// - Throws: `invalid` for NH_OFF, and for one that is empty where that means nothing.
+func text(
+  _ said: UnsafePointer<CChar>?, _ name: String, mayBeEmpty: Bool = false
+) throws(NuthatchError) -> String? {
+  guard !isOff(said) else { throw NuthatchError(.invalid, "\(name) can't be off") }
+  guard let text = try given(said, name) else { return nil }
+  guard mayBeEmpty || !text.isEmpty else { throw NuthatchError(.invalid, "\(name) is empty") }
+  return text
+}
+
+/// Names with commas between them.
+func names(_ said: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) -> [String]? {
+  try text(said, name, mayBeEmpty: true).map { $0.split { $0 == "," || $0 == " " }.map(String.init) }
 }
 
 /// - Throws: `invalid` for bits that no question has.
-func given(questions: UInt32) throws(NuthatchError) -> Set<Question.Kind> {
-  let known = Question.Kind.allCases.filter { questions & $0.bit != 0 }
-  guard known.reduce(0, { $0 | $1.bit }) == questions else {
-    throw NuthatchError(.invalid, "questions has bits that no nh_question has")
+func given(questions: UInt64, _ name: String) throws(NuthatchError) -> Set<Question.Kind> {
+  let known = Question.Kind.allCases.filter { questions & UInt64($0.bit) != 0 }
+  guard known.reduce(0, { $0 | UInt64($1.bit) }) == questions else {
+    throw NuthatchError(.invalid, "\(name) has bits that no nh_question has")
   }
   return Set(known)
 }
@@ -57,31 +95,3 @@ func chosen<Number: Equatable, Value>(
 func given(_ choice: nh_choice, _ name: String) throws(NuthatchError) -> Bool? {
   try chosen(choice, name, among: [NH_UNSAID: nil, NH_YES: true, NH_NO: false])
 }
-
-func given(_ policy: nh_policy, _ name: String) throws(NuthatchError) -> Policy? {
-  try chosen(
-    policy, name,
-    among: [
-      NH_POLICY_UNSAID: nil, NH_POLICY_KIT: .kit, NH_POLICY_RFC9111: .rfc9111, NH_POLICY_OFFLINE: .offline,
-      NH_POLICY_RELOAD: .reload,
-    ])
-}
-
-func given(_ grade: nh_guard, _ name: String) throws(NuthatchError) -> Addresses? {
-  try chosen(
-    grade, name,
-    among: [
-      NH_GUARD_UNSAID: nil, NH_GUARD_GUARDED: .guarded, NH_GUARD_PUBLIC: .public, NH_GUARD_ANY: .any,
-    ])
-}
-
-func boxMode(_ mode: nh_mode, _ name: String) throws(NuthatchError) -> ThumbnailBox.Mode {
-  try chosen(mode, name, among: [NH_MODE_FIT: .fit, NH_MODE_FILL: .fill, NH_MODE_EXACT: .exact])
-}
-
-func boxQuality(_ quality: nh_quality, _ name: String) throws(NuthatchError) -> ThumbnailBox.Quality {
-  try chosen(quality, name, among: [NH_QUALITY_BEST: .best, NH_QUALITY_FAST: .fast])
-}
-
-/// A lifetime in seconds, of which "none" is 0.
-func given(lifetime seconds: Int64) -> Duration? { given(amount: seconds).map { .seconds($0) } }

@@ -28,7 +28,10 @@ final class QuestionContext: Sendable {
       request.headers.append((key.name, key.value))
     }
     // Asked and answered; only a challenge may have several steps.
-    if kind != .challenge { request.asks?.remove(kind) }
+    if kind != .challenge {
+      request.asks.remove(kind)
+      request.asksNot.insert(kind)
+    }
     switch reply {
     case .headers(let fields):
       // There is one key of a repetition: the program's own.

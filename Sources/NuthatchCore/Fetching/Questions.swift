@@ -75,7 +75,7 @@ final class Questions: @unchecked Sendable {
 
   private func question(about fetched: FetchedAnswer, _ plan: RequestPlan) -> Question.Kind? {
     guard let inquiry = plan.inquiry else { return nil }
-    let asks = inquiry.request.asks ?? []
+    let asks = inquiry.request.asks
     // What the program says for another origin, to which a redirect has led, would be sent to the one that redirects there. An
     // address that can't be read is no origin's.
     let isChallenge =

@@ -30,9 +30,9 @@ final class RequestPlan: Sendable {
   /// The URL's own, where the request was given none.
   var credentials: (user: [UInt8], password: [UInt8])? { terms.credentials ?? url.credentials }
   /// Whether the program says of each new answer whether it is one: none comes without it.
-  var wantsVerdict: Bool { terms.inquiry?.request.asks?.contains(.verdict) == true }
+  var wantsVerdict: Bool { terms.inquiry?.request.asks.contains(.verdict) == true }
   /// Whether the program says who asks, so that nothing is known of the answer before.
-  var asksForHeaders: Bool { terms.inquiry?.request.asks?.contains(.headers) == true }
+  var asksForHeaders: Bool { terms.inquiry?.request.asks.contains(.headers) == true }
 
   /// The exchange that it begins with.
   var first: TransferRequest {

@@ -124,7 +124,7 @@ struct RequestTerms: Sendable {
     retries = request.retries ?? Options.Standard.retries
     reportsProgress = request.progressEvents
     stopsEarly = request.earlyStop
-    let asks = request.asks ?? []
+    let asks = request.asks
     inquiry =
       asks.isEmpty
       ? nil

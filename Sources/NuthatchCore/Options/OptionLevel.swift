@@ -1,9 +1,9 @@
 /// Where options are said.
-enum OptionLevel: String {
+package enum OptionLevel: String {
   case cache, site, request
 
   /// The error of an option that belongs elsewhere.
-  func doesNotHave(_ name: StaticString, _ levels: [OptionLevel]) -> NuthatchError {
+  package func doesNotHave(_ name: StaticString, _ levels: [OptionLevel]) -> NuthatchError {
     let places = levels.map { "a \($0.rawValue)" }.joined(separator: " and ")
     return NuthatchError(.invalid, "\(name) is an option of \(places), not of a \(rawValue)")
   }

@@ -221,10 +221,21 @@ public struct Options: Sendable, Equatable {
   }
   /// What the program wants to be asked.
   ///
+  /// Questions come as events and are answered with `answer`; in a blocking call the callback gets them, on the caller's
+  /// thread, and without one they count as unanswered. One that nobody answers within 30 seconds, or before the deadline,
+  /// counts as unanswered, too.
+  ///
   /// Default: nothing. Said of a site or a request.
-  public var asks: Set<Question.Kind>? {
+  public var asks: Set<Question.Kind> {
     get { read(\.asks) }
     _modify { yield &special.asks }
+  }
+  /// What a level above asks and this one doesn't.
+  ///
+  /// Default: nothing. Said of a site or a request.
+  public var asksNot: Set<Question.Kind> {
+    get { read(\.asksNot) }
+    _modify { yield &special.asksNot }
   }
   /// What the answer is kept under, instead of the URL.
   ///
@@ -368,8 +379,8 @@ public struct Options: Sendable, Equatable {
 }
 
 extension Options {
-  /// What has a part in which stored answer is given, or is said of few requests. Compared as a whole, so that
-  /// no option is forgotten.
+  /// What has a part in which stored answer is given, or is said of few requests. Compared as a whole, so
+  /// that no option is forgotten.
   struct Special: Sendable, Equatable {
     var policy: Policy?
     var validatorTTL: Duration?
@@ -390,7 +401,8 @@ extension Options {
     var netrc: Netrc?
     var partition: String?
     var cookieJar = CookieJarMode.off
-    var asks: Set<Question.Kind>?
+    var asks: Set<Question.Kind> = []
+    var asksNot: Set<Question.Kind> = []
     var cacheKey: String?
     var ignoreQuery = false
     var allowDamaged = false
@@ -430,6 +442,7 @@ extension Options {
       guard left.partition == right.partition else { return false }
       guard left.cookieJar == right.cookieJar else { return false }
       guard left.asks == right.asks else { return false }
+      guard left.asksNot == right.asksNot else { return false }
       guard left.cacheKey == right.cacheKey else { return false }
       guard left.ignoreQuery == right.ignoreQuery else { return false }
       guard left.allowDamaged == right.allowDamaged else { return false }
@@ -513,14 +526,14 @@ extension Options.Special {
     if cert == nil { cert = outer.cert }
     if netrc == nil { netrc = outer.netrc }
     if partition == nil { partition = outer.partition }
-    if asks == nil { asks = outer.asks }
+    asks.formUnion(outer.asks.subtracting(asksNot))
   }
 }
 
 extension Options {
 
   /// - Throws: `invalid` for an option that this level doesn't have, or a number that is out of its range.
-  func check(_ level: OptionLevel) throws(NuthatchError) {
+  package func check(_ level: OptionLevel) throws(NuthatchError) {
     if level == .cache {
       if giveUpAfter != nil { throw level.doesNotHave("give_up_after", [.request]) }
       if isBatched != false { throw level.doesNotHave("batched", [.request]) }
@@ -529,7 +542,8 @@ extension Options {
       if signIn != nil { throw level.doesNotHave("sign_in", [.site, .request]) }
       if cert != nil { throw level.doesNotHave("cert", [.site, .request]) }
       if cookieJar != CookieJarMode.off { throw level.doesNotHave("cookie_jar", [.site]) }
-      if asks != nil { throw level.doesNotHave("asks", [.site, .request]) }
+      if !asks.isEmpty { throw level.doesNotHave("asks", [.site, .request]) }
+      if !asksNot.isEmpty { throw level.doesNotHave("asks_not", [.site, .request]) }
       if cacheKey != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignoreQuery != false { throw level.doesNotHave("ignore_query", [.request]) }
       if !boxes.isEmpty { throw level.doesNotHave("sizes", [.request]) }

@@ -55,7 +55,7 @@ final class FreezingPlan: Sendable {
     where field.isSecret && !field.isIdempotencyKey && freezing.provider(of: field.name) == nil {
       throw needsProvider("the header \(field.name)")
     }
-    let isAsked = freezing.isAnswered || (credentials == nil && request.asks?.contains(.credentials) == true)
+    let isAsked = freezing.isAnswered || (credentials == nil && request.asks.contains(.credentials))
     if credentials != nil, freezing.passwordProvider == nil { throw needsProvider("the password") }
     if isAsked, freezing.passwordProvider == nil {
       throw NuthatchError(

@@ -121,9 +121,9 @@ final class SoakClient: @unchecked Sendable {
     let isLimited = random.chance(5)
     if isLimited { request.maxBytes = 30_000 }
     if random.chance(10) { request.headers = [("X-Who", "w\(Int.random(in: 0...1, using: &random))")] }
-    if random.chance(10) { request.asks = (request.asks ?? []).union([.verdict]) }
-    if random.chance(5) { request.asks = (request.asks ?? []).union([.headers]) }
-    if SoakServer.kind(path) == .locked { request.asks = (request.asks ?? []).union([.credentials]) }
+    if random.chance(10) { request.asks.insert(.verdict) }
+    if random.chance(5) { request.asks.insert(.headers) }
+    if SoakServer.kind(path) == .locked { request.asks.insert(.credentials) }
     var floor = target.floor(path)
     if random.chance(5) {
       request.policy = .reload
@@ -137,7 +137,7 @@ final class SoakClient: @unchecked Sendable {
       let wish = Wish(path: path, sizes: sizes, floor: floor, isLimited: isLimited)
       ticket.whenFinal { wish.finals.add($0.kind) }
       // Some are let go of and go on by themselves; but nobody would answer their questions.
-      if request.asks?.isEmpty == false || random.chance(85) { open.append((ticket, wish)) }
+      if !request.asks.isEmpty || random.chance(85) { open.append((ticket, wish)) }
     } catch {
       complain("submit: \(error)", path)
     }

@@ -23,9 +23,7 @@ int main(int count, char **arguments) {
     if (nh_open(NULL, NULL, &cache) != NH_OK) return puts(nh_error_message()), 1;
     for (int i = 1; i < count; i++) {
         if (nh_request_new(arguments[i], &request) != NH_OK) return 1;
-        nh_request_add_size(request, 256, 256);
-        nh_request_set_callback(request, show);
-        nh_request_set_user_data(request, arguments[i]);
+        nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), .size = 256, .callback = show, .user_data = arguments[i]});
         if (nh_submit(cache, request, NULL) != NH_OK) failed++, shown++, puts(nh_error_message());
         nh_request_release(request);
     }

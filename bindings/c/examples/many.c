@@ -15,7 +15,7 @@ int main(int count, char **arguments) {
     while (fgets(url, sizeof url, stdin)) {
         url[strcspn(url, "\n")] = 0;
         if (nh_request_new(url, &request) != NH_OK) return 1;
-        nh_request_set_delivery(request, NH_DELIVERY_FRESH);
+        nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), .delivery = NH_DELIVERY_FRESH});
         if (nh_submit(cache, request, NULL) == NH_OK) started++;
         else failed++, fprintf(stderr, "%s\n", nh_error_message());
         nh_request_release(request);

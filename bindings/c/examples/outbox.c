@@ -20,12 +20,12 @@ int main(int count, char **arguments) {
 
     if (count < 3 || nh_open(arguments[1], NULL, &cache) != NH_OK) return puts(nh_error_message()), 1;
     if (count > 4 && nh_request_new(arguments[3], &request) == NH_OK) {
-        nh_request_set_method(request, "POST");
         nh_request_set_body(request, arguments[4], strlen(arguments[4]));
-        nh_request_set_freezable(request, 1);
-        nh_request_set_outbox_handler(request, "posts");
+        nh_options options = {.struct_size = sizeof options, .method = "POST", .freezable = NH_YES, .outbox_handler = "posts"};
         /* Sent when it is known, never written: TOKEN of the environment. */
-        if (getenv("TOKEN")) nh_request_add_secret(request, "Authorization", "Bearer ", "env:TOKEN");
+        const nh_secret token = {"Authorization", "Bearer ", "env:TOKEN"};
+        if (getenv("TOKEN")) options.secrets = &token, options.secret_count = 1;
+        nh_request_set(request, &options);
         if (nh_perform(cache, request, &response) != NH_OK) puts(nh_error_message());
         else if (nh_response_get_info(response, &info) == NH_OK) printf("%d\n", info.status);
         nh_response_release(response);

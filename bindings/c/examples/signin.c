@@ -26,9 +26,8 @@ int main(int count, char **arguments) {
     nh_response *response;
     nh_response_info info = {.struct_size = sizeof info};
     if (nh_open(NULL, NULL, &cache) != NH_OK || nh_request_new(arguments[1], &request) != NH_OK) return 1;
-    nh_request_set_asks(request, NH_ASK_CREDENTIALS | NH_ASK_VERDICT);
-    nh_request_set_callback(request, answer);
-    nh_request_set_user_data(request, &arguments[2]);
+    nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), .callback = answer, .user_data = &arguments[2],
+                                          .asks = NH_ASK_CREDENTIALS | NH_ASK_VERDICT});
     nh_status status = nh_perform(cache, request, &response);
     if (status != NH_OK) fprintf(stderr, "%s\n", nh_error_message());
     else if (nh_response_get_info(response, &info) == NH_OK) printf("%d, %zu bytes\n", info.status, info.body_size);

@@ -9,14 +9,14 @@ int main(int count, char **arguments) {
     nh_cache *cache;
     nh_request *request;
     if (nh_open(NULL, NULL, &cache) != NH_OK || nh_request_new(arguments[1], &request) != NH_OK) return 1;
-    nh_request_set_method(request, "POST");
     nh_request_add_form_data(request, "title", "A nut", 5, NULL, NULL);
     nh_request_add_form_file(request, "picture", arguments[2], NULL, "image/jpeg"); /* read while it is sent */
-    nh_request_set_progress(request, 1);
+    nh_options options = {.struct_size = sizeof options, .method = "POST", .progress_events = NH_YES};
     if (count == 5) {
-        nh_request_set_user(request, arguments[3], arguments[4]);
-        nh_request_set_sign_in(request, NH_SIGN_IN_ANY); /* the strongest that the server asks for */
+        options.user = arguments[3], options.password = arguments[4];
+        options.sign_in = NH_SIGN_IN_ANY; /* the strongest that the server asks for */
     }
+    nh_request_set(request, &options);
     if (nh_submit(cache, request, NULL) != NH_OK) return fprintf(stderr, "%s\n", nh_error_message()), 1;
 
     struct pollfd ready = {.fd = nh_fd(cache), .events = POLLIN};

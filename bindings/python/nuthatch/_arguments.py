@@ -6,6 +6,7 @@ from typing import Any, List, Optional, Tuple
 from . import _prototypes as abi
 from ._errors import error_for
 from ._library import shown
+from ._option_table import ROWS
 
 #: The largest number that the C side takes.
 LARGEST = 2**63 - 1
@@ -50,6 +51,14 @@ def flag(value: Any, what: str) -> int:
     if isinstance(value, int) or type(value).__name__ in ("bool_", "bool"):
         return int(bool(value))
     raise wrong(what, "True or False", value)
+
+
+def chosen(word: str, name: str) -> int:
+    """The number that an option's word stands for."""
+    words = ROWS[name].words or {}
+    if not isinstance(word, str) or word not in words:
+        raise error_for(abi.INVALID, f"{name} must be one of {list(words)}, not {word!r}", None)
+    return words[word]
 
 
 def called(value: Any, what: str) -> Any:

@@ -17,6 +17,7 @@ from ._errors import Closed
 from ._fetching import Fetching
 from ._image import Image, Size
 from ._log import tells_all
+from ._options import CACHE, refuse_unknown
 from ._pickling import added_to, copied, remade
 from ._port import TURN, Port
 from ._response import Response
@@ -50,10 +51,8 @@ class AsyncCache(AsyncFetching):
     ) -> None:
         self._path = path
         self._options = dict(options)
-        for name in options:
-            # What is wrong with them otherwise is told when it is opened.
-            if name not in (Cache.__init__.__kwdefaults__ or {}):
-                raise TypeError(f"AsyncCache has no option {name!r}")
+        # What is wrong with them otherwise is told when it is opened.
+        refuse_unknown(options, CACHE)
         if "headers" in options:
             # For one loop after the other, also where they came once.
             self._options["headers"] = pairs(options["headers"])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, cast
 from ._async_fetching import AsyncFetching
 from ._fetching import Fetching
 from ._library import shown
+from ._options import SITE, refuse_unknown
 from ._pickling import added_to, copied, remade
 from ._port import Port
 from ._secrets import named, refuse_secrets
@@ -27,6 +28,7 @@ class AsyncSite(AsyncFetching):
         self.base_url = base_url
         self._of = owner
         # For one loop after the other, also where they came once.
+        refuse_unknown(options, SITE)
         options["headers"] = pairs(options.get("headers"))
         named(options)
         self._options = options

@@ -17,7 +17,7 @@ from ._fetching import Fetching
 from ._image import Image, ImageHandle, Size, put_handle, put_url
 from ._later import loading
 from ._library import bare, check, encode, library, quick
-from ._options import options_struct
+from ._options import CACHE, options_struct
 from ._outbox import Listeners, Outbox
 from ._pickling import added_to, copied, remade
 from ._response import Response, put_answer, put_answers_url, put_body, put_place
@@ -26,18 +26,7 @@ from ._site import Site
 from ._stats import Stats
 from ._ticket import PATIENCE
 from ._values import QUESTIONS, encode_path, pairs
-from ._wishes import (
-    AskChallenge,
-    AskCredentials,
-    AskHeaders,
-    AskVerdict,
-    HeaderArgument,
-    Netrc,
-    Secrets,
-    SiteWishes,
-    Unpack,
-    Wishes,
-)
+from ._wishes import CacheWishes, SiteWishes, Unpack, Wishes
 
 T = TypeVar("T")
 
@@ -93,13 +82,13 @@ class Cache(Fetching):
         lifetime is fresh (a day), one of which nothing is said (seven days), an answer marked no-cache (60 s).
     :param heuristic: of "rfc9111": the share of the time since it was changed for which an answer without a lifetime is
         fresh; 0.1.
-    :param guard: which addresses may be connected to: "guarded" (the default), "public" or "any".
+    :param addresses: which addresses may be connected to: "guarded" (the default), "public" or "any".
     :param memory_bytes, memory_items: what this process keeps in memory.
     :param disk_bytes: what the directory may take on disk, the outbox apart; by default what it was given before, else
         4 GiB. Each process that writes may take two 64ths of it more (64 KiB each at the least).
     :param spill: "eager" (the default) writes at once, "pressure" when memory is short or at the end;
         until then other processes neither find nor remove it.
-    :param store: how thumbnails are kept on disk: "packed" (the default), "lossless" or "raw".
+    :param thumb_store: how thumbnails are kept on disk: "packed" (the default), "lossless" or "raw".
     :param keep_source: whether bodies of pictures are kept; yes by default.
     :param allow_files: whether ``file:`` URLs are read: any file that this process may read; no by default.
     :param outbox: "auto" (the default): this process sends what is in the directory's outbox, in its turn, as long
@@ -118,42 +107,11 @@ class Cache(Fetching):
     def __init__(
         self,
         path: Union[str, "os.PathLike[str]", None] = None,
-        *,
-        timeout: Optional[float] = 30,
-        deadline: Optional[float] = -1,
-        max_bytes: int = 64 << 20,
-        max_pixels: int = 0,
-        retries: Optional[int] = None,
-        user_agent: Optional[str] = None,
-        headers: HeaderArgument = None,
-        accept: Optional[str] = None,
-        partition: Optional[str] = None,
-        proxy: Optional[str] = None,
-        policy: Optional[str] = None,
-        validator_ttl: Optional[float] = None,
-        image_ttl: Optional[float] = None,
-        no_cache_ttl: Optional[float] = None,
-        heuristic: Optional[float] = None,
-        guard: Optional[str] = None,
-        memory_bytes: int = 0,
-        memory_items: int = 0,
-        disk_bytes: int = 0,
-        spill: Optional[str] = None,
-        store: Optional[str] = None,
-        keep_source: Optional[bool] = None,
-        allow_files: bool = False,
-        outbox: Optional[str] = None,
-        outbox_bytes: int = 0,
-        outbox_items: int = 0,
-        netrc: Netrc = None,
-        secrets: Secrets = None,
-        ask_headers: AskHeaders = None,
-        ask_credentials: AskCredentials = None,
-        ask_challenge: AskChallenge = None,
-        ask_verdict: AskVerdict = None,
+        **options: "Unpack[CacheWishes]",
     ) -> None:
-        given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
-        given["headers"] = pairs(headers)
+        given: Any = {"path": path, **options}
+        if "headers" in given:
+            given["headers"] = pairs(given["headers"])
         named(given)
         #: How to make another one: for pickles, and for handles of its own.
         self._arguments = given
@@ -162,7 +120,7 @@ class Cache(Fetching):
         self._plain: Any = None
         #: Others of the same directory that this one answers for: their requests are its own.
         self._twins: Set[Cache] = set()
-        self._asks = {name: called(given[name], name) for name in QUESTIONS if given[name] is not None}
+        self._asks = {name: called(given[name], name) for name in QUESTIONS if given.get(name) is not None}
         self._listeners = Listeners()
         #: Set by another thread that has no more patience with this one's close.
         self._is_hurried = False
@@ -172,7 +130,7 @@ class Cache(Fetching):
         own = {
             name: self._resolved[name] for name in self._resolved if name != "path" and name not in QUESTIONS
         }
-        self._options, self._kept = options_struct(own)
+        self._options, self._kept = options_struct(own, CACHE)
         _log.follow()
         self._open()
 

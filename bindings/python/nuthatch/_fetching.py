@@ -22,9 +22,9 @@ from . import _prototypes as abi
 from ._arguments import flag
 from ._errors import error_for
 from ._image import Image, Size, sides
-from ._library import bare, check, encode, library, quick
+from ._library import bare, encode, library, quick
+from ._options import describe
 from ._prefetch import Item, prefetch
-from ._request import describe
 from ._response import Response
 from ._saving import refuse_async
 from ._sending import prepared
@@ -98,7 +98,7 @@ class Fetching:
 
         :raises HTTPStatusError: when the answer isn't a success.
 
-        >>> cache.thumbnail(picture_url, (100, 20), mode="fill").size
+        >>> cache.thumbnail(picture_url, (100, 20), fit="cover").size
         (100, 20)
         """
         return cast(Image, self._perform(url, sides(size, url), dict(options)))
@@ -157,12 +157,12 @@ class Fetching:
             cache's ``max_bytes``; then the response has no body. A transfer that broke off is gone on with, also by the
             next request for the same file, unless ``resume`` is False. Of a plain open file the descriptor is written
             to, past its buffers.
-        :param timeout, deadline, retries, max_bytes, max_pixels, policy, guard, partition: as for the cache.
+        :param timeout, deadline, retries, max_bytes, max_pixels, policy, addresses, partition: as for the cache.
             ``deadline`` counts from this call.
         :param validator_ttl, image_ttl, no_cache_ttl, heuristic: the policy's numbers, as for the cache.
-        :param mode: "fit", "fill" (covers the box) or "exact"; ``enlarge`` makes smaller pictures larger;
-            ``quality`` is "best" or "fast".
-        :param allow_truncated: a damaged picture is what decodes of it, marked ``is_partial``.
+        :param fit: "inside", "cover" (the box is covered) or "stretch"; ``enlarge`` makes smaller pictures larger;
+            ``scaling`` is "best" or "fast".
+        :param allow_damaged: a damaged picture is what decodes of it, marked ``is_partial``.
         :param early_stop: the transfer of a progressive JPEG may end when the thumbnails are done.
         :param delivery: "twice" (a stale answer at once, the fresh one after it), "first" (one answer, a stale one
             too) or "fresh" (one answer, which holds now).
@@ -175,20 +175,20 @@ class Fetching:
         :param priority: -10 to 10, higher ones first; ``tag``: a word to cancel by.
         :param cache_key: what the answer is kept under, instead of the URL, and never empty; ``ignore_query`` leaves
             the query out of it.
-        :param progress: whether there are "progress" events, of what is sent and of what comes.
+        :param progress_events: whether there are "progress" events, of what is sent and of what comes.
         :param freezable: whether a POST, PUT, PATCH or DELETE whose server can't be reached goes to the outbox, to be
             sent when it can; of another method it is :class:`Invalid`. Its last event is "frozen", and :class:`Frozen`
-            is raised, with its number (:attr:`Cache.outbox`). ``durable`` writes it before the first attempt, too. It
-            waits behind those to the same origin, or of the same ``queue``. ``handler`` is who gets the outcome
-            (:meth:`Outbox.attach`); without one it waits to be collected.
+            is raised, with its number (:attr:`Cache.outbox`). ``outbox_durable`` writes it before the first attempt,
+            too. It waits behind those to the same origin, or of the same ``outbox_queue``. ``outbox_handler`` is who
+            gets the outcome (:meth:`Outbox.attach`); without one it waits to be collected.
         :param secrets: of freezable requests: the providers of headers that must not be written to disk, by the
             headers' names: ``{"Authorization": ("Bearer ", "token")}``. "env:NAME" is a variable of the environment,
             others mean what :meth:`Outbox.provide` says. ``password_provider`` is that of the password of ``user``.
             ``ask_credentials`` without ``user`` needs one that gives "name:password" when the outbox sends the request.
-        :param attempts, longest, key_lifetime: when a frozen request is put aside: after how many answers
-            that the server can't now (25; 1 at the least); after how many seconds (7 days; None: never); and how long
-            the server knows its ``Idempotency-Key``, in seconds: what may have arrived isn't sent again later than that
-            (24 hours; None: it is, however late).
+        :param outbox_attempts, outbox_max_age, outbox_key_lifetime: when a frozen request is put aside: after how many
+            answers that the server can't now (25; 1 at the least); after how many seconds (7 days; None: never); and
+            how long the server knows its ``Idempotency-Key``, in seconds: what may have arrived isn't sent again later
+            than that (24 hours; None: it is, however late).
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
             headers to add.
         :param ask_credentials: called with a 401 of the URL's own origin; gives user and password, or None.
@@ -284,14 +284,9 @@ class Fetching:
         hand_in = bare if _FILES.isdisjoint(options) else library
 
         def submit(cache: ctypes.c_void_p, request: ctypes.c_void_p) -> int:
-            if number:
-                check(quick.nh_request_set_user_data(request, number), url)
-            else:
-                # Its events are waited for by its ticket, and nobody polls.
-                check(bare.nh_request_set_quiet(request, 1), url)
             return int(hand_in.nh_submit(cache, request, ctypes.byref(ticket)))
 
-        self._with_request(url, size, sizes, options, submit)
+        self._with_request(url, size, sizes, options, submit, number)
         return ticket
 
     def _start_again(self, ticket: ctypes.c_void_p, url: str) -> ctypes.c_void_p:
@@ -320,6 +315,7 @@ class Fetching:
         sizes: Optional[Sequence[Size]],
         options: Dict[str, Any],
         use: Callable[[ctypes.c_void_p, ctypes.c_void_p], int],
+        number: int = 0,
     ) -> None:
         _log.follow()
         if size is not None and sizes is not None:
@@ -333,7 +329,7 @@ class Fetching:
             if status != abi.OK:
                 return status
             try:
-                describe(request, url, boxes, options)
+                describe(request, url, boxes, options, number)
                 return use(cache, request)
             finally:
                 bare.nh_request_release(request)

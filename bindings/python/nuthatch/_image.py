@@ -6,7 +6,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, Type, Union
 
 from . import _prototypes
-from ._arguments import flag, whole
+from ._arguments import chosen, flag, whole
 from ._errors import error_for
 from ._immutable import immutable
 from ._later import loading
@@ -19,8 +19,6 @@ SOURCES = {
     _prototypes.SOURCE_REVALIDATED: "revalidated",
     _prototypes.SOURCE_NETWORK: "network",
 }
-MODES = {"fit": _prototypes.MODE_FIT, "fill": _prototypes.MODE_FILL, "exact": _prototypes.MODE_EXACT}
-QUALITIES = {"best": _prototypes.QUALITY_BEST, "fast": _prototypes.QUALITY_FAST}
 #: The number, and the bytes of a pixel.
 _PIXELS = {
     "rgba": (_prototypes.PIXELS_RGBA, 4),
@@ -93,7 +91,7 @@ class Image:
     is_stale: bool
     #: How old the source is, in seconds, by the rules of HTTP.
     age: int
-    #: True when pixels are missing or wrong because the source is damaged; only with ``allow_truncated``.
+    #: True when pixels are missing or wrong because the source is damaged; only with ``allow_damaged``.
     is_partial: bool
     _address: int
     _handle: ctypes.c_void_p
@@ -273,7 +271,7 @@ def _decode(data: bytes, wanted: _prototypes.nh_image_options, url: str) -> ctyp
 
 
 def _unpickled(kind: Type[Image], data: bytes, url: str, told: Dict[str, Any]) -> Image:
-    handle = _decode(data, options(65535, "fit", False, "best", False, 2**62 - 1, url), url)
+    handle = _decode(data, options(65535, "inside", False, "best", False, 2**62 - 1, url), url)
     image: Image = remade(kind, Image, (handle, url), {})
     # Fills all that is told, some of which is then put right.
     getattr(image, "width")  # noqa: B009
@@ -298,20 +296,17 @@ def sides(size: Size, url: str) -> Tuple[int, int]:
 
 
 def options(
-    size: Size, mode: str, enlarge: bool, quality: str, allow_truncated: bool, max_pixels: int, url: str
+    size: Size, fit: str, enlarge: bool, scaling: str, allow_damaged: bool, max_pixels: int, url: str
 ) -> _prototypes.nh_image_options:
     """The options of a decode as the library has them."""
     wanted = _prototypes.nh_image_options()
     wanted.struct_size = ctypes.sizeof(wanted)
     width, height = sides(size, url)
-    for what, word, words in (("mode", mode, MODES), ("quality", quality, QUALITIES)):
-        if word not in list(words):
-            raise error_for(_prototypes.INVALID, f"{what} must be one of {list(words)}, not {word!r}", url)
     if not 0 <= whole(max_pixels, "max_pixels") < 2**62:
         raise error_for(_prototypes.INVALID, f"max_pixels must be positive, not {max_pixels}", url)
     wanted.width, wanted.height = width, height
-    wanted.mode, wanted.quality = MODES[mode], QUALITIES[quality]
+    wanted.fit, wanted.scaling = chosen(fit, "fit"), chosen(scaling, "scaling")
     wanted.enlarge = flag(enlarge, "enlarge")
-    wanted.allow_truncated = flag(allow_truncated, "allow_truncated")
+    wanted.allow_damaged = flag(allow_damaged, "allow_damaged")
     wanted.max_pixels = max_pixels
     return wanted

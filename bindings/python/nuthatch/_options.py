@@ -1,91 +1,208 @@
-"""The options of caches and sites, in the shape that the library reads."""
+"""What is said of a cache, a site or a request, in the shape that the library reads."""
 
 import ctypes
-from typing import Any, List, Mapping, Tuple
+import os
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Sequence, Tuple
 
 from . import _prototypes as abi
-from ._arguments import amount, flag
+from ._arguments import amount, called, chosen, fields, flag, number, whole
 from ._errors import error_for
-from ._library import encode
+from ._library import check, encode, quick
+from ._option_table import CACHE, REQUEST, ROWS, SITE, Row
 from ._questions import header_array
-from ._values import (
-    COOKIES,
-    GUARDS,
-    POLICIES,
-    chosen,
-    heuristic,
-    lifetime,
-    milliseconds,
-    names,
-    netrc_path,
-    retries,
-    signature,
-)
+from ._saving import save
+from ._sending import put_body
+from ._values import QUESTIONS, encode_path, names, signature
 
-_SPILLS = {"eager": abi.SPILL_EAGER, "pressure": abi.SPILL_PRESSURE}
-_STORES = {"packed": abi.STORE_PACKED, "lossless": abi.STORE_LOSSLESS, "raw": abi.STORE_RAW}
-_TEXTS = ("user_agent", "accept", "partition", "proxy")
-_NUMBERS = (
-    "max_bytes",
-    "max_pixels",
-    "memory_bytes",
-    "memory_items",
-    "disk_bytes",
-    "outbox_bytes",
-    "outbox_items",
-)
-_OUTBOXES = {"auto": abi.OUTBOX_AUTO, "off": abi.OUTBOX_OFF}
-_CHOICES = ("keep_source", "allow_files")
-_WORDS = {
-    "policy": POLICIES,
-    "guard": GUARDS,
-    "spill": _SPILLS,
-    "store": _STORES,
-    "outbox": _OUTBOXES,
-    "cookies": COOKIES,
-}
+__all__ = ["CACHE", "SITE", "describe", "options_struct", "refuse_unknown"]
 
 
-def options_struct(given: Mapping[str, Any]) -> Tuple[abi.nh_options, List[Any]]:
-    """What was given (None: nothing was), and what must live as long as the struct is read."""
-    wanted = abi.nh_options()
-    wanted.struct_size = ctypes.sizeof(wanted)
-    kept: List[Any] = []
-    for name, word in given.items():
-        if word is None and name not in ("timeout", "deadline", "netrc"):
+def refuse_unknown(names: Iterable[str], level: int) -> None:
+    """Raises what is to be said of options that a cache, a site or a request doesn't have."""
+    for name in names:
+        row = ROWS.get(name)
+        questions = {"secrets", "password_provider", *QUESTIONS} if level != REQUEST else QUESTIONS
+        if name in questions or (row is not None and row.levels & level):
             continue
-        value: Any = word
-        if name in _NUMBERS:
-            # 0 means "not given" there too, where it is one of ours.
-            count = amount(value, name)
-            if count == 0 and name == "max_bytes":
-                raise error_for(abi.INVALID, f"{name} must be positive, not {value!r}", None)
-            setattr(wanted, name, count)
-        elif name in _TEXTS:
-            setattr(wanted, name, encode(value, name))
-        elif name in _WORDS:
-            setattr(wanted, name, chosen(value, _WORDS[name], name))
-        elif name in _CHOICES:
-            setattr(wanted, name, abi.YES if flag(value, name) else abi.NO)
-        elif name in ("timeout", "deadline"):
-            setattr(wanted, name + "_ms", 0 if value == -1 else milliseconds(value, name))
-        elif name in ("validator_ttl", "image_ttl", "no_cache_ttl"):
-            setattr(wanted, name, lifetime(value, name))
-        elif name == "heuristic":
-            wanted.heuristic = heuristic(value)
-        elif name == "cross_origin_headers":
-            wanted.cross_origin_headers = encode(names(value, name), name)
-        elif name == "netrc":
-            wanted.netrc = netrc_path(value)
-            wanted.no_netrc = abi.YES if wanted.netrc is None else abi.UNSAID
-        elif name == "retries":
-            wanted.retries = retries(value)
-        elif name == "headers":
-            lines = header_array(value)
-            kept.append(lines)
-            wanted.headers, wanted.header_count = ctypes.addressof(lines) if value else None, len(lines)
-        elif name == "user":
-            wanted.user, wanted.password = signature(value, None)
+        if row is None:
+            raise TypeError(f"a {_PLACES[level]} has no option {name!r}")
+        places = " and ".join(f"a {word}" for number, word in _PLACES.items() if row.levels & number)
+        raise error_for(abi.INVALID, f"{name} is an option of {places}, not of a {_PLACES[level]}", None)
+
+
+_PLACES = {CACHE: "cache", SITE: "site", REQUEST: "request"}
+
+
+def options_struct(given: Mapping[str, Any], level: int) -> Tuple[abi.nh_options, List[Any]]:
+    """What was given, and what must live as long as the struct is read."""
+    struct = abi.nh_options()
+    struct.struct_size = ctypes.sizeof(struct)
+    kept: List[Any] = []
+    refuse_unknown(given, level)
+    for name, value in given.items():
+        row = ROWS[name]
+        if value is None:
+            _put_none(struct, row, name)
         else:
-            raise TypeError(f"there is no option {name!r}")
-    return wanted, kept
+            _PUTS[row.kind](struct, row, value, name, kept)
+    return struct, kept
+
+
+def describe(
+    request: ctypes.c_void_p,
+    url: str,
+    boxes: Sequence[Tuple[int, int]],
+    options: Mapping[str, Any],
+    number: int,
+) -> None:
+    """Tells a request of the library what is said of it, and the number of its events; 0 where nobody polls."""
+    said: Dict[str, Any] = {}
+    asks = 0
+    for name, value in options.items():
+        if name in QUESTIONS:
+            asks |= QUESTIONS[name] if value is not None and called(value, name) else 0
+        elif name == "body":
+            put_body(request, value, url)
+        elif name == "save_to":
+            save(request, value, bool(options.get("append")), url)
+        elif name == "append":
+            flag(value, name)
+        else:
+            said[name] = value
+    struct, kept = options_struct(said, REQUEST)
+    if boxes:
+        struct.size_count = len(boxes)
+        sizes = (abi.nh_size * len(boxes))(*(abi.nh_size(*box) for box in boxes))
+        struct.sizes = ctypes.addressof(sizes)
+        kept.append(sizes)
+    struct.asks = asks
+    if number:
+        struct.user_data = number
+    else:
+        # Its events are waited for by its ticket, and nobody polls.
+        struct.quiet = abi.YES
+    check(quick.nh_request_set(request, ctypes.byref(struct)), url)
+    del kept
+
+
+def _put_none(struct: abi.nh_options, row: Row, name: str) -> None:
+    """None is none where that is unlimited or off; where it would be zero, or isn't anything, it is nothing said."""
+    if row.none == "unlimited":
+        setattr(struct, row.member, abi.NONE)
+    elif row.none == "off":
+        setattr(struct, row.member, ctypes.c_char_p(abi.OFF))
+
+
+_Put = Callable[[abi.nh_options, Row, Any, str, List[Any]], None]
+
+
+def _out_of_range(row: Row, value: Any, name: str) -> Exception:
+    return error_for(abi.INVALID, f"{name} is {value!r}; it must be {row.range}", None)
+
+
+def _duration(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
+    wanted = "a number of seconds or None"
+    seconds = number(value, name, wanted)
+    if not seconds >= 0 or (seconds == 0 and row.none == "unlimited" and name != "give_up_after"):
+        raise _out_of_range(row, value, name)
+    # What is less than a millisecond isn't nothing.
+    whole_ms = abi.FOREVER if seconds > 2**52 else -int(-seconds * 1000 // 1)
+    setattr(struct, row.member, whole_ms or (abi.NONE if row.none == "zero" else 1))
+
+
+def _count(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
+    made = amount(value, name) if row.kind == "bytes" or row.none == "unlimited" else whole(value, name)
+    if made == 0 and row.range[:1] not in ("0", "-"):
+        raise _out_of_range(row, value, name)
+    if made == 0 and row.none == "zero":
+        made = abi.NONE
+    elif not row.range.endswith("or more, or none"):
+        # What is the greatest there is out of a range that ends before.
+        made = max(min(made, abi.FOREVER - 1), 1 - abi.FOREVER)
+    setattr(struct, row.member, made)
+
+
+def _share(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
+    share = number(value, name, "a share, 0 to 1")
+    if not 0 <= share <= 1:
+        raise _out_of_range(row, value, name)
+    setattr(struct, row.member, float(share) or float(abi.NONE))
+
+
+def _flag(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
+    setattr(struct, row.member, abi.YES if flag(value, name) else abi.NO)
+
+
+def _word(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
+    setattr(struct, row.member, chosen(value, name))
+
+
+def _text(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
+    setattr(struct, row.member, encode(value, name))
+
+
+def _path(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
+    if name == "cert":
+        parts = (value,) if isinstance(value, (str, os.PathLike)) else value
+        if not isinstance(parts, (tuple, list)) or not 1 <= len(parts) <= 3:
+            raise TypeError("cert must be a file, or a tuple of certificate, key and the key's password")
+        texts = [
+            encode(os.fspath(one) if isinstance(one, os.PathLike) else one, "cert")
+            for one in parts
+            if one is not None
+        ]
+        for member, text in zip(("cert", "cert_key", "cert_password"), texts):
+            setattr(struct, member, text)
+    elif value is False:
+        setattr(struct, row.member, ctypes.c_char_p(abi.OFF))
+    else:
+        setattr(struct, row.member, b"" if value is True else encode_path(value, None, name))
+
+
+def _secret(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
+    if name != "user":
+        _text(struct, row, value, name, kept)
+        return
+    is_bound = isinstance(value, (tuple, list)) and len(value) == 3
+    struct.user, struct.password = signature(value[:2] if is_bound else value, None)
+    if is_bound:
+        struct.user_place = encode(value[2], "the place of user")
+
+
+def _headers(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
+    if value:
+        lines = header_array(value)
+        kept.append(lines)
+        struct.headers, struct.header_count = ctypes.addressof(lines), len(lines)
+
+
+def _names(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
+    setattr(struct, row.member, encode(names(value, name), name))
+
+
+def _secrets(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
+    lines = fields(value, name)
+    made = (abi.nh_secret * len(lines))()
+    for place, (header, given) in enumerate(lines):
+        prefix, provider = given if isinstance(given, tuple) else ("", given)
+        made[place].header, made[place].prefix = encode(header, "header"), encode(prefix, "header")
+        made[place].provider = encode(provider, "provider")
+    if lines:
+        kept.append(made)
+        struct.secrets, struct.secret_count = ctypes.addressof(made), len(lines)
+
+
+_PUTS: Dict[str, _Put] = {
+    "duration": _duration,
+    "bytes": _count,
+    "count": _count,
+    "share": _share,
+    "flag": _flag,
+    "words": _word,
+    "text": _text,
+    "path": _path,
+    "secret": _secret,
+    "headers": _headers,
+    "names": _names,
+    "secrets": _secrets,
+}

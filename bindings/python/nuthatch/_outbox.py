@@ -60,7 +60,7 @@ class Outbox:
 
     >>> cache.outbox.attach("rows", lambda outcome: print(outcome.ok, outcome.request.method))
     >>> try:
-    ...     cache.request("POST", offline_url, json={"seeds": 3}, freezable=True, handler="rows")
+    ...     cache.request("POST", offline_url, json={"seeds": 3}, freezable=True, outbox_handler="rows")
     ... except nuthatch.Frozen as frozen:
     ...     item = cache.outbox.get(frozen.outbox_id)
     >>> item.method, item.handler, item.body_size

@@ -3,6 +3,11 @@
 import ctypes
 from typing import Any, Dict, List, Tuple
 
+# What no number of an option, and no text, is.
+NONE = -(2**63)
+FOREVER = 2**63 - 1
+OFF = 2 ** (8 * ctypes.sizeof(ctypes.c_void_p)) - 1
+
 # Status numbers and their stable words.
 OK = 0
 TIMEOUT = 1
@@ -79,81 +84,12 @@ UNSAID = 0
 YES = 1
 NO = 2
 
-# nh_policy
-POLICY_UNSAID = 0
-POLICY_KIT = 1
-POLICY_RFC9111 = 2
-POLICY_OFFLINE = 3
-POLICY_RELOAD = 4
-
-# nh_guard
-GUARD_UNSAID = 0
-GUARD_GUARDED = 1
-GUARD_PUBLIC = 2
-GUARD_ANY = 3
-
-# nh_spill
-SPILL_UNSAID = 0
-SPILL_EAGER = 1
-SPILL_PRESSURE = 2
-
-# nh_store
-STORE_UNSAID = 0
-STORE_PACKED = 1
-STORE_LOSSLESS = 2
-STORE_RAW = 3
-
-# nh_outbox
-OUTBOX_UNSAID = 0
-OUTBOX_AUTO = 1
-OUTBOX_OFF = 2
-
-# nh_cookies
-COOKIES_UNSAID = 0
-COOKIES_MEMORY = 1
-COOKIES_DISK = 2
-
 # nh_source
 SOURCE_NONE = 0
 SOURCE_MEMORY = 1
 SOURCE_DISK = 2
 SOURCE_REVALIDATED = 3
 SOURCE_NETWORK = 4
-
-# nh_mode
-MODE_FIT = 0
-MODE_FILL = 1
-MODE_EXACT = 2
-
-# nh_quality
-QUALITY_BEST = 0
-QUALITY_FAST = 1
-
-# nh_format
-FORMAT_PNG = 1
-FORMAT_JPEG = 2
-
-# nh_pixels
-PIXELS_RGBA = 1
-PIXELS_BGRA = 2
-PIXELS_RGBA_PREMULTIPLIED = 3
-PIXELS_BGRA_PREMULTIPLIED = 4
-PIXELS_RGB = 5
-PIXELS_BGR = 6
-PIXELS_GREY = 7
-
-# nh_sign_in
-SIGN_IN_UNSAID = 0
-SIGN_IN_BASIC = 1
-SIGN_IN_DIGEST = 2
-SIGN_IN_NTLM = 3
-SIGN_IN_NEGOTIATE = 4
-SIGN_IN_ANY = 5
-
-# nh_delivery
-DELIVERY_TWICE = 0
-DELIVERY_FIRST = 1
-DELIVERY_FRESH = 2
 
 # nh_ticket_status
 TICKET_QUEUED = 1
@@ -191,6 +127,79 @@ VERDICT_ACCEPT = 1
 VERDICT_REJECT = 2
 VERDICT_RETRY = 3
 
+# nh_policy
+POLICY_UNSAID = 0
+POLICY_KIT = 1
+POLICY_RFC9111 = 2
+POLICY_OFFLINE = 3
+POLICY_RELOAD = 4
+
+# nh_addresses
+ADDRESSES_UNSAID = 0
+ADDRESSES_GUARDED = 1
+ADDRESSES_PUBLIC = 2
+ADDRESSES_ANY = 3
+
+# nh_sign_in
+SIGN_IN_UNSAID = 0
+SIGN_IN_BASIC = 1
+SIGN_IN_DIGEST = 2
+SIGN_IN_NTLM = 3
+SIGN_IN_NEGOTIATE = 4
+SIGN_IN_ANY = 5
+
+# nh_cookie_jar
+COOKIE_JAR_UNSAID = 0
+COOKIE_JAR_OFF = 1
+COOKIE_JAR_MEMORY = 2
+COOKIE_JAR_DISK = 3
+
+# nh_delivery
+DELIVERY_UNSAID = 0
+DELIVERY_TWICE = 1
+DELIVERY_FIRST = 2
+DELIVERY_FRESH = 3
+
+# nh_spill
+SPILL_UNSAID = 0
+SPILL_EAGER = 1
+SPILL_PRESSURE = 2
+
+# nh_thumb_store
+THUMB_STORE_UNSAID = 0
+THUMB_STORE_PACKED = 1
+THUMB_STORE_LOSSLESS = 2
+THUMB_STORE_RAW = 3
+
+# nh_outbox
+OUTBOX_UNSAID = 0
+OUTBOX_AUTO = 1
+OUTBOX_OFF = 2
+
+# nh_fit
+FIT_UNSAID = 0
+FIT_INSIDE = 1
+FIT_COVER = 2
+FIT_STRETCH = 3
+
+# nh_scaling
+SCALING_UNSAID = 0
+SCALING_BEST = 1
+SCALING_FAST = 2
+
+# nh_format
+FORMAT_PNG = 1
+FORMAT_JPEG = 2
+
+# nh_pixels
+PIXELS_RGBA = 1
+PIXELS_BGRA = 2
+PIXELS_RGBA_PREMULTIPLIED = 3
+PIXELS_BGRA_PREMULTIPLIED = 4
+PIXELS_RGB = 5
+PIXELS_BGR = 6
+PIXELS_GREY = 7
+
 # nh_pressure
 PRESSURE_WARNING = 1
 PRESSURE_CRITICAL = 2
@@ -217,55 +226,18 @@ class nh_header(ctypes.Structure):
     ]
 
 
-class nh_options(ctypes.Structure):
+class nh_size(ctypes.Structure):
     _fields_ = [
-        ("struct_size", ctypes.c_uint32),
-        ("policy", ctypes.c_uint32),
-        ("timeout_ms", ctypes.c_int64),
-        ("deadline_ms", ctypes.c_int64),
-        ("max_bytes", ctypes.c_int64),
-        ("max_pixels", ctypes.c_int64),
-        ("retries", ctypes.c_int32),
-        ("guard", ctypes.c_uint32),
-        ("validator_ttl", ctypes.c_int64),
-        ("image_ttl", ctypes.c_int64),
-        ("no_cache_ttl", ctypes.c_int64),
-        ("heuristic", ctypes.c_double),
-        ("user_agent", ctypes.c_char_p),
-        ("accept", ctypes.c_char_p),
-        ("partition", ctypes.c_char_p),
-        ("proxy", ctypes.c_char_p),
-        ("headers", ctypes.c_void_p),
-        ("header_count", ctypes.c_size_t),
-        ("user", ctypes.c_char_p),
-        ("password", ctypes.c_char_p),
-        ("memory_bytes", ctypes.c_int64),
-        ("memory_items", ctypes.c_int64),
-        ("disk_bytes", ctypes.c_int64),
-        ("spill", ctypes.c_uint32),
-        ("store", ctypes.c_uint32),
-        ("keep_source", ctypes.c_uint32),
-        ("allow_files", ctypes.c_uint32),
-        ("outbox", ctypes.c_uint32),
-        ("outbox_bytes", ctypes.c_int64),
-        ("outbox_items", ctypes.c_int64),
-        ("cookies", ctypes.c_uint32),
-        ("reserved", ctypes.c_uint32),
-        ("netrc", ctypes.c_char_p),
-        ("cross_origin_headers", ctypes.c_char_p),
-        ("no_netrc", ctypes.c_uint32),
-        ("reserved_too", ctypes.c_uint32),
+        ("width", ctypes.c_int64),
+        ("height", ctypes.c_int64),
     ]
 
 
-class nh_queue_options(ctypes.Structure):
+class nh_secret(ctypes.Structure):
     _fields_ = [
-        ("struct_size", ctypes.c_uint32),
-        ("concurrency", ctypes.c_int32),
-        ("per_host", ctypes.c_int32),
-        ("reserved", ctypes.c_uint32),
-        ("rate", ctypes.c_double),
-        ("inflight_bytes", ctypes.c_int64),
+        ("header", ctypes.c_char_p),
+        ("prefix", ctypes.c_char_p),
+        ("provider", ctypes.c_char_p),
     ]
 
 
@@ -315,42 +287,6 @@ class nh_found(ctypes.Structure):
     ]
 
 
-class nh_image_options(ctypes.Structure):
-    _fields_ = [
-        ("struct_size", ctypes.c_uint32),
-        ("width", ctypes.c_int32),
-        ("height", ctypes.c_int32),
-        ("mode", ctypes.c_uint32),
-        ("quality", ctypes.c_uint32),
-        ("enlarge", ctypes.c_int32),
-        ("allow_truncated", ctypes.c_int32),
-        ("reserved", ctypes.c_uint32),
-        ("max_pixels", ctypes.c_int64),
-    ]
-
-
-class nh_image_info(ctypes.Structure):
-    _fields_ = [
-        ("struct_size", ctypes.c_uint32),
-        ("width", ctypes.c_int32),
-        ("height", ctypes.c_int32),
-        ("is_in_cache", ctypes.c_int32),
-        ("pixels", ctypes.c_void_p),
-        ("stride", ctypes.c_size_t),
-        ("original_width", ctypes.c_int32),
-        ("original_height", ctypes.c_int32),
-        ("source", ctypes.c_uint32),
-        ("is_partial", ctypes.c_int32),
-        ("url", ctypes.c_char_p),
-        ("final_url", ctypes.c_char_p),
-        ("age", ctypes.c_int64),
-        ("is_stale", ctypes.c_int32),
-        ("http_status", ctypes.c_int32),
-        ("is_stored", ctypes.c_int32),
-        ("reserved", ctypes.c_uint32),
-    ]
-
-
 class nh_reply(ctypes.Structure):
     _fields_ = [
         ("struct_size", ctypes.c_uint32),
@@ -389,6 +325,124 @@ class nh_event(ctypes.Structure):
         ("frozen", ctypes.c_void_p),
         ("is_reachable", ctypes.c_int32),
         ("is_stored", ctypes.c_int32),
+    ]
+
+
+class nh_options(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("policy", ctypes.c_uint32),
+        ("validator_ttl_ms", ctypes.c_int64),
+        ("image_ttl_ms", ctypes.c_int64),
+        ("no_cache_ttl_ms", ctypes.c_int64),
+        ("heuristic", ctypes.c_double),
+        ("timeout_ms", ctypes.c_int64),
+        ("deadline_ms", ctypes.c_int64),
+        ("retries", ctypes.c_int64),
+        ("give_up_after_ms", ctypes.c_int64),
+        ("max_bytes", ctypes.c_int64),
+        ("max_pixels", ctypes.c_int64),
+        ("batched", ctypes.c_uint32),
+        ("addresses", ctypes.c_uint32),
+        ("proxy", ctypes.c_char_p),
+        ("method", ctypes.c_char_p),
+        ("headers", ctypes.c_void_p),
+        ("header_count", ctypes.c_size_t),
+        ("cross_origin_headers", ctypes.c_char_p),
+        ("user_agent", ctypes.c_char_p),
+        ("accept", ctypes.c_char_p),
+        ("user", ctypes.c_char_p),
+        ("password", ctypes.c_char_p),
+        ("user_place", ctypes.c_char_p),
+        ("bearer", ctypes.c_char_p),
+        ("sign_in", ctypes.c_uint32),
+        ("reserved_1", ctypes.c_uint32),
+        ("cert", ctypes.c_char_p),
+        ("cert_key", ctypes.c_char_p),
+        ("cert_password", ctypes.c_char_p),
+        ("netrc", ctypes.c_char_p),
+        ("partition", ctypes.c_char_p),
+        ("cookie_jar", ctypes.c_uint32),
+        ("reserved_2", ctypes.c_uint32),
+        ("asks", ctypes.c_uint64),
+        ("asks_not", ctypes.c_uint64),
+        ("cache_key", ctypes.c_char_p),
+        ("ignore_query", ctypes.c_uint32),
+        ("reserved_3", ctypes.c_uint32),
+        ("size", ctypes.c_int64),
+        ("sizes", ctypes.c_void_p),
+        ("size_count", ctypes.c_size_t),
+        ("fit", ctypes.c_uint32),
+        ("enlarge", ctypes.c_uint32),
+        ("scaling", ctypes.c_uint32),
+        ("allow_damaged", ctypes.c_uint32),
+        ("early_stop", ctypes.c_uint32),
+        ("delivery", ctypes.c_uint32),
+        ("priority", ctypes.c_int64),
+        ("tag", ctypes.c_char_p),
+        ("progress_events", ctypes.c_uint32),
+        ("resume", ctypes.c_uint32),
+        ("freezable", ctypes.c_uint32),
+        ("outbox_durable", ctypes.c_uint32),
+        ("outbox_queue", ctypes.c_char_p),
+        ("outbox_handler", ctypes.c_char_p),
+        ("secrets", ctypes.c_void_p),
+        ("secret_count", ctypes.c_size_t),
+        ("password_provider", ctypes.c_char_p),
+        ("outbox_attempts", ctypes.c_int64),
+        ("outbox_max_age_ms", ctypes.c_int64),
+        ("outbox_key_lifetime_ms", ctypes.c_int64),
+        ("user_data", ctypes.c_void_p),
+        ("callback", ctypes.c_void_p),
+        ("quiet", ctypes.c_uint32),
+        ("reserved_4", ctypes.c_uint32),
+        ("memory_bytes", ctypes.c_int64),
+        ("memory_items", ctypes.c_int64),
+        ("disk_bytes", ctypes.c_int64),
+        ("spill", ctypes.c_uint32),
+        ("thumb_store", ctypes.c_uint32),
+        ("keep_source", ctypes.c_uint32),
+        ("allow_files", ctypes.c_uint32),
+        ("outbox", ctypes.c_uint32),
+        ("reserved_5", ctypes.c_uint32),
+        ("outbox_bytes", ctypes.c_int64),
+        ("outbox_items", ctypes.c_int64),
+    ]
+
+
+class nh_image_options(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("width", ctypes.c_int32),
+        ("height", ctypes.c_int32),
+        ("fit", ctypes.c_uint32),
+        ("scaling", ctypes.c_uint32),
+        ("enlarge", ctypes.c_int32),
+        ("allow_truncated", ctypes.c_int32),
+        ("reserved", ctypes.c_uint32),
+        ("max_pixels", ctypes.c_int64),
+    ]
+
+
+class nh_image_info(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("width", ctypes.c_int32),
+        ("height", ctypes.c_int32),
+        ("is_in_cache", ctypes.c_int32),
+        ("pixels", ctypes.c_void_p),
+        ("stride", ctypes.c_size_t),
+        ("original_width", ctypes.c_int32),
+        ("original_height", ctypes.c_int32),
+        ("source", ctypes.c_uint32),
+        ("is_partial", ctypes.c_int32),
+        ("url", ctypes.c_char_p),
+        ("final_url", ctypes.c_char_p),
+        ("age", ctypes.c_int64),
+        ("is_stale", ctypes.c_int32),
+        ("http_status", ctypes.c_int32),
+        ("is_stored", ctypes.c_int32),
+        ("reserved", ctypes.c_uint32),
     ]
 
 
@@ -439,6 +493,17 @@ class nh_statistics(ctypes.Structure):
         ("spilled", ctypes.c_int64),
         ("spilled_bytes", ctypes.c_int64),
         ("held_up", ctypes.c_int64),
+    ]
+
+
+class nh_queue_options(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("concurrency", ctypes.c_int32),
+        ("per_host", ctypes.c_int32),
+        ("reserved", ctypes.c_uint32),
+        ("rate", ctypes.c_double),
+        ("inflight_bytes", ctypes.c_int64),
     ]
 
 
@@ -645,15 +710,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
-    "nh_site_set_asks": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint32,
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-        ],
-    ),
     "nh_site_clear_cookies": (
         ctypes.c_uint32,
         [
@@ -694,11 +750,11 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
-    "nh_request_set_method": (
+    "nh_request_set": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
-            ctypes.c_char_p,
+            ctypes.POINTER(nh_options),
         ],
     ),
     "nh_request_add_header": (
@@ -707,62 +763,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_void_p,
             ctypes.c_char_p,
             ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_set_priority": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_set_delivery": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint32,
-        ],
-    ),
-    "nh_request_set_tag": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_set_progress": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_set_asks": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint32,
-        ],
-    ),
-    "nh_request_set_user_data": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_request_set_callback": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_request_set_quiet": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
         ],
     ),
     "nh_request_release": (
@@ -834,202 +834,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
-        ],
-    ),
-    "nh_request_set_resume": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_set_user": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_set_user_place": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_set_sign_in": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint32,
-        ],
-    ),
-    "nh_request_set_bearer": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_set_certificate": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_char_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_set_netrc": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_set_no_netrc": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_set_partition": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_add_size": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_set_mode": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint32,
-        ],
-    ),
-    "nh_request_set_enlarge": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_set_quality": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint32,
-        ],
-    ),
-    "nh_request_set_allow_truncated": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_set_max_pixels": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-        ],
-    ),
-    "nh_request_set_early_stop": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_set_policy": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint32,
-        ],
-    ),
-    "nh_request_set_lifetimes": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-            ctypes.c_int64,
-            ctypes.c_int64,
-            ctypes.c_double,
-        ],
-    ),
-    "nh_request_set_guard": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint32,
-        ],
-    ),
-    "nh_request_set_cache_key": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_set_ignore_query": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_set_timeout": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-        ],
-    ),
-    "nh_request_set_deadline": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-        ],
-    ),
-    "nh_request_set_batched": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_set_give_up_after": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-        ],
-    ),
-    "nh_request_set_retries": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_set_max_bytes": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
         ],
     ),
     "nh_get": (
@@ -1353,59 +1157,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ctypes.c_uint32,
         [],
     ),
-    "nh_request_set_freezable": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_set_durable": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_set_outbox_queue": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_set_outbox_handler": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_add_secret": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_char_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_set_password_provider": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_set_outbox_limits": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-            ctypes.c_int64,
-            ctypes.c_int64,
-        ],
-    ),
     "nh_outbox_next": (
         ctypes.c_uint32,
         [
@@ -1700,15 +1451,6 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_image **",
         ],
     ),
-    "nh_site_set_asks": (
-        "nh_status",
-        [
-            "nh_site *",
-            "uint32_t",
-            "nh_callback",
-            "void *",
-        ],
-    ),
     "nh_site_clear_cookies": (
         "nh_status",
         [
@@ -1749,11 +1491,11 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_request **",
         ],
     ),
-    "nh_request_set_method": (
+    "nh_request_set": (
         "nh_status",
         [
             "nh_request *",
-            "const char *",
+            "const nh_options *",
         ],
     ),
     "nh_request_add_header": (
@@ -1762,62 +1504,6 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_request *",
             "const char *",
             "const char *",
-        ],
-    ),
-    "nh_request_set_priority": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_set_delivery": (
-        "nh_status",
-        [
-            "nh_request *",
-            "nh_delivery",
-        ],
-    ),
-    "nh_request_set_tag": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-        ],
-    ),
-    "nh_request_set_progress": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_set_asks": (
-        "nh_status",
-        [
-            "nh_request *",
-            "uint32_t",
-        ],
-    ),
-    "nh_request_set_user_data": (
-        "nh_status",
-        [
-            "nh_request *",
-            "void *",
-        ],
-    ),
-    "nh_request_set_callback": (
-        "nh_status",
-        [
-            "nh_request *",
-            "nh_callback",
-        ],
-    ),
-    "nh_request_set_quiet": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
         ],
     ),
     "nh_request_release": (
@@ -1889,202 +1575,6 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         "nh_status",
         [
             "nh_request *",
-        ],
-    ),
-    "nh_request_set_resume": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_set_user": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-            "const char *",
-        ],
-    ),
-    "nh_request_set_user_place": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-        ],
-    ),
-    "nh_request_set_sign_in": (
-        "nh_status",
-        [
-            "nh_request *",
-            "nh_sign_in",
-        ],
-    ),
-    "nh_request_set_bearer": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-        ],
-    ),
-    "nh_request_set_certificate": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-            "const char *",
-            "const char *",
-        ],
-    ),
-    "nh_request_set_netrc": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-        ],
-    ),
-    "nh_request_set_no_netrc": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_set_partition": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-        ],
-    ),
-    "nh_request_add_size": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-            "int32_t",
-        ],
-    ),
-    "nh_request_set_mode": (
-        "nh_status",
-        [
-            "nh_request *",
-            "nh_mode",
-        ],
-    ),
-    "nh_request_set_enlarge": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_set_quality": (
-        "nh_status",
-        [
-            "nh_request *",
-            "nh_quality",
-        ],
-    ),
-    "nh_request_set_allow_truncated": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_set_max_pixels": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int64_t",
-        ],
-    ),
-    "nh_request_set_early_stop": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_set_policy": (
-        "nh_status",
-        [
-            "nh_request *",
-            "nh_policy",
-        ],
-    ),
-    "nh_request_set_lifetimes": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int64_t",
-            "int64_t",
-            "int64_t",
-            "double",
-        ],
-    ),
-    "nh_request_set_guard": (
-        "nh_status",
-        [
-            "nh_request *",
-            "nh_guard",
-        ],
-    ),
-    "nh_request_set_cache_key": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-        ],
-    ),
-    "nh_request_set_ignore_query": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_set_timeout": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int64_t",
-        ],
-    ),
-    "nh_request_set_deadline": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int64_t",
-        ],
-    ),
-    "nh_request_set_batched": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_set_give_up_after": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int64_t",
-        ],
-    ),
-    "nh_request_set_retries": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_set_max_bytes": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int64_t",
         ],
     ),
     "nh_get": (
@@ -2407,59 +1897,6 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
     "nh_log_dispatch": (
         "nh_status",
         [],
-    ),
-    "nh_request_set_freezable": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_set_durable": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_set_outbox_queue": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-        ],
-    ),
-    "nh_request_set_outbox_handler": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-        ],
-    ),
-    "nh_request_add_secret": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-            "const char *",
-            "const char *",
-        ],
-    ),
-    "nh_request_set_password_provider": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-        ],
-    ),
-    "nh_request_set_outbox_limits": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-            "int64_t",
-            "int64_t",
-        ],
     ),
     "nh_outbox_next": (
         "nh_status",

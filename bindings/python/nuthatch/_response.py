@@ -371,24 +371,24 @@ class Response:
         self,
         size: Size,
         *,
-        mode: str = "fit",
+        fit: str = "inside",
         enlarge: bool = False,
-        quality: str = "best",
-        allow_truncated: bool = False,
+        scaling: str = "best",
+        allow_damaged: bool = False,
         max_pixels: int = 0,
     ) -> Image:
         """Decodes the body, a JPEG or PNG, to fit a box.
 
         :param size: the side of a square box, or width and height.
-        :param mode: "fit" inside the box; "fill" it and cut off what sticks out; "exact", proportions given up.
+        :param fit: "inside" the box; "cover" it, and what is beyond is cut off; "stretch", proportions given up.
         :param enlarge: make a smaller picture larger.
-        :param quality: "best", or "fast".
-        :param allow_truncated: take what decodes of a damaged picture; see ``is_partial``.
+        :param scaling: "best", or "fast".
+        :param allow_damaged: take what decodes of a damaged picture; see ``is_partial``.
         :param max_pixels: the most that the source may have; what the request allowed by default, and 100 million once
             the response was pickled.
         :raises NotAnImage, UnsupportedFormat, Corrupt, ...: when there is no picture to be had.
         """
-        wanted = options(size, mode, enlarge, quality, allow_truncated, max_pixels, self.url)
+        wanted = options(size, fit, enlarge, scaling, allow_damaged, max_pixels, self.url)
         if self._handle is None:
             return decoded(self.body, wanted, self.url)
         made = ctypes.c_void_p()

@@ -10,7 +10,7 @@ from ._arguments import called
 from ._errors import Closed
 from ._fetching import Fetching
 from ._library import bare, check, encode, library, quick, shown
-from ._options import options_struct
+from ._options import SITE, options_struct
 from ._pickling import added_to, copied, remade
 from ._secrets import named, refuse_secrets, resolved
 from ._values import QUESTIONS, pairs
@@ -31,7 +31,7 @@ class Site(Fetching):
 
     With ``cookies`` what its servers set is sent back to them.
 
-    >>> site = cache.site(base_url + "/api/", headers={"X-Api-Key": "seed"}, cookies="memory", timeout=5)
+    >>> site = cache.site(base_url + "/api/", headers={"X-Api-Key": "seed"}, cookie_jar="memory", timeout=5)
     >>> site.get("statuses").json()
     ['nesting']
     >>> site.get("/hello").text
@@ -55,7 +55,7 @@ class Site(Fetching):
         #: The same with the values of the secrets.
         self._resolved = resolved(options)
         given = {name: value for name, value in self._resolved.items() if name not in QUESTIONS}
-        self._options, self._kept = options_struct(given)
+        self._options, self._kept = options_struct(given, SITE)
         self._base = encode(base_url, "url")
         #: The same, by way of other handles.
         self._twins: Set[Site] = set()

@@ -93,14 +93,14 @@ class Sent(TypedDict, total=False):
     files: Files
     user: Union[Tuple[str, str], Tuple[str, str, str], None]
     freezable: bool
-    durable: bool
-    queue: Optional[str]
-    handler: Optional[str]
+    outbox_durable: bool
+    outbox_queue: Optional[str]
+    outbox_handler: Optional[str]
     secrets: Secrets
     password_provider: Optional[str]
-    attempts: Optional[int]
-    longest: Optional[float]
-    key_lifetime: Optional[float]
+    outbox_attempts: Optional[int]
+    outbox_max_age: Optional[float]
+    outbox_key_lifetime: Optional[float]
 
 
 class Limits(TypedDict, total=False):
@@ -109,14 +109,14 @@ class Limits(TypedDict, total=False):
     timeout: Optional[float]
     deadline: Optional[float]
     retries: Optional[int]
-    max_bytes: int
-    max_pixels: int
+    max_bytes: Optional[int]
+    max_pixels: Optional[int]
     policy: Optional[str]
     validator_ttl: Optional[float]
     image_ttl: Optional[float]
     no_cache_ttl: Optional[float]
     heuristic: Optional[float]
-    guard: Optional[str]
+    addresses: Optional[str]
     partition: Optional[str]
     netrc: Netrc
     ask_headers: AskHeaders
@@ -128,10 +128,10 @@ class Limits(TypedDict, total=False):
 class Sending(Sent, Limits, total=False):
     """What may be said of any request; :meth:`Cache.submit` explains it."""
 
-    mode: str
+    fit: str
     enlarge: bool
-    quality: str
-    allow_truncated: bool
+    scaling: str
+    allow_damaged: bool
     early_stop: bool
     delivery: str
     give_up_after: Optional[float]
@@ -145,7 +145,7 @@ class Wishes(Sending, total=False):
     """The same where it is said as an option."""
 
     method: str
-    progress: bool
+    progress_events: bool
 
 
 class SiteWishes(Limits, total=False):
@@ -156,7 +156,7 @@ class SiteWishes(Limits, total=False):
     user: Optional[Tuple[str, str]]
     secrets: Secrets
     password_provider: Optional[str]
-    cookies: Optional[str]
+    cookie_jar: Optional[str]
     user_agent: Optional[str]
     accept: Optional[str]
     proxy: Optional[str]
@@ -174,7 +174,7 @@ class CacheWishes(Limits, total=False):
     memory_items: int
     disk_bytes: int
     spill: Optional[str]
-    store: Optional[str]
+    thumb_store: Optional[str]
     keep_source: Optional[bool]
     allow_files: bool
     outbox: Optional[str]

@@ -109,7 +109,7 @@ class Fuzzer(threading.Thread):
 
     def options(self) -> Dict[str, Any]:
         known: Dict[str, List[Any]] = {
-            "mode": ["fit", "fill", "exact", "x"], "enlarge": [True, False], "quality": ["fast", "best", 1],
+            "fit": ["inside", "cover", "stretch", "x"], "enlarge": [True, False], "scaling": ["fast", "best", 1],
             "delivery": ["twice", "first", "fresh", ""], "priority": [0, 10, -10, 11, "x"], "tag": ["a", None, "\0", 1],
             "policy": ["kit", "rfc9111", "offline", "reload", 7], "timeout": [1, None, 0, -1, 1e308, "x"],
             "deadline": [2, 0.01, None], "retries": [0, 1, -1, None], "max_bytes": [10, 2**70, -1],
@@ -123,9 +123,10 @@ class Fuzzer(threading.Thread):
             "user": [("me", "password"), ("a", None), "x", None], "bearer": ["token", "\n", None],
             "sign_in": ["digest", "any", "basic", "x"], "cert": [self.file, (self.file, self.file, "p"), 5],
             "netrc": [True, self.file, False, "no such file"], "ignore_query": [True], "partition": ["p", ""],
-            "early_stop": [True], "progress": [True], "allow_truncated": [True], "guard": ["any", "public", "x"],
-            "freezable": [True], "durable": [True], "secrets": [{"X-A": "token"}, {"X-A": ("a", "env:HOME")}, 5],
-            "password_provider": ["token", "\0"], "attempts": [1, 0, -1, "x"], "longest": [1, None, 0],
+            "early_stop": [True], "progress_events": [True], "allow_damaged": [True],
+            "addresses": ["any", "public", "x"],
+            "freezable": [True], "outbox_durable": [True], "secrets": [{"X-A": "token"}, {"X-A": ("a", "env:HOME")}, 5],
+            "password_provider": ["token", "\0"], "outbox_attempts": [1, 0, -1, "x"], "outbox_max_age": [1, None, 0],
             "ask_credentials": [lambda answer: ("me", "password"), lambda answer: "x"],
             "ask_challenge": [lambda answer: {"X": "1"}, lambda answer: None],
         }  # fmt: skip
@@ -142,7 +143,11 @@ class Fuzzer(threading.Thread):
 
     def site(self) -> Any:
         cache = self.one("Cache")
-        known: List[Dict[str, Any]] = [{"headers": {"X": "1"}}, {"cookies": "memory"}, {"cookies": "disk"}]
+        known: List[Dict[str, Any]] = [
+            {"headers": {"X": "1"}},
+            {"cookie_jar": "memory"},
+            {"cookie_jar": "disk"},
+        ]
         options = self.random.choice([*known, self.options()])
         return cache and cache.site(self.random.choice([self.url + "/", self.address()]), **options)
 
@@ -199,7 +204,7 @@ class Fuzzer(threading.Thread):
             "method": self.random.choice(["POST", "PUT", "DELETE", "GET"]),
             "freezable": True,
         }
-        options.setdefault("handler", self.random.choice(["rows", "others", None]))
+        options.setdefault("outbox_handler", self.random.choice(["rows", "others", None]))
         return asker and asker.submit("http://127.0.0.1:1/", **options)
 
     def outbox(self) -> Any:
@@ -287,7 +292,7 @@ class Fuzzer(threading.Thread):
             await asyncio.wait_for(ticket.result(0.1), 1)
             last = [cache.outbox.list(), cache.outbox.replay(None), cache.wait_idle(0.05)]
             await asyncio.gather(*last, return_exceptions=True)
-            site = cache.site(self.url + "/", cookies="memory")
+            site = cache.site(self.url + "/", cookie_jar="memory")
             site.watch_reachability(lambda is_reachable: None)
             async for event in site.events("png/8/8", 8):
                 self.keep(event)

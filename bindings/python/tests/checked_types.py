@@ -7,7 +7,7 @@ from typing_extensions import assert_type
 
 cache = nuthatch.Cache("thumbs.cache", policy="kit", memory_bytes=64 << 20)
 assert_type(cache.thumbnail("url", 256), nuthatch.Image)
-assert_type(cache.thumbnail("url", (256, 64), mode="fill").size, Tuple[int, int])
+assert_type(cache.thumbnail("url", (256, 64), fit="cover").size, Tuple[int, int])
 assert_type(cache.get("url", headers={"Accept": "image/png"}, timeout=10), nuthatch.Response)
 assert_type(cache.get("url", headers=[("Accept", "image/png")], deadline=None), nuthatch.Response)
 assert_type(cache.request("POST", "url", json={"seeds": 3}, freezable=True), nuthatch.Response)

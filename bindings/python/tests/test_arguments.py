@@ -36,7 +36,7 @@ LIMITS: Dict[str, List[Any]] = {
     "max_bytes": [*NUMBERS, -1],
     "max_pixels": [*NUMBERS, -1],
     "policy": WORDS,
-    "guard": WORDS,
+    "addresses": WORDS,
     "validator_ttl": SECONDS,
     "image_ttl": SECONDS,
     "no_cache_ttl": SECONDS,
@@ -58,12 +58,12 @@ OF_CACHES: Dict[str, List[Any]] = {
     "outbox_bytes": NUMBERS,
     "outbox_items": NUMBERS,
     "spill": WORDS,
-    "store": WORDS,
+    "thumb_store": WORDS,
     "outbox": WORDS,
     "keep_source": FLAGS,
     "allow_files": FLAGS,
 }
-OF_SITES: Dict[str, List[Any]] = {**TOGETHER, "cookies": WORDS, "user": ["x", 5, ("a",), ("a", 5)]}
+OF_SITES: Dict[str, List[Any]] = {**TOGETHER, "cookie_jar": WORDS, "user": ["x", 5, ("a",), ("a", 5)]}
 OF_REQUESTS: Dict[str, List[Any]] = {
     **LIMITS,
     "method": TEXTS,
@@ -78,26 +78,26 @@ OF_REQUESTS: Dict[str, List[Any]] = {
     "save_to": [1.5, object(), -1, 2**32 + 1, True],
     "append": FLAGS,
     "resume": FLAGS,
-    "progress": FLAGS,
-    "mode": WORDS,
-    "quality": WORDS,
+    "progress_events": FLAGS,
+    "fit": WORDS,
+    "scaling": WORDS,
     "delivery": WORDS,
     "enlarge": FLAGS,
-    "allow_truncated": FLAGS,
+    "allow_damaged": FLAGS,
     "early_stop": FLAGS,
     "ignore_query": FLAGS,
     "cache_key": [*TEXTS, ""],
     "tag": TEXTS,
-    "priority": [*NUMBERS, 100, -11, None],
+    "priority": [*NUMBERS, 100, -11],
     "freezable": FLAGS,
-    "durable": FLAGS,
-    "queue": TEXTS,
-    "handler": TEXTS,
+    "outbox_durable": FLAGS,
+    "outbox_queue": TEXTS,
+    "outbox_handler": TEXTS,
     "password_provider": TEXTS,
     "secrets": [*PAIRS, {"a": 5}],
-    "attempts": [*NUMBERS, 0, -1],
-    "longest": SECONDS,
-    "key_lifetime": SECONDS,
+    "outbox_attempts": [*NUMBERS, 0, -1],
+    "outbox_max_age": SECONDS,
+    "outbox_key_lifetime": SECONDS,
     "size": ["256", b"..", 1.5, 0, -1, (0, 1), (1, 2, 3), {1, 2}, {1: 2}, [1.5, 2], 65536],
     "sizes": [256, 0, 1.5, "256", b"..", {1: 2}, [(0, 1)], ["x"], object()],
 }
@@ -236,7 +236,7 @@ def test_images(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok(png(40, 30), "image/png"))
     response, image = cache.get(server.url("/a")), cache.thumbnail(server.url("/a"), 16)
     of_images = {
-        name: OF_REQUESTS[name] for name in ("mode", "quality", "enlarge", "allow_truncated", "max_pixels")
+        name: OF_REQUESTS[name] for name in ("fit", "scaling", "enlarge", "allow_damaged", "max_pixels")
     }
     for name, wrong in cases(of_images):
         assert_said(name, wrong, lambda: response.image(16, **{name: wrong}))  # noqa: B023

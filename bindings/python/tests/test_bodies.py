@@ -160,7 +160,7 @@ def test_files(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> Non
     server.on("/a", script(steps=[gate.step, body("thanks")]))
     (tmp_path / "file").write_bytes(b"nut" * 500_000)
     done = []
-    ticket = cache.submit(server.url("/a"), method="PUT", body=tmp_path / "file", progress=True)
+    ticket = cache.submit(server.url("/a"), method="PUT", body=tmp_path / "file", progress_events=True)
     for event in ticket.events(60):
         if event.is_upload:
             done.append((event.bytes_done, event.bytes_total))
@@ -219,7 +219,7 @@ def test_a_server_that_is_killed_in_the_middle_of_an_upload(cache: nuthatch.Cach
                 method=method,
                 body=tmp_path / "large",
                 retries=1,
-                progress=True,
+                progress_events=True,
                 deadline=60,
             )
             for event in ticket.events(60):

@@ -25,7 +25,7 @@ def _login(server: TestServer) -> None:
 
 
 def test_cookies_in_memory(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
-    site = cache.site(server.url("/"), cookies="memory")
+    site = cache.site(server.url("/"), cookie_jar="memory")
     site.request("POST", "login", form={"user": "ann"})
     site.get("home")
     cache.site(server.url("/")).get("home")
@@ -36,20 +36,20 @@ def test_cookies_in_memory(server: TestServer, cache: nuthatch.Cache, tmp_path: 
     assert cookies(server, "/home") == ["id=7", "id=7", None, "id=7", None]
     assert not any(b"id" in path.read_bytes() for path in (tmp_path / "cache").rglob("*.txt"))
     with pytest.raises(nuthatch.Invalid):
-        cache.site(server.url("/"), cookies="crumbs")
+        cache.site(server.url("/"), cookie_jar="crumbs")
     with pytest.raises(TypeError):
-        nuthatch.Cache(tmp_path / "other", cookies="memory")  # type: ignore[call-arg]
+        nuthatch.Cache(tmp_path / "other", cookie_jar="memory")  # type: ignore[call-arg]
 
 
 def test_cookies_on_disk(server: TestServer, tmp_path: Path) -> None:
     for place in ("login", "home"):
         with nuthatch.Cache(tmp_path / "cache") as cache:
-            pickle.loads(pickle.dumps(cache.site(server.url("/"), cookies="disk"))).get(place)
+            pickle.loads(pickle.dumps(cache.site(server.url("/"), cookie_jar="disk"))).get(place)
     assert cookies(server, "/home") == ["id=7", "id=7"]
 
     async def main() -> None:
         async with nuthatch.AsyncCache(tmp_path / "cache") as ac:
-            site = ac.site(server.url("/"), cookies="disk")
+            site = ac.site(server.url("/"), cookie_jar="disk")
             await site.get("home", policy="reload")
             await site.clear_cookies()
             await site.get("home", policy="reload")
@@ -221,7 +221,7 @@ def test_a_key_that_a_function_adds_is_the_only_one(
         return {"idempotency-key": '"mine"'}
 
     server.on("/a", ok("thanks"))
-    cache.request("POST", server.url("/a"), freezable=True, durable=durable, ask_headers=headers)
+    cache.request("POST", server.url("/a"), freezable=True, outbox_durable=durable, ask_headers=headers)
     (sent,) = server.requests("/a")
     assert [text for name, text in sent.headers if name.lower() == "idempotency-key"] == ['"mine"']
 

@@ -54,10 +54,10 @@ def test_pixels_outlive_image_and_cache(tmp_path: Path, url: str) -> None:
 
 def test_modes_and_sizes(cache: nuthatch.Cache, url: str) -> None:
     assert cache.thumbnail(url, (100, 30)).size == (40, 30)
-    assert cache.thumbnail(url, (100, 30), mode="fill").size == (100, 30)
-    assert cache.thumbnail(url, (100, 30), mode="exact").size == (100, 30)
+    assert cache.thumbnail(url, (100, 30), fit="cover").size == (100, 30)
+    assert cache.thumbnail(url, (100, 30), fit="stretch").size == (100, 30)
     assert cache.thumbnail(url, 1000).size == (640, 480)
-    assert cache.thumbnail(url, 1000, enlarge=True, quality="fast").size == (1000, 750)
+    assert cache.thumbnail(url, 1000, enlarge=True, scaling="fast").size == (1000, 750)
     response = cache.get(url)
     assert [response.image(size).width for size in (8, 16, 32)] == [8, 16, 32]
 
@@ -121,7 +121,7 @@ def test_what_is_no_picture(server: TestServer, cache: nuthatch.Cache) -> None:
     assert (status.value.code, status.value.status) == ("http", 404)
     with pytest.raises(nuthatch.Corrupt):
         cache.thumbnail(server.url("/cut"), 64)
-    assert cache.thumbnail(server.url("/cut"), 64, allow_truncated=True).is_partial
+    assert cache.thumbnail(server.url("/cut"), 64, allow_damaged=True).is_partial
 
 
 def test_limits_and_nonsense(server: TestServer, cache: nuthatch.Cache, url: str) -> None:
@@ -135,7 +135,7 @@ def test_limits_and_nonsense(server: TestServer, cache: nuthatch.Cache, url: str
             with pytest.raises(nuthatch.Invalid, match="size must be"):
                 ask(url, size)  # type: ignore[operator]
     with pytest.raises(nuthatch.Invalid):
-        cache.thumbnail(url, 64, mode="stretch")
+        cache.thumbnail(url, 64, fit="fill")
     assert server.count() == before
 
 

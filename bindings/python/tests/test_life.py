@@ -512,7 +512,7 @@ def test_every_error_pickles_and_has_a_code(error: Any) -> None:
 def test_views_outlive_everything_else(server: TestServer, tmp_path: Path, url: str) -> None:
     numpy = pytest.importorskip("numpy")
     views: List[Any] = []
-    with nuthatch.Cache(tmp_path / "c", store="raw") as cache:
+    with nuthatch.Cache(tmp_path / "c", thumb_store="raw") as cache:
         cache.thumbnail(url, 64)
         expected = bytes(cache.thumbnail(url, 64).pixels)
         views.append(cache.thumbnail(url, 64).pixels)

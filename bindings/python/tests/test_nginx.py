@@ -267,7 +267,7 @@ def test_a_hasty_server_loses_nothing(nginx: Nginx, tmp_path: Path, size: int, r
 
 def break_off(nginx: Nginx, cache: nuthatch.Cache, target: Path) -> int:
     """Cancels a download in its middle; gives how much of it there is."""
-    ticket = cache.submit(nginx.url("/slow/nut"), save_to=target, progress=True)
+    ticket = cache.submit(nginx.url("/slow/nut"), save_to=target, progress_events=True)
     for event in ticket.events(60):
         if event.kind == "progress" and event.bytes_done > 200_000:
             ticket.cancel()
@@ -305,7 +305,7 @@ def test_killed_in_the_middle_of_an_upload(nginx: Nginx, cache: nuthatch.Cache, 
     with open(tmp_path / "large", "wb") as large:
         large.truncate(1 << 30)
     url = nginx.url("/dav/nut")
-    options = {"method": "PUT", "body": tmp_path / "large", "user": ("ann", "p w"), "progress": True}
+    options = {"method": "PUT", "body": tmp_path / "large", "user": ("ann", "p w"), "progress_events": True}
     ticket = cache.submit(url, retries=0, **options)  # type: ignore[arg-type]
     for event in ticket.events(60):
         if event.is_upload and event.bytes_done < 1 << 30:

@@ -50,7 +50,7 @@ def test_is_kept_and_sent_when_the_server_is_there(offline: TestServer, cache: n
     url = offline.url("/a")
     heard: List[nuthatch.Outcome] = []
     cache.outbox.attach("rows", heard.append)
-    id = freeze(cache, url, headers={"X-Row": "7"}, handler="rows", tag="t", queue="q")
+    id = freeze(cache, url, headers={"X-Row": "7"}, outbox_handler="rows", tag="t", outbox_queue="q")
     (item,) = cache.outbox.list()
     assert (item.id, item.method, item.url, item.queue) == (id, "POST", url, "q")
     assert (item.handler, item.tag, item.body_size) == ("rows", "t", 5)
@@ -85,7 +85,7 @@ def test_of_a_long_answer_the_beginning_is_kept(
 
 
 def test_the_event_says_as_what_it_is_kept(offline: TestServer, cache: nuthatch.Cache) -> None:
-    ticket = cache.submit(offline.url("/a"), method="PUT", body=b"x", freezable=True, durable=True)
+    ticket = cache.submit(offline.url("/a"), method="PUT", body=b"x", freezable=True, outbox_durable=True)
     (event,) = ticket.events()
     assert event.kind == "frozen" and event.is_final and isinstance(event.error, nuthatch.Frozen)
     assert event.error.outbox_id == cache.outbox.list()[0].id
@@ -192,7 +192,7 @@ def test_one_whose_host_wants_to_be_left_alone_waits(server: TestServer, cache: 
     server.on("/a", answer(503, "busy", [("Retry-After", "300")]))
     server.on("/b", ok("thanks"))
     server.go_down()
-    first = freeze(cache, server.url("/a"), queue="one")
+    first = freeze(cache, server.url("/a"), outbox_queue="one")
     server.go_up()
     cache.outbox.replay(first)
     for _ in range(3000):
@@ -203,7 +203,7 @@ def test_one_whose_host_wants_to_be_left_alone_waits(server: TestServer, cache: 
         time.sleep(0.02)
     assert item.status == 503
     # Of another queue, but to the same host.
-    second = freeze(cache, server.url("/b"), queue="two", deadline=0.5)
+    second = freeze(cache, server.url("/b"), outbox_queue="two", deadline=0.5)
     for _ in range(3000):
         item = cache.outbox.get(second)
         assert item is not None
@@ -221,7 +221,7 @@ def test_of_a_site_it_says_where_to(offline: TestServer, cache: nuthatch.Cache) 
     offline.on("/api/a", ok("thanks"))
     site = cache.site(offline.url("/api/"))
     with pytest.raises(nuthatch.Frozen) as caught:
-        site.request("POST", "a?b=1", body=b"x", freezable=True, queue="q")
+        site.request("POST", "a?b=1", body=b"x", freezable=True, outbox_queue="q")
     (item,) = cache.outbox.list()
     # Who lists it later, in another process, knows nothing of the site.
     assert item.url == offline.url("/api/a?b=1")
@@ -355,7 +355,7 @@ def test_what_a_handler_raises_is_raised_and_the_outcome_stays(offline: TestServ
     heard: List[int] = []
     with nuthatch.Cache(tmp_path / "cache") as cache:
         cache.outbox.attach("rows", refuse)
-        id = freeze(cache, offline.url("/a"), handler="rows")
+        id = freeze(cache, offline.url("/a"), outbox_handler="rows")
         offline.go_up()
         cache.outbox.replay()
         with pytest.raises(KeyError):
@@ -371,7 +371,7 @@ def test_what_a_handler_raises_is_raised_and_the_outcome_stays(offline: TestServ
 def test_a_child_hears_what_its_parent_listens_for(offline: TestServer, cache: nuthatch.Cache) -> None:
     heard: List[int] = []
     cache.outbox.attach("rows", lambda outcome: heard.append(outcome.id))
-    id = freeze(cache, offline.url("/a"), handler="rows")
+    id = freeze(cache, offline.url("/a"), outbox_handler="rows")
     child = os.fork()
     if child == 0:
         try:
@@ -407,13 +407,13 @@ def test_what_is_refused_is_put_aside_until_it_is_replayed(
 
 def test_limits(offline: TestServer, cache: nuthatch.Cache) -> None:
     offline.on("/a", answer(500))
-    id = freeze(cache, offline.url("/a"), attempts=1, longest=3600, key_lifetime=None)
+    id = freeze(cache, offline.url("/a"), outbox_attempts=1, outbox_max_age=3600, outbox_key_lifetime=None)
     offline.go_up()
     outcome = cache.outbox.wait(id, 30)
     assert (outcome.ok, outcome.reason) == (False, "too many attempts: 1")
     assert [attempt.status for attempt in outcome.request.history][-1] == 500
     offline.go_down()
-    for wrong in [{"attempts": -1}, {"longest": 0}, {"key_lifetime": -3}]:
+    for wrong in [{"outbox_attempts": -1}, {"outbox_max_age": 0}, {"outbox_key_lifetime": -3}]:
         with pytest.raises(nuthatch.Invalid):
             freeze(cache, offline.url("/a"), **wrong)
 
@@ -590,7 +590,12 @@ def test_async(offline: TestServer, tmp_path: Path) -> None:
             site.watch_reachability(reached.append)
             with pytest.raises(nuthatch.Frozen) as raised:
                 await site.request(
-                    "POST", "a", body=b"x", freezable=True, handler="rows", secrets={"X-Token": "token"}
+                    "POST",
+                    "a",
+                    body=b"x",
+                    freezable=True,
+                    outbox_handler="rows",
+                    secrets={"X-Token": "token"},
                 )
             id = raised.value.outbox_id
             assert id is not None and (await cache.outbox.get(id)) is not None

@@ -276,7 +276,7 @@ def test_what_prefetch_refuses(cache: nuthatch.Cache) -> None:
     with pytest.raises(nuthatch.Invalid):
         cache.prefetch(["http://x/"], sizes=[0])
     with pytest.raises(nuthatch.Invalid):
-        list(cache.prefetch(["http://x/"], mode="stretch"))
+        list(cache.prefetch(["http://x/"], fit="fill"))
     with pytest.raises(TypeError):
         list(cache.prefetch(["http://x/"], nonsense=1))  # type: ignore[call-arg]
 

@@ -38,7 +38,7 @@ with nuthatch.Cache(folder, disk_bytes=64 << 20, spill="pressure") as cache:
     found["miss"] = failure(lambda: cache.get(other, policy="offline"))
     found["fetched"] = [len(cache.get(other).body) for _ in range(2)]
     found["posted"] = cache.request("POST", other, body=b"x").status
-    site = cache.site(cookies, cookies="disk")
+    site = cache.site(cookies, cookie_jar="disk")
     found["site"] = [site.get("/cookie").status for _ in range(2)]
     for name, call in {
         "remove": lambda: cache.remove(stored),

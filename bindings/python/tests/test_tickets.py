@@ -57,7 +57,7 @@ def test_events_come_in_turn(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", script(headers=[["Cache-Control", "max-age=0"], ["ETag", '"1"']], steps=[body("x")]))
     with nuthatch.Cache(tmp_path / "c") as cache:
         assert [event.kind for event in cache.submit(server.url("/a")).events(timeout=60)] == ["fresh"]
-        ticket = cache.submit(server.url("/a"), progress=True)
+        ticket = cache.submit(server.url("/a"), progress_events=True)
         events = list(ticket.events(timeout=60))
         kinds = [event.kind for event in events if event.kind != "progress"]
         assert kinds == ["cached", "fresh"]
@@ -154,9 +154,9 @@ def test_upkeep(cache: nuthatch.Cache, url: str) -> None:
 def test_what_a_cache_says_for_all(server: TestServer, tmp_path: Path) -> None:
     server.echo("/echo")
     with nuthatch.Cache(
-        tmp_path / "c", headers={"X-Mine": "1"}, accept="text/plain", retries=0, partition="p", store="raw",
+        tmp_path / "c", headers={"X-Mine": "1"}, accept="text/plain", retries=0, partition="p", thumb_store="raw",
         spill="eager", keep_source=False, memory_bytes=1 << 20, memory_items=100, disk_bytes=8 << 20,
-        max_pixels=1000, guard="any", policy="rfc9111", proxy="",
+        max_pixels=1000, addresses="any", policy="rfc9111", proxy="",
     ) as cache:  # fmt: skip
         sent = cache.get(server.url("/echo")).json()["headers"]
         assert ["X-Mine", "1"] in sent and ["Accept", "text/plain"] in sent
@@ -167,13 +167,13 @@ def test_what_a_cache_says_for_all(server: TestServer, tmp_path: Path) -> None:
         assert ["X-Mine", "1"] in again.get(server.url("/echo")).json()["headers"]
         again.close()
         with pytest.raises(nuthatch.Conflict):
-            nuthatch.Cache(tmp_path / "c", store="lossless")
+            nuthatch.Cache(tmp_path / "c", thumb_store="lossless")
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"policy": "strict"}, {"guard": "none"}, {"spill": "never"}, {"store": "gif"}, {"retries": -1},
+        {"policy": "strict"}, {"addresses": "none"}, {"spill": "never"}, {"thumb_store": "gif"}, {"retries": -1},
         {"max_bytes": 0}, {"memory_bytes": -1}, {"disk_bytes": -1}, {"timeout": 0}, {"proxy": "ftp://x"},
     ],
 )  # fmt: skip
@@ -185,8 +185,8 @@ def test_what_makes_no_sense_for_a_cache(tmp_path: Path, wrong: dict) -> None:  
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"size": 0}, {"sizes": [70_000]}, {"mode": "stretch"}, {"quality": "good"}, {"delivery": "never"},
-        {"priority": 11}, {"policy": "strict"}, {"guard": "none"}, {"retries": -1}, {"max_pixels": -1},
+        {"size": 0}, {"sizes": [70_000]}, {"fit": "fill"}, {"scaling": "good"}, {"delivery": "never"},
+        {"priority": 11}, {"policy": "strict"}, {"addresses": "none"}, {"retries": -1}, {"max_pixels": -1},
         {"sizes": [1] * 65}, {"body": b"x", "json": 1}, {"user": "me"}, {"user": ("me",)}, {"files": {"a": ("n",)}},
     ],
 )  # fmt: skip

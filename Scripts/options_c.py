@@ -1,0 +1,230 @@
+"""The C options, from the table: the enumerations, one struct for all levels, and the Swift code that reads it."""
+
+import textwrap
+from typing import List, Tuple
+
+from option_table import GREATEST, Row, Table, Words
+from options_swift import BANNER as SWIFT_BANNER
+
+BANNER = "/* Generated from options.toml by Scripts/make-header; edit that instead. */\n"
+WIDTH = 118
+
+HEAD = """\
+#ifndef NH_OPTIONS_H
+#define NH_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nh_events.h"
+#include "nh_values.h"
+"""
+
+STRUCT = """\
+/** What may be said of a cache, a site or a request. Set struct_size to sizeof(nh_options), name what you want to say,
+ *  and leave the rest 0: 0, NULL and NH_UNSAID everywhere mean "as the level above has it", for a request its site,
+ *  then the cache, then the default. NH_NONE and NH_FOREVER are for numbers, NH_OFF for texts. A number out of its
+ *  range, and an option that a level doesn't have, are NH_INVALID. Texts and lists are copied.
+ *
+ *      nh_options options = {.struct_size = sizeof options, .timeout_ms = 5000, .retries = NH_NONE};
+ */
+typedef struct nh_options {
+    uint32_t struct_size;"""
+
+
+def header(table: Table) -> str:
+    """nh_options.h."""
+    enums = "\n".join(_enumeration(words) for words in table.words)
+    members, padding, is_even = [], 0, False
+    for row in table.rows:
+        for kind, name in _members(row):
+            if not is_even and _is_wide(kind):
+                padding += 1
+                members.append(f"    /** Must be 0. */\n    uint32_t reserved_{padding};")
+                is_even = True
+            is_first = name == _members(row)[0][1]
+            members.append((_comment(row) if is_first else "") + f"    {kind}{_space(kind)}{name};")
+            if not _is_wide(kind):
+                is_even = not is_even
+    if not is_even:
+        members.append(f"    /** Must be 0. */\n    uint32_t reserved_{padding + 1};")
+    body = "\n".join(members)
+    return f"{BANNER}{HEAD}\n{enums}\n{STRUCT}\n{body}\n}} nh_options;\n\n#endif\n"
+
+
+def members(row: Row) -> List[str]:
+    """The names of a row's members."""
+    return [name for _, name in _members(row)]
+
+
+def _members(row: Row) -> List[Tuple[str, str]]:
+    name = row.name
+    if row.kind == "duration":
+        return [("int64_t", f"{name}_ms")]
+    if row.kind in ("bytes", "count"):
+        return [("int64_t", name)]
+    if row.kind in ("share", "rate"):
+        return [("double", name)]
+    if row.kind == "flag":
+        return [("nh_choice", name)]
+    if row.words:
+        return [(f"nh_{row.words.name}", name)]
+    if row.kind == "headers":
+        return [("const nh_header *", name), ("size_t", "header_count")]
+    if row.kind == "sizes":
+        return [("int64_t", "size"), ("const nh_size *", name), ("size_t", "size_count")]
+    if row.kind == "secrets":
+        return [("const nh_secret *", name), ("size_t", "secret_count")]
+    if row.kind == "questions":
+        return [("uint64_t", name)]
+    if row.kind == "pointer":
+        return [("void *", name)]
+    if row.kind == "function":
+        return [("nh_callback", name)]
+    return [("const char *", name)]
+
+
+def _is_wide(kind: str) -> bool:
+    return not kind.startswith("nh_") or kind == "nh_callback"
+
+
+def _space(kind: str) -> str:
+    return "" if kind.endswith("*") else " "
+
+
+def _comment(row: Row) -> str:
+    facts = f"Default: {row.default_text}."
+    if row.range_text and row.kind != "sizes":
+        facts = f"{row.range_text[0].upper()}{row.range_text[1:]}. {facts}"
+    if row.none:
+        facts += f" {'NH_OFF' if row.none == 'off' else 'NH_NONE'}: {row.none}."
+    if row.empty:
+        facts += f' "": {row.empty}.'
+    if row.kind == "names":
+        facts += " With commas between them."
+    if row.kind == "sizes":
+        facts += " size: one square."
+    facts += f" Of a {' or a '.join(row.levels)}."
+    begins = row.help.split()[0].endswith(":")
+    text = row.help if begins else row.help[0].upper() + row.help[1:]
+    words = " ".join(f"{text}. {row.doc} {facts}".split()).replace("`", "")
+    lines = textwrap.wrap(words, WIDTH - 11)
+    if len(lines) == 1:
+        return f"    /** {lines[0]} */\n"
+    return "    /** " + "\n     *  ".join(lines) + " */\n"
+
+
+def _enumeration(words: Words) -> str:
+    prefix = f"NH_{words.name.upper()}"
+    lines = [f"/** {words.doc} */", f"typedef enum nh_{words.name} {{", f"    {prefix}_UNSAID = 0,"]
+    for number, (word, doc) in enumerate(words.members, 1):
+        text = textwrap.wrap(doc.replace("`", ""), WIDTH - 11)
+        lines.append("    /** " + "\n     *  ".join(text) + " */")
+        comma = "," if number < len(words.members) else ""
+        lines.append(f"    {prefix}_{word.upper()} = {number}{comma}")
+    return "\n".join([*lines, f"}} nh_{words.name};", ""])
+
+
+# How the library reads it
+
+
+def reading(table: Table) -> str:
+    """Options+Reading.swift."""
+    lines = [
+        SWIFT_BANNER,
+        "import CNuthatch",
+        "import NuthatchCore",
+        "",
+        "extension Options {",
+        "  /// Takes what a C program says; what it doesn't say stays as it is.",
+        "  mutating func take(_ raw: nh_options) throws(NuthatchError) {",
+    ]
+    for row in table.rows:
+        if row.swift:
+            lines += [f"    {line}" for line in _taken(row)]
+    lines += ["  }", "}", "", "extension nh_options {"]
+    lines += [
+        "  /// - Throws: `invalid` for an option that this level doesn't have, and for members that must be 0."
+    ]
+    lines += ["  func check(_ level: OptionLevel) throws(NuthatchError) {"]
+    names = [
+        name.split()[1].rstrip(";") for name in header(table).split("\n") if "uint32_t reserved_" in name
+    ]
+    for name in names:
+        lines.append(f'    guard {name} == 0 else {{ throw NuthatchError(.invalid, "{name} is not 0") }}')
+    for level in ("cache", "site", "request"):
+        lines.append(f"    if level == .{level} {{")
+        for row in table.rows:
+            if level not in row.levels:
+                word = f'"{row.name}", [{", ".join("." + one for one in row.levels)}]'
+                said = " || ".join(_is_said(kind, name) for kind, name in _members(row) if kind != "size_t")
+                lines.append(f"      if {said} {{ throw level.doesNotHave({word}) }}")
+        lines.append("    }")
+    lines += ["  }", "}", ""]
+    for words in table.words:
+        lines += _word_reading(words)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _taken(row: Row) -> List[str]:
+    raw = f"raw.{_members(row)[0][1]}"
+    name, target = row.name, row.swift
+    if row.kind == "duration":
+        call = "lifetime" if row.none == "zero" else "limit"
+        return [f"if let said = {call}({raw}) {{ {target} = said }}"]
+    if row.kind in ("bytes", "count", "share", "rate"):
+        none = {"zero": "0", "unlimited": ".max", None: "nil"}[row.none]
+        greatest = (
+            ".max" if row.range and row.range[1] == GREATEST else f"{row.range[1]}" if row.range else ".max"
+        )
+        if row.kind == "share":
+            return [f'if let said = try share({raw}, "{name}") {{ {target} = said }}']
+        said = "Int(said)" if row.kind == "count" else "said"
+        call = f'try number({raw}, "{name}", none: {none}, greatest: {greatest})'
+        return [f"if let said = {call} {{", f"  {target} = {said}", "}"]
+    if row.kind == "flag":
+        return [f'if let said = try given({raw}, "{name}") {{ {target} = said }}']
+    if row.words:
+        return [f'if let said = try given({raw}, "{name}") {{ {target} = said }}']
+    if row.kind == "text":
+        empty = "true" if row.empty else "false"
+        return [f'if let said = try text({raw}, "{name}", mayBeEmpty: {empty}) {{ {target} = said }}']
+    if row.kind == "names":
+        return [f'if let said = try names({raw}, "{name}") {{ {target} = said }}']
+    if row.kind == "headers":
+        return ["try takeHeaders(raw)"]
+    if row.name == "asks":
+        return ["try takeQuestions(raw)"]
+    if row.name == "netrc":
+        return ["try takeNetrc(raw)"]
+    if row.name == "user":
+        return ["try takeUser(raw)"]
+    if row.name == "cert":
+        return ["try takeCert(raw)"]
+    return []
+
+
+def _is_said(kind: str, name: str) -> str:
+    if kind.endswith("*") or kind == "nh_callback":
+        return f"{name} != nil"
+    return f"{name}.rawValue != 0" if kind.startswith("nh_") else f"{name} != 0"
+
+
+def _word_reading(words: Words) -> List[str]:
+    prefix = f"NH_{words.name.upper()}"
+    kind = f"nh_{words.name}"
+    lines = [
+        f"func given(_ said: {kind}, _ name: String) throws(NuthatchError) -> {words.swift}? {{",
+        "  switch said {",
+        f"  case {prefix}_UNSAID: nil",
+    ]
+    for word, _ in words.members:
+        case = (words.cases or {}).get(word, word)
+        lines.append(f"  case {prefix}_{word.upper()}: .{case}")
+    lines += [
+        f'  default: throw NuthatchError(.invalid, "{{name}} is no {kind}")'.replace("{name}", "\\(name)"),
+        "  }",
+        "}",
+        "",
+    ]
+    return lines

@@ -1,0 +1,51 @@
+"""The Python options, from the table: what a row is called in the struct of the library, and what it may be."""
+
+from typing import List
+
+from option_table import Row, Table
+from options_c import members
+
+BANNER = "Generated from options.toml by Scripts/make-header; edit that instead."
+LEVELS = {"cache": "CACHE", "site": "SITE", "request": "REQUEST"}
+
+
+def table_file(table: Table) -> str:
+    """_option_table.py."""
+    lines: List[str] = [
+        f'"""The options. {BANNER}"""',
+        "",
+        "from typing import Dict, Mapping, NamedTuple, Optional",
+        "",
+        "CACHE, SITE, REQUEST = 1, 2, 4",
+        "",
+        "",
+        "class Row(NamedTuple):",
+        '    """An option: its kind, its member of the struct, where it may be said, what None is, its words."""',
+        "",
+        "    kind: str",
+        "    member: str",
+        "    levels: int",
+        "    none: Optional[str] = None",
+        "    #: Its range, as messages say it.",
+        '    range: str = ""',
+        "    words: Optional[Mapping[str, int]] = None",
+        "",
+        "",
+        "ROWS: Dict[str, Row] = {",
+    ]
+    for row in table.rows:
+        if row.kind not in ("pointer", "function", "questions", "sizes"):
+            lines.append(f'    "{row.name}": {_row(row)},')
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _row(row: Row) -> str:
+    parts = [f'"{row.kind}"', f'"{members(row)[0]}"', " | ".join(LEVELS[level] for level in row.levels)]
+    if row.none:
+        parts.append(f'none="{row.none}"')
+    if row.range_text:
+        parts.append(f'range="{row.range_text}"')
+    if row.words:
+        words = ", ".join(f'"{word}": {number}' for number, (word, _) in enumerate(row.words.members, 1))
+        parts.append(f"words={{{words}}}")
+    return "Row(\n        " + ",\n        ".join(parts) + ",\n    )"

@@ -1,0 +1,37 @@
+#ifndef NH_VALUES_H
+#define NH_VALUES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Of a number in nh_options: none, off or zero, as the option's comment says. Other negative numbers are numbers. */
+#define NH_NONE INT64_MIN
+/** Of a number in nh_options: the greatest that the option has, or no end. */
+#define NH_FOREVER INT64_MAX
+/** Of a text in nh_options that may be off: an address that no text has. */
+#define NH_OFF ((const char *)(intptr_t)-1)
+
+/** Yes, no, or nothing said. */
+typedef enum nh_choice { NH_UNSAID = 0, NH_YES = 1, NH_NO = 2 } nh_choice;
+
+/** A header to be sent. */
+typedef struct nh_header {
+    const char *name;
+    const char *value;
+} nh_header;
+
+/** The box of a thumbnail: its sides, 1 to 65535. A height of 0 means a square. */
+typedef struct nh_size {
+    int64_t width;
+    int64_t height;
+} nh_size;
+
+/** A header whose value isn't written to disk: its name, what stands before the secret, such as "Bearer " (NULL for nothing), and
+ *  who knows the secret. "env:NAME" is a variable of the environment; nh_outbox_provide tells others. */
+typedef struct nh_secret {
+    const char *header;
+    const char *prefix;
+    const char *provider;
+} nh_secret;
+
+#endif

@@ -1,0 +1,282 @@
+// Generated from options.toml by Scripts/make-header; edit that instead.
+
+import CNuthatch
+import NuthatchCore
+
+extension Options {
+  /// Takes what a C program says; what it doesn't say stays as it is.
+  mutating func take(_ raw: nh_options) throws(NuthatchError) {
+    if let said = try given(raw.policy, "policy") { policy = said }
+    if let said = lifetime(raw.validator_ttl_ms) { validatorTTL = said }
+    if let said = lifetime(raw.image_ttl_ms) { imageTTL = said }
+    if let said = lifetime(raw.no_cache_ttl_ms) { noCacheTTL = said }
+    if let said = try share(raw.heuristic, "heuristic") { heuristic = said }
+    if let said = limit(raw.timeout_ms) { timeout = said }
+    if let said = limit(raw.deadline_ms) { deadline = said }
+    if let said = try number(raw.retries, "retries", none: 0, greatest: 1000) {
+      retries = Int(said)
+    }
+    if let said = limit(raw.give_up_after_ms) { giveUpAfter = said }
+    if let said = try number(raw.max_bytes, "max_bytes", none: .max, greatest: .max) {
+      maxBytes = said
+    }
+    if let said = try number(raw.max_pixels, "max_pixels", none: .max, greatest: .max) {
+      maxPixels = Int(said)
+    }
+    if let said = try given(raw.batched, "batched") { isBatched = said }
+    if let said = try given(raw.addresses, "addresses") { addresses = said }
+    if let said = try text(raw.proxy, "proxy", mayBeEmpty: true) { proxy = said }
+    try takeHeaders(raw)
+    if let said = try names(raw.cross_origin_headers, "cross_origin_headers") { crossOriginHeaders = said }
+    if let said = try text(raw.user_agent, "user_agent", mayBeEmpty: true) { userAgent = said }
+    if let said = try text(raw.accept, "accept", mayBeEmpty: true) { accept = said }
+    try takeUser(raw)
+    if let said = try given(raw.sign_in, "sign_in") { signIn = said }
+    try takeCert(raw)
+    try takeNetrc(raw)
+    if let said = try text(raw.partition, "partition", mayBeEmpty: false) { partition = said }
+    if let said = try given(raw.cookie_jar, "cookie_jar") { cookieJar = said }
+    try takeQuestions(raw)
+    if let said = try text(raw.cache_key, "cache_key", mayBeEmpty: false) { cacheKey = said }
+    if let said = try given(raw.ignore_query, "ignore_query") { ignoreQuery = said }
+    if let said = try given(raw.allow_damaged, "allow_damaged") { allowDamaged = said }
+    if let said = try given(raw.early_stop, "early_stop") { earlyStop = said }
+    if let said = try given(raw.delivery, "delivery") { delivery = said }
+    if let said = try number(raw.priority, "priority", none: nil, greatest: 10) {
+      priority = Int(said)
+    }
+    if let said = try text(raw.tag, "tag", mayBeEmpty: false) { tag = said }
+    if let said = try given(raw.progress_events, "progress_events") { progressEvents = said }
+    if let said = try given(raw.resume, "resume") { resume = said }
+    if let said = try number(raw.memory_bytes, "memory_bytes", none: 0, greatest: .max) {
+      memoryBytes = said
+    }
+    if let said = try number(raw.memory_items, "memory_items", none: .max, greatest: .max) {
+      memoryItems = Int(said)
+    }
+    if let said = try number(raw.disk_bytes, "disk_bytes", none: nil, greatest: 70368744177664) {
+      diskBytes = said
+    }
+    if let said = try given(raw.spill, "spill") { spill = said }
+    if let said = try given(raw.thumb_store, "thumb_store") { thumbStore = said }
+    if let said = try given(raw.keep_source, "keep_source") { keepSource = said }
+    if let said = try given(raw.allow_files, "allow_files") { allowFiles = said }
+    if let said = try given(raw.outbox, "outbox") { outbox = said }
+    if let said = try number(raw.outbox_bytes, "outbox_bytes", none: .max, greatest: .max) {
+      outboxBytes = said
+    }
+    if let said = try number(raw.outbox_items, "outbox_items", none: .max, greatest: .max) {
+      outboxItems = Int(said)
+    }
+  }
+}
+
+extension nh_options {
+  /// - Throws: `invalid` for an option that this level doesn't have, and for members that must be 0.
+  func check(_ level: OptionLevel) throws(NuthatchError) {
+    guard reserved_1 == 0 else { throw NuthatchError(.invalid, "reserved_1 is not 0") }
+    guard reserved_2 == 0 else { throw NuthatchError(.invalid, "reserved_2 is not 0") }
+    guard reserved_3 == 0 else { throw NuthatchError(.invalid, "reserved_3 is not 0") }
+    guard reserved_4 == 0 else { throw NuthatchError(.invalid, "reserved_4 is not 0") }
+    guard reserved_5 == 0 else { throw NuthatchError(.invalid, "reserved_5 is not 0") }
+    if level == .cache {
+      if give_up_after_ms != 0 { throw level.doesNotHave("give_up_after", [.request]) }
+      if batched.rawValue != 0 { throw level.doesNotHave("batched", [.request]) }
+      if method != nil { throw level.doesNotHave("method", [.request]) }
+      if cross_origin_headers != nil { throw level.doesNotHave("cross_origin_headers", [.site]) }
+      if user != nil { throw level.doesNotHave("user", [.site, .request]) }
+      if password != nil { throw level.doesNotHave("password", [.site, .request]) }
+      if user_place != nil { throw level.doesNotHave("user_place", [.request]) }
+      if bearer != nil { throw level.doesNotHave("bearer", [.request]) }
+      if sign_in.rawValue != 0 { throw level.doesNotHave("sign_in", [.site, .request]) }
+      if cert != nil { throw level.doesNotHave("cert", [.site, .request]) }
+      if cert_key != nil { throw level.doesNotHave("cert_key", [.site, .request]) }
+      if cert_password != nil { throw level.doesNotHave("cert_password", [.site, .request]) }
+      if cookie_jar.rawValue != 0 { throw level.doesNotHave("cookie_jar", [.site]) }
+      if asks != 0 { throw level.doesNotHave("asks", [.site, .request]) }
+      if asks_not != 0 { throw level.doesNotHave("asks_not", [.site, .request]) }
+      if cache_key != nil { throw level.doesNotHave("cache_key", [.request]) }
+      if ignore_query.rawValue != 0 { throw level.doesNotHave("ignore_query", [.request]) }
+      if size != 0 || sizes != nil { throw level.doesNotHave("sizes", [.request]) }
+      if fit.rawValue != 0 { throw level.doesNotHave("fit", [.request]) }
+      if enlarge.rawValue != 0 { throw level.doesNotHave("enlarge", [.request]) }
+      if scaling.rawValue != 0 { throw level.doesNotHave("scaling", [.request]) }
+      if allow_damaged.rawValue != 0 { throw level.doesNotHave("allow_damaged", [.request]) }
+      if early_stop.rawValue != 0 { throw level.doesNotHave("early_stop", [.request]) }
+      if delivery.rawValue != 0 { throw level.doesNotHave("delivery", [.request]) }
+      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
+      if tag != nil { throw level.doesNotHave("tag", [.request]) }
+      if progress_events.rawValue != 0 { throw level.doesNotHave("progress_events", [.request]) }
+      if resume.rawValue != 0 { throw level.doesNotHave("resume", [.request]) }
+      if freezable.rawValue != 0 { throw level.doesNotHave("freezable", [.request]) }
+      if outbox_durable.rawValue != 0 { throw level.doesNotHave("outbox_durable", [.request]) }
+      if outbox_queue != nil { throw level.doesNotHave("outbox_queue", [.request]) }
+      if outbox_handler != nil { throw level.doesNotHave("outbox_handler", [.request]) }
+      if secrets != nil { throw level.doesNotHave("secrets", [.request]) }
+      if password_provider != nil { throw level.doesNotHave("password_provider", [.request]) }
+      if outbox_attempts != 0 { throw level.doesNotHave("outbox_attempts", [.request]) }
+      if outbox_max_age_ms != 0 { throw level.doesNotHave("outbox_max_age", [.request]) }
+      if outbox_key_lifetime_ms != 0 { throw level.doesNotHave("outbox_key_lifetime", [.request]) }
+      if user_data != nil { throw level.doesNotHave("user_data", [.site, .request]) }
+      if callback != nil { throw level.doesNotHave("callback", [.site, .request]) }
+      if quiet.rawValue != 0 { throw level.doesNotHave("quiet", [.request]) }
+    }
+    if level == .site {
+      if give_up_after_ms != 0 { throw level.doesNotHave("give_up_after", [.request]) }
+      if batched.rawValue != 0 { throw level.doesNotHave("batched", [.request]) }
+      if method != nil { throw level.doesNotHave("method", [.request]) }
+      if user_place != nil { throw level.doesNotHave("user_place", [.request]) }
+      if bearer != nil { throw level.doesNotHave("bearer", [.request]) }
+      if cache_key != nil { throw level.doesNotHave("cache_key", [.request]) }
+      if ignore_query.rawValue != 0 { throw level.doesNotHave("ignore_query", [.request]) }
+      if size != 0 || sizes != nil { throw level.doesNotHave("sizes", [.request]) }
+      if fit.rawValue != 0 { throw level.doesNotHave("fit", [.request]) }
+      if enlarge.rawValue != 0 { throw level.doesNotHave("enlarge", [.request]) }
+      if scaling.rawValue != 0 { throw level.doesNotHave("scaling", [.request]) }
+      if allow_damaged.rawValue != 0 { throw level.doesNotHave("allow_damaged", [.request]) }
+      if early_stop.rawValue != 0 { throw level.doesNotHave("early_stop", [.request]) }
+      if delivery.rawValue != 0 { throw level.doesNotHave("delivery", [.request]) }
+      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
+      if tag != nil { throw level.doesNotHave("tag", [.request]) }
+      if progress_events.rawValue != 0 { throw level.doesNotHave("progress_events", [.request]) }
+      if resume.rawValue != 0 { throw level.doesNotHave("resume", [.request]) }
+      if freezable.rawValue != 0 { throw level.doesNotHave("freezable", [.request]) }
+      if outbox_durable.rawValue != 0 { throw level.doesNotHave("outbox_durable", [.request]) }
+      if outbox_queue != nil { throw level.doesNotHave("outbox_queue", [.request]) }
+      if outbox_handler != nil { throw level.doesNotHave("outbox_handler", [.request]) }
+      if secrets != nil { throw level.doesNotHave("secrets", [.request]) }
+      if password_provider != nil { throw level.doesNotHave("password_provider", [.request]) }
+      if outbox_attempts != 0 { throw level.doesNotHave("outbox_attempts", [.request]) }
+      if outbox_max_age_ms != 0 { throw level.doesNotHave("outbox_max_age", [.request]) }
+      if outbox_key_lifetime_ms != 0 { throw level.doesNotHave("outbox_key_lifetime", [.request]) }
+      if quiet.rawValue != 0 { throw level.doesNotHave("quiet", [.request]) }
+      if memory_bytes != 0 { throw level.doesNotHave("memory_bytes", [.cache]) }
+      if memory_items != 0 { throw level.doesNotHave("memory_items", [.cache]) }
+      if disk_bytes != 0 { throw level.doesNotHave("disk_bytes", [.cache]) }
+      if spill.rawValue != 0 { throw level.doesNotHave("spill", [.cache]) }
+      if thumb_store.rawValue != 0 { throw level.doesNotHave("thumb_store", [.cache]) }
+      if keep_source.rawValue != 0 { throw level.doesNotHave("keep_source", [.cache]) }
+      if allow_files.rawValue != 0 { throw level.doesNotHave("allow_files", [.cache]) }
+      if outbox.rawValue != 0 { throw level.doesNotHave("outbox", [.cache]) }
+      if outbox_bytes != 0 { throw level.doesNotHave("outbox_bytes", [.cache]) }
+      if outbox_items != 0 { throw level.doesNotHave("outbox_items", [.cache]) }
+    }
+    if level == .request {
+      if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
+      if cross_origin_headers != nil { throw level.doesNotHave("cross_origin_headers", [.site]) }
+      if user_agent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
+      if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
+      if cookie_jar.rawValue != 0 { throw level.doesNotHave("cookie_jar", [.site]) }
+      if memory_bytes != 0 { throw level.doesNotHave("memory_bytes", [.cache]) }
+      if memory_items != 0 { throw level.doesNotHave("memory_items", [.cache]) }
+      if disk_bytes != 0 { throw level.doesNotHave("disk_bytes", [.cache]) }
+      if spill.rawValue != 0 { throw level.doesNotHave("spill", [.cache]) }
+      if thumb_store.rawValue != 0 { throw level.doesNotHave("thumb_store", [.cache]) }
+      if keep_source.rawValue != 0 { throw level.doesNotHave("keep_source", [.cache]) }
+      if allow_files.rawValue != 0 { throw level.doesNotHave("allow_files", [.cache]) }
+      if outbox.rawValue != 0 { throw level.doesNotHave("outbox", [.cache]) }
+      if outbox_bytes != 0 { throw level.doesNotHave("outbox_bytes", [.cache]) }
+      if outbox_items != 0 { throw level.doesNotHave("outbox_items", [.cache]) }
+    }
+  }
+}
+
+func given(_ said: nh_policy, _ name: String) throws(NuthatchError) -> Policy? {
+  switch said {
+  case NH_POLICY_UNSAID: nil
+  case NH_POLICY_KIT: .kit
+  case NH_POLICY_RFC9111: .rfc9111
+  case NH_POLICY_OFFLINE: .offline
+  case NH_POLICY_RELOAD: .reload
+  default: throw NuthatchError(.invalid, "\(name) is no nh_policy")
+  }
+}
+
+func given(_ said: nh_addresses, _ name: String) throws(NuthatchError) -> Addresses? {
+  switch said {
+  case NH_ADDRESSES_UNSAID: nil
+  case NH_ADDRESSES_GUARDED: .guarded
+  case NH_ADDRESSES_PUBLIC: .public
+  case NH_ADDRESSES_ANY: .any
+  default: throw NuthatchError(.invalid, "\(name) is no nh_addresses")
+  }
+}
+
+func given(_ said: nh_sign_in, _ name: String) throws(NuthatchError) -> SignIn? {
+  switch said {
+  case NH_SIGN_IN_UNSAID: nil
+  case NH_SIGN_IN_BASIC: .basic
+  case NH_SIGN_IN_DIGEST: .digest
+  case NH_SIGN_IN_NTLM: .ntlm
+  case NH_SIGN_IN_NEGOTIATE: .negotiate
+  case NH_SIGN_IN_ANY: .any
+  default: throw NuthatchError(.invalid, "\(name) is no nh_sign_in")
+  }
+}
+
+func given(_ said: nh_cookie_jar, _ name: String) throws(NuthatchError) -> CookieJarMode? {
+  switch said {
+  case NH_COOKIE_JAR_UNSAID: nil
+  case NH_COOKIE_JAR_OFF: .off
+  case NH_COOKIE_JAR_MEMORY: .memory
+  case NH_COOKIE_JAR_DISK: .disk
+  default: throw NuthatchError(.invalid, "\(name) is no nh_cookie_jar")
+  }
+}
+
+func given(_ said: nh_delivery, _ name: String) throws(NuthatchError) -> Delivery? {
+  switch said {
+  case NH_DELIVERY_UNSAID: nil
+  case NH_DELIVERY_TWICE: .twice
+  case NH_DELIVERY_FIRST: .first
+  case NH_DELIVERY_FRESH: .fresh
+  default: throw NuthatchError(.invalid, "\(name) is no nh_delivery")
+  }
+}
+
+func given(_ said: nh_spill, _ name: String) throws(NuthatchError) -> Spill? {
+  switch said {
+  case NH_SPILL_UNSAID: nil
+  case NH_SPILL_EAGER: .eager
+  case NH_SPILL_PRESSURE: .pressure
+  default: throw NuthatchError(.invalid, "\(name) is no nh_spill")
+  }
+}
+
+func given(_ said: nh_thumb_store, _ name: String) throws(NuthatchError) -> ThumbStore? {
+  switch said {
+  case NH_THUMB_STORE_UNSAID: nil
+  case NH_THUMB_STORE_PACKED: .packed
+  case NH_THUMB_STORE_LOSSLESS: .lossless
+  case NH_THUMB_STORE_RAW: .raw
+  default: throw NuthatchError(.invalid, "\(name) is no nh_thumb_store")
+  }
+}
+
+func given(_ said: nh_outbox, _ name: String) throws(NuthatchError) -> OutboxMode? {
+  switch said {
+  case NH_OUTBOX_UNSAID: nil
+  case NH_OUTBOX_AUTO: .auto
+  case NH_OUTBOX_OFF: .off
+  default: throw NuthatchError(.invalid, "\(name) is no nh_outbox")
+  }
+}
+
+func given(_ said: nh_fit, _ name: String) throws(NuthatchError) -> ThumbnailBox.Mode? {
+  switch said {
+  case NH_FIT_UNSAID: nil
+  case NH_FIT_INSIDE: .fit
+  case NH_FIT_COVER: .fill
+  case NH_FIT_STRETCH: .exact
+  default: throw NuthatchError(.invalid, "\(name) is no nh_fit")
+  }
+}
+
+func given(_ said: nh_scaling, _ name: String) throws(NuthatchError) -> ThumbnailBox.Quality? {
+  switch said {
+  case NH_SCALING_UNSAID: nil
+  case NH_SCALING_BEST: .best
+  case NH_SCALING_FAST: .fast
+  default: throw NuthatchError(.invalid, "\(name) is no nh_scaling")
+  }
+}
