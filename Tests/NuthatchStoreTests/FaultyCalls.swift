@@ -51,6 +51,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private var refused: (name: String, number: Int32)?
   private var populating: (address: UInt, body: @Sendable () -> Void)?
   private var beforeLink: (@Sendable () -> Void)?
+  private var atHeldLock: (@Sendable () -> Void)?
   private var readOnly: Int32?
   private var attemptsToWrite = 0
 
@@ -77,6 +78,11 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   /// Does something once, when a symbolic link is to be made.
   func interfereBeforeLink(_ body: @escaping @Sendable () -> Void) {
     hooks.withLock { beforeLink = body }
+  }
+
+  /// Does something once, when somebody else has a byte that is to be locked.
+  func interfereAtHeldLock(_ body: @escaping @Sendable () -> Void) {
+    hooks.withLock { atHeldLock = body }
   }
 
   /// From now on files of this name can't be opened.
@@ -303,7 +309,13 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   }
   func tryLock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) -> Bool {
     try attempt()
-    return try linux.tryLock(fd, byte, kind)
+    if try linux.tryLock(fd, byte, kind) { return true }
+    let hook = hooks.withLock { () -> (@Sendable () -> Void)? in
+      defer { atHeldLock = nil }
+      return atHeldLock
+    }
+    hook?()
+    return false
   }
   func unlock(_ fd: Int32, _ byte: Int64) {
     linux.unlock(fd, byte)

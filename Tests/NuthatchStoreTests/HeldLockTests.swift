@@ -262,6 +262,26 @@ struct HeldByte: ~Copyable {
     store.close()
   }
 
+  @Test("is taken over also while another program of this version is taking it over")
+  func isTakenOverAtOnce() throws {
+    try makeEarlier()
+    let path = folder.path + "/lock"
+    let lock = open(path, O_RDWR)
+    #expect(nhs_lock_byte(lock, 2, CChar(UInt8(ascii: "w")), 0) == 0)
+    let system = FaultyCalls(.number(EIO))
+    // The other one puts its link there, and is done.
+    system.interfereAtHeldLock {
+      unlink(path)
+      symlink("locks", path)
+      close(lock)
+    }
+    let store = try Store.open(folder.path, .init(), system)
+    #expect(try store.bytes(RecordKey(.meta, "3")) == content(3, 2000))
+    store.close()
+    #expect(folder.files("").allSatisfy { !$0.contains("foreign") })
+    #expect(open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600) == -1)
+  }
+
   @Test("is a conflict also when a program of that version opens a new one at the same moment")
   func isOpenedAtOnce() throws {
     let path = folder.path + "/lock"

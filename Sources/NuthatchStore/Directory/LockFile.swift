@@ -143,7 +143,9 @@ final class LockFile: @unchecked Sendable {
       // What we didn't make is set aside, and not locked: it may be a pack under another name.
     }
     defer { if fd >= 0 { system.close(fd) } }
-    if fd >= 0, try !system.tryLock(fd, DirectoryLocks.Byte.users.rawValue, .exclusive) {
+    // Another process of this version has it for a moment, while it does the same; one of version 0.1 as long as it runs.
+    let limit = min(nhs_monotonic_ns() &+ Patience.writing, Patience.deadline())
+    if fd >= 0, try !system.lock(fd, DirectoryLocks.Byte.users.rawValue, .exclusive, until: limit) {
       throw SystemFault(EBUSY)
     }
     // A program that has opened the file and waits for its lock finds that it is deleted, and opens the link.
