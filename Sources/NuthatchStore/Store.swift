@@ -370,10 +370,14 @@ extension Store {
   public func keep(
     _ key: RecordKey, _ lease: Lease, owner: (any AnyObject & Sendable)? = nil
   ) throws(StoreFault) -> Bool {
-    try remember(
-      MemoryEntry(
-        .value, key, HeldLease(lease, owner), lease.unsafeBytes, lease.shape, sequence: lease.sequence,
-        privateBytes: 0))
+    let entry = MemoryEntry(
+      .value, key, HeldLease(lease, owner), lease.unsafeBytes, lease.shape, sequence: lease.sequence,
+      privateBytes: lease.pin is PrivateMemory ? lease.count : 0)
+    guard try remember(entry) else { return false }
+    guard let pin = lease.pin as? PackPin, pin.pack.isDistrusted else { return true }
+    // What others kept before the packs were distrusted has gone already.
+    disk.memory.remove(entry)
+    return false
   }
 
   private func remember(_ entry: MemoryEntry) throws(StoreFault) -> Bool {

@@ -109,7 +109,7 @@ struct StoreCheck {
 
   private func whyUnreadable(_ number: UInt32) -> String {
     do throws(SystemFault) {
-      guard let pack = try Pack(number, directory, openPacks.pinned) else {
+      guard let pack = try Pack(number, directory, openPacks.pinned, openPacks.trust) else {
         return "not a pack that this version reads"
       }
       _ = try PackScan(pack, directory)

@@ -72,6 +72,7 @@ final class StoreDoor: Sendable {
         let result = try body(used)
         if !used.disk.directory.isDeleted { return result }
       } catch {
+        used.disk.current.follow(error)
         // A file couldn't be made, perhaps because its folder isn't there any more.
         if error.kind == .io { used.disk.lookForDeletion() }
         guard used.disk.directory.isDeleted else { throw error }

@@ -34,10 +34,15 @@ public struct StoreFault: Error, Sendable, Equatable {
   public let kind: Kind
   /// What went wrong, for a person.
   public let message: String
+  /// Whether the disk failed, or its file system has turned read-only.
+  let isOfDisk: Bool
 
-  package init(_ kind: Kind, _ message: String) {
+  package init(_ kind: Kind, _ message: String) { self.init(kind, message, isOfDisk: false) }
+
+  fileprivate init(_ kind: Kind, _ message: String, isOfDisk: Bool) {
     self.kind = kind
     self.message = message
+    self.isOfDisk = isOfDisk
   }
 
   static let closed = StoreFault(.closed, "the store is closed")
@@ -58,7 +63,7 @@ extension StoreFault {
       case ENOMEM: .outOfMemory
       default: fault.unsafe == nil ? .io : .unsafeFile
       }
-    self.init(kind, "\(doing): \(fault.reason)")
+    self.init(kind, "\(doing): \(fault.reason)", isOfDisk: fault.number == EIO || fault.number == EROFS)
   }
 }
 

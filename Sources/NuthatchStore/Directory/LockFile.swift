@@ -210,6 +210,12 @@ final class LockFile: @unchecked Sendable {
     set { store(newValue, at: 24) }
   }
 
+  /// Whether somebody found in this session that the disk had failed: what was written may be lost.
+  var hasLosses: Bool {
+    get { nhs_load64(base + 32) != 0 }
+    set { store(newValue ? 1 : 0, at: 32) }
+  }
+
   private static func ownerPlace(_ byte: DirectoryLocks.Byte) -> Int { byte == .dropping ? 96 : 64 }
 
   /// Notes that this process has locked a byte.

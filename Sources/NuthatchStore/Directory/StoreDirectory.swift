@@ -127,6 +127,9 @@ final class StoreDirectory: Sendable {
   /// Whether the directory can only be read.
   var isReading: Bool { refusal != nil }
 
+  /// Whether its file system has turned read-only since it was opened, which the kernel does by itself after an error.
+  var hasTurned: Bool { !isReading && Self.refusal(root, system)?.number == EROFS }
+
   /// - Throws: `readOnly`.
   func checkWritable() throws(StoreFault) {
     if let refusal { throw .readOnly(refusal) }

@@ -9,6 +9,7 @@ final class BrokenMappings: Sendable {
   private let lost = Atomic(0)
   // On the monotonic clock.
   private let nextTry = Atomic<Int64>(0)
+  private let nextLook = Atomic<Int64>(0)
   // Until when no writer tries to change the index, on the monotonic clock.
   private let restsUntil = Atomic<Int64>(0)
 
@@ -23,10 +24,15 @@ final class BrokenMappings: Sendable {
   var timesLost: Int { lost.load(ordering: .relaxed) }
 
   /// Whether it is time to map anew what broke, or to open anew what was deleted.
-  func mayTry() -> Bool {
+  func mayTry() -> Bool { isTime(nextTry) }
+
+  /// Whether it is time to ask whether the file system has turned read-only.
+  func mayLook() -> Bool { isTime(nextLook) }
+
+  private func isTime(_ next: borrowing Atomic<Int64>) -> Bool {
     let now = nhs_monotonic_ns()
-    guard now >= nextTry.load(ordering: .relaxed) else { return false }
-    nextTry.store(now + FailedTouches.pause, ordering: .relaxed)
+    guard now >= next.load(ordering: .relaxed) else { return false }
+    next.store(now + FailedTouches.pause, ordering: .relaxed)
     return true
   }
 

@@ -81,6 +81,7 @@ final class CurrentIndex: @unchecked Sendable {
     }
     // Somebody may have dropped packs and replaced the index before this process looked.
     forgetDropped(index)
+    if locks.file.hasLosses { distrustPacks() }
   }
 
   /// To be called with `lock`. Whoever has taken up the old index as a reader is waited for, then it is let go.
@@ -155,6 +156,8 @@ final class CurrentIndex: @unchecked Sendable {
       }
     }
     if let index { forgetDropped(index) }
+    // After the look at what moves when somebody says so.
+    if locks.file.hasLosses { distrustPacks() }
   }
 
   /// From now on this process keeps as little of an index in its memory as can be: it goes through more than it will come back to.
@@ -202,10 +205,7 @@ final class CurrentIndex: @unchecked Sendable {
     lock.withLock {
       let count = FailedTouches.count
       guard broken.areNew, broken.mayTry() else { return }
-      if openPacks.dropBroken() {
-        // What is kept in memory of such a pack lies in the pack.
-        memory.removeAll { ($0.owner as? HeldLease)?.lease.isBroken ?? false }
-      }
+      if openPacks.dropBroken() || directory.hasTurned { distrustPacks() }
       let hasWords = locks.file.mend()
       if let current = index, current.isBroken, let opened = (try? Index.open(directory, boot: boot)) ?? nil,
         !opened.isReplaced, !opened.isOfDamagedNumbers, !opened.isBroken,
@@ -216,6 +216,27 @@ final class CurrentIndex: @unchecked Sendable {
       // Else it is looked for again.
       if hasWords, index?.isBroken != true { broken.allWhole(at: count) }
     }
+  }
+
+  /// Follows an error: what was written before may be lost if the disk failed.
+  func follow(_ fault: StoreFault) {
+    // Of a page that can't be written the kernel doesn't say why.
+    if fault.isOfDisk || fault.kind == .noSpace && directory.hasTurned { distrustPacks() }
+  }
+
+  /// Looks once in a while whether the file system has turned read-only, for who writes nothing that would fail.
+  func lookForTurn() {
+    if broken.mayLook(), directory.hasTurned { distrustPacks() }
+  }
+
+  /// From now on each record is checked and copied before it is given. Has others do the same, as far as they can still be told.
+  private func distrustPacks() {
+    guard openPacks.distrust() else { return }
+    // What is kept in memory lies in packs, or was made of what did.
+    memory.removeAll { $0.space == .value }
+    guard !locks.file.hasLosses else { return }
+    locks.file.hasLosses = true
+    index?.haveOthersLook()
   }
 
   /// The index that is there, if it is the one that the lock names, and nothing has to be changed before it is used.

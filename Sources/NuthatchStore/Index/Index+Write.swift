@@ -317,7 +317,12 @@ extension Index {
   func drop(_ entry: PackEntry) {
     guard canWriteEntry(entry.place), canWriteHead else { return }
     nhs_store32_release(self.entry(entry.place), 0)
-    _ = nhs_add32(base + IndexLayout.drops, 1)
+    haveOthersLook()
+  }
+
+  /// Has all processes that use it look at what has changed.
+  func haveOthersLook() {
+    if canWriteHead { _ = nhs_add32(base + IndexLayout.drops, 1) }
   }
 
   /// 0 when none can be taken now.

@@ -235,6 +235,8 @@ extension IndexChanger {
     if !(try locks.areFree(within: Patience.writing)), joins(limit: limit, isFirst: true) { return }
     try locks.changingIndex { (file) throws(StoreFault) in
       let isAlone = try locks.enter()
+      // In a new session everything is checked again.
+      if isAlone, file.hasLosses { file.hasLosses = false }
       let (index, losses) = (try indexToChange(file), losses)
       let kept = Limits.kept(directory)
       if let limit, limit != kept {

@@ -12,13 +12,12 @@ final class OpenPacks: @unchecked Sendable {
   private static let shardCount = 32
 
   let pinned = PinnedBytes()
+  let trust = PackTrust()
   let directory: StoreDirectory
   private let shards: UnsafeMutableRawPointer
   // Guards `packs`; taken before a shard's lock.
   private let lock = WordLock()
   private var packs: [UInt32: Pack] = [:]
-  // Those of which something couldn't be read.
-  private var distrusted: Set<UInt32> = []
 
   init(_ directory: StoreDirectory) {
     self.directory = directory
@@ -67,10 +66,7 @@ final class OpenPacks: @unchecked Sendable {
         pack = known
       } else {
         // Whatever went wrong: the record can't be had, which is a miss.
-        let isDistrusted = distrusted.contains(number)
-        guard let opened = try? Pack(number, directory, pinned, isDistrusted: isDistrusted) else {
-          return nil
-        }
+        guard let opened = try? Pack(number, directory, pinned, trust) else { return nil }
         pack = opened
         packs[number] = opened
       }
@@ -100,7 +96,7 @@ final class OpenPacks: @unchecked Sendable {
     guard let location = index.find(hash)?.slot.location else { return nil }
     var pack = pin(location.pack)?.pack
     if pack == nil {
-      do throws(SystemFault) { pack = try Pack(location.pack, directory, pinned) } catch {
+      do throws(SystemFault) { pack = try Pack(location.pack, directory, pinned, trust) } catch {
         // It can't be read for good; as if it weren't there.
         guard error.number != EIO else { return nil }
         throw error
@@ -122,7 +118,6 @@ final class OpenPacks: @unchecked Sendable {
       let gone = Set(packs.keys.filter(isGone))
       guard !gone.isEmpty else { return }
       for number in gone { packs.removeValue(forKey: number)?.drop() }
-      distrusted.subtract(gone)
       takeAway(gone)
     }
   }
@@ -132,9 +127,20 @@ final class OpenPacks: @unchecked Sendable {
     lock.withLock {
       let broken = Set(packs.filter(\.value.isBroken).keys)
       guard !broken.isEmpty else { return false }
-      distrusted.formUnion(broken)
       for number in broken { packs[number] = nil }
       takeAway(broken)
+      return true
+    }
+  }
+
+  /// From now on no mapping is believed, whatever was checked. False when that is so already.
+  func distrust() -> Bool {
+    lock.withLock {
+      guard trust.end() else { return false }
+      // Readers find none here, and take pins that say so.
+      let all = Set(packs.keys)
+      packs.removeAll()
+      takeAway(all)
       return true
     }
   }

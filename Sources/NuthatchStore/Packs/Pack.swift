@@ -93,15 +93,14 @@ final class Pack: @unchecked Sendable {
   private let system: any SystemCalls
   private let mapping: FileMapping
   private let pinned: PinnedBytes
+  private let trust: PackTrust
   private let isDropped = Atomic(false)
-  /// Whether some of it couldn't be read before: each record is read from the file then, whatever was checked.
-  let isDistrusted: Bool
 
   /// Opens and maps a pack; nil when there is none of this number that could be relied on.
   init?(
-    _ number: UInt32, _ directory: StoreDirectory, _ pinned: PinnedBytes, isDistrusted: Bool = false
+    _ number: UInt32, _ directory: StoreDirectory, _ pinned: PinnedBytes, _ trust: PackTrust
   ) throws(SystemFault) {
-    self.isDistrusted = isDistrusted
+    self.trust = trust
     let system = directory.system
     self.system = system
     self.pinned = pinned
@@ -129,6 +128,23 @@ final class Pack: @unchecked Sendable {
   /// Whether some of it couldn't be read, which may be anything: there are zeros. To be asked after reading.
   @inline(__always)
   var isBroken: Bool { mapping.isBroken }
+
+  /// Whether its records are checked each time, and copied.
+  var isDistrusted: Bool { trust.isOver }
+
+  /// Whether a payload of it, which was right when it was found, has its checksum still.
+  func holds(_ payload: UnsafeRawBufferPointer, sequence: UInt64) -> Bool {
+    guard let base = bytes.baseAddress, let begin = payload.baseAddress else { return false }
+    let place = begin - base
+    // A lease doesn't know where its record begins: as far before the payload as the key is long, which is mostly short.
+    let first = max(PackHeader.size, place - RecordHeader.size - Int(UInt16.max) - 16)
+    for offset in stride(from: place & ~7 - RecordHeader.size - 8, through: first, by: -8) {
+      guard let found = record(at: offset), found.payload == place else { continue }
+      return found.header.sequence == sequence && found.header.payloadLength == payload.count
+        && nhs_hash64(begin, payload.count, 0) == found.header.payloadChecksum
+    }
+    return false
+  }
 
   /// Counts its bytes as pinned from now on: its file is gone, and only leases keep it.
   func drop() {
@@ -176,6 +192,17 @@ final class PackPin: @unchecked Sendable {
       bytes.baseAddress, bytes.count, offset, salt, kind.rawValue, name.baseAddress, name.count, &found)
     return isIt == 1 ? found : nil
   }
+}
+
+/// Whether what was written to packs is there still. When a file system fails, or turns read-only by itself, the kernel drops pages
+/// that it couldn't write: a mapping then has what is on the disk, zeros for instance, and hears of no error.
+final class PackTrust: Sendable {
+  private let hasEnded = Atomic(false)
+
+  var isOver: Bool { hasEnded.load(ordering: .acquiring) }
+
+  /// False when it had ended before.
+  func end() -> Bool { !hasEnded.exchange(true, ordering: .acquiringAndReleasing) }
 }
 
 /// Bytes of packs that were dropped while leases held them.

@@ -126,6 +126,7 @@ final class PackAppender: @unchecked Sendable {
         if end != nil { throw error }
         guard error.kind == .io else { throw error }
         // A bad place of the disk, perhaps: nobody shall append here any more.
+        changer.current.follow(error)
         fault = error
         try seal()
         continue

@@ -57,7 +57,9 @@ final class RetiredRecords: Sendable {
   /// Whether there is no pack of this number, or only a file that nobody takes for one: nothing will come back from it. That it
   /// can't be opened or read at the moment says nothing.
   private func isNoPack(_ number: UInt32) -> Bool {
-    do throws(SystemFault) { return try Pack(number, directory, openPacks.pinned) == nil } catch {
+    do throws(SystemFault) {
+      return try Pack(number, directory, openPacks.pinned, openPacks.trust) == nil
+    } catch {
       return false
     }
   }

@@ -23,9 +23,12 @@ public struct Lease: @unchecked Sendable {
   }
 
   /// Whether some of the payload's pack couldn't be read from the disk: the payload may be zeros there. To be asked after
-  /// reading it.
+  /// reading it. Where written bytes may have been lost without a word, the payload's checksum tells.
   public var isBroken: Bool {
-    if let pin = pin as? PackPin { return pin.pack.isBroken }
+    if let pack = (pin as? PackPin)?.pack {
+      let isLost = pack.isDistrusted && !pack.holds(unsafeBytes, sequence: sequence)
+      return isLost || pack.isBroken
+    }
     return ((pin as? MemoryPin)?.entry.owner as? HeldLease)?.lease.isBroken ?? false
   }
 

@@ -120,22 +120,28 @@ final class RecordReader: Sendable {
 
   /// What the sight leads to; nil when it isn't what is looked for. Takes over what the sight retains.
   private func take(_ sight: Sight, _ found: Index.Found, _ key: RecordKey, _ most: Int = .max) -> Lookup? {
+    let isChecked = found.slot.session == sight.session
+    // Before it is believed for the rest of the session.
+    if !isChecked { current.lookForTurn() }
     guard let pin = sight.pin?.takeRetainedValue() ?? openPacks.open(found.slot.location.pack) else {
       return nil
     }
-    let isChecked = found.slot.session == sight.session && !pin.isDistrusted
+    let isDistrusted = pin.pack.isDistrusted
     let match =
-      isChecked
+      isChecked || isDistrusted
       ? key.bytes.withUnsafeBytes { pin.match(at: found.slot.location.offset, key.kind, $0) }
       : checker.match(pin, found.slot.location.offset, key, most)
     guard let match else { return nil }
-    if !isChecked {
+    if isDistrusted {
+      guard match.length <= most else { return .unchecked(match.length) }
+    } else if !isChecked {
       guard match.length <= most else { return .unchecked(match.length) }
       note(sight) { $0.markChecked(found, session: sight.session) }
     }
     if found.slot.flags & Slot.visited == 0 { note(sight) { $0.visit(found) } }
     // What was mapped when it broke may be zeros; a reader who looks again finds it mapped anew.
-    return pin.pack.isBroken ? nil : .found(Lease(pin, match))
+    let lease = isDistrusted ? Lease(copying: pin, match) : Lease(pin, match)
+    return pin.pack.isBroken ? nil : lease.map { .found($0) }
   }
 
   /// Writes something down about what was seen, if the index is still the same.
@@ -228,6 +234,15 @@ extension Lease {
       start: pin.bytes.baseAddress.map { $0 + record.payload }, count: record.length)
     shape = PayloadShape(record)
     sequence = record.sequence
+  }
+
+  /// A copy of what `match` found, whose checksum holds: the pack may lose it at any moment.
+  init?(copying pin: PackPin, _ record: nhs_record) {
+    let lease = Lease(pin, record)
+    guard let memory = PrivateMemory([lease.unsafeBytes], count: lease.count),
+      nhs_hash64(memory.bytes.baseAddress, lease.count, 0) == record.checksum
+    else { return nil }
+    self.init(pin: memory, unsafeBytes: memory.bytes, shape: lease.shape, sequence: lease.sequence)
   }
 
   /// What was written a moment ago, of which nothing needs to be read for that. Nil when the pack is too short for it.
