@@ -53,6 +53,7 @@ def turned(stage: Stage, seconds: float) -> None:
     """It turns read-only by itself, as after an error."""
     begin(stage, is_harmful=True)
     stage.work(seconds / 2 + stage.dice.uniform(0, 1))
+    stage.may_lose = stage.volume.kind == "btrfs"
     stage.volume.turn_read_only()
     stage.work(seconds / 2)
     stage.stop()

@@ -90,6 +90,8 @@ class Stage:
         self.commands = 0
         #: Whether what happens to the file system may damage files.
         self.is_harmful = False
+        #: Whether what was written may be lost without a word, until a call fails.
+        self.may_lose = False
         self.ending = threading.Event()
         self.threads: List[threading.Thread] = []
         self.workers: List[Worker] = []
@@ -325,8 +327,12 @@ class Worker:
                 row = json.loads(line)
             except ValueError:
                 continue
-            for kind in ("wrong", "unexpected"):
-                if kind in row:
+            for kind in ("wrong", "unnoticed", "unexpected"):
+                if kind not in row:
+                    continue
+                if kind == "unnoticed" and self.stage.may_lose:
+                    self.stage.note("zeros before the first call failed")
+                else:
                     self.stage.fault("Python: %s: %s" % (kind, row[kind]))
             for name, count in row.get("counts", {}).items():
                 if ":" in name:

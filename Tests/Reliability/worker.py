@@ -35,12 +35,17 @@ class Worker:
         self.counts: Counter = Counter()
         self.calls = 0
         self.ending = threading.Event()
+        #: Whether a call has failed because of the disk: from then on the library knows that pages may be lost.
+        self.has_noticed = False
         with open(job["status"], "r+b") as file:
             self.status = mmap.mmap(file.fileno(), content.STATUS.size)
         self.cache: Optional[nuthatch.Cache] = None
 
     def say(self, **what: Any) -> None:
         print(json.dumps(what), flush=True)
+
+    def say_wrong(self, what: str) -> None:
+        self.say(**{"wrong" if self.has_noticed else "unnoticed": what})
 
     def call(self, name: str, do: Callable[[], Any]) -> Any:
         """Makes a call and counts how it ended; None when it failed."""
@@ -52,6 +57,7 @@ class Worker:
             return result
         except nuthatch.Error as error:
             self.counts["%s: %s" % (name, error.code)] += 1
+            self.has_noticed |= name != "body" and error.code in ("no_space", "io")
             if name not in MAY_FAIL or error.code not in FAILURES:
                 self.say(unexpected="%s: %s: %s" % (name, error.code, error))
             return None
@@ -72,11 +78,11 @@ class Worker:
     def check_body(self, name: str, number: int, response: Any) -> None:
         body = None if response is None else self.call("body", lambda: response.body)
         if body is not None and self.known.version(number, body) < 0:
-            self.say(wrong="%s %s: %d bytes" % (name, self.urls[number], len(body)))
+            self.say_wrong("%s %s: %d bytes" % (name, self.urls[number], len(body)))
 
     def check_image(self, name: str, number: int, image: Any) -> None:
         if image is not None and not self.known.is_thumbnail(number, image.original_size, image.pixels):
-            self.say(wrong="%s %s: %s" % (name, self.urls[number], image.pixels.tobytes()[:4].hex()))
+            self.say_wrong("%s %s: %s" % (name, self.urls[number], image.pixels.tobytes()[:4].hex()))
 
     def step(self, name: str, cache: nuthatch.Cache) -> None:
         number = self.dice.randrange(len(self.urls))
