@@ -31,7 +31,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   private var order: [UInt64] = []
   private var nextInOrder = 0
   private var active: [UInt64: Transfer] = [:]
-  private var idleHandles: [UnsafeMutableRawPointer] = []
+  private var idleHandles: [TransferHandle] = []
   private var nudgeTimer: LoopTimer?
 
   /// As many easy handles are kept for reuse: each holds some 20 KB.
@@ -92,7 +92,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
         pending.request.silence = silence
         if self.lookingUp[id] != nil { self.watch(pending) }
       } else if let transfer = self.active[id] {
-        transfer.setSilence(silence)
+        transfer.silence = silence
         if let timer = transfer.watch { self.loop.cancelTimer(timer) }
         transfer.watch = nil
         self.watch(transfer)
@@ -113,7 +113,6 @@ package final class CurlTransport: Transport, @unchecked Sendable {
       self.lookingUp = [:]
       self.waiting = [:]
       for id in Array(self.active.keys) { self.end(id) }
-      for handle in self.idleHandles { curl_easy_cleanup(handle) }
       self.idleHandles = []
       self.sharedPool?.close()
       self.uploadPool?.close()
@@ -237,11 +236,11 @@ extension CurlTransport {
   }
 
   private func launch(_ pending: PendingTransfer) {
-    guard let pool = pool(for: pending.request), let easy = idleHandles.popLast() ?? curl_easy_init() else {
+    guard let pool = pool(for: pending.request), let handle = idleHandles.popLast() ?? TransferHandle() else {
       let fault = TransportFault(.outOfMemory, "no memory for a libcurl handle")
       return pending.sink.finished(fault, TransferTimings())
     }
-    let transfer = Transfer(easy: easy, pool, sockets, pending, startedAt: loop.now)
+    let transfer = Transfer(handle, pool, sockets, pending, startedAt: loop.now)
     active[pending.id] = transfer
     if let upload = pending.request.extras?.upload, pending.request.method != "HEAD" {
       transfer.feed = BodyFeed(upload, loop, readers) { [unowned self] in self.goOnSending(pending.id) }
@@ -251,7 +250,6 @@ extension CurlTransport {
       guard pool.add(transfer) else { throw TransferHandle.noMemory }
     } catch {
       active[pending.id] = nil
-      curl_easy_cleanup(easy)
       return pending.sink.finished(error, TransferTimings())
     }
     watch(transfer)
@@ -289,10 +287,8 @@ extension CurlTransport {
     transfer.pool.remove(transfer)
     transfer.release()
     if idleHandles.count < CurlTransport.idleLimit {
-      curl_easy_reset(transfer.handle.easy)
-      idleHandles.append(transfer.handle.easy)
-    } else {
-      curl_easy_cleanup(transfer.handle.easy)
+      transfer.handle.reset()
+      idleHandles.append(transfer.handle)
     }
   }
 
@@ -308,7 +304,7 @@ extension CurlTransport {
 
   /// The timer moves only when it fires, so that a byte costs no more than a note of its time.
   private func watch(_ transfer: Transfer) {
-    guard let silence = transfer.request.silence else { return }
+    guard let silence = transfer.silence else { return }
     let (lapse, next) = transfer.judgePace(at: loop.now, silence: silence)
     if let lapse { return finish(transfer, transfer.fault(of: lapse)) }
     transfer.watch = loop.at(next) { [unowned self] in self.watch(transfer) }

@@ -9,8 +9,11 @@ import NuthatchBase
 package final class EventLoop: @unchecked Sendable {
   package typealias Job = @Sendable () -> Void
 
+  /// In an array without it, each job would be wrapped by a closure of its own.
+  private struct Posted { let job: Job }
+
   private struct Inbox {
-    var jobs: [Job] = []
+    var jobs: [Posted] = []
     /// Whether no more are taken.
     var isClosed = false
     var isStopped = false
@@ -28,6 +31,8 @@ package final class EventLoop: @unchecked Sendable {
   private var watchers: [Int32: (UInt32) -> Void] = [:]
   private var timers = TimerQueue()
   private var failure: TransportFault?
+  /// What was posted, while it is run; else empty, with room for what is posted next.
+  private var running: [Posted] = []
 
   /// Starts the thread.
   package init() throws(TransportFault) {
@@ -71,7 +76,7 @@ package final class EventLoop: @unchecked Sendable {
   package func post(_ job: @escaping Job) -> Bool {
     let mustRing: Bool? = inbox.withLock { inbox in
       guard !inbox.isClosed else { return nil }
-      inbox.jobs.append(job)
+      inbox.jobs.append(Posted(job: job))
       return inbox.jobs.count == 1
     }
     if mustRing == true { ring() }
@@ -82,7 +87,7 @@ package final class EventLoop: @unchecked Sendable {
   package func stop(_ last: @escaping Job) {
     let (isFirst, isLeft) = inbox.withLock { inbox in
       defer { (inbox.isStopped, inbox.isClosed) = (true, true) }
-      if !inbox.isClosed { inbox.jobs.append(last) }
+      if !inbox.isClosed { inbox.jobs.append(Posted(job: last)) }
       return (!inbox.isStopped, inbox.isClosed)
     }
     guard isFirst else { return }
@@ -175,12 +180,14 @@ extension EventLoop {
 
   /// Runs what has been posted. True when the loop is closed; `closing` closes it, if nothing was there.
   private func runJobs(closing: Bool) -> Bool {
-    let (jobs, isClosed) = inbox.withLock { inbox in
-      defer { inbox.jobs = [] }
+    let isClosed = inbox.withLock { inbox in
       if closing, inbox.jobs.isEmpty { inbox.isClosed = true }
-      return (inbox.jobs, inbox.isClosed)
+      swap(&inbox.jobs, &running)
+      return inbox.isClosed
     }
-    for job in jobs { job() }
+    for posted in running { posted.job() }
+    // After very many at once the room is given back.
+    running.removeAll(keepingCapacity: running.count < 1000)
     return isClosed
   }
 

@@ -19,14 +19,24 @@ package enum IPAddress: Hashable, Sendable {
 
   /// The printed form of an address, as `inet_ntop` writes it; a zone behind `%` is left out.
   package init?(printed text: String) {
-    let plain = text.prefix { $0 != "%" }
+    guard let address = text.withCString({ IPAddress(cString: $0) }) else { return nil }
+    self = address
+  }
+
+  /// The same.
+  init?(cString text: UnsafePointer<CChar>) {
+    if let zone = strchr(text, 0x25) {
+      let bytes = UnsafeRawBufferPointer(start: text, count: zone - UnsafeMutablePointer(mutating: text))
+      self.init(printed: String(decoding: bytes, as: UTF8.self))
+      return
+    }
     var four = in_addr()
-    if inet_pton(AF_INET, String(plain), &four) == 1 {
+    if inet_pton(AF_INET, text, &four) == 1 {
       self = .v4(UInt32(bigEndian: four.s_addr))
       return
     }
     var six = in6_addr()
-    guard inet_pton(AF_INET6, String(plain), &six) == 1 else { return nil }
+    guard inet_pton(AF_INET6, text, &six) == 1 else { return nil }
     self = withUnsafeBytes(of: &six) { IPAddress(sixteen: $0[...]) }
   }
 

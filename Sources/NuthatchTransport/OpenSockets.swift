@@ -14,6 +14,9 @@ final class OpenSockets {
     var here: IPAddress?
     var portThere: Int32
     var portHere: Int32
+
+    /// Each request asks for it, and hardly two connections have the same port here.
+    func hash(into hasher: inout Hasher) { hasher.combine(portHere) }
   }
 
   private var sockets: [Ends: Int32] = [:]

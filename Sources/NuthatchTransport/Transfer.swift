@@ -7,7 +7,9 @@ final class Transfer {
   let handle: TransferHandle
   var connection: TransferConnection
   private(set) var pool: ConnectionPool
-  private(set) var request: TransferRequest
+  let request: TransferRequest
+  /// The longest time without a byte (`TransferRequest.silence`).
+  var silence: Int64?
   let sink: any TransferSink
   let route: TransferRoute
   /// The watch over silence and slowness.
@@ -39,14 +41,15 @@ final class Transfer {
   private var verdict: TransportFault?
 
   init(
-    easy: UnsafeMutableRawPointer, _ pool: ConnectionPool, _ sockets: OpenSockets,
-    _ pending: PendingTransfer, startedAt: Int64
+    _ handle: TransferHandle, _ pool: ConnectionPool, _ sockets: OpenSockets, _ pending: PendingTransfer,
+    startedAt: Int64
   ) {
     id = pending.id
     self.pool = pool
-    handle = TransferHandle(easy)
+    self.handle = handle
     connection = TransferConnection(sockets, pending)
     request = pending.request
+    silence = pending.request.silence
     sink = pending.sink
     route = pending.route
     pace = TransferPace(startedAt: startedAt)
@@ -294,8 +297,6 @@ extension Transfer {
     guard let decoder, !decoder.isWhole || wireBytes == 0 && isCloseDelimited else { return nil }
     return TransportFault(.truncated, "the compressed body ends too early")
   }
-
-  func setSilence(_ silence: Int64?) { request.silence = silence }
 
   /// On the monotonic clock: when something came, or when nothing is expected to.
   func lastSign(at now: Int64) -> Int64 { waitsForUs ? now : pace.lastByte }

@@ -83,8 +83,8 @@ func connectionReady(
 ) -> Int32 {
   guard let transfer = Transfer.of(context), let there, let here else { return CURL_PREREQFUNC_ABORT }
   let ends = OpenSockets.Ends(
-    there: IPAddress(printed: String(cString: there)), here: IPAddress(printed: String(cString: here)),
-    portThere: portThere, portHere: portHere)
+    there: IPAddress(cString: there), here: IPAddress(cString: here), portThere: portThere,
+    portHere: portHere)
   let isAllowed = transfer.mayUseConnection(ends)
   return isAllowed ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }

@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-/// The easy handle of one transfer: what libcurl is told of it, what libcurl only borrows, and what libcurl says.
+/// The easy handle of one transfer after the other: what libcurl is told of it, what libcurl only borrows, and what libcurl says.
 ///
 /// Confined to the loop's thread.
 final class TransferHandle {
@@ -15,7 +15,9 @@ final class TransferHandle {
   /// Whether libcurl has rejected an option.
   private var hasFailed = false
 
-  init(_ easy: UnsafeMutableRawPointer) {
+  /// Nil without memory for it.
+  init?() {
+    guard let easy = curl_easy_init() else { return nil }
     self.easy = easy
     errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -25,6 +27,7 @@ final class TransferHandle {
   }
 
   deinit {
+    curl_easy_cleanup(easy)
     freeLists()
     errorBuffer.deallocate()
     socketRules.deallocate()
@@ -38,6 +41,13 @@ final class TransferHandle {
     resolveList = nil
     bodyCopy?.deallocate()
     bodyCopy = nil
+  }
+
+  /// Forgets the transfer that has ended, for the next one.
+  func reset() {
+    curl_easy_reset(easy)
+    errorBuffer.pointee = 0
+    socketRules.pointee.failure = 0
   }
 
   // MARK: What libcurl says
@@ -79,7 +89,8 @@ final class TransferHandle {
 
   /// - Throws: `outOfMemory`, which alone explains that libcurl rejects an option; what a certificate can't be used for.
   func configure(_ transfer: Transfer, _ surroundings: TransportSurroundings) throws(TransportFault) {
-    let (request, context) = (transfer.request, transfer.context)
+    let request = transfer.request
+    let context = transfer.context
     socketRules.pointee.context = context
     set(CURLOPT_PRIVATE, context)
     set(CURLOPT_ERRORBUFFER, UnsafeRawPointer(errorBuffer))
@@ -247,7 +258,8 @@ final class TransferHandle {
   }
 
   private func configureHeaders(_ transfer: Transfer) {
-    let (request, isExpectRejected) = (transfer.request, transfer.isExpectRejected)
+    let request = transfer.request
+    let isExpectRejected = transfer.isExpectRejected
     let isStreamed = transfer.feed != nil
     for field in request.headers.fields where !isExpectRejected || !field.name.equalsIgnoringCase("Expect") {
       // libcurl takes "Name:" as "leave this one out" and "Name;" as "send it empty".
@@ -268,7 +280,7 @@ final class TransferHandle {
 
   private func add(_ line: String) {
     // Behind the last one: from the first, libcurl would walk along all of them.
-    guard let list = curl_slist_append(lastHeader ?? headerList, line) else {
+    guard let list = line.withCString({ curl_slist_append(lastHeader ?? headerList, $0) }) else {
       return note(CURLE_OUT_OF_MEMORY)
     }
     if headerList == nil { headerList = list }
@@ -278,7 +290,9 @@ final class TransferHandle {
   private func note(_ code: CURLcode) { if code != CURLE_OK { hasFailed = true } }
 
   private func set(_ option: CURLoption, _ value: Int) { note(nhs_easy_set_long(easy, option, value)) }
-  private func set(_ option: CURLoption, _ value: String) { note(nhs_easy_set_string(easy, option, value)) }
+  private func set(_ option: CURLoption, _ value: String) {
+    note(value.withCString { nhs_easy_set_string(easy, option, $0) })
+  }
   private func set(_ option: CURLoption, _ value: [UInt8]) {
     note(nhs_easy_set_bytes(easy, option, value, value.count))
   }
