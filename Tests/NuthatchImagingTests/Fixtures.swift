@@ -171,11 +171,12 @@ enum Decode {
   }
 
   static func thumbnails(
-    _ bytes: [UInt8], _ boxes: [ThumbnailBox], _ options: DecodeOptions = DecodeOptions()
+    _ bytes: [UInt8], known: ImageInfo? = nil, _ boxes: [ThumbnailBox],
+    _ options: DecodeOptions = DecodeOptions()
   ) -> Outcome {
     withExactCopy(of: bytes) { bytes in
       capture { () throws(ImageFault) in
-        try Thumbnailer.thumbnails(of: bytes, boxes: boxes, options: options)
+        try Thumbnailer.thumbnails(of: bytes, known: known, boxes: boxes, options: options)
       }
     }
   }

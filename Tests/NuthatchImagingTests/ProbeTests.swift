@@ -28,6 +28,27 @@ import Testing
     #expect(try info(Fixture.jpeg(8, 8) { $0.separate_scans = 1 }).wholePictureBytes > 0)
   }
 
+  /// What was found while the bytes came needn't be found again, and changes nothing.
+  @Test func whatIsKnownGivesTheSamePixels() throws {
+    let jpeg = Fixture.jpeg(90, 60)
+    let pictures = [
+      jpeg, Fixture.png(90, 60), Fixture.jpeg(90, 60) { $0.is_progressive = 1 },
+      Fixture.inserting(Fixture.exif(6), into: jpeg),
+      Fixture.inserting(Fixture.iccSegments(Fixture.profile(Int(NHT_ADOBE_RGB))), into: jpeg),
+    ]
+    var tooLarge = DecodeOptions()
+    tooLarge.limits.pixels = 90 * 60 - 1
+    for bytes in pictures {
+      let known = try info(bytes)
+      for options in [DecodeOptions(), tooLarge] {
+        let boxes = [ThumbnailBox(16), ThumbnailBox(50)]
+        let alone = Decode.thumbnails(bytes, boxes, options)
+        #expect(Decode.thumbnails(bytes, known: known, boxes, options).summary == alone.summary)
+        #expect((alone.fault == nil) == (options == DecodeOptions()))
+      }
+    }
+  }
+
   @Test(arguments: Orientation.allCases) func orientationComesFromEXIF(_ orientation: Orientation) throws {
     for bigEndian in [true, false] {
       let exif = Fixture.exif(orientation.rawValue, bigEndian: bigEndian)

@@ -19,7 +19,8 @@ final class JPEGRowDecoder {
 
   private let count: Int
   private let leader: JPEGScale
-  private let followers: [JPEGScale]
+  /// The leader and the followers.
+  private let scales: [JPEGScale]
   private let options: DecodeOptions
   private let profile: [UInt8]?
   private var stage = Stage.header
@@ -36,13 +37,13 @@ final class JPEGRowDecoder {
     let codecLimits = nhs_jpeg_limits(
       max_memory: Int64(limits.memory), max_scans: Int64(limits.scans),
       max_scan_blocks: Int64(limits.scanBlocks), allow_damaged: options.allowDamaged ? 1 : 0)
-    let denominators = Set(plans.map(\.denominator)).sorted()
-    leader = try JPEGScale(denominators.first ?? 1, of: plans, limits: codecLimits)
-    var followers: [JPEGScale] = []
-    for denominator in denominators.dropFirst() {
-      followers.append(try JPEGScale(denominator, of: plans, limits: codecLimits))
+    var scales: [JPEGScale] = []
+    for denominator in [1, 2, 4, 8] where plans.contains(where: { $0.denominator == denominator }) {
+      scales.append(try JPEGScale(denominator, of: plans, limits: codecLimits))
     }
-    self.followers = followers
+    guard let leader = scales.first else { throw ImageFault(.internal, "a JPEG of which nothing is wanted") }
+    self.leader = leader
+    self.scales = scales
     count = plans.count
     self.options = options
     self.profile = profile
@@ -50,7 +51,7 @@ final class JPEGRowDecoder {
 
   /// The whole input, which must stay where it is while this object is used.
   func borrow(_ bytes: UnsafeRawBufferPointer) {
-    for scale in [leader] + followers { nhs_jpeg_borrow(scale.handle, bytes.baseAddress, bytes.count) }
+    for scale in scales { nhs_jpeg_borrow(scale.handle, bytes.baseAddress, bytes.count) }
     end()
   }
 
@@ -58,12 +59,14 @@ final class JPEGRowDecoder {
   func feed(_ bytes: UnsafeRawBufferPointer) throws(ImageFault) {
     try leader.check(nhs_jpeg_feed(leader.handle, bytes.baseAddress, bytes.count))
     guard stage == .header else { return }
-    for scale in followers { try scale.check(nhs_jpeg_feed(scale.handle, bytes.baseAddress, bytes.count)) }
+    for scale in scales.dropFirst() {
+      try scale.check(nhs_jpeg_feed(scale.handle, bytes.baseAddress, bytes.count))
+    }
   }
 
   /// No more input will come.
   func end() {
-    for scale in [leader] + followers { nhs_jpeg_end(scale.handle) }
+    for scale in scales { nhs_jpeg_end(scale.handle) }
   }
 
   /// Goes on as far as the input leads.
@@ -86,7 +89,7 @@ final class JPEGRowDecoder {
     isCMYK = info.is_cmyk != 0
     isInverted = info.is_inverted != 0
     try leader.start(behind: nil, mayStop: options.earlyStop)
-    for scale in followers {
+    for scale in scales.dropFirst() {
       guard try scale.check(nhs_jpeg_header(scale.handle, &info)) else {
         throw ImageFault(.internal, "a header that one decoder has read and another hasn't")
       }
@@ -104,7 +107,7 @@ final class JPEGRowDecoder {
       return true
     }
     // Alone, they would stop here: what later scans add isn't for them.
-    for scale in followers where scale.hasRows { try scale.readOn(convertInk) }
+    for scale in scales.dropFirst() where scale.hasRows { try scale.readOn(convertInk) }
     return true
   }
 
@@ -113,7 +116,7 @@ final class JPEGRowDecoder {
       let got: Int
       do throws(ImageFault) {
         got = try leader.readSome(convertInk)
-        for scale in followers { try scale.readOn(convertInk) }
+        for scale in scales.dropFirst() { try scale.readOn(convertInk) }
       } catch {
         guard options.allowDamaged, error.leavesPixels, leader.rowCount > 0 else { throw error }
         passedOver = error
@@ -121,7 +124,7 @@ final class JPEGRowDecoder {
       }
       if got == 0 { return false }
     }
-    for scale in followers { try scale.readOn(convertInk) }
+    for scale in scales.dropFirst() { try scale.readOn(convertInk) }
     stage = .done
     return true
   }
@@ -148,7 +151,7 @@ final class JPEGRowDecoder {
   func finish() throws(ImageFault) -> [PixelBuffer] {
     guard stage == .done else { throw ImageFault(.internal, "finished before the last row") }
     var found = [PixelBuffer?](repeating: nil, count: count)
-    for scale in [leader] + followers {
+    for scale in scales {
       for (place, picture) in zip(scale.places, try scale.finish()) { found[place] = picture }
     }
     let pictures = found.compactMap { $0 }

@@ -23,7 +23,6 @@ struct JPEGHeaderParser {
   private var garbage = 0
   private var info: ImageInfo?
   private var blocks: JPEGBlocks?
-  private var componentIDs: [UInt8] = []
   private var isJFIF = false
   private var adobeTransform: UInt8?
   private var orientation: Orientation?
@@ -195,16 +194,9 @@ struct JPEGHeaderParser {
     }
     var found = ImageInfo(format: .jpeg, size: size, color: .gray, depth: 8)
     found.isProgressive = code == 0xC2 || code == 0xCA
-    var factors: [(horizontal: Int, vertical: Int)] = []
-    for index in 0..<count {
-      componentIDs.append(bytes[6 + 3 * index])
-      let factor = Int(bytes[7 + 3 * index])
-      guard (1...4).contains(factor >> 4), (1...4).contains(factor & 15) else {
-        return corrupt("absurd sampling factors", end)
-      }
-      factors.append((factor >> 4, factor & 15))
+    guard let blocks = JPEGBlocks(size, UnsafeRawBufferPointer(rebasing: bytes[6...])) else {
+      return corrupt("absurd sampling factors", end)
     }
-    let blocks = JPEGBlocks(size, factors)
     found.wholePictureBytes = blocks.coefficientBytes
     self.blocks = blocks
     info = found
@@ -214,7 +206,7 @@ struct JPEGHeaderParser {
   private mutating func scan(components: Int, end: Int) -> HeaderStep {
     guard var found = info else { return .fault(ImageFault(.internal, "a scan without a frame", at: end)) }
     // A sequential JPEG whose first scan holds all components needs no memory for the whole picture.
-    if !found.isProgressive && components >= componentIDs.count { found.wholePictureBytes = 0 }
+    if !found.isProgressive && components >= blocks?.count ?? 0 { found.wholePictureBytes = 0 }
     found.color = color
     if found.isProgressive { found.meansBytes = blocks?.meansBytes(found.color) }
     found.orientation = orientation ?? .upright
@@ -225,13 +217,13 @@ struct JPEGHeaderParser {
 
   /// The same guess as libjpeg's.
   private var color: ImageInfo.Color {
-    switch componentIDs.count {
+    switch blocks?.count {
     case 1: return .gray
     case 4: return adobeTransform == 2 ? .ycck : .cmyk
     default:
       if isJFIF { return .ycbcr }
       if let adobeTransform { return adobeTransform == 0 ? .rgb : .ycbcr }
-      return componentIDs == [0x52, 0x47, 0x42] ? .rgb : .ycbcr
+      return blocks?.isNamedRGB == true ? .rgb : .ycbcr
     }
   }
 }

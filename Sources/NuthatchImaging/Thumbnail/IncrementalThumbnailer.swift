@@ -55,7 +55,7 @@ public final class IncrementalThumbnailer {
         stage = .over
         try kept.append(bytes)
         let answer = probe.feed(bytes)
-        try Thumbnailer.refuseEarly(probe, options)
+        try Thumbnailer.refuseEarly(probe.size, options)
         if answer == .needMore {
           stage = .probing(probe)
         } else {

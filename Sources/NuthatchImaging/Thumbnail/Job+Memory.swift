@@ -23,24 +23,27 @@ struct MemoryNeed {
 }
 
 extension Job {
-  var memoryNeed: MemoryNeed {
+  static func memoryNeed(_ info: ImageInfo, _ plans: [StoredPlan], earlyStop: Bool) -> MemoryNeed {
     var sum = Sum(bytes: 512 << 10)  // the codecs' tables and fixed buffers
     if info.format == .jpeg {
-      let denominators = Set(plans.map(\.denominator))
-      for denominator in denominators {
+      // One bit a scale.
+      let scales = plans.reduce(0) { $0 | $1.denominator }
+      for denominator in [1, 2, 4, 8] where scales & denominator != 0 {
         // Rows of samples inside the codec: two groups of blocks a component, before and after upsampling. And
         // the batch of finished ones.
         sum.add((info.size.width + denominator - 1) / denominator, 4 * 64)
         sum.add(info.size.width, 64)
       }
       // Of several scales: another codec each, and the coefficients of a row of groups of at most ten blocks.
-      sum.add(denominators.count - 1, 128 << 10)
-      if denominators.count > 1 { sum.add(info.size.width + 64, 160) }
+      sum.add(scales.nonzeroBitCount - 1, 128 << 10)
+      if scales.nonzeroBitCount > 1 { sum.add(info.size.width + 64, 160) }
     } else {
       // A ring of rows of up to eight bytes a pixel, and the batch.
       sum.add(info.size.width, 4 * 60)
     }
-    sum.add(wholePictureBytes, 1)
+    // Of a progressive JPEG at an eighth, the blocks' means may be all that is kept (jpeg_means.c).
+    let isAtEighth = plans.allSatisfy { $0.denominator == 8 }
+    sum.add(earlyStop && isAtEighth ? info.meansBytes ?? info.wholePictureBytes : info.wholePictureBytes, 1)
     for plan in plans {
       let factor = max(1, info.format == .jpeg ? plan.denominator : 1)
       let rowWidth = (info.size.width + factor - 1) / factor
@@ -53,13 +56,6 @@ extension Job {
       sum.add(plan.target.width, 256)
     }
     return MemoryNeed(picture: sum.bytes, hasProfile: info.hasICC)
-  }
-
-  /// Of a progressive JPEG at an eighth, the blocks' means may be all that is kept (jpeg_means.c).
-  private var wholePictureBytes: Int {
-    let isAtEighth = plans.allSatisfy { $0.denominator == 8 }
-    guard options.earlyStop, isAtEighth, let bytes = info.meansBytes else { return info.wholePictureBytes }
-    return bytes
   }
 
   /// A sum that stays at its largest value instead of overflowing.

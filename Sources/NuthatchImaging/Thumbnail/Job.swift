@@ -4,6 +4,7 @@ struct Job {
   let plans: [StoredPlan]
   /// A JPEG's ICC profile; a PNG's decoder finds its own.
   let profile: [UInt8]?
+  let memoryNeed: MemoryNeed
   private(set) var options: DecodeOptions
 
   init(info: ImageInfo, boxes: [ThumbnailBox], profile: [UInt8]?, options: DecodeOptions) throws(ImageFault) {
@@ -24,6 +25,7 @@ struct Job {
     self.plans = plans
     self.profile = options.convertColors ? profile : nil
     self.options = options
+    memoryNeed = Self.memoryNeed(info, plans, earlyStop: options.earlyStop)
     // Few profiles want as much as they may have: what the picture leaves may do.
     let rest = options.limits.memory - memoryNeed.picture
     self.options.limits.profileMemory = min(self.options.limits.profileMemory, max(0, rest))

@@ -3,10 +3,13 @@
 /// Pure and thread-safe: every call stands for itself.
 public enum Thumbnailer {
   /// One thumbnail a box, all from one decode of the picture.
+  ///
+  /// - Parameter known: what `ImageProbe` has found of these bytes, so that it needn't be found again.
   public static func thumbnails(
-    of bytes: UnsafeRawBufferPointer, boxes: [ThumbnailBox], options: DecodeOptions = DecodeOptions()
+    of bytes: UnsafeRawBufferPointer, known: ImageInfo? = nil, boxes: [ThumbnailBox],
+    options: DecodeOptions = DecodeOptions()
   ) throws(ImageFault) -> DecodeResult {
-    let (info, profile) = try examine(bytes, options)
+    let (info, profile) = try examine(bytes, known, options)
     return try make(bytes, Job(info: info, boxes: boxes, profile: profile, options: options))
   }
 
@@ -14,7 +17,7 @@ public enum Thumbnailer {
   public static func decode(
     _ bytes: UnsafeRawBufferPointer, options: DecodeOptions = DecodeOptions()
   ) throws(ImageFault) -> DecodeResult {
-    let (info, profile) = try examine(bytes, options)
+    let (info, profile) = try examine(bytes, nil, options)
     return try make(bytes, Job(wholeOf: info, profile: profile, options: options))
   }
 
@@ -28,20 +31,25 @@ public enum Thumbnailer {
   }
 
   private static func examine(
-    _ bytes: UnsafeRawBufferPointer, _ options: DecodeOptions
+    _ bytes: UnsafeRawBufferPointer, _ known: ImageInfo?, _ options: DecodeOptions
   ) throws(ImageFault) -> (ImageInfo, [UInt8]?) {
     guard bytes.count <= options.limits.bytes else {
       throw ImageFault(.tooLarge, "a picture of \(bytes.count) bytes: the limit is \(options.limits.bytes)")
     }
+    // A profile is still to be collected.
+    if let known, !known.hasICC {
+      try refuseEarly(known.size, options)
+      return (known, nil)
+    }
     var probe = ImageProbe(collectsProfile: true)
     probe.feed(bytes)
-    try refuseEarly(probe, options)
+    try refuseEarly(probe.size, options)
     return (try info(from: probe.finish()), probe.profile)
   }
 
   /// A picture that is too large is refused as soon as its size is known, whatever else is wrong with it.
-  static func refuseEarly(_ probe: ImageProbe, _ options: DecodeOptions) throws(ImageFault) {
-    guard let size = probe.size else { return }
+  static func refuseEarly(_ size: ImageSize?, _ options: DecodeOptions) throws(ImageFault) {
+    guard let size else { return }
     let limits = options.limits
     if size.area > limits.pixels {
       throw ImageFault(.tooManyPixels, "a picture of \(size): the limit is \(limits.pixels) pixels")
