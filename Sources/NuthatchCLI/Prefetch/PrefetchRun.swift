@@ -216,7 +216,7 @@ final class PrefetchRun {
     var record = ended
     if settings.respectsNoAI, record.isOK, record.robots.contains(where: { RobotsTag.forbidsTraining($0) }) {
       refuse(&record)
-    } else if record.kind == .fetched, record.source == "network", !record.isStored {
+    } else if record.kind == .fetched, record.source == .network, !record.isStored {
       tally.notKept += 1
     }
     tally.count(record)

@@ -26,7 +26,7 @@ struct Record: Sendable {
   var isInCache = false
   var isStored = false
   var isStale = false
-  var source: String?
+  var source: Response.Source?
   var originalSize: (width: Int, height: Int)?
   var thumbs: [Thumb] = []
   var bytes: Int64?
@@ -56,7 +56,7 @@ struct Record: Sendable {
     status = info.status
     (isInCache, isStored) = (true, true)
     isStale = info.isStale
-    source = info.thumbs.allSatisfy { $0.form == "memory" } ? "memory" : "disk"
+    source = info.thumbs.allSatisfy { $0.form == "memory" } ? .memory : .disk
     originalSize = info.originalSize
     thumbs = info.thumbs.map { Thumb(box: $0.box, width: $0.width, height: $0.height) }
     bytes = info.bodyBytes
@@ -93,7 +93,7 @@ struct Record: Sendable {
     (isInCache, isStored) = (image.isInCache, image.isStored)
     kept = image.keptContent
     isStale = image.isStale
-    source = "\(image.source)"
+    source = image.source
     originalSize = (image.originalWidth, image.originalHeight)
     thumbs = zip(boxes, event.images).map { Thumb(box: $0, width: $1.width, height: $1.height) }
     bytes = image.sourceBytes
@@ -144,7 +144,7 @@ struct Record: Sendable {
       json.put("status", status)
       json.put("is_in_cache", isInCache)
       json.put("is_stored", isStored)
-      json.put("source", source)
+      json.put("source", source.map { "\($0)" })
       json.put("original_width", originalSize?.width)
       json.put("original_height", originalSize?.height)
       json.objects("thumbs", thumbs) { json, thumb in

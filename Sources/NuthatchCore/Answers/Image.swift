@@ -136,9 +136,10 @@ extension Picture {
 extension Picture {
   /// One picture a box, from one decode.
   static func make(
-    from body: UnsafeRawBufferPointer, _ boxes: [ThumbnailBox], _ options: DecodeOptions
+    from body: UnsafeRawBufferPointer, known: ImageInfo? = nil, _ boxes: [ThumbnailBox],
+    _ options: DecodeOptions
   ) throws(ImageFault) -> [Picture] {
-    let result = try Thumbnailer.thumbnails(of: body, boxes: boxes, options: options)
+    let result = try Thumbnailer.thumbnails(of: body, known: known, boxes: boxes, options: options)
     return result.pictures.map {
       Picture(
         $0, originalWidth: result.originalSize.width, originalHeight: result.originalSize.height,

@@ -58,8 +58,8 @@ extension Picture {
   }
 
   /// Whether bytes are a picture, of whatever format, by what they begin with.
-  static func isOne(_ body: UnsafeRawBufferPointer) -> Bool {
-    switch ImageProbe.probe(body) {
+  static func isOne(_ answer: ImageProbe.Answer) -> Bool {
+    switch answer {
     case .found, .unsupported: true
     case .fault(let fault): fault.kind != .notAnImage
     case .needMore, .notAnImage: false

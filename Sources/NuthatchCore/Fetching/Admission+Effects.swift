@@ -19,17 +19,10 @@ extension Admission {
     guard arrival.redirects.isEmpty else { return effects }
     switch plan.method {
     case "HEAD": renewByHead()
-    case "POST" where !isToBeJudged: effects.isStored = withMoment(effects.began).storeForGet(content)
+    case "POST" where !isToBeJudged: effects.isStored = storeForGet(content, began: effects.began)
     default: break
     }
     return effects
-  }
-
-  /// The same, but asked for at another moment.
-  func withMoment(_ began: Moment?) -> Admission {
-    var admission = self
-    admission.arrival.began = began
-    return admission
   }
 
   /// Removes what the request has made invalid.
@@ -61,18 +54,18 @@ extension Admission {
     case .unknown: return
     }
     switch Caching.fate(of: meta, [], plan) {
-    case .kept: _ = arrival.write(meta)
+    case .kept: _ = arrival.write(meta, began: arrival.began)
     case .dropped: shared.takeOut(plan.name)
     case .left: break
     }
   }
 
-  func storeForGet(_ content: Digest?) -> Bool {
+  func storeForGet(_ content: Digest?, began: Moment?) -> Bool {
     guard arrival.redirects.isEmpty else { return false }
     let answer = AnswerFacts(
       head: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime, isPicture: false)
     guard StorageRules.answersGet(answer, at: plan.url, plan.freshness) else { return false }
-    return store(content)
+    return store(content, began: began)
   }
 }
 

@@ -6,10 +6,12 @@ import NuthatchTransport
 /// What becomes of an answer from the network, on a worker's thread: judged, hashed, stored, decoded.
 ///
 /// Whether an answer is stored depends on its being whole and on the rules of HTTP. Whether it is a picture matters only
-/// to requests for one.
-struct Admission: Sendable {
-  var arrival: ReceivedAnswer
-  var received: ByteBuffer
+/// to requests for one. Handed from the loop's thread to a worker's, hence Sendable.
+final class Admission: @unchecked Sendable {
+  let arrival: ReceivedAnswer
+  private var received: ByteBuffer
+  /// What its first bytes say of it, where they were looked at while it arrived.
+  private var verdict: ImageProbe.Answer?
   /// Whether the body was passed over, because no waiter wanted it.
   let isBodyMissing: Bool
   /// What the server was asked about; nil when it was asked for a whole answer.
@@ -31,6 +33,7 @@ struct Admission: Sendable {
     attempt.body.buffer.trim()
     arrival = attempt.received(head, timings)
     received = attempt.body.buffer
+    verdict = attempt.verdict
     isBodyMissing = attempt.skipsBody && head.redirection == nil || !attempt.isKept
     base = attempt.base
     recipes = wanting.recipes
@@ -63,14 +66,15 @@ struct Admission: Sendable {
     let content = body.withBytes { Digest(of: $0) }
     let effects = isNamed ? Effects(began: arrival.began) : affectStored(content)
     let keep: @Sendable () -> Bool = {
-      let isKept = isNamed && !isToBeJudged && store(content, offeringTo: tiers)
+      let isKept =
+        isNamed && !self.isToBeJudged && self.store(content, began: self.arrival.began, offeringTo: tiers)
       tiers.ended(isKept ? .stored : .notStored)
       return isKept
     }
     let begin = nhs_monotonic_ns()
     let isKept = !keepsPicturesOnly && keep()
     let stored = nhs_monotonic_ns()
-    makePictures(content) { pictures in
+    makePictures(content) { [self] pictures in
       var provenance = provenance
       provenance.journey.storing = (stored - begin) / 1000
       provenance.journey.decoding = (nhs_monotonic_ns() - stored) / 1000
@@ -85,9 +89,9 @@ struct Admission: Sendable {
       var fetched = FetchedAnswer(
         head: head, body: body, content: content, pictures: pictures, provenance: provenance)
       fetched.isFromPublic = arrival.isFromPublic
-      if isToBeJudged, isNamed { fetched.keep = { store(content) } }
+      if isToBeJudged, isNamed { fetched.keep = { self.store(content, began: self.arrival.began) } }
       if isToBeJudged, plan.method == "POST" {
-        fetched.keep = { withMoment(effects.began).storeForGet(content) }
+        fetched.keep = { self.storeForGet(content, began: effects.began) }
       }
       then(.answered(fetched))
     }
@@ -98,9 +102,8 @@ struct Admission: Sendable {
     guard let earlier, case let whole = ByteBuffer(shared.runtime.inFlight, else: shared.path),
       earlier.read(into: whole)
     else { return self }
-    var admission = self
-    admission.received = whole
-    return admission
+    (received, verdict) = (whole, nil)
+    return self
   }
 
   /// Without the body the thumbnails are the answer: a reader must find all of them, or nothing.
@@ -116,7 +119,7 @@ struct Admission: Sendable {
     // It answers the waiters, whether it can be kept or not.
     let fate = Caching.fate(of: meta, arrival.redirects, plan)
     switch fate {
-    case .kept: isKept = arrival.write(meta)
+    case .kept: isKept = arrival.write(meta, began: arrival.began)
     case .dropped: shared.takeOut(plan.name)
     case .left: break
     }
@@ -126,12 +129,16 @@ struct Admission: Sendable {
   }
 
   /// False when it isn't kept.
+  ///
+  /// - Parameter began: the moment that it counts as asked for at.
   @discardableResult
-  func store(_ content: Digest?, offeringTo tiers: SearchedTiers = SearchedTiers()) -> Bool {
+  func store(
+    _ content: Digest?, began: Moment?, offeringTo tiers: SearchedTiers = SearchedTiers()
+  ) -> Bool {
     var meta = arrival.meta
     meta.content = body.count > 0 ? content : nil
     meta.bodyLength = Int64(body.count)
-    meta.isPicture = body.withBytes { Picture.isOne($0) }
+    meta.isPicture = Picture.isOne(verdict ?? body.withBytes { ImageProbe.probe($0) })
     guard !isBodyMissing, arrival.mayStore(meta) else {
       // A server that gives another answer, which must not be kept, takes back the one that was.
       if head.isGone || supersedes && !isIntruder(meta) { shared.takeOut(plan.name) }
@@ -139,7 +146,7 @@ struct Admission: Sendable {
     }
     guard !provenance.isTruncated, !isIntruder(meta), !isCloseDelimited || isTakenForWhole,
       keepBody(content, isPicture: meta.isPicture), !received.isBroken,
-      arrival.write(meta)
+      arrival.write(meta, began: began)
     else { return false }
     shared.rememberedFailures.forget(plan.name)
     if plan.name.partition.isEmpty, !CacheDirectives(head.fields).has("private") {
@@ -201,7 +208,8 @@ struct Admission: Sendable {
       return then([:])
     }
     let maker = shared.maker(maxPixels: maxPixels)
-    let source = PictureSource(content: content, url: provenance.finalURL, made: made, body: body)
+    var source = PictureSource(content: content, url: provenance.finalURL, made: made, body: body)
+    if case .found(let info) = verdict { source.info = info }
     maker.makeHere(source, recipes, priority: priority, then: then)
   }
 }

@@ -90,6 +90,9 @@ final class Attempt: @unchecked Sendable {
     return !isClosed && began.map { shared.store.isCurrent($0) } ?? true
   }
 
+  /// What the first bytes say of the picture; nil where nobody has looked at them.
+  var verdict: ImageProbe.Answer? { picture?.verdict }
+
   /// Thumbnails that were made before the body had come whole.
   var made: [Recipe: Picture] { picture?.made ?? [:] }
 

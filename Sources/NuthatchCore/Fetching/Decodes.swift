@@ -1,3 +1,4 @@
+import NuthatchImaging
 import NuthatchTransport
 
 /// Where thumbnails of a stored picture come from.
@@ -11,6 +12,8 @@ struct PictureSource: Sendable {
   var thumbnails = StoredThumbnails()
   /// The body, if it is there.
   var body: SharedBytes?
+  /// What its header says, where that was read before.
+  var info: ImageInfo?
 }
 
 /// Thumbnails being made from what is stored. Two requests that want the same one wait for one decode. Confined to the

@@ -118,7 +118,7 @@ extension Fetch {
   }
 
   func adoptPriority() {
-    let highest = waiters.map(\.priority).max() ?? priority
+    let highest = waiters.lazy.map(\.priority).max() ?? priority
     guard highest != priority else { return }
     ownPriority = Int8(clamping: highest)
     if case .queued(let entry) = phase {

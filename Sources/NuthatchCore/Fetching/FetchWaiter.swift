@@ -25,23 +25,29 @@ protocol FetchWaiter: AnyObject {
 
 extension [any FetchWaiter] {
   /// For how long the most patient of them waits for a host that is away, in nanoseconds; 0 when none does.
-  var patience: Int64 { compactMap { $0.plan.patience }.max() ?? 0 }
+  var patience: Int64 { lazy.compactMap { $0.plan.patience }.max() ?? 0 }
 
   /// How much silence the most patient of them bears, in nanoseconds; nil for any.
-  var silence: Int64? { contains { $0.plan.silence == nil } ? nil : compactMap { $0.plan.silence }.max() }
+  var silence: Int64? {
+    contains { $0.plan.silence == nil } ? nil : lazy.compactMap { $0.plan.silence }.max()
+  }
 
   /// Nanoseconds left until the last of their deadlines; nil for none.
-  var remaining: Int64? { contains { $0.plan.deadline == nil } ? nil : compactMap(\.remaining).max() }
+  var remaining: Int64? { contains { $0.plan.deadline == nil } ? nil : lazy.compactMap(\.remaining).max() }
 
-  var maxPixels: Int { map { $0.plan.maxPixels }.max() ?? 0 }
-  var recipes: [Recipe] { [Recipe](Set(flatMap { $0.plan.recipes })) }
+  var maxPixels: Int { lazy.map { $0.plan.maxPixels }.max() ?? 0 }
+  /// Each once.
+  var recipes: [Recipe] {
+    if count == 1, let recipes = first?.plan.recipes, recipes.count == 1 { return recipes }
+    return [Recipe](Set(flatMap { $0.plan.recipes }))
+  }
   var wantPictures: Bool { allSatisfy { $0.plan.wantsPictures } }
 
   func areAnswered(by stored: StoredAnswer) -> Bool { allSatisfy { stored.isAnswer(to: $0.plan) } }
 
-  func report(_ bytes: Int64, of total: Int64?, isUpload: Bool = false) {
+  func report(_ bytes: Int64, of total: @autoclosure () -> Int64?, isUpload: Bool = false) {
     for waiter in self where waiter.plan.reportsProgress {
-      waiter.report(bytes, of: total, isUpload: isUpload)
+      waiter.report(bytes, of: total(), isUpload: isUpload)
     }
   }
 }

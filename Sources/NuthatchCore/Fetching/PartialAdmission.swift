@@ -39,8 +39,8 @@ struct PartialAdmission: Sendable {
       meta.isPartial = true
     }
     meta.content = content
-    shared.maker(maxPixels: plan.maxPixels).keep(pictures, content)
-    guard arrival.write(meta) else { return nil }
+    shared.maker(maxPixels: plan.maxPixels).keep(Array(pictures.keys), Array(pictures.values), content)
+    guard arrival.write(meta, began: arrival.began) else { return nil }
     shared.rememberedFailures.forget(plan.name)
     return content
   }

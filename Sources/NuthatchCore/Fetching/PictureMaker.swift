@@ -32,8 +32,8 @@ struct PictureMaker: Sendable {
     for recipe in recipes {
       if let picture = source.made[recipe] {
         pictures[recipe] = .success(picture)
-        keep([recipe: picture], source.content)
-      } else if let known = known(source, recipe) {
+        keep([recipe], [picture], source.content)
+      } else if let known = stored(source, recipe) {
         pictures[recipe] = known
       } else {
         rest.append(recipe)
@@ -45,15 +45,18 @@ struct PictureMaker: Sendable {
       for recipe in rest { pictures[recipe] = .failure(whyNone(source, recipe)) }
       return then(pictures)
     }
-    let need = need(of: body, rest)
+    let info = source.info ?? info(of: body)
+    let need = need(of: info, rest)
     guard need > workers.budget.mostWithoutTurn else {
-      return then(pictures.merging(decode(body, source, rest, most: workers.memory)) { $1 })
+      decode(body, info, source, rest, most: workers.memory, into: &pictures)
+      return then(pictures)
     }
     let (done, remaining) = (pictures, rest)
     let isSubmitted = workers.submitDecode(priority: priority, need: need) { most in
-      let made =
-        most.map { self.decode(body, source, remaining, most: $0) } ?? self.all(remaining, workers.whyNoJob)
-      then(done.merging(made) { $1 })
+      guard let most else { return then(done.merging(self.all(remaining, workers.whyNoJob)) { $1 }) }
+      var pictures = done
+      self.decode(body, info, source, remaining, most: most, into: &pictures)
+      then(pictures)
     }
     if !isSubmitted { then(done.merging(all(rest, workers.whyNoJob)) { $1 }) }
   }
@@ -61,10 +64,10 @@ struct PictureMaker: Sendable {
   /// One decode for all sizes; one a size where the sizes can't agree whether damage is allowed.
   ///
   /// - Parameter most: the bytes that it may hold.
-  private func decode(_ body: SharedBytes, _ source: PictureSource, _ recipes: [Recipe], most: Int)
-    -> Pictures
-  {
-    var pictures: Pictures = [:]
+  private func decode(
+    _ body: SharedBytes, _ info: ImageInfo?, _ source: PictureSource, _ recipes: [Recipe], most: Int,
+    into pictures: inout Pictures
+  ) {
     for allowsDamage in [false, true] {
       let group = recipes.filter { $0.allowsDamage == allowsDamage }
       guard !group.isEmpty else { continue }
@@ -76,29 +79,27 @@ struct PictureMaker: Sendable {
       options.allowDamaged = allowsDamage
       do throws(ImageFault) {
         let made = try body.withBytes { (bytes) throws(ImageFault) in
-          try Picture.make(from: bytes, group.map(\.box), options)
+          try Picture.make(from: bytes, known: info, group.map(\.box), options)
         }
         // Of zeros that the disk gave instead of the bytes there is no picture.
         guard !body.isBroken else { throw ImageFault(.corrupt, "the picture can't be read from the disk") }
-        let named = Dictionary(zip(group, made)) { first, _ in first }
-        keep(named, source.content)
-        for (recipe, picture) in named { pictures[recipe] = .success(picture) }
+        keep(group, made, source.content)
+        for (recipe, picture) in zip(group, made) { pictures[recipe] = .success(picture) }
       } catch {
         let failure =
           body.isBroken
           ? NuthatchError(.io, "the picture can't be read from the disk: \(source.url)")
           : NuthatchError(error, url: source.url)
         for recipe in group { pictures[recipe] = .failure(failure) }
-        if !body.isBroken { keep(error, body, source.content, group) }
+        if !body.isBroken { keep(error, info, source.content, group) }
       }
     }
-    return pictures
   }
 
   /// A full disk is no reason not to say why.
-  private func keep(_ fault: ImageFault, _ body: SharedBytes, _ content: Digest, _ recipes: [Recipe]) {
+  private func keep(_ fault: ImageFault, _ info: ImageInfo?, _ content: Digest, _ recipes: [Recipe]) {
     guard keepsThumbs, StoredDecodeFailure.isLasting(fault),
-      recipes.count == 1 || !mayDependOnSize(body, recipes)
+      recipes.count == 1 || !mayDependOnSize(info, recipes)
     else { return }
     do throws(StoreFault) {
       try StoredDecodeFailure.write(fault, content, recipes, in: thumbnails.store)
@@ -108,31 +109,28 @@ struct PictureMaker: Sendable {
   }
 
   /// Whether one of these sizes may need less of the bytes than the others.
-  private func mayDependOnSize(_ body: SharedBytes, _ recipes: [Recipe]) -> Bool {
-    body.withBytes { bytes in
-      guard case .found(let info) = ImageProbe.probe(bytes) else { return false }
-      return ScanWatch(info, boxes: recipes.map(\.box)) != nil
-    }
+  private func mayDependOnSize(_ info: ImageInfo?, _ recipes: [Recipe]) -> Bool {
+    info.flatMap { ScanWatch($0, boxes: recipes.map(\.box)) } != nil
   }
 
   /// A full disk is no reason not to give what has been made.
-  func keep(_ pictures: [Recipe: Picture], _ content: Digest) {
-    for (recipe, picture) in pictures {
+  func keep(_ recipes: [Recipe], _ pictures: [Picture], _ content: Digest) {
+    for (recipe, picture) in zip(recipes, pictures) {
+      let key = ThumbRecord.key(content, recipe)
       if keepsThumbs {
         do throws(StoreFault) {
-          try ThumbRecord.write(
-            picture, ThumbRecord.key(content, recipe), keeping: keeping, in: thumbnails.store)
+          try ThumbRecord.write(picture, key, keeping: keeping, in: thumbnails.store)
         } catch {
           counts.note(error)
         }
       }
-      if picture.ownsPixels { thumbnails.remember(picture, content, recipe) }
+      if picture.ownsPixels { thumbnails.remember(picture, key) }
     }
-    if keepsThumbs { ThumbList.add(pictures.keys, of: content, in: thumbnails.store) }
+    if keepsThumbs { ThumbList.add(recipes, of: content, in: thumbnails.store) }
   }
 
   /// The picture, or why there is none, from what was found stored, or else has come under another URL.
-  private func known(_ source: PictureSource, _ recipe: Recipe) -> Result<Picture, NuthatchError>? {
+  private func stored(_ source: PictureSource, _ recipe: Recipe) -> Result<Picture, NuthatchError>? {
     let found = source.thumbnails[recipe]
     // What was unpacked since it was found isn't unpacked again.
     if case .record = found, let kept = thumbnails.inMemory(source.content, recipe),
@@ -156,7 +154,9 @@ struct PictureMaker: Sendable {
     case .record(let stored):
       guard stored.pixelsOfSource <= maxPixels, let picture = try? stored.picture() else { return nil }
       // One made from another thumbnail is second best, and doesn't stay.
-      if picture.ownsPixels, stored.smaller == nil { thumbnails.remember(picture, content, recipe) }
+      if picture.ownsPixels, stored.smaller == nil {
+        thumbnails.remember(picture, ThumbRecord.key(content, recipe))
+      }
       return picture
     }
   }
@@ -171,12 +171,14 @@ struct PictureMaker: Sendable {
     return .tooManyPixels((width, height), most: maxPixels, source.url)
   }
 
-  private func need(of body: SharedBytes, _ recipes: [Recipe]) -> Int {
-    body.withBytes { bytes in
-      guard case .found(let info) = ImageProbe.probe(bytes) else { return 0 }
-      // An estimate that can't be had is the decoder's to explain.
-      return (try? Thumbnailer.memoryNeed(info, boxes: recipes.map(\.box))) ?? 0
-    }
+  private func info(of body: SharedBytes) -> ImageInfo? {
+    guard case .found(let info) = body.withBytes({ ImageProbe.probe($0) }) else { return nil }
+    return info
+  }
+
+  /// Of what is no picture, and where no estimate can be had, the decoder explains it.
+  private func need(of info: ImageInfo?, _ recipes: [Recipe]) -> Int {
+    info.flatMap { try? Thumbnailer.memoryNeed($0, boxes: recipes.map(\.box)) } ?? 0
   }
 
   private func all(_ recipes: [Recipe], _ error: NuthatchError) -> Pictures {

@@ -16,6 +16,8 @@ final class PictureWatch: @unchecked Sendable {
   private static let leastRest: Int64 = 256 << 10
 
   private var probe: ImageProbe? = ImageProbe()
+  /// What the first bytes have said; nil before they have.
+  private(set) var verdict: ImageProbe.Answer?
   private var progressive: Progressive?
   /// Bytes that the whole answer has.
   let announced: Int64
@@ -41,7 +43,7 @@ final class PictureWatch: @unchecked Sendable {
       }
     }
     if case .needMore = answer { return }
-    probe = nil
+    (probe, verdict) = (nil, answer)
     if case .found(let info) = answer {
       watch(info, of: body, head, for: fetch)
       return tryToDecode(after: body.buffer.contents, of: body, for: fetch, then)

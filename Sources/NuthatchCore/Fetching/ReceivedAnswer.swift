@@ -6,7 +6,7 @@ struct ReceivedAnswer: Sendable {
   let shared: SharedCache
   /// What was fetched, and the moment at which that began, in the store's terms.
   let plan: RequestPlan
-  var began: Moment?
+  let began: Moment?
   let head: ResponseHead
   let redirects: [ResponseHead]
   /// Seconds since 1970 at which the request was sent and the head came.
@@ -36,7 +36,7 @@ struct ReceivedAnswer: Sendable {
   func mayStore(_ meta: AnswerRecord) -> Bool { Caching.mayStore(meta, redirects, plan) }
 
   /// Keeps what is known of it. False when it can't be kept.
-  func write(_ meta: AnswerRecord) -> Bool { shared.write(meta, plan, began: began) }
+  func write(_ meta: AnswerRecord, began: Moment?) -> Bool { shared.write(meta, plan, began: began) }
 
   /// Stands for the content of an answer of which the body isn't known: what it is known by, in the words of its head.
   func digest(_ kind: String, _ words: [String]) -> Digest {

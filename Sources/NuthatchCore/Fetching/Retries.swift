@@ -53,7 +53,7 @@ struct Retries {
     if fetch.plan.freezing != nil { guard case .status = outcome else { return nil } }
     let waiters = fetch.waiters
     var policy = fetch.shared.retryPolicy
-    policy.retries = waiters.map { $0.plan.retries }.max() ?? 0
+    policy.retries = waiters.lazy.map { $0.plan.retries }.max() ?? 0
     let decision = policy.decide(
       attempt: number - (hold?.attempts ?? 0), outcome: outcome, method: fetch.plan.method,
       remaining: waiters.remaining, isPatient: waiters.patience > policy.restart)

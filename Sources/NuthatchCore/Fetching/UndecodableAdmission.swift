@@ -45,6 +45,6 @@ struct UndecodableAdmission: Sendable {
       arrival.shared.counts.note(error)
       return false
     }
-    return arrival.write(meta)
+    return arrival.write(meta, began: arrival.began)
   }
 }

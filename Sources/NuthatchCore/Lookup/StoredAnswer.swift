@@ -127,7 +127,7 @@ final class StoredAnswer: Sendable {
     let (picture, kept): (Picture, MemoryPicture?)
     if case .record(let record) = thumbnail {
       guard let made = decodes ? try? record.picture() : thumbnail.picture else { return nil }
-      (picture, kept) = (made, tier.remember(made, content, recipe, record))
+      (picture, kept) = (made, tier.remember(made, ThumbRecord.key(content, recipe), record))
     } else if case .inMemory(let known) = thumbnail {
       (picture, kept) = (known.picture, known)
     } else {

@@ -112,9 +112,8 @@ struct Thumbnails: Sendable {
   /// - Parameter stored: the record whose pixels are the picture's own.
   @discardableResult
   func remember(
-    _ picture: Picture, _ content: Digest, _ recipe: Recipe, _ stored: ThumbRecord.Stored? = nil
+    _ picture: Picture, _ key: RecordKey, _ stored: ThumbRecord.Stored? = nil
   ) -> MemoryPicture? {
-    let key = ThumbRecord.key(content, recipe)
     let kept = MemoryPicture(picture)
     if picture.ownsPixels {
       let isKept = try? store.keep(key, kept, bytes: picture.payload.bytes, cost: picture.payload.count)

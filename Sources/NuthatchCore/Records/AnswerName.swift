@@ -18,9 +18,12 @@ struct AnswerName: Hashable, Sendable {
   ///
   /// - Parameter isEarlier: whether the key is wanted that version 0.1 gave it.
   func key(variant: [UInt8] = [], isEarlier: Bool = false) -> RecordKey {
-    let bytes =
-      [UInt8(partition.count), UInt8(truncatingIfNeeded: variant.count)] + partition + variant
-      + Array(address.utf8)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(2 + partition.count + variant.count + address.utf8.count)
+    bytes += [UInt8(partition.count), UInt8(truncatingIfNeeded: variant.count)]
+    bytes += partition
+    bytes += variant
+    bytes += address.utf8
     let longest = Int(UInt16.max) - (isEarlier ? 0 : RecordGroup.length)
     guard bytes.count > longest else { return key(bytes, isEarlier: isEarlier) }
     // Longer than a key may be: its digest, with a mark that no other key begins with.

@@ -35,7 +35,8 @@ struct AnswerRecord: Sendable {
   static var newNumber: UInt64 { AnswerNumber.next() }
 
   func encoded() -> [UInt8] {
-    var encoder = RecordEncoder()
+    // As most answers need.
+    var encoder = RecordEncoder(capacity: 1024)
     encoder.put(Self.version)
     encoder.put(UInt8((isPicture ? 1 : 0) | (isPartial ? 2 : 0)))
     encoder.put(reach.rawValue)

@@ -2,6 +2,9 @@
 struct RecordEncoder {
   private(set) var bytes: [UInt8] = []
 
+  /// - Parameter capacity: how many bytes there may be without moving those before.
+  init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+
   mutating func put(_ number: some FixedWidthInteger) {
     withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
   }
@@ -12,6 +15,9 @@ struct RecordEncoder {
   }
 
   mutating func put(_ text: String) { put(text.utf8) }
+
+  /// Bytes without their length.
+  mutating func append(_ content: some Sequence<UInt8>) { bytes.append(contentsOf: content) }
 }
 
 /// Reads what a `RecordEncoder` wrote. Records come from files, so every step may fail.

@@ -29,8 +29,20 @@ struct Recipe: Hashable, Sendable {
       allowsDamage: flags & 16 != 0)
   }
 
-  /// The recipe as part of a key. Stores live long: the numbers stay.
-  var bytes: [UInt8] {
+  /// The recipe as part of a key: little-endian.
+  var bytes: [UInt8] { withUnsafeBytes(of: number.littleEndian) { Array($0) } }
+
+  /// The bytes of the key of what this recipe makes of a content.
+  func key(_ content: Digest, mark: UInt8? = nil) -> [UInt8] {
+    var encoder = RecordEncoder(capacity: Digest.size + 9)
+    if let mark { encoder.put(mark) }
+    encoder.append(content.bytes)
+    encoder.put(number)
+    return encoder.bytes
+  }
+
+  /// Stores live long: the numbers stay.
+  private var number: UInt64 {
     let mode: UInt8 =
       switch box.mode {
       case .fit: 0
@@ -40,12 +52,7 @@ struct Recipe: Hashable, Sendable {
     let flags: UInt8 =
       mode | (box.enlarge ? 4 : 0) | (box.quality == .fast ? 8 : 0) | (allowsDamage ? 16 : 0)
     let (width, height) = (UInt32(clamping: box.width), UInt32(clamping: box.height))
-    return [
-      Self.decoderVersion, flags,
-      UInt8(truncatingIfNeeded: width), UInt8(truncatingIfNeeded: width >> 8),
-      UInt8(truncatingIfNeeded: width >> 16),
-      UInt8(truncatingIfNeeded: height), UInt8(truncatingIfNeeded: height >> 8),
-      UInt8(truncatingIfNeeded: height >> 16),
-    ]
+    return UInt64(Self.decoderVersion) | UInt64(flags) << 8 | UInt64(width & 0xFF_FFFF) << 16
+      | UInt64(height & 0xFF_FFFF) << 40
   }
 }

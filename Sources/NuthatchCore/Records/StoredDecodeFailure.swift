@@ -11,7 +11,7 @@ enum StoredDecodeFailure {
   private static let version: UInt8 = 0x82
 
   static func key(_ content: Digest, _ recipe: Recipe) -> RecordKey {
-    RecordKey(.meta, [mark] + content.bytes + recipe.bytes)
+    RecordKey(.meta, recipe.key(content, mark: mark))
   }
 
   /// Whether the content alone is why, and neither what a request allows nor the memory of this machine.

@@ -18,22 +18,24 @@ enum ThumbList {
 
   /// Notes that these have been made.
   static func add(_ recipes: some Collection<Recipe>, of content: Digest, in store: Store) {
-    let new = recipes.filter(isOfUse)
-    guard !new.isEmpty else { return }
-    let known = read(content, in: store)
-    let missing = new.filter { !known.contains($0) }
+    guard recipes.contains(where: isOfUse) else { return }
+    let key = key(content)
+    let known = read(key, in: store)
+    let missing = recipes.filter { isOfUse($0) && !known.contains($0) }
     guard !missing.isEmpty else { return }
-    var encoder = RecordEncoder()
+    var encoder = RecordEncoder(capacity: 64)
     encoder.put(version)
     for recipe in (known + missing).suffix(most) { encoder.put(recipe.bytes) }
     // Without it a size may have to be fetched that needn't be.
-    _ = try? store.commit(key(content), encoder.bytes)
+    _ = try? store.commit(key, encoder.bytes)
   }
 
   /// Those that were made, as far as anybody noted them.
-  static func read(_ content: Digest, in store: Store) -> [Recipe] {
+  static func read(_ content: Digest, in store: Store) -> [Recipe] { read(key(content), in: store) }
+
+  private static func read(_ key: RecordKey, in store: Store) -> [Recipe] {
     // Whatever the store can't give is a miss.
-    guard let lease = (try? store.lookup(key(content))) ?? nil else { return [] }
+    guard let lease = (try? store.lookup(key)) ?? nil else { return [] }
     return lease.reading { (bytes) -> [Recipe]? in
       var decoder = RecordDecoder(bytes)
       guard (try? decoder.number(UInt8.self)) == version else { return [] }

@@ -18,7 +18,7 @@ enum ThumbRecord {
 
   /// The key of a thumbnail.
   static func key(_ content: Digest, _ recipe: Recipe) -> RecordKey {
-    RecordKey(.thumb, content.bytes + recipe.bytes)
+    RecordKey(.thumb, recipe.key(content))
   }
 
   /// Keeps a thumbnail as `keeping` says.
@@ -53,12 +53,13 @@ enum ThumbRecord {
   }
 
   private static func head(of picture: Picture) -> [UInt8] {
-    var head = RecordEncoder()
+    var head = RecordEncoder(capacity: headSize)
     head.put(version)
     head.put(UInt8(picture.isPartial ? 1 : 0))
     head.put(UInt32(clamping: picture.originalWidth))
     head.put(UInt32(clamping: picture.originalHeight))
-    return head.bytes + [UInt8](repeating: 0, count: headSize - head.bytes.count)
+    head.append(repeatElement(0, count: headSize - head.bytes.count))
+    return head.bytes
   }
 
   /// A stored thumbnail, before its pixels are unpacked.
