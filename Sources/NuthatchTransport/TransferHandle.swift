@@ -118,10 +118,10 @@ final class TransferHandle {
     }
     if !isIdempotent(method: request.method) { configureOnceOnly(transfer) }
     configureRoute(transfer)
-    configureMethod(transfer)
+    configureMethod(request, transfer)
     try configureCertificate(request)
     configureCredentials(request)
-    configureHeaders(transfer)
+    configureHeaders(request, transfer)
     if hasFailed { throw Self.noMemory }
   }
 
@@ -179,8 +179,7 @@ final class TransferHandle {
     }
   }
 
-  private func configureMethod(_ transfer: Transfer) {
-    let request = transfer.request
+  private func configureMethod(_ request: TransferRequest, _ transfer: Transfer) {
     if request.method == "HEAD" {
       set(CURLOPT_NOBODY, 1)
     } else if let upload = request.extras?.upload {
@@ -252,13 +251,12 @@ final class TransferHandle {
   func replaceHeaders(_ transfer: Transfer) -> Bool {
     let before = headerList
     (headerList, lastHeader) = (nil, nil)
-    configureHeaders(transfer)
+    configureHeaders(transfer.request, transfer)
     curl_slist_free_all(before)
     return !hasFailed
   }
 
-  private func configureHeaders(_ transfer: Transfer) {
-    let request = transfer.request
+  private func configureHeaders(_ request: TransferRequest, _ transfer: Transfer) {
     let isExpectRejected = transfer.isExpectRejected
     let isStreamed = transfer.feed != nil
     for field in request.headers.fields where !isExpectRejected || !field.name.equalsIgnoringCase("Expect") {

@@ -24,6 +24,13 @@ static boolean on_decode_mcu(j_decompress_ptr codec, JBLOCKROW *blocks) {
     return TRUE;
 }
 
+void nhs_jpeg_watch_groups(nhs_jpeg *j) {
+    if (!j->decode_mcu) {
+        j->decode_mcu = j->codec.entropy->decode_mcu;
+        j->codec.entropy->decode_mcu = on_decode_mcu;
+    }
+}
+
 // Decoding
 
 static int judge_damage(nhs_jpeg *j) {
@@ -97,9 +104,9 @@ int nhs_jpeg_start(nhs_jpeg *j, int denominator, int may_stop, int32_t *width, i
     if (nhs_jpeg_start_codec(j, denominator, may_stop) != NHS_OK) {
         return NHS_FAILED;
     }
-    if (!j->codec.progressive_mode) {
-        j->decode_mcu = j->codec.entropy->decode_mcu;
-        j->codec.entropy->decode_mcu = on_decode_mcu;
+    // With all the input there, and nobody to keep groups for, they are libjpeg's alone.
+    if (!j->codec.progressive_mode && !j->has_ended) {
+        nhs_jpeg_watch_groups(j);
     }
     *width = (int32_t)j->codec.output_width;
     *height = (int32_t)j->codec.output_height;

@@ -67,7 +67,11 @@ static int make_kept(nhs_jpeg *leader) {
     size_t rows = codec->comps_in_scan == 1 ? (size_t)codec->cur_comp_info[0]->v_samp_factor : 1;
     leader->kept_room = codec->MCUs_per_row * rows;
     leader->kept = calloc(leader->kept_room, (size_t)codec->blocks_in_MCU * sizeof(JBLOCK));
-    return leader->kept ? NHS_OK : NHS_FAILED;
+    if (!leader->kept) {
+        return NHS_FAILED;
+    }
+    nhs_jpeg_watch_groups(leader);
+    return NHS_OK;
 }
 
 // Of several scans: all read the leader's arrays of coefficients

@@ -67,6 +67,8 @@ void nhs_jpeg_note_damage(nhs_jpeg *j);
 int nhs_jpeg_start_codec(nhs_jpeg *j, int denominator, int may_stop);
 // Makes room for another group of blocks. To be called with `escape` set.
 void nhs_jpeg_make_room(nhs_jpeg *leader);
+// Sees to each group of blocks of a sequential picture before libjpeg does.
+void nhs_jpeg_watch_groups(nhs_jpeg *j);
 // Keeps a group for the followers.
 void nhs_jpeg_keep(nhs_jpeg *leader, JBLOCKROW *blocks);
 // Has libjpeg keep nothing but the means of blocks: of a progressive picture, with one pixel a block, before it starts.

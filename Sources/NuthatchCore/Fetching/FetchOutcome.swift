@@ -1,5 +1,5 @@
-/// How a fetch ended.
-enum FetchOutcome {
+/// How a fetch ended. Handed on several times, which is one pointer each time.
+indirect enum FetchOutcome {
   /// There is an answer, of any status.
   case answered(FetchedAnswer)
   /// The stored answer still holds; this is it, renewed.

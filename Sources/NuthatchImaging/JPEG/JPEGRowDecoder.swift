@@ -150,6 +150,7 @@ final class JPEGRowDecoder {
   /// The thumbnails as stored, once `advance` has said `done`.
   func finish() throws(ImageFault) -> [PixelBuffer] {
     guard stage == .done else { throw ImageFault(.internal, "finished before the last row") }
+    if scales.count == 1 { return try leader.finish() }
     var found = [PixelBuffer?](repeating: nil, count: count)
     for scale in scales {
       for (place, picture) in zip(scale.places, try scale.finish()) { found[place] = picture }
