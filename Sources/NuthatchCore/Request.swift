@@ -17,6 +17,14 @@ public struct Request: Sendable {
     _modify { yield &options[keyPath: option] }
   }
 
+  /// Sent in this order, after those that Nuthatch adds. A field given here replaces the one that would be added.
+  ///
+  /// Not by key path, which would copy all of them for each that is added.
+  public var headers: [(name: String, value: String)] {
+    get { options.headers }
+    _modify { yield &options.headers }
+  }
+
   /// What it asks its program: what it says itself, and what its site asks and it doesn't except.
   public var questions: Set<Question.Kind> {
     options.asks.union((own.site?.options.asks ?? []).subtracting(options.asksNot))

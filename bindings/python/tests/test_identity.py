@@ -37,7 +37,7 @@ def test_cookies_in_memory(server: TestServer, cache: nuthatch.Cache, tmp_path: 
     assert not any(b"id" in path.read_bytes() for path in (tmp_path / "cache").rglob("*.txt"))
     with pytest.raises(nuthatch.Invalid):
         cache.site(server.url("/"), cookie_jar="crumbs")
-    with pytest.raises(TypeError):
+    with pytest.raises(nuthatch.Invalid, match="of a site, not of a cache"):
         nuthatch.Cache(tmp_path / "other", cookie_jar="memory")  # type: ignore[call-arg]
 
 

@@ -323,7 +323,7 @@ def test_handlers_are_attached_by_name_after_a_restart(offline: TestServer, tmp_
     directory = str(tmp_path / "cache")
     freezing = (
         "cache = nuthatch.Cache(sys.argv[1])\n"
-        "try: cache.request('POST', sys.argv[2], json={'seeds': 3}, freezable=True, handler='rows')\n"
+        "try: cache.request('POST', sys.argv[2], json={'seeds': 3}, freezable=True, outbox_handler='rows')\n"
         "except nuthatch.Frozen as frozen: print(frozen.outbox_id)"
     )
     (id,) = run(freezing, directory, offline.url("/a"))
