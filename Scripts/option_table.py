@@ -40,7 +40,7 @@ COLUMNS = {
     "swift",
     "type",
 }
-COLUMNS |= {"since", "help", "doc"}
+COLUMNS |= {"since", "help", "doc", "python"}
 
 TIMES = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 BYTES = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
@@ -78,6 +78,8 @@ class Row(NamedTuple):
     merge: Optional[str]
     swift: Optional[str]
     type: Optional[str]
+    #: Its name in Python; nothing for one that Python says in another way.
+    python: Optional[str]
     words: Optional[Words]
     since: str
     help: str
@@ -149,7 +151,9 @@ def _row(name: str, given: Dict[str, Any], words: Dict[str, Words]) -> Row:
     column = lambda key: given.get(key)  # noqa: E731
     return Row(
         name, kind, levels, default, text, limits, range_text, column("none"), column("empty"), reaches,
-        column("merge"), swift, column("type"), row_words, given["since"], given["help"],
+        column("merge"), swift, column("type"),
+        given.get("python", name) or None,
+        row_words, given["since"], given["help"],
         given.get("doc", "").strip(),
     )  # fmt: skip
 

@@ -157,7 +157,7 @@ def reading(table: Table) -> str:
         for row in table.rows:
             if level not in row.levels:
                 word = f'"{row.name}", [{", ".join("." + one for one in row.levels)}]'
-                said = " || ".join(_is_said(kind, name) for kind, name in _members(row) if kind != "size_t")
+                said = " || ".join(_is_said(kind, name) for kind, name in _members(row))
                 lines.append(f"      if {said} {{ throw level.doesNotHave({word}) }}")
         lines.append("    }")
     lines += ["  }", "}", ""]

@@ -34,8 +34,8 @@ def table_file(table: Table) -> str:
         "ROWS: Dict[str, Row] = {",
     ]
     for row in table.rows:
-        if row.kind not in ("pointer", "function", "questions", "sizes"):
-            lines.append(f'    "{row.name}": {_row(row)},')
+        if row.python and row.kind not in ("pointer", "function", "questions", "sizes"):
+            lines.append(f'    "{row.python}": {_row(row)},')
     return "\n".join([*lines, "}"]) + "\n"
 
 

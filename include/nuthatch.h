@@ -637,10 +637,11 @@ typedef struct nh_options {
     /** How long a host may be out of reach before its requests fail. For how long the host may be out of reach, or
      *  have too much to do (429, 503), since its last good answer. Until then the request waits for the host,
      *  whatever retries says, and what it waits is no part of its deadline; after that it fails with the fault or
-     *  the status. Zero doesn't wait. A request that must not be sent twice, or that is freezable, doesn't wait
-     *  either. A host that has never answered is out of reach once five requests to it have failed in a row.
-     *  Before that, retries counts; the last attempt waits 5 s when the host refused or broke the connection. 0 or
-     *  more, or none. Default: five minutes for requests of a batch, else none. NH_NONE: unlimited. Of a request. */
+     *  the status. A millisecond is as good as no wait. A request that must not be sent twice, or that is
+     *  freezable, doesn't wait either. A host that has never answered is out of reach once five requests to it
+     *  have failed in a row. Before that, retries counts; the last attempt waits 5 s when the host refused or
+     *  broke the connection. 1 ms or more, or none. Default: five minutes for requests of a batch, else none.
+     *  NH_NONE: unlimited. Of a request. */
     int64_t give_up_after_ms;
     /** Largest body. What is saved while it comes may be of any size unless its request says a number. 1 or more,
      *  or none. Default: 64MiB. NH_NONE: unlimited. Of a cache or a site or a request. */
@@ -664,7 +665,8 @@ typedef struct nh_options {
      *  Default: GET. Of a request. */
     const char *method;
     /** Headers that are sent, in this order. A header replaces those of the same name that a level above, or the
-     *  library, would send. Default: none. Of a cache or a site or a request. */
+     *  library, would send. Said again for the same request, they take the place of all those that were said
+     *  before. Default: none. Of a cache or a site or a request. */
     const nh_header *headers;
     size_t header_count;
     /** Names of headers that go along to other origins. When a redirect, or a request's URL, leads to another
@@ -714,7 +716,7 @@ typedef struct nh_options {
      *  nobody answers within 30 seconds, or before the deadline, counts as unanswered, too. Default: nothing. Of a
      *  site or a request. */
     uint64_t asks;
-    /** What a level above asks and this one doesn't. Default: nothing. Of a site or a request. */
+    /** What its site asks and this request doesn't. Default: nothing. Of a request. */
     uint64_t asks_not;
     /** What the answer is kept under, instead of the URL. For URLs that carry a signature or a date. Default: the
      *  URL. Of a request. */
@@ -744,7 +746,7 @@ typedef struct nh_options {
     /** When answers from the cache are delivered. A call that waits for one answer takes twice for fresh. Default:
      *  twice. Of a request. */
     nh_delivery delivery;
-    /** Place in the queue, higher ones first. -10 to 10. Default: 0. Of a request. */
+    /** Place in the queue, higher ones first. -10 to 10, or none. Default: 0. NH_NONE: zero. Of a request. */
     int64_t priority;
     /** A word to cancel by. Default: none. Of a request. */
     const char *tag;
@@ -802,7 +804,7 @@ typedef struct nh_options {
     /** What this process may keep in memory, decoded thumbnails mostly. 0 or more, or none. Default: the smaller
      *  of 64 MiB and an eighth of the memory. NH_NONE: zero. Of a cache. */
     int64_t memory_bytes;
-    /** How many things this process may keep in memory. 0 or more, or none. Default: as many as fit. NH_NONE:
+    /** How many things this process may keep in memory. 1 or more, or none. Default: as many as fit. NH_NONE:
      *  unlimited. Of a cache. */
     int64_t memory_items;
     /** What the directory may take on disk, the outbox apart. Each process that writes may take two 64ths of it
@@ -1371,7 +1373,8 @@ nh_status nh_site_cancel_all(nh_site *site);
 nh_status nh_request_new(const char *url, nh_request **request);
 
 /**
- * Says something more about a request: what `options` say is so from now on, and what they don't say stays as it is.
+ * Says something more about a request: what `options` say is so from now on, and what they don't say stays as it is. What was said
+ * can be said otherwise, but not taken back: for that, begin another request.
  *
  * @return NH_OK; NH_INVALID, also for options that a request doesn't have. Headers and a method that can't be sent, and secrets
  *         without a provider, are found out when the request is used.

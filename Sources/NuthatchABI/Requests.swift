@@ -20,7 +20,8 @@ public func nhRequestNew(_ url: UnsafePointer<CChar>?, _ request: UnsafeMutableP
   }
 }
 
-/// Says something more about a request: what `options` say is so from now on, and what they don't say stays as it is.
+/// Says something more about a request: what `options` say is so from now on, and what they don't say stays as it is. What was said
+/// can be said otherwise, but not taken back: for that, begin another request.
 ///
 /// @return NH_OK; NH_INVALID, also for options that a request doesn't have. Headers and a method that can't be sent, and secrets
 ///         without a provider, are found out when the request is used.

@@ -24,6 +24,9 @@ public func nhSiteOpen(
     let view = try find(cache, .cache, as: CacheView.self)
     let url = try string(base_url, "base_url")
     let raw = try read(options, for: .site)
+    guard !isOff(raw.user) else {
+      throw NuthatchError(.invalid, "user can't be off for a site: leave it out")
+    }
     let made = try view.cache.site(url, try Options(raw))
     try give(SiteView(made, view, raw), .site, to: result)
   }

@@ -199,6 +199,8 @@ extension Request {
 
   /// - Throws: `invalid` for what no request can mean.
   func check() throws(NuthatchError) {
+    // It has no part in the terms, which may be shared.
+    if !(Priority.least...Priority.most).contains(options.priority) { try options.check(.request) }
     // All URLs would have one answer.
     guard options.cacheKey?.isEmpty != true else {
       throw NuthatchError(.invalid, "cache_key is empty: \(shownURL)")

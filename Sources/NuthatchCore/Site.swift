@@ -127,7 +127,8 @@ extension Request {
   /// - Throws: `io` for a file of credentials that can't be read.
   func completed(with cache: Options, _ outside: inout OutsideReadings) throws(NuthatchError) -> Request {
     var result = self
-    if let userPlace, outside.read({ !userPlace.origins.contains($0.origin) }) {
+    let isKept = userPlace.map { place in outside.read { place.origins.contains($0.origin) } } ?? true
+    if !isKept {
       result.user = nil
       result.headers.removeAll { $0.name.equalsIgnoringCase("Authorization") }
     }
@@ -140,6 +141,10 @@ extension Request {
       // The user in a URL counts before the site's, and that one before the user in the site's URL.
       above.user = isNamed || !isAtHome ? nil : above.user ?? site.baseUser
     }
+    // What stays behind makes no room for what others would sign in with.
+    if result.headers.count < headers.count {
+      above.headers.removeAll { $0.name.equalsIgnoringCase("Authorization") }
+    }
     if isAnonymous { (above.user, above.signIn, above.netrc) = (nil, nil, nil) }
     result.options = result.options.over(above)
     if let accept = result.options.accept,
@@ -147,7 +152,7 @@ extension Request {
     {
       result.headers.append(("Accept", accept))
     }
-    if let netrc = result.netrc, result.user == nil,
+    if let netrc = result.netrc, netrc != .off, result.user == nil,
       !result.headers.contains(where: { $0.name.equalsIgnoringCase("Authorization") }),
       let entry = try outside.read({ (url) throws(NuthatchError) in
         url.userinfo == nil ? try netrc.entry(for: url) : nil

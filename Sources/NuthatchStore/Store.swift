@@ -35,7 +35,7 @@ public final class Store: Sendable {
 
     /// - Throws: `invalid`.
     fileprivate func check() throws(StoreFault) {
-      if let diskBytes, diskBytes < Limits.least || diskBytes >= 1 << 46 {
+      if let diskBytes, diskBytes < Limits.least || diskBytes > 1 << 46 {
         throw StoreFault(.invalid, "the limit of the disk is less than 4 MiB, or absurd")
       }
       guard memoryBytes ?? 0 >= 0, memoryItems ?? 0 >= 0 else {

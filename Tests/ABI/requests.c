@@ -140,7 +140,15 @@ static void tags_and_priorities(void) {
     nh_event event;
     int cancelled = 0;
     CHECK("no priority", SET(request, .priority = 100) == NH_INVALID && strstr(nh_error_message(), "priority is 100; it must be -10 to 10"));
-    CHECK("nor none", SET(request, .priority = NH_NONE) == NH_INVALID && strstr(nh_error_message(), "priority is none"));
+    CHECK("back to none", SET(request, .priority = 5) == NH_OK && SET(request, .priority = NH_NONE) == NH_OK);
+    CHECK("more sizes than there can be", SET(request, .sizes = &(nh_size){1, 1}, .size_count = SIZE_MAX) == NH_INVALID &&
+                                             SET(request, .secrets = &(nh_secret){"a", NULL, "b"}, .secret_count = SIZE_MAX) == NH_INVALID);
+    CHECK("a negative time", SET(request, .outbox_max_age_ms = -1) == NH_INVALID && SET(request, .outbox_key_lifetime_ms = -1) == NH_INVALID);
+    CHECK("off in a list", SET(request, .headers = &(nh_header){"a", NH_OFF}, .header_count = 1) == NH_INVALID &&
+                              SET(request, .secrets = &(nh_secret){"a", NH_OFF, "b"}, .secret_count = 1) == NH_INVALID);
+    CHECK("off with a password", SET(request, .user = NH_OFF, .password = "p") == NH_INVALID);
+    CHECK("what only a site has", SET(request, .cookie_jar = NH_COOKIE_JAR_MEMORY) == NH_INVALID &&
+                                     strstr(nh_error_message(), "cookie_jar is an option of a site, not of a request"));
     CHECK("priority", SET(request, .priority = 10) == NH_OK);
     for (int i = 0; i < count; i++) {
         SET(request, .tag = i % 2 ? "odd" : "even");
@@ -193,7 +201,7 @@ static void cache_options(void) {
     CHECK("another memory", nh_open(other_folder, &options, &again) == NH_CONFLICT);
     nh_options wrong[] = {{.policy = (nh_policy)9}, {.addresses = (nh_addresses)9},      {.spill = (nh_spill)9},
                           {.thumb_store = (nh_thumb_store)9},   {.keep_source = (nh_choice)9}, {.allow_files = (nh_choice)9},
-                          {.header_count = 1},      {.disk_bytes = 5},           {.disk_bytes = -1},          {.priority = 5},           {.timeout_ms = -1},
+                          {.header_count = 1},      {.disk_bytes = 5},           {.disk_bytes = -1},          {.priority = 5},           {.timeout_ms = -1},        {.size_count = 3},
                           {.proxy = "ftp://x"},     {.user = "u"},               {.heuristic = 2}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         wrong[i].struct_size = sizeof *wrong;

@@ -53,6 +53,37 @@ import Testing
     #expect(!fourth.name.partition.isEmpty && first.credentials == nil)
   }
 
+  @Test("without a netrc, where one is refused, are shared, too")
+  func noNetrc() throws {
+    var options = Options()
+    options.netrc = .off
+    let cache = TermsCache()
+    let first = try RequestPlan(Request(Self.url), options, cache).sharedTerms
+    #expect(first.terms.isMemorable)
+    #expect(try RequestPlan(Request(Self.url), options, cache).sharedTerms === first)
+  }
+
+  @Test("don't let a token that stays behind make room for what the cache signs in with")
+  func tokenElsewhere() throws {
+    var options = Options()
+    options.headers = [("Authorization", "everybody's"), ("X-A", "1")]
+    var request = Request("http://other.example/b")
+    request.setBearer("own")
+    #expect(try RequestPlan(request, options).headers["Authorization"] == "Bearer own")
+    request.userPlace = SignInPlace("host.example")
+    let elsewhere = try RequestPlan(request, options)
+    #expect(elsewhere.headers["Authorization"] == nil && elsewhere.headers["X-A"] == "1")
+  }
+
+  @Test("out of range are refused, also where others are shared")
+  func priority() throws {
+    let cache = TermsCache()
+    _ = try RequestPlan(Request(Self.url), Options(), cache)
+    var request = Request(Self.url)
+    request.priority = 11
+    #expect(throws: NuthatchError.self) { try RequestPlan(request, Options(), cache) }
+  }
+
   @Test("have user and password in their place only")
   func place() throws {
     let cache = TermsCache()

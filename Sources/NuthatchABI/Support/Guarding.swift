@@ -136,6 +136,7 @@ func bytes(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(NuthatchErro
 /// A string argument.
 func string(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) -> String {
   guard let pointer else { throw .null(name) }
+  guard !isOff(pointer) else { throw NuthatchError(.invalid, "\(name) can't be off") }
   guard let text = String(validatingCString: pointer) else {
     throw NuthatchError(.invalid, "\(name) is not UTF-8")
   }

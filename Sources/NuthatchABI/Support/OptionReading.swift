@@ -26,7 +26,7 @@ extension Options {
   }
 
   mutating func takeUser(_ raw: nh_options) throws(NuthatchError) {
-    if isOff(raw.user) { return user = nil }
+    if isOff(raw.user), raw.password == nil { return user = nil }
     if let name = try text(raw.user, "user", mayBeEmpty: true) {
       user = (name, try text(raw.password, "password", mayBeEmpty: true) ?? "")
     } else if raw.password != nil {

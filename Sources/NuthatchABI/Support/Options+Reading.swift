@@ -42,7 +42,7 @@ extension Options {
     if let said = try given(raw.allow_damaged, "allow_damaged") { allowDamaged = said }
     if let said = try given(raw.early_stop, "early_stop") { earlyStop = said }
     if let said = try given(raw.delivery, "delivery") { delivery = said }
-    if let said = try number(raw.priority, "priority", none: nil, greatest: 10) {
+    if let said = try number(raw.priority, "priority", none: 0, greatest: 10) {
       priority = Int(said)
     }
     if let said = try text(raw.tag, "tag", mayBeEmpty: false) { tag = said }
@@ -94,10 +94,10 @@ extension nh_options {
       if cert_password != nil { throw level.doesNotHave("cert_password", [.site, .request]) }
       if cookie_jar.rawValue != 0 { throw level.doesNotHave("cookie_jar", [.site]) }
       if asks != 0 { throw level.doesNotHave("asks", [.site, .request]) }
-      if asks_not != 0 { throw level.doesNotHave("asks_not", [.site, .request]) }
+      if asks_not != 0 { throw level.doesNotHave("asks_not", [.request]) }
       if cache_key != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignore_query.rawValue != 0 { throw level.doesNotHave("ignore_query", [.request]) }
-      if size != 0 || sizes != nil { throw level.doesNotHave("sizes", [.request]) }
+      if size != 0 || sizes != nil || size_count != 0 { throw level.doesNotHave("sizes", [.request]) }
       if fit.rawValue != 0 { throw level.doesNotHave("fit", [.request]) }
       if enlarge.rawValue != 0 { throw level.doesNotHave("enlarge", [.request]) }
       if scaling.rawValue != 0 { throw level.doesNotHave("scaling", [.request]) }
@@ -112,7 +112,7 @@ extension nh_options {
       if outbox_durable.rawValue != 0 { throw level.doesNotHave("outbox_durable", [.request]) }
       if outbox_queue != nil { throw level.doesNotHave("outbox_queue", [.request]) }
       if outbox_handler != nil { throw level.doesNotHave("outbox_handler", [.request]) }
-      if secrets != nil { throw level.doesNotHave("secrets", [.request]) }
+      if secrets != nil || secret_count != 0 { throw level.doesNotHave("secrets", [.request]) }
       if password_provider != nil { throw level.doesNotHave("password_provider", [.request]) }
       if outbox_attempts != 0 { throw level.doesNotHave("outbox_attempts", [.request]) }
       if outbox_max_age_ms != 0 { throw level.doesNotHave("outbox_max_age", [.request]) }
@@ -127,9 +127,10 @@ extension nh_options {
       if method != nil { throw level.doesNotHave("method", [.request]) }
       if user_place != nil { throw level.doesNotHave("user_place", [.request]) }
       if bearer != nil { throw level.doesNotHave("bearer", [.request]) }
+      if asks_not != 0 { throw level.doesNotHave("asks_not", [.request]) }
       if cache_key != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignore_query.rawValue != 0 { throw level.doesNotHave("ignore_query", [.request]) }
-      if size != 0 || sizes != nil { throw level.doesNotHave("sizes", [.request]) }
+      if size != 0 || sizes != nil || size_count != 0 { throw level.doesNotHave("sizes", [.request]) }
       if fit.rawValue != 0 { throw level.doesNotHave("fit", [.request]) }
       if enlarge.rawValue != 0 { throw level.doesNotHave("enlarge", [.request]) }
       if scaling.rawValue != 0 { throw level.doesNotHave("scaling", [.request]) }
@@ -144,7 +145,7 @@ extension nh_options {
       if outbox_durable.rawValue != 0 { throw level.doesNotHave("outbox_durable", [.request]) }
       if outbox_queue != nil { throw level.doesNotHave("outbox_queue", [.request]) }
       if outbox_handler != nil { throw level.doesNotHave("outbox_handler", [.request]) }
-      if secrets != nil { throw level.doesNotHave("secrets", [.request]) }
+      if secrets != nil || secret_count != 0 { throw level.doesNotHave("secrets", [.request]) }
       if password_provider != nil { throw level.doesNotHave("password_provider", [.request]) }
       if outbox_attempts != 0 { throw level.doesNotHave("outbox_attempts", [.request]) }
       if outbox_max_age_ms != 0 { throw level.doesNotHave("outbox_max_age", [.request]) }

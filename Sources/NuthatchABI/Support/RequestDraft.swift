@@ -11,6 +11,8 @@ struct Draft: Sendable {
   private var quality = ThumbnailBox.Quality.best
   private(set) var isQuiet = false
   private var isFreezable = false
+  /// Kept apart from the headers, which may be said after it.
+  private var bearer: String?
   /// What becomes of it when its server can't be reached, where that is wanted.
   private var freezing = Request.Freezing()
 
@@ -41,7 +43,7 @@ struct Draft: Sendable {
       }
       request.userPlace = place
     }
-    if let token = try text(raw.bearer, "bearer") { request.setBearer(token) }
+    if let token = try text(raw.bearer, "bearer") { bearer = token }
     if let said = try given(raw.quiet, "quiet") { isQuiet = said }
     try takeSizes(raw)
     try takeFreezing(raw)
@@ -54,7 +56,7 @@ struct Draft: Sendable {
     guard raw.size == 0 || raw.size_count == 0 else {
       throw NuthatchError(.invalid, "size and sizes exclude each other")
     }
-    guard raw.size_count <= 64 else {
+    guard (0...64).contains(raw.size_count) else {
       throw NuthatchError(.invalid, "\(raw.size_count) sizes; at most 64 are made at once")
     }
     guard raw.size_count == 0 || raw.sizes != nil else { throw .null("sizes") }
@@ -81,9 +83,11 @@ struct Draft: Sendable {
       }
       freezing.attempts = Int(min(said, most))
     }
-    if let said = limit(raw.outbox_max_age_ms) { freezing.longest = said }
-    if let said = limit(raw.outbox_key_lifetime_ms) { freezing.keyLifetime = said }
-    guard raw.secret_count <= 1000 else { throw NuthatchError(.invalid, "secrets: more than 1000") }
+    if let said = try limit(raw.outbox_max_age_ms, "outbox_max_age") { freezing.longest = said }
+    if let said = try limit(raw.outbox_key_lifetime_ms, "outbox_key_lifetime") { freezing.keyLifetime = said }
+    guard (0...1000).contains(raw.secret_count) else {
+      throw NuthatchError(.invalid, "more than 1000 secrets")
+    }
     guard raw.secret_count == 0 || raw.secrets != nil else { throw .null("secrets") }
     var secrets: [Request.Freezing.Secret] = []
     for index in 0..<raw.secret_count {
@@ -91,7 +95,7 @@ struct Draft: Sendable {
       secrets.append(
         Request.Freezing.Secret(
           try string(said.header, "secrets[\(index)].header"),
-          prefix: try given(said.prefix, "secrets[\(index)].prefix") ?? "",
+          prefix: try text(said.prefix, "secrets[\(index)].prefix", mayBeEmpty: true) ?? "",
           provider: try string(said.provider, "secrets[\(index)].provider")))
     }
     if !secrets.isEmpty { freezing.secrets = secrets }
@@ -103,6 +107,7 @@ struct Draft: Sendable {
     result.boxes = sizes.map {
       ThumbnailBox(width: $0.width, height: $0.height, mode: mode, enlarge: enlarge, quality: quality)
     }
+    if let bearer { result.setBearer(bearer) }
     // A request of which nothing else is said is answered soonest.
     if isFreezable { result.freezing = freezing }
     return result

@@ -12,6 +12,13 @@ func limit(_ milliseconds: Int64) -> Request.Limit? {
   }
 }
 
+/// The same where nothing else looks at its range.
+func limit(_ milliseconds: Int64, _ name: String) throws(NuthatchError) -> Request.Limit? {
+  let said = limit(milliseconds)
+  guard case .milliseconds(let count)? = said, count < 1 else { return said }
+  throw NuthatchError(.invalid, "\(name) is \(count) ms; it must be 1 ms or more, or none")
+}
+
 /// A lifetime, of which none is zero.
 func lifetime(_ milliseconds: Int64) -> Duration? {
   switch milliseconds {
@@ -60,7 +67,6 @@ func given(_ text: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) 
 func text(
   _ said: UnsafePointer<CChar>?, _ name: String, mayBeEmpty: Bool = false
 ) throws(NuthatchError) -> String? {
-  guard !isOff(said) else { throw NuthatchError(.invalid, "\(name) can't be off") }
   guard let text = try given(said, name) else { return nil }
   guard mayBeEmpty || !text.isEmpty else { throw NuthatchError(.invalid, "\(name) is empty") }
   return text

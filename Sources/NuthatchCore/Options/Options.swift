@@ -23,9 +23,10 @@ public struct Options: Sendable, Equatable {
   ///
   /// For how long the host may be out of reach, or have too much to do (429, 503), since its last good answer. Until then
   /// the request waits for the host, whatever `retries` says, and what it waits is no part of its deadline; after that it
-  /// fails with the fault or the status. Zero doesn't wait. A request that must not be sent twice, or that is freezable,
-  /// doesn't wait either. A host that has never answered is out of reach once five requests to it have failed in a row.
-  /// Before that, `retries` counts; the last attempt waits 5 s when the host refused or broke the connection.
+  /// fails with the fault or the status. A millisecond is as good as no wait. A request that must not be sent twice, or
+  /// that is freezable, doesn't wait either. A host that has never answered is out of reach once five requests to it have
+  /// failed in a row. Before that, `retries` counts; the last attempt waits 5 s when the host refused or broke the
+  /// connection.
   ///
   /// Default: five minutes for requests of a batch, else none. Said of a request.
   public var giveUpAfter: Request.Limit?
@@ -138,7 +139,8 @@ public struct Options: Sendable, Equatable {
   }
   /// Headers that are sent, in this order.
   ///
-  /// A header replaces those of the same name that a level above, or the library, would send.
+  /// A header replaces those of the same name that a level above, or the library, would send. Said again for the same
+  /// request, they take the place of all those that were said before.
   ///
   /// Default: none. Said of a cache or a site or a request.
   public var headers: [(name: String, value: String)] {
@@ -230,9 +232,9 @@ public struct Options: Sendable, Equatable {
     get { read(\.asks) }
     _modify { yield &special.asks }
   }
-  /// What a level above asks and this one doesn't.
+  /// What its site asks and this request doesn't.
   ///
-  /// Default: nothing. Said of a site or a request.
+  /// Default: nothing. Said of a request.
   public var asksNot: Set<Question.Kind> {
     get { read(\.asksNot) }
     _modify { yield &special.asksNot }
@@ -543,7 +545,7 @@ extension Options {
       if cert != nil { throw level.doesNotHave("cert", [.site, .request]) }
       if cookieJar != CookieJarMode.off { throw level.doesNotHave("cookie_jar", [.site]) }
       if !asks.isEmpty { throw level.doesNotHave("asks", [.site, .request]) }
-      if !asksNot.isEmpty { throw level.doesNotHave("asks_not", [.site, .request]) }
+      if !asksNot.isEmpty { throw level.doesNotHave("asks_not", [.request]) }
       if cacheKey != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignoreQuery != false { throw level.doesNotHave("ignore_query", [.request]) }
       if !boxes.isEmpty { throw level.doesNotHave("sizes", [.request]) }
@@ -558,6 +560,7 @@ extension Options {
     if level == .site {
       if giveUpAfter != nil { throw level.doesNotHave("give_up_after", [.request]) }
       if isBatched != false { throw level.doesNotHave("batched", [.request]) }
+      if !asksNot.isEmpty { throw level.doesNotHave("asks_not", [.request]) }
       if cacheKey != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignoreQuery != false { throw level.doesNotHave("ignore_query", [.request]) }
       if !boxes.isEmpty { throw level.doesNotHave("sizes", [.request]) }
@@ -603,12 +606,12 @@ extension Options {
     try OptionRange.check("timeout", timeout, 1, "1 ms or more, or none")
     try OptionRange.check("deadline", deadline, 1, "1 ms or more, or none")
     try OptionRange.check("retries", retries, 0, 1_000, "0 to 1000, or none")
-    try OptionRange.check("give_up_after", giveUpAfter, 0, "0 or more, or none")
+    try OptionRange.check("give_up_after", giveUpAfter, 1, "1 ms or more, or none")
     try OptionRange.check("max_bytes", maxBytes, 1, nil, "1 or more, or none")
     try OptionRange.check("max_pixels", maxPixels, 1, nil, "1 or more, or none")
-    try OptionRange.check("priority", priority, -10, 10, "-10 to 10")
+    try OptionRange.check("priority", priority, -10, 10, "-10 to 10, or none")
     try OptionRange.check("memory_bytes", memoryBytes, 0, nil, "0 or more, or none")
-    try OptionRange.check("memory_items", memoryItems, 0, nil, "0 or more, or none")
+    try OptionRange.check("memory_items", memoryItems, 1, nil, "1 or more, or none")
     try OptionRange.check("disk_bytes", diskBytes, 4_194_304, 70_368_744_177_664, "4 MiB to 64 TiB")
     try OptionRange.check("outbox_bytes", outboxBytes, 1, nil, "1 or more, or none")
     try OptionRange.check("outbox_items", outboxItems, 1, nil, "1 or more, or none")

@@ -116,7 +116,7 @@ final class SoakClient: @unchecked Sendable {
     request.progressEvents = random.chance(30)
     request.retries = Int.random(in: 0...2, using: &random)
     request.deadline = .milliseconds(60_000)
-    if random.chance(8) { request.deadline = .milliseconds(Int64.random(in: 0...100, using: &random)) }
+    if random.chance(8) { request.deadline = .milliseconds(Int64.random(in: 1...100, using: &random)) }
     if random.chance(5) { request.timeout = .milliseconds(Int64.random(in: 1...50, using: &random)) }
     let isLimited = random.chance(5)
     if isLimited { request.maxBytes = 30_000 }

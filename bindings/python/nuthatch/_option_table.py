@@ -78,7 +78,7 @@ ROWS: Dict[str, Row] = {
         "give_up_after_ms",
         REQUEST,
         none="unlimited",
-        range="0 or more, or none",
+        range="1 ms or more, or none",
     ),
     "max_bytes": Row(
         "bytes",
@@ -94,7 +94,7 @@ ROWS: Dict[str, Row] = {
         none="unlimited",
         range="1 or more, or none",
     ),
-    "batched": Row(
+    "_batched": Row(
         "flag",
         "batched",
         REQUEST,
@@ -141,12 +141,7 @@ ROWS: Dict[str, Row] = {
         SITE | REQUEST,
         none="off",
     ),
-    "password": Row(
-        "secret",
-        "password",
-        SITE | REQUEST,
-    ),
-    "user_place": Row(
+    "_user_place": Row(
         "text",
         "user_place",
         REQUEST,
@@ -165,16 +160,6 @@ ROWS: Dict[str, Row] = {
     "cert": Row(
         "path",
         "cert",
-        SITE | REQUEST,
-    ),
-    "cert_key": Row(
-        "path",
-        "cert_key",
-        SITE | REQUEST,
-    ),
-    "cert_password": Row(
-        "secret",
-        "cert_password",
         SITE | REQUEST,
     ),
     "netrc": Row(
@@ -241,7 +226,8 @@ ROWS: Dict[str, Row] = {
         "count",
         "priority",
         REQUEST,
-        range="-10 to 10",
+        none="zero",
+        range="-10 to 10, or none",
     ),
     "tag": Row(
         "text",
@@ -309,11 +295,6 @@ ROWS: Dict[str, Row] = {
         none="unlimited",
         range="1 ms or more, or none",
     ),
-    "quiet": Row(
-        "flag",
-        "quiet",
-        REQUEST,
-    ),
     "memory_bytes": Row(
         "bytes",
         "memory_bytes",
@@ -326,7 +307,7 @@ ROWS: Dict[str, Row] = {
         "memory_items",
         CACHE,
         none="unlimited",
-        range="0 or more, or none",
+        range="1 or more, or none",
     ),
     "disk_bytes": Row(
         "bytes",

@@ -42,7 +42,7 @@ def options_struct(given: Mapping[str, Any], level: int) -> Tuple[abi.nh_options
     for name, value in given.items():
         row = ROWS[name]
         if value is None:
-            _put_none(struct, row, name)
+            _put_none(struct, row, level)
         else:
             _PUTS[row.kind](struct, row, value, name, kept)
     return struct, kept
@@ -85,11 +85,11 @@ def describe(
     del kept
 
 
-def _put_none(struct: abi.nh_options, row: Row, name: str) -> None:
+def _put_none(struct: abi.nh_options, row: Row, level: int) -> None:
     """None is none where that is unlimited or off; where it would be zero, or isn't anything, it is nothing said."""
     if row.none == "unlimited":
         setattr(struct, row.member, abi.NONE)
-    elif row.none == "off":
+    elif row.none == "off" and not (level == SITE and row.member == "user"):
         setattr(struct, row.member, ctypes.c_char_p(abi.OFF))
 
 
@@ -146,13 +146,11 @@ def _path(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[An
         parts = (value,) if isinstance(value, (str, os.PathLike)) else value
         if not isinstance(parts, (tuple, list)) or not 1 <= len(parts) <= 3:
             raise TypeError("cert must be a file, or a tuple of certificate, key and the key's password")
-        texts = [
-            encode(os.fspath(one) if isinstance(one, os.PathLike) else one, "cert")
-            for one in parts
-            if one is not None
-        ]
-        for member, text in zip(("cert", "cert_key", "cert_password"), texts):
-            setattr(struct, member, text)
+        # Each in its place: a password must not become the name of a file.
+        for member, part in zip(("cert", "cert_key", "cert_password"), parts):
+            if part is not None or member == "cert":
+                text = os.fspath(part) if isinstance(part, os.PathLike) else part
+                setattr(struct, member, encode(text, "cert"))
     elif value is False:
         setattr(struct, row.member, ctypes.c_char_p(abi.OFF))
     else:

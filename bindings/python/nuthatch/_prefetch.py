@@ -140,7 +140,7 @@ class Run:
             )
         options.setdefault("delivery", "fresh")
         options.setdefault("priority", -5)
-        options["batched"] = True
+        options["_batched"] = True
         #: Whether it fetches in order to store, so that a request may be ended and made again.
         self._stores = options.get("method") in (None, "GET") and options.get("save_to") is None
         self.options = prepared(options, "")

@@ -69,6 +69,9 @@ def _held(options: Mapping[str, Any], base_url: str) -> Iterator[Tuple[str, str]
     with_provider = "user=(name, '') with password_provider='env:NAME'"
     if user is not None and (options.get("password_provider") is None or user[1]):
         yield "the password of user", with_provider
+    cert = options.get("cert")
+    if isinstance(cert, (tuple, list)) and len(cert) == 3 and cert[2] is not None:
+        yield "the password of the certificate's key", "a key without a password, readable for its owner only"
     if "@" in base_url and shown(base_url) != base_url:
         yield "the password of the base URL", with_provider
     proxy = options.get("proxy")

@@ -37,7 +37,7 @@ def bind(options: Dict[str, Any], urls: Any, base_url: Optional[str]) -> Any:
         options["user"] = (*user, first)
     if options.get("bearer") is not None and first is not None:
         # What looks relative here may lead elsewhere all the same.
-        options["user_place"] = first
+        options["_user_place"] = first
     return urls
 
 

@@ -29,7 +29,7 @@ class Site(Fetching):
     origin only, and so do all headers but harmless ones (``Accept``, ``Range`` and their like, docs/HTTP.md) and those
     that ``cross_origin_headers`` names.
 
-    With ``cookies`` what its servers set is sent back to them.
+    With ``cookie_jar`` what its servers set is sent back to them.
 
     >>> site = cache.site(base_url + "/api/", headers={"X-Api-Key": "seed"}, cookie_jar="memory", timeout=5)
     >>> site.get("statuses").json()

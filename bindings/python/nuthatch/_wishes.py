@@ -153,6 +153,8 @@ class SiteWishes(Limits, total=False):
 
     headers: HeaderArgument
     cross_origin_headers: Sequence[str]
+    sign_in: Optional[str]
+    cert: Union[str, "os.PathLike[str]", Tuple[Union[str, "os.PathLike[str]"], ...], None]
     user: Optional[Tuple[str, str]]
     secrets: Secrets
     password_provider: Optional[str]
@@ -171,12 +173,12 @@ class CacheWishes(Limits, total=False):
     accept: Optional[str]
     proxy: Optional[str]
     memory_bytes: int
-    memory_items: int
+    memory_items: Optional[int]
     disk_bytes: int
     spill: Optional[str]
     thumb_store: Optional[str]
     keep_source: Optional[bool]
     allow_files: bool
     outbox: Optional[str]
-    outbox_bytes: int
-    outbox_items: int
+    outbox_bytes: Optional[int]
+    outbox_items: Optional[int]

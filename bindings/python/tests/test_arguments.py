@@ -310,3 +310,24 @@ def test_tickets_are_neither_copied_nor_pickled(cache: nuthatch.Cache, tmp_path:
 
     asyncio.run(main())
     assert ticket.result(30).body == b"a"
+
+
+def test_what_the_binding_says_itself_is_no_option(cache: nuthatch.Cache) -> None:
+    for name in ("quiet", "batched", "user_place", "password", "cert_key", "cert_password"):
+        given: Dict[str, Any] = {name: "x"}
+        with pytest.raises(TypeError, match=name):
+            cache.submit(URL, **given)
+
+
+def test_a_password_is_never_taken_for_the_name_of_a_file(cache: nuthatch.Cache) -> None:
+    with pytest.raises(nuthatch.Error) as caught:
+        cache.get("https://127.0.0.1:1/", cert=("/none.pem", None, "hush-9"))  # type: ignore[arg-type]
+    assert "hush-9" not in str(caught.value)
+    with pytest.raises(TypeError):
+        cache.get("https://127.0.0.1:1/", cert=(None, "/none.pem"))  # type: ignore[arg-type]
+
+
+def test_a_site_with_a_certificates_password_is_not_pickled(cache: nuthatch.Cache) -> None:
+    site = cache.site("https://example.org/", cert=("/a.pem", "/b.pem", "hush-9"), user=None)
+    with pytest.raises(pickle.PicklingError, match="certificate"):
+        pickle.dumps(site)
