@@ -640,7 +640,7 @@ typedef struct nh_options {
      *  the status. A millisecond is as good as no wait. A request that must not be sent twice, or that is
      *  freezable, doesn't wait either. A host that has never answered is out of reach once five requests to it
      *  have failed in a row. Before that, retries counts; the last attempt waits 5 s when the host refused or
-     *  broke the connection. 1 ms or more, or none. Default: five minutes for requests of a batch, else none.
+     *  broke the connection. 0 or more, or none. Default: five minutes for requests of a batch, else none.
      *  NH_NONE: unlimited. Of a request. */
     int64_t give_up_after_ms;
     /** Largest body. What is saved while it comes may be of any size unless its request says a number. 1 or more,

@@ -606,7 +606,7 @@ extension Options {
     try OptionRange.check("timeout", timeout, 1, "1 ms or more, or none")
     try OptionRange.check("deadline", deadline, 1, "1 ms or more, or none")
     try OptionRange.check("retries", retries, 0, 1_000, "0 to 1000, or none")
-    try OptionRange.check("give_up_after", giveUpAfter, 1, "1 ms or more, or none")
+    try OptionRange.check("give_up_after", giveUpAfter, 0, "0 or more, or none")
     try OptionRange.check("max_bytes", maxBytes, 1, nil, "1 or more, or none")
     try OptionRange.check("max_pixels", maxPixels, 1, nil, "1 or more, or none")
     try OptionRange.check("priority", priority, -10, 10, "-10 to 10, or none")

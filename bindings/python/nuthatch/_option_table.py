@@ -78,7 +78,7 @@ ROWS: Dict[str, Row] = {
         "give_up_after_ms",
         REQUEST,
         none="unlimited",
-        range="1 ms or more, or none",
+        range="0 or more, or none",
     ),
     "max_bytes": Row(
         "bytes",
