@@ -94,7 +94,7 @@ class Round:
             "spill": "pressure" if place % 3 == 1 and "pressure" not in self.wanted.without else "eager",
             "policy": "rfc9111" if place % 4 >= 2 else "kit",
             "memory_bytes": chance.choice((MIB, 64 * MIB)),
-            "store": chance.choice(("packed", "lossless", "raw")),
+            "thumb_store": chance.choice(("packed", "lossless", "raw")),
             "deadline": 2.0,
             "retries": 1,
         }
@@ -109,7 +109,7 @@ class Round:
             "options": options,
         }
         is_private = options["spill"] == "pressure"
-        label = ", ".join(str(options[name]) for name in ("spill", "policy", "store"))
+        label = ", ".join(str(options[name]) for name in ("spill", "policy", "thumb_store"))
         worker = Worker(number, self.folder, self.build, setting, label, is_private)
         self.workers.append(worker)
         return worker
