@@ -58,16 +58,19 @@ _ODD = (TypeError, ValueError, AttributeError, ctypes.ArgumentError)
 class Cache(Fetching):
     """A cache directory, and the way to the network behind it. A context manager; any thread may use it.
 
+    What isn't given is as by default. ``None`` means no limit for ``timeout``, ``deadline``, ``max_bytes``,
+    ``max_pixels``, ``memory_items``, ``outbox_bytes`` and ``outbox_items``, and no file for ``netrc``; elsewhere it is
+    as if it weren't given.
+
     :param path: the directory, made when it is missing; ``None`` for ``$NUTHATCH_CACHE``, else
         ``$XDG_CACHE_HOME/nuthatch``, else ``~/.cache/nuthatch``.
     :param timeout: the longest silence in seconds (connecting, waiting, between two bytes); ``None`` for no limit.
     :param deadline: the longest time for all of a request in seconds, from the call on: its wait for its turn in the
         queue, all attempts, and the time for which its server has asked to be left alone (``Retry-After``). In
-        :meth:`prefetch` it counts from the first attempt of each URL. ``None`` for no limit; -1, the default, for two
-        minutes where pictures are asked for, in which neither the queue nor ``Retry-After`` is counted, and no limit
-        otherwise.
+        :meth:`prefetch` it counts from the first attempt of each URL. By default two minutes where pictures are
+        asked for, in which neither the queue nor ``Retry-After`` is counted, and no limit otherwise.
     :param max_bytes: the largest body.
-    :param max_pixels: the most pixels that a picture may have; 0 for the default, 100 million.
+    :param max_pixels: the most pixels that a picture may have; 100 million by default.
     :param retries: how often a failed attempt is followed by another; 3 by default.
     :param user_agent: what the ``User-Agent`` header says.
     :param headers: sent with every request that has none of the same name.
