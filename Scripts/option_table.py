@@ -168,8 +168,6 @@ def _default(kind: str, said: Any, words: Optional[Words]) -> Tuple[Any, str]:
             return None, said
     if words and said in [word for word, _ in words.members]:
         return said, said
-    if kind == "questions":
-        return None, said
     return None, said
 
 

@@ -110,7 +110,7 @@ extension Log {
     let proxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
     let isProxied =
       cache.options.proxy.map { !$0.isEmpty } ?? proxies.contains { Environment.variable($0) != nil }
-    if isProxied, (cache.options.addresses ?? .guarded) == .guarded {
+    if isProxied, (cache.options.addresses ?? Options.Standard.addresses) == .guarded {
       note(.warning, "requests go through a proxy: names that only it knows are not judged")
     }
   }

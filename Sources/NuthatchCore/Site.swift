@@ -141,7 +141,7 @@ extension Request {
       // The user in a URL counts before the site's, and that one before the user in the site's URL.
       above.user = isNamed || !isAtHome ? nil : above.user ?? site.baseUser
     }
-    // What stays behind makes no room for what others would sign in with.
+    // The request's own Authorization stays behind. Site and cache must not sign in in its place.
     if result.headers.count < headers.count {
       above.headers.removeAll { $0.name.equalsIgnoringCase("Authorization") }
     }

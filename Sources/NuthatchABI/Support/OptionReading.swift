@@ -1,7 +1,7 @@
 import CNuthatch
 import NuthatchCore
 
-// What of nh_options has another form in Swift. The rest is made from the table (Options+Reading).
+// Reads the members of nh_options that have another form in Swift. Options+Reading, made from the table, reads the rest.
 
 /// - Throws: `invalid`, also for what this level doesn't have.
 func read(

@@ -1,7 +1,7 @@
 import CNuthatch
 import NuthatchCore
 
-// What C programs give: 0 and NULL for "not said", NH_NONE, NH_FOREVER and NH_OFF for what no number and no text is.
+// Values of options as C programs give them. 0 and NULL say nothing; NH_NONE, NH_FOREVER and NH_OFF have a meaning of their own.
 
 /// A limit in time.
 func limit(_ milliseconds: Int64) -> Request.Limit? {
@@ -12,7 +12,7 @@ func limit(_ milliseconds: Int64) -> Request.Limit? {
   }
 }
 
-/// The same where nothing else looks at its range.
+/// The same, checked here: `Options.check` knows only options that Swift has in the same form.
 func limit(_ milliseconds: Int64, _ name: String) throws(NuthatchError) -> Request.Limit? {
   let said = limit(milliseconds)
   guard case .milliseconds(let count)? = said, count < 1 else { return said }
@@ -47,7 +47,7 @@ func number(
 
 /// A share of which none is zero.
 func share(_ said: Double, _ name: String) throws(NuthatchError) -> Double? {
-  // What is no number isn't left to a range.
+  // NaN compares with nothing, so it is refused here.
   guard said == said else {
     throw NuthatchError(.invalid, "\(name) is no number; it must be 0 to 1, or none")
   }

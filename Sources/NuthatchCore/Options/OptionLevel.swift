@@ -17,7 +17,7 @@ enum OptionRange {
     _ name: StaticString, _ value: Number?, _ least: Number, _ most: Number?, _ range: StaticString
   ) throws(NuthatchError) {
     guard let value else { return }
-    // What is no number is neither.
+    // NaN is neither greater nor less than a bound, so it is refused, too.
     guard value >= least, most.map({ value <= $0 }) ?? true else { throw error(name, "\(value)", range) }
   }
 
