@@ -23,9 +23,9 @@ KINDS = (
     "secrets",
     "questions",
 )
-KINDS += ("pointer", "function")
+KINDS += ("pointer", "function", "handle")
 LISTS = ("headers", "names", "sizes", "questions")
-LEVELS = ("cache", "site", "request", "process")
+LEVELS = ("cache", "site", "request", "image", "process")
 REACHES = ("hit", "fetch", "name", "outbox")
 COLUMNS = {
     "kind",
@@ -88,12 +88,21 @@ class Row(NamedTuple):
     @property
     def is_said_once(self) -> bool:
         """Whether no level is above another, and the default is known: then what isn't said is the default."""
-        return self.kind in LISTS or (len(self.levels) == 1 and self.default is not None)
+        above = [level for level in self.levels if level != "image"]
+        return self.kind in LISTS or (len(above) == 1 and self.default is not None)
+
+    @property
+    def places(self) -> str:
+        """Its levels in words."""
+        words = ["an image" if level == "image" else f"a {level}" for level in self.levels]
+        return " or ".join(words)
 
 
 class Table(NamedTuple):
     rows: List[Row]
     words: List[Words]
+    #: The bytes of the smallest nh_options that the library reads.
+    oldest_struct: int
 
 
 def load(path: Path = TABLE) -> Table:
@@ -105,7 +114,7 @@ def load(path: Path = TABLE) -> Table:
     unused = set(words) - {row.words.name for row in rows if row.words}
     if unused:
         _wrong(", ".join(sorted(unused)), "no option has these words")
-    return Table(rows, list(words.values()))
+    return Table(rows, list(words.values()), raw["oldest_struct"])
 
 
 def _words(name: str, given: Dict[str, Any]) -> Words:

@@ -17,6 +17,7 @@ HEAD = """\
 #include <stdint.h>
 
 #include "nh_events.h"
+#include "nh_handles.h"
 #include "nh_values.h"
 """
 
@@ -30,6 +31,14 @@ STRUCT = """\
  */
 typedef struct nh_options {
     uint32_t struct_size;"""
+
+MACRO = """\
+#ifndef __cplusplus
+/** Options for one call: nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .priority = 5), &image). They live until the
+ *  end of the block around it. */
+#define NH_OPTIONS(...) (&(nh_options){.struct_size = sizeof(nh_options), __VA_ARGS__})
+#endif
+"""
 
 
 def header(table: Table) -> str:
@@ -49,7 +58,7 @@ def header(table: Table) -> str:
     if not is_even:
         members.append(f"    /** Must be 0. */\n    uint32_t reserved_{padding + 1};")
     body = "\n".join(members)
-    return f"{BANNER}{HEAD}\n{enums}\n{STRUCT}\n{body}\n}} nh_options;\n\n#endif\n"
+    return f"{BANNER}{HEAD}\n{enums}\n{STRUCT}\n{body}\n}} nh_options;\n\n{MACRO}\n#endif\n"
 
 
 def members(row: Row) -> List[str]:
@@ -79,6 +88,8 @@ def _members(row: Row) -> List[Tuple[str, str]]:
         return [("uint64_t", name)]
     if row.kind == "pointer":
         return [("void *", name)]
+    if row.kind == "handle":
+        return [(f"nh_{name} *", name)]
     if row.kind == "function":
         return [("nh_callback", name)]
     return [("const char *", name)]
@@ -104,7 +115,7 @@ def _comment(row: Row) -> str:
         facts += " With commas between them."
     if row.kind == "sizes":
         facts += " size: one square."
-    facts += f" Of a {' or a '.join(row.levels)}."
+    facts += f" Of {row.places}."
     begins = row.help.split()[0].endswith(":")
     text = row.help if begins else row.help[0].upper() + row.help[1:]
     words = " ".join(f"{text}. {row.doc} {facts}".split()).replace("`", "")
@@ -152,7 +163,7 @@ def reading(table: Table) -> str:
     ]
     for name in names:
         lines.append(f'    guard {name} == 0 else {{ throw NuthatchError(.invalid, "{name} is not 0") }}')
-    for level in ("cache", "site", "request"):
+    for level in ("cache", "site", "request", "image"):
         lines.append(f"    if level == .{level} {{")
         for row in table.rows:
             if level not in row.levels:
@@ -228,3 +239,41 @@ def _word_reading(words: Words) -> List[str]:
         "",
     ]
     return lines
+
+
+# What programs read of the table at run time
+
+
+def rows(table: Table) -> str:
+    """option_rows.c."""
+    lines = [BANNER + '#include "CNuthatch.h"', "", "static const nh_option rows[] = {"]
+    for row in table.rows:
+        least, greatest = row.range or (0, 0)
+        doc = " ".join(row.doc.split())
+        texts = [row.name, row.help, doc, row.default_text, row.range_text, row.none or "", row.empty or ""]
+        name, help_text, doc, default, limits, none, empty = (_c_text(text) for text in texts)
+        words = _c_text(",".join(word for word, _ in row.words.members) if row.words else "")
+        levels = " | ".join(f"NH_LEVEL_{level.upper()}" for level in row.levels)
+        reaches = " | ".join(f"NH_REACHES_{reach.upper()}" for reach in row.reaches) or "0"
+        lines += [
+            f"    {{sizeof(nh_option), NH_OPTION_{row.kind.upper()}, {name},",
+            f"     {help_text},",
+            f"     {doc},",
+            f"     {default}, {limits}, {_c_number(least)}, {_c_number(greatest)}, {none}, {empty},",
+            f'     {words}, "{row.since}", {levels}, {reaches},',
+            f"     offsetof(nh_options, {members(row)[0]})}},",
+        ]
+    lines += ["};", "", f"const size_t nh_option_row_count = {len(table.rows)};"]
+    lines += ["", "const nh_option *nh_option_rows(void) { return rows; }", ""]
+    lines.append(f"const uint32_t nh_oldest_options_size = {table.oldest_struct};")
+    lines.append('_Static_assert(sizeof(nh_options) >= %d, "options only grow");' % table.oldest_struct)
+    return "\n".join(lines) + "\n"
+
+
+def _c_text(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("`", "")
+    return f'"{escaped}"'
+
+
+def _c_number(number: float) -> str:
+    return "9223372036854775807.0" if number == GREATEST else f"{float(number)}"

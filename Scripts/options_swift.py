@@ -186,7 +186,7 @@ def _doc(row: Row) -> List[str]:
     facts = f"Default: {row.default_text}."
     if row.empty:
         facts += f" Empty: {row.empty}."
-    facts += f" Said of a {' or a '.join(row.levels)}."
+    facts += f" Said of {row.places}."
     paragraphs = [row.help if begins else row.help[0].upper() + row.help[1:], *row.doc.split("\n\n"), facts]
     lines: List[str] = []
     for paragraph in filter(None, paragraphs):
@@ -254,7 +254,9 @@ def _merge(inline: List[Row], boxed: List[Row]) -> List[str]:
 
 
 def _merges(row: Row) -> bool:
-    return len(row.levels) > 1 and (row.kind not in LISTS or row.merge is not None)
+    return len([level for level in row.levels if level != "image"]) > 1 and (
+        row.kind not in LISTS or row.merge is not None
+    )
 
 
 def _filled(row: Row, target: str, outer: str, indent: str) -> str:

@@ -13,15 +13,22 @@
  *     nh_image_info info = {.struct_size = sizeof info};
  *
  *     if (nh_open("thumbs.cache", NULL, &cache) != NH_OK) die(nh_error_message());
- *     if (nh_thumbnail(cache, "https://example.org/a.jpg", 256, &image) == NH_OK) {
+ *     if (nh_thumbnail(cache, "https://example.org/a.jpg", NH_OPTIONS(.size = 256), &image) == NH_OK) {
  *         nh_image_get_info(image, &info);
  *         show(info.pixels, info.width, info.height, info.stride);
  *         nh_image_release(image);
  *     }
- *     nh_close(cache);
+ *     nh_close(cache, 2000);
  *
- * A cache belongs to a directory. A request says what to fetch, and whether the response is wanted or thumbnails of some
- * sizes; most need a URL and no more. A site is a base URL with headers, credentials and limits that its requests inherit.
+ * A cache belongs to a directory. A request is a URL, and options where there is more to say: thumbnails of which size, headers,
+ * limits. One struct, nh_options, says them for a request, for a site (a base URL with what its requests have in common) and for a
+ * cache. Name what you want to say; 0 leaves an option as the level above has it.
+ *
+ *     nh_get(cache, url, NULL, &response);
+ *     nh_get(cache, url, &(nh_options){.struct_size = sizeof(nh_options), .timeout_ms = 5000, .retries = NH_NONE}, &response);
+ *     nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .site = site), &image);    the same, shorter; C only
+ *
+ * What has more structure is an nh_request: a body, a form, places where the answer goes.
  *
  * What was fetched is kept in the directory, which any number of processes and handles may use at the same time: they
  * share what is in it, and fetch nothing twice. is_in_cache says whether an answer was there before it was asked for,
@@ -29,8 +36,8 @@
  *
  * There are three ways to hear of an answer, and one not to wait for it at all:
  *
- *   - Blocking: nh_get, nh_thumbnail, nh_perform, nh_perform_images give the answer that holds now.
- *   - Events: nh_submit starts a request and returns at once. nh_poll takes the events of all requests of the handle, and
+ *   - Blocking: nh_get and nh_thumbnail, nh_perform and nh_perform_images for an nh_request, give the answer that holds now.
+ *   - Events: nh_submit and nh_submit_request start a request and return at once. nh_poll takes the events of all requests of the handle, and
  *     nh_fd is readable while there are some; nh_wait takes those of one ticket. A stale answer may come first
  *     (NH_EVENT_CACHED), and the one that holds now after it. Exactly one event of a ticket is final, always.
  *   - Callbacks: for requests with a callback (nh_options), nh_dispatch calls it with the events, on the thread that called
@@ -43,7 +50,7 @@
  *     nh_event event;
  *     while (poll(&ready, 1, -1) > 0) {
  *         while (nh_poll(cache, &event, 1, sizeof event) == 1) {
- *             if (event.is_final) end(event.user, event.code, event.images, event.image_count);
+ *             if (event.is_final) end(event.user_data, event.code, event.images, event.image_count);
  *             nh_event_clear(&event);
  *         }
  *     }
@@ -89,14 +96,17 @@
  *            longer is NH_BAD_URL, NH_BAD_HEADER, NH_HTTP for answers, and NH_INVALID for the rest (docs/HTTP.md).
  * Refusals.  A thread that the system refuses is NH_OUT_OF_MEMORY. Where it refuses to wait for events (a filter of system
  *            calls does), every request ends with NH_INTERNAL and the cause, also those under way, and so does nh_open.
- * Options.   0 and NULL mean "not given", a negative number "none": no limit, no retry.
+ * Options.   0, NULL and NH_UNSAID mean "as the level above has it". NH_NONE is a number that says none: no limit, no retry; NH_FOREVER
+ *            the greatest, NH_OFF a text that is off. A number out of its option's range is NH_INVALID. nh_option_next has them all.
+ * Waits.     timeout_ms of a call that waits (nh_wait, nh_dispatch, nh_close) is no option: 0 looks and doesn't wait, negative waits
+ *            for as long as it takes.
  * Fork.      After fork() the child's inherited caches and tickets answer NH_FORKED; responses and images stay readable;
  *            opening a cache anew works. Close or release inherited handles in the child as you like: the parent isn't
  *            touched.
  * Exec.      No connection of the library survives exec(). (A pair of sockets that libcurl talks to itself with does.)
  * Exit.      exit() with requests under way is fine: the library's thread ends first. Nobody hears of their end.
- * Sizes.     Structs begin with struct_size, or are passed with their size (nh_event); set it with sizeof. That is how
- *            programs and libraries of different versions understand each other. Zero what you don't set.
+ * Sizes.     Structs begin with struct_size; set it with sizeof, and zero what you don't set. That is how programs and libraries of
+ *            different versions understand each other. Of nh_event the library sets it; nh_poll and nh_wait are told the size.
  * Text.      All strings are UTF-8, terminated by NUL. URLs come back byte for byte as they were passed.
  * Files.     The directory must be on a file system of this machine. Its files are mapped. What the disk can't give or take
  *            (it is full, it fails, somebody cut a file) is a miss or NH_NO_SPACE or NH_IO, never wrong bytes; but a body or
@@ -140,6 +150,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** The version of this header, and the same as a number: major * 1000000 + minor * 1000 + patch.
+ *  nh_version and nh_version_num tell those of the library. */
+#define NH_VERSION "0.1.0"
+#define NH_VERSION_NUM 1000
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -153,13 +168,13 @@ extern "C" {
 
 /** A cache: a directory, and the way to the network behind it. From nh_open, to nh_close. */
 typedef struct nh_cache nh_cache;
-/** What to fetch, under construction. From nh_request_new or nh_site_request, to nh_request_release. */
+/** What to fetch, under construction. From nh_request_create, to nh_request_free. */
 typedef struct nh_request nh_request;
 /** A request under way. From nh_submit, to nh_ticket_release. */
 typedef struct nh_ticket nh_ticket;
 /** An answer with its bytes. From nh_get or an event, to nh_response_release. */
 typedef struct nh_response nh_response;
-/** A base URL with what its requests have in common. From nh_site_open, to nh_site_release. */
+/** A base URL with what its requests have in common. From nh_site_open, to nh_site_close. */
 typedef struct nh_site nh_site;
 /** A decoded picture. From nh_thumbnail, nh_response_image or an event, to nh_image_release. */
 typedef struct nh_image nh_image;
@@ -372,7 +387,7 @@ typedef enum nh_event_kind {
     NH_EVENT_FROZEN = 7,
     /** The program is asked something: see nh_options.asks and nh_answer. Never final. */
     NH_EVENT_QUESTION = 8,
-    /** A piece of the answer's body: data. Only after nh_request_save_to_events. Never final. */
+    /** A piece of the answer's body: data. Only with NH_SINK_EVENTS. Never final. */
     NH_EVENT_DATA = 9,
     /** A request in the outbox has ended: frozen says which, and how. Of no ticket; only after nh_outbox_attach. */
     NH_EVENT_OUTCOME = 10,
@@ -433,17 +448,22 @@ typedef struct nh_reply {
 /** What a ticket delivers. It owns its message and its result until nh_event_clear. To keep a response or an image, copy
  *  the handle out and set its place to NULL before that. */
 typedef struct nh_event {
+    /** How many bytes of it tell something: what the library and the program both know. The library sets it; 0 in an event that is
+     *  cleared. */
+    uint32_t struct_size;
+    nh_event_kind kind;
     /** The ticket, as nh_submit gave it; still to be released by whoever has it. NULL when nh_submit gave none. */
     nh_ticket *ticket;
     /** What nh_options.user_data said, or NULL. */
-    void *user;
-    nh_event_kind kind;
+    void *user_data;
     /** 1 for the last event of its ticket, else 0. */
     int32_t is_final;
     /** 1 when the bytes were in the cache before the request was submitted, else 0. */
     int32_t is_in_cache;
     /** 1 when the answer is older than it should be, else 0. */
     int32_t is_stale;
+    /** 1 when the cache has the answer now: it was there, or has been kept (nh_response_info). Else 0. */
+    int32_t is_stored;
     nh_source source;
     /** NH_OK with an answer, else why there is none. */
     nh_status code;
@@ -476,13 +496,13 @@ typedef struct nh_event {
     nh_frozen *frozen;
     /** Of NH_EVENT_REACHABILITY: 1 when the site can be reached, else 0. */
     int32_t is_reachable;
-    /** 1 when the cache has the answer now: it was there, or has been kept (nh_response_info). Else 0. */
-    int32_t is_stored;
+    /** Always 0. */
+    uint32_t reserved;
 } nh_event;
 
 /** Called by nh_dispatch, on the thread that called it, for one event. What the event still owns when it returns is given
- *  back. `user` is event->user. */
-typedef void (*nh_callback)(nh_event *event, void *user);
+ *  back. `user_data` is event->user_data. */
+typedef void (*nh_callback)(nh_event *event, void *user_data);
 
 /** What is taken for fresh. */
 typedef enum nh_policy {
@@ -647,14 +667,18 @@ typedef struct nh_options {
      *  or none. Default: 64MiB. NH_NONE: unlimited. Of a cache or a site or a request. */
     int64_t max_bytes;
     /** Most pixels that a picture may have. 1 or more, or none. Default: 100,000,000. NH_NONE: unlimited. Of a
-     *  cache or a site or a request. */
+     *  cache or a site or a request or an image. */
     int64_t max_pixels;
     /** It is one of many that are submitted at once. Its deadline counts from its first attempt: the waits for its
      *  turn in the queue are left out, unless it is freezable. It waits for a host that is away, or has too much
      *  to do, for as long as give_up_after says. Default: no. Of a request. */
     nh_choice batched;
+    /** The site whose options hold, and against whose URL this one is resolved. Default: none. Of a request. */
+    nh_site *site;
     /** Which addresses may be connected to. Default: guarded. Of a cache or a site or a request. */
     nh_addresses addresses;
+    /** Must be 0. */
+    uint32_t reserved_1;
     /** The way of all requests; empty for none. http://, https://, socks4://, socks5:// or socks5h://. Answers
      *  that came by a proxy are kept for it alone. The guard judges addresses in URLs, and names as far as this
      *  machine can look them up in a second. What only the proxy knows goes through, and what a proxy finds for a
@@ -692,7 +716,7 @@ typedef struct nh_options {
     /** How user and password are shown. Default: basic. Of a site or a request. */
     nh_sign_in sign_in;
     /** Must be 0. */
-    uint32_t reserved_1;
+    uint32_t reserved_2;
     /** A certificate that says who asks, in a file in PEM. Default: none. Of a site or a request. */
     const char *cert;
     /** The key of cert. Default: in the same file. Of a site or a request. */
@@ -710,7 +734,7 @@ typedef struct nh_options {
      *  user and partition share their cookies. What waits in the outbox is sent without. Default: off. Of a site. */
     nh_cookie_jar cookie_jar;
     /** Must be 0. */
-    uint32_t reserved_2;
+    uint32_t reserved_3;
     /** What the program wants to be asked. Questions come as events and are answered with answer; in a blocking
      *  call the callback gets them, on the caller's thread, and without one they count as unanswered. One that
      *  nobody answers within 30 seconds, or before the deadline, counts as unanswered, too. Default: nothing. Of a
@@ -724,28 +748,33 @@ typedef struct nh_options {
     /** Keep the answer under the URL without its query. Default: no. Of a request. */
     nh_choice ignore_query;
     /** Must be 0. */
-    uint32_t reserved_3;
+    uint32_t reserved_4;
     /** The boxes of the thumbnails that are wanted, at most 64. Default: none: the answer itself. size: one
-     *  square. Of a request. */
+     *  square. Of a request or an image. */
     int64_t size;
     const nh_size *sizes;
     size_t size_count;
-    /** How pictures are made to fit their boxes. Default: inside. Of a request. */
+    /** How pictures are made to fit their boxes. Default: inside. Of a request or an image. */
     nh_fit fit;
-    /** Make smaller pictures larger. Default: no. Of a request. */
+    /** Make smaller pictures larger. Default: no. Of a request or an image. */
     nh_choice enlarge;
-    /** How much of a picture is decoded before it is scaled down. Default: best. Of a request. */
+    /** How much of a picture is decoded before it is scaled down. Default: best. Of a request or an image. */
     nh_scaling scaling;
     /** Take what can be decoded of a damaged picture. Such an image is marked as partial. Default: no. Of a
-     *  request. */
+     *  request or an image. */
     nh_choice allow_damaged;
     /** End the transfer of a progressive JPEG when the thumbnails are done. Where much of it remains. Other sizes
      *  cost another fetch then, because the original isn't kept. Where originals aren't kept anyway it always may.
      *  Default: no. Of a request. */
     nh_choice early_stop;
+    /** Have nh_peek unpack a thumbnail that lies on disk as a file, which takes some tenths of a millisecond.
+     *  Default: no. Of a request. */
+    nh_choice decode;
     /** When answers from the cache are delivered. A call that waits for one answer takes twice for fresh. Default:
      *  twice. Of a request. */
     nh_delivery delivery;
+    /** Must be 0. */
+    uint32_t reserved_5;
     /** Place in the queue, higher ones first. -10 to 10, or none. Default: 0. NH_NONE: zero. Of a request. */
     int64_t priority;
     /** A word to cancel by. Default: none. Of a request. */
@@ -800,7 +829,7 @@ typedef struct nh_options {
      *  to hear of: the answer is in the cache then, and holds no memory. Default: no. Of a request. */
     nh_choice quiet;
     /** Must be 0. */
-    uint32_t reserved_4;
+    uint32_t reserved_6;
     /** What this process may keep in memory, decoded thumbnails mostly. 0 or more, or none. Default: the smaller
      *  of 64 MiB and an eighth of the memory. NH_NONE: zero. Of a cache. */
     int64_t memory_bytes;
@@ -825,7 +854,7 @@ typedef struct nh_options {
     /** Whether this process sends what is in the directory's outbox. Default: auto. Of a cache. */
     nh_outbox outbox;
     /** Must be 0. */
-    uint32_t reserved_5;
+    uint32_t reserved_7;
     /** What the outbox may take on disk; more is refused. 1 or more, or none. Default: as the directory's first
      *  open in this process says, else 256 MiB. NH_NONE: unlimited. Of a cache. */
     int64_t outbox_bytes;
@@ -833,6 +862,147 @@ typedef struct nh_options {
      *  as the directory's first open in this process says, else 10,000. NH_NONE: unlimited. Of a cache. */
     int64_t outbox_items;
 } nh_options;
+
+#ifndef __cplusplus
+/** Options for one call: nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .priority = 5), &image). They live until the
+ *  end of the block around it. */
+#define NH_OPTIONS(...) (&(nh_options){.struct_size = sizeof(nh_options), __VA_ARGS__})
+#endif
+
+/** What an option is, in nh_options: a number of milliseconds, of bytes, of things; a share (0 to 1) or a rate, which are doubles; an
+ *  nh_choice; an enumeration; texts; lists; and what only programs in C have. */
+typedef enum nh_option_kind {
+    NH_OPTION_DURATION = 1,
+    NH_OPTION_BYTES = 2,
+    NH_OPTION_COUNT = 3,
+    NH_OPTION_SHARE = 4,
+    NH_OPTION_RATE = 5,
+    NH_OPTION_FLAG = 6,
+    NH_OPTION_WORDS = 7,
+    NH_OPTION_TEXT = 8,
+    NH_OPTION_PATH = 9,
+    /** A text that is shown and written nowhere. */
+    NH_OPTION_SECRET = 10,
+    NH_OPTION_HEADERS = 11,
+    NH_OPTION_NAMES = 12,
+    NH_OPTION_SIZES = 13,
+    NH_OPTION_SECRETS = 14,
+    NH_OPTION_QUESTIONS = 15,
+    NH_OPTION_POINTER = 16,
+    NH_OPTION_FUNCTION = 17,
+    NH_OPTION_HANDLE = 18
+} nh_option_kind;
+
+/** Where an option may be said. The numbers are bits. */
+typedef enum nh_option_level {
+    NH_LEVEL_CACHE = 1,
+    NH_LEVEL_SITE = 2,
+    NH_LEVEL_REQUEST = 4,
+    NH_LEVEL_IMAGE = 8,
+    NH_LEVEL_PROCESS = 16
+} nh_option_level;
+
+/** What an option has a part in. The numbers are bits. */
+typedef enum nh_option_reach {
+    /** Which stored answer is given, and whether it is. */
+    NH_REACHES_HIT = 1,
+    /** Which requests share one transfer. */
+    NH_REACHES_FETCH = 2,
+    /** What an answer is kept under. */
+    NH_REACHES_NAME = 4,
+    /** What is frozen with a request in the outbox. */
+    NH_REACHES_OUTBOX = 8
+} nh_option_reach;
+
+/** An option of nh_options. Set struct_size before the call. Texts live as long as the process, and are empty where there is nothing
+ *  to say. */
+typedef struct nh_option {
+    uint32_t struct_size;
+    nh_option_kind kind;
+    /** Its name in every face; in nh_options durations have _ms behind it. */
+    const char *name;
+    /** One line, and more. */
+    const char *help;
+    const char *doc;
+    /** What holds where nobody says it, in words. */
+    const char *by_default;
+    /** What a number may be, in words, and its bounds: milliseconds of a duration. 0 and 0 where there are none. */
+    const char *range;
+    double least;
+    double greatest;
+    /** What NH_NONE or NH_OFF means: "unlimited", "zero", "off"; empty where it is refused. */
+    const char *none;
+    /** What an empty text means; empty where it is refused. */
+    const char *empty;
+    /** The words of an enumeration, with commas between them: their numbers begin with 1. */
+    const char *words;
+    /** The version that brought it. */
+    const char *since;
+    /** Bits of nh_option_level, and of nh_option_reach. */
+    uint32_t levels;
+    uint32_t reaches;
+    /** Where its (first) member is in nh_options. */
+    size_t offset;
+} nh_option;
+
+/** A part of a form: bytes or a file. Set struct_size, name, and data or path; zero what you don't say. */
+typedef struct nh_part {
+    uint32_t struct_size;
+    /** Must be 0. */
+    uint32_t reserved;
+    /** The field's name. Quotes and line breaks are escaped as browsers do. */
+    const char *name;
+    /** `size` bytes, copied. */
+    const void *data;
+    size_t size;
+    /** Or a file, read while it is sent, as with nh_request_set_body_file. */
+    const char *path;
+    /** What it is called there. NULL: data is a plain field, and a file has its own name. */
+    const char *file_name;
+    /** Its Content-Type. NULL: none for a plain field, else application/octet-stream. */
+    const char *type;
+} nh_part;
+
+/** Where an answer goes. */
+typedef enum nh_sink_kind {
+    /** A file, which has its name only once it is complete; one that was there is replaced then. When a transfer breaks off and can
+     *  be gone on with, what is there stays in a hidden file beside it, and the next request for it goes on there, in any process
+     *  (nh_options.resume). */
+    NH_SINK_FILE = 1,
+    /** A file that the answer is added to the end of: all of it or nothing. */
+    NH_SINK_APPEND = 2,
+    /** A descriptor. What it doesn't take holds the transfer up, and nothing else. It is copied when the request is used: it may
+     *  be closed after that. */
+    NH_SINK_DESCRIPTOR = 3,
+    /** The program, in pieces, as NH_EVENT_DATA. While more than a mebibyte waits to be taken, nothing more comes. */
+    NH_SINK_EVENTS = 4
+} nh_sink_kind;
+
+/** Where an answer goes while it comes. Set struct_size, kind, and what belongs to it. */
+typedef struct nh_sink {
+    uint32_t struct_size;
+    nh_sink_kind kind;
+    /** Of NH_SINK_FILE and NH_SINK_APPEND. */
+    const char *path;
+    /** Of NH_SINK_DESCRIPTOR. */
+    int32_t descriptor;
+    /** Must be 0. */
+    uint32_t reserved;
+} nh_sink;
+
+#ifndef __cplusplus
+/** The same as NH_OPTIONS for these two: NH_PART(.name = "picture", .path = "nut.jpg"). */
+#define NH_PART(...) (&(nh_part){.struct_size = sizeof(nh_part), __VA_ARGS__})
+#define NH_SINK(...) (&(nh_sink){.struct_size = sizeof(nh_sink), __VA_ARGS__})
+#endif
+
+/** What nh_url_put writes of a URL. */
+typedef enum nh_url_form {
+    /** The URL with its password hidden, as messages and the log show it: "http://ann:***@example.org/". Any text will do. */
+    NH_URL_REDACTED = 1,
+    /** Its origin, where its user and password go: "https://example.org", without the scheme's own port. */
+    NH_URL_ORIGIN = 2
+} nh_url_form;
 
 /** Formats that images are written in. */
 typedef enum nh_format { NH_FORMAT_PNG = 1, NH_FORMAT_JPEG = 2 } nh_format;
@@ -851,25 +1021,6 @@ typedef enum nh_pixels {
     /** One byte a pixel: 0.299 R + 0.587 G + 0.114 B. */
     NH_PIXELS_GREY = 7
 } nh_pixels;
-
-/** How an image is made from a body. Set struct_size and width, leave the rest 0 for the defaults. */
-typedef struct nh_image_options {
-    uint32_t struct_size;
-    /** The box's sides, 1 to 65535. A height of 0 means a square. */
-    int32_t width;
-    int32_t height;
-    nh_fit fit;
-    nh_scaling scaling;
-    /** 1 to make a smaller picture larger. 0: never. */
-    int32_t enlarge;
-    /** 1 to take what decodes of a damaged or truncated picture, marked is_partial. 0: that is an error. */
-    int32_t allow_truncated;
-    /** Must be 0. */
-    uint32_t reserved;
-    /** The most pixels that the source may have; negative for no limit. 0: of a response, what its request allowed; else 100
-     *  million. */
-    int64_t max_pixels;
-} nh_image_options;
 
 /** What an image holds. Set struct_size before the call. Everything pointed to lives as long as the image. */
 typedef struct nh_image_info {
@@ -1023,7 +1174,7 @@ typedef enum nh_log_level {
 } nh_log_level;
 
 /** Gets a line of the log, without an end, valid during the call only. See nh_log_set. */
-typedef void (*nh_log_callback)(nh_log_level level, const char *line, void *user);
+typedef void (*nh_log_callback)(nh_log_level level, const char *line, void *user_data);
 
 /** Where a request in the outbox stands. */
 typedef enum nh_frozen_state {
@@ -1097,9 +1248,9 @@ typedef struct nh_frozen_attempt {
 const char *nh_version(void);
 
 /**
- * The number of the ABI: programs that were linked with one work with every later library of the same number.
+ * The version of the library as a number, to be compared with NH_VERSION_NUM, that of the header.
  */
-uint32_t nh_abi_version(void);
+uint32_t nh_version_num(void);
 
 /**
  * The stable word of a status, such as "too_large"; "ok" for NH_OK, "unknown" for a number that is none.
@@ -1151,26 +1302,18 @@ nh_status nh_shutdown(nh_cache *cache);
 /**
  * Closes a cache. Requests that are under way end with NH_CLOSED, at once and on every thread that waits for one; events
  * that nobody has taken are given back; the descriptor of nh_fd is closed. Responses and images stay valid, tickets stay
- * handles. Other handles on the directory go on. Waits for the network only where a stale answer was given that is being
- * revalidated behind: two seconds at most. The last handle on a directory writes what is in memory only (NH_SPILL_PRESSURE).
+ * handles. Other handles on the directory go on. The last one writes what is in memory only (NH_SPILL_PRESSURE).
  *
- * @return NH_OK; NH_BUSY when that couldn't be written because another process has held the directory's lock for five seconds:
- *         it is lost then. The cache is closed all the same.
- *         NH_INVALID when `cache` is not an open cache.
- */
-nh_status nh_close(nh_cache *cache);
-
-/**
- * As nh_close, with another limit for that wait, and to be called again when it was reached: everything else is closed by the
- * first call, after which the handle is good for nothing but another one, or nh_close. For programs that must not be held
- * up, and those that look now and then whether somebody has lost patience.
+ * It waits for one thing on the network: a stale answer was given, and is being revalidated behind.
  *
- * @param timeout_ms  The longest wait in milliseconds; 0 ends the revalidations, too, and never waits; negative waits for
- *                    as long as they take.
- * @return NH_OK; NH_BUSY as nh_close, but not when `timeout_ms` is 0; NH_TIMEOUT when revalidations are still under way, and the handle waits for another call; NH_INVALID when
- *         `cache` is not an open cache.
+ * @param timeout_ms  The longest wait for that, in milliseconds, such as 2000; 0 ends the revalidations, too, and never waits;
+ *                    negative waits for as long as they take.
+ * @return NH_OK. NH_TIMEOUT when revalidations are still under way: all else is closed and written, and the handle is good for
+ *         another nh_close, which may wait on or end them. NH_BUSY when what was in memory only couldn't be written because another process
+ *         has held the directory's lock for five seconds: it is lost then, and the cache is closed all the same. NH_INVALID when `cache` is
+ *         not an open cache.
  */
-nh_status nh_close_within(nh_cache *cache, int64_t timeout_ms);
+nh_status nh_close(nh_cache *cache, int64_t timeout_ms);
 
 /**
  * Lets what is under way end before a close: the requests of this handle, and what the outbox of the directory is sending in
@@ -1188,18 +1331,12 @@ nh_status nh_drain(nh_cache *cache, int64_t timeout_ms);
  * this returns, no process gets from the cache what was asked for before, nor keeps an answer that was on its way. Thumbnails
  * that another URL has in common stay.
  *
- * @return NH_OK, also when nothing was stored; NH_BAD_URL; NH_BUSY when another process holds the directory's lock for five
- *         seconds; NH_NO_SPACE, NH_IO when it can't be done; NH_CLOSED; NH_FORKED; NH_INVALID.
+ * @param options  NULL for all of the URL. A site, a key, credentials, a partition and whatever else makes an answer another than
+ *                 everybody's for that URL narrow it to that answer.
+ * @return NH_OK, also when nothing was stored; NH_BAD_URL; NH_BAD_HEADER; NH_BUSY when another process holds the directory's lock
+ *         for five seconds; NH_NO_SPACE, NH_IO when it can't be done; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
-nh_status nh_remove(nh_cache *cache, const char *url);
-
-/**
- * The same for a request. Its key, its credentials, its partition and whatever else makes its answer another than everybody's
- * for that URL narrow it to that answer.
- *
- * @return As nh_remove, and NH_BAD_HEADER.
- */
-nh_status nh_remove_request(nh_cache *cache, nh_request *request);
+nh_status nh_remove(nh_cache *cache, const char *url, const nh_options *options);
 
 /**
  * Forgets everything that is stored, of all processes.
@@ -1251,21 +1388,14 @@ int32_t nh_stats_json(nh_cache *cache, char *buffer, size_t capacity);
 int32_t nh_is_held_up(nh_cache *cache, int64_t patience_ms);
 
 /**
- * Tells how many requests of the handle are under way: queued, running, or waiting to be tried again.
+ * Has every turn of the number of requests of the handle that are under way (nh_statistics.activity) from or to 0 come as
+ * NH_EVENT_BUSY or NH_EVENT_IDLE, from now on until the handle is closed. One listener a handle, the last.
  *
- * @return Their number; on failure -NH_INVALID, a negative number.
- */
-int32_t nh_activity(nh_cache *cache);
-
-/**
- * Has every turn of that from or to 0 come as NH_EVENT_BUSY or NH_EVENT_IDLE, from now on until the handle is closed. One
- * listener a handle, the last.
- *
- * @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
- * @param user      What the events carry.
+ * @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
+ * @param user_data  What the events carry.
  * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
-nh_status nh_activity_watch(nh_cache *cache, nh_callback callback, void *user);
+nh_status nh_activity_watch(nh_cache *cache, nh_callback callback, void *user_data);
 
 /**
  * Waits until no request of the handle is under way. Their events can be taken then, if they weren't.
@@ -1278,8 +1408,8 @@ nh_status nh_wait_idle(nh_cache *cache, int64_t timeout_ms);
 /* ---- Sites ------------------------------------------------------------------------------------------------------- */
 
 /**
- * Makes a site: a base URL, and what the requests below it have in common. A site belongs to its cache's handle and is of
- * no use once that is closed.
+ * Makes a site: a base URL, and what the requests below it have in common. Requests name it in nh_options.site, and may be said
+ * relative to its URL then. A site belongs to its cache's handle and is of no use once that is closed.
  *
  * User and password go to the base URL's origin only, also when a request of the site names another, and so do all headers
  * but harmless ones (docs/HTTP.md) and those that options->cross_origin_headers names.
@@ -1287,38 +1417,10 @@ nh_status nh_wait_idle(nh_cache *cache, int64_t timeout_ms);
  * @param base_url  Absolute. What requests name is resolved against it, as links on a page at this URL would be: with
  *                  "https://example.org/api/" (mind the last slash) "statuses" is https://example.org/api/statuses.
  * @param options   What its requests inherit; allow_files and the directory's own must not be given. NULL for nothing.
- * @param site      Gets the handle; NULL on failure. Release it with nh_site_release.
+ * @param site      Gets the handle; NULL on failure. Close it with nh_site_close.
  * @return NH_OK; NH_BAD_URL; NH_BAD_HEADER; NH_INVALID.
  */
 nh_status nh_site_open(nh_cache *cache, const char *base_url, const nh_options *options, nh_site **site);
-
-/**
- * Begins the description of a request to a site, as nh_request_new does; for nh_submit and nh_perform with the site's
- * cache. What is set on it counts before what it inherits.
- *
- * @param url      Absolute, or relative to the site's base URL. Events and results say it as it was passed.
- * @param request  Gets the handle; NULL on failure. Release it with nh_request_release.
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_site_request(nh_site *site, const char *url, nh_request **request);
-
-/**
- * Gets a URL of a site and waits for the answer, as nh_get does.
- *
- * @param url       Absolute, or relative to the site's base URL.
- * @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
- * @return As nh_get.
- */
-nh_status nh_site_get(nh_site *site, const char *url, nh_response **response);
-
-/**
- * Gives a thumbnail of a picture of a site, as nh_thumbnail does.
- *
- * @param url    Absolute, or relative to the site's base URL.
- * @param image  Gets the handle; NULL on failure. Release it with nh_image_release.
- * @return As nh_thumbnail.
- */
-nh_status nh_site_thumbnail(nh_site *site, const char *url, int32_t size, nh_image **image);
 
 /**
  * Forgets the cookies of a site, in memory and in the cache's directory.
@@ -1328,11 +1430,11 @@ nh_status nh_site_thumbnail(nh_site *site, const char *url, int32_t size, nh_ima
 nh_status nh_site_clear_cookies(nh_site *site);
 
 /**
- * Releases a site. Its requests go on.
+ * Closes a site. Its requests go on.
  *
  * @return NH_OK; NH_INVALID.
  */
-nh_status nh_site_release(nh_site *site);
+nh_status nh_site_close(nh_site *site);
 
 /**
  * Tells whether a site's host could be reached of late, as the last connection to it showed.
@@ -1346,31 +1448,24 @@ nh_status nh_site_reachable(nh_site *site, nh_choice *reachable);
  * Has changes of that come as NH_EVENT_REACHABILITY, from now on until the cache's handle is closed; of several that nobody took
  * the newest is kept. Sites of one handle with the same base URL share one listener, the last.
  *
- * @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
- * @param user      What the events carry.
+ * @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
+ * @param user_data  What the events carry.
  * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
-nh_status nh_site_watch(nh_site *site, nh_callback callback, void *user);
-
-/**
- * Cancels the requests of a site that are under way; those of another site with the same base URL are not its.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_site_cancel_all(nh_site *site);
+nh_status nh_site_watch(nh_site *site, nh_callback callback, void *user_data);
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
 /**
- * Begins the description of a request: a GET of `url`, until the functions below say otherwise. What they are given
- * is copied. A request may be used any number of times, from any thread, and changed in between: tickets keep what it was
+ * Begins the description of a request that has more to say than nh_options: a body, a form, places where the answer goes. It is a
+ * GET of `url` until the functions below say otherwise. What they are given is copied. A request may be used any number of times, from any thread, and changed in between: tickets keep what it was
  * when they were made. URL and headers are checked when it is used: a URL of more than 65,536 bytes is NH_BAD_URL then, but for
  * data: URLs.
  *
- * @param request  Gets the handle; NULL on failure. Release it with nh_request_release.
+ * @param request  Gets the handle; NULL on failure. Free it with nh_request_free.
  * @return NH_OK; NH_INVALID.
  */
-nh_status nh_request_new(const char *url, nh_request **request);
+nh_status nh_request_create(const char *url, nh_request **request);
 
 /**
  * Says something more about a request: what `options` say is so from now on, and what they don't say stays as it is. What was said
@@ -1390,11 +1485,11 @@ nh_status nh_request_set(nh_request *request, const nh_options *options);
 nh_status nh_request_add_header(nh_request *request, const char *name, const char *value);
 
 /**
- * Releases a request. Tickets that were made from it go on.
+ * Frees a request. Tickets that were made from it go on.
  *
  * @return NH_OK; NH_INVALID.
  */
-nh_status nh_request_release(nh_request *request);
+nh_status nh_request_free(nh_request *request);
 
 /* ---- Requests: what is sent -------------------------------------------------------------------------------------- */
 
@@ -1416,27 +1511,12 @@ nh_status nh_request_set_body(nh_request *request, const void *body, size_t size
 nh_status nh_request_set_body_file(nh_request *request, const char *path);
 
 /**
- * Adds a field or some bytes to a form (multipart/form-data), which is then the body.
+ * Adds a part to a form (multipart/form-data), which is then the body: a plain field, bytes as a file, or a file.
  *
- * @param name       The field's name. Quotes and line breaks are escaped as browsers do.
- * @param data       `size` bytes, copied.
- * @param file_name  What they are called as a file; NULL for a plain field.
- * @param type       Their Content-Type; NULL for none, and for application/octet-stream with a file name.
- * @return NH_OK; NH_INVALID. A type that can't be sent is NH_BAD_HEADER when the request is used.
+ * @return NH_OK; NH_INVALID. A type that can't be sent is NH_BAD_HEADER when the request is used, and a file as with
+ *         nh_request_set_body_file.
  */
-nh_status nh_request_add_form_data(nh_request *request, const char *name, const void *data, size_t size,
-                                   const char *file_name, const char *type);
-
-/**
- * Adds a file to a form (multipart/form-data), read while it is sent, as nh_request_set_body_file does.
- *
- * @param name       The field's name.
- * @param file_name  What it is called there; NULL for its own name.
- * @param type       Its Content-Type; NULL for application/octet-stream.
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_add_form_file(nh_request *request, const char *name, const char *path, const char *file_name,
-                                   const char *type);
+nh_status nh_request_add_part(nh_request *request, const nh_part *part);
 
 /**
  * Adds a field to the body, encoded as browsers send plain forms (application/x-www-form-urlencoded); the Content-Type says
@@ -1449,33 +1529,15 @@ nh_status nh_request_add_field(nh_request *request, const char *name, const char
 /* ---- Requests: where the answer goes ----------------------------------------------------------------------------- */
 
 /**
- * Saves the answer, while it comes, to a file, which has its name only once it is complete; a file that was there is replaced
- * then. May be called for several files, and with the other nh_request_save_to functions: each gets all of the answer.
+ * Saves the answer, while it comes. May be called for several places: each gets all of the answer.
  * What is saved may be larger than the cache's max_bytes, and is limited only by what the request says of max_bytes. Without it, a
  * compressed answer (Content-Encoding) that decodes to more than 64 MiB, and to more than 1,000 times the bytes that came, is
  * NH_TOO_LARGE. The response has the body, and the cache keeps it, only up to the cache's max_bytes. Answers
- * that are no success are saved nowhere. When a transfer breaks off and can be gone on with, what is there stays in a
- * hidden file beside the first file, and the next request for it goes on there, in any process (nh_options.resume).
+ * that are no success are saved nowhere.
  *
- * @param append  1: the answer is added to the end of the file, all of it or nothing.
  * @return NH_OK; NH_INVALID. The request fails with NH_NO_SPACE on a full disk and with NH_IO when the file can't be written.
  */
-nh_status nh_request_save_to_file(nh_request *request, const char *path, int32_t append);
-
-/**
- * Writes the answer, while it comes, to a descriptor. What that doesn't take holds the transfer up, and nothing else. It is
- * copied when the request is used: it may be closed after that.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_save_to_descriptor(nh_request *request, int32_t descriptor);
-
-/**
- * Gives the answer in pieces, as NH_EVENT_DATA. While more than a mebibyte waits to be taken, nothing more comes.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_save_to_events(nh_request *request);
+nh_status nh_request_save_to(nh_request *request, const nh_sink *sink);
 
 /* ---- Fetch and wait ---------------------------------------------------------------------------------------------- */
 
@@ -1483,22 +1545,24 @@ nh_status nh_request_save_to_events(nh_request *request);
  * Gets a URL, from the cache while that is fresh, and waits for the answer. An answer of any status is a success: look
  * at the status in nh_response_info. At most 10 redirects are followed.
  *
+ * @param options   NULL for nothing. A size is for nh_thumbnail.
  * @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
- * @return NH_OK, or why there is no answer: NH_BAD_URL, NH_TIMEOUT, NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_HTTP,
+ * @return NH_OK, or why there is no answer: NH_BAD_URL, NH_BAD_HEADER, NH_TIMEOUT, NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_HTTP,
  *         NH_TRUNCATED, NH_TOO_LARGE, NH_TOO_MANY_REDIRECTS, NH_DENIED, NH_OFFLINE, NH_CIRCUIT_OPEN, NH_CANCELLED (by
  *         nh_cancel_all), NH_CLOSED, NH_FORKED, NH_INVALID, NH_OUT_OF_MEMORY, NH_IO where no descriptor is left.
  */
-nh_status nh_get(nh_cache *cache, const char *url, nh_response **response);
+nh_status nh_get(nh_cache *cache, const char *url, const nh_options *options, nh_response **response);
 
 /**
- * Gives a thumbnail that fits a square box of `size` pixels a side: upright, never enlarged. It comes from the cache
- * while that is fresh, else the picture is fetched, and both are kept. JPEG and PNG are decoded, on a thread of the
- * library's.
+ * Gives a thumbnail that fits the box of options->size, or of the one in options->sizes: upright, never enlarged unless that is
+ * said. It comes from the cache while that is fresh, else the picture is fetched, and both are kept. JPEG and PNG are decoded, on a
+ * thread of the library's.
  *
- * @param image  Gets the handle; NULL on failure. Release it with nh_image_release.
+ * @param options  The size, and what else there is to say.
+ * @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
  * @return As nh_get; NH_HTTP when the answer isn't a success; as nh_response_image.
  */
-nh_status nh_thumbnail(nh_cache *cache, const char *url, int32_t size, nh_image **image);
+nh_status nh_thumbnail(nh_cache *cache, const char *url, const nh_options *options, nh_image **image);
 
 /**
  * Carries out a request without sizes and waits for the answer.
@@ -1524,11 +1588,20 @@ nh_status nh_perform_images(nh_cache *cache, nh_request *request, nh_image **ima
  * URL share one fetch. As many go to one host, and as many together, as nh_queue_set says; the others wait their turn, and
  * only their deadline runs meanwhile.
  *
- * @param ticket  Gets the handle; NULL on failure. Release it with nh_ticket_release. May be NULL itself, for programs that
- *                know what an event belongs to by its user pointer: events then have no ticket.
+ * @param options  NULL for nothing. With sizes its answer is pictures.
+ * @param ticket   Gets the handle; NULL on failure. Release it with nh_ticket_release. May be NULL itself, for programs that
+ *                 know what an event belongs to by its user_data: events then have no ticket.
  * @return NH_OK; NH_BAD_URL or NH_BAD_HEADER, before any network is touched; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
-nh_status nh_submit(nh_cache *cache, nh_request *request, nh_ticket **ticket);
+nh_status nh_submit(nh_cache *cache, const char *url, const nh_options *options, nh_ticket **ticket);
+
+/**
+ * The same for a request that has more to say than options.
+ *
+ * @param ticket  As for nh_submit.
+ * @return As nh_submit.
+ */
+nh_status nh_submit_request(nh_cache *cache, nh_request *request, nh_ticket **ticket);
 
 /**
  * Waits for a ticket's next event, which neither nh_poll nor another thread gets then.
@@ -1557,13 +1630,13 @@ nh_status nh_event_clear(nh_event *event);
 nh_status nh_cancel(nh_ticket *ticket);
 
 /**
- * Cancels the requests of a handle that are under way: all, or those with a tag. Blocking calls among them end with
- * NH_CANCELLED.
+ * Cancels the requests of a handle that are under way: all, or those with a tag or of a site. Blocking calls among them end with
+ * NH_CANCELLED. Those of another site with the same base URL are not the site's.
  *
- * @param tag  What nh_options.tag said; NULL for all.
+ * @param options  Its tag or its site; there is nothing else to say. NULL for all.
  * @return NH_OK; NH_INVALID.
  */
-nh_status nh_cancel_all(nh_cache *cache, const char *tag);
+nh_status nh_cancel_all(nh_cache *cache, const nh_options *options);
 
 /**
  * Gives a request another priority, in the queue and while it runs. Later it does nothing.
@@ -1571,7 +1644,7 @@ nh_status nh_cancel_all(nh_cache *cache, const char *tag);
  * @param priority  As nh_options.priority.
  * @return NH_OK; NH_INVALID.
  */
-nh_status nh_set_priority(nh_ticket *ticket, int32_t priority);
+nh_status nh_ticket_set_priority(nh_ticket *ticket, int64_t priority);
 
 /**
  * Submits the request of a ticket once more, whatever became of it: after a failure, for instance. The ticket stays as it is;
@@ -1652,11 +1725,12 @@ nh_status nh_answer(nh_ticket *ticket, const nh_reply *reply);
  * Gives the answer to a GET if it can be given at once: it is in the cache, and fresh. Never asks the network, and never waits.
  * For programs that can't wait, and for those that would rather ask for what isn't there with nh_submit.
  *
+ * @param options   NULL for nothing.
  * @param response  Gets the handle; NULL on failure, and when there is nothing to give. Release it with nh_response_release.
- * @return NH_OK, also when there is nothing; NH_BAD_URL; NH_DENIED and NH_IO where nh_get would fail before it looks for an
- *         answer; NH_CLOSED; NH_FORKED; NH_INVALID.
+ * @return NH_OK, also when there is nothing; NH_BAD_URL; NH_BAD_HEADER; NH_DENIED and NH_IO where nh_get would fail before it looks
+ *         for an answer; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
-nh_status nh_peek_response(nh_cache *cache, const char *url, nh_response **response);
+nh_status nh_peek_response(nh_cache *cache, const char *url, const nh_options *options, nh_response **response);
 
 /**
  * The answer, if nh_get would give it at once: as nh_peek_response, but counted by nh_stats as a request that was a hit, told of in
@@ -1665,7 +1739,7 @@ nh_status nh_peek_response(nh_cache *cache, const char *url, nh_response **respo
  * @param found  Gets the answer; all of it is NULL and 0 when there is none to give at once, and on failure.
  * @return As nh_peek_response.
  */
-nh_status nh_get_now(nh_cache *cache, const char *url, nh_found *found);
+nh_status nh_get_now(nh_cache *cache, const char *url, const nh_options *options, nh_found *found);
 
 /**
  * Tells what a response holds. Set info->struct_size to sizeof *info before the call.
@@ -1738,60 +1812,42 @@ nh_status nh_response_release(nh_response *response);
  * asks the network, never waits, and takes a tenth of a microsecond where the same was shown before. For programs that draw:
  * what isn't there they ask for with nh_submit.
  *
- * @param size    As for nh_thumbnail.
- * @param decode  1 to unpack one that lies on disk as a file, too, which takes some tenths of a millisecond; 0 not to.
- * @param image   Gets the handle; NULL on failure, and when there is nothing to show. Release it with nh_image_release.
- * @return NH_OK, also when there is nothing; NH_BAD_URL; NH_DENIED and NH_IO where nh_thumbnail would fail before it looks
- *         for a picture; NH_CLOSED; NH_FORKED; NH_INVALID.
+ * @param options  The size, and what else there is to say. With `decode` one that lies on disk as a file is unpacked, too.
+ * @return The handle, to be released with nh_image_release. NULL when there is nothing to show, and on failure: nh_error_get_info
+ *         says NH_OK then, or what it was: NH_BAD_URL; NH_BAD_HEADER; NH_DENIED and NH_IO where nh_thumbnail would fail before it
+ *         looks for a picture; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
-nh_status nh_peek(nh_cache *cache, const char *url, int32_t size, int32_t decode, nh_image **image);
+nh_image *nh_peek(nh_cache *cache, const char *url, const nh_options *options);
 
 /**
- * The same as nh_peek with `decode` 0, in the shape that bindings call fastest.
- *
- * @return The handle, to be released with nh_image_release; NULL when there is nothing to show, and on failure: nh_peek tells
- *         the two apart.
- */
-nh_image *nh_peek_image(nh_cache *cache, const char *url, int32_t size);
-
-/**
- * The thumbnail, if nh_thumbnail would give it at once: as nh_peek_image, but counted by nh_stats as a request that was a hit, and
+ * The thumbnail, if nh_thumbnail would give it at once: as nh_peek, but counted by nh_stats as a request that was a hit, and
  * told of in the log as one. For programs, and bindings, that look whether there is something before they make a request.
  *
- * @return As nh_peek_image; nothing is counted when it is NULL.
+ * @return As nh_peek; nothing is counted when it is NULL.
  */
-nh_image *nh_thumbnail_now(nh_cache *cache, const char *url, int32_t size);
-
-/**
- * As nh_peek for what a request asks for, with its credentials, key, options and one size.
- *
- * @param decode  As for nh_peek.
- * @param image   Gets the handle; NULL on failure, and when there is nothing to show. Release it with nh_image_release.
- * @return As nh_peek, and NH_BAD_HEADER; NH_INVALID also when the request hasn't exactly one size.
- */
-nh_status nh_peek_request(nh_cache *cache, nh_request *request, int32_t decode, nh_image **image);
+nh_image *nh_thumbnail_now(nh_cache *cache, const char *url, const nh_options *options);
 
 /**
  * Decodes the body of a response, on the calling thread, whatever its status and Content-Type say.
  *
- * @param options  What the image must fit, and how. Never NULL.
+ * @param options  What the image must fit (size, or one of sizes), and how: those of an image. Never NULL.
  * @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
  * @return NH_OK; NH_NOT_AN_IMAGE; NH_UNSUPPORTED_FORMAT (the message names the format); NH_CORRUPT and NH_TRUNCATED
  *         (with the place); NH_TOO_LARGE; NH_TOO_MANY_PIXELS; NH_OUT_OF_MEMORY; NH_INVALID, also for a box whose sides
  *         aren't 1 to 65535.
  */
-nh_status nh_response_image(nh_response *response, const nh_image_options *options, nh_image **image);
+nh_status nh_response_image(nh_response *response, const nh_options *options, nh_image **image);
 
 /**
  * Decodes a JPEG or PNG that the program has from elsewhere, on the calling thread. Its URL is empty then, and its source
  * NH_SOURCE_MEMORY.
  *
  * @param bytes    The file: `size` bytes, read during the call only.
- * @param options  What the image must fit, and how. Never NULL.
+ * @param options  As for nh_response_image.
  * @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
  * @return As nh_response_image.
  */
-nh_status nh_image_decode(const void *bytes, size_t size, const nh_image_options *options, nh_image **image);
+nh_status nh_image_decode(const void *bytes, size_t size, const nh_options *options, nh_image **image);
 
 /**
  * Tells what an image holds. Set info->struct_size to sizeof *info before the call.
@@ -1869,12 +1925,12 @@ nh_status nh_memory_pressure(nh_pressure level);
  * Independent of this, the lines go to standard error when the environment variable NUTHATCH_LOG is error, warning, info or
  * debug.
  *
- * @param level     Lines that matter as much or more; NH_LOG_NONE for none.
- * @param callback  NULL for none.
- * @param user      Handed to the callback. The library never follows it.
+ * @param level      Lines that matter as much or more; NH_LOG_NONE for none.
+ * @param callback   NULL for none.
+ * @param user_data  Handed to the callback. The library never follows it.
  * @return NH_OK; NH_INVALID.
  */
-nh_status nh_log_set(nh_log_level level, nh_log_callback callback, void *user);
+nh_status nh_log_set(nh_log_level level, nh_log_callback callback, void *user_data);
 
 /**
  * Hands the lines of the log that are there to the program's function (nh_log_set), on this thread.
@@ -1905,7 +1961,7 @@ nh_status nh_outbox_get(nh_cache *cache, uint64_t id, nh_frozen **frozen);
 
 /**
  * Gives the answer to a request that has ended: done (NH_FROZEN_DONE), or put aside (NH_FROZEN_DEAD) because of it. It stays until
- * it is collected or dropped, so that a program that is killed before it made something of it finds it again.
+ * it is dropped, so that a program that is killed before it made something of it finds it again.
  *
  * @param response  Gets the handle: status, headers, and up to 1 MiB of the body. NULL on failure. Release it with
  *                  nh_response_release.
@@ -1913,15 +1969,6 @@ nh_status nh_outbox_get(nh_cache *cache, uint64_t id, nh_frozen **frozen);
  *         NH_FORKED.
  */
 nh_status nh_outbox_response(nh_cache *cache, uint64_t id, nh_response **response);
-
-/**
- * Gives the answer to a request that is done, and forgets the request: nh_outbox_response and nh_outbox_drop at once. What
- * was put aside stays.
- *
- * @param response  As nh_outbox_response. May be NULL.
- * @return As nh_outbox_response; NH_INVALID for what was put aside.
- */
-nh_status nh_outbox_collect(nh_cache *cache, uint64_t id, nh_response **response);
 
 /**
  * Sends a request that was put aside or that waits as soon as it is its turn, whatever was before: times and attempts count from
@@ -1944,14 +1991,14 @@ nh_status nh_outbox_drop(nh_cache *cache, uint64_t id);
 /**
  * Has the outcomes of requests with this handler come as NH_EVENT_OUTCOME, those from before among them, also from other
  * processes and before a restart. Each comes once for a handle that is open, and again for the next one, until it is
- * collected or dropped.
+ * dropped.
  *
- * @param handler   As in nh_options.outbox_handler.
- * @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
- * @param user      What the events carry.
+ * @param handler    As in nh_options.outbox_handler.
+ * @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
+ * @param user_data  What the events carry.
  * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
-nh_status nh_outbox_attach(nh_cache *cache, const char *handler, nh_callback callback, void *user);
+nh_status nh_outbox_attach(nh_cache *cache, const char *handler, nh_callback callback, void *user_data);
 
 /**
  * They don't come any more.
@@ -1966,11 +2013,11 @@ nh_status nh_outbox_detach(nh_cache *cache, const char *handler);
  * then the request and those behind it wait.
  *
  * @param provider  NULL for any that has no listener of its own.
- * @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
- * @param user      What the events carry.
+ * @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
+ * @param user_data  What the events carry.
  * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
-nh_status nh_outbox_ask(nh_cache *cache, const char *provider, nh_callback callback, void *user);
+nh_status nh_outbox_ask(nh_cache *cache, const char *provider, nh_callback callback, void *user_data);
 
 /**
  * Tells what a provider knows, for all handles on the directory in this process. It stays in memory. Queues that wait for it go on.
@@ -2006,23 +2053,15 @@ nh_status nh_frozen_release(nh_frozen *frozen);
 /* ---- What may be shown and kept ---------------------------------------------------------------------------------- */
 
 /**
- * A URL as messages and the log show it, its password hidden: "http://ann:***@example.org/". Any text will do.
+ * Writes a URL in another form.
  *
+ * @param url       Absolute for NH_URL_ORIGIN; any text for NH_URL_REDACTED.
  * @param buffer    Gets as much of it as fits, terminated by NUL. May be NULL when `capacity` is 0.
  * @param capacity  The bytes of the buffer.
- * @return How many bytes all of it has, without the NUL: more fits when that is less than `capacity`. -NH_INVALID.
+ * @return How many bytes all of it has, without the NUL: more fits when that is less than `capacity`. -NH_INVALID; -NH_BAD_URL
+ *         where the origin is asked for of what is no URL of HTTP.
  */
-int32_t nh_url_redacted(const char *url, char *buffer, size_t capacity);
-
-/**
- * The origin of a URL, where its user and password go: "https://example.org", without the scheme's own port.
- *
- * @param url       Absolute.
- * @param buffer    Gets as much of it as fits, terminated by NUL. May be NULL when `capacity` is 0.
- * @param capacity  The bytes of the buffer.
- * @return As nh_url_redacted; -NH_BAD_URL for what is no URL of HTTP.
- */
-int32_t nh_url_origin(const char *url, char *buffer, size_t capacity);
+int32_t nh_url_put(const char *url, nh_url_form form, char *buffer, size_t capacity);
 
 /**
  * Tells whether a header of this name holds a secret, as the outbox sees it, so that it had better be written nowhere:
@@ -2031,6 +2070,21 @@ int32_t nh_url_origin(const char *url, char *buffer, size_t capacity);
  * @return 1 or 0; -NH_INVALID.
  */
 int32_t nh_header_is_secret(const char *name);
+
+/* ---- The table of options ---------------------------------------------------------------------------------------- */
+
+/**
+ * Tells of the options one after the other, for programs and bindings that check and document them: their names, ranges and words,
+ * where they may be said, and where they are in nh_options. Never a value.
+ *
+ *     for (nh_option option = {.struct_size = sizeof option}; nh_option_next(option.name, &option) == NH_OK && option.name;)
+ *         printf("%s: %s\n", option.name, option.help);
+ *
+ * @param after   The name of the option before; NULL for the first.
+ * @param option  Gets it; its name is NULL after the last one. Set option->struct_size to sizeof *option before the call.
+ * @return NH_OK; NH_INVALID, also for a name that no option has.
+ */
+nh_status nh_option_next(const char *after, nh_option *option);
 
 #ifdef __cplusplus
 }

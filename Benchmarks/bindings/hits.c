@@ -16,18 +16,17 @@ static double now(void) {
 }
 
 static int peek(void) {
-    nh_image *image = NULL;
-    return nh_peek(cache, url, 100, 0, &image) == NH_OK && nh_image_release(image) == NH_OK;
+    return nh_image_release(nh_peek(cache, url, NH_OPTIONS(.size = 100))) == NH_OK;
 }
 
 static int thumbnail(void) {
     nh_image *image = NULL;
-    return nh_thumbnail(cache, url, 100, &image) == NH_OK && nh_image_release(image) == NH_OK;
+    return nh_thumbnail(cache, url, NH_OPTIONS(.size = 100), &image) == NH_OK && nh_image_release(image) == NH_OK;
 }
 
 static int event(void) {
     nh_event event;
-    return nh_submit(cache, request, NULL) == NH_OK && nh_poll(cache, &event, 1, sizeof event) == 1 &&
+    return nh_submit_request(cache, request, NULL) == NH_OK && nh_poll(cache, &event, 1, sizeof event) == 1 &&
            nh_event_clear(&event) == NH_OK;
 }
 
@@ -52,15 +51,15 @@ static int measure(const char *name, int (*hit)(void), int count) {
 int main(int count, char **arguments) {
     if (count != 3) return 2;
     url = arguments[2];
-    if (nh_open(arguments[1], NULL, &cache) != NH_OK || nh_request_new(url, &request) != NH_OK || !thumbnail()) {
+    if (nh_open(arguments[1], NULL, &cache) != NH_OK || nh_request_create(url, &request) != NH_OK || !thumbnail()) {
         return fprintf(stderr, "%s\n", nh_error_message()), 1;
     }
-    nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), .size = 100});
+    nh_request_set(request, NH_OPTIONS(.size = 100));
     int failed = measure("C: nh_peek and release", peek, 1000000) || measure("C: nh_thumbnail and release", thumbnail, 20000) ||
                  measure("C: nh_submit, nh_poll, nh_event_clear", event, 20000);
     nh_fd(cache);
     failed = failed || measure("C: the same with nh_fd", event, 20000);
-    nh_request_release(request);
-    nh_close(cache);
+    nh_request_free(request);
+    nh_close(cache, 2000);
     return failed;
 }

@@ -5,11 +5,11 @@ import os
 
 os.environ["VIPS_CONCURRENCY"] = "1"
 
-import cv2  # noqa: E402
-import numpy  # noqa: E402
-import PIL  # noqa: E402
-import pyvips  # noqa: E402
-from PIL import Image  # noqa: E402
+import cv2
+import numpy
+import PIL
+import pyvips
+from PIL import Image
 
 cv2.setNumThreads(1)
 pyvips.cache_set_max(0)

@@ -7,43 +7,51 @@ import NuthatchCore
 /// Gets a URL, from the cache while that is fresh, and waits for the answer. An answer of any status is a success: look
 /// at the status in nh_response_info. At most 10 redirects are followed.
 ///
+/// @param options   NULL for nothing. A size is for nh_thumbnail.
 /// @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
-/// @return NH_OK, or why there is no answer: NH_BAD_URL, NH_TIMEOUT, NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_HTTP,
+/// @return NH_OK, or why there is no answer: NH_BAD_URL, NH_BAD_HEADER, NH_TIMEOUT, NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_HTTP,
 ///         NH_TRUNCATED, NH_TOO_LARGE, NH_TOO_MANY_REDIRECTS, NH_DENIED, NH_OFFLINE, NH_CIRCUIT_OPEN, NH_CANCELLED (by
 ///         nh_cancel_all), NH_CLOSED, NH_FORKED, NH_INVALID, NH_OUT_OF_MEMORY, NH_IO where no descriptor is left.
 @_cdecl("nh_get")
 public func nhGet(
-  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ response: UnsafeMutablePointer<nh_response_ref?>?
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
+  _ response: UnsafeMutablePointer<nh_response_ref?>?
 ) -> nh_status {
   defer { deliverLog() }
   return answering { () throws(NuthatchError) in
     let result = try place(response, "response")
-    let opened = try find(cache, .cache, as: CacheView.self).cache
-    let url = try string(url, "url")
-    if let answer = opened.instant.hit(url) { return try give(ResponseView(answer), .response, to: result) }
-    try give(try wait(for: Request(url), in: opened), .response, to: result)
+    let opened = try find(cache, .cache, as: CacheView.self)
+    if onlySide(options) == 0, let answer = opened.cache.instant.hit(try string(url, "url")) {
+      return try give(ResponseView(answer), .response, to: result)
+    }
+    try give(try answer(to: try askedForAnswer(url, options), in: opened), .response, to: result)
   }
 }
 
-/// Gives a thumbnail that fits a square box of `size` pixels a side: upright, never enlarged. It comes from the cache
-/// while that is fresh, else the picture is fetched, and both are kept. JPEG and PNG are decoded, on a thread of the
-/// library's.
+/// Gives a thumbnail that fits the box of options->size, or of the one in options->sizes: upright, never enlarged unless that is
+/// said. It comes from the cache while that is fresh, else the picture is fetched, and both are kept. JPEG and PNG are decoded, on a
+/// thread of the library's.
 ///
-/// @param image  Gets the handle; NULL on failure. Release it with nh_image_release.
+/// @param options  The size, and what else there is to say.
+/// @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
 /// @return As nh_get; NH_HTTP when the answer isn't a success; as nh_response_image.
 @_cdecl("nh_thumbnail")
 public func nhThumbnail(
-  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ size: Int32,
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
   _ image: UnsafeMutablePointer<nh_image_ref?>?
 ) -> nh_status {
   defer { deliverLog() }
   return answering { () throws(NuthatchError) in
     let result = try place(image, "image")
-    let opened = try find(cache, .cache, as: CacheView.self).cache
-    guard let url else { throw .null("url") }
-    let bytes = UnsafeRawBufferPointer(start: url, count: strlen(url))
-    if let image = opened.instant.hit(bytes, size: Int(size)) { return try give(image, .image, to: result) }
-    try give(try thumbnail(Request(try string(url, "url")), Int(size), in: opened), .image, to: result)
+    let opened = try find(cache, .cache, as: CacheView.self)
+    if let side = onlySide(options), let image = opened.cache.instant.hit(try bytes(url, "url"), size: side) {
+      return try give(image, .image, to: result)
+    }
+    let draft = try askedForPicture(url, options)
+    guard let image = try end(of: draft, in: opened).images.first else {
+      throw NuthatchError(.internal, "no picture came out: \(draft.request.shownURL)")
+    }
+    try give(image, .image, to: result)
   }
 }
 
@@ -60,15 +68,10 @@ public func nhPerform(
     let result = try place(response, "response")
     let opened = try find(cache, .cache, as: CacheView.self)
     let draft = try find(request, .request, as: RequestDraft.self).current
-    let wanted = draft.complete
-    guard wanted.boxes.isEmpty else {
+    guard draft.sizeCount == 0 else {
       throw NuthatchError(.invalid, "the request has sizes, so that it has images: nh_perform_images")
     }
-    let event = try event(of: wanted, in: opened.cache) { TicketView($0, draft, opened.completions) }
-    guard let answer = event.response else {
-      throw NuthatchError(.internal, "an answer without a response: \(wanted.shownURL)")
-    }
-    try give(ResponseView(answer), .response, to: result)
+    try give(try answer(to: draft, in: opened), .response, to: result)
   }
 }
 
@@ -89,13 +92,11 @@ public func nhPerformImages(
     for index in 0..<Int(count) { images[index] = nil }
     let opened = try find(cache, .cache, as: CacheView.self)
     let draft = try find(request, .request, as: RequestDraft.self).current
-    let wanted = draft.complete
-    guard !wanted.boxes.isEmpty, count == UInt(wanted.boxes.count) else {
-      throw NuthatchError(.invalid, "room for \(count) images, but \(wanted.boxes.count) sizes")
+    guard draft.sizeCount != 0, count == UInt(draft.sizeCount) else {
+      throw NuthatchError(.invalid, "room for \(count) images, but \(draft.sizeCount) sizes")
     }
-    let event = try event(of: wanted, in: opened.cache) { TicketView($0, draft, opened.completions) }
-    let made = event.images
-    for (index, image) in made.enumerated() where index < wanted.boxes.count {
+    let made = try end(of: draft, in: opened).images
+    for (index, image) in made.enumerated() where index < Int(count) {
       do throws(NuthatchError) {
         try give(image, .image, to: images + index)
       } catch {
@@ -109,32 +110,18 @@ public func nhPerformImages(
   }
 }
 
-func wait(
-  for request: Request, in cache: Cache, telling view: (Ticket) -> TicketView? = { _ in nil }
-) throws(NuthatchError) -> ResponseView {
-  guard let response = try event(of: request, in: cache, telling: view).response else {
-    throw NuthatchError(.internal, "an answer without a response: \(request.shownURL)")
+private func answer(to draft: Draft, in opened: CacheView) throws(NuthatchError) -> ResponseView {
+  guard let response = try end(of: draft, in: opened).response else {
+    throw NuthatchError(.internal, "an answer without a response: \(draft.request.shownURL)")
   }
   return ResponseView(response)
 }
 
-func thumbnail(
-  _ request: Request, _ size: Int, in cache: Cache, telling view: (Ticket) -> TicketView? = { _ in nil }
-) throws(NuthatchError) -> Image {
-  var request = request
-  request.boxes = [ThumbnailBox(size)]
-  guard let image = try event(of: request, in: cache, telling: view).images.first else {
-    throw NuthatchError(.internal, "no picture came out: \(request.shownURL)")
-  }
-  return image
-}
-
-/// The final success. What happens before is told to the callback of `view`, if there is one.
-private func event(
-  of request: Request, in cache: Cache, telling view: (Ticket) -> TicketView? = { _ in nil }
-) throws(NuthatchError) -> Event {
-  let ticket = try cache.submit(request.forOneAnswer)
-  let listener = view(ticket).flatMap { $0.callback == nil ? nil : $0 }
+/// The final success. What happens before is told to the request's callback, if it has one.
+private func end(of draft: Draft, in opened: CacheView) throws(NuthatchError) -> Event {
+  let cache = opened.cache
+  let ticket = try cache.submit(draft.complete.forOneAnswer)
+  let listener = draft.hooks.callback == nil ? nil : TicketView(ticket, draft, opened.completions)
   while true {
     guard let event = try listener == nil ? ticket.final() : ticket.next() else { continue }
     guard event.isFinal else {

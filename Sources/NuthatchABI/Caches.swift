@@ -46,43 +46,32 @@ public func nhShutdown(_ cache: nh_cache_ref?) -> nh_status {
 
 /// Closes a cache. Requests that are under way end with NH_CLOSED, at once and on every thread that waits for one; events
 /// that nobody has taken are given back; the descriptor of nh_fd is closed. Responses and images stay valid, tickets stay
-/// handles. Other handles on the directory go on. Waits for the network only where a stale answer was given that is being
-/// revalidated behind: two seconds at most. The last handle on a directory writes what is in memory only (NH_SPILL_PRESSURE).
+/// handles. Other handles on the directory go on. The last one writes what is in memory only (NH_SPILL_PRESSURE).
 ///
-/// @return NH_OK; NH_BUSY when that couldn't be written because another process has held the directory's lock for five seconds:
-///         it is lost then. The cache is closed all the same.
-///         NH_INVALID when `cache` is not an open cache.
+/// It waits for one thing on the network: a stale answer was given, and is being revalidated behind.
+///
+/// @param timeout_ms  The longest wait for that, in milliseconds, such as 2000; 0 ends the revalidations, too, and never waits;
+///                    negative waits for as long as they take.
+/// @return NH_OK. NH_TIMEOUT when revalidations are still under way: all else is closed and written, and the handle is good for
+///         another nh_close, which may wait on or end them. NH_BUSY when what was in memory only couldn't be written because another process
+///         has held the directory's lock for five seconds: it is lost then, and the cache is closed all the same. NH_INVALID when `cache` is
+///         not an open cache.
 @_cdecl("nh_close")
-public func nhClose(_ cache: nh_cache_ref?) -> nh_status {
-  answering { () throws(NuthatchError) in
-    let view = try find(cache, .cache, as: CacheView.self)
-    try remove(cache, .cache)
-    try view.close()
-  }
-}
-
-/// As nh_close, with another limit for that wait, and to be called again when it was reached: everything else is closed by the
-/// first call, after which the handle is good for nothing but another one, or nh_close. For programs that must not be held
-/// up, and those that look now and then whether somebody has lost patience.
-///
-/// @param timeout_ms  The longest wait in milliseconds; 0 ends the revalidations, too, and never waits; negative waits for
-///                    as long as they take.
-/// @return NH_OK; NH_BUSY as nh_close, but not when `timeout_ms` is 0; NH_TIMEOUT when revalidations are still under way, and the handle waits for another call; NH_INVALID when
-///         `cache` is not an open cache.
-@_cdecl("nh_close_within")
-public func nhCloseWithin(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
+public func nhClose(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
   answering { () throws(NuthatchError) in
     let view = try find(cache, .cache, as: CacheView.self)
     view.beginToClose()
     guard
       timeout_ms == 0 || view.cache.closing.waitForRevalidations(within: timeout_ms < 0 ? nil : timeout_ms)
     else {
+      // Nothing is lost for a program that calls no second time.
+      try view.cache.closing.settle()
       throw NuthatchError(
         .timeout, "stale answers are still being revalidated after \(timeout_ms) ms: \(view.cache.path)")
     }
     try remove(cache, .cache)
     defer { view.cache.closing.end() }
-    if timeout_ms != 0 { try view.cache.closing.settle() }
+    try view.cache.closing.settle()
   }
 }
 
@@ -117,13 +106,6 @@ final class CacheView: Sendable {
     cache.whenNews { notice in
       if let notification = listeners.notification(of: notice) { completions.add(notification) }
     }
-  }
-
-  func close() throws(NuthatchError) {
-    beginToClose()
-    cache.closing.waitForRevalidations(within: 2000)
-    defer { cache.closing.end() }
-    try cache.closing.settle()
   }
 
   /// Whether nothing can be stored for so many milliseconds.

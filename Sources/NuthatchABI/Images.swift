@@ -7,84 +7,55 @@ import NuthatchCore
 /// asks the network, never waits, and takes a tenth of a microsecond where the same was shown before. For programs that draw:
 /// what isn't there they ask for with nh_submit.
 ///
-/// @param size    As for nh_thumbnail.
-/// @param decode  1 to unpack one that lies on disk as a file, too, which takes some tenths of a millisecond; 0 not to.
-/// @param image   Gets the handle; NULL on failure, and when there is nothing to show. Release it with nh_image_release.
-/// @return NH_OK, also when there is nothing; NH_BAD_URL; NH_DENIED and NH_IO where nh_thumbnail would fail before it looks
-///         for a picture; NH_CLOSED; NH_FORKED; NH_INVALID.
+/// @param options  The size, and what else there is to say. With `decode` one that lies on disk as a file is unpacked, too.
+/// @return The handle, to be released with nh_image_release. NULL when there is nothing to show, and on failure: nh_error_get_info
+///         says NH_OK then, or what it was: NH_BAD_URL; NH_BAD_HEADER; NH_DENIED and NH_IO where nh_thumbnail would fail before it
+///         looks for a picture; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_peek")
 public func nhPeek(
-  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ size: Int32, _ decode: Int32,
-  _ image: UnsafeMutablePointer<nh_image_ref?>?
-) -> nh_status {
-  answering { () throws(NuthatchError) in
-    let result = try place(image, "image")
-    let found = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
-      try view.cache.instant.picture(try bytes(url, "url"), ThumbnailBox(Int(size)), decode: decode != 0)
-    }
-    if let found { try give(found, .image, to: result) }
-  }
-}
-
-/// The same as nh_peek with `decode` 0, in the shape that bindings call fastest.
-///
-/// @return The handle, to be released with nh_image_release; NULL when there is nothing to show, and on failure: nh_peek tells
-///         the two apart.
-@_cdecl("nh_peek_image")
-public func nhPeekImage(
-  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ size: Int32
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?
 ) -> nh_image_ref? {
-  var image: nh_image_ref?
-  return nhPeek(cache, url, size, 0, &image) == NH_OK ? image : nil
+  handing { () throws(NuthatchError) in try sight(cache, url, options, asHit: false) }
 }
 
-/// The thumbnail, if nh_thumbnail would give it at once: as nh_peek_image, but counted by nh_stats as a request that was a hit, and
+/// The thumbnail, if nh_thumbnail would give it at once: as nh_peek, but counted by nh_stats as a request that was a hit, and
 /// told of in the log as one. For programs, and bindings, that look whether there is something before they make a request.
 ///
-/// @return As nh_peek_image; nothing is counted when it is NULL.
+/// @return As nh_peek; nothing is counted when it is NULL.
 @_cdecl("nh_thumbnail_now")
 public func nhThumbnailNow(
-  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ size: Int32
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?
 ) -> nh_image_ref? {
   defer { deliverLog() }
-  var image: nh_image_ref?
-  let status = answering { () throws(NuthatchError) in
-    let found = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
-      try view.cache.instant.pictureNow(try bytes(url, "url"), ThumbnailBox(Int(size)))
-    }
-    if let found { try give(found, .image, to: &image) }
-  }
-  return status == NH_OK ? image : nil
+  return handing { () throws(NuthatchError) in try sight(cache, url, options, asHit: true) }
 }
 
-/// As nh_peek for what a request asks for, with its credentials, key, options and one size.
-///
-/// @param decode  As for nh_peek.
-/// @param image   Gets the handle; NULL on failure, and when there is nothing to show. Release it with nh_image_release.
-/// @return As nh_peek, and NH_BAD_HEADER; NH_INVALID also when the request hasn't exactly one size.
-@_cdecl("nh_peek_request")
-public func nhPeekRequest(
-  _ cache: nh_cache_ref?, _ request: nh_request_ref?, _ decode: Int32,
-  _ image: UnsafeMutablePointer<nh_image_ref?>?
-) -> nh_status {
-  answering { () throws(NuthatchError) in
-    let result = try place(image, "image")
-    let opened = try find(cache, .cache, as: CacheView.self).cache
-    let wanted = try find(request, .request, as: RequestDraft.self).current.complete
-    if let found = try opened.peek(wanted, decode: decode != 0) { try give(found, .image, to: result) }
+private func sight(
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?, asHit: Bool
+) throws(NuthatchError) -> nh_image_ref? {
+  let found = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) -> Image? in
+    let instant = view.cache.instant
+    if let side = onlySide(options), side != 0 {
+      return try instant.picture(try bytes(url, "url"), ThumbnailBox(side), asHit: asHit)
+    }
+    let draft = try askedForPicture(url, options)
+    return try instant.answer(to: draft.complete, decode: draft.decodes, asHit: asHit)?.images.first
   }
+  var image: nh_image_ref?
+  if let found { try give(found, .image, to: &image) }
+  return image
 }
 
 /// Decodes the body of a response, on the calling thread, whatever its status and Content-Type say.
 ///
-/// @param options  What the image must fit, and how. Never NULL.
+/// @param options  What the image must fit (size, or one of sizes), and how: those of an image. Never NULL.
 /// @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
 /// @return NH_OK; NH_NOT_AN_IMAGE; NH_UNSUPPORTED_FORMAT (the message names the format); NH_CORRUPT and NH_TRUNCATED
 ///         (with the place); NH_TOO_LARGE; NH_TOO_MANY_PIXELS; NH_OUT_OF_MEMORY; NH_INVALID, also for a box whose sides
 ///         aren't 1 to 65535.
 @_cdecl("nh_response_image")
 public func nhResponseImage(
-  _ response: nh_response_ref?, _ options: UnsafePointer<nh_image_options>?,
+  _ response: nh_response_ref?, _ options: UnsafePointer<nh_options>?,
   _ image: UnsafeMutablePointer<nh_image_ref?>?
 ) -> nh_status {
   answering { () throws(NuthatchError) in
@@ -99,12 +70,12 @@ public func nhResponseImage(
 /// NH_SOURCE_MEMORY.
 ///
 /// @param bytes    The file: `size` bytes, read during the call only.
-/// @param options  What the image must fit, and how. Never NULL.
+/// @param options  As for nh_response_image.
 /// @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
 /// @return As nh_response_image.
 @_cdecl("nh_image_decode")
 public func nhImageDecode(
-  _ bytes: UnsafeRawPointer?, _ size: UInt, _ options: UnsafePointer<nh_image_options>?,
+  _ bytes: UnsafeRawPointer?, _ size: UInt, _ options: UnsafePointer<nh_options>?,
   _ image: UnsafeMutablePointer<nh_image_ref?>?
 ) -> nh_status {
   answering { () throws(NuthatchError) in
@@ -136,18 +107,17 @@ public func nhImageRelease(_ image: nh_image_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try remove(image, .image) }
 }
 
-private func imageOptions(_ pointer: UnsafePointer<nh_image_options>) throws(NuthatchError) -> ImageOptions {
-  let said = try readSized(pointer, zero: nh_image_options(), "options")
-  guard said.reserved == 0 else { throw NuthatchError(.invalid, "options.reserved is not 0") }
-  var options = ImageOptions(
-    ThumbnailBox(
-      width: Int(said.width), height: Int(said.height == 0 ? said.width : said.height),
-      mode: try given(said.fit, "options.fit") ?? .fit, enlarge: said.enlarge != 0,
-      quality: try given(said.scaling, "options.scaling") ?? .best))
-  options.allowTruncated = said.allow_truncated != 0
-  options.maxPixels = try number(said.max_pixels, "options.max_pixels", none: .max, greatest: .max).map {
-    Int($0)
+private func imageOptions(_ said: UnsafePointer<nh_options>) throws(NuthatchError) -> ImageOptions {
+  var draft = Draft(Request(""))
+  try draft.take(try read(said, for: .image))
+  try draft.request.options.check(.request)
+  let wanted = draft.complete
+  guard wanted.boxes.count == 1 else {
+    throw NuthatchError(.invalid, "\(wanted.boxes.count) sizes; say one with size or sizes")
   }
+  var options = ImageOptions(wanted.boxes[0])
+  options.allowDamaged = wanted.allowDamaged
+  options.maxPixels = wanted.maxPixels
   return options
 }
 

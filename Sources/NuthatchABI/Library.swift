@@ -9,9 +9,9 @@ import NuthatchCore
 @_cdecl("nh_version")
 public func nhVersion() -> UnsafePointer<CChar>? { staticStrings.version }
 
-/// The number of the ABI: programs that were linked with one work with every later library of the same number.
-@_cdecl("nh_abi_version")
-public func nhABIVersion() -> UInt32 { 1 }
+/// The version of the library as a number, to be compared with NH_VERSION_NUM, that of the header.
+@_cdecl("nh_version_num")
+public func nhVersionNum() -> UInt32 { UInt32(Version.number) }
 
 /// The stable word of a status, such as "too_large"; "ok" for NH_OK, "unknown" for a number that is none.
 @_cdecl("nh_status_name")

@@ -12,13 +12,13 @@ import NuthatchCore
 /// Independent of this, the lines go to standard error when the environment variable NUTHATCH_LOG is error, warning, info or
 /// debug.
 ///
-/// @param level     Lines that matter as much or more; NH_LOG_NONE for none.
-/// @param callback  NULL for none.
-/// @param user      Handed to the callback. The library never follows it.
+/// @param level      Lines that matter as much or more; NH_LOG_NONE for none.
+/// @param callback   NULL for none.
+/// @param user_data  Handed to the callback. The library never follows it.
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_log_set")
 public func nhLogSet(
-  _ level: nh_log_level, _ callback: nh_log_callback?, _ user: UnsafeMutableRawPointer?
+  _ level: nh_log_level, _ callback: nh_log_callback?, _ user_data: UnsafeMutableRawPointer?
 ) -> nh_status {
   answering { () throws(NuthatchError) in
     let wanted = Log.Level(rawValue: Int32(bitPattern: level.rawValue))
@@ -26,7 +26,7 @@ public func nhLogSet(
       throw NuthatchError(.invalid, "level is no nh_log_level")
     }
     let isWanted = wanted != nil && callback != nil
-    listener = isWanted ? Listener(callback: callback, userBits: UInt(bitPattern: user)) : Listener()
+    listener = isWanted ? Listener(callback: callback, userBits: UInt(bitPattern: user_data)) : Listener()
     Log.keep(isWanted ? wanted : nil)
   }
 }

@@ -36,7 +36,7 @@ public func nhOutboxGet(
 }
 
 /// Gives the answer to a request that has ended: done (NH_FROZEN_DONE), or put aside (NH_FROZEN_DEAD) because of it. It stays until
-/// it is collected or dropped, so that a program that is killed before it made something of it finds it again.
+/// it is dropped, so that a program that is killed before it made something of it finds it again.
 ///
 /// @param response  Gets the handle: status, headers, and up to 1 MiB of the body. NULL on failure. Release it with
 ///                  nh_response_release.
@@ -53,26 +53,6 @@ public func nhOutboxResponse(
       throw NuthatchError(.invalid, "request \(id) was put aside without an answer: \(outcome.url)")
     }
     try give(ResponseView(answer), .response, to: result)
-  }
-}
-
-/// Gives the answer to a request that is done, and forgets the request: nh_outbox_response and nh_outbox_drop at once. What
-/// was put aside stays.
-///
-/// @param response  As nh_outbox_response. May be NULL.
-/// @return As nh_outbox_response; NH_INVALID for what was put aside.
-@_cdecl("nh_outbox_collect")
-public func nhOutboxCollect(
-  _ cache: nh_cache_ref?, _ id: UInt64, _ response: UnsafeMutablePointer<nh_response_ref?>?
-) -> nh_status {
-  answering { () throws(NuthatchError) in
-    response?.pointee = nil
-    let outbox = try outbox(cache)
-    guard let outcome = try outbox.outcome(id), outcome.isDone, let answer = outcome.response else {
-      throw unknown(id)
-    }
-    if let response { try give(ResponseView(answer), .response, to: response) }
-    try outbox.drop(id)
   }
 }
 
@@ -103,21 +83,21 @@ public func nhOutboxDrop(_ cache: nh_cache_ref?, _ id: UInt64) -> nh_status {
 
 /// Has the outcomes of requests with this handler come as NH_EVENT_OUTCOME, those from before among them, also from other
 /// processes and before a restart. Each comes once for a handle that is open, and again for the next one, until it is
-/// collected or dropped.
+/// dropped.
 ///
-/// @param handler   As in nh_options.outbox_handler.
-/// @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
-/// @param user      What the events carry.
+/// @param handler    As in nh_options.outbox_handler.
+/// @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
+/// @param user_data  What the events carry.
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_outbox_attach")
 public func nhOutboxAttach(
   _ cache: nh_cache_ref?, _ handler: UnsafePointer<CChar>?, _ callback: nh_callback?,
-  _ user: UnsafeMutableRawPointer?
+  _ user_data: UnsafeMutableRawPointer?
 ) -> nh_status {
   answering { () throws(NuthatchError) in
     let view = try find(cache, .cache, as: CacheView.self)
     let name = try string(handler, "handler")
-    view.listeners.attach(name, Listening(callback, user))
+    view.listeners.attach(name, Listening(callback, user_data))
     view.listen()
     try view.cache.outbox.attach(name)
   }
@@ -141,18 +121,18 @@ public func nhOutboxDetach(_ cache: nh_cache_ref?, _ handler: UnsafePointer<CCha
 /// then the request and those behind it wait.
 ///
 /// @param provider  NULL for any that has no listener of its own.
-/// @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
-/// @param user      What the events carry.
+/// @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
+/// @param user_data  What the events carry.
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_outbox_ask")
 public func nhOutboxAsk(
   _ cache: nh_cache_ref?, _ provider: UnsafePointer<CChar>?, _ callback: nh_callback?,
-  _ user: UnsafeMutableRawPointer?
+  _ user_data: UnsafeMutableRawPointer?
 ) -> nh_status {
   answering { () throws(NuthatchError) in
     let view = try find(cache, .cache, as: CacheView.self)
     let name = try given(provider, "provider")
-    let listening = Listening(callback, user)
+    let listening = Listening(callback, user_data)
     try view.cache.outbox.ask(for: name) {
       view.listeners.ask(name, listening)
       view.listen()

@@ -27,42 +27,27 @@ public func nhRequestSetBodyFile(_ request: nh_request_ref?, _ path: UnsafePoint
   }
 }
 
-/// Adds a field or some bytes to a form (multipart/form-data), which is then the body.
+/// Adds a part to a form (multipart/form-data), which is then the body: a plain field, bytes as a file, or a file.
 ///
-/// @param name       The field's name. Quotes and line breaks are escaped as browsers do.
-/// @param data       `size` bytes, copied.
-/// @param file_name  What they are called as a file; NULL for a plain field.
-/// @param type       Their Content-Type; NULL for none, and for application/octet-stream with a file name.
-/// @return NH_OK; NH_INVALID. A type that can't be sent is NH_BAD_HEADER when the request is used.
-@_cdecl("nh_request_add_form_data")
-public func nhRequestAddFormData(
-  _ request: nh_request_ref?, _ name: UnsafePointer<CChar>?, _ data: UnsafeRawPointer?, _ size: UInt,
-  _ file_name: UnsafePointer<CChar>?, _ type: UnsafePointer<CChar>?
-) -> nh_status {
+/// @return NH_OK; NH_INVALID. A type that can't be sent is NH_BAD_HEADER when the request is used, and a file as with
+///         nh_request_set_body_file.
+@_cdecl("nh_request_add_part")
+public func nhRequestAddPart(_ request: nh_request_ref?, _ part: UnsafePointer<nh_part>?) -> nh_status {
   changing(request) { (draft) throws(NuthatchError) in
-    let part = FormPart(
-      try string(name, "name"), bytes: try copied(data, size, "data"),
-      fileName: try given(file_name, "file_name"), type: try given(type, "type"))
-    draft.request.addToForm(part)
-  }
-}
-
-/// Adds a file to a form (multipart/form-data), read while it is sent, as nh_request_set_body_file does.
-///
-/// @param name       The field's name.
-/// @param file_name  What it is called there; NULL for its own name.
-/// @param type       Its Content-Type; NULL for application/octet-stream.
-/// @return NH_OK; NH_INVALID.
-@_cdecl("nh_request_add_form_file")
-public func nhRequestAddFormFile(
-  _ request: nh_request_ref?, _ name: UnsafePointer<CChar>?, _ path: UnsafePointer<CChar>?,
-  _ file_name: UnsafePointer<CChar>?, _ type: UnsafePointer<CChar>?
-) -> nh_status {
-  changing(request) { (draft) throws(NuthatchError) in
-    let part = FormPart(
-      try string(name, "name"), file: try string(path, "path"), fileName: try given(file_name, "file_name"),
-      type: try given(type, "type"))
-    draft.request.addToForm(part)
+    guard let part else { throw .null("part") }
+    let said = try readSized(part, zero: nh_part(), "part")
+    guard said.reserved == 0 else { throw NuthatchError(.invalid, "part.reserved is not 0") }
+    let name = try string(said.name, "part.name")
+    let fileName = try given(said.file_name, "part.file_name")
+    let type = try given(said.type, "part.type")
+    guard let path = try given(said.path, "part.path") else {
+      let bytes = try copied(said.data, UInt(said.size), "part.data")
+      return draft.request.addToForm(FormPart(name, bytes: bytes, fileName: fileName, type: type))
+    }
+    guard said.data == nil, said.size == 0 else {
+      throw NuthatchError(.invalid, "part.data and part.path exclude each other")
+    }
+    draft.request.addToForm(FormPart(name, file: path, fileName: fileName, type: type))
   }
 }
 

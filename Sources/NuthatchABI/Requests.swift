@@ -3,15 +3,15 @@
 import CNuthatch
 import NuthatchCore
 
-/// Begins the description of a request: a GET of `url`, until the functions below say otherwise. What they are given
-/// is copied. A request may be used any number of times, from any thread, and changed in between: tickets keep what it was
+/// Begins the description of a request that has more to say than nh_options: a body, a form, places where the answer goes. It is a
+/// GET of `url` until the functions below say otherwise. What they are given is copied. A request may be used any number of times, from any thread, and changed in between: tickets keep what it was
 /// when they were made. URL and headers are checked when it is used: a URL of more than 65,536 bytes is NH_BAD_URL then, but for
 /// data: URLs.
 ///
-/// @param request  Gets the handle; NULL on failure. Release it with nh_request_release.
+/// @param request  Gets the handle; NULL on failure. Free it with nh_request_free.
 /// @return NH_OK; NH_INVALID.
-@_cdecl("nh_request_new")
-public func nhRequestNew(_ url: UnsafePointer<CChar>?, _ request: UnsafeMutablePointer<nh_request_ref?>?)
+@_cdecl("nh_request_create")
+public func nhRequestCreate(_ url: UnsafePointer<CChar>?, _ request: UnsafeMutablePointer<nh_request_ref?>?)
   -> nh_status
 {
   answering { () throws(NuthatchError) in
@@ -51,10 +51,10 @@ public func nhRequestAddHeader(
   }
 }
 
-/// Releases a request. Tickets that were made from it go on.
+/// Frees a request. Tickets that were made from it go on.
 ///
 /// @return NH_OK; NH_INVALID.
-@_cdecl("nh_request_release")
-public func nhRequestRelease(_ request: nh_request_ref?) -> nh_status {
+@_cdecl("nh_request_free")
+public func nhRequestFree(_ request: nh_request_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try remove(request, .request) }
 }

@@ -6,19 +6,18 @@ import NuthatchCore
 /// Gives the answer to a GET if it can be given at once: it is in the cache, and fresh. Never asks the network, and never waits.
 /// For programs that can't wait, and for those that would rather ask for what isn't there with nh_submit.
 ///
+/// @param options   NULL for nothing.
 /// @param response  Gets the handle; NULL on failure, and when there is nothing to give. Release it with nh_response_release.
-/// @return NH_OK, also when there is nothing; NH_BAD_URL; NH_DENIED and NH_IO where nh_get would fail before it looks for an
-///         answer; NH_CLOSED; NH_FORKED; NH_INVALID.
+/// @return NH_OK, also when there is nothing; NH_BAD_URL; NH_BAD_HEADER; NH_DENIED and NH_IO where nh_get would fail before it looks
+///         for an answer; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_peek_response")
 public func nhPeekResponse(
-  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ response: UnsafeMutablePointer<nh_response_ref?>?
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
+  _ response: UnsafeMutablePointer<nh_response_ref?>?
 ) -> nh_status {
   answering { () throws(NuthatchError) in
     let result = try place(response, "response")
-    let found = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
-      try view.cache.instant.response(try bytes(url, "url"))
-    }
-    if let found { try give(ResponseView(found), .response, to: result) }
+    if let found = try peeked(cache, url, options) { try give(ResponseView(found), .response, to: result) }
   }
 }
 
@@ -29,21 +28,30 @@ public func nhPeekResponse(
 /// @return As nh_peek_response.
 @_cdecl("nh_get_now")
 public func nhGetNow(
-  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<nh_found>?
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
+  _ found: UnsafeMutablePointer<nh_found>?
 ) -> nh_status {
   defer { deliverLog() }
   return answering { () throws(NuthatchError) in
     guard let found else { throw .null("found") }
     found.initialize(to: nh_found())
-    let answer = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
-      try view.cache.instant.responseNow(try bytes(url, "url"))
-    }
-    guard let answer else { return }
+    guard let answer = try peeked(cache, url, options, asHit: true) else { return }
     let view = ResponseView(answer)
     let (body, count) = view.body
     var response: nh_response_ref?
     try give(view, .response, to: &response)
     found.initialize(to: nh_found(response: response, body: body, body_size: count))
+  }
+}
+
+private func peeked(
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
+  asHit: Bool = false
+) throws(NuthatchError) -> Response? {
+  try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
+    let instant = view.cache.instant
+    if onlySide(options) == 0 { return try instant.response(try bytes(url, "url"), asHit: asHit) }
+    return try instant.answer(to: try askedForAnswer(url, options).complete.forOneAnswer, asHit: asHit)?.response
   }
 }
 

@@ -3,8 +3,8 @@
 import CNuthatch
 import NuthatchCore
 
-/// Makes a site: a base URL, and what the requests below it have in common. A site belongs to its cache's handle and is of
-/// no use once that is closed.
+/// Makes a site: a base URL, and what the requests below it have in common. Requests name it in nh_options.site, and may be said
+/// relative to its URL then. A site belongs to its cache's handle and is of no use once that is closed.
 ///
 /// User and password go to the base URL's origin only, also when a request of the site names another, and so do all headers
 /// but harmless ones (docs/HTTP.md) and those that options->cross_origin_headers names.
@@ -12,7 +12,7 @@ import NuthatchCore
 /// @param base_url  Absolute. What requests name is resolved against it, as links on a page at this URL would be: with
 ///                  "https://example.org/api/" (mind the last slash) "statuses" is https://example.org/api/statuses.
 /// @param options   What its requests inherit; allow_files and the directory's own must not be given. NULL for nothing.
-/// @param site      Gets the handle; NULL on failure. Release it with nh_site_release.
+/// @param site      Gets the handle; NULL on failure. Close it with nh_site_close.
 /// @return NH_OK; NH_BAD_URL; NH_BAD_HEADER; NH_INVALID.
 @_cdecl("nh_site_open")
 public func nhSiteOpen(
@@ -32,64 +32,6 @@ public func nhSiteOpen(
   }
 }
 
-/// Begins the description of a request to a site, as nh_request_new does; for nh_submit and nh_perform with the site's
-/// cache. What is set on it counts before what it inherits.
-///
-/// @param url      Absolute, or relative to the site's base URL. Events and results say it as it was passed.
-/// @param request  Gets the handle; NULL on failure. Release it with nh_request_release.
-/// @return NH_OK; NH_INVALID.
-@_cdecl("nh_site_request")
-public func nhSiteRequest(
-  _ site: nh_site_ref?, _ url: UnsafePointer<CChar>?, _ request: UnsafeMutablePointer<nh_request_ref?>?
-) -> nh_status {
-  answering { () throws(NuthatchError) in
-    let result = try place(request, "request")
-    let view = try find(site, .site, as: SiteView.self)
-    try give(RequestDraft(view.draft(try string(url, "url"))), .request, to: result)
-  }
-}
-
-/// Gets a URL of a site and waits for the answer, as nh_get does.
-///
-/// @param url       Absolute, or relative to the site's base URL.
-/// @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
-/// @return As nh_get.
-@_cdecl("nh_site_get")
-public func nhSiteGet(
-  _ site: nh_site_ref?, _ url: UnsafePointer<CChar>?, _ response: UnsafeMutablePointer<nh_response_ref?>?
-) -> nh_status {
-  defer { deliverLog() }
-  return answering { () throws(NuthatchError) in
-    let result = try place(response, "response")
-    let view = try find(site, .site, as: SiteView.self)
-    let draft = view.draft(try string(url, "url"))
-    let answer = try wait(for: draft.request, in: view.site.cache) { TicketView($0, draft, view.completions) }
-    try give(answer, .response, to: result)
-  }
-}
-
-/// Gives a thumbnail of a picture of a site, as nh_thumbnail does.
-///
-/// @param url    Absolute, or relative to the site's base URL.
-/// @param image  Gets the handle; NULL on failure. Release it with nh_image_release.
-/// @return As nh_thumbnail.
-@_cdecl("nh_site_thumbnail")
-public func nhSiteThumbnail(
-  _ site: nh_site_ref?, _ url: UnsafePointer<CChar>?, _ size: Int32,
-  _ image: UnsafeMutablePointer<nh_image_ref?>?
-) -> nh_status {
-  defer { deliverLog() }
-  return answering { () throws(NuthatchError) in
-    let result = try place(image, "image")
-    let view = try find(site, .site, as: SiteView.self)
-    let draft = view.draft(try string(url, "url"))
-    let made = try thumbnail(draft.request, Int(size), in: view.site.cache) {
-      TicketView($0, draft, view.completions)
-    }
-    try give(made, .image, to: result)
-  }
-}
-
 /// Forgets the cookies of a site, in memory and in the cache's directory.
 ///
 /// @return NH_OK, also when it keeps none; NH_INVALID.
@@ -98,11 +40,11 @@ public func nhSiteClearCookies(_ site: nh_site_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try find(site, .site, as: SiteView.self).site.clearCookies() }
 }
 
-/// Releases a site. Its requests go on.
+/// Closes a site. Its requests go on.
 ///
 /// @return NH_OK; NH_INVALID.
-@_cdecl("nh_site_release")
-public func nhSiteRelease(_ site: nh_site_ref?) -> nh_status {
+@_cdecl("nh_site_close")
+public func nhSiteClose(_ site: nh_site_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try remove(site, .site) }
 }
 
@@ -123,27 +65,19 @@ public func nhSiteReachable(_ site: nh_site_ref?, _ reachable: UnsafeMutablePoin
 /// Has changes of that come as NH_EVENT_REACHABILITY, from now on until the cache's handle is closed; of several that nobody took
 /// the newest is kept. Sites of one handle with the same base URL share one listener, the last.
 ///
-/// @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
-/// @param user      What the events carry.
+/// @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
+/// @param user_data  What the events carry.
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_site_watch")
 public func nhSiteWatch(
-  _ site: nh_site_ref?, _ callback: nh_callback?, _ user: UnsafeMutableRawPointer?
+  _ site: nh_site_ref?, _ callback: nh_callback?, _ user_data: UnsafeMutableRawPointer?
 ) -> nh_status {
   answering { () throws(NuthatchError) in
     let view = try find(site, .site, as: SiteView.self)
-    view.listeners.watch(view.site.url, Listening(callback, user))
+    view.listeners.watch(view.site.url, Listening(callback, user_data))
     view.opened()?.listen()
     view.site.watchReachability()
   }
-}
-
-/// Cancels the requests of a site that are under way; those of another site with the same base URL are not its.
-///
-/// @return NH_OK; NH_INVALID.
-@_cdecl("nh_site_cancel_all")
-public func nhSiteCancelAll(_ site: nh_site_ref?) -> nh_status {
-  answering { () throws(NuthatchError) in try find(site, .site, as: SiteView.self).site.cancelAll() }
 }
 
 /// What a handle of a site stands for.
@@ -151,7 +85,7 @@ final class SiteView: @unchecked Sendable {
   let site: Site
   let completions: CompletionQueue
   let listeners: Listeners
-  private let hooks: Draft.Hooks
+  let hooks: Draft.Hooks
   // Written while it is made only, hence Sendable. A site doesn't keep its cache's handle.
   private weak let view: CacheView?
 
@@ -166,11 +100,4 @@ final class SiteView: @unchecked Sendable {
   }
 
   func opened() -> CacheView? { view }
-
-  /// Begins a request.
-  func draft(_ url: String) -> Draft {
-    var draft = Draft(site.request(url))
-    draft.hooks = hooks
-    return draft
-  }
 }

@@ -7,35 +7,57 @@ import NuthatchCore
 /// URL share one fetch. As many go to one host, and as many together, as nh_queue_set says; the others wait their turn, and
 /// only their deadline runs meanwhile.
 ///
-/// @param ticket  Gets the handle; NULL on failure. Release it with nh_ticket_release. May be NULL itself, for programs that
-///                know what an event belongs to by its user pointer: events then have no ticket.
+/// @param options  NULL for nothing. With sizes its answer is pictures.
+/// @param ticket   Gets the handle; NULL on failure. Release it with nh_ticket_release. May be NULL itself, for programs that
+///                 know what an event belongs to by its user_data: events then have no ticket.
 /// @return NH_OK; NH_BAD_URL or NH_BAD_HEADER, before any network is touched; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_submit")
 public func nhSubmit(
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
+  _ ticket: UnsafeMutablePointer<nh_ticket_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    ticket?.pointee = nil
+    let opened = try find(cache, .cache, as: CacheView.self)
+    try submit(try asked(url, options), to: opened, ticket)
+  }
+}
+
+/// The same for a request that has more to say than options.
+///
+/// @param ticket  As for nh_submit.
+/// @return As nh_submit.
+@_cdecl("nh_submit_request")
+public func nhSubmitRequest(
   _ cache: nh_cache_ref?, _ request: nh_request_ref?, _ ticket: UnsafeMutablePointer<nh_ticket_ref?>?
 ) -> nh_status {
   answering { () throws(NuthatchError) in
     ticket?.pointee = nil
     let opened = try find(cache, .cache, as: CacheView.self)
-    let draft = try find(request, .request, as: RequestDraft.self).current
-    guard ticket != nil || draft.hooks.callback != nil || draft.request.questions.isEmpty else {
-      throw NuthatchError(.invalid, "a request that asks needs a ticket to answer by, or a callback")
-    }
-    let made = try opened.cache.submit(draft.complete)
-    var handle: nh_ticket_ref?
-    let view = TicketView(made, draft, opened.completions)
-    if ticket != nil {
-      do throws(NuthatchError) {
-        try give(view, .ticket, to: &handle)
-      } catch {
-        made.cancel()
-        throw error
-      }
-    }
-    view.handle = handle
-    if !draft.isQuiet { opened.completions.watch(view) }
-    ticket?.pointee = handle
+    try submit(try find(request, .request, as: RequestDraft.self).current, to: opened, ticket)
   }
+}
+
+private func submit(
+  _ draft: Draft, to opened: CacheView, _ ticket: UnsafeMutablePointer<nh_ticket_ref?>?
+) throws(NuthatchError) {
+  guard ticket != nil || draft.hooks.callback != nil || draft.request.questions.isEmpty else {
+    throw NuthatchError(.invalid, "a request that asks needs a ticket to answer by, or a callback")
+  }
+  let made = try opened.cache.submit(draft.complete)
+  var handle: nh_ticket_ref?
+  let view = TicketView(made, draft, opened.completions)
+  if ticket != nil {
+    do throws(NuthatchError) {
+      try give(view, .ticket, to: &handle)
+    } catch {
+      made.cancel()
+      throw error
+    }
+  }
+  view.handle = handle
+  if !draft.isQuiet { opened.completions.watch(view) }
+  ticket?.pointee = handle
 }
 
 /// Waits for a ticket's next event, which neither nh_poll nor another thread gets then.
@@ -85,16 +107,28 @@ public func nhCancel(_ ticket: nh_ticket_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try find(ticket, .ticket, as: TicketView.self).ticket.cancel() }
 }
 
-/// Cancels the requests of a handle that are under way: all, or those with a tag. Blocking calls among them end with
-/// NH_CANCELLED.
+/// Cancels the requests of a handle that are under way: all, or those with a tag or of a site. Blocking calls among them end with
+/// NH_CANCELLED. Those of another site with the same base URL are not the site's.
 ///
-/// @param tag  What nh_options.tag said; NULL for all.
+/// @param options  Its tag or its site; there is nothing else to say. NULL for all.
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_cancel_all")
-public func nhCancelAll(_ cache: nh_cache_ref?, _ tag: UnsafePointer<CChar>?) -> nh_status {
+public func nhCancelAll(_ cache: nh_cache_ref?, _ options: UnsafePointer<nh_options>?) -> nh_status {
   answering { () throws(NuthatchError) in
     let opened = try find(cache, .cache, as: CacheView.self).cache
-    opened.cancelAll(tag: try given(tag, "tag"))
+    var said = try read(options, for: .request)
+    let tag = try text(said.tag, "tag")
+    let site = try said.site.map { (site) throws(NuthatchError) in
+      try find(site, .site, as: SiteView.self).site
+    }
+    (said.tag, said.site, said.struct_size) = (nil, nil, UInt32(MemoryLayout<nh_options>.size))
+    guard withUnsafePointer(to: said, { onlySide($0) }) == 0 else {
+      throw NuthatchError(.invalid, "nh_cancel_all takes a tag or a site, and no other option")
+    }
+    guard tag == nil || site == nil else {
+      throw NuthatchError(.invalid, "nh_cancel_all takes a tag or a site, not both")
+    }
+    if let site { site.cancelAll() } else { opened.cancelAll(tag: tag) }
   }
 }
 
@@ -102,10 +136,10 @@ public func nhCancelAll(_ cache: nh_cache_ref?, _ tag: UnsafePointer<CChar>?) ->
 ///
 /// @param priority  As nh_options.priority.
 /// @return NH_OK; NH_INVALID.
-@_cdecl("nh_set_priority")
-public func nhSetPriority(_ ticket: nh_ticket_ref?, _ priority: Int32) -> nh_status {
+@_cdecl("nh_ticket_set_priority")
+public func nhTicketSetPriority(_ ticket: nh_ticket_ref?, _ priority: Int64) -> nh_status {
   answering { () throws(NuthatchError) in
-    try find(ticket, .ticket, as: TicketView.self).ticket.setPriority(Int(priority))
+    try find(ticket, .ticket, as: TicketView.self).ticket.setPriority(Int(clamping: priority))
   }
 }
 

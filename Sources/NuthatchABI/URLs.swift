@@ -1,37 +1,30 @@
 // nuthatch.h 21: What may be shown and kept
 
+import CNuthatch
 import NuthatchCore
 
-/// A URL as messages and the log show it, its password hidden: "http://ann:***@example.org/". Any text will do.
+/// Writes a URL in another form.
 ///
+/// @param url       Absolute for NH_URL_ORIGIN; any text for NH_URL_REDACTED.
 /// @param buffer    Gets as much of it as fits, terminated by NUL. May be NULL when `capacity` is 0.
 /// @param capacity  The bytes of the buffer.
-/// @return How many bytes all of it has, without the NUL: more fits when that is less than `capacity`. -NH_INVALID.
-@_cdecl("nh_url_redacted")
-public func nhURLRedacted(
-  _ url: UnsafePointer<CChar>?, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: UInt
-) -> Int32 {
-  counting { () throws(NuthatchError) in
-    try put(Request(try string(url, "url")).shownURL, into: buffer, capacity)
-  }
-}
-
-/// The origin of a URL, where its user and password go: "https://example.org", without the scheme's own port.
-///
-/// @param url       Absolute.
-/// @param buffer    Gets as much of it as fits, terminated by NUL. May be NULL when `capacity` is 0.
-/// @param capacity  The bytes of the buffer.
-/// @return As nh_url_redacted; -NH_BAD_URL for what is no URL of HTTP.
-@_cdecl("nh_url_origin")
-public func nhURLOrigin(
-  _ url: UnsafePointer<CChar>?, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: UInt
+/// @return How many bytes all of it has, without the NUL: more fits when that is less than `capacity`. -NH_INVALID; -NH_BAD_URL
+///         where the origin is asked for of what is no URL of HTTP.
+@_cdecl("nh_url_put")
+public func nhURLPut(
+  _ url: UnsafePointer<CChar>?, _ form: nh_url_form, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: UInt
 ) -> Int32 {
   counting { () throws(NuthatchError) in
     let url = try string(url, "url")
-    guard let place = SignInPlace(originOf: url) else {
-      throw NuthatchError(.badURL, "nobody can sign in there: \(Request(url).shownURL)")
+    switch form {
+    case NH_URL_REDACTED: return try put(Request(url).shownURL, into: buffer, capacity)
+    case NH_URL_ORIGIN:
+      guard let place = SignInPlace(originOf: url) else {
+        throw NuthatchError(.badURL, "nobody can sign in there: \(Request(url).shownURL)")
+      }
+      return try put("\(place)", into: buffer, capacity)
+    default: throw NuthatchError(.invalid, "form is no nh_url_form")
     }
-    return try put("\(place)", into: buffer, capacity)
   }
 }
 

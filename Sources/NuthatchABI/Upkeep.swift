@@ -7,25 +7,21 @@ import NuthatchCore
 /// this returns, no process gets from the cache what was asked for before, nor keeps an answer that was on its way. Thumbnails
 /// that another URL has in common stay.
 ///
-/// @return NH_OK, also when nothing was stored; NH_BAD_URL; NH_BUSY when another process holds the directory's lock for five
-///         seconds; NH_NO_SPACE, NH_IO when it can't be done; NH_CLOSED; NH_FORKED; NH_INVALID.
+/// @param options  NULL for all of the URL. A site, a key, credentials, a partition and whatever else makes an answer another than
+///                 everybody's for that URL narrow it to that answer.
+/// @return NH_OK, also when nothing was stored; NH_BAD_URL; NH_BAD_HEADER; NH_BUSY when another process holds the directory's lock
+///         for five seconds; NH_NO_SPACE, NH_IO when it can't be done; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_remove")
-public func nhRemove(_ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?) -> nh_status {
+public func nhRemove(
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?
+) -> nh_status {
   answering { () throws(NuthatchError) in
     let opened = try find(cache, .cache, as: CacheView.self).cache
-    try opened.remove(try string(url, "url"))
-  }
-}
-
-/// The same for a request. Its key, its credentials, its partition and whatever else makes its answer another than everybody's
-/// for that URL narrow it to that answer.
-///
-/// @return As nh_remove, and NH_BAD_HEADER.
-@_cdecl("nh_remove_request")
-public func nhRemoveRequest(_ cache: nh_cache_ref?, _ request: nh_request_ref?) -> nh_status {
-  answering { () throws(NuthatchError) in
-    let opened = try find(cache, .cache, as: CacheView.self).cache
-    try opened.remove(try find(request, .request, as: RequestDraft.self).current.complete)
+    if options == nil {
+      try opened.remove(try string(url, "url"))
+    } else {
+      try opened.remove(try asked(url, options).complete)
+    }
   }
 }
 
@@ -102,28 +98,20 @@ public func nhIsHeldUp(_ cache: nh_cache_ref?, _ patience_ms: Int64) -> Int32 {
   }
 }
 
-/// Tells how many requests of the handle are under way: queued, running, or waiting to be tried again.
+/// Has every turn of the number of requests of the handle that are under way (nh_statistics.activity) from or to 0 come as
+/// NH_EVENT_BUSY or NH_EVENT_IDLE, from now on until the handle is closed. One listener a handle, the last.
 ///
-/// @return Their number; on failure -NH_INVALID, a negative number.
-@_cdecl("nh_activity")
-public func nhActivity(_ cache: nh_cache_ref?) -> Int32 {
-  counting { () throws(NuthatchError) in try find(cache, .cache, as: CacheView.self).cache.activity }
-}
-
-/// Has every turn of that from or to 0 come as NH_EVENT_BUSY or NH_EVENT_IDLE, from now on until the handle is closed. One
-/// listener a handle, the last.
-///
-/// @param callback  Called by nh_dispatch; NULL for events that nh_poll gives.
-/// @param user      What the events carry.
+/// @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
+/// @param user_data  What the events carry.
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_activity_watch")
 public func nhActivityWatch(
-  _ cache: nh_cache_ref?, _ callback: nh_callback?, _ user: UnsafeMutableRawPointer?
+  _ cache: nh_cache_ref?, _ callback: nh_callback?, _ user_data: UnsafeMutableRawPointer?
 ) -> nh_status {
   answering { () throws(NuthatchError) in
     let opened = try find(cache, .cache, as: CacheView.self)
     try opened.cache.checkUsable()
-    opened.listeners.watchActivity(Listening(callback, user))
+    opened.listeners.watchActivity(Listening(callback, user_data))
     opened.listen()
     opened.cache.watchActivity()
   }

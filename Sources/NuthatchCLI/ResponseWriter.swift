@@ -19,7 +19,7 @@ struct ResponseWriter {
   init(_ arguments: ParsedArguments) throws(UsageError) {
     image = try arguments.boxes().first.map { box throws(UsageError) in
       var options = ImageOptions(box)
-      options.allowTruncated = arguments.has("allow-truncated")
+      options.allowDamaged = arguments.has("allow-truncated")
       if let pixels = try arguments.pixels("max-pixels") { options.maxPixels = pixels }
       return options
     }

@@ -247,6 +247,8 @@ public final class Cache: Sendable {
 public enum Version {
   /// Such as `0.1.0`.
   public static let string = "0.1.0"
+  /// The same to be compared: a million of the first, a thousand of the second, and the third.
+  public static let number = string.split(separator: ".").reduce(0) { $0 * 1000 + (Int($1) ?? 0) }
 }
 
 extension Cache {

@@ -43,19 +43,19 @@ static char url[512];
 
 static int peek(void) {
     nh_image *image = NULL;
-    return nh_peek(cache, url, 100, 0, &image) == NH_OK && image != NULL && nh_image_release(image) == NH_OK;
+    return peek_at(cache, url, NH_OPTIONS(.size = 100), &image) == NH_OK && image != NULL && nh_image_release(image) == NH_OK;
 }
 
 static int thumbnail(void) {
     nh_image *image = NULL;
-    return nh_thumbnail(cache, url, 100, &image) == NH_OK && nh_image_release(image) == NH_OK;
+    return nh_thumbnail(cache, url, NH_OPTIONS(.size = 100), &image) == NH_OK && nh_image_release(image) == NH_OK;
 }
 
 static nh_request *request;
 
 static int submit(void) {
     nh_event event;
-    int is_hit = nh_submit(cache, request, NULL) == NH_OK && nh_poll(cache, &event, 1, sizeof event) == 1 &&
+    int is_hit = nh_submit_request(cache, request, NULL) == NH_OK && nh_poll(cache, &event, 1, sizeof event) == 1 &&
                  event.is_in_cache && event.image_count == 1;
     return nh_event_clear(&event) == NH_OK && is_hit;
 }
@@ -83,7 +83,7 @@ int main(int count, char **arguments) {
     if (count < 2) return 2;
     snprintf(url, sizeof url, "%s/png/300/300?allocations", arguments[1]);
     cache = open_cache(NULL);
-    nh_request_new(url, &request);
+    nh_request_create(url, &request);
     SET(request, .size = 100);
     CHECK("fetched", thumbnail());
     long before = allocations;
@@ -92,8 +92,8 @@ int main(int count, char **arguments) {
     CHECK("they are counted", allocations == before + 1);
     before = allocations;
     nh_request *another = NULL;
-    nh_request_new(url, &another);
-    nh_request_release(another);
+    nh_request_create(url, &another);
+    nh_request_free(another);
     CHECK("those of the library, too", allocations > before);
     double each = allocations_of(peek);
     show("nh_peek", each);
@@ -104,7 +104,7 @@ int main(int count, char **arguments) {
     each = allocations_of(submit);
     show("nh_submit, nh_poll, nh_event_clear", each);
     CHECK("nh_submit makes a ticket and its event", each < 30);
-    nh_request_release(request);
-    nh_close(cache);
+    nh_request_free(request);
+    nh_close(cache, 2000);
     return failures != 0;
 }

@@ -64,10 +64,10 @@ int main(int arguments, char **argument) {
         char path[64];
         nh_request *request = NULL;
         snprintf(path, sizeof path, "/png/%d/20", 20 + i);
-        nh_request_new(url_of(argument[1], path), &request);
+        nh_request_create(url_of(argument[1], path), &request);
         SET(request, .size = 10);
-        if (nh_submit(cache, request, &tickets[i]) != NH_OK) return 2;
-        nh_request_release(request);
+        if (nh_submit_request(cache, request, &tickets[i]) != NH_OK) return 2;
+        nh_request_free(request);
     }
     int rounds = 0, caught = 0, open = 8;
     while (open > 0 && rounds < 2000) {
@@ -92,6 +92,6 @@ int main(int arguments, char **argument) {
         nh_event_clear(&event);
         nh_ticket_release(tickets[i]);
     }
-    CHECK("close", nh_close(cache) == NH_OK);
+    CHECK("close", nh_close(cache, 2000) == NH_OK);
     return failures != 0;
 }

@@ -30,7 +30,7 @@ FAVOURITES = [
     "nh_thumbnail",
     "nh_get",
     "nh_outbox_next",
-    "nh_site_request",
+    "nh_submit_request",
     "nh_image_convert",
     "nh_image_encode",
     "nh_image_pixels",
@@ -46,7 +46,7 @@ FROM_INSIDE = [
     "nh_outbox_drop",
     "nh_outbox_provide",
     "nh_response_json",
-    "nh_site_release",
+    "nh_site_close",
     "nh_event_clear",
     "nh_shutdown",
 ]
@@ -54,13 +54,11 @@ FROM_INSIDE = [
 LEFT_OUT = {"nh_event_clear"}
 RARE = {
     "nh_close",
-    "nh_close_within",
     "nh_shutdown",
     "nh_clear",
     "nh_queue_set",
     "nh_get",
     "nh_perform",
-    "nh_site_get",
 }
 BUFFER = 1 << 16
 
@@ -90,7 +88,9 @@ class Fuzzer(threading.Thread):
         names = [name for name in abi.SIGNATURES if name not in LEFT_OUT]
         while time.monotonic() < self.until:
             name = self.random.choice(FAVOURITES if self.random.random() < 0.3 else names)
-            if self.random.random() < (0.9 if name in RARE else 0.8 if name.endswith("_release") else 0):
+            if self.random.random() < (
+                0.9 if name in RARE else 0.8 if name.endswith(("_release", "_free")) else 0
+            ):
                 continue
             self.call(name)
             if self.random.random() < 0.005:
@@ -111,7 +111,7 @@ class Fuzzer(threading.Thread):
     def freeze(self) -> None:
         """Something for the outbox: most of what is random never gets there."""
         request, ticket = ctypes.c_void_p(), ctypes.c_void_p()
-        library.nh_request_new(
+        library.nh_request_create(
             b"http://127.0.0.1:1/" + b"abc"[: self.random.randrange(4)], ctypes.byref(request)
         )
         method = self.random.choice([b"POST", b"PUT", b"DELETE", b"GET"])
@@ -119,8 +119,7 @@ class Fuzzer(threading.Thread):
         library.nh_request_set(request, ctypes.byref(options))
         for name in self.random.sample(
             [
-                "nh_request_set", "nh_request_add_form_data", "nh_request_add_form_file", "nh_request_add_field",
-                "nh_request_set_body",
+                "nh_request_set", "nh_request_add_part", "nh_request_add_field", "nh_request_set_body",
             ],
             self.random.randrange(4),
         ):  # fmt: skip
@@ -129,7 +128,7 @@ class Fuzzer(threading.Thread):
             ]
             getattr(library, name)(request, *arguments[1:])
         self.keep = []
-        library.nh_submit(self.handle("nh_cache"), request, ctypes.byref(ticket))
+        library.nh_submit_request(self.handle("nh_cache"), request, ctypes.byref(ticket))
         Fuzzer.calls += 1
         for kind, made in (("nh_request", request), ("nh_ticket", ticket)):
             if made:
@@ -214,7 +213,7 @@ class Fuzzer(threading.Thread):
             return ctypes.cast(LOGGED, ctypes.c_void_p) if self.random.random() < 0.7 else None
         if kind == "uint64_t" and self.random.random() < 0.8:
             return self.random.randrange(1, 50)  # a number in the outbox
-        if name in ("nh_wait", "nh_dispatch", "nh_wait_idle"):
+        if name in ("nh_wait", "nh_dispatch", "nh_wait_idle", "nh_close"):
             return self.random.randrange(3)
         bits = 31 if kind == "int32_t" else 63
         choices = [
@@ -252,8 +251,11 @@ class Fuzzer(threading.Thread):
     def text(self, name: str, place: int) -> bytes:
         if name == "nh_open":
             return self.directory.encode()
-        if place == 1 and name.endswith(
-            ("_get", "_thumbnail", "_peek", "_peek_response", "_remove", "_new", "site_request", "site_open")
+        if name == "nh_request_create" or (
+            place == 1
+            and name.endswith(
+                ("_get", "_thumbnail", "_peek", "_peek_response", "_remove", "_submit", "_now", "site_open")
+            )
         ):
             paths = [
                 *["/png/40/30"] * 8,
@@ -308,6 +310,8 @@ class Fuzzer(threading.Thread):
                 made.deadline_ms, made.retries = 300, abi.NONE
             if self.random.random() < 0.3:
                 made.callback = self.callback.value
+            if self.random.random() < 0.2:
+                made.site = self.handle("nh_site")
             if self.random.random() < 0.3:
                 made.size = self.random.choice([1, 64, 160])
             if self.random.random() < 0.1:
@@ -327,7 +331,7 @@ class Fuzzer(threading.Thread):
 def close_all() -> None:
     opened: Tuple[int, ...] = tuple(Fuzzer.handles["nh_cache"])
     for handle in opened:
-        library.nh_close(handle)
+        library.nh_close(handle, 2000)
 
 
 def main() -> None:

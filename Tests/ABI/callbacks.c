@@ -13,7 +13,7 @@ static void count_call(nh_event *event, void *user) {
     calls++;
     elsewhere += !pthread_equal(pthread_self(), dispatcher);
     finals += event->is_final;
-    if (user != event->user) failures++;
+    if (user != event->user_data) failures++;
 }
 
 static void keep(nh_event *event, void *user) {
@@ -25,18 +25,18 @@ static void keep(nh_event *event, void *user) {
 static void submit_again(nh_event *event, void *user) {
     nh_request *request = user;
     (void)event;
-    if (++calls < 10) nh_submit(cache, request, NULL);
+    if (++calls < 10) nh_submit_request(cache, request, NULL);
 }
 
 static void close_it(nh_event *event, void *user) {
     (void)event, (void)user;
     calls++;
-    CHECK("close in a callback", nh_close(cache) == NH_OK);
+    CHECK("close in a callback", nh_close(cache, 2000) == NH_OK);
 }
 
 static nh_request *make(const char *path, nh_callback callback) {
     nh_request *request = NULL;
-    nh_request_new(url_of(base, path), &request);
+    nh_request_create(url_of(base, path), &request);
     SET(request, .callback = callback, .delivery = NH_DELIVERY_FRESH);
     return request;
 }
@@ -48,33 +48,33 @@ static void basics(void) {
     dispatcher = pthread_self();
     cache = open_cache(NULL);
     CHECK("nothing yet", nh_dispatch(cache, 0) == 0 && nh_dispatch(cache, 10) == 0);
-    for (int i = 0; i < 100; i++) nh_submit(cache, request, NULL);
+    for (int i = 0; i < 100; i++) nh_submit_request(cache, request, NULL);
     CHECK("not for poll", nh_wait_idle(cache, -1) == NH_OK && nh_poll(cache, &event, 1, sizeof event) == 0);
     CHECK("none called so far", calls == 0);
     CHECK("all called", nh_dispatch(cache, -1) == 100 && calls == 100 && finals == 100 && elsewhere == 0);
-    nh_submit(cache, request, &ticket);
+    nh_submit_request(cache, request, &ticket);
     CHECK("no wait for one with a callback", nh_wait(ticket, -1, &event, sizeof event) == NH_INVALID);
     while (finals < 101) nh_dispatch(cache, -1);
     nh_ticket_release(ticket);
-    nh_request_release(request);
+    nh_request_free(request);
 
     request = make("/bytes/4", keep);
-    nh_submit(cache, request, NULL);
+    nh_submit_request(cache, request, NULL);
     nh_response_info info = {.struct_size = sizeof info};
     CHECK("one that keeps", nh_dispatch(cache, -1) == 1);
     CHECK("kept", nh_response_get_info(kept, &info) == NH_OK && info.body_size == 4);
     CHECK("release what was kept", nh_response_release(kept) == NH_OK);
-    nh_request_release(request);
+    nh_request_free(request);
 
     /* What callbacks bring about comes with the next call. */
     request = make("/bytes/5", submit_again);
     SET(request, .user_data = request);
     calls = 0;
-    nh_submit(cache, request, NULL);
+    nh_submit_request(cache, request, NULL);
     int rounds = 0;
     while (calls < 10 && nh_dispatch(cache, 60000) == 1) rounds++;
     CHECK("requests made in callbacks", calls == 10 && rounds == 10);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 static void slow_call(nh_event *event, void *user) {
@@ -97,14 +97,14 @@ static void two_threads(void) {
     int told = 0;
     nh_request *request = make("/etag/callbacks", slow_call);
     SET(request, .user_data = &told, .delivery = NH_DELIVERY_TWICE);
-    nh_get(cache, url_of(base, "/etag/callbacks"), &response);
+    nh_get(cache, url_of(base, "/etag/callbacks"), NULL, &response);
     nh_response_release(response);
     finals = 0;
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, dispatch_until_final, NULL);
-    nh_submit(cache, request, NULL);
+    nh_submit_request(cache, request, NULL);
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     CHECK("two events, one after the other", told == 2 && finals == 1 && overlaps == 0);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 static int depth, deepest, refused;
@@ -128,7 +128,7 @@ static void one_within_the_other(void) {
     pthread_attr_t small;
     nh_request *request = make("/bytes/6", dispatch_within);
     calls = 0;
-    for (int i = 0; i < 3000; i++) nh_submit(cache, request, NULL);
+    for (int i = 0; i < 3000; i++) nh_submit_request(cache, request, NULL);
     CHECK("all are there", nh_wait_idle(cache, -1) == NH_OK);
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 256 << 10);
@@ -137,7 +137,7 @@ static void one_within_the_other(void) {
     pthread_attr_destroy(&small);
     CHECK("all are called", calls == 3000);
     CHECK("only so deep", deepest == 20 && refused > 0);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 static void *blocked_dispatch(void *unused) {
@@ -150,29 +150,29 @@ static void ends(void) {
     void *result = NULL;
     nh_request *request = make("/delay/60000", count_call);
     calls = finals = 0;
-    for (int i = 0; i < 20; i++) nh_submit(cache, request, NULL);
+    for (int i = 0; i < 20; i++) nh_submit_request(cache, request, NULL);
     nh_shutdown(cache);
     CHECK("all ends after a shutdown", nh_dispatch(cache, -1) == 20 && finals == 20);
     CHECK("then no more", nh_dispatch(cache, -1) == -NH_CLOSED);
-    nh_close(cache);
+    nh_close(cache, 2000);
     CHECK("closed", nh_dispatch(cache, -1) == -NH_INVALID);
 
     cache = open_cache(NULL);
     pthread_create(&thread, NULL, blocked_dispatch, NULL);
     usleep(50000);
-    nh_close(cache);
+    nh_close(cache, 2000);
     pthread_join(thread, &result);
     int answer = (int)(intptr_t)result;
     CHECK("who waits is told of a close", answer == -NH_CLOSED || answer == -NH_INVALID);
-    nh_request_release(request);
+    nh_request_free(request);
 
     cache = open_cache(NULL);
     request = make("/bytes/9", close_it);
     calls = 0;
-    for (int i = 0; i < 3; i++) nh_submit(cache, request, NULL);
+    for (int i = 0; i < 3; i++) nh_submit_request(cache, request, NULL);
     nh_wait_idle(cache, -1);
     CHECK("the rest is discarded", nh_dispatch(cache, -1) == 1 && calls == 1);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 int main(int count, char **arguments) {

@@ -17,7 +17,7 @@ static int failures;
 
 /* Says what was checked; the test goes on after a failure. */
 /* Says something more about a request. */
-#define SET(request, ...) nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), __VA_ARGS__})
+#define SET(request, ...) nh_request_set(request, NH_OPTIONS(__VA_ARGS__))
 
 #define CHECK(name, condition)                                                              \
     do {                                                                                    \
@@ -67,6 +67,26 @@ static inline const char *url_of(const char *base, const char *path) {
     return url;
 }
 
+/* nh_peek as a status. */
+static inline nh_status peek_at(nh_cache *cache, const char *url, const nh_options *options, nh_image **image) {
+    nh_error_info error = {.struct_size = sizeof error};
+    *image = nh_peek(cache, url, options);
+    if (*image == NULL) nh_error_get_info(&error);
+    return error.code;
+}
+
+/* A request of a site's. */
+static inline nh_status site_request(nh_site *site, const char *url, nh_request **request) {
+    nh_status status = nh_request_create(url, request);
+    return status == NH_OK ? SET(*request, .site = site) : status;
+}
+
+/* How many requests are under way; negative where nobody can say. */
+static inline int activity(nh_cache *cache) {
+    nh_statistics statistics = {.struct_size = sizeof statistics};
+    return nh_stats(cache, &statistics) == NH_OK ? (int)statistics.activity : -1;
+}
+
 /* Tells the test server what to do: a call of its control interface, with its JSON. */
 static inline void tell(nh_cache *cache, const char *base, const char *call, const char *json) {
     nh_request *request = NULL;
@@ -74,7 +94,7 @@ static inline void tell(nh_cache *cache, const char *base, const char *call, con
     nh_response_info info = {.struct_size = sizeof info};
     char url[512];
     snprintf(url, sizeof url, "%s/_control/%s", base, call);
-    nh_request_new(url, &request);
+    nh_request_create(url, &request);
     SET(request, .method = "POST");
     nh_request_set_body(request, json, strlen(json));
     if (nh_perform(cache, request, &response) != NH_OK || nh_response_get_info(response, &info) != NH_OK ||
@@ -83,7 +103,7 @@ static inline void tell(nh_cache *cache, const char *base, const char *call, con
         failures++;
     }
     nh_response_release(response);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 /* What /echo answers to a request, as a string that the next call uses again. */

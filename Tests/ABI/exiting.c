@@ -30,7 +30,7 @@ static void one_thread_is_left(void) {
 
 static void submit(nh_cache *cache, const char *path, nh_ticket **ticket) {
     nh_request *request = NULL;
-    if (nh_request_new(url_of(base, path), &request) != NH_OK || nh_submit(cache, request, ticket) != NH_OK) _exit(2);
+    if (nh_request_create(url_of(base, path), &request) != NH_OK || nh_submit_request(cache, request, ticket) != NH_OK) _exit(2);
 }
 
 static void leave_with_requests_under_way(void) {
@@ -70,7 +70,7 @@ int main(int count, char **arguments) {
     int before = inherited_connections();
     nh_cache *cache = open_cache(NULL);
     nh_response *response = NULL;
-    CHECK("get", nh_get(cache, url_of(base, "/bytes/10"), &response) == NH_OK);
+    CHECK("get", nh_get(cache, url_of(base, "/bytes/10"), NULL, &response) == NH_OK);
     CHECK("the kept connection is closed on exec", inherited_connections() == before);
     nh_response_release(response);
 
@@ -81,6 +81,6 @@ int main(int count, char **arguments) {
         exit(0);
     }
     CHECK("a forked child can exit()", ended_well(child));
-    CHECK("close", nh_close(cache) == NH_OK);
+    CHECK("close", nh_close(cache, 2000) == NH_OK);
     return failures != 0;
 }

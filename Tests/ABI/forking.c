@@ -32,20 +32,20 @@ static int in_child(nh_cache *cache, nh_ticket *ticket, nh_response *response) {
     nh_event event;
     nh_response_info info = {.struct_size = sizeof info};
     alarm(60);
-    CHECK("child: get", nh_get(cache, url_of(base, "/bytes/10"), &fresh) == NH_FORKED && fresh == NULL);
+    CHECK("child: get", nh_get(cache, url_of(base, "/bytes/10"), NULL, &fresh) == NH_FORKED && fresh == NULL);
     CHECK("child: wait", nh_wait(ticket, -1, &event, sizeof event) == NH_FORKED);
     CHECK("child: poll", nh_poll(cache, &event, 1, sizeof event) == -NH_FORKED && nh_fd(cache) == -NH_FORKED);
     CHECK("child: dispatch", nh_dispatch(cache, -1) == -NH_FORKED && nh_shutdown(cache) == NH_OK);
     CHECK("child: image", nh_image_get_info(image, &picture) == NH_OK && ((const unsigned char *)picture.pixels)[3] == 255);
     CHECK("child: statistics", nh_stats(cache, &statistics) == NH_FORKED && nh_wait_idle(cache, -1) == NH_FORKED);
     nh_image *peeked = NULL;
-    CHECK("child: peek", nh_peek(cache, url_of(base, "/png/20/20"), 10, 0, &peeked) == NH_FORKED && peeked == NULL);
+    CHECK("child: peek", peek_at(cache, url_of(base, "/png/20/20"), NH_OPTIONS(.size = 10), &peeked) == NH_FORKED && peeked == NULL);
     CHECK("child: cancel", nh_cancel(ticket) == NH_OK);
     CHECK("child: response", nh_response_get_info(response, &info) == NH_OK && info.body_size == 1000);
-    CHECK("child: close", nh_close(cache) == NH_OK);
+    CHECK("child: close", nh_close(cache, 2000) == NH_OK);
     nh_cache *own = open_cache(NULL);
-    CHECK("child: own cache", nh_get(own, url_of(base, "/bytes/10"), &fresh) == NH_OK);
-    CHECK("child: close own", nh_close(own) == NH_OK);
+    CHECK("child: own cache", nh_get(own, url_of(base, "/bytes/10"), NULL, &fresh) == NH_OK);
+    CHECK("child: close own", nh_close(own, 2000) == NH_OK);
     CHECK("child: release", nh_response_release(response) == NH_OK && nh_ticket_release(ticket) == NH_OK);
     return failures != 0;
 }
@@ -72,12 +72,12 @@ static int has_enough;
 static void *fetch_on(void *context) {
     nh_request *request = NULL;
     nh_response *response = NULL;
-    if (nh_request_new(url_of(base, "/bytes/10"), &request) != NH_OK) abort();
+    if (nh_request_create(url_of(base, "/bytes/10"), &request) != NH_OK) abort();
     SET(request, .policy = NH_POLICY_RELOAD);
     while (!__atomic_load_n(&has_enough, __ATOMIC_SEQ_CST)) {
         if (nh_perform(context, request, &response) == NH_OK) nh_response_release(response);
     }
-    nh_request_release(request);
+    nh_request_free(request);
     return NULL;
 }
 
@@ -112,7 +112,7 @@ static void note(nh_log_level level, const char *line, void *user) {
 static int logging_child(void) {
     alarm(60);
     CHECK("child: nothing of the parent's is told", nh_log_dispatch() == NH_OK && lines_seen == 0);
-    CHECK("child: open and close", nh_close(open_cache(NULL)) == NH_OK);
+    CHECK("child: open and close", nh_close(open_cache(NULL), 2000) == NH_OK);
     CHECK("child: its own lines", nh_log_dispatch() == NH_OK && lines_seen == 2);
     return failures != 0;
 }
@@ -129,7 +129,7 @@ static void fork_while_logging(void) {
     int status = 0, stuck = 0;
     pthread_t thread;
     nh_log_set(NH_LOG_INFO, note, NULL);
-    CHECK("lines to be told", nh_close(open_cache(NULL)) == NH_OK);
+    CHECK("lines to be told", nh_close(open_cache(NULL), 2000) == NH_OK);
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) _exit(logging_child());
@@ -157,14 +157,14 @@ static nh_cache *shared;
 
 static void *submit_many(void *context) {
     nh_request *request = NULL;
-    if (nh_request_new(url_of(base, "/bytes/10"), &request) != NH_OK) abort();
+    if (nh_request_create(url_of(base, "/bytes/10"), &request) != NH_OK) abort();
     for (int i = 0; i < 20000; i++) {
         nh_ticket *ticket = NULL;
-        if (nh_submit(shared, request, &ticket) != NH_OK) abort();
+        if (nh_submit_request(shared, request, &ticket) != NH_OK) abort();
         nh_cancel(ticket);
         nh_ticket_release(ticket);
     }
-    nh_request_release(request);
+    nh_request_free(request);
     return context;
 }
 
@@ -176,7 +176,7 @@ static int busy_child(void) {
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, submit_many, NULL);
     submit_many(NULL);
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
-    return nh_close(shared) != NH_OK;
+    return nh_close(shared, 2000) != NH_OK;
 }
 
 int main(int count, char **arguments) {
@@ -184,21 +184,21 @@ int main(int count, char **arguments) {
     base = arguments[1];
     nh_cache *cache = open_cache(NULL);
     nh_response *response = NULL, *again = NULL;
-    CHECK("get before", nh_get(cache, url_of(base, "/bytes/1000"), &response) == NH_OK);
-    CHECK("image before", nh_thumbnail(cache, url_of(base, "/png/20/20"), 10, &image) == NH_OK && nh_fd(cache) >= 0);
+    CHECK("get before", nh_get(cache, url_of(base, "/bytes/1000"), NULL, &response) == NH_OK);
+    CHECK("image before", nh_thumbnail(cache, url_of(base, "/png/20/20"), NH_OPTIONS(.size = 10), &image) == NH_OK && nh_fd(cache) >= 0);
     CHECK("no digest is looked up in libcrypto, which takes locks for that", lookups == 0);
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
-    nh_request_new(url_of(base, "/delay/600000"), &request);
+    nh_request_create(url_of(base, "/delay/600000"), &request);
     SET(request, .timeout_ms = NH_NONE);
-    nh_submit(cache, request, &ticket);
+    nh_submit_request(cache, request, &ticket);
 
     for (int round = 0; round < 20; round++) {
         fflush(stdout);
         pid_t child = fork();
         if (child == 0) _exit(in_child(cache, ticket, response));
         int status = 0;
-        CHECK("parent goes on", nh_get(cache, url_of(base, "/bytes/10"), &again) == NH_OK);
+        CHECK("parent goes on", nh_get(cache, url_of(base, "/bytes/10"), NULL, &again) == NH_OK);
         nh_response_release(again);
         CHECK("child ended well", waitpid(child, &status, 0) == child && status == 0);
     }
@@ -219,7 +219,7 @@ int main(int count, char **arguments) {
     CHECK("parent's ticket", nh_wait(ticket, 0, &event, sizeof event) == NH_OK && event.code == NH_CANCELLED);
     nh_event_clear(&event);
     nh_ticket_release(ticket);
-    nh_request_release(request);
-    CHECK("close", nh_close(cache) == NH_OK && nh_response_release(response) == NH_OK);
+    nh_request_free(request);
+    CHECK("close", nh_close(cache, 2000) == NH_OK && nh_response_release(response) == NH_OK);
     return failures != 0;
 }

@@ -10,7 +10,7 @@ static const char *echo_of(nh_site *site) {
     nh_response *response = NULL;
     const char *json = "";
     text[0] = 0;
-    CHECK("echo", nh_site_get(site, "/echo", &response) == NH_OK && nh_response_json(response, &json, NULL) == NH_OK);
+    CHECK("echo", nh_get(cache, "/echo", NH_OPTIONS(.site = site), &response) == NH_OK && nh_response_json(response, &json, NULL) == NH_OK);
     snprintf(text, sizeof text, "%s", json);
     nh_response_release(response);
     return text;
@@ -22,24 +22,24 @@ static void cookies(void) {
     nh_options options = {.struct_size = sizeof options, .cookie_jar = NH_COOKIE_JAR_MEMORY, .policy = NH_POLICY_RELOAD};
     CHECK("a site", nh_site_open(cache, base, &options, &site) == NH_OK);
     CHECK("none yet", strstr(echo_of(site), "Cookie") == NULL);
-    nh_site_get(site, "/headers?Set-Cookie=id%3Dhazel%3B%20Path%3D/", &response);
+    nh_get(cache, "/headers?Set-Cookie=id%3Dhazel%3B%20Path%3D/", NH_OPTIONS(.site = site), &response);
     nh_response_release(response);
     CHECK("sent back", strstr(echo_of(site), "id=hazel") != NULL);
     nh_site_open(cache, base, &options, &other);
     CHECK("the same site", strstr(echo_of(other), "id=hazel") != NULL);
     CHECK("cleared", nh_site_clear_cookies(other) == NH_OK && strstr(echo_of(site), "id=hazel") == NULL);
-    nh_site_release(site);
-    nh_site_release(other);
+    nh_site_close(site);
+    nh_site_close(other);
     options.cookie_jar = NH_COOKIE_JAR_DISK;
     nh_site_open(cache, base, &options, &site);
-    nh_site_get(site, "/headers?Set-Cookie=id%3Dwalnut%3B%20Path%3D/", &response);
+    nh_get(cache, "/headers?Set-Cookie=id%3Dwalnut%3B%20Path%3D/", NH_OPTIONS(.site = site), &response);
     nh_response_release(response);
-    nh_site_release(site);
-    nh_close(cache);
+    nh_site_close(site);
+    nh_close(cache, 2000);
     cache = open_cache(NULL);
     nh_site_open(cache, base, &options, &site);
     CHECK("kept", strstr(echo_of(site), "id=walnut") != NULL);
-    nh_site_release(site);
+    nh_site_close(site);
     options.cookie_jar = (nh_cookie_jar)7;
     CHECK("no such place", nh_site_open(cache, base, &options, &site) == NH_INVALID);
     nh_cache *wrong = NULL;
@@ -68,28 +68,28 @@ static void nobody(void) {
     nh_site *site = NULL;
     nh_request *request = NULL;
     nh_site_open(cache, base, &options, &site);
-    nh_site_request(site, "/basic-auth/u/p", &request);
+    site_request(site, "/basic-auth/u/p", &request);
     CHECK("the site's user", status_of(request) == 200);
     CHECK("nobody", SET(request, .user = NH_OFF) == NH_OK && status_of(request) == 401);
     SET(request, .netrc = path);
     CHECK("but whom the request names", status_of(request) == 200);
     CHECK("half a user", SET(request, .password = "p") == NH_INVALID);
-    nh_request_release(request);
-    nh_site_release(site);
+    nh_request_free(request);
+    nh_site_close(site);
     options = (nh_options){.struct_size = sizeof options, .netrc = path};
     nh_site_open(cache, base, &options, &site);
-    nh_site_request(site, "/basic-auth/u/p", &request);
+    site_request(site, "/basic-auth/u/p", &request);
     CHECK("the site's netrc", status_of(request) == 200);
     CHECK("no netrc", SET(request, .netrc = NH_OFF) == NH_OK && status_of(request) == 401);
-    nh_request_release(request);
-    nh_site_request(site, "/basic-auth/u/p", &request);
+    nh_request_free(request);
+    site_request(site, "/basic-auth/u/p", &request);
     CHECK("the site's again", status_of(request) == 200);
     CHECK("nobody, and no netrc either", SET(request, .user = NH_OFF) == NH_OK && status_of(request) == 401);
-    nh_request_release(request);
-    nh_site_release(site);
+    nh_request_free(request);
+    nh_site_close(site);
     options.netrc = NH_OFF;
     CHECK("none", nh_site_open(cache, base, &options, &site) == NH_OK);
-    nh_site_release(site);
+    nh_site_close(site);
     options = (nh_options){.struct_size = sizeof options, .partition = NH_OFF};
     CHECK("what can't be off", nh_site_open(cache, base, &options, &site) == NH_INVALID);
 }
@@ -97,22 +97,22 @@ static void nobody(void) {
 static void place(void) {
     nh_request *request = NULL;
     char origin[200], small[4];
-    nh_request_new(url_of(base, "/basic-auth/u/p"), &request);
+    nh_request_create(url_of(base, "/basic-auth/u/p"), &request);
     SET(request, .user = "u", .password = "p");
     CHECK("elsewhere", SET(request, .user_place = "https://example.org") == NH_OK && status_of(request) == 401);
-    int length = nh_url_origin(url_of(base, "/x"), origin, sizeof origin);
+    int length = nh_url_put(url_of(base, "/x"), NH_URL_ORIGIN, origin, sizeof origin);
     CHECK("an origin", length == (int)strlen(origin) && strncmp(origin, "http://127.0.0.1:", 17) == 0);
     CHECK("here", SET(request, .user_place = origin) == NH_OK && status_of(request) == 200);
     CHECK("by its host", SET(request, .user_place = origin + 7) == NH_OK && status_of(request) == 200);
     CHECK("no place", SET(request, .user_place = "a/sesame") == NH_INVALID);
     CHECK("not shown", strstr(nh_error_message(), "sesame") == NULL);
     CHECK("anywhere", SET(request, .user_place = NULL) == NH_OK && status_of(request) == 200);
-    nh_request_release(request);
-    CHECK("no origin", nh_url_origin("data:,a", origin, sizeof origin) == -NH_BAD_URL);
-    CHECK("cut off", nh_url_redacted("http://ann:pw@x/", small, sizeof small) == 17 && strcmp(small, "htt") == 0);
-    CHECK("redacted", nh_url_redacted("http://ann:pw@x/", origin, sizeof origin) == 17
+    nh_request_free(request);
+    CHECK("no origin", nh_url_put("data:,a", NH_URL_ORIGIN, origin, sizeof origin) == -NH_BAD_URL);
+    CHECK("cut off", nh_url_put("http://ann:pw@x/", NH_URL_REDACTED, small, sizeof small) == 17 && strcmp(small, "htt") == 0);
+    CHECK("redacted", nh_url_put("http://ann:pw@x/", NH_URL_REDACTED, origin, sizeof origin) == 17
         && strcmp(origin, "http://ann:***@x/") == 0);
-    CHECK("measured", nh_url_redacted("x", NULL, 0) == 1 && nh_url_redacted(NULL, NULL, 0) == -NH_INVALID);
+    CHECK("measured", nh_url_put("x", NH_URL_REDACTED, NULL, 0) == 1 && nh_url_put(NULL, NH_URL_REDACTED, NULL, 0) == -NH_INVALID);
     CHECK("secret", nh_header_is_secret("Authorization") == 1 && nh_header_is_secret("x-api-key") == 1
         && nh_header_is_secret("set-COOKIE") == 1);
     CHECK("no secret", nh_header_is_secret("Accept") == 0 && nh_header_is_secret(NULL) == -NH_INVALID);
@@ -125,7 +125,7 @@ static void netrc(void) {
     fputs("machine 127.0.0.1 login u password p\n", file);
     fclose(file);
     nh_request *request = NULL;
-    nh_request_new(url_of(base, "/basic-auth/u/p"), &request);
+    nh_request_create(url_of(base, "/basic-auth/u/p"), &request);
     CHECK("without", status_of(request) == 401);
     CHECK("by a file", SET(request, .netrc = path) == NH_OK && status_of(request) == 200);
     SET(request, .netrc = "/does/not/exist");
@@ -135,14 +135,14 @@ static void netrc(void) {
     CHECK("the usual one", status_of(request) == 200);
     setenv("NETRC", "/does/not/exist", 1);
     CHECK("need not be there", status_of(request) == 401);
-    nh_request_release(request);
+    nh_request_free(request);
     nh_site *site = NULL;
     nh_options options = {.struct_size = sizeof options, .netrc = path};
     nh_site_open(cache, base, &options, &site);
-    nh_site_request(site, "/basic-auth/u/p", &request);
+    site_request(site, "/basic-auth/u/p", &request);
     CHECK("a site's", status_of(request) == 200);
-    nh_request_release(request);
-    nh_site_release(site);
+    nh_request_free(request);
+    nh_site_close(site);
 }
 
 struct hook {
@@ -176,27 +176,27 @@ static void rules(void) {
     CHECK("asks", nh_site_open(cache, base, &options, &site) == NH_OK);
     CHECK("a token", strstr(echo_of(site), "X-Token") && hook.asked == (NH_ASK_HEADERS | NH_ASK_VERDICT));
     hook.asked = 0;
-    CHECK("a challenge", nh_site_get(site, "/basic-auth/u/p", &response) == NH_OK);
+    CHECK("a challenge", nh_get(cache, "/basic-auth/u/p", NH_OPTIONS(.site = site), &response) == NH_OK);
     nh_response_get_info(response, &info);
     CHECK("is met", info.status == 200 && hook.asked == (NH_ASK_HEADERS | NH_ASK_CHALLENGE | NH_ASK_VERDICT));
     nh_response_release(response);
-    CHECK("a 200 that is an error", nh_site_get(site, "/bytes/2", &response) == NH_HTTP && hook.seen == 3);
+    CHECK("a 200 that is an error", nh_get(cache, "/bytes/2", NH_OPTIONS(.site = site), &response) == NH_HTTP && hook.seen == 3);
     CHECK("why", strstr(nh_error_message(), "too short") != NULL);
     nh_request *request = NULL;
     nh_image *image = NULL;
-    CHECK("a picture", nh_site_thumbnail(site, "/png/40/30?rules", 20, &image) == NH_OK && nh_image_release(image) == NH_OK);
-    nh_site_request(site, "/bytes/2", &request);
+    CHECK("a picture", nh_thumbnail(cache, "/png/40/30?rules", NH_OPTIONS(.site = site, .size = 20), &image) == NH_OK && nh_image_release(image) == NH_OK);
+    site_request(site, "/bytes/2", &request);
     SET(request, .asks_not = NH_ASK_HEADERS | NH_ASK_CHALLENGE | NH_ASK_VERDICT);
     CHECK("a request says otherwise", nh_perform(cache, request, &response) == NH_OK);
     nh_response_release(response);
-    nh_request_release(request);
-    nh_site_request(site, "/bytes/30", &request);
+    nh_request_free(request);
+    site_request(site, "/bytes/30", &request);
     hook.asked = 0;
-    CHECK("by dispatch", nh_submit(cache, request, NULL) == NH_OK);
-    while (nh_activity(cache) > 0) nh_dispatch(cache, 1000);
+    CHECK("by dispatch", nh_submit_request(cache, request, NULL) == NH_OK);
+    while (activity(cache) > 0) nh_dispatch(cache, 1000);
     CHECK("asked there", hook.asked == (NH_ASK_HEADERS | NH_ASK_VERDICT));
-    nh_request_release(request);
-    nh_site_release(site);
+    nh_request_free(request);
+    nh_site_close(site);
 }
 
 /* Bytes that a server says are text, and what they come to. */
@@ -210,14 +210,14 @@ static void is_text(const char *type, const char *base64, const char *expected) 
              name, type, base64);
     nh_request *request = NULL;
     nh_response *response = NULL;
-    nh_request_new(url_of(base, "/_control/on"), &request);
+    nh_request_create(url_of(base, "/_control/on"), &request);
     SET(request, .method = "POST");
     nh_request_set_body(request, script, strlen(script));
     if (nh_perform(cache, request, &response) != NH_OK) exit(2);
     nh_response_release(response);
-    nh_request_release(request);
+    nh_request_free(request);
     const char *text = NULL;
-    nh_get(cache, url_of(base, name), &response);
+    nh_get(cache, url_of(base, name), NULL, &response);
     CHECK(type, nh_response_text(response, &text, NULL) == NH_OK && strcmp(text, expected) == 0);
     nh_response_release(response);
 }
@@ -233,14 +233,14 @@ static void formats(void) {
     nh_response *response = NULL;
     const char *text = NULL, *again = NULL;
     size_t size = 0;
-    nh_get(cache, url_of(base, "/bytes/3"), &response);
+    nh_get(cache, url_of(base, "/bytes/3"), NULL, &response);
     CHECK("text", nh_response_text(response, &text, &size) == NH_OK && size == 3 && strcmp(text, "xxx") == 0);
     CHECK("the same", nh_response_text(response, &again, NULL) == NH_OK && again == text);
     CHECK("no JSON", nh_response_json(response, &text, &size) == NH_WRONG_FORMAT && text == NULL && size == 0);
     CHECK("where", strstr(nh_error_message(), "at byte 0") != NULL);
     CHECK("its word", strcmp(nh_status_name(NH_WRONG_FORMAT), "wrong_format") == 0);
     nh_response_release(response);
-    nh_get(cache, url_of(base, "/echo"), &response);
+    nh_get(cache, url_of(base, "/echo"), NULL, &response);
     CHECK("JSON", nh_response_json(response, &text, &size) == NH_OK && text[0] == '{' && size == strlen(text));
     nh_response_release(response);
     CHECK("released", nh_response_text(response, &text, &size) == NH_INVALID);
@@ -257,6 +257,6 @@ int main(int count, char **arguments) {
     rules();
     formats();
     charsets();
-    nh_close(cache);
+    nh_close(cache, 2000);
     return failures != 0;
 }

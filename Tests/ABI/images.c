@@ -6,14 +6,14 @@ static const char *base;
 
 static nh_response *get(const char *path) {
     nh_response *response = NULL;
-    nh_get(cache, url_of(base, path), &response);
+    nh_get(cache, url_of(base, path), NULL, &response);
     return response;
 }
 
 static void thumbnail(void) {
     nh_image *image = NULL;
     nh_image_info info = {.struct_size = sizeof info};
-    CHECK("thumbnail", nh_thumbnail(cache, url_of(base, "/png/640/480"), 64, &image) == NH_OK);
+    CHECK("thumbnail", nh_thumbnail(cache, url_of(base, "/png/640/480"), NH_OPTIONS(.size = 64), &image) == NH_OK);
     CHECK("info", nh_image_get_info(image, &info) == NH_OK);
     CHECK("size", info.width == 64 && info.height == 48 && info.stride == 256);
     CHECK("original size", info.original_width == 640 && info.original_height == 480);
@@ -37,24 +37,24 @@ static void options(void) {
     nh_response *response = get("/png/640/480");
     nh_image *image = NULL;
     nh_image_info info = {.struct_size = sizeof info};
-    nh_image_options options = {.struct_size = sizeof options, .width = 100, .height = 100, .fit = NH_FIT_COVER};
+    nh_options options = {.struct_size = sizeof options, .sizes = &(nh_size){100, 100}, .size_count = 1, .fit = NH_FIT_COVER};
     CHECK("fill", nh_response_image(response, &options, &image) == NH_OK && nh_image_get_info(image, &info) == NH_OK);
     CHECK("filled", info.width == 100 && info.height == 100 && info.http_status == 200);
     nh_image_release(image);
-    options = (nh_image_options){.struct_size = sizeof options, .width = 1000, .enlarge = 1, .scaling = NH_SCALING_FAST};
+    options = (nh_options){.struct_size = sizeof options, .size = 1000, .enlarge = NH_YES, .scaling = NH_SCALING_FAST};
     CHECK("enlarge", nh_response_image(response, &options, &image) == NH_OK && nh_image_get_info(image, &info) == NH_OK);
     CHECK("enlarged", info.width == 1000 && info.height == 750);
     nh_image_release(image);
     options.max_pixels = 1000;
     CHECK("too many pixels", nh_response_image(response, &options, &image) == NH_TOO_MANY_PIXELS && image == NULL);
-    options = (nh_image_options){.struct_size = sizeof options, .width = 0};
-    CHECK("no width", nh_response_image(response, &options, &image) == NH_INVALID);
-    options = (nh_image_options){.struct_size = sizeof options, .width = 70000};
+    options = (nh_options){.struct_size = sizeof options, .enlarge = NH_YES};
+    CHECK("no size", nh_response_image(response, &options, &image) == NH_INVALID);
+    options = (nh_options){.struct_size = sizeof options, .size = 70000};
     CHECK("too wide", nh_response_image(response, &options, &image) == NH_INVALID);
-    options = (nh_image_options){.struct_size = sizeof options, .width = 10, .fit = (nh_fit)7};
+    options = (nh_options){.struct_size = sizeof options, .size = 10, .fit = (nh_fit)7};
     CHECK("no such mode", nh_response_image(response, &options, &image) == NH_INVALID);
-    options = (nh_image_options){.struct_size = sizeof options, .width = 10, .reserved = 7};
-    CHECK("reserved", nh_response_image(response, &options, &image) == NH_INVALID);
+    options = (nh_options){.struct_size = sizeof options, .size = 10, .timeout_ms = 7};
+    CHECK("no option of an image", nh_response_image(response, &options, &image) == NH_INVALID);
     nh_response_release(response);
 }
 
@@ -66,12 +66,12 @@ static void limits(void) {
     nh_image *image = NULL;
     char path[4200];
     nh_options options = {.struct_size = sizeof options, .max_pixels = 1000};
-    nh_image_options made = {.struct_size = sizeof made, .width = 10};
+    nh_options made = {.struct_size = sizeof made, .size = 10};
     snprintf(path, sizeof path, "%s/strict", folder);
     CHECK("open strictly", nh_open(path, &options, &strict) == NH_OK);
     /* The second time it is an answer that was given before. */
     for (int round = 0; round < 2; round++) {
-        CHECK("get", nh_get(strict, url_of(base, "/png/640/480"), &response) == NH_OK);
+        CHECK("get", nh_get(strict, url_of(base, "/png/640/480"), NULL, &response) == NH_OK);
         CHECK("the cache's limit", nh_response_image(response, &made, &image) == NH_TOO_MANY_PIXELS && image == NULL);
         made.max_pixels = 640 * 480;
         CHECK("one's own", nh_response_image(response, &made, &image) == NH_OK && nh_image_release(image) == NH_OK);
@@ -80,14 +80,14 @@ static void limits(void) {
         made.max_pixels = 0;
         nh_response_release(response);
     }
-    CHECK("close", nh_close(strict) == NH_OK);
-    nh_request_new(url_of(base, "/png/640/480"), &request);
+    CHECK("close", nh_close(strict, 2000) == NH_OK);
+    nh_request_create(url_of(base, "/png/640/480"), &request);
     SET(request, .max_pixels = 1000);
     CHECK("perform", nh_perform(cache, request, &response) == NH_OK);
     CHECK("the request's limit", nh_response_image(response, &made, &image) == NH_TOO_MANY_PIXELS && image == NULL);
     nh_response_release(response);
-    nh_request_release(request);
-    CHECK("only its own", nh_get(cache, url_of(base, "/png/640/480"), &response) == NH_OK &&
+    nh_request_free(request);
+    CHECK("only its own", nh_get(cache, url_of(base, "/png/640/480"), NULL, &response) == NH_OK &&
                               nh_response_image(response, &made, &image) == NH_OK && nh_image_release(image) == NH_OK);
     nh_response_release(response);
 }
@@ -114,7 +114,7 @@ static void conversions(void) {
          "{\"path\": \"/alpha.png\", \"script\": {\"steps\": [{\"bytes\": {\"base64\": "
          "\"iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAYAAAD0In+KAAAAEU"
          "lEQVR4nGM4kWLUwCUixwAADVECG7JHIzUAAAAASUVORK5CYII=\"}}]}}");
-    CHECK("with alpha", nh_thumbnail(cache, url_of(base, "/alpha.png"), 10, &image) == NH_OK);
+    CHECK("with alpha", nh_thumbnail(cache, url_of(base, "/alpha.png"), NH_OPTIONS(.size = 10), &image) == NH_OK);
     nh_image_get_info(image, &info);
     CHECK("as they are", info.width == 2 && info.height == 1 && !memcmp(info.pixels, rgba, 8));
     CHECK("where from", strcmp(info.final_url, url_of(base, "/alpha.png")) == 0 && !info.is_stale && info.age >= 0);
@@ -130,7 +130,7 @@ static void conversions(void) {
     CHECK("no such format", nh_image_pixels(image, (nh_pixels)0, &pixels, &size) == NH_INVALID && pixels == NULL);
     nh_image_release(image);
 
-    nh_thumbnail(cache, url_of(base, "/png/4/3"), 10, &image);
+    nh_thumbnail(cache, url_of(base, "/png/4/3"), NH_OPTIONS(.size = 10), &image);
     memset(buffer, 7, sizeof buffer);
     CHECK("with room between rows", nh_image_convert(image, NH_PIXELS_RGB, buffer, 2 * 20 + 12, 20) == NH_OK);
     CHECK("rows where they belong", buffer[12] == 7 && buffer[19] == 7 && buffer[32] == 7 && buffer[52] == 7);
@@ -149,13 +149,13 @@ static void events(void) {
     nh_ticket *ticket = NULL;
     nh_event event;
     const nh_source sources[] = {NH_SOURCE_NETWORK, NH_SOURCE_MEMORY, NH_SOURCE_MEMORY, NH_SOURCE_DISK};
-    nh_request_new(url_of(base, "/png/30/20?events"), &request);
+    nh_request_create(url_of(base, "/png/30/20?events"), &request);
     SET(request, .sizes = (nh_size[]){{10, 10}, {5, 0}}, .size_count = 2);
-    nh_get(cache, url_of(base, "/png/30/20"), &response);
+    nh_get(cache, url_of(base, "/png/30/20"), NULL, &response);
     nh_response_get_info(response, &body);
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         if (sources[i] == NH_SOURCE_DISK) nh_memory_pressure(NH_PRESSURE_CRITICAL);
-        CHECK("submit", nh_submit(cache, request, &ticket) == NH_OK);
+        CHECK("submit", nh_submit_request(cache, request, &ticket) == NH_OK);
         CHECK("wait", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.is_final && event.code == NH_OK);
         CHECK("stored", event.is_stored == 1);
         CHECK("images", event.image_count == 2 && event.source == sources[i] && event.is_in_cache == (i > 0));
@@ -166,26 +166,26 @@ static void events(void) {
         nh_ticket_release(ticket);
     }
     nh_response_release(response);
-    nh_request_release(request);
+    nh_request_free(request);
     request = NULL;
-    nh_request_new(url_of(base, "/status/410"), &request);
+    nh_request_create(url_of(base, "/status/410"), &request);
     SET(request, .size = 10);
-    nh_submit(cache, request, &ticket);
+    nh_submit_request(cache, request, &ticket);
     CHECK("a failure", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.code == NH_HTTP);
     CHECK("its status", event.http_status == 410 && event.image_count == 0);
     nh_event_clear(&event);
     nh_ticket_release(ticket);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 static void failures_to_decode(void) {
     nh_image *image = NULL;
-    CHECK("not a picture", nh_thumbnail(cache, url_of(base, "/bytes/100"), 64, &image) == NH_NOT_AN_IMAGE && !image);
-    CHECK("empty", nh_thumbnail(cache, url_of(base, "/bytes/0"), 64, &image) == NH_NOT_AN_IMAGE);
-    CHECK("not found", nh_thumbnail(cache, url_of(base, "/status/404"), 64, &image) == NH_HTTP);
-    CHECK("size 0", nh_thumbnail(cache, url_of(base, "/png/9/9"), 0, &image) == NH_INVALID);
-    CHECK("negative size", nh_thumbnail(cache, url_of(base, "/png/9/9"), -5, &image) == NH_INVALID);
-    CHECK("tiny", nh_thumbnail(cache, url_of(base, "/png/1/1"), 64, &image) == NH_OK);
+    CHECK("not a picture", nh_thumbnail(cache, url_of(base, "/bytes/100"), NH_OPTIONS(.size = 64), &image) == NH_NOT_AN_IMAGE && !image);
+    CHECK("empty", nh_thumbnail(cache, url_of(base, "/bytes/0"), NH_OPTIONS(.size = 64), &image) == NH_NOT_AN_IMAGE);
+    CHECK("not found", nh_thumbnail(cache, url_of(base, "/status/404"), NH_OPTIONS(.size = 64), &image) == NH_HTTP);
+    CHECK("size 0", nh_thumbnail(cache, url_of(base, "/png/9/9"), NH_OPTIONS(.size = 0), &image) == NH_INVALID);
+    CHECK("negative size", nh_thumbnail(cache, url_of(base, "/png/9/9"), NH_OPTIONS(.size = -5), &image) == NH_INVALID);
+    CHECK("tiny", nh_thumbnail(cache, url_of(base, "/png/1/1"), NH_OPTIONS(.size = 64), &image) == NH_OK);
     nh_image_release(image);
 }
 
@@ -201,8 +201,8 @@ int main(int count, char **arguments) {
     failures_to_decode();
     nh_image *image = NULL;
     nh_image_info info = {.struct_size = sizeof info};
-    CHECK("one more", nh_thumbnail(cache, url_of(base, "/png/64/64"), 64, &image) == NH_OK);
-    CHECK("close", nh_close(cache) == NH_OK);
+    CHECK("one more", nh_thumbnail(cache, url_of(base, "/png/64/64"), NH_OPTIONS(.size = 64), &image) == NH_OK);
+    CHECK("close", nh_close(cache, 2000) == NH_OK);
     CHECK("image outlives cache", nh_image_get_info(image, &info) == NH_OK && info.width == 64);
     nh_image_release(image);
     return failures != 0;

@@ -27,7 +27,7 @@ static nh_status result_of(nh_status status, nh_request *request) {
     nh_response *response = NULL;
     if (status == NH_OK) status = nh_perform(cache, request, &response);
     if (status == NH_OK) nh_response_release(response);
-    nh_request_release(request);
+    nh_request_free(request);
     return status;
 }
 
@@ -35,13 +35,13 @@ static int is_short(void) { return strlen(nh_error_message()) < 400; }
 
 static nh_request *request_for(const char *path) {
     nh_request *request = NULL;
-    nh_request_new(url_of(base, path), &request);
+    nh_request_create(url_of(base, path), &request);
     return request;
 }
 
 static nh_status url_status(const char *url) {
     nh_request *request = NULL;
-    nh_status status = nh_request_new(url, &request);
+    nh_status status = nh_request_create(url, &request);
     return result_of(status, request);
 }
 
@@ -58,22 +58,22 @@ static void check_urls(void) {
     CHECK("the longest URL is known", url_status(longest) != NH_BAD_URL);
     CHECK("a longer one", url_status(longer) == NH_BAD_URL && is_short() && strstr(nh_error_message(), "65536"));
     CHECK("the beginning is shown", strstr(nh_error_message(), "127.0.0.1") != NULL);
-    CHECK("peek", nh_peek(cache, longer, 20, 0, &image) == NH_BAD_URL && is_short());
-    CHECK("peek_response", nh_peek_response(cache, longer, &response) == NH_BAD_URL && is_short());
-    CHECK("remove", nh_remove(cache, longer) == NH_BAD_URL && is_short());
+    CHECK("peek", peek_at(cache, longer, NH_OPTIONS(.size = 20), &image) == NH_BAD_URL && is_short());
+    CHECK("peek_response", nh_peek_response(cache, longer, NULL, &response) == NH_BAD_URL && is_short());
+    CHECK("remove", nh_remove(cache, longer, NULL) == NH_BAD_URL && is_short());
     CHECK("site", nh_site_open(cache, longer, NULL, &site) == NH_BAD_URL && is_short());
     CHECK("a site of the usual length", nh_site_open(cache, base, NULL, &site) == NH_OK);
-    nh_site_request(site, of_length(longest_url + 1), &request);
+    site_request(site, of_length(longest_url + 1), &request);
     CHECK("below a site", result_of(NH_OK, request) == NH_BAD_URL && is_short());
-    nh_site_release(site);
+    nh_site_close(site);
     CHECK("an end that it would have with its site",
-          nh_site_open(cache, longest, NULL, &site) == NH_OK && nh_site_request(site, "?b", &request) == NH_OK && nh_request_release(request) == NH_OK);
-    nh_site_release(site);
+          nh_site_open(cache, longest, NULL, &site) == NH_OK && site_request(site, "?b", &request) == NH_OK && nh_request_free(request) == NH_OK);
+    nh_site_close(site);
     CHECK("no password", url_status(secret) == NH_BAD_URL && is_short() && !strstr(nh_error_message(), "secret"));
     CHECK("a file's", nh_open(folder, &options, &reading) == NH_OK);
-    CHECK("is no longer", nh_get(reading, file, &response) == NH_BAD_URL && is_short());
-    CHECK("data may be", nh_get(cache, data, &response) == NH_OK && nh_response_release(response) == NH_OK);
-    nh_close(reading);
+    CHECK("is no longer", nh_get(reading, file, NULL, &response) == NH_BAD_URL && is_short());
+    CHECK("data may be", nh_get(cache, data, NULL, &response) == NH_OK && nh_response_release(response) == NH_OK);
+    nh_close(reading, 2000);
     CHECK("not of one line", url_status(of_length(huge)) == NH_BAD_URL && is_short());
     free(longest), free(longer), free(secret), free(file), free(data);
 }
@@ -113,12 +113,12 @@ static void check_sent(void) {
     request = request_for("/echo");
     CHECK("tag", result_of(SET(request, .tag = of_length(huge)), request) == NH_INVALID && is_short());
     request = request_for("/echo");
-    CHECK("field's type", result_of(nh_request_add_form_data(request, "x", "y", 1, NULL, of_length(huge)), request) != NH_INTERNAL);
+    CHECK("field's type", result_of(nh_request_add_part(request, NH_PART(.name = "x", .data = "y", .size = 1, .type = of_length(huge))), request) != NH_INTERNAL);
     request = request_for("/echo");
     SET(request, .method = "POST");
     CHECK("body's file", result_of(nh_request_set_body_file(request, of_length(huge)), request) == NH_INVALID && is_short());
     request = request_for("/echo");
-    CHECK("file", result_of(nh_request_save_to_file(request, of_length(huge), 0), request) == NH_INVALID && is_short());
+    CHECK("file", result_of(nh_request_save_to(request, NH_SINK(.kind = NH_SINK_FILE, .path = of_length(huge))), request) == NH_INVALID && is_short());
     for (int what = 0; what < 3; what++) {
         static const char *const names[] = {"queue", "handler", "provider"};
         request = request_for("/echo");
@@ -149,7 +149,7 @@ static void check_options(void) {
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         options.proxy = good[i];
         snprintf(name, sizeof name, "good proxy %d", (int)i);
-        CHECK(name, nh_open(folder, &options, &other) == NH_OK && nh_close(other) == NH_OK);
+        CHECK(name, nh_open(folder, &options, &other) == NH_OK && nh_close(other, 2000) == NH_OK);
     }
     options.proxy = NULL;
     options.user_agent = of_length(huge);
@@ -241,7 +241,7 @@ int main(int count, char **arguments) {
     check_sent();
     check_options();
     check_received();
-    CHECK("close", nh_close(cache) == NH_OK);
+    CHECK("close", nh_close(cache, 2000) == NH_OK);
     free(letters);
     return failures != 0;
 }

@@ -31,7 +31,7 @@ static void server_is(int line, const char *state) {
 
 static nh_request *make(const char *path, const char *body) {
     nh_request *request = NULL;
-    nh_request_new(url_of(base, path), &request);
+    nh_request_create(url_of(base, path), &request);
     SET(request, .method = "post");
     nh_request_set_body(request, body, strlen(body));
     SET(request, .freezable = NH_YES);
@@ -44,7 +44,7 @@ static uint64_t freeze(nh_request *request) {
     nh_status status = nh_perform(cache, request, &response);
     nh_error_get_info(&error);
     CHECK("frozen", status == NH_FROZEN && response == NULL && error.code == NH_FROZEN && error.outbox_id > 0);
-    nh_request_release(request);
+    nh_request_free(request);
     return error.outbox_id;
 }
 
@@ -130,8 +130,7 @@ static void looking(int line) {
                             info.id == second && info.handler == NULL && info.tag == NULL);
     nh_frozen_release(frozen);
     CHECK("no third", nh_outbox_next(cache, second, &frozen) == NH_OK && frozen == NULL);
-    CHECK("no answer yet", nh_outbox_response(cache, first, &response) == NH_INVALID && response == NULL &&
-                               nh_outbox_collect(cache, first, &response) == NH_INVALID);
+    CHECK("no answer yet", nh_outbox_response(cache, first, &response) == NH_INVALID && response == NULL);
     CHECK("clear leaves it alone", nh_clear(cache) == NH_OK && state_of(first) == NH_FROZEN_WAITING);
     CHECK("drop", nh_outbox_drop(cache, first) == NH_OK && nh_outbox_drop(cache, first) == NH_INVALID &&
                       nh_outbox_get(cache, first, &frozen) == NH_INVALID && frozen == NULL);
@@ -144,8 +143,7 @@ static void looking(int line) {
     CHECK("of the server", answer.status == 200 && memmem(answer.body, answer.body_size, "more", 4) &&
                                memmem(answer.body, answer.body_size, "Idempotency-Key", 15));
     nh_response_release(response);
-    CHECK("collect", nh_outbox_collect(cache, second, &response) == NH_OK && state_of(second) == 0);
-    nh_response_release(response);
+    CHECK("collected", nh_outbox_drop(cache, second) == NH_OK && state_of(second) == 0);
 }
 
 /* More than the outbox of a cache holds that says nothing of it. */
@@ -162,8 +160,8 @@ static void without_limit(int line) {
     nh_request_set_body_file(request, body);
     server_is(line, "down");
     CHECK("more than the usual limit", nh_perform(large, request, &response) == NH_FROZEN);
-    nh_request_release(request);
-    CHECK("close", nh_close(large) == NH_OK);
+    nh_request_free(request);
+    CHECK("close", nh_close(large, 2000) == NH_OK);
     server_is(line, "up");
 }
 
@@ -176,11 +174,11 @@ static void of_a_get(int line) {
     SET(request, .freezable = NH_NO, .retries = NH_NONE);
     CHECK("a GET isn't frozen", nh_perform(cache, request, &response) == NH_REFUSED);
     server_is(line, "up");
-    nh_request_release(request);
+    nh_request_free(request);
     request = make("/status/503", "x");
     CHECK("nor what was answered", nh_perform(cache, request, &response) == NH_OK);
     nh_response_release(response);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 static void with_events(int line) {
@@ -190,23 +188,23 @@ static void with_events(int line) {
     SET(request, .outbox_handler = "polled", .outbox_durable = NH_YES);
     server_is(line, "down");
     CHECK("attach", nh_outbox_attach(cache, "polled", NULL, &info) == NH_OK);
-    nh_submit(cache, request, &ticket);
+    nh_submit_request(cache, request, &ticket);
     nh_event event = next();
     uint64_t id = event.outbox_id;
     CHECK("an event", event.kind == NH_EVENT_FROZEN && event.is_final && event.code == NH_FROZEN && id > 0);
     nh_event_clear(&event);
     nh_ticket_release(ticket);
-    nh_request_release(request);
+    nh_request_free(request);
     server_is(line, "up");
     nh_outbox_replay(cache, id);
     event = next();
     CHECK("the outcome", event.kind == NH_EVENT_OUTCOME && event.outbox_id == id && event.code == NH_OK &&
-                             event.http_status == 200 && event.ticket == NULL && event.user == &info);
+                             event.http_status == 200 && event.ticket == NULL && event.user_data == &info);
     CHECK("of what", nh_frozen_get_info(event.frozen, &info) == NH_OK && info.id == id && info.state == NH_FROZEN_DONE &&
                          !strcmp(info.handler, "polled"));
     nh_event_clear(&event);
     /* It wasn't dropped: who opens the directory anew hears of it again. */
-    nh_close(cache);
+    nh_close(cache, 2000);
     cache = open_cache(NULL);
     nh_outbox_attach(cache, "polled", NULL, NULL);
     event = next();
@@ -234,7 +232,7 @@ static void in_callbacks(int line) {
     server_is(line, "up");
     nh_outbox_replay(cache, id);
     CHECK("called", nh_dispatch(cache, 60000) == 1 && told == 1 && told_of == id);
-    CHECK("put aside, and it stays", state_of(id) == NH_FROZEN_DEAD && nh_outbox_collect(cache, id, NULL) == NH_INVALID);
+    CHECK("put aside, and it stays", state_of(id) == NH_FROZEN_DEAD);
     CHECK("forgotten", nh_outbox_drop(cache, id) == NH_OK);
 }
 
@@ -255,7 +253,7 @@ static void secrets(int line) {
     nh_outbox_replay(cache, id);
     nh_event event = next();
     CHECK("a question", event.kind == NH_EVENT_QUESTION && event.question == NH_ASK_SECRET && !event.is_final &&
-                            !strcmp(event.message, "token") && event.user == &told && event.ticket == NULL);
+                            !strcmp(event.message, "token") && event.user_data == &told && event.ticket == NULL);
     nh_event_clear(&event);
     CHECK("it waits", state_of(id) == NH_FROZEN_WAITING);
     CHECK("provide", nh_outbox_provide(cache, "token", "hush-3") == NH_OK && becomes(id, NH_FROZEN_DONE));
@@ -294,7 +292,7 @@ static void secrets(int line) {
 /* Frozen here, sent by a process that does nothing but open the directory. */
 static void elsewhere(int line) {
     const nh_options off = {.struct_size = sizeof off, .outbox = NH_OUTBOX_OFF};
-    nh_close(cache);
+    nh_close(cache, 2000);
     cache = open_cache(&off);
     server_is(line, "down");
     uint64_t id = freeze(make("/echo?elsewhere", "seeds"));
@@ -305,7 +303,7 @@ static void elsewhere(int line) {
     if (child == 0) {
         if (nh_open(folder, NULL, &cache) != NH_OK) _exit(1);
         int is_done = becomes(id, NH_FROZEN_DONE);
-        nh_close(cache);
+        nh_close(cache, 2000);
         _exit(is_done ? 0 : 2);
     }
     int status = -1;
@@ -315,7 +313,7 @@ static void elsewhere(int line) {
     const nh_options none = {.struct_size = sizeof none, .outbox = (nh_outbox)7};
     nh_cache *other = NULL;
     CHECK("no outbox", nh_open(folder, &none, &other) == NH_INVALID && other == NULL);
-    nh_close(cache);
+    nh_close(cache, 2000);
     cache = open_cache(NULL);
 }
 
@@ -328,24 +326,24 @@ static void sites(int line) {
     snprintf(address, sizeof address, "%s/", base);
     CHECK("site", nh_site_open(cache, address, NULL, &site) == NH_OK && nh_site_open(cache, address, NULL, &same) == NH_OK);
     CHECK("watch", nh_site_watch(site, NULL, &site) == NH_OK);
-    CHECK("an answer", nh_site_get(site, "bytes/10?sites", &response) == NH_OK);
+    CHECK("an answer", nh_get(cache, "bytes/10?sites", NH_OPTIONS(.site = site), &response) == NH_OK);
     nh_response_release(response);
     CHECK("reachable", nh_site_reachable(site, &reachable) == NH_OK && reachable == NH_YES);
     /* Its first connection may have been news, too. */
     nh_event event;
     while (nh_poll(cache, &event, 1, sizeof event) == 1) nh_event_clear(&event);
     server_is(line, "down");
-    nh_site_request(site, "bytes/11?sites", &request);
+    site_request(site, "bytes/11?sites", &request);
     SET(request, .retries = NH_NONE);
     CHECK("no answer", nh_perform(cache, request, &response) == NH_REFUSED);
     event = next();
     CHECK("news", event.kind == NH_EVENT_REACHABILITY && event.is_reachable == 0 && !event.is_final &&
-                      event.user == &site && !strcmp(event.message, address));
+                      event.user_data == &site && !strcmp(event.message, address));
     nh_event_clear(&event);
     CHECK("not reachable", nh_site_reachable(site, &reachable) == NH_OK && reachable == NH_NO);
 
     nh_ticket *ticket = NULL, *again = NULL;
-    nh_submit(cache, request, &ticket);
+    nh_submit_request(cache, request, &ticket);
     event = next();
     CHECK("failed", event.is_final && event.code == NH_REFUSED);
     nh_event_clear(&event);
@@ -360,20 +358,20 @@ static void sites(int line) {
     nh_event_clear(&event);
     nh_ticket_release(ticket);
     nh_ticket_release(again);
-    nh_request_release(request);
+    nh_request_free(request);
 
     nh_ticket *tickets[3];
     for (int i = 0; i < 3; i++) {
-        nh_site_request(i < 2 ? site : same, "delay/60000?sites", &request);
-        nh_submit(cache, request, &tickets[i]);
-        nh_request_release(request);
+        site_request(i < 2 ? site : same, "delay/60000?sites", &request);
+        nh_submit_request(cache, request, &tickets[i]);
+        nh_request_free(request);
     }
-    CHECK("cancel by site", nh_site_cancel_all(site) == NH_OK && nh_activity(cache) == 1);
+    CHECK("cancel by site", nh_cancel_all(cache, NH_OPTIONS(.site = site)) == NH_OK && activity(cache) == 1);
     CHECK("not yet", nh_drain(cache, 0) == NH_TIMEOUT && nh_wait_idle(cache, 0) == NH_TIMEOUT);
     CHECK("cancel all", nh_cancel_all(cache, NULL) == NH_OK && nh_drain(cache, 60000) == NH_OK);
     for (int i = 0; i < 3; i++) nh_ticket_release(tickets[i]);
-    nh_site_release(site);
-    nh_site_release(same);
+    nh_site_close(site);
+    nh_site_close(same);
 }
 
 int main(int count, char **arguments) {
@@ -389,7 +387,7 @@ int main(int count, char **arguments) {
     secrets(line);
     elsewhere(line);
     sites(line);
-    nh_close(cache);
+    nh_close(cache, 2000);
     close(line);
     return failures != 0;
 }

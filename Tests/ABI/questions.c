@@ -8,7 +8,7 @@ static const char *base;
 
 static nh_request *make(const char *path, uint32_t asks) {
     nh_request *request = NULL;
-    nh_request_new(url_of(base, path), &request);
+    nh_request_create(url_of(base, path), &request);
     SET(request, .delivery = NH_DELIVERY_FRESH);
     if (SET(request, .asks = asks) != NH_OK) failures++;
     return request;
@@ -29,8 +29,8 @@ static void polled(void) {
     nh_ticket *ticket = NULL;
     nh_response_info info = {.struct_size = sizeof info};
     CHECK("no such question", SET(request, .asks = 64) == NH_INVALID);
-    CHECK("a ticket to answer by", nh_submit(cache, request, NULL) == NH_INVALID);
-    CHECK("submit", nh_submit(cache, request, &ticket) == NH_OK);
+    CHECK("a ticket to answer by", nh_submit_request(cache, request, NULL) == NH_INVALID);
+    CHECK("submit", nh_submit_request(cache, request, &ticket) == NH_OK);
     CHECK("before it is asked", nh_answer(ticket, &reply) == NH_INVALID);
     nh_event event = next();
     CHECK("a question", event.kind == NH_EVENT_QUESTION && event.question == NH_ASK_HEADERS && !event.is_final);
@@ -48,7 +48,7 @@ static void polled(void) {
     free(echo);
     nh_event_clear(&event);
     nh_ticket_release(ticket);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 static int asked, told;
@@ -69,12 +69,12 @@ static void in_callbacks(void) {
     nh_status wanted = NH_OK;
     nh_request *request = make("/basic-auth/u/p", NH_ASK_CREDENTIALS);
     SET(request, .callback = answer, .user_data = &wanted);
-    CHECK("without a ticket", nh_submit(cache, request, NULL) == NH_OK);
-    while (nh_activity(cache) > 0 || told == 0) {
+    CHECK("without a ticket", nh_submit_request(cache, request, NULL) == NH_OK);
+    while (activity(cache) > 0 || told == 0) {
         if (nh_dispatch(cache, 60000) <= 0) break;
     }
     CHECK("credentials", asked == NH_ASK_CREDENTIALS && told == 1);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 static void blocking(void) {
@@ -91,11 +91,11 @@ static void blocking(void) {
     nh_response_get_info(response, &info);
     CHECK("the answer with", info.status == 200);
     nh_response_release(response);
-    nh_request_release(request);
+    nh_request_free(request);
     request = make("/bytes/10?verdict", NH_ASK_VERDICT);
     SET(request, .callback = answer, .user_data = &wanted);
     CHECK("refused", nh_perform(cache, request, &response) == NH_HTTP && strstr(nh_error_message(), "too sweet"));
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 int main(int count, char **arguments) {
@@ -105,6 +105,6 @@ int main(int count, char **arguments) {
     polled();
     in_callbacks();
     blocking();
-    nh_close(cache);
+    nh_close(cache, 2000);
     return failures != 0;
 }

@@ -9,10 +9,10 @@ static const char *base;
 static nh_ticket *submit(nh_cache *cache, const char *path, void *user) {
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
-    nh_request_new(url_of(base, path), &request);
+    nh_request_create(url_of(base, path), &request);
     SET(request, .user_data = user, .delivery = NH_DELIVERY_FRESH);
-    if (nh_submit(cache, request, &ticket) != NH_OK) ticket = NULL;
-    nh_request_release(request);
+    if (nh_submit_request(cache, request, &ticket) != NH_OK) ticket = NULL;
+    nh_request_free(request);
     return ticket;
 }
 
@@ -41,7 +41,7 @@ static void many(void) {
         while ((got = nh_poll(cache, events, 64, sizeof *events)) > 0) {
             for (int i = 0; i < got; i++) {
                 done += events[i].is_final;
-                *(int *)events[i].user += events[i].is_final;
+                *(int *)events[i].user_data += events[i].is_final;
                 wrong += events[i].code != NH_OK && events[i].code != NH_CANCELLED;
                 nh_ticket_release(events[i].ticket);
                 nh_event_clear(&events[i]);
@@ -51,8 +51,8 @@ static void many(void) {
     for (int i = 0; i < count; i++) wrong += finals[i] != 1;
     CHECK("each of 1,000 ends once", done == count && wrong == 0);
     CHECK("nothing is left", nh_poll(cache, events, 64, sizeof *events) == 0 && !is_readable(cache, 0));
-    CHECK("idle", nh_wait_idle(cache, 0) == NH_OK && nh_activity(cache) == 0);
-    nh_close(cache);
+    CHECK("idle", nh_wait_idle(cache, 0) == NH_OK && activity(cache) == 0);
+    nh_close(cache, 2000);
 }
 
 /* Two handles of one directory: each gets the events of its own requests. */
@@ -65,16 +65,16 @@ static void two_handles(void) {
     CHECK("the same at every call", nh_fd(one) == nh_fd(one));
     nh_ticket *first = submit(one, "/bytes/77", &marks[0]), *second = submit(other, "/bytes/77", &marks[1]);
     CHECK("both are idle", nh_wait_idle(one, -1) == NH_OK && nh_wait_idle(other, -1) == NH_OK);
-    CHECK("the other's", nh_poll(other, &event, 1, sizeof event) == 1 && event.user == &marks[1] && event.ticket == second);
+    CHECK("the other's", nh_poll(other, &event, 1, sizeof event) == 1 && event.user_data == &marks[1] && event.ticket == second);
     nh_event_clear(&event);
     CHECK("no more for the other", nh_poll(other, &event, 1, sizeof event) == 0 && !is_readable(other, 0));
     nh_ticket_release(second);
-    CHECK("close the other", nh_close(other) == NH_OK);
-    CHECK("the first's", is_readable(one, 0) && nh_poll(one, &event, 1, sizeof event) == 1 && event.user == &marks[0]);
+    CHECK("close the other", nh_close(other, 2000) == NH_OK);
+    CHECK("the first's", is_readable(one, 0) && nh_poll(one, &event, 1, sizeof event) == 1 && event.user_data == &marks[0]);
     nh_event_clear(&event);
     nh_ticket_release(first);
     CHECK("closed handle", nh_poll(other, &event, 1, sizeof event) == -NH_INVALID && nh_fd(other) == -NH_INVALID);
-    nh_close(one);
+    nh_close(one, 2000);
 }
 
 /* What nh_wait takes, nh_poll doesn't give, and the other way round. */
@@ -94,20 +94,20 @@ static void waited_for(void) {
     nh_ticket_release(ticket);
 
     nh_request *request = NULL;
-    nh_request_new(url_of(base, "/bytes/6"), &request);
+    nh_request_create(url_of(base, "/bytes/6"), &request);
     SET(request, .delivery = NH_DELIVERY_FRESH);
-    CHECK("quiet", SET(request, .quiet = NH_YES) == NH_OK && nh_submit(cache, request, &ticket) == NH_OK);
+    CHECK("quiet", SET(request, .quiet = NH_YES) == NH_OK && nh_submit_request(cache, request, &ticket) == NH_OK);
     nh_wait_idle(cache, -1);
     CHECK("a quiet one isn't polled", nh_poll(cache, &event, 1, sizeof event) == 0);
     CHECK("but waited for", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.code == NH_OK);
     nh_event_clear(&event);
     nh_ticket_release(ticket);
     CHECK("not quiet", SET(request, .quiet = NH_NO) == NH_OK);
-    CHECK("without a ticket", nh_submit(cache, request, NULL) == NH_OK && is_readable(cache, 60000));
+    CHECK("without a ticket", nh_submit_request(cache, request, NULL) == NH_OK && is_readable(cache, 60000));
     CHECK("its event", nh_poll(cache, &event, 1, sizeof event) == 1 && event.ticket == NULL && event.response != NULL);
     nh_event_clear(&event);
-    nh_request_release(request);
-    nh_close(cache);
+    nh_request_free(request);
+    nh_close(cache, 2000);
 }
 
 /* A stale answer comes first, the one that holds now after it; of progress only the newest is kept. */
@@ -117,11 +117,11 @@ static void several_events(void) {
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
     nh_response *response = NULL;
-    CHECK("fill", nh_get(cache, url_of(base, "/etag/1"), &response) == NH_OK);
+    CHECK("fill", nh_get(cache, url_of(base, "/etag/1"), NULL, &response) == NH_OK);
     nh_response_release(response);
-    nh_request_new(url_of(base, "/etag/1"), &request);
-    nh_submit(cache, request, &ticket);
-    nh_request_release(request);
+    nh_request_create(url_of(base, "/etag/1"), &request);
+    nh_submit_request(cache, request, &ticket);
+    nh_request_free(request);
     nh_wait_idle(cache, -1);
     CHECK("two events", nh_poll(cache, events, 4, sizeof *events) == 2);
     CHECK("stale", events[0].kind == NH_EVENT_CACHED && !events[0].is_final && events[0].is_stale && events[0].is_in_cache);
@@ -134,9 +134,9 @@ static void several_events(void) {
     tell(cache, base, "on",
          "{\"path\": \"/progress\", \"script\": {\"headers\": [[\"Content-Length\", \"9\"]], \"steps\": [{\"bytes\": "
          "\"abc\"}, {\"pause\": 300}, {\"bytes\": \"def\"}, {\"wait\": \"p\"}, {\"bytes\": \"ghi\"}]}}");
-    nh_request_new(url_of(base, "/progress"), &request);
+    nh_request_create(url_of(base, "/progress"), &request);
     SET(request, .progress_events = NH_YES);
-    nh_submit(cache, request, &ticket);
+    nh_submit_request(cache, request, &ticket);
     int64_t done = 0;
     int others = 0;
     while (done < 6) {
@@ -150,15 +150,15 @@ static void several_events(void) {
     CHECK("only the end is left", nh_poll(cache, events, 4, sizeof *events) == 1 && events[0].kind == NH_EVENT_FRESH);
     nh_event_clear(&events[0]);
     nh_ticket_release(ticket);
-    nh_request_release(request);
-    nh_close(cache);
+    nh_request_free(request);
+    nh_close(cache, 2000);
 }
 
 static void *blocked_get(void *cache) {
     nh_response *response = NULL;
     char url[512];
     snprintf(url, sizeof url, "%s/delay/60000?get", base);
-    return (void *)(intptr_t)nh_get(cache, url, &response);
+    return (void *)(intptr_t)nh_get(cache, url, NULL, &response);
 }
 
 /* nh_shutdown leaves every final event to be polled; blocked callers are told that it is closed. */
@@ -173,27 +173,27 @@ static void shutting_down(void) {
     int got, finals = 0, wrong = 0;
     for (int i = 0; i < count; i++) tickets[i] = submit(cache, "/delay/60000", &tickets[i]);
     pthread_create(&thread, NULL, blocked_get, cache);
-    while (nh_activity(cache) < count + 1) usleep(1000);
+    while (activity(cache) < count + 1) usleep(1000);
     CHECK("shutdown", nh_shutdown(cache) == NH_OK && nh_shutdown(cache) == NH_OK);
     pthread_join(thread, &result);
     CHECK("a blocked caller", (intptr_t)result == NH_CLOSED);
-    CHECK("no more requests", nh_get(cache, base, &response) == NH_CLOSED);
+    CHECK("no more requests", nh_get(cache, base, NULL, &response) == NH_CLOSED);
     while ((got = nh_poll(cache, events, 8, sizeof *events)) > 0) {
         for (int i = 0; i < got; i++) {
             finals += events[i].is_final && events[i].kind == NH_EVENT_CANCELLED;
-            wrong += events[i].ticket != *(nh_ticket **)events[i].user;
+            wrong += events[i].ticket != *(nh_ticket **)events[i].user_data;
             nh_event_clear(&events[i]);
         }
     }
     CHECK("every final event", finals == count && wrong == 0);
     CHECK("statistics still", nh_wait_idle(cache, 0) == NH_OK);
-    CHECK("close", nh_close(cache) == NH_OK);
+    CHECK("close", nh_close(cache, 2000) == NH_OK);
     for (int i = 0; i < count; i++) nh_ticket_release(tickets[i]);
 
     cache = open_cache(NULL);
     nh_ticket *ticket = submit(cache, "/bytes/8", NULL);
     nh_wait_idle(cache, -1);
-    CHECK("close with events left", nh_close(cache) == NH_OK);
+    CHECK("close with events left", nh_close(cache, 2000) == NH_OK);
     CHECK("poll a closed one", nh_poll(cache, events, 8, sizeof *events) == -NH_INVALID);
     CHECK("a ticket outlives it", nh_ticket_release(ticket) == NH_OK);
 }
@@ -220,7 +220,7 @@ static const char *shut_down_after(unsigned round, int *answered) {
         for (int i = 0; i < got; i++) {
             done += events[i].is_final;
             *answered += events[i].code == NH_OK;
-            if (++*(int *)events[i].user != 1) wrong = "a ticket has two events";
+            if (++*(int *)events[i].user_data != 1) wrong = "a ticket has two events";
             if (events[i].code != NH_OK && events[i].code != NH_CANCELLED) {
                 snprintf(text, sizeof text, "%s: %s", nh_status_name(events[i].code), events[i].message ? events[i].message : "");
                 wrong = text;
@@ -232,10 +232,10 @@ static const char *shut_down_after(unsigned round, int *answered) {
         snprintf(text, sizeof text, "%d of %d have ended", done, count);
         wrong = text;
     }
-    if (!wrong && nh_activity(cache) != 0) wrong = "something is under way";
+    if (!wrong && activity(cache) != 0) wrong = "something is under way";
     if (!wrong && is_readable(cache, 20)) wrong = "an event is announced";
     for (int i = 0; i < count; i++) nh_ticket_release(tickets[i]);
-    if (nh_close(cache) != NH_OK && !wrong) wrong = "nh_close fails";
+    if (nh_close(cache, 2000) != NH_OK && !wrong) wrong = "nh_close fails";
     return wrong;
 }
 
@@ -255,7 +255,7 @@ static void wrong_arguments(void) {
     CHECK("short events", nh_poll(cache, &event, 1, 8) == -NH_INVALID);
     CHECK("foreign handle", nh_poll((nh_cache *)&event, &event, 1, sizeof event) == -NH_INVALID);
     CHECK("message", strstr(nh_error_message(), "not an open cache") != NULL);
-    nh_close(cache);
+    nh_close(cache, 2000);
 }
 
 int main(int count, char **arguments) {

@@ -9,7 +9,7 @@ static nh_cache *cache;
 
 static nh_request *make(const char *path) {
     nh_request *request = NULL;
-    nh_request_new(url_of(base, path), &request);
+    nh_request_create(url_of(base, path), &request);
     return request;
 }
 
@@ -43,7 +43,7 @@ static void sizes(void) {
     }
     CHECK("room for too few", nh_perform_images(cache, request, images, 2) == NH_INVALID && images[0] == NULL);
     CHECK("no response", nh_perform(cache, request, &response) == NH_INVALID && response == NULL);
-    CHECK("submit", nh_submit(cache, request, &ticket) == NH_OK);
+    CHECK("submit", nh_submit_request(cache, request, &ticket) == NH_OK);
     CHECK("event", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.image_count == 3 && event.response == NULL);
     nh_image *taken = event.images[1];
     event.images[1] = NULL;
@@ -52,7 +52,7 @@ static void sizes(void) {
     CHECK("taken", nh_image_get_info(taken, &info) == NH_OK && info.width == 50 && info.is_in_cache);
     nh_image_release(taken);
     nh_ticket_release(ticket);
-    nh_request_release(request);
+    nh_request_free(request);
 
     request = make("/png/40/20?2");
     SET(request, .size = 80);
@@ -66,7 +66,7 @@ static void sizes(void) {
     nh_image_release(images[0]);
     CHECK("max pixels", SET(request, .max_pixels = 100) == NH_OK &&
                             nh_perform_images(cache, request, images, 1) == NH_TOO_MANY_PIXELS && images[0] == NULL);
-    nh_request_release(request);
+    nh_request_free(request);
 
     request = make("/status/404");
     SET(request, .size = 80);
@@ -75,12 +75,12 @@ static void sizes(void) {
     CHECK("why", nh_error_get_info(&error) == NH_OK && error.code == NH_HTTP && error.http_status == 404);
     CHECK("not again for a minute", nh_perform_images(cache, request, images, 1) == NH_HTTP &&
                                         nh_error_get_info(&error) == NH_OK && error.retry_after > 0);
-    nh_submit(cache, request, &ticket);
+    nh_submit_request(cache, request, &ticket);
     CHECK("in events, too", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.http_status == 404 &&
                                 event.retry_after > 0 && event.image_count == 0);
     nh_event_clear(&event);
     nh_ticket_release(ticket);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 static void keys(void) {
@@ -94,7 +94,7 @@ static void keys(void) {
     CHECK("a key", was_cached(request) == 0 && was_cached(other) == 1);
     SET(other, .partition = "somebody");
     CHECK("a partition", was_cached(other) == 0 && was_cached(other) == 1 && was_cached(request) == 1);
-    CHECK("remove", nh_remove_request(cache, other) == NH_OK && was_cached(other) == 0 && was_cached(request) == 1);
+    CHECK("remove", nh_remove(cache, url_of(base, "/headers?Cache-Control=max-age%3D60&sig=2"), NH_OPTIONS(.ignore_query = NH_YES, .cache_key = "a key", .partition = "somebody")) == NH_OK && was_cached(other) == 0 && was_cached(request) == 1);
     CHECK("reload", SET(request, .policy = NH_POLICY_RELOAD) == NH_OK && was_cached(request) == 0);
     CHECK("no policy", SET(request, .policy = (nh_policy)77) == NH_INVALID);
     SET(request, .policy = NH_POLICY_OFFLINE);
@@ -103,8 +103,8 @@ static void keys(void) {
     nh_response *response = NULL;
     CHECK("offline and not there", nh_perform(cache, request, &response) == NH_OFFLINE);
     CHECK("an empty key", SET(request, .cache_key = "") == NH_INVALID && strstr(nh_error_message(), "cache_key is empty"));
-    nh_request_release(request);
-    nh_request_release(other);
+    nh_request_free(request);
+    nh_request_free(other);
 
     /* A picture without a lifetime: fresh by the numbers of the policy. */
     request = make("/png/5/5?ttl");
@@ -112,7 +112,7 @@ static void keys(void) {
     SET(request, .validator_ttl_ms = NH_NONE, .image_ttl_ms = NH_NONE);
     CHECK("or not at all", SET(request, .policy = NH_POLICY_OFFLINE) == NH_OK);
     CHECK("no number", SET(request, .heuristic = 2) == NH_INVALID);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 static void limits(void) {
@@ -121,7 +121,7 @@ static void limits(void) {
     nh_error_info error = {.struct_size = sizeof error};
     CHECK("no attempt more", SET(request, .retries = NH_NONE) == NH_OK && nh_perform(cache, request, &response) == NH_OK);
     nh_response_release(response);
-    nh_request_release(request);
+    nh_request_free(request);
     request = make("/bytes/10?limits");
     CHECK("guard", SET(request, .addresses = NH_ADDRESSES_PUBLIC) == NH_OK);
     CHECK("no private addresses", nh_perform(cache, request, &response) == NH_DENIED);
@@ -130,7 +130,7 @@ static void limits(void) {
     SET(request, .addresses = NH_ADDRESSES_ANY);
     CHECK("any", nh_perform(cache, request, &response) == NH_OK);
     nh_response_release(response);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 static void tags_and_priorities(void) {
@@ -152,18 +152,18 @@ static void tags_and_priorities(void) {
     CHECK("priority", SET(request, .priority = 10) == NH_OK);
     for (int i = 0; i < count; i++) {
         SET(request, .tag = i % 2 ? "odd" : "even");
-        nh_submit(cache, request, &tickets[i]);
-        CHECK("another priority", nh_set_priority(tickets[i], i) == NH_OK);
+        nh_submit_request(cache, request, &tickets[i]);
+        CHECK("another priority", nh_ticket_set_priority(tickets[i], i) == NH_OK);
     }
-    CHECK("cancel by tag", nh_cancel_all(cache, "odd") == NH_OK && nh_activity(cache) == 3);
+    CHECK("cancel by tag", nh_cancel_all(cache, NH_OPTIONS(.tag = "odd")) == NH_OK && activity(cache) == 3);
     for (int i = 1; i < count; i += 2) {
         cancelled += nh_wait(tickets[i], 0, &event, sizeof event) == NH_OK && event.code == NH_CANCELLED;
         nh_event_clear(&event);
     }
-    CHECK("cancelled", cancelled == 3 && nh_cancel_all(cache, "none") == NH_OK && nh_activity(cache) == 3);
-    CHECK("cancel all", nh_cancel_all(cache, NULL) == NH_OK && nh_activity(cache) == 0);
+    CHECK("cancelled", cancelled == 3 && nh_cancel_all(cache, NH_OPTIONS(.tag = "none")) == NH_OK && activity(cache) == 3);
+    CHECK("cancel all", nh_cancel_all(cache, NULL) == NH_OK && activity(cache) == 0);
     for (int i = 0; i < count; i++) nh_ticket_release(tickets[i]);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 static void cache_options(void) {
@@ -184,16 +184,16 @@ static void cache_options(void) {
     const char *echo = echoed(other, request);
     CHECK("headers of the cache", strstr(echo, "hazel") && strstr(echo, "text/x") && !strstr(echo, "\"cache\""));
     CHECK("and of the request", strstr(echo, "\"request\"") != NULL);
-    nh_request_release(request);
+    nh_request_free(request);
     char page[600];
     nh_response *response = NULL;
     snprintf(page, sizeof page, "%s/headers?Cache-Control=max-age%%3D60&flush", base);
-    CHECK("in memory only", nh_get(other, page, &response) == NH_OK && nh_stats(other, &statistics) == NH_OK &&
+    CHECK("in memory only", nh_get(other, page, NULL, &response) == NH_OK && nh_stats(other, &statistics) == NH_OK &&
                                 statistics.unwritten > 0);
     nh_response_release(response);
     CHECK("flush", nh_flush(other) == NH_OK && nh_stats(other, &statistics) == NH_OK && statistics.unwritten == 0);
-    CHECK("the same again", nh_open(other_folder, &options, &again) == NH_OK && nh_close(again) == NH_OK);
-    CHECK("nothing said", nh_open(other_folder, NULL, &again) == NH_OK && nh_close(again) == NH_OK);
+    CHECK("the same again", nh_open(other_folder, &options, &again) == NH_OK && nh_close(again, 2000) == NH_OK);
+    CHECK("nothing said", nh_open(other_folder, NULL, &again) == NH_OK && nh_close(again, 2000) == NH_OK);
     options.thumb_store = NH_THUMB_STORE_PACKED;
     CHECK("another store", nh_open(other_folder, &options, &again) == NH_CONFLICT && again == NULL);
     options.thumb_store = NH_THUMB_STORE_RAW;
@@ -210,7 +210,7 @@ static void cache_options(void) {
     const nh_header bad = {"X-Bad", "a\nb"};
     options = (nh_options){.struct_size = sizeof options, .headers = &bad, .header_count = 1};
     CHECK("a header that can't be sent", nh_open(other_folder, &options, &again) == NH_BAD_HEADER);
-    nh_close(other);
+    nh_close(other, 2000);
     snprintf(command, sizeof command, "rm -r '%s'", other_folder);
     if (system(command) != 0) failures++;
 }
@@ -224,36 +224,36 @@ static void sites(void) {
     const nh_header headers[] = {{"Authorization", "Bearer 1"}};
     nh_options options = {.struct_size = sizeof options, .headers = headers, .header_count = 1, .user_agent = "siter/1"};
     CHECK("site", nh_site_open(cache, url_of(base, "/bytes/"), &options, &site) == NH_OK);
-    CHECK("get", nh_site_get(site, "12", &response) == NH_OK);
+    CHECK("get", nh_get(cache, "12", NH_OPTIONS(.site = site), &response) == NH_OK);
     nh_response_get_info(response, &info);
     CHECK("below the base", info.body_size == 12 && strcmp(info.url, "12") == 0 &&
                                 strcmp(info.final_url, url_of(base, "/bytes/12")) == 0);
     nh_response_release(response);
-    CHECK("thumbnail", nh_site_thumbnail(site, "/png/30/30?site", 10, &image) == NH_OK && nh_image_release(image) == NH_OK);
-    CHECK("request", nh_site_request(site, "/echo", &request) == NH_OK);
+    CHECK("thumbnail", nh_thumbnail(cache, "/png/30/30?site", NH_OPTIONS(.site = site, .size = 10), &image) == NH_OK && nh_image_release(image) == NH_OK);
+    CHECK("request", site_request(site, "/echo", &request) == NH_OK);
     const char *echo = echoed(cache, request);
     CHECK("its headers", strstr(echo, "Bearer 1") && strstr(echo, "siter/1"));
-    nh_request_release(request);
+    nh_request_free(request);
     char elsewhere[600];
     snprintf(elsewhere, sizeof elsewhere, "http://localhost:%s/echo", strrchr(base, ':') + 1);
-    nh_site_request(site, elsewhere, &request);
+    site_request(site, elsewhere, &request);
     echo = echoed(cache, request);
     CHECK("no secrets elsewhere", !strstr(echo, "Bearer 1") && strstr(echo, "siter/1"));
-    nh_request_release(request);
-    CHECK("release", nh_site_release(site) == NH_OK && nh_site_release(site) == NH_INVALID);
-    CHECK("released", nh_site_get(site, "12", &response) == NH_INVALID);
+    nh_request_free(request);
+    CHECK("release", nh_site_close(site) == NH_OK && nh_site_close(site) == NH_INVALID);
+    CHECK("released", nh_get(cache, "12", NH_OPTIONS(.site = site), &response) == NH_INVALID);
 
     options = (nh_options){.struct_size = sizeof options, .user = "u", .password = "p", .policy = NH_POLICY_OFFLINE};
     CHECK("with a user", nh_site_open(cache, base, &options, &site) == NH_OK);
-    nh_site_request(site, "/basic-auth/u/p", &request);
+    site_request(site, "/basic-auth/u/p", &request);
     CHECK("a policy", nh_perform(cache, request, &response) == NH_OFFLINE);
     SET(request, .policy = NH_POLICY_KIT);
     CHECK("the request's counts first", nh_perform(cache, request, &response) == NH_OK);
     nh_response_get_info(response, &info);
     CHECK("credentials", info.status == 200);
     nh_response_release(response);
-    nh_request_release(request);
-    nh_site_release(site);
+    nh_request_free(request);
+    nh_site_close(site);
     options = (nh_options){.struct_size = sizeof options, .disk_bytes = 1 << 30};
     CHECK("no options of the directory", nh_site_open(cache, base, &options, &site) == NH_INVALID && site == NULL);
     CHECK("bad base", nh_site_open(cache, "not a url", NULL, &site) == NH_BAD_URL);
@@ -263,7 +263,7 @@ static void *one_get(void *path) {
     nh_response *response = NULL;
     char url[512];
     snprintf(url, sizeof url, "%s%s", base, (const char *)path);
-    nh_status status = nh_get(cache, url, &response);
+    nh_status status = nh_get(cache, url, NULL, &response);
     nh_response_release(response);
     return (void *)(intptr_t)status;
 }
@@ -280,7 +280,7 @@ static void queue(void) {
     const char *counts = echoed(cache, request);
     const char *high = strstr(counts, "\"highWater\":");
     CHECK("one at a time", high != NULL && atoi(high + strlen("\"highWater\":")) == 1);
-    nh_request_release(request);
+    nh_request_free(request);
     nh_queue_options growing = {.struct_size = sizeof growing, .per_host = -1};
     CHECK("per host as measured", nh_queue_set(&growing) == NH_OK);
     nh_queue_options wrong[] = {{.concurrency = -1}, {.concurrency = 100000}, {.per_host = -2}, {.rate = -1}, {.reserved = 1}};
@@ -302,6 +302,6 @@ int main(int count, char **arguments) {
     cache_options();
     sites();
     queue();
-    nh_close(cache);
+    nh_close(cache, 2000);
     return failures != 0;
 }

@@ -12,8 +12,8 @@ static void more_requests_than_descriptors(void) {
     nh_cache *cache = open_cache(NULL);
     nh_request *request = NULL;
     int submitted = 0, answered = 0;
-    nh_request_new(url_of(base, "/bytes/10"), &request);
-    for (int i = 0; i < many; i++) submitted += nh_submit(cache, request, &tickets[i]) == NH_OK;
+    nh_request_create(url_of(base, "/bytes/10"), &request);
+    for (int i = 0; i < many; i++) submitted += nh_submit_request(cache, request, &tickets[i]) == NH_OK;
     CHECK("all are taken", submitted == many);
     /* Every third leaves the line, which the others must not notice. */
     for (int i = 0; i < many; i += 3) nh_cancel(tickets[i]);
@@ -26,8 +26,8 @@ static void more_requests_than_descriptors(void) {
         nh_ticket_release(tickets[i]);
     }
     CHECK("all are answered", answered == many);
-    nh_request_release(request);
-    CHECK("close", nh_close(cache) == NH_OK);
+    nh_request_free(request);
+    CHECK("close", nh_close(cache, 2000) == NH_OK);
 }
 
 static void no_descriptor_at_all(void) {
@@ -35,16 +35,16 @@ static void no_descriptor_at_all(void) {
     nh_response *response = NULL;
     nh_cache *cache = open_cache(NULL), *other = NULL;
     while (count < limit && (taken[count] = dup(1)) >= 0) count++;
-    CHECK("no socket", nh_get(cache, url_of(base, "/bytes/10"), &response) == NH_IO && response == NULL);
+    CHECK("no socket", nh_get(cache, url_of(base, "/bytes/10"), NULL, &response) == NH_IO && response == NULL);
     CHECK("message", strstr(nh_error_message(), "Too many open files") != NULL);
-    nh_close(cache);
+    nh_close(cache, 2000);
     while (count < limit && (taken[count] = dup(1)) >= 0) count++;
     CHECK("no loop", nh_open(folder, NULL, &other) == NH_IO && other == NULL);
     while (count > 0) close(taken[--count]);
     CHECK("again", nh_open(folder, NULL, &other) == NH_OK);
-    CHECK("get", nh_get(other, url_of(base, "/bytes/10"), &response) == NH_OK);
+    CHECK("get", nh_get(other, url_of(base, "/bytes/10"), NULL, &response) == NH_OK);
     nh_response_release(response);
-    CHECK("close other", nh_close(other) == NH_OK);
+    CHECK("close other", nh_close(other, 2000) == NH_OK);
 }
 
 int main(int count, char **arguments) {

@@ -65,14 +65,14 @@ static void writes(const char *name, size_t known, nh_status (*call)(void *)) {
 static nh_status open_with(const void *options) {
     nh_cache *other = NULL;
     nh_status status = nh_open(folder, options, &other);
-    if (status == NH_OK) nh_close(other);
+    if (status == NH_OK) nh_close(other, 2000);
     return status;
 }
 
 static nh_status site_with(const void *options) {
     nh_site *site = NULL;
     nh_status status = nh_site_open(cache, base, options, &site);
-    if (status == NH_OK) nh_site_release(site);
+    if (status == NH_OK) nh_site_close(site);
     return status;
 }
 
@@ -100,16 +100,16 @@ static nh_status answer_with(const void *reply) {
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
     nh_event event = {0};
-    nh_request_new(url_of(base, "/echo?sizes"), &request);
+    nh_request_create(url_of(base, "/echo?sizes"), &request);
     SET(request, .asks = NH_ASK_HEADERS);
-    if (nh_submit(cache, request, &ticket) != NH_OK || nh_wait(ticket, 60000, &event, sizeof event) != NH_OK ||
+    if (nh_submit_request(cache, request, &ticket) != NH_OK || nh_wait(ticket, 60000, &event, sizeof event) != NH_OK ||
         event.kind != NH_EVENT_QUESTION)
         printf("# no question: %s\n", nh_error_message());
     nh_event_clear(&event);
     nh_status status = nh_answer(ticket, reply);
     nh_cancel(ticket);
     nh_ticket_release(ticket);
-    nh_request_release(request);
+    nh_request_free(request);
     return status;
 }
 
@@ -117,7 +117,7 @@ static nh_status response_info(void *info) { return nh_response_get_info(respons
 static nh_status interim(void *info) { return nh_response_interim_at(response, 0, info); }
 static nh_status image_info(void *info) { return nh_image_get_info(image, info); }
 static nh_status error_info(void *info) {
-    nh_close(NULL);
+    nh_close(NULL, 2000);
     return nh_error_get_info(info);
 }
 static nh_status stats(void *statistics) { return nh_stats(cache, statistics); }
@@ -145,11 +145,11 @@ static void freeze(void) {
     nh_request *request = NULL;
     nh_response *none = NULL;
     nh_error_info error = {.struct_size = sizeof error};
-    nh_request_new("http://127.0.0.1:1/", &request);
+    nh_request_create("http://127.0.0.1:1/", &request);
     SET(request, .method = "POST", .freezable = NH_YES, .retries = NH_NONE);
     CHECK("frozen", nh_perform(cache, request, &none) == NH_FROZEN);
     nh_error_get_info(&error);
-    nh_request_release(request);
+    nh_request_free(request);
     for (int tries = 0; tries < 6000; tries++) {
         nh_frozen_info info = {.struct_size = sizeof info};
         if (nh_outbox_get(cache, error.outbox_id, &frozen) != NH_OK || frozen_info(&info) != NH_OK) break;
@@ -172,7 +172,7 @@ static nh_status status_of_json(int depth) {
     tell(cache, base, "on", script);
     char path[20];
     snprintf(path, sizeof path, "/deep%d", depth);
-    if (nh_get(cache, url_of(base, path), &told) != NH_OK) return NH_INTERNAL;
+    if (nh_get(cache, url_of(base, path), NULL, &told) != NH_OK) return NH_INTERNAL;
     nh_status status = nh_response_json(told, &text, &size);
     if (status == NH_OK && size != 2 * (size_t)depth) status = NH_INTERNAL;
     nh_response_release(told);
@@ -184,8 +184,8 @@ static void *all(void *unused) {
     reads("nh_open", sizeof(nh_options), open_with);
     reads("nh_site_open", sizeof(nh_options), site_with);
     reads("nh_queue_set", sizeof(nh_queue_options), queue_with);
-    reads("nh_response_image", sizeof(nh_image_options), image_with);
-    reads("nh_image_decode", sizeof(nh_image_options), decoded_with);
+    reads("nh_response_image", sizeof(nh_options), image_with);
+    reads("nh_image_decode", sizeof(nh_options), decoded_with);
     reads("nh_answer", sizeof(nh_reply), answer_with);
     writes("nh_response_get_info", sizeof(nh_response_info), response_info);
     writes("nh_response_interim_at", sizeof(nh_interim), interim);
@@ -211,14 +211,14 @@ int main(int count, char **arguments) {
     tell(cache, base, "on",
          "{\"path\": \"/early\", \"script\": {\"steps\": [{\"interim\": {\"status\": 103, \"headers\": [[\"Link\", "
          "\"</a.css>\"]]}}, {\"bytes\": \"x\"}]}}");
-    CHECK("a response", nh_get(cache, url_of(base, "/early"), &response) == NH_OK);
-    CHECK("an image", nh_thumbnail(cache, url_of(base, "/png/64/48"), 8, &image) == NH_OK);
+    CHECK("a response", nh_get(cache, url_of(base, "/early"), NULL, &response) == NH_OK);
+    CHECK("an image", nh_thumbnail(cache, url_of(base, "/png/64/48"), NH_OPTIONS(.size = 8), &image) == NH_OK);
     pthread_attr_init(&small);
     CHECK("a small stack", pthread_attr_setstacksize(&small, 65536) == 0);
     CHECK("a thread", pthread_create(&thread, &small, all, NULL) == 0 && pthread_join(thread, NULL) == 0);
     nh_response_release(response);
     nh_image_release(image);
     nh_frozen_release(frozen);
-    nh_close(cache);
+    nh_close(cache, 2000);
     return failures != 0;
 }

@@ -34,14 +34,14 @@ static void submit(const char *url, int number) {
     nh_ticket *ticket = NULL;
     nh_event events[8];
     int got;
-    nh_request_new(url, &request);
+    nh_request_create(url, &request);
     SET(request, .sizes = (nh_size[]){{20, 0}, {10, 0}}, .size_count = 2);
     nh_request_add_header(request, "X-Seed", "hazel");
     if (number % 2) SET(request, .callback = called);
-    if (nh_submit(cache, request, &ticket) != NH_OK) failures++;
+    if (nh_submit_request(cache, request, &ticket) != NH_OK) failures++;
     if (number % 3 == 0) nh_cancel(ticket);
     nh_ticket_release(ticket);
-    nh_request_release(request);
+    nh_request_free(request);
     nh_dispatch(cache, 0);
     while ((got = nh_poll(cache, events, 8, sizeof *events)) > 0) {
         for (int i = 0; i < got; i++) nh_event_clear(&events[i]);
@@ -51,7 +51,7 @@ static void submit(const char *url, int number) {
 static void get(void) {
     nh_response *response = NULL;
     nh_interim interim = {.struct_size = sizeof interim};
-    if (nh_get(cache, url_of(base, "/hints"), &response) != NH_OK) failures++;
+    if (nh_get(cache, url_of(base, "/hints"), NULL, &response) != NH_OK) failures++;
     if (nh_response_interim_at(response, 0, &interim) != NH_OK || interim.header_count != 1) failures++;
     if (nh_response_interim_at(response, 1, &interim) != NH_INVALID) failures++;
     nh_response_release(response);
@@ -72,8 +72,8 @@ int main(int count, char **arguments) {
     for (int i = 0; i < all; i++) {
         nh_image *image = NULL;
         snprintf(url, sizeof url, "%s/png/40/40?soak=%d", base, i % 400);
-        if (i % 50 == 0) nh_remove(cache, url);
-        wrong += nh_thumbnail(cache, url, 20, &image) != NH_OK || (i % 10 == 0 && !look_at(image));
+        if (i % 50 == 0) nh_remove(cache, url, NULL);
+        wrong += nh_thumbnail(cache, url, NH_OPTIONS(.size = 20), &image) != NH_OK || (i % 10 == 0 && !look_at(image));
         nh_image_release(image);
         if (i % 25 == 0) submit(url, i / 25);
         if (i % 200 == 0) get();
@@ -85,6 +85,6 @@ int main(int count, char **arguments) {
     printf("# %ld KiB after a fifth, %ld KiB more at the end\n", after_a_fifth >> 10, grown >> 10);
     CHECK("every one is right", wrong == 0 && calls_back > 0);
     CHECK("within 2 MiB", grown <= 2 << 20);
-    CHECK("close", nh_close(cache) == NH_OK);
+    CHECK("close", nh_close(cache, 2000) == NH_OK);
     return failures != 0;
 }

@@ -9,8 +9,8 @@ static const char *base;
 static nh_ticket *submit(const char *path) {
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
-    if (nh_request_new(url_of(base, path), &request) == NH_OK) nh_submit(cache, request, &ticket);
-    nh_request_release(request);
+    if (nh_request_create(url_of(base, path), &request) == NH_OK) nh_submit_request(cache, request, &ticket);
+    nh_request_free(request);
     return ticket;
 }
 
@@ -22,7 +22,7 @@ static void answer(void) {
     CHECK("wrong event size", nh_wait(ticket, -1, &event, sizeof event - 1) == NH_INVALID);
     CHECK("wait", nh_wait(ticket, -1, &event, sizeof event) == NH_OK);
     CHECK("event", event.kind == NH_EVENT_FRESH && event.is_final && event.code == NH_OK && event.http_status == 200);
-    CHECK("event's ticket", event.ticket == ticket && event.user == NULL);
+    CHECK("event's ticket", event.ticket == ticket && event.user_data == NULL);
     CHECK("event's bytes", event.bytes_done == 10 && event.bytes_total == 10);
     CHECK("state", nh_ticket_state(ticket, &state) == NH_OK && state == NH_TICKET_DONE);
     nh_response *kept = event.response;
@@ -51,16 +51,16 @@ static void user_data(void) {
     nh_event event;
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
-    nh_request_new(url_of(base, "/truncated"), &request);
+    nh_request_create(url_of(base, "/truncated"), &request);
     CHECK("user data", SET(request, .user_data = &request) == NH_OK);
-    CHECK("submit with user data", nh_submit(cache, request, &ticket) == NH_OK);
+    CHECK("submit with user data", nh_submit_request(cache, request, &ticket) == NH_OK);
     SET(request, .user_data = NULL);
     CHECK("wait with user data", nh_wait(ticket, -1, &event, sizeof event) == NH_OK);
-    CHECK("it comes back", event.user == &request && event.ticket == ticket);
+    CHECK("it comes back", event.user_data == &request && event.ticket == ticket);
     CHECK("no length of what failed", event.code == NH_TRUNCATED && event.bytes_total == -1);
     nh_event_clear(&event);
     nh_ticket_release(ticket);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 static void failed(void) {
@@ -76,7 +76,7 @@ static void *blocked_get(void *result) {
     nh_response *response = NULL;
     char url[512];
     snprintf(url, sizeof url, "%s/delay/60000", base);
-    *(nh_status *)result = nh_get(cache, url, &response);
+    *(nh_status *)result = nh_get(cache, url, NULL, &response);
     return NULL;
 }
 
@@ -87,7 +87,7 @@ static void closing(void) {
     nh_event event;
     nh_ticket *ticket = submit("/delay/60000");
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, blocked_get, &results[i]);
-    CHECK("close with requests under way", nh_close(cache) == NH_OK);
+    CHECK("close with requests under way", nh_close(cache, 2000) == NH_OK);
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     for (int i = 0; i < 4; i++) CHECK("blocked call is told", results[i] == NH_CLOSED || results[i] == NH_INVALID);
     CHECK("ticket too", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.code == NH_CLOSED);
@@ -105,9 +105,9 @@ static void *hammer(void *seed) {
         nh_request **slot = &shared[rand_r(seed) % shared_count];
         nh_request *request = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
         nh_request_add_header(request, "X", "y");
-        if (i % 3 == 0 && nh_request_release(request) == NH_OK) {
+        if (i % 3 == 0 && nh_request_free(request) == NH_OK) {
             nh_request *fresh = NULL;
-            nh_request_new("http://127.0.0.1/", &fresh);
+            nh_request_create("http://127.0.0.1/", &fresh);
             __atomic_store_n(slot, fresh, __ATOMIC_RELEASE);
         }
         nh_cancel((nh_ticket *)request);
@@ -124,23 +124,23 @@ static void longer_event(void) {
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
     memset(&newer, 0x5a, sizeof newer);
-    nh_request_new(url_of(base, "/bytes/11"), &request);
-    nh_submit(cache, request, &ticket);
+    nh_request_create(url_of(base, "/bytes/11"), &request);
+    nh_submit_request(cache, request, &ticket);
     CHECK("longer event", nh_wait(ticket, -1, &newer.known, sizeof newer - sizeof newer.behind) == NH_OK);
     CHECK("what isn't known is 0", newer.known.kind == NH_EVENT_FRESH && newer.from_the_future == 0);
     CHECK("memory behind it untouched", *(unsigned char *)&newer.behind == 0x5a);
     CHECK("clear a longer event", nh_event_clear(&newer.known) == NH_OK);
     nh_ticket_release(ticket);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 static void races(void) {
     pthread_t threads[4];
-    for (int i = 0; i < shared_count; i++) nh_request_new("http://127.0.0.1/", &shared[i]);
+    for (int i = 0; i < shared_count; i++) nh_request_create("http://127.0.0.1/", &shared[i]);
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, hammer, &seeds[i]);
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     int open = 0;
-    for (int i = 0; i < shared_count; i++) open += nh_request_release(shared[i]) == NH_OK;
+    for (int i = 0; i < shared_count; i++) open += nh_request_free(shared[i]) == NH_OK;
     CHECK("every slot holds one open handle in the end", open == shared_count);
 }
 

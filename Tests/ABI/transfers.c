@@ -10,7 +10,7 @@ static const char *base;
 
 static nh_request *make(const char *path, const char *method) {
     nh_request *request = NULL;
-    nh_request_new(url_of(base, path), &request);
+    nh_request_create(url_of(base, path), &request);
     SET(request, .method = method, .delivery = NH_DELIVERY_FRESH);
     return request;
 }
@@ -52,34 +52,34 @@ static void bodies(void) {
     FILE *file = fopen(beside("text"), "w");
     fputs("a file's bytes", file);
     fclose(file);
-    nh_request_add_form_data(request, "title", "Nut", 3, NULL, NULL);
-    nh_request_add_form_data(request, "data", "xyz", 3, "d.txt", "text/plain");
-    CHECK("a form", nh_request_add_form_file(request, "file", beside("text"), NULL, "text/x") == NH_OK);
+    nh_request_add_part(request, NH_PART(.name = "title", .data = "Nut", .size = 3));
+    nh_request_add_part(request, NH_PART(.name = "data", .data = "xyz", .size = 3, .file_name = "d.txt", .type = "text/plain"));
+    CHECK("a form", nh_request_add_part(request, NH_PART(.name = "file", .path = beside("text"), .type = "text/x")) == NH_OK);
     const char *echo = echo_of(request);
     CHECK("its type", strstr(echo, "multipart/form-data; boundary=") != NULL);
     CHECK("its parts", strstr(echo, "name=\\\"title\\\"") && strstr(echo, "filename=\\\"d.txt\\\"") &&
                            strstr(echo, "filename=\\\"text\\\"") && strstr(echo, "a file's bytes"));
-    nh_request_release(request);
+    nh_request_free(request);
     request = make("/echo", "POST");
     nh_request_add_field(request, "a b", "1&2");
     CHECK("fields", nh_request_add_field(request, "c", "") == NH_OK);
     echo = echo_of(request);
     CHECK("encoded", strstr(echo, "a+b=1%262&c=") && strstr(echo, "application/x-www-form-urlencoded"));
-    nh_request_release(request);
+    nh_request_free(request);
     request = make("/echo", "PUT");
     nh_response *response = NULL;
     nh_request_set_body_file(request, beside("missing"));
     CHECK("a missing file", nh_perform(cache, request, &response) == NH_IO);
     nh_request_set_body_file(request, beside("text"));
     CHECK("a file", strstr(echo_of(request), "a file's bytes") != NULL);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 /* Takes a request's events by nh_poll until the last, which is given; adds up what they say. */
 static nh_event last_of(nh_request *request, int64_t sums[3]) {
     nh_event event = {0};
     sums[0] = sums[1] = sums[2] = 0;
-    CHECK("submit", nh_submit(cache, request, NULL) == NH_OK);
+    CHECK("submit", nh_submit_request(cache, request, NULL) == NH_OK);
     struct pollfd ready = {.fd = nh_fd(cache), .events = POLLIN};
     while (poll(&ready, 1, 60000) == 1) {
         if (nh_poll(cache, &event, 1, sizeof event) != 1) continue;
@@ -105,13 +105,13 @@ static void progress(void) {
     CHECK("an upload's end", event.code == NH_OK && event.http_status == 200);
     CHECK("how much was sent", sums[0] > 0 && sums[0] <= 3000000);
     nh_event_clear(&event);
-    nh_request_release(request);
+    nh_request_free(request);
     request = make("/slow-body?ms=100&count=5", "GET");
     SET(request, .progress_events = NH_YES);
     event = last_of(request, sums);
     CHECK("how much has come", event.code == NH_OK && sums[1] > 0 && sums[1] <= 5);
     nh_event_clear(&event);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 static void sinks(void) {
@@ -119,12 +119,12 @@ static void sinks(void) {
     nh_request *request = make("/bytes/300000", "GET");
     int descriptor = open(beside("by-descriptor"), O_RDWR | O_CREAT | O_TRUNC, 0600);
     write_file(beside("all"), 10);
-    nh_request_save_to_file(request, beside("one"), 0);
-    nh_request_save_to_file(request, beside("two"), 0);
-    nh_request_save_to_file(request, beside("all"), 1);
-    nh_request_save_to_events(request);
-    CHECK("several sinks", nh_request_save_to_descriptor(request, descriptor) == NH_OK);
-    CHECK("no descriptor", nh_request_save_to_descriptor(request, -1) == NH_INVALID);
+    nh_request_save_to(request, NH_SINK(.kind = NH_SINK_FILE, .path = beside("one")));
+    nh_request_save_to(request, NH_SINK(.kind = NH_SINK_FILE, .path = beside("two")));
+    nh_request_save_to(request, NH_SINK(.kind = NH_SINK_APPEND, .path = beside("all")));
+    nh_request_save_to(request, NH_SINK(.kind = NH_SINK_EVENTS));
+    CHECK("several sinks", nh_request_save_to(request, NH_SINK(.kind = NH_SINK_DESCRIPTOR, .descriptor = descriptor)) == NH_OK);
+    CHECK("no descriptor", nh_request_save_to(request, NH_SINK(.kind = NH_SINK_DESCRIPTOR, .descriptor = -1)) == NH_INVALID);
     for (int round = 1; round <= 2; round++) {
         nh_event event = last_of(request, sums);
         nh_response_info info = {.struct_size = sizeof info};
@@ -137,39 +137,39 @@ static void sinks(void) {
         CHECK("events", sums[2] == 300000);
         nh_event_clear(&event);
     }
-    nh_request_release(request);
+    nh_request_free(request);
     close(descriptor);
 }
 
 static void failing_sinks(void) {
     nh_response *response = NULL;
     nh_request *request = make("/bytes/300000?full", "GET");
-    nh_request_save_to_file(request, "/dev/full", 0);
-    nh_request_save_to_file(request, beside("never"), 0);
+    nh_request_save_to(request, NH_SINK(.kind = NH_SINK_FILE, .path = "/dev/full"));
+    nh_request_save_to(request, NH_SINK(.kind = NH_SINK_FILE, .path = beside("never")));
     CHECK("a full disk", nh_perform(cache, request, &response) == NH_NO_SPACE && response == NULL);
-    nh_request_release(request);
+    nh_request_free(request);
     request = make("/bytes/300000?none", "GET");
-    nh_request_save_to_file(request, beside("no/such/folder"), 0);
+    nh_request_save_to(request, NH_SINK(.kind = NH_SINK_FILE, .path = beside("no/such/folder")));
     CHECK("no folder", nh_perform(cache, request, &response) == NH_IO);
-    nh_request_release(request);
+    nh_request_free(request);
     request = make("/truncated?announced=1000&sent=10", "GET");
     SET(request, .retries = NH_NONE, .resume = NH_NO);
-    nh_request_save_to_file(request, beside("never"), 0);
+    nh_request_save_to(request, NH_SINK(.kind = NH_SINK_FILE, .path = beside("never")));
     CHECK("cut off", nh_perform(cache, request, &response) == NH_TRUNCATED);
-    nh_request_release(request);
+    nh_request_free(request);
     request = make("/status/404", "GET");
-    nh_request_save_to_file(request, beside("never"), 0);
+    nh_request_save_to(request, NH_SINK(.kind = NH_SINK_FILE, .path = beside("never")));
     CHECK("no success", nh_perform(cache, request, &response) == NH_OK);
     nh_response_release(response);
-    nh_request_release(request);
+    nh_request_free(request);
     CHECK("nothing is left", size_of(beside("never")) < 0 && size_of(beside(".never.nuthatch-part")) < 0 &&
                                  size_of(beside(".never.nuthatch-info")) < 0);
     /* What can be gone on with stays, hidden. */
     request = make("/bytes/3000000", "GET");
     SET(request, .max_bytes = 100000);
-    nh_request_save_to_file(request, beside("never"), 0);
+    nh_request_save_to(request, NH_SINK(.kind = NH_SINK_FILE, .path = beside("never")));
     CHECK("too large", nh_perform(cache, request, &response) == NH_TOO_LARGE && size_of(beside("never")) < 0);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 /* Has the server answer so from now on. */
@@ -179,7 +179,7 @@ static void scripted(const char *script) {
     nh_request_set_body(request, script, strlen(script));
     if (nh_perform(cache, request, &response) != NH_OK) exit(2);
     nh_response_release(response);
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 /* What broke off is gone on with by the next, also in a later process. */
@@ -188,20 +188,20 @@ static void resuming(void) {
     nh_response *response = NULL;
     nh_request *request = make("/half", "GET");
     SET(request, .retries = NH_NONE);
-    nh_request_save_to_file(request, target, 0);
+    nh_request_save_to(request, NH_SINK(.kind = NH_SINK_FILE, .path = target));
     scripted("{\"path\": \"/half\", \"script\": {\"headers\": [[\"ETag\", \"\\\"1\\\"\"], [\"Content-Length\", \"300000\"]], "
              "\"steps\": [{\"fill\": {\"count\": 100000, \"byte\": 97}}]}}");
     CHECK("breaks off", nh_perform(cache, request, &response) == NH_TRUNCATED && size_of(target) < 0);
     CHECK("a part stays", size_of(beside(".resumed.nuthatch-part")) == 100000);
-    nh_close(cache);
+    nh_close(cache, 2000);
     cache = open_cache(NULL);
     scripted("{\"path\": \"/half\", \"script\": {\"headers\": [[\"ETag\", \"\\\"1\\\"\"]], \"answersConditions\": true, "
              "\"answersRanges\": true, \"steps\": [{\"fill\": {\"count\": 300000, \"byte\": 97}}]}}");
     CHECK("gone on with", nh_perform(cache, request, &response) == NH_OK && size_of(target) == 300000);
     nh_response_release(response);
-    nh_request_release(request);
+    nh_request_free(request);
     CHECK("nothing is left", size_of(beside(".resumed.nuthatch-part")) < 0 && size_of(beside(".resumed.nuthatch-info")) < 0);
-    nh_get(cache, url_of(base, "/_control/log?path=/half"), &response);
+    nh_get(cache, url_of(base, "/_control/log?path=/half"), NULL, &response);
     CHECK("by a range", nh_response_text(response, &log, NULL) == NH_OK && strstr(log, "bytes=100000-") && strstr(log, "If-Range"));
     nh_response_release(response);
 }
@@ -218,6 +218,6 @@ int main(int count, char **arguments) {
     sinks();
     failing_sinks();
     resuming();
-    nh_close(cache);
+    nh_close(cache, 2000);
     return failures != 0;
 }

@@ -10,7 +10,7 @@ static nh_cache *cache;
 static int32_t was_cached(const char *path) {
     nh_response *response = NULL;
     nh_response_info info = {.struct_size = sizeof info};
-    if (nh_get(cache, url_of(base, path), &response) != NH_OK) return -1;
+    if (nh_get(cache, url_of(base, path), NULL, &response) != NH_OK) return -1;
     nh_response_get_info(response, &info);
     nh_response_release(response);
     return info.is_in_cache;
@@ -21,9 +21,9 @@ static const char *const two = "/headers?Cache-Control=max-age%3D60&n=2";
 
 static void forgetting(void) {
     CHECK("kept", was_cached(one) == 0 && was_cached(two) == 0 && was_cached(one) == 1);
-    CHECK("remove", nh_remove(cache, url_of(base, one)) == NH_OK && was_cached(one) == 0 && was_cached(two) == 1);
-    CHECK("remove what isn't there", nh_remove(cache, url_of(base, "/never")) == NH_OK);
-    CHECK("remove a bad URL", nh_remove(cache, "nonsense") == NH_BAD_URL);
+    CHECK("remove", nh_remove(cache, url_of(base, one), NULL) == NH_OK && was_cached(one) == 0 && was_cached(two) == 1);
+    CHECK("remove what isn't there", nh_remove(cache, url_of(base, "/never"), NULL) == NH_OK);
+    CHECK("remove a bad URL", nh_remove(cache, "nonsense", NULL) == NH_BAD_URL);
     CHECK("clear", nh_clear(cache) == NH_OK && was_cached(one) == 0 && was_cached(two) == 0);
     CHECK("trim to what there is", nh_trim(cache, 1 << 30) == NH_OK && was_cached(one) == 1);
     CHECK("trim to nothing", nh_trim(cache, 0) == NH_OK && was_cached(one) == 0);
@@ -35,9 +35,9 @@ static void statistics(void) {
     nh_image *image = NULL;
     char json[4096], small[10];
     CHECK("stats", nh_stats(cache, &before) == NH_OK && before.struct_size == sizeof before);
-    nh_thumbnail(cache, url_of(base, "/png/90/90?stats"), 30, &image);
+    nh_thumbnail(cache, url_of(base, "/png/90/90?stats"), NH_OPTIONS(.size = 30), &image);
     nh_image_release(image);
-    nh_thumbnail(cache, url_of(base, "/png/90/90?stats"), 30, &image);
+    nh_thumbnail(cache, url_of(base, "/png/90/90?stats"), NH_OPTIONS(.size = 30), &image);
     nh_image_release(image);
     nh_stats(cache, &after);
     CHECK("counted", after.requests == before.requests + 2 && after.hits == before.hits + 1 &&
@@ -59,12 +59,12 @@ static void statistics(void) {
     CHECK("pressure", nh_memory_pressure(NH_PRESSURE_CRITICAL) == NH_OK && nh_stats(cache, &after) == NH_OK);
     CHECK("given up", after.memory_items == 0 && after.pressure_criticals == 1);
     CHECK("no such pressure", nh_memory_pressure((nh_pressure)7) == NH_INVALID);
-    CHECK("idle", nh_wait_idle(cache, 0) == NH_OK && nh_activity(cache) == 0);
+    CHECK("idle", nh_wait_idle(cache, 0) == NH_OK && activity(cache) == 0);
     nh_request *request = NULL;
-    nh_request_new(url_of(base, "/delay/60000?idle"), &request);
-    nh_submit(cache, request, NULL);
-    nh_request_release(request);
-    CHECK("busy", nh_wait_idle(cache, 20) == NH_TIMEOUT && nh_activity(cache) == 1);
+    nh_request_create(url_of(base, "/delay/60000?idle"), &request);
+    nh_submit_request(cache, request, NULL);
+    nh_request_free(request);
+    CHECK("busy", nh_wait_idle(cache, 20) == NH_TIMEOUT && activity(cache) == 1);
     CHECK("idle again", nh_cancel_all(cache, NULL) == NH_OK && nh_wait_idle(cache, -1) == NH_OK);
 }
 
@@ -92,7 +92,7 @@ static void logging(void) {
     was_cached("/bytes/10?log");
     CHECK("the end of a request is noted before it is told of", has_line("/bytes/10?log") && has_line("status 200"));
     nh_open(folder, NULL, &other);
-    nh_close(other);
+    nh_close(other, 2000);
     CHECK("the rest comes later", nh_log_dispatch() == NH_OK && has_line("3 opened") && has_line("3 closing"));
     CHECK("on this thread", on_other_thread == 0);
     int before = line_count;
@@ -109,7 +109,7 @@ static void take_turns(int32_t until, void *user) {
         nh_event event;
         while (nh_poll(cache, &event, 1, sizeof event) == 1) {
             if (event.kind == NH_EVENT_BUSY || event.kind == NH_EVENT_IDLE) {
-                CHECK("a turn", !event.ticket && !event.is_final && event.user == user);
+                CHECK("a turn", !event.ticket && !event.is_final && event.user_data == user);
                 if (turned < 8) turns[turned++] = (int32_t)event.kind;
             }
             nh_event_clear(&event);
@@ -120,24 +120,24 @@ static void take_turns(int32_t until, void *user) {
 
 static void count_turn(nh_event *event, void *user) { *(int32_t *)user += event->kind == NH_EVENT_IDLE ? 1 : 100; }
 
-static void activity(void) {
+static void watch_activity(void) {
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
     int32_t called = 0;
-    CHECK("watch", nh_activity_watch(cache, NULL, &called) == NH_OK && nh_activity(cache) == 0);
-    nh_request_new(url_of(base, "/headers?activity=1"), &request);
+    CHECK("watch", nh_activity_watch(cache, NULL, &called) == NH_OK && activity(cache) == 0);
+    nh_request_create(url_of(base, "/headers?activity=1"), &request);
     for (int round = 1; round <= 2; round++) {
-        CHECK("submit", nh_submit(cache, request, &ticket) == NH_OK);
+        CHECK("submit", nh_submit_request(cache, request, &ticket) == NH_OK);
         nh_ticket_release(ticket);
         take_turns(2 * round, &called);
     }
     CHECK("turns", turned == 4 && turns[0] == NH_EVENT_BUSY && turns[1] == NH_EVENT_IDLE &&
                        turns[2] == NH_EVENT_BUSY && turns[3] == NH_EVENT_IDLE);
     /* The last listener is the one. */
-    CHECK("callback", nh_activity_watch(cache, count_turn, &called) == NH_OK && nh_submit(cache, request, NULL) == NH_OK);
+    CHECK("callback", nh_activity_watch(cache, count_turn, &called) == NH_OK && nh_submit_request(cache, request, NULL) == NH_OK);
     for (int tries = 0; called < 101 && tries < 3000; tries++) nh_dispatch(cache, 10);
     CHECK("called", called == 101);
-    nh_request_release(request);
+    nh_request_free(request);
     CHECK("no cache", nh_activity_watch(NULL, NULL, NULL) == NH_INVALID);
 }
 
@@ -148,7 +148,7 @@ int main(int count, char **arguments) {
     forgetting();
     statistics();
     logging();
-    activity();
-    nh_close(cache);
+    watch_activity();
+    nh_close(cache, 2000);
     return failures != 0;
 }

@@ -9,7 +9,7 @@
 #include <valgrind/callgrind.h>
 
 /* Says something more about a request. */
-#define SET(request, ...) nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), __VA_ARGS__})
+#define SET(request, ...) nh_request_set(request, NH_OPTIONS(__VA_ARGS__))
 
 static const char *folder;
 static nh_cache *cache;
@@ -39,12 +39,12 @@ static void perform(nh_request *request) {
         nh_perform(cache, request, &response);
         take(response);
     }
-    nh_request_release(request);
+    nh_request_free(request);
 }
 
 static nh_request *request_for(const char *url) {
     nh_request *request = NULL;
-    nh_request_new(url, &request);
+    nh_request_create(url, &request);
     SET(request, .retries = NH_NONE);
     return request;
 }
@@ -54,11 +54,11 @@ static void look_up(const char *url) {
     nh_response *response = NULL;
     nh_site *site = NULL;
     begin();
-    nh_peek(cache, url, 20, 0, &image);
-    nh_peek_response(cache, url, &response);
-    nh_remove(cache, url);
+    image = nh_peek(cache, url, NH_OPTIONS(.size = 20));
+    nh_peek_response(cache, url, NULL, &response);
+    nh_remove(cache, url, NULL);
     nh_site_open(cache, url, NULL, &site);
-    nh_site_release(site);
+    nh_site_close(site);
     end();
 }
 
@@ -70,7 +70,7 @@ static void get(const char *url) {
 
 static void read_as(const char *url) {
     nh_response *response = NULL;
-    nh_get(cache, url, &response);
+    nh_get(cache, url, NULL, &response);
     const char *text;
     size_t size;
     begin();
@@ -87,15 +87,16 @@ static void get_with_cookies(const char *url) {
     nh_request *request = NULL;
     begin();
     nh_site_open(cache, url, &options, &site);
-    nh_site_request(site, url, &request);
+    nh_request_create(url, &request);
+    SET(request, .site = site);
     perform(request);
-    nh_site_release(site);
+    nh_site_close(site);
     end();
 }
 
 static void decode(const char *bytes, size_t size) {
     nh_image *image = NULL;
-    nh_image_options options = {.struct_size = sizeof options, .width = 4, .allow_truncated = 1};
+    nh_options options = {.struct_size = sizeof options, .size = 4, .allow_damaged = NH_YES};
     begin();
     if (nh_image_decode(bytes, size, &options, &image) == NH_OK) nh_image_release(image);
     end();
@@ -110,7 +111,7 @@ static void send_lines(char *text, int what) {
         char *key = strsep(&line, "=");
         if (what == 0) nh_request_add_header(request, key, line);
         if (what == 1) nh_request_add_field(request, key, line);
-        if (what == 2) nh_request_add_form_data(request, key, line, strlen(line), NULL, NULL);
+        if (what == 2) nh_request_add_part(request, NH_PART(.name = key, .data = line, .size = strlen(line)));
     }
     if (what > 0) SET(request, .method = "POST");
     perform(request);
@@ -133,14 +134,15 @@ static void send_headers_of_all(char *text) {
     begin();
     nh_open(folder, &options, &other);
     nh_site_open(other, url, &options, &site);
-    nh_site_request(site, url, &request);
+    nh_request_create(url, &request);
+    SET(request, .site = site);
     for (size_t i = 0; i < options.header_count; i++) nh_request_add_header(request, headers[i].name, headers[i].value);
     nh_perform(other, request, &response);
     take(response);
     end();
-    nh_request_release(request);
-    nh_site_release(site);
-    nh_close(other);
+    nh_request_free(request);
+    nh_site_close(site);
+    nh_close(other, 2000);
 }
 
 /* The URL is the first line of the file, which is a netrc, too. */
@@ -161,14 +163,14 @@ static void go_around_a_proxy(const char *text) {
     nh_cache *other = NULL;
     nh_response *response = NULL;
     /* Read when the first cache is opened. */
-    nh_close(cache);
+    nh_close(cache, 2000);
     setenv("http_proxy", "http://127.0.0.1:1", 1);
     setenv("no_proxy", text, 1);
     begin();
     nh_open(folder, NULL, &other);
-    nh_get(other, url, &response);
+    nh_get(other, url, NULL, &response);
     take(response);
-    nh_close(other);
+    nh_close(other, 2000);
     end();
     unsetenv("http_proxy");
     nh_open(folder, NULL, &cache);
@@ -188,16 +190,16 @@ static void read_outbox(const char *text) {
         nh_request *request = request_for("http://127.0.0.1:1/");
         SET(request, .method = "POST", .freezable = NH_YES);
         nh_perform(other, request, &response);
-        nh_request_release(request);
+        nh_request_free(request);
     }
     for (int i = 1; i <= count; i += 2) nh_outbox_drop(other, (uint64_t)i);
-    nh_close(other);
+    nh_close(other, 2000);
     nh_open(path, &options, &other);
     begin();
     nh_outbox_next(other, 0, &frozen);
     end();
     nh_frozen_release(frozen);
-    nh_close(other);
+    nh_close(other, 2000);
 }
 
 int main(int count, char **arguments) {
@@ -229,6 +231,6 @@ int main(int count, char **arguments) {
         if (!strcmp(what, "outbox")) read_outbox(text);
         free(text);
     }
-    nh_close(cache);
+    nh_close(cache, 2000);
     return 0;
 }

@@ -13,11 +13,11 @@ int main(int count, char **arguments) {
     options.struct_size = (uint32_t)sizeof options;
     options.netrc = "";
     if (nh_open(*arguments[1] ? arguments[1] : NULL, &options, &cache) != NH_OK ||
-        nh_get(cache, arguments[2], &response) != NH_OK) {
+        nh_get(cache, arguments[2], NULL, &response) != NH_OK) {
         printf("%s\n", nh_error_message());
         return 1;
     }
     nh_response_release(response);
-    nh_close(cache);
+    nh_close(cache, 2000);
     return 0;
 }

@@ -66,20 +66,20 @@ static void lose_the_loop(const char *folder, const char *url, const char *slow,
     nh_event event;
     nh_log_set(NH_LOG_ERROR, note, NULL);
     if (nh_open(folder, NULL, &cache) != NH_OK) exit(2);
-    if (nh_get(cache, url, &response) != NH_OK) exit(2);
+    if (nh_get(cache, url, NULL, &response) != NH_OK) exit(2);
     nh_response_release(response);
     for (int i = 0; i < 3; i++) {
         char one[1000];
         snprintf(one, sizeof one, "%s?%d", slow, i);
-        nh_request_new(one, &request);
-        nh_submit(cache, request, &tickets[i]);
-        nh_request_release(request);
+        nh_request_create(one, &request);
+        nh_submit_request(cache, request, &tickets[i]);
+        nh_request_free(request);
         nh_ticket_status state = NH_TICKET_QUEUED;
         while (nh_ticket_state(tickets[i], &state) == NH_OK && state == NH_TICKET_QUEUED) usleep(1000);
     }
     refuse(calls, calls == waits ? 3 : 1, error);
     /* Wakes the loop, and wants a connection of its own. */
-    say("get", nh_get(cache, slow, &response));
+    say("get", nh_get(cache, slow, NULL, &response));
     for (int i = 0; i < 3; i++) {
         nh_status status;
         do status = nh_wait(tickets[i], 20000, &event, sizeof event);
@@ -88,7 +88,7 @@ static void lose_the_loop(const char *folder, const char *url, const char *slow,
         nh_event_clear(&event);
         nh_ticket_release(tickets[i]);
     }
-    say("again", nh_get(cache, slow, &response));
+    say("again", nh_get(cache, slow, NULL, &response));
     say("idle", nh_wait_idle(cache, -1));
     say("drain", nh_drain(cache, -1));
     say("another handle", nh_open(folder, NULL, &other));
@@ -97,13 +97,13 @@ static void lose_the_loop(const char *folder, const char *url, const char *slow,
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        say("handle of the child", nh_get(cache, url, &response));
+        say("handle of the child", nh_get(cache, url, NULL, &response));
         say("open in the child", nh_open(folder, NULL, &other));
-        if (other) say("get in the child", nh_get(other, slow, &response));
+        if (other) say("get in the child", nh_get(other, slow, NULL, &response));
         _exit(0);
     }
     waitpid(child, NULL, 0);
-    say("close", nh_close(cache));
+    say("close", nh_close(cache, 2000));
     say("open after the close", nh_open(folder, NULL, &other));
 }
 
@@ -111,7 +111,7 @@ static void open_without(const char *folder, const int *calls, size_t count, int
     nh_cache *cache = NULL;
     refuse(calls, count, error);
     say("open", nh_open(folder, NULL, &cache));
-    if (cache) say("close", nh_close(cache));
+    if (cache) say("close", nh_close(cache, 2000));
 }
 
 /* The cache has what it needs to be open, and no thread more. */
@@ -122,8 +122,8 @@ static void without_a_thread(const char *folder, const char *url, int is_local) 
     nh_options options = {.struct_size = sizeof options, .outbox = NH_OUTBOX_OFF};
     if (nh_open(folder, &options, &cache) != NH_OK) exit(2);
     refuse(threads, 2, EAGAIN);
-    say("get", nh_get(cache, is_local ? "data:,x" : url, &response));
-    say("close", nh_close(cache));
+    say("get", nh_get(cache, is_local ? "data:,x" : url, NULL, &response));
+    say("close", nh_close(cache, 2000));
 }
 
 int main(int count, char **arguments) {

@@ -22,7 +22,7 @@ int main(int count, char **arguments) {
             if (nh_stats_json(cache, text, sizeof text) > 0) puts(text);
         } else if (strcmp(line, "pressure") == 0) {
             puts(nh_status_name(nh_memory_pressure(NH_PRESSURE_WARNING)));
-        } else if ((status = nh_thumbnail(cache, line, 256, &image)) != NH_OK) {
+        } else if ((status = nh_thumbnail(cache, line, NH_OPTIONS(.size = 256), &image)) != NH_OK) {
             puts(nh_status_name(status));
         } else {
             nh_image_get_info(image, &info);
@@ -31,5 +31,5 @@ int main(int count, char **arguments) {
         }
         fflush(stdout);
     }
-    return nh_close(cache) != NH_OK;
+    return nh_close(cache, 2000) != NH_OK;
 }

@@ -7,12 +7,15 @@
 #include "nh_events.h"
 #include "nh_frozen.h"
 #include "nh_handles.h"
+#include "nh_option_rows.h"
 #include "nh_options.h"
 #include "nh_overview.h"
 #include "nh_pictures.h"
 #include "nh_process.h"
+#include "nh_sending.h"
 #include "nh_status.h"
 #include "nh_swift_names.h"
+#include "nh_table.h"
 #include "nh_values.h"
 
 #endif

@@ -36,7 +36,7 @@ typedef enum nh_event_kind {
     NH_EVENT_FROZEN = 7,
     /** The program is asked something: see nh_options.asks and nh_answer. Never final. */
     NH_EVENT_QUESTION = 8,
-    /** A piece of the answer's body: data. Only after nh_request_save_to_events. Never final. */
+    /** A piece of the answer's body: data. Only with NH_SINK_EVENTS. Never final. */
     NH_EVENT_DATA = 9,
     /** A request in the outbox has ended: frozen says which, and how. Of no ticket; only after nh_outbox_attach. */
     NH_EVENT_OUTCOME = 10,
@@ -97,17 +97,22 @@ typedef struct nh_reply {
 /** What a ticket delivers. It owns its message and its result until nh_event_clear. To keep a response or an image, copy
  *  the handle out and set its place to NULL before that. */
 typedef struct nh_event {
+    /** How many bytes of it tell something: what the library and the program both know. The library sets it; 0 in an event that is
+     *  cleared. */
+    uint32_t struct_size;
+    nh_event_kind kind;
     /** The ticket, as nh_submit gave it; still to be released by whoever has it. NULL when nh_submit gave none. */
     nh_ticket *ticket;
     /** What nh_options.user_data said, or NULL. */
-    void *user;
-    nh_event_kind kind;
+    void *user_data;
     /** 1 for the last event of its ticket, else 0. */
     int32_t is_final;
     /** 1 when the bytes were in the cache before the request was submitted, else 0. */
     int32_t is_in_cache;
     /** 1 when the answer is older than it should be, else 0. */
     int32_t is_stale;
+    /** 1 when the cache has the answer now: it was there, or has been kept (nh_response_info). Else 0. */
+    int32_t is_stored;
     nh_source source;
     /** NH_OK with an answer, else why there is none. */
     nh_status code;
@@ -140,12 +145,12 @@ typedef struct nh_event {
     nh_frozen *frozen;
     /** Of NH_EVENT_REACHABILITY: 1 when the site can be reached, else 0. */
     int32_t is_reachable;
-    /** 1 when the cache has the answer now: it was there, or has been kept (nh_response_info). Else 0. */
-    int32_t is_stored;
+    /** Always 0. */
+    uint32_t reserved;
 } nh_event;
 
 /** Called by nh_dispatch, on the thread that called it, for one event. What the event still owns when it returns is given
- *  back. `user` is event->user. */
-typedef void (*nh_callback)(nh_event *event, void *user);
+ *  back. `user_data` is event->user_data. */
+typedef void (*nh_callback)(nh_event *event, void *user_data);
 
 #endif

@@ -8,13 +8,13 @@
 
 /** A cache: a directory, and the way to the network behind it. From nh_open, to nh_close. */
 typedef struct nh_cache nh_cache;
-/** What to fetch, under construction. From nh_request_new or nh_site_request, to nh_request_release. */
+/** What to fetch, under construction. From nh_request_create, to nh_request_free. */
 typedef struct nh_request nh_request;
 /** A request under way. From nh_submit, to nh_ticket_release. */
 typedef struct nh_ticket nh_ticket;
 /** An answer with its bytes. From nh_get or an event, to nh_response_release. */
 typedef struct nh_response nh_response;
-/** A base URL with what its requests have in common. From nh_site_open, to nh_site_release. */
+/** A base URL with what its requests have in common. From nh_site_open, to nh_site_close. */
 typedef struct nh_site nh_site;
 /** A decoded picture. From nh_thumbnail, nh_response_image or an event, to nh_image_release. */
 typedef struct nh_image nh_image;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "nh_events.h"
+#include "nh_handles.h"
 #include "nh_values.h"
 
 /** What is taken for fresh. */
@@ -171,14 +172,18 @@ typedef struct nh_options {
      *  or none. Default: 64MiB. NH_NONE: unlimited. Of a cache or a site or a request. */
     int64_t max_bytes;
     /** Most pixels that a picture may have. 1 or more, or none. Default: 100,000,000. NH_NONE: unlimited. Of a
-     *  cache or a site or a request. */
+     *  cache or a site or a request or an image. */
     int64_t max_pixels;
     /** It is one of many that are submitted at once. Its deadline counts from its first attempt: the waits for its
      *  turn in the queue are left out, unless it is freezable. It waits for a host that is away, or has too much
      *  to do, for as long as give_up_after says. Default: no. Of a request. */
     nh_choice batched;
+    /** The site whose options hold, and against whose URL this one is resolved. Default: none. Of a request. */
+    nh_site *site;
     /** Which addresses may be connected to. Default: guarded. Of a cache or a site or a request. */
     nh_addresses addresses;
+    /** Must be 0. */
+    uint32_t reserved_1;
     /** The way of all requests; empty for none. http://, https://, socks4://, socks5:// or socks5h://. Answers
      *  that came by a proxy are kept for it alone. The guard judges addresses in URLs, and names as far as this
      *  machine can look them up in a second. What only the proxy knows goes through, and what a proxy finds for a
@@ -216,7 +221,7 @@ typedef struct nh_options {
     /** How user and password are shown. Default: basic. Of a site or a request. */
     nh_sign_in sign_in;
     /** Must be 0. */
-    uint32_t reserved_1;
+    uint32_t reserved_2;
     /** A certificate that says who asks, in a file in PEM. Default: none. Of a site or a request. */
     const char *cert;
     /** The key of cert. Default: in the same file. Of a site or a request. */
@@ -234,7 +239,7 @@ typedef struct nh_options {
      *  user and partition share their cookies. What waits in the outbox is sent without. Default: off. Of a site. */
     nh_cookie_jar cookie_jar;
     /** Must be 0. */
-    uint32_t reserved_2;
+    uint32_t reserved_3;
     /** What the program wants to be asked. Questions come as events and are answered with answer; in a blocking
      *  call the callback gets them, on the caller's thread, and without one they count as unanswered. One that
      *  nobody answers within 30 seconds, or before the deadline, counts as unanswered, too. Default: nothing. Of a
@@ -248,28 +253,33 @@ typedef struct nh_options {
     /** Keep the answer under the URL without its query. Default: no. Of a request. */
     nh_choice ignore_query;
     /** Must be 0. */
-    uint32_t reserved_3;
+    uint32_t reserved_4;
     /** The boxes of the thumbnails that are wanted, at most 64. Default: none: the answer itself. size: one
-     *  square. Of a request. */
+     *  square. Of a request or an image. */
     int64_t size;
     const nh_size *sizes;
     size_t size_count;
-    /** How pictures are made to fit their boxes. Default: inside. Of a request. */
+    /** How pictures are made to fit their boxes. Default: inside. Of a request or an image. */
     nh_fit fit;
-    /** Make smaller pictures larger. Default: no. Of a request. */
+    /** Make smaller pictures larger. Default: no. Of a request or an image. */
     nh_choice enlarge;
-    /** How much of a picture is decoded before it is scaled down. Default: best. Of a request. */
+    /** How much of a picture is decoded before it is scaled down. Default: best. Of a request or an image. */
     nh_scaling scaling;
     /** Take what can be decoded of a damaged picture. Such an image is marked as partial. Default: no. Of a
-     *  request. */
+     *  request or an image. */
     nh_choice allow_damaged;
     /** End the transfer of a progressive JPEG when the thumbnails are done. Where much of it remains. Other sizes
      *  cost another fetch then, because the original isn't kept. Where originals aren't kept anyway it always may.
      *  Default: no. Of a request. */
     nh_choice early_stop;
+    /** Have nh_peek unpack a thumbnail that lies on disk as a file, which takes some tenths of a millisecond.
+     *  Default: no. Of a request. */
+    nh_choice decode;
     /** When answers from the cache are delivered. A call that waits for one answer takes twice for fresh. Default:
      *  twice. Of a request. */
     nh_delivery delivery;
+    /** Must be 0. */
+    uint32_t reserved_5;
     /** Place in the queue, higher ones first. -10 to 10, or none. Default: 0. NH_NONE: zero. Of a request. */
     int64_t priority;
     /** A word to cancel by. Default: none. Of a request. */
@@ -324,7 +334,7 @@ typedef struct nh_options {
      *  to hear of: the answer is in the cache then, and holds no memory. Default: no. Of a request. */
     nh_choice quiet;
     /** Must be 0. */
-    uint32_t reserved_4;
+    uint32_t reserved_6;
     /** What this process may keep in memory, decoded thumbnails mostly. 0 or more, or none. Default: the smaller
      *  of 64 MiB and an eighth of the memory. NH_NONE: zero. Of a cache. */
     int64_t memory_bytes;
@@ -349,7 +359,7 @@ typedef struct nh_options {
     /** Whether this process sends what is in the directory's outbox. Default: auto. Of a cache. */
     nh_outbox outbox;
     /** Must be 0. */
-    uint32_t reserved_5;
+    uint32_t reserved_7;
     /** What the outbox may take on disk; more is refused. 1 or more, or none. Default: as the directory's first
      *  open in this process says, else 256 MiB. NH_NONE: unlimited. Of a cache. */
     int64_t outbox_bytes;
@@ -357,5 +367,11 @@ typedef struct nh_options {
      *  as the directory's first open in this process says, else 10,000. NH_NONE: unlimited. Of a cache. */
     int64_t outbox_items;
 } nh_options;
+
+#ifndef __cplusplus
+/** Options for one call: nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .priority = 5), &image). They live until the
+ *  end of the block around it. */
+#define NH_OPTIONS(...) (&(nh_options){.struct_size = sizeof(nh_options), __VA_ARGS__})
+#endif
 
 #endif

@@ -11,15 +11,22 @@
  *     nh_image_info info = {.struct_size = sizeof info};
  *
  *     if (nh_open("thumbs.cache", NULL, &cache) != NH_OK) die(nh_error_message());
- *     if (nh_thumbnail(cache, "https://example.org/a.jpg", 256, &image) == NH_OK) {
+ *     if (nh_thumbnail(cache, "https://example.org/a.jpg", NH_OPTIONS(.size = 256), &image) == NH_OK) {
  *         nh_image_get_info(image, &info);
  *         show(info.pixels, info.width, info.height, info.stride);
  *         nh_image_release(image);
  *     }
- *     nh_close(cache);
+ *     nh_close(cache, 2000);
  *
- * A cache belongs to a directory. A request says what to fetch, and whether the response is wanted or thumbnails of some
- * sizes; most need a URL and no more. A site is a base URL with headers, credentials and limits that its requests inherit.
+ * A cache belongs to a directory. A request is a URL, and options where there is more to say: thumbnails of which size, headers,
+ * limits. One struct, nh_options, says them for a request, for a site (a base URL with what its requests have in common) and for a
+ * cache. Name what you want to say; 0 leaves an option as the level above has it.
+ *
+ *     nh_get(cache, url, NULL, &response);
+ *     nh_get(cache, url, &(nh_options){.struct_size = sizeof(nh_options), .timeout_ms = 5000, .retries = NH_NONE}, &response);
+ *     nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .site = site), &image);    the same, shorter; C only
+ *
+ * What has more structure is an nh_request: a body, a form, places where the answer goes.
  *
  * What was fetched is kept in the directory, which any number of processes and handles may use at the same time: they
  * share what is in it, and fetch nothing twice. is_in_cache says whether an answer was there before it was asked for,
@@ -27,8 +34,8 @@
  *
  * There are three ways to hear of an answer, and one not to wait for it at all:
  *
- *   - Blocking: nh_get, nh_thumbnail, nh_perform, nh_perform_images give the answer that holds now.
- *   - Events: nh_submit starts a request and returns at once. nh_poll takes the events of all requests of the handle, and
+ *   - Blocking: nh_get and nh_thumbnail, nh_perform and nh_perform_images for an nh_request, give the answer that holds now.
+ *   - Events: nh_submit and nh_submit_request start a request and return at once. nh_poll takes the events of all requests of the handle, and
  *     nh_fd is readable while there are some; nh_wait takes those of one ticket. A stale answer may come first
  *     (NH_EVENT_CACHED), and the one that holds now after it. Exactly one event of a ticket is final, always.
  *   - Callbacks: for requests with a callback (nh_options), nh_dispatch calls it with the events, on the thread that called
@@ -41,7 +48,7 @@
  *     nh_event event;
  *     while (poll(&ready, 1, -1) > 0) {
  *         while (nh_poll(cache, &event, 1, sizeof event) == 1) {
- *             if (event.is_final) end(event.user, event.code, event.images, event.image_count);
+ *             if (event.is_final) end(event.user_data, event.code, event.images, event.image_count);
  *             nh_event_clear(&event);
  *         }
  *     }
@@ -87,14 +94,17 @@
  *            longer is NH_BAD_URL, NH_BAD_HEADER, NH_HTTP for answers, and NH_INVALID for the rest (docs/HTTP.md).
  * Refusals.  A thread that the system refuses is NH_OUT_OF_MEMORY. Where it refuses to wait for events (a filter of system
  *            calls does), every request ends with NH_INTERNAL and the cause, also those under way, and so does nh_open.
- * Options.   0 and NULL mean "not given", a negative number "none": no limit, no retry.
+ * Options.   0, NULL and NH_UNSAID mean "as the level above has it". NH_NONE is a number that says none: no limit, no retry; NH_FOREVER
+ *            the greatest, NH_OFF a text that is off. A number out of its option's range is NH_INVALID. nh_option_next has them all.
+ * Waits.     timeout_ms of a call that waits (nh_wait, nh_dispatch, nh_close) is no option: 0 looks and doesn't wait, negative waits
+ *            for as long as it takes.
  * Fork.      After fork() the child's inherited caches and tickets answer NH_FORKED; responses and images stay readable;
  *            opening a cache anew works. Close or release inherited handles in the child as you like: the parent isn't
  *            touched.
  * Exec.      No connection of the library survives exec(). (A pair of sockets that libcurl talks to itself with does.)
  * Exit.      exit() with requests under way is fine: the library's thread ends first. Nobody hears of their end.
- * Sizes.     Structs begin with struct_size, or are passed with their size (nh_event); set it with sizeof. That is how
- *            programs and libraries of different versions understand each other. Zero what you don't set.
+ * Sizes.     Structs begin with struct_size; set it with sizeof, and zero what you don't set. That is how programs and libraries of
+ *            different versions understand each other. Of nh_event the library sets it; nh_poll and nh_wait are told the size.
  * Text.      All strings are UTF-8, terminated by NUL. URLs come back byte for byte as they were passed.
  * Files.     The directory must be on a file system of this machine. Its files are mapped. What the disk can't give or take
  *            (it is full, it fails, somebody cut a file) is a miss or NH_NO_SPACE or NH_IO, never wrong bytes; but a body or

@@ -26,25 +26,6 @@ typedef enum nh_pixels {
     NH_PIXELS_GREY = 7
 } nh_pixels;
 
-/** How an image is made from a body. Set struct_size and width, leave the rest 0 for the defaults. */
-typedef struct nh_image_options {
-    uint32_t struct_size;
-    /** The box's sides, 1 to 65535. A height of 0 means a square. */
-    int32_t width;
-    int32_t height;
-    nh_fit fit;
-    nh_scaling scaling;
-    /** 1 to make a smaller picture larger. 0: never. */
-    int32_t enlarge;
-    /** 1 to take what decodes of a damaged or truncated picture, marked is_partial. 0: that is an error. */
-    int32_t allow_truncated;
-    /** Must be 0. */
-    uint32_t reserved;
-    /** The most pixels that the source may have; negative for no limit. 0: of a response, what its request allowed; else 100
-     *  million. */
-    int64_t max_pixels;
-} nh_image_options;
-
 /** What an image holds. Set struct_size before the call. Everything pointed to lives as long as the image. */
 typedef struct nh_image_info {
     uint32_t struct_size;

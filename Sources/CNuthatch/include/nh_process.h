@@ -126,6 +126,6 @@ typedef enum nh_log_level {
 } nh_log_level;
 
 /** Gets a line of the log, without an end, valid during the call only. See nh_log_set. */
-typedef void (*nh_log_callback)(nh_log_level level, const char *line, void *user);
+typedef void (*nh_log_callback)(nh_log_level level, const char *line, void *user_data);
 
 #endif

@@ -5,7 +5,8 @@ import NuthatchCore
 /// What a program is told, as C has it.
 func cEvent(_ notification: Notification) -> nh_event {
   var told = nh_event()
-  told.user = notification.listening.userData
+  told.struct_size = UInt32(MemoryLayout<nh_event>.size)
+  told.user_data = notification.listening.userData
   told.retry_after = -1
   (told.bytes_done, told.bytes_total) = (-1, -1)
   switch notification.notice {
@@ -38,9 +39,7 @@ func cEvent(_ notification: Notification) -> nh_event {
 /// Calls who listens, on this thread, and gives back what is left.
 func tell(_ notification: Notification) {
   guard let callback = notification.listening.callback else { return }
-  var told = cEvent(notification)
-  callback(&told, told.user)
-  try? giveBack(&told)  // what the callback keeps it has taken out
+  lend(cEvent(notification), to: callback)
 }
 
 /// An event as C has it. Where there are no handles left for what it carries, it tells of that instead of being lost.
@@ -73,8 +72,9 @@ func cEvent(_ event: Event, of view: TicketView) -> nh_event {
 
 private func blankEvent(_ event: Event, _ view: TicketView) -> nh_event {
   var told = nh_event()
+  told.struct_size = UInt32(MemoryLayout<nh_event>.size)
   told.ticket = view.handle
-  told.user = view.userData
+  told.user_data = view.userData
   told.kind = nh_event_kind(UInt32(event.kind.rawValue))
   told.is_final = event.isFinal ? 1 : 0
   told.is_in_cache = event.isInCache ? 1 : 0
@@ -126,10 +126,19 @@ private func putImages(_ images: [Image], into told: inout nh_event) throws(Nuth
   for (index, image) in images.enumerated() { try give(image, .image, to: list + index) }
 }
 
-/// Gives back what an event owns, all of it, and zeroes it.
-func giveBack(_ event: UnsafeMutablePointer<nh_event>) throws(NuthatchError) {
-  let old = event.pointee
-  event.pointee = nh_event()
+/// Gives back what an event owns, as much of it as its `struct_size` says, and zeroes it.
+func giveBack(_ place: UnsafeMutablePointer<nh_event>) throws(NuthatchError) {
+  let size = Int(place.pointee.struct_size)
+  guard size <= MemoryLayout<nh_event>.size else {
+    throw NuthatchError(.invalid, "event.struct_size is \(size): no event of this library")
+  }
+  var old = nh_event()
+  withUnsafeMutableBytes(of: &old) { $0.copyMemory(from: UnsafeRawBufferPointer(start: place, count: size)) }
+  memset(place, 0, size)
+  try giveBack(old)
+}
+
+private func giveBack(_ old: nh_event) throws(NuthatchError) {
   free(old.message)
   free(old.data)
   var failure: NuthatchError?
@@ -146,6 +155,23 @@ func giveBack(_ event: UnsafeMutablePointer<nh_event>) throws(NuthatchError) {
   if let failure { throw failure }
 }
 
+/// Calls a program's function with an event, on this thread, and gives back what it leaves.
+private func lend(_ event: nh_event, to callback: nh_callback) {
+  let room = roomOfNewerEvents
+  withUnsafeTemporaryAllocation(byteCount: room, alignment: MemoryLayout<nh_event>.alignment) { bytes in
+    guard let base = bytes.baseAddress else { return }
+    // A newer program may read members that this library doesn't know.
+    memset(base, 0, room)
+    base.storeBytes(of: event, as: nh_event.self)
+    let place = base.assumingMemoryBound(to: nh_event.self)
+    callback(place, event.user_data)
+    // What the callback keeps it has taken out; what is no handle any more it has released itself.
+    try? giveBack(place)
+  }
+}
+
+private let roomOfNewerEvents = 512
+
 /// Tells a program's callback of an event, on this thread, and gives back what it leaves.
 func tell(_ view: TicketView, of event: Event) {
   guard let callback = view.callback else { return }
@@ -156,10 +182,8 @@ func tell(_ view: TicketView, of event: Event) {
     try? give(view, .ticket, to: &lent)  // without one the question goes unanswered
     told.ticket = lent
   }
-  callback(&told, told.user)
+  lend(told, to: callback)
   if lent != nil { try? remove(lent, .ticket) }  // the callback may have released it
-  // What the callback keeps it has taken out; what is no handle any more it has released itself.
-  try? giveBack(&told)
 }
 
 /// Where a program wants its events: `count` of them, each of the size that its header has.
@@ -170,11 +194,11 @@ struct EventPlaces {
 
   init(_ events: UnsafeMutablePointer<nh_event>?, count: UInt, size: UInt) throws(NuthatchError) {
     guard let events else { throw .null("the place for events") }
-    let known = MemoryLayout<nh_event>.size
-    guard let stride = Int(exactly: size), stride >= known, stride <= 65_536,
+    guard let stride = Int(exactly: size), (Int(nh_oldest_event_size)...65_536).contains(stride),
       stride.isMultiple(of: MemoryLayout<nh_event>.alignment)
     else {
-      throw NuthatchError(.invalid, "event_size is \(size), not \(known)")
+      throw NuthatchError(
+        .invalid, "event_size is \(size), which no version has; here it is \(MemoryLayout<nh_event>.size)")
     }
     base = UnsafeMutableRawPointer(events)
     self.stride = stride
@@ -183,11 +207,15 @@ struct EventPlaces {
 
   func clear(_ index: Int) { memset(base + index * stride, 0, stride) }
 
-  /// A newer program has room for more than there is to tell.
+  /// A newer program has room for more than there is to tell, an older one for less.
   func put(_ event: nh_event, at index: Int) {
-    let place = base + index * stride
-    place.storeBytes(of: event, as: nh_event.self)
-    let known = MemoryLayout<nh_event>.size
-    memset(place + known, 0, stride - known)
+    clear(index)
+    let known = min(stride, MemoryLayout<nh_event>.size)
+    var event = event
+    event.struct_size = UInt32(known)
+    withUnsafeBytes(of: event) { (base + index * stride).copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(base), byteCount: known) }
+    // What it carries in members that the program doesn't know.
+    withUnsafeMutableBytes(of: &event) { _ = memset($0.baseAddress ?? base, 0, known) }
+    try? giveBack(event)
   }
 }

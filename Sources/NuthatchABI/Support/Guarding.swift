@@ -13,6 +13,18 @@ func answering(_ body: () throws(NuthatchError) -> Void) -> nh_status {
   }
 }
 
+/// The same for a function that gives a handle, or nothing: the thread's last error tells the two apart.
+func handing(_ body: () throws(NuthatchError) -> OpaquePointer?) -> OpaquePointer? {
+  do {
+    let handle = try body()
+    if handle == nil { forgetError() }
+    return handle
+  } catch {
+    _ = fail(error)
+    return nil
+  }
+}
+
 /// The same for a function that gives a number: a failure is its status, negative.
 func counting(_ body: () throws(NuthatchError) -> Int) -> Int32 {
   do {
@@ -51,6 +63,12 @@ func fail(_ error: NuthatchError) -> nh_status {
     facts.pointee.outbox_id = error.outboxID ?? 0
   }
   return code
+}
+
+private func forgetError() {
+  guard let facts = nhs_last_error(), facts.pointee.code != 0 else { return }
+  facts.pointee = nhs_error_facts()
+  setMessage("")
 }
 
 private func setMessage(_ message: String) {

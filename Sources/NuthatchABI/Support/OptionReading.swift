@@ -8,6 +8,12 @@ func read(
   _ pointer: UnsafePointer<nh_options>?, for level: OptionLevel
 ) throws(NuthatchError) -> nh_options {
   guard let pointer else { return nh_options() }
+  let size = pointer.pointee.struct_size
+  guard size == 0 || size >= nh_oldest_options_size else {
+    throw NuthatchError(
+      .invalid,
+      "options has \(size) bytes, as in version 0.1, whose options were others: compile with a newer nuthatch.h")
+  }
   let raw = try readSized(pointer, zero: nh_options(), "options")
   try raw.check(level)
   return raw

@@ -79,9 +79,12 @@ extension nh_options {
     guard reserved_3 == 0 else { throw NuthatchError(.invalid, "reserved_3 is not 0") }
     guard reserved_4 == 0 else { throw NuthatchError(.invalid, "reserved_4 is not 0") }
     guard reserved_5 == 0 else { throw NuthatchError(.invalid, "reserved_5 is not 0") }
+    guard reserved_6 == 0 else { throw NuthatchError(.invalid, "reserved_6 is not 0") }
+    guard reserved_7 == 0 else { throw NuthatchError(.invalid, "reserved_7 is not 0") }
     if level == .cache {
       if give_up_after_ms != 0 { throw level.doesNotHave("give_up_after", [.request]) }
       if batched.rawValue != 0 { throw level.doesNotHave("batched", [.request]) }
+      if site != nil { throw level.doesNotHave("site", [.request]) }
       if method != nil { throw level.doesNotHave("method", [.request]) }
       if cross_origin_headers != nil { throw level.doesNotHave("cross_origin_headers", [.site]) }
       if user != nil { throw level.doesNotHave("user", [.site, .request]) }
@@ -97,12 +100,13 @@ extension nh_options {
       if asks_not != 0 { throw level.doesNotHave("asks_not", [.request]) }
       if cache_key != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignore_query.rawValue != 0 { throw level.doesNotHave("ignore_query", [.request]) }
-      if size != 0 || sizes != nil || size_count != 0 { throw level.doesNotHave("sizes", [.request]) }
-      if fit.rawValue != 0 { throw level.doesNotHave("fit", [.request]) }
-      if enlarge.rawValue != 0 { throw level.doesNotHave("enlarge", [.request]) }
-      if scaling.rawValue != 0 { throw level.doesNotHave("scaling", [.request]) }
-      if allow_damaged.rawValue != 0 { throw level.doesNotHave("allow_damaged", [.request]) }
+      if size != 0 || sizes != nil || size_count != 0 { throw level.doesNotHave("sizes", [.request, .image]) }
+      if fit.rawValue != 0 { throw level.doesNotHave("fit", [.request, .image]) }
+      if enlarge.rawValue != 0 { throw level.doesNotHave("enlarge", [.request, .image]) }
+      if scaling.rawValue != 0 { throw level.doesNotHave("scaling", [.request, .image]) }
+      if allow_damaged.rawValue != 0 { throw level.doesNotHave("allow_damaged", [.request, .image]) }
       if early_stop.rawValue != 0 { throw level.doesNotHave("early_stop", [.request]) }
+      if decode.rawValue != 0 { throw level.doesNotHave("decode", [.request]) }
       if delivery.rawValue != 0 { throw level.doesNotHave("delivery", [.request]) }
       if priority != 0 { throw level.doesNotHave("priority", [.request]) }
       if tag != nil { throw level.doesNotHave("tag", [.request]) }
@@ -124,18 +128,20 @@ extension nh_options {
     if level == .site {
       if give_up_after_ms != 0 { throw level.doesNotHave("give_up_after", [.request]) }
       if batched.rawValue != 0 { throw level.doesNotHave("batched", [.request]) }
+      if site != nil { throw level.doesNotHave("site", [.request]) }
       if method != nil { throw level.doesNotHave("method", [.request]) }
       if user_place != nil { throw level.doesNotHave("user_place", [.request]) }
       if bearer != nil { throw level.doesNotHave("bearer", [.request]) }
       if asks_not != 0 { throw level.doesNotHave("asks_not", [.request]) }
       if cache_key != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignore_query.rawValue != 0 { throw level.doesNotHave("ignore_query", [.request]) }
-      if size != 0 || sizes != nil || size_count != 0 { throw level.doesNotHave("sizes", [.request]) }
-      if fit.rawValue != 0 { throw level.doesNotHave("fit", [.request]) }
-      if enlarge.rawValue != 0 { throw level.doesNotHave("enlarge", [.request]) }
-      if scaling.rawValue != 0 { throw level.doesNotHave("scaling", [.request]) }
-      if allow_damaged.rawValue != 0 { throw level.doesNotHave("allow_damaged", [.request]) }
+      if size != 0 || sizes != nil || size_count != 0 { throw level.doesNotHave("sizes", [.request, .image]) }
+      if fit.rawValue != 0 { throw level.doesNotHave("fit", [.request, .image]) }
+      if enlarge.rawValue != 0 { throw level.doesNotHave("enlarge", [.request, .image]) }
+      if scaling.rawValue != 0 { throw level.doesNotHave("scaling", [.request, .image]) }
+      if allow_damaged.rawValue != 0 { throw level.doesNotHave("allow_damaged", [.request, .image]) }
       if early_stop.rawValue != 0 { throw level.doesNotHave("early_stop", [.request]) }
+      if decode.rawValue != 0 { throw level.doesNotHave("decode", [.request]) }
       if delivery.rawValue != 0 { throw level.doesNotHave("delivery", [.request]) }
       if priority != 0 { throw level.doesNotHave("priority", [.request]) }
       if tag != nil { throw level.doesNotHave("tag", [.request]) }
@@ -168,6 +174,71 @@ extension nh_options {
       if user_agent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
       if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
       if cookie_jar.rawValue != 0 { throw level.doesNotHave("cookie_jar", [.site]) }
+      if memory_bytes != 0 { throw level.doesNotHave("memory_bytes", [.cache]) }
+      if memory_items != 0 { throw level.doesNotHave("memory_items", [.cache]) }
+      if disk_bytes != 0 { throw level.doesNotHave("disk_bytes", [.cache]) }
+      if spill.rawValue != 0 { throw level.doesNotHave("spill", [.cache]) }
+      if thumb_store.rawValue != 0 { throw level.doesNotHave("thumb_store", [.cache]) }
+      if keep_source.rawValue != 0 { throw level.doesNotHave("keep_source", [.cache]) }
+      if allow_files.rawValue != 0 { throw level.doesNotHave("allow_files", [.cache]) }
+      if outbox.rawValue != 0 { throw level.doesNotHave("outbox", [.cache]) }
+      if outbox_bytes != 0 { throw level.doesNotHave("outbox_bytes", [.cache]) }
+      if outbox_items != 0 { throw level.doesNotHave("outbox_items", [.cache]) }
+    }
+    if level == .image {
+      if policy.rawValue != 0 { throw level.doesNotHave("policy", [.cache, .site, .request]) }
+      if validator_ttl_ms != 0 { throw level.doesNotHave("validator_ttl", [.cache, .site, .request]) }
+      if image_ttl_ms != 0 { throw level.doesNotHave("image_ttl", [.cache, .site, .request]) }
+      if no_cache_ttl_ms != 0 { throw level.doesNotHave("no_cache_ttl", [.cache, .site, .request]) }
+      if heuristic != 0 { throw level.doesNotHave("heuristic", [.cache, .site, .request]) }
+      if timeout_ms != 0 { throw level.doesNotHave("timeout", [.cache, .site, .request]) }
+      if deadline_ms != 0 { throw level.doesNotHave("deadline", [.cache, .site, .request]) }
+      if retries != 0 { throw level.doesNotHave("retries", [.cache, .site, .request]) }
+      if give_up_after_ms != 0 { throw level.doesNotHave("give_up_after", [.request]) }
+      if max_bytes != 0 { throw level.doesNotHave("max_bytes", [.cache, .site, .request]) }
+      if batched.rawValue != 0 { throw level.doesNotHave("batched", [.request]) }
+      if site != nil { throw level.doesNotHave("site", [.request]) }
+      if addresses.rawValue != 0 { throw level.doesNotHave("addresses", [.cache, .site, .request]) }
+      if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
+      if method != nil { throw level.doesNotHave("method", [.request]) }
+      if headers != nil || header_count != 0 { throw level.doesNotHave("headers", [.cache, .site, .request]) }
+      if cross_origin_headers != nil { throw level.doesNotHave("cross_origin_headers", [.site]) }
+      if user_agent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
+      if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
+      if user != nil { throw level.doesNotHave("user", [.site, .request]) }
+      if password != nil { throw level.doesNotHave("password", [.site, .request]) }
+      if user_place != nil { throw level.doesNotHave("user_place", [.request]) }
+      if bearer != nil { throw level.doesNotHave("bearer", [.request]) }
+      if sign_in.rawValue != 0 { throw level.doesNotHave("sign_in", [.site, .request]) }
+      if cert != nil { throw level.doesNotHave("cert", [.site, .request]) }
+      if cert_key != nil { throw level.doesNotHave("cert_key", [.site, .request]) }
+      if cert_password != nil { throw level.doesNotHave("cert_password", [.site, .request]) }
+      if netrc != nil { throw level.doesNotHave("netrc", [.cache, .site, .request]) }
+      if partition != nil { throw level.doesNotHave("partition", [.cache, .site, .request]) }
+      if cookie_jar.rawValue != 0 { throw level.doesNotHave("cookie_jar", [.site]) }
+      if asks != 0 { throw level.doesNotHave("asks", [.site, .request]) }
+      if asks_not != 0 { throw level.doesNotHave("asks_not", [.request]) }
+      if cache_key != nil { throw level.doesNotHave("cache_key", [.request]) }
+      if ignore_query.rawValue != 0 { throw level.doesNotHave("ignore_query", [.request]) }
+      if early_stop.rawValue != 0 { throw level.doesNotHave("early_stop", [.request]) }
+      if decode.rawValue != 0 { throw level.doesNotHave("decode", [.request]) }
+      if delivery.rawValue != 0 { throw level.doesNotHave("delivery", [.request]) }
+      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
+      if tag != nil { throw level.doesNotHave("tag", [.request]) }
+      if progress_events.rawValue != 0 { throw level.doesNotHave("progress_events", [.request]) }
+      if resume.rawValue != 0 { throw level.doesNotHave("resume", [.request]) }
+      if freezable.rawValue != 0 { throw level.doesNotHave("freezable", [.request]) }
+      if outbox_durable.rawValue != 0 { throw level.doesNotHave("outbox_durable", [.request]) }
+      if outbox_queue != nil { throw level.doesNotHave("outbox_queue", [.request]) }
+      if outbox_handler != nil { throw level.doesNotHave("outbox_handler", [.request]) }
+      if secrets != nil || secret_count != 0 { throw level.doesNotHave("secrets", [.request]) }
+      if password_provider != nil { throw level.doesNotHave("password_provider", [.request]) }
+      if outbox_attempts != 0 { throw level.doesNotHave("outbox_attempts", [.request]) }
+      if outbox_max_age_ms != 0 { throw level.doesNotHave("outbox_max_age", [.request]) }
+      if outbox_key_lifetime_ms != 0 { throw level.doesNotHave("outbox_key_lifetime", [.request]) }
+      if user_data != nil { throw level.doesNotHave("user_data", [.site, .request]) }
+      if callback != nil { throw level.doesNotHave("callback", [.site, .request]) }
+      if quiet.rawValue != 0 { throw level.doesNotHave("quiet", [.request]) }
       if memory_bytes != 0 { throw level.doesNotHave("memory_bytes", [.cache]) }
       if memory_items != 0 { throw level.doesNotHave("memory_items", [.cache]) }
       if disk_bytes != 0 { throw level.doesNotHave("disk_bytes", [.cache]) }

@@ -10,6 +10,7 @@ struct Draft: Sendable {
   private var enlarge = false
   private var quality = ThumbnailBox.Quality.best
   private(set) var isQuiet = false
+  private(set) var decodes = false
   private var isFreezable = false
   /// Kept apart from the headers, which may be said after it.
   private var bearer: String?
@@ -26,6 +27,11 @@ struct Draft: Sendable {
       if let said = raw.callback { callback = said }
       if let said = raw.user_data { userBits = UInt(bitPattern: said) }
     }
+
+    /// What a request doesn't say is as its site has it.
+    func over(_ site: Hooks) -> Hooks {
+      Hooks(callback: callback ?? site.callback, userBits: userBits == 0 ? site.userBits : userBits)
+    }
   }
 
   init(_ request: Request) { self.request = request }
@@ -34,6 +40,11 @@ struct Draft: Sendable {
   mutating func take(_ raw: nh_options) throws(NuthatchError) {
     try request.options.take(raw)
     hooks.take(raw)
+    if let site = raw.site {
+      let view = try find(site, .site, as: SiteView.self)
+      request = request.to(view.site)
+      hooks = hooks.over(view.hooks)
+    }
     if let method = try text(raw.method, "method") { request.method = method }
     if raw.user != nil { request.isAnonymous = isOff(raw.user) }
     if let place = try text(raw.user_place, "user_place") {
@@ -45,6 +56,7 @@ struct Draft: Sendable {
     }
     if let token = try text(raw.bearer, "bearer") { bearer = token }
     if let said = try given(raw.quiet, "quiet") { isQuiet = said }
+    if let said = try given(raw.decode, "decode") { decodes = said }
     try takeSizes(raw)
     try takeFreezing(raw)
   }
@@ -100,6 +112,8 @@ struct Draft: Sendable {
     }
     if !secrets.isEmpty { freezing.secrets = secrets }
   }
+
+  var sizeCount: Int { sizes.count }
 
   /// The request as a cache is to carry it out.
   var complete: Request {

@@ -25,7 +25,10 @@ func readSized<Struct: BitwiseCopyable>(_ pointer: UnsafePointer<Struct>, zero: 
   }
   // A newer caller that leaves its new fields 0 wants nothing that we don't know.
   for offset in min(known, size)..<size where bytes.load(fromByteOffset: offset, as: UInt8.self) != 0 {
-    throw NuthatchError(.invalid, "\(name) asks for something that this version of the library does not have")
+    throw NuthatchError(
+      .invalid,
+      "\(name) says something at byte \(offset) of \(size). This library, \(Version.string), knows \(known) bytes of it: "
+        + "the member there is newer")
   }
   var copy = zero
   withUnsafeMutableBytes(of: &copy) { target in

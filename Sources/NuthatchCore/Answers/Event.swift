@@ -110,9 +110,9 @@ public struct Event: Sendable {
 }
 
 /// What a success event carries: what was asked for.
-struct Answer: Sendable {
-  var response: Response?
-  var images: [Image] = []
+package struct Answer: Sendable {
+  package var response: Response?
+  package var images: [Image] = []
 }
 
 extension Event {

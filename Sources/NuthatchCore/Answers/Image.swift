@@ -74,7 +74,7 @@ public struct ImageOptions: Sendable, Equatable {
   /// The most pixels that a source may have. nil: of a response, what its request allowed; else 100 million.
   public var maxPixels: Int?
   /// Whether what decodes of a damaged or truncated source is an image, marked `isPartial`, instead of an error.
-  public var allowTruncated = false
+  public var allowDamaged = false
 
   /// The defaults, for a box.
   public init(_ box: ThumbnailBox) { self.box = box }
@@ -120,7 +120,7 @@ extension Picture {
     decoding.limits.pixels = options.maxPixels ?? maxPixels
     // It is within the caller's own `max_bytes` already.
     decoding.limits.bytes = max(decoding.limits.bytes, body.count)
-    decoding.allowDamaged = options.allowTruncated
+    decoding.allowDamaged = options.allowDamaged
     MemoryBudget.own.limitHere(&decoding.limits, for: body, options.box)
     do throws(ImageFault) {
       guard let picture = try make(from: body, [options.box], decoding).first else {

@@ -37,36 +37,50 @@ package final class InstantAnswers: Sendable {
 
   /// The picture of a URL, of which no string is made when it has been shown before.
   ///
-  /// - Parameter decode: whether one that is packed is unpacked.
+  /// - Parameters:
+  ///   - decode: whether one that is packed is unpacked.
+  ///   - asHit: whether it counts as the hit that a request would have been, and the log tells of it.
   package func picture(
-    _ url: UnsafeRawBufferPointer, _ box: ThumbnailBox, decode: Bool = false
+    _ url: UnsafeRawBufferPointer, _ box: ThumbnailBox, decode: Bool = false, asHit: Bool = false
   ) throws(NuthatchError) -> Image? {
     try check()
     guard let size = HitTable.size(of: box) else {
       throw NuthatchError(
         .invalid, "a box of \(box.width)x\(box.height): its sides must be 1 to \(ThumbnailBox.maxSide)")
     }
-    if let image = hits?.image(url, size) { return image }
-    var request = try Request(url)
-    request.boxes = [box]
-    return try atHand(request, decodes: decode)?.images.first
+    var image = hits?.image(url, size)
+    if image == nil {
+      var request = try Request(url)
+      request.boxes = [box]
+      image = try atHand(request, decodes: decode)?.images.first
+    }
+    if asHit, let image { countHit(image.url, Answer(images: [image])) }
+    return image
   }
 
   /// The same for an answer.
-  package func response(_ url: UnsafeRawBufferPointer) throws(NuthatchError) -> Response? {
+  package func response(
+    _ url: UnsafeRawBufferPointer, asHit: Bool = false
+  ) throws(NuthatchError) -> Response? {
     try check()
-    if let answer = hits?.answer(url) { return answer }
-    var request = try Request(url)
-    // As a call that waits for one answer asks: the terms are the same, then.
-    request.delivery = .fresh
-    return try atHand(request)?.response
+    var answer = hits?.answer(url)
+    if answer == nil {
+      // As a call that waits for one answer asks: the terms are the same, then.
+      answer = try atHand(try Request(url).forOneAnswer)?.response
+    }
+    if asHit, let answer { countHit(answer.url, Answer(response: answer)) }
+    return answer
   }
 
   /// The same for any request.
-  func answer(to request: Request, decode: Bool) throws(NuthatchError) -> Answer? {
+  package func answer(
+    to request: Request, decode: Bool = false, asHit: Bool = false
+  ) throws(NuthatchError) -> Answer? {
     try check()
-    if let answer = remembered(for: request) { return answer }
-    return try atHand(request, decodes: decode)
+    var answer = remembered(for: request)
+    if answer == nil { answer = try atHand(request, decodes: decode) }
+    if asHit, let answer { countHit(request.url, answer) }
+    return answer
   }
 
   private func atHand(_ request: Request, decodes: Bool = false) throws(NuthatchError) -> Answer? {
@@ -98,22 +112,6 @@ package final class InstantAnswers: Sendable {
     }
     shared.counts.countHit()
     return answer
-  }
-
-  /// The same as `picture`, as the hit that a request would have been: counted as one, and told of in the log.
-  package func pictureNow(
-    _ url: UnsafeRawBufferPointer, _ box: ThumbnailBox
-  ) throws(NuthatchError) -> Image? {
-    guard let image = try picture(url, box) else { return nil }
-    countHit(String(decoding: url, as: UTF8.self), Answer(images: [image]))
-    return image
-  }
-
-  /// The same for an answer.
-  package func responseNow(_ url: UnsafeRawBufferPointer) throws(NuthatchError) -> Response? {
-    guard let response = try response(url) else { return nil }
-    countHit(response.url, Answer(response: response))
-    return response
   }
 
   private func countHit(_ url: @autoclosure () -> String, _ answer: @autoclosure () -> Answer) {

@@ -1,11 +1,13 @@
 /// Where options are said.
 package enum OptionLevel: String {
-  case cache, site, request
+  case cache, site, request, image
+
+  private var words: String { self == .image ? "an image" : "a \(rawValue)" }
 
   /// The error of an option that belongs elsewhere.
   package func doesNotHave(_ name: StaticString, _ levels: [OptionLevel]) -> NuthatchError {
-    let places = levels.map { "a \($0.rawValue)" }.joined(separator: " and ")
-    return NuthatchError(.invalid, "\(name) is an option of \(places), not of a \(rawValue)")
+    let places = levels.map(\.words).joined(separator: " and ")
+    return NuthatchError(.invalid, "\(name) is an option of \(places), not of \(words)")
   }
 }
 

@@ -39,7 +39,7 @@ public struct Options: Sendable, Equatable {
   public var isBatched = false
   /// The boxes of the thumbnails that are wanted, at most 64.
   ///
-  /// Default: none: the answer itself. Said of a request.
+  /// Default: none: the answer itself. Said of a request or an image.
   public var boxes: [ThumbnailBox] = []
   /// End the transfer of a progressive JPEG when the thumbnails are done.
   ///
@@ -112,7 +112,7 @@ public struct Options: Sendable, Equatable {
   }
   /// Most pixels that a picture may have.
   ///
-  /// Default: 100,000,000. Said of a cache or a site or a request.
+  /// Default: 100,000,000. Said of a cache or a site or a request or an image.
   public var maxPixels: Int? {
     get { read(\.maxPixels) }
     set { special.maxPixels = newValue }
@@ -259,7 +259,7 @@ public struct Options: Sendable, Equatable {
   ///
   /// Such an image is marked as partial.
   ///
-  /// Default: no. Said of a request.
+  /// Default: no. Said of a request or an image.
   public var allowDamaged: Bool {
     get { read(\.allowDamaged) }
     set { special.allowDamaged = newValue }
@@ -548,8 +548,8 @@ extension Options {
       if !asksNot.isEmpty { throw level.doesNotHave("asks_not", [.request]) }
       if cacheKey != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignoreQuery != false { throw level.doesNotHave("ignore_query", [.request]) }
-      if !boxes.isEmpty { throw level.doesNotHave("sizes", [.request]) }
-      if allowDamaged != false { throw level.doesNotHave("allow_damaged", [.request]) }
+      if !boxes.isEmpty { throw level.doesNotHave("sizes", [.request, .image]) }
+      if allowDamaged != false { throw level.doesNotHave("allow_damaged", [.request, .image]) }
       if earlyStop != false { throw level.doesNotHave("early_stop", [.request]) }
       if delivery != Delivery.twice { throw level.doesNotHave("delivery", [.request]) }
       if priority != 0 { throw level.doesNotHave("priority", [.request]) }
@@ -563,8 +563,8 @@ extension Options {
       if !asksNot.isEmpty { throw level.doesNotHave("asks_not", [.request]) }
       if cacheKey != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignoreQuery != false { throw level.doesNotHave("ignore_query", [.request]) }
-      if !boxes.isEmpty { throw level.doesNotHave("sizes", [.request]) }
-      if allowDamaged != false { throw level.doesNotHave("allow_damaged", [.request]) }
+      if !boxes.isEmpty { throw level.doesNotHave("sizes", [.request, .image]) }
+      if allowDamaged != false { throw level.doesNotHave("allow_damaged", [.request, .image]) }
       if earlyStop != false { throw level.doesNotHave("early_stop", [.request]) }
       if delivery != Delivery.twice { throw level.doesNotHave("delivery", [.request]) }
       if priority != 0 { throw level.doesNotHave("priority", [.request]) }

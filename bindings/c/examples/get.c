@@ -16,7 +16,7 @@ int main(int count, char **arguments) {
     if (nh_open(NULL, NULL, &cache) != NH_OK) return fprintf(stderr, "%s\n", nh_error_message()), 1;
 
     nh_response *response;
-    nh_status status = nh_get(cache, arguments[1], &response);
+    nh_status status = nh_get(cache, arguments[1], NULL, &response);
     int result = 1;
     if (status == NH_OK) {
         nh_response_info info = {.struct_size = sizeof info};
@@ -27,6 +27,6 @@ int main(int count, char **arguments) {
     } else {
         fprintf(stderr, "%s: %s\n", nh_status_name(status), nh_error_message());
     }
-    nh_close(cache);
+    nh_close(cache, 2000);
     return result;
 }

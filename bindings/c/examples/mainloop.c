@@ -19,19 +19,16 @@ static void show(nh_event *event, void *user) {
 
 int main(int count, char **arguments) {
     nh_cache *cache;
-    nh_request *request;
     if (nh_open(NULL, NULL, &cache) != NH_OK) return puts(nh_error_message()), 1;
     for (int i = 1; i < count; i++) {
-        if (nh_request_new(arguments[i], &request) != NH_OK) return 1;
-        nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), .size = 256, .callback = show, .user_data = arguments[i]});
-        if (nh_submit(cache, request, NULL) != NH_OK) failed++, shown++, puts(nh_error_message());
-        nh_request_release(request);
+        const nh_options *wanted = NH_OPTIONS(.size = 256, .callback = show, .user_data = arguments[i]);
+        if (nh_submit(cache, arguments[i], wanted, NULL) != NH_OK) failed++, shown++, puts(nh_error_message());
     }
     while (shown < count - 1) {
         /* Draw a frame, handle input; then what has come, for at most the rest of the frame's 16 ms. With GLib:
            g_unix_fd_add(nh_fd(cache), G_IO_IN, ...), and nh_dispatch(cache, 0) in its function. */
         nh_dispatch(cache, 16);
     }
-    nh_close(cache);
+    nh_close(cache, 2000);
     return failed != 0;
 }

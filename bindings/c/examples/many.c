@@ -6,7 +6,6 @@
 
 int main(int count, char **arguments) {
     nh_cache *cache;
-    nh_request *request;
     nh_event events[32];
     char url[4096];
     int started = 0, done = 0, failed = 0;
@@ -14,11 +13,8 @@ int main(int count, char **arguments) {
     if (nh_open(count > 1 ? arguments[1] : NULL, NULL, &cache) != NH_OK) return puts(nh_error_message()), 1;
     while (fgets(url, sizeof url, stdin)) {
         url[strcspn(url, "\n")] = 0;
-        if (nh_request_new(url, &request) != NH_OK) return 1;
-        nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), .delivery = NH_DELIVERY_FRESH});
-        if (nh_submit(cache, request, NULL) == NH_OK) started++;
+        if (nh_submit(cache, url, NH_OPTIONS(.delivery = NH_DELIVERY_FRESH), NULL) == NH_OK) started++;
         else failed++, fprintf(stderr, "%s\n", nh_error_message());
-        nh_request_release(request);
     }
     /* A real program has more descriptors here. */
     struct pollfd ready = {.fd = nh_fd(cache), .events = POLLIN};
@@ -31,6 +27,6 @@ int main(int count, char **arguments) {
         }
     }
     printf("%d of %d, %d failed\n", done - failed, started, failed);
-    nh_close(cache);
+    nh_close(cache, 2000);
     return failed != 0;
 }

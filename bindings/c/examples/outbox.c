@@ -19,7 +19,7 @@ int main(int count, char **arguments) {
     nh_response_info info = {.struct_size = sizeof info};
 
     if (count < 3 || nh_open(arguments[1], NULL, &cache) != NH_OK) return puts(nh_error_message()), 1;
-    if (count > 4 && nh_request_new(arguments[3], &request) == NH_OK) {
+    if (count > 4 && nh_request_create(arguments[3], &request) == NH_OK) {
         nh_request_set_body(request, arguments[4], strlen(arguments[4]));
         nh_options options = {.struct_size = sizeof options, .method = "POST", .freezable = NH_YES, .outbox_handler = "posts"};
         /* Sent when it is known, never written: TOKEN of the environment. */
@@ -29,9 +29,9 @@ int main(int count, char **arguments) {
         if (nh_perform(cache, request, &response) != NH_OK) puts(nh_error_message());
         else if (nh_response_get_info(response, &info) == NH_OK) printf("%d\n", info.status);
         nh_response_release(response);
-        nh_request_release(request);
+        nh_request_free(request);
     }
     nh_outbox_attach(cache, "posts", hear, cache);
     while (nh_dispatch(cache, atoi(arguments[2]) * 1000) > 0) continue;
-    return nh_close(cache) != NH_OK;
+    return nh_close(cache, 2000) != NH_OK;
 }

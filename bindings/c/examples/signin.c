@@ -2,7 +2,7 @@
 #include <nuthatch.h>
 #include <stdio.h>
 
-/* Called on the thread that waits in nh_perform. With nh_poll the same questions come as events. */
+/* Called on the thread that waits in nh_get. With nh_poll the same questions come as events. */
 static void answer(nh_event *event, void *user) {
     char **names = user;
     nh_reply reply = {.struct_size = sizeof reply};
@@ -22,17 +22,14 @@ int main(int count, char **arguments) {
     if (count != 4) return fprintf(stderr, "usage: signin URL USER PASSWORD\n"), 2;
 
     nh_cache *cache;
-    nh_request *request;
     nh_response *response;
     nh_response_info info = {.struct_size = sizeof info};
-    if (nh_open(NULL, NULL, &cache) != NH_OK || nh_request_new(arguments[1], &request) != NH_OK) return 1;
-    nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), .callback = answer, .user_data = &arguments[2],
-                                          .asks = NH_ASK_CREDENTIALS | NH_ASK_VERDICT});
-    nh_status status = nh_perform(cache, request, &response);
-    if (status != NH_OK) fprintf(stderr, "%s\n", nh_error_message());
+    if (nh_open(NULL, NULL, &cache) != NH_OK) return fprintf(stderr, "%s\n", nh_error_message()), 1;
+    const nh_options *asking =
+        NH_OPTIONS(.asks = NH_ASK_CREDENTIALS | NH_ASK_VERDICT, .callback = answer, .user_data = &arguments[2]);
+    if (nh_get(cache, arguments[1], asking, &response) != NH_OK) fprintf(stderr, "%s\n", nh_error_message());
     else if (nh_response_get_info(response, &info) == NH_OK) printf("%d, %zu bytes\n", info.status, info.body_size);
     nh_response_release(response);
-    nh_request_release(request);
-    nh_close(cache);
+    nh_close(cache, 2000);
     return info.status != 200;
 }

@@ -8,12 +8,14 @@ int main(int count, char **arguments) {
     char token[1024];
     snprintf(token, sizeof token, "Bearer %s", arguments[2]);
     const nh_header headers[] = {{"Authorization", token}, {"Accept-Language", "en"}};
-    nh_options options = {.struct_size = sizeof options};
-    options.headers = headers;
-    options.header_count = 2;
-    options.accept = "application/json";
-    options.policy = NH_POLICY_RFC9111;
-    options.partition = "me"; /* tokens change; what was kept stays mine */
+    const nh_options options = {
+        .struct_size = sizeof options,
+        .headers = headers,
+        .header_count = 2,
+        .accept = "application/json",
+        .policy = NH_POLICY_RFC9111,
+        .partition = "me", /* tokens change; what was kept stays mine */
+    };
 
     nh_cache *cache;
     nh_site *site;
@@ -23,7 +25,7 @@ int main(int count, char **arguments) {
     }
     for (int i = 3; i < count; i++) {
         nh_response *response;
-        if (nh_site_get(site, arguments[i], &response) != NH_OK) {
+        if (nh_get(cache, arguments[i], NH_OPTIONS(.site = site), &response) != NH_OK) {
             failed = 1;
             fprintf(stderr, "%s\n", nh_error_message());
             continue;
@@ -34,7 +36,7 @@ int main(int count, char **arguments) {
                (const char *)info.body);
         nh_response_release(response);
     }
-    nh_site_release(site);
-    nh_close(cache);
+    nh_site_close(site);
+    nh_close(cache, 2000);
     return failed;
 }

@@ -8,16 +8,16 @@ int main(int count, char **arguments) {
 
     nh_cache *cache;
     nh_request *request;
-    if (nh_open(NULL, NULL, &cache) != NH_OK || nh_request_new(arguments[1], &request) != NH_OK) return 1;
-    nh_request_add_form_data(request, "title", "A nut", 5, NULL, NULL);
-    nh_request_add_form_file(request, "picture", arguments[2], NULL, "image/jpeg"); /* read while it is sent */
+    if (nh_open(NULL, NULL, &cache) != NH_OK || nh_request_create(arguments[1], &request) != NH_OK) return 1;
+    nh_request_add_part(request, NH_PART(.name = "title", .data = "A nut", .size = 5));
+    nh_request_add_part(request, NH_PART(.name = "picture", .path = arguments[2], .type = "image/jpeg")); /* read while it is sent */
     nh_options options = {.struct_size = sizeof options, .method = "POST", .progress_events = NH_YES};
     if (count == 5) {
         options.user = arguments[3], options.password = arguments[4];
         options.sign_in = NH_SIGN_IN_ANY; /* the strongest that the server asks for */
     }
     nh_request_set(request, &options);
-    if (nh_submit(cache, request, NULL) != NH_OK) return fprintf(stderr, "%s\n", nh_error_message()), 1;
+    if (nh_submit_request(cache, request, NULL) != NH_OK) return fprintf(stderr, "%s\n", nh_error_message()), 1;
 
     struct pollfd ready = {.fd = nh_fd(cache), .events = POLLIN};
     nh_event event = {0};
@@ -31,7 +31,7 @@ int main(int count, char **arguments) {
     printf("%d %s\n", event.http_status, answer);
     int failed = event.http_status < 200 || event.http_status > 299;
     nh_event_clear(&event);
-    nh_request_release(request);
-    nh_close(cache);
+    nh_request_free(request);
+    nh_close(cache, 2000);
     return failed;
 }

@@ -16,8 +16,7 @@ from ._cache import Cache
 from ._errors import Closed
 from ._fetching import Fetching
 from ._image import Image, Size
-from ._log import tells_all
-from ._options import CACHE, refuse_unknown
+from ._options import CACHE, ready, refuse_unknown
 from ._pickling import added_to, copied, remade
 from ._port import TURN, Port
 from ._response import Response
@@ -195,8 +194,9 @@ class AsyncCache(AsyncFetching):
 
     async def get(self, url: str, **options: "Unpack[Wishes]") -> Response:
         port = self._ports.get(asyncio.get_running_loop()) or await self._opened()
-        if not options:
-            response = port.cache._stored(url)
+        place = ready(options) if options else None
+        if place is not None or not options:
+            response = port.cache._stored(url, place)
             if response is not None:
                 port.hits += 1
                 if port.hits % TURN == 0:
@@ -208,13 +208,12 @@ class AsyncCache(AsyncFetching):
 
     async def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
         port = self._ports.get(asyncio.get_running_loop()) or await self._opened()
-        if not options and not tells_all():
-            image = port.cache._ready(url, size)
-            if image is not None:
-                port.hits += 1
-                if port.hits % TURN == 0:
-                    await asyncio.sleep(0)
-                return image
+        image = port.cache._ready(url, size, options)
+        if image is not None:
+            port.hits += 1
+            if port.hits % TURN == 0:
+                await asyncio.sleep(0)
+            return image
         return await super().thumbnail(url, size, **options)
 
     thumbnail.__doc__ = AsyncFetching.thumbnail.__doc__

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from types import TracebackType
-from typing import Any, Callable, Iterator, Optional, Set, Tuple, Type, TypeVar, Union, cast
+from typing import Any, Callable, Iterator, Mapping, Optional, Set, Tuple, Type, TypeVar, Union, cast
 
 from . import _log
 from . import _prototypes as abi
@@ -16,8 +16,8 @@ from ._errors import Closed, Error, error_for
 from ._fetching import Fetching
 from ._image import Image, ImageHandle, Size, put_handle, put_url
 from ._later import loading
-from ._library import bare, check, encode, library, quick
-from ._options import CACHE, options_struct
+from ._library import bare, check, encode, last_status, library, quick
+from ._options import CACHE, options_struct, ready
 from ._outbox import Listeners, Outbox
 from ._pickling import added_to, copied, remade
 from ._response import Response, put_answer, put_answers_url, put_body, put_place
@@ -42,8 +42,7 @@ def _renew_lock() -> None:
 os.register_at_fork(after_in_child=_renew_lock)
 
 _peek = bare.nh_peek
-_peek_image = bare.nh_peek_image
-_peek_image.restype = ImageHandle
+_peek.restype = ImageHandle
 _thumbnail_now = bare.nh_thumbnail_now
 _thumbnail_now.restype = ImageHandle
 _get_now = bare.nh_get_now
@@ -156,26 +155,26 @@ class Cache(Fetching):
         (64, 48)
         """
         # In as few steps as there can be; whatever is out of the ordinary takes the long way, which says what is wrong.
-        if not decode and not options:
+        if not decode:
             try:
-                if 0 < size < 65536 and "\0" not in url:  # type: ignore[operator]
-                    found = _peek_image(self._plain, address := url.encode(), size)
+                place = ready(options, size) if type(size) is int and 0 < size < 65536 else None
+                if place is not None and "\0" not in url:
+                    found = _peek(self._plain, url.encode(), place)
                     if found:
                         image = _new(Image)
                         put_handle(image, found)
                         put_url(image, url)
                         return image
-                    # It may also have failed.
-                    found = _place()
-                    if _peek(self._plain, address, size, 0, _byref(found)) == 0:
-                        return Image(found, url) if found else None
+                    if last_status() == abi.OK:
+                        return None
             except _ODD:
                 pass
         return self._sight(url, size, decode, dict(options))
 
     def get(self, url: str, **options: "Unpack[Wishes]") -> Response:
-        if not options:
-            response = self._stored(url)
+        place = ready(options) if options else None
+        if place is not None or not options:
+            response = self._stored(url, place)
             if response is not None:
                 return response
         return super().get(url, **options)
@@ -183,10 +182,9 @@ class Cache(Fetching):
     get.__doc__ = Fetching.get.__doc__
 
     def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
-        if not options and not _tells_all():
-            image = self._ready(url, size)
-            if image is not None:
-                return image
+        image = self._ready(url, size, options)
+        if image is not None:
+            return image
         return super().thumbnail(url, size, **options)
 
     thumbnail.__doc__ = Fetching.thumbnail.__doc__
@@ -195,8 +193,10 @@ class Cache(Fetching):
 
     def cancel_all(self, tag: Optional[str] = None) -> None:
         """Cancels the requests that are under way, or those of them with a tag."""
-        word = None if tag is None else encode(tag, "tag")
-        self._call(lambda handle: quick.nh_cancel_all(handle, word))
+        struct = abi.nh_options(ctypes.sizeof(abi.nh_options))
+        if tag is not None:
+            struct.tag = encode(tag, "tag")
+        self._call(lambda handle: quick.nh_cancel_all(handle, _byref(struct)))
         for _ in self._of_twins(lambda twin: twin.cancel_all(tag)):
             pass
 
@@ -215,8 +215,9 @@ class Cache(Fetching):
     @property
     def activity(self) -> int:
         """How many requests are under way: queued, running, or waiting to be tried again."""
-        own = self._call(quick.nh_activity, counts=True)
-        return own + sum(self._of_twins(lambda twin: twin.activity))
+        told = abi.nh_statistics(ctypes.sizeof(abi.nh_statistics))
+        self._call(lambda handle: quick.nh_stats(handle, _byref(told)))
+        return int(told.activity) + sum(self._of_twins(lambda twin: twin.activity))
 
     # What is stored
 
@@ -254,10 +255,10 @@ class Cache(Fetching):
         """
         if options:
             described = self._complete(url, options)
-            self._with_request(url, None, None, described, library.nh_remove_request)
+            self._with_options(url, None, None, described, library.nh_remove)
         else:
             address = encode(url, "url")
-            self._call(lambda handle: library.nh_remove(handle, address), url)
+            self._call(lambda handle: library.nh_remove(handle, address, None), url)
 
     def clear(self) -> None:
         """Forgets everything that is stored."""
@@ -330,10 +331,10 @@ class Cache(Fetching):
         status = abi.TIMEOUT
         try:
             while status == abi.TIMEOUT and time.monotonic() < due and not self._is_hurried:
-                status = library.nh_close_within(handle, PATIENCE)
+                status = library.nh_close(handle, PATIENCE)
         finally:
             if status == abi.TIMEOUT:
-                library.nh_close_within(handle, 0)
+                library.nh_close(handle, 0)
         if status == abi.BUSY:
             check(status)
 
@@ -384,12 +385,13 @@ class Cache(Fetching):
 
     # How it is done
 
-    def _ready(self, url: str, size: Size) -> Optional[Image]:
-        """The thumbnail that a request without options would give at once, without making one of it; the library counts
-        it as one. None for whatever is out of the ordinary, too, which takes the long way."""
+    def _ready(self, url: str, size: Size, options: Mapping[str, Any]) -> Optional[Image]:
+        """The thumbnail that a request would give at once, without making one of it; the library counts it as one. None
+        for whatever is out of the ordinary, too, which takes the long way."""
         try:
-            if 0 < size < 65536 and "\0" not in url:  # type: ignore[operator]
-                found = _thumbnail_now(self._plain, url.encode(), size)
+            place = ready(options, size) if type(size) is int and 0 < size < 65536 else None
+            if place is not None and "\0" not in url and not _tells_all():
+                found = _thumbnail_now(self._plain, url.encode(), place)
                 if found:
                     image = _new(Image)
                     put_handle(image, found)
@@ -399,13 +401,13 @@ class Cache(Fetching):
             pass
         return None
 
-    def _stored(self, url: str) -> Optional[Response]:
+    def _stored(self, url: str, place: Any) -> Optional[Response]:
         """The same for an answer."""
         try:
             if "\0" in url or _tells_all():
                 return None
             found = _found()
-            if _get_now(self._plain, url.encode(), _byref(found)) or not found.response:
+            if _get_now(self._plain, url.encode(), place, _byref(found)) or not found.response:
                 return None
         except _ODD:
             return None
@@ -421,15 +423,14 @@ class Cache(Fetching):
     def _cache(self) -> "Cache":
         return self
 
-    def _begin(self, cache: ctypes.c_void_p, url: bytes, request: ctypes.c_void_p) -> int:
-        return int(quick.nh_request_new(url, _byref(request)))
+    def _place(self, cache: ctypes.c_void_p, struct: abi.nh_options) -> int:
+        return abi.OK
 
     def _wait_idle(self, patience: int) -> bool:
         def wait(handle: ctypes.c_void_p) -> int:
             # Without giving the interpreter's lock away where nothing is to be waited for.
-            if quick.nh_activity(handle) == 0:
-                return int(quick.nh_wait_idle(handle, 0))
-            return int(library.nh_wait_idle(handle, patience))
+            status = int(quick.nh_wait_idle(handle, 0))
+            return status if status != abi.TIMEOUT else int(library.nh_wait_idle(handle, patience))
 
         return self._call(wait, None, (abi.TIMEOUT,)) == abi.OK
 
@@ -522,7 +523,7 @@ class Cache(Fetching):
             self._twins = set()
             self._listeners.lock = threading.Lock()
             self._open()
-            library.nh_close(handle)
+            library.nh_close(handle, 0)
             return self._handle
 
 

@@ -22,8 +22,8 @@ from . import _prototypes as abi
 from ._arguments import flag
 from ._errors import error_for
 from ._image import Image, Size, sides
-from ._library import bare, encode, library, quick
-from ._options import describe
+from ._library import bare, check, encode, last_status, library, quick
+from ._options import STRUCTURE, put_structure, request_struct
 from ._prefetch import Item, prefetch
 from ._response import Response
 from ._saving import refuse_async
@@ -52,8 +52,8 @@ class Fetching:
         """Whose handle requests go to."""
         raise NotImplementedError
 
-    def _begin(self, cache: ctypes.c_void_p, url: bytes, request: ctypes.c_void_p) -> int:
-        """Begins the description of a request."""
+    def _place(self, cache: ctypes.c_void_p, struct: abi.nh_options) -> int:
+        """Says whose request it is."""
         raise NotImplementedError
 
     def _for(self, cache: "Cache") -> "Fetching":
@@ -283,10 +283,21 @@ class Fetching:
         # A file is looked at before the request is under way, and its disk may not answer.
         hand_in = bare if _FILES.isdisjoint(options) else library
 
-        def submit(cache: ctypes.c_void_p, request: ctypes.c_void_p) -> int:
-            return int(hand_in.nh_submit(cache, request, ctypes.byref(ticket)))
+        def submit(cache: ctypes.c_void_p, address: bytes, place: Any) -> int:
+            if STRUCTURE.isdisjoint(options):
+                return int(hand_in.nh_submit(cache, address, place, ctypes.byref(ticket)))
+            request = ctypes.c_void_p()
+            status = quick.nh_request_create(address, ctypes.byref(request))
+            if status != abi.OK:
+                return int(status)
+            try:
+                check(quick.nh_request_set(request, place), url)
+                put_structure(request, options, url)
+                return int(hand_in.nh_submit_request(cache, request, ctypes.byref(ticket)))
+            finally:
+                bare.nh_request_free(request)
 
-        self._with_request(url, size, sizes, options, submit, number)
+        self._with_options(url, size, sizes, options, submit, number)
         return ticket
 
     def _start_again(self, ticket: ctypes.c_void_p, url: str) -> ctypes.c_void_p:
@@ -298,40 +309,40 @@ class Fetching:
     def _sight(self, url: str, size: Size, decode: bool, options: Dict[str, Any]) -> Optional[Image]:
         """What a request that is described in full would show at once."""
         options = self._complete(url, options)
-        found = ctypes.c_void_p()
+        found: List[int] = []
         decodes = flag(decode, "decode")
         look = quick if not decodes and _FILES.isdisjoint(options) else library
 
-        def peek(cache: ctypes.c_void_p, request: ctypes.c_void_p) -> int:
-            return int(look.nh_peek_request(cache, request, decodes, ctypes.byref(found)))
+        def peek(cache: ctypes.c_void_p, address: bytes, place: Any) -> int:
+            if decodes:
+                place._obj.decode = abi.YES
+            handle = look.nh_peek(cache, address, place)
+            found.append(handle)
+            return abi.OK if handle else last_status()
 
-        self._with_request(url, sides(size, url), None, options, peek)
-        return Image(found, url) if found else None
+        self._with_options(url, sides(size, url), None, options, peek)
+        return Image(ctypes.c_void_p(found[-1]), url) if found[-1] else None
 
-    def _with_request(
+    def _with_options(
         self,
         url: str,
         size: Optional[Size],
         sizes: Optional[Sequence[Size]],
         options: Dict[str, Any],
-        use: Callable[[ctypes.c_void_p, ctypes.c_void_p], int],
+        use: Callable[[ctypes.c_void_p, bytes, Any], int],
         number: int = 0,
     ) -> None:
+        """Calls the library with the cache's handle, a URL, and the place of a struct that says what is wanted."""
         _log.follow()
         if size is not None and sizes is not None:
             raise error_for(abi.INVALID, "of size and sizes there can be one", url)
         boxes = boxes_of([*([] if size is None else [size]), *([] if sizes is None else several(sizes))], url)
         address = encode(url, "url")
+        struct, kept = request_struct(options, boxes, number)
 
         def described(cache: ctypes.c_void_p) -> int:
-            request = ctypes.c_void_p()
-            status = self._begin(cache, address, request)
-            if status != abi.OK:
-                return status
-            try:
-                describe(request, url, boxes, options, number)
-                return use(cache, request)
-            finally:
-                bare.nh_request_release(request)
+            status = self._place(cache, struct)
+            return use(cache, address, ctypes.byref(struct)) if status == abi.OK else status
 
         self._cache._call(described, url)
+        del kept

@@ -6,7 +6,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, Type, Union
 
 from . import _prototypes
-from ._arguments import chosen, flag, whole
+from ._arguments import whole
 from ._errors import error_for
 from ._immutable import immutable
 from ._later import loading
@@ -259,20 +259,18 @@ _KEPT = (
 _TOLD = frozenset([*_KEPT, "_address", "height", "width"])
 
 
-def decoded(data: bytes, wanted: _prototypes.nh_image_options, url: str) -> Image:
-    """An image of bytes that come from no cache."""
-    return Image(_decode(data, wanted, url), url)
-
-
-def _decode(data: bytes, wanted: _prototypes.nh_image_options, url: str) -> ctypes.c_void_p:
+def decoded(data: bytes, wanted: Any, url: str) -> ctypes.c_void_p:
+    """An image of bytes that come from no cache. ``wanted`` is the place of its options."""
     made = ctypes.c_void_p()
-    check(library.nh_image_decode(data, len(data), ctypes.byref(wanted), ctypes.byref(made)), url)
+    check(library.nh_image_decode(data, len(data), wanted, ctypes.byref(made)), url)
     return made
 
 
 def _unpickled(kind: Type[Image], data: bytes, url: str, told: Dict[str, Any]) -> Image:
-    handle = _decode(data, options(65535, "inside", False, "best", False, 2**62 - 1, url), url)
-    image: Image = remade(kind, Image, (handle, url), {})
+    # Of whatever size, as it was one before.
+    size = ctypes.sizeof(_prototypes.nh_options)
+    whole = _prototypes.nh_options(struct_size=size, size=65535, max_pixels=_prototypes.NONE)
+    image: Image = remade(kind, Image, (decoded(data, ctypes.byref(whole), url), url), {})
     # Fills all that is told, some of which is then put right.
     getattr(image, "width")  # noqa: B009
     for name, value in told.items():
@@ -293,20 +291,3 @@ def sides(size: Size, url: str) -> Tuple[int, int]:
     except (TypeError, ValueError):
         pass
     raise error_for(_prototypes.INVALID, f"size must be 1 to 65535, or a pair of such, not {size!r}", url)
-
-
-def options(
-    size: Size, fit: str, enlarge: bool, scaling: str, allow_damaged: bool, max_pixels: int, url: str
-) -> _prototypes.nh_image_options:
-    """The options of a decode as the library has them."""
-    wanted = _prototypes.nh_image_options()
-    wanted.struct_size = ctypes.sizeof(wanted)
-    width, height = sides(size, url)
-    if not 0 <= whole(max_pixels, "max_pixels") < 2**62:
-        raise error_for(_prototypes.INVALID, f"max_pixels must be positive, not {max_pixels}", url)
-    wanted.width, wanted.height = width, height
-    wanted.fit, wanted.scaling = chosen(fit, "fit"), chosen(scaling, "scaling")
-    wanted.enlarge = flag(enlarge, "enlarge")
-    wanted.allow_damaged = flag(allow_damaged, "allow_damaged")
-    wanted.max_pixels = max_pixels
-    return wanted

@@ -79,12 +79,19 @@ def check(status: int, url: Optional[str] = None) -> None:
         raise error_for(status, library.nh_error_message().decode("utf-8", "replace"), url)
 
 
-def text_of(function: Any, given: bytes) -> Optional[str]:
-    """What a function writes into a buffer; None when it fails."""
+def last_status() -> int:
+    """What the last call on this thread came to that gave NULL."""
+    told = _prototypes.nh_error_info(ctypes.sizeof(_prototypes.nh_error_info))
+    quick.nh_error_get_info(ctypes.byref(told))
+    return int(told.code)
+
+
+def in_form(form: int, url: bytes) -> Optional[str]:
+    """A URL in another form; None where it has none."""
     size = 512
     while True:
         buffer = ctypes.create_string_buffer(size)
-        length = function(given, buffer, size)
+        length = quick.nh_url_put(url, form, buffer, size)
         if length < 0:
             return None
         if length < size:
@@ -97,7 +104,7 @@ def shown(url: Any) -> str:
     text = str(url)
     if "@" not in text:
         return text
-    return text_of(quick.nh_url_redacted, text.replace("\0", "?").encode("utf-8", "replace")) or "***"
+    return in_form(_prototypes.URL_REDACTED, text.replace("\0", "?").encode("utf-8", "replace")) or "***"
 
 
 def encode(text: str, what: str) -> bytes:

@@ -2,7 +2,7 @@
 
 from typing import Dict, Mapping, NamedTuple, Optional
 
-CACHE, SITE, REQUEST = 1, 2, 4
+CACHE, SITE, REQUEST, IMAGE = 1, 2, 4, 8
 
 
 class Row(NamedTuple):
@@ -90,7 +90,7 @@ ROWS: Dict[str, Row] = {
     "max_pixels": Row(
         "count",
         "max_pixels",
-        CACHE | SITE | REQUEST,
+        CACHE | SITE | REQUEST | IMAGE,
         none="unlimited",
         range="1 or more, or none",
     ),
@@ -192,24 +192,24 @@ ROWS: Dict[str, Row] = {
     "fit": Row(
         "words",
         "fit",
-        REQUEST,
+        REQUEST | IMAGE,
         words={"inside": 1, "cover": 2, "stretch": 3},
     ),
     "enlarge": Row(
         "flag",
         "enlarge",
-        REQUEST,
+        REQUEST | IMAGE,
     ),
     "scaling": Row(
         "words",
         "scaling",
-        REQUEST,
+        REQUEST | IMAGE,
         words={"best": 1, "fast": 2},
     ),
     "allow_damaged": Row(
         "flag",
         "allow_damaged",
-        REQUEST,
+        REQUEST | IMAGE,
     ),
     "early_stop": Row(
         "flag",

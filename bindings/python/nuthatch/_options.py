@@ -6,15 +6,26 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Sequence, Tuple
 
 from . import _prototypes as abi
 from ._arguments import amount, called, chosen, fields, flag, number, whole
-from ._errors import error_for
-from ._library import check, encode, quick
-from ._option_table import CACHE, REQUEST, ROWS, SITE, Row
+from ._errors import Error, error_for
+from ._image import Size, sides
+from ._library import encode
+from ._option_table import CACHE, IMAGE, REQUEST, ROWS, SITE, Row
 from ._questions import header_array
 from ._saving import save
 from ._sending import put_body
 from ._values import QUESTIONS, encode_path, names, signature
 
-__all__ = ["CACHE", "SITE", "describe", "options_struct", "refuse_unknown"]
+__all__ = [
+    "CACHE",
+    "SITE",
+    "STRUCTURE",
+    "image_place",
+    "options_struct",
+    "put_structure",
+    "ready",
+    "refuse_unknown",
+    "request_struct",
+]
 
 
 def refuse_unknown(names: Iterable[str], level: int) -> None:
@@ -25,12 +36,12 @@ def refuse_unknown(names: Iterable[str], level: int) -> None:
         if name in questions or (row is not None and row.levels & level):
             continue
         if row is None:
-            raise TypeError(f"a {_PLACES[level]} has no option {name!r}")
-        places = " and ".join(f"a {word}" for number, word in _PLACES.items() if row.levels & number)
-        raise error_for(abi.INVALID, f"{name} is an option of {places}, not of a {_PLACES[level]}", None)
+            raise TypeError(f"{_PLACES[level]} has no option {name!r}")
+        places = " and ".join(word for number, word in _PLACES.items() if row.levels & number)
+        raise error_for(abi.INVALID, f"{name} is an option of {places}, not of {_PLACES[level]}", None)
 
 
-_PLACES = {CACHE: "cache", SITE: "site", REQUEST: "request"}
+_PLACES = {CACHE: "a cache", SITE: "a site", REQUEST: "a request", IMAGE: "an image"}
 
 
 def options_struct(given: Mapping[str, Any], level: int) -> Tuple[abi.nh_options, List[Any]]:
@@ -48,41 +59,86 @@ def options_struct(given: Mapping[str, Any], level: int) -> Tuple[abi.nh_options
     return struct, kept
 
 
-def describe(
-    request: ctypes.c_void_p,
-    url: str,
-    boxes: Sequence[Tuple[int, int]],
-    options: Mapping[str, Any],
-    number: int,
-) -> None:
-    """Tells a request of the library what is said of it, and the number of its events; 0 where nobody polls."""
+#: What is said of a request by other calls than the struct.
+STRUCTURE = frozenset(("body", "save_to"))
+
+
+def request_struct(
+    options: Mapping[str, Any], boxes: Sequence[Tuple[int, int]], number: int
+) -> Tuple[abi.nh_options, List[Any]]:
+    """The same for a request, with the number of its events; 0 where nobody polls."""
     said: Dict[str, Any] = {}
     asks = 0
     for name, value in options.items():
         if name in QUESTIONS:
             asks |= QUESTIONS[name] if value is not None and called(value, name) else 0
-        elif name == "body":
-            put_body(request, value, url)
-        elif name == "save_to":
-            save(request, value, bool(options.get("append")), url)
         elif name == "append":
             flag(value, name)
-        else:
+        elif name not in STRUCTURE:
             said[name] = value
     struct, kept = options_struct(said, REQUEST)
-    if boxes:
-        struct.size_count = len(boxes)
-        sizes = (abi.nh_size * len(boxes))(*(abi.nh_size(*box) for box in boxes))
-        struct.sizes = ctypes.addressof(sizes)
-        kept.append(sizes)
+    _put_boxes(struct, boxes, kept)
     struct.asks = asks
     if number:
         struct.user_data = number
     else:
         # Its events are waited for by its ticket, and nobody polls.
         struct.quiet = abi.YES
-    check(quick.nh_request_set(request, ctypes.byref(struct)), url)
-    del kept
+    return struct, kept
+
+
+def _put_boxes(struct: abi.nh_options, boxes: Sequence[Tuple[int, int]], kept: List[Any]) -> None:
+    if boxes:
+        sizes = (abi.nh_size * len(boxes))(*(abi.nh_size(*box) for box in boxes))
+        struct.sizes, struct.size_count = ctypes.addressof(sizes), len(boxes)
+        kept.append(sizes)
+
+
+def put_structure(request: ctypes.c_void_p, options: Mapping[str, Any], url: str) -> None:
+    """Tells a request of the library what no struct says."""
+    if "body" in options:
+        put_body(request, options["body"], url)
+    if "save_to" in options:
+        save(request, options["save_to"], bool(options.get("append")), url)
+
+
+def image_place(size: Size, said: Mapping[str, Any], url: str) -> Tuple[Any, List[Any]]:
+    """The place of the options of a decode, and what must live as long."""
+    struct, kept = options_struct(said, IMAGE)
+    _put_boxes(struct, [sides(size, url)], kept)
+    return ctypes.byref(struct), kept
+
+
+#: Places of structs that have been filled, by what they say.
+_READY: Dict[Any, Any] = {}
+_KINDS = frozenset(("duration", "bytes", "count", "share", "flag", "words", "text"))
+_SIMPLE = frozenset((str, int, float, bool))
+
+
+def ready(options: Mapping[str, Any], size: int = 0) -> Any:
+    """The place of a struct that says this, filled once for all calls that say the same; None for options that aren't
+    as simple. Nothing secret is kept."""
+    values = options.values()
+    try:
+        # Types, too: 1, 1.0 and True are one key, and are not the same.
+        key = (size, *options.items(), *map(type, values))
+        known = _READY.get(key)
+    except TypeError:
+        return None
+    if known is not None:
+        return known
+    rows = [ROWS.get(name) for name in options]
+    if not _SIMPLE.issuperset(map(type, values)) or not all(row and row.kind in _KINDS for row in rows):
+        return None
+    try:
+        struct, _ = options_struct(options, REQUEST)
+    except (TypeError, ValueError, Error):
+        return None  # the long way says what is wrong
+    struct.size = size
+    if len(_READY) >= 256:
+        _READY.clear()
+    _READY[key] = place = ctypes.byref(struct)
+    return place
 
 
 def _put_none(struct: abi.nh_options, row: Row, level: int) -> None:

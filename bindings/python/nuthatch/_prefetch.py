@@ -311,7 +311,7 @@ class Arrivals:
         told = self.poll()
         try:
             for one in told:
-                number = one.user or 0
+                number = one.user_data or 0
                 known = under_way.get(number)
                 if known is None:
                     continue

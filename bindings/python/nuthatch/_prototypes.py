@@ -187,6 +187,49 @@ SCALING_UNSAID = 0
 SCALING_BEST = 1
 SCALING_FAST = 2
 
+# nh_option_kind
+OPTION_DURATION = 1
+OPTION_BYTES = 2
+OPTION_COUNT = 3
+OPTION_SHARE = 4
+OPTION_RATE = 5
+OPTION_FLAG = 6
+OPTION_WORDS = 7
+OPTION_TEXT = 8
+OPTION_PATH = 9
+OPTION_SECRET = 10
+OPTION_HEADERS = 11
+OPTION_NAMES = 12
+OPTION_SIZES = 13
+OPTION_SECRETS = 14
+OPTION_QUESTIONS = 15
+OPTION_POINTER = 16
+OPTION_FUNCTION = 17
+OPTION_HANDLE = 18
+
+# nh_option_level
+LEVEL_CACHE = 1
+LEVEL_SITE = 2
+LEVEL_REQUEST = 4
+LEVEL_IMAGE = 8
+LEVEL_PROCESS = 16
+
+# nh_option_reach
+REACHES_HIT = 1
+REACHES_FETCH = 2
+REACHES_NAME = 4
+REACHES_OUTBOX = 8
+
+# nh_sink_kind
+SINK_FILE = 1
+SINK_APPEND = 2
+SINK_DESCRIPTOR = 3
+SINK_EVENTS = 4
+
+# nh_url_form
+URL_REDACTED = 1
+URL_ORIGIN = 2
+
 # nh_format
 FORMAT_PNG = 1
 FORMAT_JPEG = 2
@@ -301,12 +344,14 @@ class nh_reply(ctypes.Structure):
 
 class nh_event(ctypes.Structure):
     _fields_ = [
-        ("ticket", ctypes.c_void_p),
-        ("user", ctypes.c_void_p),
+        ("struct_size", ctypes.c_uint32),
         ("kind", ctypes.c_uint32),
+        ("ticket", ctypes.c_void_p),
+        ("user_data", ctypes.c_void_p),
         ("is_final", ctypes.c_int32),
         ("is_in_cache", ctypes.c_int32),
         ("is_stale", ctypes.c_int32),
+        ("is_stored", ctypes.c_int32),
         ("source", ctypes.c_uint32),
         ("code", ctypes.c_uint32),
         ("http_status", ctypes.c_int32),
@@ -324,7 +369,7 @@ class nh_event(ctypes.Structure):
         ("outbox_id", ctypes.c_uint64),
         ("frozen", ctypes.c_void_p),
         ("is_reachable", ctypes.c_int32),
-        ("is_stored", ctypes.c_int32),
+        ("reserved", ctypes.c_uint32),
     ]
 
 
@@ -343,7 +388,9 @@ class nh_options(ctypes.Structure):
         ("max_bytes", ctypes.c_int64),
         ("max_pixels", ctypes.c_int64),
         ("batched", ctypes.c_uint32),
+        ("site", ctypes.c_void_p),
         ("addresses", ctypes.c_uint32),
+        ("reserved_1", ctypes.c_uint32),
         ("proxy", ctypes.c_char_p),
         ("method", ctypes.c_char_p),
         ("headers", ctypes.c_void_p),
@@ -356,19 +403,19 @@ class nh_options(ctypes.Structure):
         ("user_place", ctypes.c_char_p),
         ("bearer", ctypes.c_char_p),
         ("sign_in", ctypes.c_uint32),
-        ("reserved_1", ctypes.c_uint32),
+        ("reserved_2", ctypes.c_uint32),
         ("cert", ctypes.c_char_p),
         ("cert_key", ctypes.c_char_p),
         ("cert_password", ctypes.c_char_p),
         ("netrc", ctypes.c_char_p),
         ("partition", ctypes.c_char_p),
         ("cookie_jar", ctypes.c_uint32),
-        ("reserved_2", ctypes.c_uint32),
+        ("reserved_3", ctypes.c_uint32),
         ("asks", ctypes.c_uint64),
         ("asks_not", ctypes.c_uint64),
         ("cache_key", ctypes.c_char_p),
         ("ignore_query", ctypes.c_uint32),
-        ("reserved_3", ctypes.c_uint32),
+        ("reserved_4", ctypes.c_uint32),
         ("size", ctypes.c_int64),
         ("sizes", ctypes.c_void_p),
         ("size_count", ctypes.c_size_t),
@@ -377,7 +424,9 @@ class nh_options(ctypes.Structure):
         ("scaling", ctypes.c_uint32),
         ("allow_damaged", ctypes.c_uint32),
         ("early_stop", ctypes.c_uint32),
+        ("decode", ctypes.c_uint32),
         ("delivery", ctypes.c_uint32),
+        ("reserved_5", ctypes.c_uint32),
         ("priority", ctypes.c_int64),
         ("tag", ctypes.c_char_p),
         ("progress_events", ctypes.c_uint32),
@@ -395,7 +444,7 @@ class nh_options(ctypes.Structure):
         ("user_data", ctypes.c_void_p),
         ("callback", ctypes.c_void_p),
         ("quiet", ctypes.c_uint32),
-        ("reserved_4", ctypes.c_uint32),
+        ("reserved_6", ctypes.c_uint32),
         ("memory_bytes", ctypes.c_int64),
         ("memory_items", ctypes.c_int64),
         ("disk_bytes", ctypes.c_int64),
@@ -404,23 +453,53 @@ class nh_options(ctypes.Structure):
         ("keep_source", ctypes.c_uint32),
         ("allow_files", ctypes.c_uint32),
         ("outbox", ctypes.c_uint32),
-        ("reserved_5", ctypes.c_uint32),
+        ("reserved_7", ctypes.c_uint32),
         ("outbox_bytes", ctypes.c_int64),
         ("outbox_items", ctypes.c_int64),
     ]
 
 
-class nh_image_options(ctypes.Structure):
+class nh_option(ctypes.Structure):
     _fields_ = [
         ("struct_size", ctypes.c_uint32),
-        ("width", ctypes.c_int32),
-        ("height", ctypes.c_int32),
-        ("fit", ctypes.c_uint32),
-        ("scaling", ctypes.c_uint32),
-        ("enlarge", ctypes.c_int32),
-        ("allow_truncated", ctypes.c_int32),
+        ("kind", ctypes.c_uint32),
+        ("name", ctypes.c_char_p),
+        ("help", ctypes.c_char_p),
+        ("doc", ctypes.c_char_p),
+        ("by_default", ctypes.c_char_p),
+        ("range", ctypes.c_char_p),
+        ("least", ctypes.c_double),
+        ("greatest", ctypes.c_double),
+        ("none", ctypes.c_char_p),
+        ("empty", ctypes.c_char_p),
+        ("words", ctypes.c_char_p),
+        ("since", ctypes.c_char_p),
+        ("levels", ctypes.c_uint32),
+        ("reaches", ctypes.c_uint32),
+        ("offset", ctypes.c_size_t),
+    ]
+
+
+class nh_part(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
         ("reserved", ctypes.c_uint32),
-        ("max_pixels", ctypes.c_int64),
+        ("name", ctypes.c_char_p),
+        ("data", ctypes.c_void_p),
+        ("size", ctypes.c_size_t),
+        ("path", ctypes.c_char_p),
+        ("file_name", ctypes.c_char_p),
+        ("type", ctypes.c_char_p),
+    ]
+
+
+class nh_sink(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("kind", ctypes.c_uint32),
+        ("path", ctypes.c_char_p),
+        ("descriptor", ctypes.c_int32),
+        ("reserved", ctypes.c_uint32),
     ]
 
 
@@ -546,7 +625,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ctypes.c_char_p,
         [],
     ),
-    "nh_abi_version": (
+    "nh_version_num": (
         ctypes.c_uint32,
         [],
     ),
@@ -584,12 +663,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
-        ],
-    ),
-    "nh_close_within": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
             ctypes.c_int64,
         ],
     ),
@@ -605,13 +678,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_void_p,
             ctypes.c_char_p,
-        ],
-    ),
-    "nh_remove_request": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
+            ctypes.POINTER(nh_options),
         ],
     ),
     "nh_clear": (
@@ -655,12 +722,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_int64,
         ],
     ),
-    "nh_activity": (
-        ctypes.c_int32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
     "nh_activity_watch": (
         ctypes.c_uint32,
         [
@@ -685,38 +746,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
-    "nh_site_request": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_site_get": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_site_thumbnail": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_int32,
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
     "nh_site_clear_cookies": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
         ],
     ),
-    "nh_site_release": (
+    "nh_site_close": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
@@ -737,13 +773,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_void_p,
         ],
     ),
-    "nh_site_cancel_all": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_request_new": (
+    "nh_request_create": (
         ctypes.c_uint32,
         [
             ctypes.c_char_p,
@@ -765,7 +795,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_char_p,
         ],
     ),
-    "nh_request_release": (
+    "nh_request_free": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
@@ -786,25 +816,11 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_char_p,
         ],
     ),
-    "nh_request_add_form_data": (
+    "nh_request_add_part": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_void_p,
-            ctypes.c_size_t,
-            ctypes.c_char_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_add_form_file": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_char_p,
-            ctypes.c_char_p,
-            ctypes.c_char_p,
+            ctypes.POINTER(nh_part),
         ],
     ),
     "nh_request_add_field": (
@@ -815,25 +831,11 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_char_p,
         ],
     ),
-    "nh_request_save_to_file": (
+    "nh_request_save_to": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_save_to_descriptor": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_request_save_to_events": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
+            ctypes.POINTER(nh_sink),
         ],
     ),
     "nh_get": (
@@ -841,6 +843,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_void_p,
             ctypes.c_char_p,
+            ctypes.POINTER(nh_options),
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
@@ -849,7 +852,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_void_p,
             ctypes.c_char_p,
-            ctypes.c_int32,
+            ctypes.POINTER(nh_options),
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
@@ -871,6 +874,15 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ],
     ),
     "nh_submit": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.POINTER(nh_options),
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_submit_request": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
@@ -903,14 +915,14 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
-            ctypes.c_char_p,
+            ctypes.POINTER(nh_options),
         ],
     ),
-    "nh_set_priority": (
+    "nh_ticket_set_priority": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
-            ctypes.c_int32,
+            ctypes.c_int64,
         ],
     ),
     "nh_resubmit": (
@@ -968,6 +980,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_void_p,
             ctypes.c_char_p,
+            ctypes.POINTER(nh_options),
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
@@ -976,6 +989,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_void_p,
             ctypes.c_char_p,
+            ctypes.POINTER(nh_options),
             ctypes.POINTER(nh_found),
         ],
     ),
@@ -1040,21 +1054,11 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         ],
     ),
     "nh_peek": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_int32,
-            ctypes.c_int32,
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_peek_image": (
         ctypes.c_void_p,
         [
             ctypes.c_void_p,
             ctypes.c_char_p,
-            ctypes.c_int32,
+            ctypes.POINTER(nh_options),
         ],
     ),
     "nh_thumbnail_now": (
@@ -1062,23 +1066,14 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_void_p,
             ctypes.c_char_p,
-            ctypes.c_int32,
-        ],
-    ),
-    "nh_peek_request": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.c_int32,
-            ctypes.POINTER(ctypes.c_void_p),
+            ctypes.POINTER(nh_options),
         ],
     ),
     "nh_response_image": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
-            ctypes.POINTER(nh_image_options),
+            ctypes.POINTER(nh_options),
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
@@ -1087,7 +1082,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [
             ctypes.c_void_p,
             ctypes.c_size_t,
-            ctypes.POINTER(nh_image_options),
+            ctypes.POINTER(nh_options),
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
@@ -1181,14 +1176,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
-    "nh_outbox_collect": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint64,
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
     "nh_outbox_replay": (
         ctypes.c_int32,
         [
@@ -1257,18 +1244,11 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_void_p,
         ],
     ),
-    "nh_url_redacted": (
+    "nh_url_put": (
         ctypes.c_int32,
         [
             ctypes.c_char_p,
-            ctypes.c_void_p,
-            ctypes.c_size_t,
-        ],
-    ),
-    "nh_url_origin": (
-        ctypes.c_int32,
-        [
-            ctypes.c_char_p,
+            ctypes.c_uint32,
             ctypes.c_void_p,
             ctypes.c_size_t,
         ],
@@ -1279,6 +1259,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_char_p,
         ],
     ),
+    "nh_option_next": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_char_p,
+            ctypes.POINTER(nh_option),
+        ],
+    ),
 }
 
 # name: the C types of result and arguments, for those who check the functions one by one.
@@ -1287,7 +1274,7 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         "const char *",
         [],
     ),
-    "nh_abi_version": (
+    "nh_version_num": (
         "uint32_t",
         [],
     ),
@@ -1325,12 +1312,6 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         "nh_status",
         [
             "nh_cache *",
-        ],
-    ),
-    "nh_close_within": (
-        "nh_status",
-        [
-            "nh_cache *",
             "int64_t",
         ],
     ),
@@ -1346,13 +1327,7 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_cache *",
             "const char *",
-        ],
-    ),
-    "nh_remove_request": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "nh_request *",
+            "const nh_options *",
         ],
     ),
     "nh_clear": (
@@ -1396,12 +1371,6 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "int64_t",
         ],
     ),
-    "nh_activity": (
-        "int32_t",
-        [
-            "nh_cache *",
-        ],
-    ),
     "nh_activity_watch": (
         "nh_status",
         [
@@ -1426,38 +1395,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_site **",
         ],
     ),
-    "nh_site_request": (
-        "nh_status",
-        [
-            "nh_site *",
-            "const char *",
-            "nh_request **",
-        ],
-    ),
-    "nh_site_get": (
-        "nh_status",
-        [
-            "nh_site *",
-            "const char *",
-            "nh_response **",
-        ],
-    ),
-    "nh_site_thumbnail": (
-        "nh_status",
-        [
-            "nh_site *",
-            "const char *",
-            "int32_t",
-            "nh_image **",
-        ],
-    ),
     "nh_site_clear_cookies": (
         "nh_status",
         [
             "nh_site *",
         ],
     ),
-    "nh_site_release": (
+    "nh_site_close": (
         "nh_status",
         [
             "nh_site *",
@@ -1478,13 +1422,7 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "void *",
         ],
     ),
-    "nh_site_cancel_all": (
-        "nh_status",
-        [
-            "nh_site *",
-        ],
-    ),
-    "nh_request_new": (
+    "nh_request_create": (
         "nh_status",
         [
             "const char *",
@@ -1506,7 +1444,7 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "const char *",
         ],
     ),
-    "nh_request_release": (
+    "nh_request_free": (
         "nh_status",
         [
             "nh_request *",
@@ -1527,25 +1465,11 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "const char *",
         ],
     ),
-    "nh_request_add_form_data": (
+    "nh_request_add_part": (
         "nh_status",
         [
             "nh_request *",
-            "const char *",
-            "const void *",
-            "size_t",
-            "const char *",
-            "const char *",
-        ],
-    ),
-    "nh_request_add_form_file": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-            "const char *",
-            "const char *",
-            "const char *",
+            "const nh_part *",
         ],
     ),
     "nh_request_add_field": (
@@ -1556,25 +1480,11 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "const char *",
         ],
     ),
-    "nh_request_save_to_file": (
+    "nh_request_save_to": (
         "nh_status",
         [
             "nh_request *",
-            "const char *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_save_to_descriptor": (
-        "nh_status",
-        [
-            "nh_request *",
-            "int32_t",
-        ],
-    ),
-    "nh_request_save_to_events": (
-        "nh_status",
-        [
-            "nh_request *",
+            "const nh_sink *",
         ],
     ),
     "nh_get": (
@@ -1582,6 +1492,7 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_cache *",
             "const char *",
+            "const nh_options *",
             "nh_response **",
         ],
     ),
@@ -1590,7 +1501,7 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_cache *",
             "const char *",
-            "int32_t",
+            "const nh_options *",
             "nh_image **",
         ],
     ),
@@ -1612,6 +1523,15 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         ],
     ),
     "nh_submit": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "const char *",
+            "const nh_options *",
+            "nh_ticket **",
+        ],
+    ),
+    "nh_submit_request": (
         "nh_status",
         [
             "nh_cache *",
@@ -1644,14 +1564,14 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         "nh_status",
         [
             "nh_cache *",
-            "const char *",
+            "const nh_options *",
         ],
     ),
-    "nh_set_priority": (
+    "nh_ticket_set_priority": (
         "nh_status",
         [
             "nh_ticket *",
-            "int32_t",
+            "int64_t",
         ],
     ),
     "nh_resubmit": (
@@ -1709,6 +1629,7 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_cache *",
             "const char *",
+            "const nh_options *",
             "nh_response **",
         ],
     ),
@@ -1717,6 +1638,7 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_cache *",
             "const char *",
+            "const nh_options *",
             "nh_found *",
         ],
     ),
@@ -1781,21 +1703,11 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         ],
     ),
     "nh_peek": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "const char *",
-            "int32_t",
-            "int32_t",
-            "nh_image **",
-        ],
-    ),
-    "nh_peek_image": (
         "nh_image *",
         [
             "nh_cache *",
             "const char *",
-            "int32_t",
+            "const nh_options *",
         ],
     ),
     "nh_thumbnail_now": (
@@ -1803,23 +1715,14 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_cache *",
             "const char *",
-            "int32_t",
-        ],
-    ),
-    "nh_peek_request": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "nh_request *",
-            "int32_t",
-            "nh_image **",
+            "const nh_options *",
         ],
     ),
     "nh_response_image": (
         "nh_status",
         [
             "nh_response *",
-            "const nh_image_options *",
+            "const nh_options *",
             "nh_image **",
         ],
     ),
@@ -1828,7 +1731,7 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "const void *",
             "size_t",
-            "const nh_image_options *",
+            "const nh_options *",
             "nh_image **",
         ],
     ),
@@ -1922,14 +1825,6 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_response **",
         ],
     ),
-    "nh_outbox_collect": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "uint64_t",
-            "nh_response **",
-        ],
-    ),
     "nh_outbox_replay": (
         "int32_t",
         [
@@ -1998,18 +1893,11 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_frozen *",
         ],
     ),
-    "nh_url_redacted": (
+    "nh_url_put": (
         "int32_t",
         [
             "const char *",
-            "char *",
-            "size_t",
-        ],
-    ),
-    "nh_url_origin": (
-        "int32_t",
-        [
-            "const char *",
+            "nh_url_form",
             "char *",
             "size_t",
         ],
@@ -2018,6 +1906,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         "int32_t",
         [
             "const char *",
+        ],
+    ),
+    "nh_option_next": (
+        "nh_status",
+        [
+            "const char *",
+            "nh_option *",
         ],
     ),
 }

@@ -19,7 +19,7 @@ from typing import (
 
 from . import _prototypes
 from ._errors import HTTPStatusError, WrongFormat
-from ._image import SOURCES, Image, Size, decoded, options
+from ._image import SOURCES, Image, Size, decoded
 from ._immutable import immutable
 from ._later import loading
 from ._library import bare, check, library, quick, shown
@@ -388,12 +388,24 @@ class Response:
             the response was pickled.
         :raises NotAnImage, UnsupportedFormat, Corrupt, ...: when there is no picture to be had.
         """
-        wanted = options(size, fit, enlarge, scaling, allow_damaged, max_pixels, self.url)
+        with loading:
+            from ._options import image_place
+
+        said: Dict[str, Any] = {
+            "fit": fit,
+            "enlarge": enlarge,
+            "scaling": scaling,
+            "allow_damaged": allow_damaged,
+        }
+        if max_pixels != 0:
+            said["max_pixels"] = max_pixels
+        wanted, kept = image_place(size, said, self.url)
         if self._handle is None:
-            return decoded(self.body, wanted, self.url)
-        made = ctypes.c_void_p()
-        done = library.nh_response_image(self._handle, ctypes.byref(wanted), ctypes.byref(made))
-        check(done, self.url)
+            made = decoded(self.body, wanted, self.url)
+        else:
+            made = ctypes.c_void_p()
+            check(library.nh_response_image(self._handle, wanted, ctypes.byref(made)), self.url)
+        del kept
         return Image(made, self.url)
 
     def __reduce__(self) -> Tuple[Any, ...]:

@@ -83,11 +83,15 @@ def _needs_loop(url: str) -> Exception:
     return error_for(abi.INVALID, "save_to: an async function can't be called here; AsyncCache can", url)
 
 
+def _told(kind: int, **place: Any) -> Any:
+    return ctypes.byref(abi.nh_sink(ctypes.sizeof(abi.nh_sink), kind, **place))
+
+
 def save(request: ctypes.c_void_p, save_to: SinkArgument, append: bool, url: str) -> None:
     """Tells a request of the library where its answer is saved."""
     for sink in sinks(save_to):
         if callable(sink):
-            check(quick.nh_request_save_to_events(request), url)
+            check(quick.nh_request_save_to(request, _told(abi.SINK_EVENTS)), url)
         elif isinstance(sink, int) or hasattr(sink, "fileno"):
             flush = getattr(sink, "flush", None)
             if flush is not None:
@@ -97,10 +101,11 @@ def save(request: ctypes.c_void_p, save_to: SinkArgument, append: bool, url: str
             # Out of ctypes' range a number would be cut, silently, into one that may be somebody's.
             if isinstance(number, bool) or not 0 <= number < 2**31:
                 raise error_for(abi.INVALID, f"save_to: {number!r} is no descriptor", url)
-            check(quick.nh_request_save_to_descriptor(request, number), url)
+            check(quick.nh_request_save_to(request, _told(abi.SINK_DESCRIPTOR, descriptor=number)), url)
         elif isinstance(sink, (str, bytes)) or hasattr(sink, "__fspath__"):
             path = encode_path(sink, url, "save_to")
-            check(quick.nh_request_save_to_file(request, path, int(append)), url)
+            kind = abi.SINK_APPEND if append else abi.SINK_FILE
+            check(quick.nh_request_save_to(request, _told(kind, path=path)), url)
         else:
             raise wrong(
                 "save_to", "a path, an open file, a descriptor or a function, or a list of these", sink

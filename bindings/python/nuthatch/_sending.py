@@ -137,10 +137,18 @@ def _as_bytes(value: Any, what: str, wanted: str) -> bytes:
         raise TypeError(f"{what} must be {wanted}, not {type(value).__name__}{hint}") from None
 
 
+def _part(name: bytes, called: Optional[str], kind: Optional[str]) -> abi.nh_part:
+    part = abi.nh_part(ctypes.sizeof(abi.nh_part))
+    part.name = name
+    part.file_name, part.type = (None if text is None else encode(text, "files") for text in (called, kind))
+    return part
+
+
 def _form(request: ctypes.c_void_p, form: Form, url: str) -> None:
     def add(name: str, data: bytes, called: Optional[str] = None, kind: Optional[str] = None) -> None:
-        given = [None if text is None else encode(text, "files") for text in (called, kind)]
-        check(quick.nh_request_add_form_data(request, encode(name, "form"), data, len(data), *given), url)
+        part = _part(encode(name, "form"), called, kind)
+        part.data, part.size = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value, len(data)
+        check(quick.nh_request_add_part(request, ctypes.byref(part)), url)
 
     for name, value in form.fields:
         for one in value if isinstance(value, (list, tuple)) else [value]:
@@ -155,9 +163,9 @@ def _form(request: ctypes.c_void_p, form: Form, url: str) -> None:
             called, kind = parts[0], parts[2] if len(parts) > 2 else None
             file = parts[1]
         if isinstance(file, (str, os.PathLike)):
-            given = [None if text is None else encode(text, "files") for text in (called, kind)]
-            path = encode_path(file, url, "files")
-            check(quick.nh_request_add_form_file(request, encode(name, "files"), path, *given), url)
+            part = _part(encode(name, "files"), called, kind)
+            part.path = encode_path(file, url, "files")
+            check(quick.nh_request_add_part(request, ctypes.byref(part)), url)
             continue
         if isinstance(file, OpenFile):
             called = called or file.name

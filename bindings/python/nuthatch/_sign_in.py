@@ -4,7 +4,7 @@ from typing import Any, Dict, Optional
 
 from . import _prototypes as abi
 from ._errors import Error, error_for
-from ._library import encode, quick, text_of
+from ._library import encode, in_form
 
 
 def needs_origin(options: Dict[str, Any]) -> bool:
@@ -56,4 +56,4 @@ def _origin(url: str) -> Optional[str]:
         address = encode(url, "url")
     except ValueError:
         return None
-    return text_of(quick.nh_url_origin, address)
+    return in_form(abi.URL_ORIGIN, address)

@@ -78,7 +78,13 @@ class Site(Fetching):
 
     def cancel_all(self) -> None:
         """Cancels the requests of this site that are under way."""
-        self._with(quick.nh_site_cancel_all)
+        struct = abi.nh_options(ctypes.sizeof(abi.nh_options))
+
+        def cancel(cache: ctypes.c_void_p) -> int:
+            status = self._place(cache, struct)
+            return int(quick.nh_cancel_all(cache, ctypes.byref(struct))) if status == abi.OK else status
+
+        self._cache._call(cancel, self.base_url)
         for twin in list(self._twins):
             with contextlib.suppress(Closed):
                 twin.cancel_all()
@@ -94,11 +100,10 @@ class Site(Fetching):
 
         self._cache._call(used, self.base_url)
 
-    def _begin(self, cache: ctypes.c_void_p, url: bytes, request: ctypes.c_void_p) -> int:
+    def _place(self, cache: ctypes.c_void_p, struct: abi.nh_options) -> int:
         site, status = self._opened(cache)
-        if status != abi.OK:
-            return status
-        return int(quick.nh_site_request(site, url, ctypes.byref(request)))
+        struct.site = None if site is None else site.value
+        return status
 
     def _opened(self, cache: ctypes.c_void_p) -> Tuple[Optional[ctypes.c_void_p], int]:
         """The library's site for a handle of the cache."""
@@ -113,7 +118,7 @@ class Site(Fetching):
             check(library.nh_site_watch(made, None, None))
         first = self._handles.setdefault(cache.value, made)
         if first is not made:
-            quick.nh_site_release(made)  # another thread was faster
+            quick.nh_site_close(made)  # another thread was faster
         return first, abi.OK
 
     def _for(self, cache: "Cache") -> "Site":
@@ -130,7 +135,7 @@ class Site(Fetching):
 
         self._cache._call(clear, self.base_url)
 
-    def __del__(self, _release: Callable[[ctypes.c_void_p], int] = bare.nh_site_release) -> None:
+    def __del__(self, _release: Callable[[ctypes.c_void_p], int] = bare.nh_site_close) -> None:
         for handle in getattr(self, "_handles", {}).values():
             _release(handle)
 

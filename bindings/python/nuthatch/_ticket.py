@@ -214,7 +214,7 @@ class Asked(Generic[T]):
         """Gives it another place in the queue, -10 to 10, higher ones first."""
         if not -10 <= whole(priority, "priority") <= 10:
             raise error_for(abi.INVALID, f"priority must be -10 to 10, not {priority}", self.url)
-        check(quick.nh_set_priority(self._handle, priority), self.url)
+        check(quick.nh_ticket_set_priority(self._handle, priority), self.url)
 
     def __del__(self, _release: Callable[[ctypes.c_void_p], int] = bare.nh_ticket_release) -> None:
         _release(self._handle)

@@ -177,15 +177,15 @@ def test_a_close_in_steps(server: TestServer, tmp_path: Path) -> None:
     _is_being_revalidated(server, cache)
     handle, last = cache._handle, other._handle
     # Only the last handle on the directory waits.
-    assert library.nh_close_within(handle, 60_000) == abi.OK
-    assert library.nh_close_within(handle, 0) == library.nh_close(handle) == abi.INVALID
-    assert library.nh_close_within(last, 1) == abi.TIMEOUT
+    assert library.nh_close(handle, 60_000) == abi.OK
+    assert library.nh_close(handle, 0) == library.nh_close(handle, -1) == abi.INVALID
+    assert library.nh_close(last, 1) == abi.TIMEOUT
     with pytest.raises(nuthatch.Closed):
         other.get(server.url("/stale"))
-    assert library.nh_close_within(last, 10) == abi.TIMEOUT
+    assert library.nh_close(last, 10) == abi.TIMEOUT
     server.gate("never").open()
-    assert library.nh_close_within(last, 60_000) == abi.OK
-    assert library.nh_close_within(last, -1) == abi.INVALID
+    assert library.nh_close(last, 60_000) == abi.OK
+    assert library.nh_close(last, -1) == abi.INVALID
     cache._handle = other._handle = None
 
 

@@ -1,0 +1,32 @@
+// nuthatch.h 22: The table of options
+
+import CNuthatch
+import NuthatchCore
+
+/// Tells of the options one after the other, for programs and bindings that check and document them: their names, ranges and words,
+/// where they may be said, and where they are in nh_options. Never a value.
+///
+///     for (nh_option option = {.struct_size = sizeof option}; nh_option_next(option.name, &option) == NH_OK && option.name;)
+///         printf("%s: %s\n", option.name, option.help);
+///
+/// @param after   The name of the option before; NULL for the first.
+/// @param option  Gets it; its name is NULL after the last one. Set option->struct_size to sizeof *option before the call.
+/// @return NH_OK; NH_INVALID, also for a name that no option has.
+@_cdecl("nh_option_next")
+public func nhOptionNext(
+  _ after: UnsafePointer<CChar>?, _ option: UnsafeMutablePointer<nh_option>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    guard let option else { throw .null("option") }
+    let rows = UnsafeBufferPointer(start: nh_option_rows(), count: nh_option_row_count)
+    var next = 0
+    if let after {
+      let name = try string(after, "after")
+      guard let before = rows.firstIndex(where: { String(cString: $0.name) == name }) else {
+        throw NuthatchError(.invalid, "there is no option \(name.quotedForMessage)")
+      }
+      next = before + 1
+    }
+    try writeSized(next < rows.count ? rows[next] : nh_option(), to: option, "option")
+  }
+}
